@@ -1,0 +1,81 @@
+# One word for each thing to do; `make help` lists them. CMake does the work, this file only knows the order.
+#
+# Every target first installs what is missing (Debian, Ubuntu: scripts/install-dependencies.sh), which is nothing on a
+# machine that has it all; DEPENDENCIES=no leaves that out.
+
+JOBS ?= $(shell nproc)
+PREFIX ?= /usr/local
+DEPENDENCIES ?= yes
+export PYTHON ?= /usr/bin/python3
+KITH := build/release/bin/kith
+
+BUILD = cmake --build --parallel $(JOBS) --preset
+TEST = ctest --parallel $(JOBS) --preset
+
+.DEFAULT_GOAL := build
+.PHONY: help dependencies build demo test tested asan tsan format lint install clean
+
+help:
+	@echo "make build                 the program: $(KITH)"
+	@echo "make demo                  simulate a small universe and find its halos: kith-demo/"
+	@echo "make test                  all tests, also under the sanitizers"
+	@echo "make asan, make tsan       the tests under one sanitizer"
+	@echo "make lint                  layout (clang-format) and habits (clang-tidy) of the code"
+	@echo "make install PREFIX=/path  program, library, headers, CMake package (default /usr/local)"
+	@echo "make clean                 remove build/ and kith-demo/"
+
+dependencies:
+ifneq ($(DEPENDENCIES),no)
+	@scripts/install-dependencies.sh $(DEPENDENCIES_FOR)
+endif
+
+test: DEPENDENCIES_FOR = --for-checks
+lint: DEPENDENCIES_FOR = --for-checks
+
+build: dependencies
+	cmake --preset release
+	$(BUILD) release --target kith_cli
+
+demo: build
+	bench/demo.sh $(KITH) kith-demo
+
+# Warnings are errors in all three builds. The sanitizers come last: they are slow, and what the plain tests find is
+# easier to read. The package tests look at installing, which no sanitizer changes.
+test: dependencies
+	$(MAKE) DEPENDENCIES=no format tested asan tsan
+	@echo "all tests passed"
+
+tested:
+	cmake --preset dev
+	$(BUILD) dev
+	$(TEST) dev
+	$(PYTHON) bench/cosmic_box.py --check
+
+asan: dependencies
+	cmake --preset asan
+	$(BUILD) asan
+	$(TEST) asan --label-exclude package
+
+# The rooms whose code runs on several threads.
+TSAN_ROOMS := order tree knn fof catalogue
+empty :=
+space := $(empty) $(empty)
+tsan: dependencies
+	cmake --preset tsan
+	$(BUILD) tsan --target $(TSAN_ROOMS:%=test_%)
+	TSAN_OPTIONS="suppressions=$(CURDIR)/scripts/thread_sanitizer.supp" $(TEST) tsan --label-regex '^($(subst $(space),|,$(TSAN_ROOMS)))$$'
+
+format:
+	scripts/check-format.sh
+
+lint: dependencies format
+	cmake --preset dev
+	scripts/run-clang-tidy.sh build/dev
+
+install: dependencies
+	cmake --preset release
+	$(BUILD) release --target kith kith_io kith_cli
+	cmake --install build/release --prefix $(PREFIX)
+
+clean:
+	rm -rf build kith-demo

@@ -1,0 +1,38 @@
+# Installs the libraries, the headers and the program, and exports kith::kith and kith::io for find_package(kith).
+#
+# Each library has its own export set, so that a project that wants the core alone never has to find HDF5:
+#   find_package(kith)                 gives kith::kith
+#   find_package(kith COMPONENTS io)   gives kith::io as well, where it was built
+# A static library leaves its own dependencies to whoever links it; kithConfig.cmake finds them again.
+include(CMakePackageConfigHelpers)
+
+set(kith_package_directory "${CMAKE_INSTALL_LIBDIR}/cmake/kith")
+
+function(kith_install_library target export_set)
+    set_target_properties(${target} PROPERTIES VERSION ${PROJECT_VERSION}
+        SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR} INSTALL_RPATH "$ORIGIN")
+    install(TARGETS ${target} EXPORT ${export_set})
+    install(EXPORT ${export_set} NAMESPACE kith:: DESTINATION "${kith_package_directory}")
+endfunction()
+
+set(kith_headers_left_out)
+kith_install_library(kith kithTargets)
+if(TARGET kith_io)
+    kith_install_library(kith_io kithIoTargets)
+else()
+    set(kith_headers_left_out PATTERN io.hpp EXCLUDE)
+endif()
+install(DIRECTORY "${PROJECT_SOURCE_DIR}/include/kith" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}"
+    FILES_MATCHING PATTERN "*.hpp" ${kith_headers_left_out})
+if(TARGET kith_cli)
+    set_target_properties(kith_cli PROPERTIES INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}")
+    install(TARGETS kith_cli)
+endif()
+install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" DESTINATION "${CMAKE_INSTALL_DOCDIR}")
+
+get_target_property(kith_library_type kith TYPE)
+configure_package_config_file("${CMAKE_CURRENT_LIST_DIR}/kithConfig.cmake.in"
+    "${PROJECT_BINARY_DIR}/kithConfig.cmake" INSTALL_DESTINATION "${kith_package_directory}")
+write_basic_package_version_file("${PROJECT_BINARY_DIR}/kithConfigVersion.cmake" COMPATIBILITY SameMinorVersion)
+install(FILES "${PROJECT_BINARY_DIR}/kithConfig.cmake" "${PROJECT_BINARY_DIR}/kithConfigVersion.cmake"
+    DESTINATION "${kith_package_directory}")

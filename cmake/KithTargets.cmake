@@ -1,0 +1,41 @@
+# How every target of the project is compiled.
+
+# What one directory finds, the others see: tests link what src links.
+set(CMAKE_FIND_PACKAGE_TARGETS_GLOBAL ON)
+
+find_package(TBB CONFIG REQUIRED)
+find_package(HWY CONFIG REQUIRED)
+
+# A second build of the same text costs nothing where ccache is installed.
+find_program(KITH_CCACHE ccache)
+mark_as_advanced(KITH_CCACHE)
+if(KITH_CCACHE AND PROJECT_IS_TOP_LEVEL AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+    set(CMAKE_CXX_COMPILER_LAUNCHER "${KITH_CCACHE}")
+endif()
+
+# Answers are the same bits everywhere: no contraction, no fast-math (docs/semantics.md).
+add_library(kith_options INTERFACE)
+target_compile_features(kith_options INTERFACE cxx_std_20)
+target_compile_options(kith_options INTERFACE -ffp-contract=off -fno-fast-math -fno-math-errno)
+if(KITH_WERROR)
+    target_compile_options(kith_options INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion
+        -Wno-psabi -Werror)
+endif()
+
+function(kith_compile target)
+    target_link_libraries(${target} PRIVATE $<BUILD_INTERFACE:kith_options>)
+    set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE ON)
+    # A shared kith shows its symbols: headers carry no export marks, and the tests reach inside.
+    if(NOT BUILD_SHARED_LIBS)
+        set_target_properties(${target} PROPERTIES CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
+    endif()
+endfunction()
+
+# Instruction sets that Highway compiles and chooses from at run time: those with a true fused multiply-add. On x86-64
+# these are AVX2 (bit 9) and AVX-512 (bit 8), on Arm NEON; everything else takes the scalar fallback, which uses
+# std::fma. The bits are Highway's.
+set(kith_simd_definitions HWY_DISABLED_TARGETS=0xF007CFF HWY_BROKEN_EMU128=1)
+option(KITH_AVX512 "Compile the AVX-512 kernels as well; off saves a third of the build time" ON)
+if(NOT KITH_AVX512)
+    set(kith_simd_definitions HWY_DISABLED_TARGETS=0xF007DFF HWY_BROKEN_EMU128=1)
+endif()

@@ -1,0 +1,120 @@
+// Files in and out. Part of kith::io, which needs HDF5 only where HDF5 files are read or written.
+//
+// A snapshot's format is found from its content, never from its name. Where a header and the data disagree, the data's
+// shape wins and a warning says so. Sizes that a file claims are checked against its length before memory is taken.
+// Writers write to a temporary name beside the target and rename at the end, so no half-written file is left.
+#pragma once
+
+#include <kith/catalogue.hpp>
+#include <kith/knn.hpp>
+#include <kith/points.hpp>
+
+#include <array>
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace kith::io {
+
+/// An owned rows x columns array of float32 or float64, row-major.
+struct RealArray {
+    std::variant<std::vector<float>, std::vector<double>> values;
+    int columns = 1;
+
+    [[nodiscard]] DType dtype() const noexcept {
+        return std::holds_alternative<std::vector<float>>(values) ? DType::float32 : DType::float64;
+    }
+    [[nodiscard]] std::int64_t rows() const noexcept {
+        return std::visit([&](const auto& v) { return static_cast<std::int64_t>(v.size()) / columns; }, values);
+    }
+    [[nodiscard]] PointsView view() const {
+        return std::visit([&](const auto& v) { return PointsView(v.data(), rows(), columns); }, values);
+    }
+};
+
+/// What a file says about itself, without its particles.
+struct SnapshotHeader {
+    std::string format;                           ///< "Tipsy (std, big-endian)", "HDF5 (Gadget-4)", "npy", ...
+    std::array<std::int64_t, max_types> counts{}; ///< particles of each type that the file really holds
+    bool has_types = true;                        ///< false for plain arrays: all points are listed as type 1
+    int dimension = 3;
+    DType dtype = DType::float32;                  ///< of the positions
+    std::optional<std::array<double, 3>> box_size; ///< absent or all zero: open or unknown
+    std::optional<double> time;
+    std::optional<double> redshift;
+    std::map<std::string, double> parameters; ///< Omega0, HubbleParam, UnitLength_in_cm, ... as found
+    std::vector<std::string> warnings;        ///< one line each, for people
+};
+
+/// The particles of the selected types, in file order: types ascending, rows as stored.
+struct Snapshot {
+    SnapshotHeader header;
+    RealArray positions;
+    std::optional<RealArray> velocities;
+    std::optional<RealArray> masses;     ///< one column; absent if every particle has uniform_mass
+    std::optional<double> uniform_mass;  ///< absent if the file has no masses at all
+    std::vector<std::uint8_t> types;     ///< one per row; empty for files without types
+    std::vector<std::uint64_t> ids;      ///< one per row; empty if the file has none
+    std::vector<std::int64_t> file_rows; ///< row among all particles of the file, types ascending
+};
+
+/// Which particle types to read.
+struct TypeSelection {
+    enum class Kind : std::uint8_t {
+        automatic, ///< type 1 if the file has any, else all; a warning in the header says which
+        all,
+        listed,
+    };
+    Kind kind = Kind::automatic;
+    std::vector<int> types; ///< for Kind::listed
+};
+
+struct ReadOptions {
+    TypeSelection types;
+    bool velocities = true; ///< false: skip columns that are not needed
+    bool masses = true;
+    bool ids = true;
+};
+
+/// Throws Error(file) for what is missing, too short (naming the byte), of no known format (naming those known), or
+/// inconsistent beyond repair; Error(invalid_argument) for an empty selection, listing the counts of every type.
+[[nodiscard]] SnapshotHeader read_header(const std::filesystem::path& path);
+[[nodiscard]] Snapshot read_snapshot(const std::filesystem::path& path, const ReadOptions& options = {});
+
+/// What made an output. Every writer stores it.
+struct Provenance {
+    std::string program;                           ///< "kith 0.1.0"
+    std::string command;                           ///< the command line, or the caller's words
+    std::string input;                             ///< file name
+    std::map<std::string, std::string> parameters; ///< linking_length, box, types, min_members, ... as text
+};
+
+/// A numpy array file (.npy, version 1.0, C order). `rows` x `columns`; columns = 0 writes a one-dimensional array.
+void write_npy(const std::filesystem::path& path, std::span<const std::int32_t> values, std::int64_t columns = 0);
+void write_npy(const std::filesystem::path& path, std::span<const std::int64_t> values, std::int64_t columns = 0);
+void write_npy(const std::filesystem::path& path, std::span<const float> values, std::int64_t columns = 0);
+void write_npy(const std::filesystem::path& path, std::span<const double> values, std::int64_t columns = 0);
+
+/// Neighbours as `indices` and `distances`, n x k, with the provenance: .npz (uncompressed; members indices.npy,
+/// distances.npy, provenance.json) or HDF5 (datasets and root attributes).
+void write_neighbors_npz(const std::filesystem::path& path, const KnnResult& neighbors, const Provenance& provenance);
+void write_neighbors_hdf5(const std::filesystem::path& path, const KnnResult& neighbors, const Provenance& provenance);
+
+/// A halo catalogue in the fof_subhalo_tab convention (FORMATS: Header, Group/GroupLen, GroupMass, GroupPos, GroupVel,
+/// GroupLenType, GroupOffsetType, GroupMassType) with kith's own columns beside them, /Members/Index (file rows in
+/// group order), /IDs/ID where the snapshot has ids, and the provenance as attributes of /Header. No groups at all is a
+/// valid, empty catalogue.
+void write_catalogue_hdf5(const std::filesystem::path& path, const Catalogue& catalogue, const Snapshot& snapshot,
+                          const Box& box, const Provenance& provenance);
+
+/// Tipsy group files: ASCII count, then one label plus one per particle of the file (0 = in no group); and a Tipsy
+/// snapshot (std) with one star per group: mass, centre, mean velocity, eps = largest radius.
+void write_grp(const std::filesystem::path& path, std::span<const std::int32_t> labels);
+void write_gtp(const std::filesystem::path& path, const Catalogue& catalogue, double time);
+
+} // namespace kith::io

@@ -1,0 +1,12 @@
+// All of kith's core: trees, neighbours, groups, catalogues. File input and output is in <kith/io.hpp>.
+#pragma once
+
+#include <kith/catalogue.hpp>
+#include <kith/error.hpp>
+#include <kith/execution.hpp>
+#include <kith/fof.hpp>
+#include <kith/knn.hpp>
+#include <kith/points.hpp>
+#include <kith/progress.hpp>
+#include <kith/tree.hpp>
+#include <kith/version.hpp>

@@ -1,0 +1,172 @@
+// Points and boxes as the library sees them.
+//
+// A PointsView describes an array that the caller owns, the way DLPack does: address, scalar type, count, dimension,
+// strides, device. It never owns and never copies; the array must outlive the call it is passed to. A Box says, axis by
+// axis, whether space is open or repeats.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <limits>
+#include <optional>
+#include <ranges>
+#include <span>
+#include <type_traits>
+
+namespace kith {
+
+inline constexpr int max_dimension = 8;
+
+enum class DType : std::uint8_t { float32, float64 };
+
+template <class T>
+concept Coordinate = std::is_same_v<T, float> || std::is_same_v<T, double>;
+
+template <Coordinate T>
+inline constexpr DType dtype_of = std::is_same_v<T, float> ? DType::float32 : DType::float64;
+
+enum class DeviceKind : std::uint8_t { cpu, cuda };
+
+struct Device {
+    DeviceKind kind = DeviceKind::cpu;
+    int index = 0;
+    friend bool operator==(const Device&, const Device&) = default;
+};
+
+/// A non-owning view of `count` points with `dimension` coordinates each. Strides count scalars, not bytes: coordinate
+/// `axis` of point `i` is at `data + i * point_stride + axis * axis_stride`. Row-major n x d arrays have strides
+/// (d, 1); structure-of-arrays blocks have (1, n). Strides may be negative or zero.
+class PointsView {
+public:
+    PointsView() = default;
+
+    PointsView(const void* data, DType dtype, std::int64_t count, int dimension, std::int64_t point_stride,
+               std::int64_t axis_stride, Device device = {})
+        : data_(data), count_(count), point_stride_(point_stride), axis_stride_(axis_stride), dimension_(dimension),
+          dtype_(dtype), device_(device) {}
+
+    /// A row-major n x d array.
+    template <Coordinate T>
+    PointsView(const T* data, std::int64_t count, int dimension)
+        : PointsView(data, dtype_of<T>, count, dimension, dimension, 1) {}
+
+    /// A flat range (vector, span, array) of n * d scalars, row-major. A count that d does not divide is refused when
+    /// the view is used.
+    template <std::ranges::contiguous_range Range>
+        requires Coordinate<std::ranges::range_value_t<Range>> PointsView(const Range& coordinates, int dimension)
+            : PointsView(std::ranges::data(coordinates), rows_in(std::ranges::size(coordinates), dimension),
+                         dimension) {}
+
+        /// A range of std::array<float or double, d>.
+        template <std::ranges::contiguous_range Range>
+            requires Coordinate<typename std::ranges::range_value_t<Range>::value_type> &&
+                (std::tuple_size<std::ranges::range_value_t<Range>>::value >= 1) PointsView(
+                    const Range&
+                        points) // NOLINT(google-explicit-constructor): a view of what is passed, like std::span
+                : PointsView(reinterpret_cast<const typename std::ranges::range_value_t<Range>::value_type*>(
+                                 std::ranges::data(points)),
+                             static_cast<std::int64_t>(std::ranges::size(points)),
+                             static_cast<int>(std::tuple_size<std::ranges::range_value_t<Range>>::value)) {}
+
+            [[nodiscard]] const void* data() const noexcept {
+                return data_;
+            }
+            template <Coordinate T>
+            [[nodiscard]] const T* data_as() const noexcept {
+                return static_cast<const T*>(data_);
+            }
+            [[nodiscard]] std::int64_t count() const noexcept {
+                return count_;
+            }
+            [[nodiscard]] int dimension() const noexcept {
+                return dimension_;
+            }
+            [[nodiscard]] DType dtype() const noexcept {
+                return dtype_;
+            }
+            [[nodiscard]] std::int64_t point_stride() const noexcept {
+                return point_stride_;
+            }
+            [[nodiscard]] std::int64_t axis_stride() const noexcept {
+                return axis_stride_;
+            }
+            [[nodiscard]] Device device() const noexcept {
+                return device_;
+            }
+
+        private:
+            // A negative count marks a flat array whose length is no multiple of the dimension; it is refused with the message
+            // that names both.
+            static std::int64_t rows_in(std::size_t scalars, int dimension) {
+                const bool whole = dimension >= 1 && scalars % static_cast<std::size_t>(dimension) == 0;
+                return whole ? static_cast<std::int64_t>(scalars / static_cast<std::size_t>(dimension))
+                             : -static_cast<std::int64_t>(scalars) - 1;
+            }
+
+            const void* data_ = nullptr;
+            std::int64_t count_ = 0;
+            std::int64_t point_stride_ = 0;
+            std::int64_t axis_stride_ = 0;
+            int dimension_ = 0;
+            DType dtype_ = DType::float32;
+            Device device_;
+};
+
+/// Periods and origins, axis by axis, in the units of the points. A period of 0 leaves the axis open. Distances on a
+/// periodic axis are to the nearest image. Points outside [origin, origin + period] are wrapped into it. Without an
+/// origin, a periodic axis takes 0 if all sources lie in [0, L], else -L/2 if they lie in [-L/2, L/2], else their
+/// smallest coordinate if they extend over no more than L, else 0.
+class Box {
+public:
+    /// Open on every axis, in any dimension.
+    Box() = default;
+
+    /// The same period on every axis, in any dimension.
+    static Box periodic(double period) {
+        Box box;
+        box.period_.fill(period);
+        return box;
+    }
+
+    /// One period per axis; fits only points of that many dimensions.
+    static Box periodic(std::span<const double> periods) {
+        Box box;
+        box.axes_ = static_cast<int>(periods.size());
+        for (std::size_t axis = 0; axis < periods.size() && axis < box.period_.size(); ++axis) {
+            box.period_[axis] = periods[axis];
+        }
+        return box;
+    }
+    static Box periodic(std::initializer_list<double> periods) {
+        return periodic(std::span<const double>(periods.begin(), periods.size()));
+    }
+
+    /// The same box with a given lower edge on one axis.
+    [[nodiscard]] Box with_origin(int axis, double origin) const {
+        Box box = *this;
+        box.origin_.at(static_cast<std::size_t>(axis)) = origin;
+        return box;
+    }
+
+    /// The number of axes this box was given for; 0 fits any dimension.
+    [[nodiscard]] int axes() const noexcept { return axes_; }
+    [[nodiscard]] double period(int axis) const { return period_.at(static_cast<std::size_t>(axis)); }
+    [[nodiscard]] std::optional<double> origin(int axis) const { return origin_.at(static_cast<std::size_t>(axis)); }
+    [[nodiscard]] bool is_open() const noexcept {
+        for (const double period : period_) {
+            if (period != 0) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+private:
+    std::array<double, max_dimension> period_{};
+    std::array<std::optional<double>, max_dimension> origin_{};
+    int axes_ = 0;
+};
+
+} // namespace kith

@@ -1,0 +1,76 @@
+// A picture in memory: antialiased lines, rings and text on sRGB pixels, and its way into a PNG file.
+//
+// Coordinates are pixels from the upper left corner, x to the right and y down; the centre of the first pixel is at
+// (0.5, 0.5). Shapes are blended by the part of each pixel that they cover, found from the distance to their axis.
+#pragma once
+
+#include "cli/colour_map.hpp"
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace kith::cli {
+
+struct Point {
+    double x = 0;
+    double y = 0;
+};
+
+using Polyline = std::vector<Point>;
+
+/// Pixels [left, right) x [top, bottom).
+struct Rectangle {
+    int left = 0;
+    int top = 0;
+    int right = 0;
+    int bottom = 0;
+};
+
+/// A stroke's look: its width in pixels and how much it hides what is below.
+struct Pen {
+    Colour colour;
+    double width = 1;
+    double opacity = 1;
+};
+
+enum class Align { left, centre, right };
+
+class Canvas {
+public:
+    Canvas(int width, int height, Colour background);
+
+    [[nodiscard]] int width() const noexcept { return width_; }
+    [[nodiscard]] int height() const noexcept { return height_; }
+    [[nodiscard]] Colour pixel(int x, int y) const;
+
+    void set(int x, int y, Colour colour);
+    void fill(const Rectangle& area, Colour colour);
+
+    /// Outline just outside of an area, one pixel wide.
+    void frame(const Rectangle& area, Colour colour);
+
+    /// Connected segments with round ends, drawn as one shape: where strokes meet nothing is darker.
+    void stroke(const std::vector<Polyline>& lines, const Pen& pen);
+
+    /// A circle's outline (an ellipse's, if the two radii differ), cut off at `clip`.
+    void ring(Point centre, double radius_x, double radius_y, const Pen& pen, const Rectangle& clip);
+
+    /// One line of text; `position` is on its baseline, `size` the height of capitals. Returns its width.
+    double text(std::string_view words, Point position, double size, const Pen& pen, Align align = Align::left);
+
+    /// `notes` become the file's tEXt entries. Throws Error(file).
+    void write_png(const std::filesystem::path& path,
+                   const std::vector<std::pair<std::string, std::string>>& notes) const;
+
+private:
+    void blend(int x, int y, Colour colour, double opacity);
+
+    int width_;
+    int height_;
+    std::vector<Colour> pixels_;
+};
+
+} // namespace kith::cli

@@ -1,0 +1,21 @@
+// The subcommands of the program. Each registers its options and returns what to do once they are parsed.
+#pragma once
+
+#include "cli/report.hpp"
+
+#include <CLI/CLI.hpp>
+
+#include <functional>
+
+namespace kith::cli {
+
+struct Command {
+    CLI::App* parser = nullptr;
+    std::function<void(const Invocation&)> run;
+};
+
+[[nodiscard]] Command info_command(CLI::App& program);
+[[nodiscard]] Command knn_command(CLI::App& program);
+[[nodiscard]] Command fof_command(CLI::App& program);
+
+} // namespace kith::cli

@@ -1,0 +1,203 @@
+#include "cli/density.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+namespace kith::cli {
+
+namespace {
+
+constexpr double enough_neighbors = 8;
+
+struct Grid {
+    Grid(int columns, int rows) : width(columns), height(rows), values(static_cast<std::size_t>(columns) * rows) {}
+
+    float& at(int x, int y) { return values[static_cast<std::size_t>(y) * width + x]; }
+    [[nodiscard]] float at(int x, int y) const { return values[static_cast<std::size_t>(y) * width + x]; }
+
+    int width;
+    int height;
+    std::vector<float> values;
+};
+
+using Pyramid = std::vector<Grid>;
+
+Pyramid make_pyramid(int width, int height) {
+    Pyramid pyramid;
+    for (int level = 0; level < density_levels; ++level) {
+        pyramid.emplace_back(width >> level, height >> level);
+    }
+    return pyramid;
+}
+
+/// The index of a cell beside the grid: the one it repeats, or -1 where there is none.
+int neighbor_cell(int cell, int cells, bool periodic) {
+    if (cell >= 0 && cell < cells) {
+        return cell;
+    }
+    return periodic ? (cell + cells) % cells : -1;
+}
+
+/// The four cells around a place, with weights that add up to 1 (cloud in cell).
+struct Corners {
+    std::array<int, 2> x{};
+    std::array<int, 2> y{};
+    double right = 0;
+    double upper = 0;
+
+    Corners(const Grid& grid, double place_x, double place_y, const View& view) {
+        const double cell_x = place_x * grid.width - 0.5;
+        const double cell_y = place_y * grid.height - 0.5;
+        const auto left = static_cast<int>(std::floor(cell_x));
+        const auto lower = static_cast<int>(std::floor(cell_y));
+        right = cell_x - left;
+        upper = cell_y - lower;
+        x = {neighbor_cell(left, grid.width, view.repeats(0)), neighbor_cell(left + 1, grid.width, view.repeats(0))};
+        y = {neighbor_cell(lower, grid.height, view.repeats(1)),
+             neighbor_cell(lower + 1, grid.height, view.repeats(1))};
+    }
+
+    template <class Visit>
+    void each(Visit&& visit) const {
+        for (int i = 0; i < 2; ++i) {
+            for (int j = 0; j < 2; ++j) {
+                if (x[i] >= 0 && y[j] >= 0) {
+                    visit(x[i], y[j], (i == 1 ? right : 1 - right) * (j == 1 ? upper : 1 - upper));
+                }
+            }
+        }
+    }
+};
+
+void deposit(Grid& grid, double place_x, double place_y, const View& view, double mass) {
+    Corners(grid, place_x, place_y, view).each([&](int x, int y, double weight) {
+        grid.at(x, y) += static_cast<float>(weight * mass);
+    });
+}
+
+double interpolate(const Grid& grid, double place_x, double place_y, const View& view) {
+    double value = 0;
+    Corners(grid, place_x, place_y, view).each([&](int x, int y, double weight) { value += weight * grid.at(x, y); });
+    return value;
+}
+
+/// Calls visit(place_x, place_y, mass) for every point inside the view, places in [0, 1).
+template <class T, class Visit>
+void each_point(const PointsView& points, const std::optional<ScalarsView>& masses, const View& view, Visit&& visit) {
+    const T* data = points.data_as<T>();
+    for (std::int64_t i = 0; i < points.count(); ++i) {
+        std::array<double, 2> place{};
+        bool inside = true;
+        for (std::size_t axis = 0; axis < 2; ++axis) {
+            const double x = data[i * points.point_stride() + static_cast<std::int64_t>(axis) * points.axis_stride()];
+            place[axis] = view.place(axis, x);
+            if (view.repeats(axis) && place[axis] >= 1) {
+                place[axis] = 0; // rounded up to the upper edge
+            }
+            inside = inside && place[axis] >= 0 && place[axis] < 1;
+        }
+        if (inside) {
+            visit(place[0], place[1], masses ? (*masses)[i] : 1.0);
+        }
+    }
+}
+
+template <class T>
+Pyramid count_points(const PointsView& points, const View& view, int width, int height) {
+    Pyramid counts = make_pyramid(width, height);
+    each_point<T>(points, std::nullopt, view, [&](double x, double y, double) {
+        counts[0].at(static_cast<int>(x * width), static_cast<int>(y * height)) += 1;
+    });
+    for (std::size_t level = 1; level < counts.size(); ++level) {
+        for (int y = 0; y < counts[level - 1].height; ++y) {
+            for (int x = 0; x < counts[level - 1].width; ++x) {
+                counts[level].at(x / 2, y / 2) += counts[level - 1].at(x, y);
+            }
+        }
+    }
+    return counts;
+}
+
+/// For every pixel, the level whose cells hold enough points there, as a number between the two nearest levels.
+Grid choose_levels(const Pyramid& counts, const View& view) {
+    Grid levels(counts[0].width, counts[0].height);
+    const auto coarsest = static_cast<float>(counts.size() - 1);
+    for (int y = 0; y < levels.height; ++y) {
+        for (int x = 0; x < levels.width; ++x) {
+            const double place_x = (x + 0.5) / levels.width;
+            const double place_y = (y + 0.5) / levels.height;
+            levels.at(x, y) = coarsest;
+            double finer = 0;
+            for (std::size_t level = 0; level < counts.size(); ++level) {
+                const double count = std::max(1.0, interpolate(counts[level], place_x, place_y, view));
+                if (count >= enough_neighbors) {
+                    const double beyond =
+                        level > 0 ? std::log(count / enough_neighbors) / std::log(count / finer) : 0.0;
+                    levels.at(x, y) = static_cast<float>(static_cast<double>(level) - beyond);
+                    break;
+                }
+                finer = count;
+            }
+        }
+    }
+    return levels;
+}
+
+template <class T>
+Pyramid spread(const PointsView& points, const std::optional<ScalarsView>& masses, const View& view,
+               const Grid& levels) {
+    Pyramid grids = make_pyramid(levels.width, levels.height);
+    each_point<T>(points, masses, view, [&](double x, double y, double mass) {
+        const double level = levels.at(static_cast<int>(x * levels.width), static_cast<int>(y * levels.height));
+        const auto finer = static_cast<std::size_t>(level);
+        const double coarse_share = level - static_cast<double>(finer);
+        deposit(grids[finer], x, y, view, mass * (1 - coarse_share));
+        if (coarse_share > 0) {
+            deposit(grids[finer + 1], x, y, view, mass * coarse_share);
+        }
+    });
+    return grids;
+}
+
+/// Shares every coarse cell among the finer ones around it: each fine cell takes 9, 3, 3 and 1 sixteenths of the four
+/// coarse cells nearest to it, of each a quarter, which is its part of their area.
+void add_coarser(const Grid& coarse, Grid& fine, const View& view) {
+    for (int y = 0; y < fine.height; ++y) {
+        const int near_y = y / 2;
+        const int far_y = neighbor_cell(y % 2 == 0 ? near_y - 1 : near_y + 1, coarse.height, view.repeats(1));
+        for (int x = 0; x < fine.width; ++x) {
+            const int near_x = x / 2;
+            const int far_x = neighbor_cell(x % 2 == 0 ? near_x - 1 : near_x + 1, coarse.width, view.repeats(0));
+            float sum = 9 * coarse.at(near_x, near_y);
+            sum += far_x >= 0 ? 3 * coarse.at(far_x, near_y) : 0;
+            sum += far_y >= 0 ? 3 * coarse.at(near_x, far_y) : 0;
+            sum += far_x >= 0 && far_y >= 0 ? coarse.at(far_x, far_y) : 0;
+            fine.at(x, y) += sum / 64;
+        }
+    }
+}
+
+template <class T>
+Density project_as(const PointsView& points, const std::optional<ScalarsView>& masses, const View& view, int width,
+                   int height) {
+    const Grid levels = choose_levels(count_points<T>(points, view, width, height), view);
+    Pyramid grids = spread<T>(points, masses, view, levels);
+    for (std::size_t level = grids.size() - 1; level > 0; --level) {
+        add_coarser(grids[level], grids[level - 1], view);
+    }
+    Density density{width, height, std::move(grids[0].values), 0};
+    density.mean =
+        std::accumulate(density.values.begin(), density.values.end(), 0.0) / static_cast<double>(density.values.size());
+    return density;
+}
+
+} // namespace
+
+Density project(const PointsView& points, const std::optional<ScalarsView>& masses, const View& view, int width,
+                int height) {
+    return points.dtype() == DType::float32 ? project_as<float>(points, masses, view, width, height)
+                                            : project_as<double>(points, masses, view, width, height);
+}
+
+} // namespace kith::cli

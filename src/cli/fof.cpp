@@ -1,0 +1,382 @@
+// kith fof: friends-of-friends groups of a snapshot, as a catalogue, labels, Tipsy files and a picture.
+#include "cli/commands.hpp"
+#include "cli/interrupt.hpp"
+#include "cli/map.hpp"
+#include "cli/options.hpp"
+#include "cli/outputs.hpp"
+#include "cli/progress_bar.hpp"
+
+#include <kith/io.hpp>
+#include <kith/kith.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <limits>
+#include <memory>
+#include <numeric>
+
+namespace kith::cli {
+
+namespace {
+
+constexpr std::size_t largest_shown = 10;
+
+struct Arguments {
+    CommonOptions common;
+    std::string snapshot;
+    std::string catalogue;
+    std::string labels;
+    std::string grp;
+    std::string gtp;
+    std::string map;
+    LinkingLength linking_length = LinkingLength::relative(0.2);
+    std::int64_t min_members = 20;
+    BoxChoice box;
+    io::TypeSelection types;
+};
+
+/// Everything one run finds out, for the writers and the summary.
+struct Findings {
+    io::Snapshot snapshot;
+    ResolvedBox box; ///< origins resolved once the groups are found
+    FofResult groups;
+    Catalogue catalogue;
+    std::vector<std::string> warnings;
+};
+
+void plan(OutputFiles& outputs, const Arguments& arguments) {
+    outputs.plan("-o", arguments.catalogue, {".hdf5", ".h5"});
+    outputs.plan("--labels", arguments.labels, {".npy"});
+    outputs.plan("--grp", arguments.grp);
+    outputs.plan("--gtp", arguments.gtp);
+    outputs.plan("--map", arguments.map, {".png"});
+    outputs.keep_apart_from(arguments.snapshot);
+    outputs.probe_directories();
+}
+
+void warn_about_unequal_masses(const Arguments& arguments, Findings& findings) {
+    if (!arguments.linking_length.is_relative() || !findings.snapshot.masses) {
+        return;
+    }
+    const auto [least, most] = std::visit(
+        [](const auto& masses) {
+            const auto [low, high] = std::minmax_element(masses.begin(), masses.end());
+            return masses.empty() ? std::pair(0.0, 0.0)
+                                  : std::pair(static_cast<double>(*low), static_cast<double>(*high));
+        },
+        findings.snapshot.masses->values);
+    if (least != most) {
+        const DType dtype = findings.snapshot.masses->dtype();
+        findings.warnings.push_back(
+            fmt::format("the masses are unequal ({} to {}), but a relative linking length counts every particle alike; "
+                        "choose one kind of particles with --types, or give --linking-length",
+                        format_length(least, dtype), format_length(most, dtype)));
+    }
+}
+
+std::optional<ScalarsView> masses_of(const io::Snapshot& snapshot) {
+    if (!snapshot.masses) {
+        return std::nullopt;
+    }
+    return std::visit([](const auto& masses) { return ScalarsView(masses); }, snapshot.masses->values);
+}
+
+void find_groups(const Arguments& arguments, Findings& findings, const Execution& execution, StageClock& clock) {
+    // The tree's copy of the points is gone before the catalogue takes its memory.
+    const Tree tree(findings.snapshot.positions.view(), findings.box.box, {}, execution);
+    clock.add(tree.stages());
+    findings.box.box = tree.box();
+    findings.groups = fof(tree, arguments.linking_length, {}, execution);
+    clock.add(findings.groups.stages);
+}
+
+void describe_groups(const Arguments& arguments, Findings& findings, const Execution& execution, StageClock& clock) {
+    const io::Snapshot& snapshot = findings.snapshot;
+    Particles particles;
+    particles.positions = snapshot.positions.view();
+    if (snapshot.velocities) {
+        particles.velocities = snapshot.velocities->view();
+    }
+    particles.masses = masses_of(snapshot);
+    particles.uniform_mass = snapshot.uniform_mass.value_or(1);
+    particles.types = snapshot.types;
+    CatalogueOptions options;
+    options.min_members = arguments.min_members;
+    try {
+        findings.catalogue = catalogue(findings.groups, particles, findings.box.box, options, execution);
+    } catch (const Error& error) {
+        // The options were checked; what is refused here is a mass or a velocity of the file.
+        if (error.kind() == ErrorKind::invalid_argument) {
+            throw Error(ErrorKind::file, fmt::format("'{}': {}", arguments.snapshot, error.what()));
+        }
+        throw;
+    }
+    clock.add(findings.catalogue.stages);
+    const auto wide = std::count(findings.catalogue.wide.begin(), findings.catalogue.wide.end(), std::uint8_t{1});
+    if (wide > 0) {
+        findings.warnings.push_back(fmt::format("{} of the groups are wider than half the box: their centres and radii "
+                                                "mean little; a shorter linking length would part them",
+                                                wide));
+    }
+}
+
+/// One label per row of the file: -1 for rows that were not selected and for groups below the minimum.
+std::vector<std::int32_t> file_labels(const Findings& findings) {
+    const auto& counts = findings.snapshot.header.counts;
+    const std::int64_t rows = std::accumulate(counts.begin(), counts.end(), std::int64_t{0});
+    std::vector<std::int32_t> labels(static_cast<std::size_t>(rows), -1);
+    for (std::size_t i = 0; i < findings.groups.labels.size(); ++i) {
+        if (findings.groups.labels[i] < findings.catalogue.groups) {
+            labels[static_cast<std::size_t>(findings.snapshot.file_rows[i])] = findings.groups.labels[i];
+        }
+    }
+    return labels;
+}
+
+std::string linking_length_of(const Findings& findings) {
+    return format_length(findings.groups.linking_length, findings.snapshot.positions.dtype());
+}
+
+std::string_view name_of_volume(VolumeKind kind) {
+    switch (kind) {
+    case VolumeKind::none:
+        return "none";
+    case VolumeKind::box:
+        return "box";
+    case VolumeKind::extent:
+        return "extent";
+    case VolumeKind::mixed:
+        return "mixed";
+    }
+    return "";
+}
+
+io::Provenance provenance(const Arguments& arguments, const Findings& findings, const Invocation& invocation) {
+    io::Provenance provenance = provenance_of(invocation, arguments.snapshot);
+    auto& parameters = provenance.parameters;
+    parameters["linking_length"] = linking_length_of(findings);
+    if (arguments.linking_length.is_relative()) {
+        parameters["b"] = fmt::format("{}", arguments.linking_length.value());
+        parameters["volume"] = fmt::format("{}", findings.groups.volume);
+        parameters["volume_kind"] = name_of_volume(findings.groups.volume_kind);
+    }
+    parameters["box"] = describe(findings.box.box, findings.snapshot.positions.columns);
+    parameters["types"] = describe_types(findings.snapshot);
+    parameters["min_members"] = fmt::format("{}", arguments.min_members);
+    return provenance;
+}
+
+void write_map(const Arguments& arguments, const Findings& findings, const io::Provenance& made_by,
+               const std::filesystem::path& target) {
+    const std::int64_t groups = findings.catalogue.groups;
+    const std::string length = fmt::format("{:.4g}", findings.groups.linking_length);
+    MapSubject subject;
+    subject.points = findings.snapshot.positions.view();
+    subject.masses = masses_of(findings.snapshot);
+    subject.box = findings.box.box;
+    subject.groups = &findings.catalogue;
+    subject.title = std::filesystem::path(arguments.snapshot).filename().string();
+    subject.subtitle = fmt::format("{} group{} of {} or more", format_count(groups), groups == 1 ? "" : "s",
+                                   format_count(arguments.min_members));
+    if (groups > most_circles) {
+        subject.subtitle += fmt::format(", the {} largest circled", most_circles);
+    }
+    subject.caption = fmt::format("{} points, linking length {}", format_count(subject.points.count()), length);
+    if (arguments.linking_length.is_relative()) {
+        subject.caption += fmt::format(" (b = {:.6g})", arguments.linking_length.value());
+    }
+    std::vector<std::pair<std::string, std::string>> notes = {
+        {"Software", made_by.program}, {"Command", made_by.command}, {"Source", made_by.input}};
+    notes.insert(notes.end(), made_by.parameters.begin(), made_by.parameters.end());
+    draw_map(subject).write_png(target, notes);
+}
+
+void write_outputs(const Arguments& arguments, const Findings& findings, const Invocation& invocation,
+                   OutputFiles& outputs, StageClock& clock, ProgressBar& bar) {
+    const WritingSection writing;
+    const io::Provenance made_by = provenance(arguments, findings, invocation);
+    if (!arguments.map.empty()) {
+        bar.announce("drawing the map");
+        clock.time("map", [&] { write_map(arguments, findings, made_by, outputs.staged(arguments.map)); });
+        stop_if_interrupted();
+    }
+    bar.announce("writing");
+    clock.time("write", [&] {
+        io::write_catalogue_hdf5(outputs.staged(arguments.catalogue), findings.catalogue, findings.snapshot,
+                                 findings.box.box, made_by);
+        if (!arguments.labels.empty() || !arguments.grp.empty()) {
+            const std::vector<std::int32_t> labels = file_labels(findings);
+            if (!arguments.labels.empty()) {
+                io::write_npy(outputs.staged(arguments.labels), labels);
+            }
+            if (!arguments.grp.empty()) {
+                io::write_grp(outputs.staged(arguments.grp), labels);
+            }
+        }
+        if (!arguments.gtp.empty()) {
+            io::write_gtp(outputs.staged(arguments.gtp), findings.catalogue, findings.snapshot.header.time.value_or(0));
+        }
+    });
+    stop_if_interrupted();
+    outputs.commit();
+}
+
+std::vector<std::int32_t> largest_of(const FofResult& groups) {
+    const std::size_t shown = std::min(largest_shown, groups.sizes.size());
+    return {groups.sizes.begin(), groups.sizes.begin() + static_cast<std::ptrdiff_t>(shown)};
+}
+
+void print_json_of(const Arguments& arguments, const Findings& findings, const OutputFiles& outputs,
+                   const StageClock& clock) {
+    Json json;
+    const bool relative = arguments.linking_length.is_relative();
+    json["n"] = findings.snapshot.positions.rows();
+    json["linking_length"] = findings.groups.linking_length;
+    json["b"] = relative ? Json(arguments.linking_length.value()) : Json(nullptr);
+    json["volume"] = relative ? Json(findings.groups.volume) : Json(nullptr);
+    json["volume_kind"] = name_of_volume(findings.groups.volume_kind);
+    json["min_members"] = arguments.min_members;
+    json["groups"] = findings.catalogue.groups;
+    json["groups_with_singles"] = findings.groups.sizes.size();
+    json["grouped"] = findings.catalogue.members.size();
+    json["largest"] = largest_of(findings.groups);
+    json["dimension"] = findings.snapshot.positions.columns;
+    json["dtype"] = name_of(findings.snapshot.positions.dtype());
+    json["box"] = describe(findings.box.box, findings.snapshot.positions.columns);
+    json["input"] = arguments.snapshot;
+    json["format"] = findings.snapshot.header.format;
+    json["types"] = describe_types(findings.snapshot);
+    json["outputs"] = outputs.names();
+    json["warnings"] = findings.warnings;
+    json["seconds"] = clock.json();
+    json["peak_rss_bytes"] = peak_rss_bytes();
+    print_json(json);
+}
+
+void print_summary_of(const Arguments& arguments, const Findings& findings, const OutputFiles& outputs,
+                      const StageClock& clock) {
+    const io::RealArray& points = findings.snapshot.positions;
+    const std::string types = describe_types(findings.snapshot);
+    print_line("input", fmt::format("{}, {}", arguments.snapshot, findings.snapshot.header.format));
+    print_line("points", fmt::format("{}{} in {} dimensions, {}", format_count(points.rows()),
+                                     types.empty() ? "" : " of " + types, points.columns, name_of(points.dtype())));
+    print_line("box", fmt::format("{} ({})", describe(findings.box.box, points.columns), findings.box.origin));
+    std::string linking = linking_length_of(findings);
+    if (arguments.linking_length.is_relative()) {
+        const std::string_view whose = findings.groups.volume_kind == VolumeKind::box      ? "the box"
+                                       : findings.groups.volume_kind == VolumeKind::extent ? "the points' extent"
+                                                                                           : "periods and extent";
+        linking += fmt::format(" = {} mean separations, in the volume {} of {}", arguments.linking_length.value(),
+                               findings.groups.volume, whose);
+    }
+    print_line("linking", linking);
+    print_line("groups", fmt::format("{} of {} or more members ({} of the points); {} with singles",
+                                     format_count(findings.catalogue.groups), format_count(arguments.min_members),
+                                     format_count(static_cast<std::int64_t>(findings.catalogue.members.size())),
+                                     format_count(static_cast<std::int64_t>(findings.groups.sizes.size()))));
+    const std::vector<std::int32_t> largest = largest_of(findings.groups);
+    if (findings.catalogue.groups == 0 && !largest.empty()) {
+        print_line("", fmt::format("the largest has {} member{}, so the catalogue is empty; a smaller --min-members or "
+                                   "a longer linking length would fill it",
+                                   format_count(largest.front()), largest.front() == 1 ? "" : "s"));
+    }
+    print_line("largest", fmt::format("{}", fmt::join(largest, ", ")));
+    print_line("wrote", fmt::format("{}", fmt::join(outputs.names(), ", ")));
+    print_line("time", clock.text());
+    print_line("memory", format_bytes(peak_rss_bytes()) + " at most");
+}
+
+void run(const Arguments& arguments, const Invocation& invocation) {
+    OutputFiles outputs;
+    plan(outputs, arguments);
+    StageClock clock({"read", "order", "tree", "link", "catalogue", "map", "write"});
+    ProgressBar bar;
+    bar.announce("reading");
+    Findings findings;
+    findings.snapshot = clock.time("read", [&] { return read_points(arguments.snapshot, {arguments.types}); });
+    stop_if_interrupted();
+    findings.warnings = findings.snapshot.header.warnings;
+    findings.box = resolve_box(arguments.box, findings.snapshot.header);
+    warn_about_unequal_masses(arguments, findings);
+
+    const Execution execution = cpu(arguments.common.threads, bar.callback());
+    find_groups(arguments, findings, execution, clock);
+    describe_groups(arguments, findings, execution, clock);
+    stop_if_interrupted();
+    write_outputs(arguments, findings, invocation, outputs, clock, bar);
+    bar.erase();
+
+    print_warnings(findings.warnings);
+    if (arguments.common.json) {
+        print_json_of(arguments, findings, outputs, clock);
+    } else {
+        print_summary_of(arguments, findings, outputs, clock);
+    }
+}
+
+void add_linking_options(CLI::App& command, const std::shared_ptr<Arguments>& arguments) {
+    CLI::Option* relative =
+        command
+            .add_option_function<std::string>(
+                "-b",
+                [arguments](const std::string& text) {
+                    arguments->linking_length = LinkingLength::relative(parse_length("-b", text));
+                },
+                "Linking length in mean separations, (V/N)^(1/d), where V is the box or, on open axes, the points' "
+                "extent; 0.2 by default")
+            ->type_name("B");
+    command
+        .add_option_function<std::string>(
+            "--linking-length",
+            [arguments](const std::string& text) {
+                arguments->linking_length = LinkingLength::absolute(parse_length("--linking-length", text));
+            },
+            "Linking length in the units of the file, instead of -b")
+        ->type_name("R")
+        ->excludes(relative);
+}
+
+} // namespace
+
+Command fof_command(CLI::App& program) {
+    const auto arguments = std::make_shared<Arguments>();
+    CLI::App& command = *program.add_subcommand("fof", "Find friends-of-friends groups and describe them");
+    command.add_option("SNAPSHOT", arguments->snapshot, "Snapshot or array; the format is found from its content")
+        ->required();
+    command.add_option("-o,--output", arguments->catalogue, "Catalogue to write, .hdf5")->type_name("OUT")->required();
+    add_linking_options(command, arguments);
+    command
+        .add_option_function<std::string>(
+            "--min-members",
+            [arguments](const std::string& text) {
+                arguments->min_members =
+                    parse_whole("--min-members", text, 1, std::numeric_limits<std::int32_t>::max());
+            },
+            "Smallest group in the outputs; 20 by default")
+        ->type_name("M");
+    add_types_option(command, arguments->types);
+    add_box_option(command, arguments->box);
+    command
+        .add_option("--labels", arguments->labels,
+                    "Also write the group of every row of the file, .npy, int32; -1: none, or not selected")
+        ->type_name("OUT");
+    command.add_option("--grp", arguments->grp, "Also write the groups as a Tipsy array (label + 1; 0: none)")
+        ->type_name("OUT");
+    command.add_option("--gtp", arguments->gtp, "Also write a Tipsy file with a star at every group's centre")
+        ->type_name("OUT");
+    command
+        .add_option("--map", arguments->map, "Also draw the projected density with the largest groups circled, .png")
+        ->type_name("OUT");
+    add_threads_option(command, arguments->common);
+    add_json_option(command, arguments->common);
+    command.footer("Groups are numbered from 0 by decreasing size.\n\n"
+                   "Examples:\n"
+                   "  kith fof snapshot.hdf5 -o groups.hdf5 --map groups.png\n"
+                   "  kith fof halo.std --box 1 -b 0.2 -o groups.hdf5 --grp groups.grp\n"
+                   "  kith fof points.npy --linking-length 0.1 --min-members 5 -o groups.hdf5 --labels labels.npy");
+    return {&command, [arguments](const Invocation& invocation) { run(*arguments, invocation); }};
+}
+
+} // namespace kith::cli

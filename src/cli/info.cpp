@@ -1,0 +1,183 @@
+// kith info: what a file holds, without computing anything.
+#include "cli/commands.hpp"
+#include "cli/interrupt.hpp"
+#include "cli/options.hpp"
+#include "cli/progress_bar.hpp"
+
+#include <kith/io.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <memory>
+#include <numeric>
+
+namespace kith::cli {
+
+namespace {
+
+/// Smallest and largest finite value of a column.
+struct Range {
+    double low = std::numeric_limits<double>::infinity();
+    double high = -std::numeric_limits<double>::infinity();
+    std::int64_t not_finite = 0;
+
+    void include(double value) {
+        if (std::isfinite(value)) {
+            low = std::min(low, value);
+            high = std::max(high, value);
+        } else {
+            ++not_finite;
+        }
+    }
+    [[nodiscard]] bool empty() const { return low > high; }
+    [[nodiscard]] Json json() const { return empty() ? Json(nullptr) : Json{low, high}; }
+    [[nodiscard]] std::string text(DType dtype) const {
+        return empty() ? "no finite value" : format_length(low, dtype) + " to " + format_length(high, dtype);
+    }
+};
+
+std::vector<Range> ranges_of(const io::RealArray& array) {
+    std::vector<Range> ranges(static_cast<std::size_t>(array.columns));
+    std::visit(
+        [&](const auto& values) {
+            for (std::size_t i = 0; i < values.size(); ++i) {
+                ranges[i % ranges.size()].include(static_cast<double>(values[i]));
+            }
+        },
+        array.values);
+    return ranges;
+}
+
+struct Contents {
+    io::SnapshotHeader header;
+    std::int64_t points = 0;
+    std::vector<Range> extents;
+    DType mass_dtype = DType::float64;
+    std::optional<Range> masses;
+};
+
+Contents read_contents(const std::string& path) {
+    ProgressBar bar;
+    bar.announce("reading");
+    Contents contents;
+    contents.header = io::read_header(path);
+    const auto& counts = contents.header.counts;
+    contents.points = std::accumulate(counts.begin(), counts.end(), std::int64_t{0});
+    if (contents.points == 0) {
+        return contents;
+    }
+    io::ReadOptions wanted;
+    wanted.types.kind = io::TypeSelection::Kind::all;
+    wanted.velocities = false;
+    wanted.ids = false;
+    const io::Snapshot snapshot = io::read_snapshot(path, wanted);
+    contents.header = snapshot.header;
+    contents.extents = ranges_of(snapshot.positions);
+    if (snapshot.masses) {
+        contents.mass_dtype = snapshot.masses->dtype();
+        contents.masses = ranges_of(*snapshot.masses).front();
+    } else if (snapshot.uniform_mass) {
+        contents.masses.emplace().include(*snapshot.uniform_mass);
+    }
+    return contents;
+}
+
+std::string axis_name(std::size_t axis, std::size_t axes) {
+    return axes <= 3 ? std::string(1, "xyz"[axis]) : fmt::format("x{}", axis);
+}
+
+void print_json_of(const Contents& contents, const std::string& path) {
+    const io::SnapshotHeader& header = contents.header;
+    Json json;
+    json["file"] = path;
+    json["format"] = header.format;
+    json["n"] = contents.points;
+    json["dimension"] = header.dimension;
+    json["dtype"] = name_of(header.dtype);
+    json["has_types"] = header.has_types;
+    json["counts"] = header.counts;
+    json["box_size"] = header.box_size ? Json(*header.box_size) : Json(nullptr);
+    json["time"] = header.time ? Json(*header.time) : Json(nullptr);
+    json["redshift"] = header.redshift ? Json(*header.redshift) : Json(nullptr);
+    json["parameters"] = header.parameters;
+    json["extents"] = Json::array();
+    std::int64_t not_finite = 0;
+    for (const Range& range : contents.extents) {
+        json["extents"].push_back(range.json());
+        not_finite += range.not_finite;
+    }
+    json["not_finite"] = not_finite;
+    json["masses"] = contents.masses ? contents.masses->json() : Json(nullptr);
+    json["warnings"] = header.warnings;
+    json["peak_rss_bytes"] = peak_rss_bytes();
+    print_json(json);
+}
+
+void print_summary_of(const Contents& contents, const std::string& path) {
+    const io::SnapshotHeader& header = contents.header;
+    print_line("file", path);
+    print_line("format", header.format);
+    print_line("points", fmt::format("{} in {} dimensions, {}", format_count(contents.points), header.dimension,
+                                     name_of(header.dtype)));
+    for (std::size_t type = 0; header.has_types && type < header.counts.size(); ++type) {
+        if (header.counts[type] > 0) {
+            print_line("", fmt::format("type {}: {}", type, format_count(header.counts[type])));
+        }
+    }
+    const bool boxed = header.box_size &&
+                       std::any_of(header.box_size->begin(), header.box_size->end(), [](double l) { return l != 0; });
+    print_line("box", boxed ? fmt::format("{}", fmt::join(*header.box_size, " x ")) : "none given: open or unknown");
+    if (header.time) {
+        print_line("time", fmt::format("{}", *header.time));
+    }
+    if (header.redshift) {
+        print_line("redshift", fmt::format("{}", *header.redshift));
+    }
+    for (std::size_t axis = 0; axis < contents.extents.size(); ++axis) {
+        const Range& range = contents.extents[axis];
+        std::string text = range.text(header.dtype);
+        if (range.not_finite > 0) {
+            text += fmt::format(" ({} NaN or infinite)", format_count(range.not_finite));
+        }
+        print_line(axis_name(axis, contents.extents.size()), text);
+    }
+    if (contents.masses) {
+        const Range& range = *contents.masses;
+        print_line("masses", range.low == range.high ? "all " + format_length(range.low, contents.mass_dtype)
+                                                     : range.text(contents.mass_dtype));
+    } else {
+        print_line("masses", "none");
+    }
+    for (const auto& [name, value] : header.parameters) {
+        print_line("", fmt::format("{} = {}", name, value));
+    }
+}
+
+} // namespace
+
+Command info_command(CLI::App& program) {
+    struct Arguments {
+        CommonOptions common;
+        std::string file;
+    };
+    const auto arguments = std::make_shared<Arguments>();
+    CLI::App& command = *program.add_subcommand("info", "Show what a file of points or particles holds");
+    command.add_option("FILE", arguments->file, "Snapshot or array; the format is found from its content")->required();
+    add_json_option(command, arguments->common);
+    command.footer("Example:\n  kith info snapshot.hdf5");
+    return {&command, [arguments](const Invocation&) {
+                const Contents contents = read_contents(arguments->file);
+                stop_if_interrupted();
+                print_warnings(contents.header.warnings);
+                if (arguments->common.json) {
+                    print_json_of(contents, arguments->file);
+                } else {
+                    print_summary_of(contents, arguments->file);
+                }
+            }};
+}
+
+} // namespace kith::cli

@@ -1,0 +1,218 @@
+// kith knn: the k nearest neighbours of every point, into a file.
+#include "cli/commands.hpp"
+#include "cli/interrupt.hpp"
+#include "cli/options.hpp"
+#include "cli/outputs.hpp"
+#include "cli/progress_bar.hpp"
+#include "cli/usage_error.hpp"
+
+#include <kith/io.hpp>
+#include <kith/kith.hpp>
+
+#include <fmt/format.h>
+
+#include <limits>
+#include <memory>
+
+namespace kith::cli {
+
+namespace {
+
+struct Arguments {
+    CommonOptions common;
+    std::string points;
+    std::string queries;
+    std::string output;
+    std::int64_t k = 0;
+    BoxChoice box;
+    io::TypeSelection types;
+    KnnOptions search;
+};
+
+struct Inputs {
+    io::Snapshot points;
+    std::optional<io::Snapshot> queries;
+    std::vector<std::string> warnings;
+};
+
+void widen(io::RealArray& array) {
+    if (const auto* narrow = std::get_if<std::vector<float>>(&array.values)) {
+        array.values = std::vector<double>(narrow->begin(), narrow->end());
+    }
+}
+
+Inputs read_inputs(const Arguments& arguments) {
+    io::ReadOptions wanted;
+    wanted.types = arguments.types;
+    wanted.velocities = false;
+    wanted.masses = false;
+    wanted.ids = false;
+    Inputs inputs;
+    inputs.points = read_points(arguments.points, wanted);
+    inputs.warnings = inputs.points.header.warnings;
+    if (arguments.queries.empty()) {
+        return inputs;
+    }
+    io::Snapshot& queries = inputs.queries.emplace(read_points(arguments.queries, wanted));
+    for (const std::string& warning : queries.header.warnings) {
+        inputs.warnings.push_back("queries: " + warning);
+    }
+    io::RealArray& points = inputs.points.positions;
+    if (points.columns != queries.positions.columns) {
+        throw UsageError(fmt::format("the points of '{}' have {} axes, the queries of '{}' {}; give queries of as many "
+                                     "axes as the points have",
+                                     arguments.points, points.columns, arguments.queries, queries.positions.columns));
+    }
+    if (points.dtype() != queries.positions.dtype()) {
+        inputs.warnings.push_back(fmt::format("the points are {} and the queries {}; both are searched as float64",
+                                              name_of(points.dtype()), name_of(queries.positions.dtype())));
+        widen(points);
+        widen(queries.positions);
+    }
+    return inputs;
+}
+
+io::Provenance provenance(const Arguments& arguments, const Inputs& inputs, const Box& box,
+                          const Invocation& invocation) {
+    io::Provenance provenance = provenance_of(invocation, arguments.points);
+    auto& parameters = provenance.parameters;
+    parameters["k"] = fmt::format("{}", arguments.k);
+    parameters["box"] = describe(box, inputs.points.positions.columns);
+    parameters["types"] = describe_types(inputs.points);
+    parameters["queries"] = arguments.queries.empty() ? "the points themselves" : arguments.queries;
+    parameters["exclude_self"] = arguments.search.exclude_self ? "true" : "false";
+    parameters["max_distance"] = fmt::format("{}", arguments.search.max_distance);
+    parameters["squared"] = arguments.search.squared ? "true" : "false";
+    return provenance;
+}
+
+void run(const Arguments& arguments, const Invocation& invocation) {
+    if (arguments.search.exclude_self && !arguments.queries.empty()) {
+        throw UsageError("--exclude-self is given with --queries; separate queries are no points of the set, so leave "
+                         "--exclude-self out");
+    }
+    OutputFiles outputs;
+    outputs.plan("-o", arguments.output, {".npz", ".hdf5", ".h5"});
+    outputs.keep_apart_from(arguments.points);
+    if (!arguments.queries.empty()) {
+        outputs.keep_apart_from(arguments.queries);
+    }
+    outputs.probe_directories();
+
+    StageClock clock({"read", "order", "tree", "search", "catalogue", "map", "write"});
+    ProgressBar bar;
+    bar.announce("reading");
+    const Inputs inputs = clock.time("read", [&] { return read_inputs(arguments); });
+    stop_if_interrupted();
+    const io::RealArray& points = inputs.points.positions;
+    const ResolvedBox resolved = resolve_box(arguments.box, inputs.points.header);
+
+    const Execution execution = cpu(arguments.common.threads, bar.callback());
+    const KnnResult result = inputs.queries
+                                 ? knn(points.view(), inputs.queries->positions.view(), arguments.k, resolved.box,
+                                       arguments.search, execution)
+                                 : knn(points.view(), arguments.k, resolved.box, arguments.search, execution);
+    clock.add(result.stages);
+    stop_if_interrupted();
+
+    bar.announce("writing");
+    {
+        const WritingSection writing;
+        clock.time("write", [&] {
+            const auto target = outputs.staged(arguments.output);
+            const io::Provenance made_by = provenance(arguments, inputs, resolved.box, invocation);
+            if (target.extension() == ".npz") {
+                io::write_neighbors_npz(target, result, made_by);
+            } else {
+                io::write_neighbors_hdf5(target, result, made_by);
+            }
+        });
+        stop_if_interrupted();
+        outputs.commit();
+    }
+    bar.erase();
+
+    print_warnings(inputs.warnings);
+    const std::string box_text = describe(resolved.box, points.columns);
+    if (arguments.common.json) {
+        Json json;
+        json["n"] = points.rows();
+        json["queries"] = result.rows();
+        json["k"] = arguments.k;
+        json["dimension"] = points.columns;
+        json["dtype"] = name_of(points.dtype());
+        json["box"] = box_text;
+        json["engine"] = name_of(result.engine());
+        json["input"] = arguments.points;
+        json["types"] = describe_types(inputs.points);
+        json["outputs"] = outputs.names();
+        json["warnings"] = inputs.warnings;
+        json["seconds"] = clock.json();
+        json["peak_rss_bytes"] = peak_rss_bytes();
+        print_json(json);
+        return;
+    }
+    const std::string types = describe_types(inputs.points);
+    print_line("input", fmt::format("{}, {}", arguments.points, inputs.points.header.format));
+    print_line("points", fmt::format("{}{} in {} dimensions, {}", format_count(points.rows()),
+                                     types.empty() ? "" : " of " + types, points.columns, name_of(points.dtype())));
+    print_line("queries", inputs.queries ? fmt::format("{} from {}", format_count(result.rows()), arguments.queries)
+                                         : std::string(arguments.search.exclude_self ? "the points, themselves left out"
+                                                                                     : "the points themselves"));
+    print_line("box", fmt::format("{} ({})", box_text, resolved.origin));
+    print_line("search", fmt::format("k = {}, engine {}", arguments.k, name_of(result.engine())));
+    print_line("wrote", arguments.output);
+    print_line("time", clock.text());
+    print_line("memory", format_bytes(peak_rss_bytes()) + " at most");
+}
+
+} // namespace
+
+Command knn_command(CLI::App& program) {
+    const auto arguments = std::make_shared<Arguments>();
+    CLI::App& command = *program.add_subcommand("knn", "Find the k nearest neighbours of every point");
+    command.add_option("POINTS", arguments->points, "Snapshot or array of the points to search among")->required();
+    command
+        .add_option_function<std::string>(
+            "-k",
+            [arguments](const std::string& text) {
+                arguments->k = parse_whole("-k", text, 1, std::numeric_limits<std::int32_t>::max());
+            },
+            "Neighbours of every query; where there are fewer, the rest is index -1 at distance infinity")
+        ->type_name("K")
+        ->required();
+    command.add_option("-o,--output", arguments->output, "File to write, .npz or .hdf5: 'indices' and 'distances'")
+        ->type_name("OUT")
+        ->required();
+    command.add_option("--queries", arguments->queries, "Search around these points instead of around every point")
+        ->type_name("FILE");
+    add_box_option(command, arguments->box);
+    add_types_option(command, arguments->types);
+    command.add_flag("--exclude-self", arguments->search.exclude_self,
+                     "Do not count a point as its own neighbour (by index, not by distance)");
+    command
+        .add_option_function<std::string>(
+            "--max-distance",
+            [arguments](const std::string& text) {
+                arguments->search.max_distance = parse_length("--max-distance", text);
+            },
+            "Only neighbours within this distance, inclusive")
+        ->type_name("R");
+    command.add_flag("--squared", arguments->search.squared, "Write squared distances");
+    command
+        .add_option_function<std::string>(
+            "--engine", [arguments](const std::string& text) { arguments->search.engine = parse_engine(text); },
+            "Who searches: auto (the default), tree or brute; the answer is the same")
+        ->type_name("auto|tree|brute");
+    add_threads_option(command, arguments->common);
+    add_json_option(command, arguments->common);
+    command.footer("Indices count the points read, in file order: with --types 1 they are rows of type 1.\n"
+                   "Neighbours are ordered by distance, ties by index.\n\n"
+                   "Examples:\n"
+                   "  kith knn points.npy -k 16 -o neighbors.npz\n"
+                   "  kith knn snapshot.hdf5 -k 32 --exclude-self --types 0 -o neighbors.hdf5\n"
+                   "  kith knn stars.npy --queries places.npy -k 1 --box none --max-distance 0.5 -o nearest.npz");
+    return {&command, [arguments](const Invocation& invocation) { run(*arguments, invocation); }};
+}
+
+} // namespace kith::cli

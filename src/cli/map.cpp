@@ -1,0 +1,255 @@
+#include "cli/map.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace kith::cli {
+
+namespace {
+
+constexpr int panel_size = 17 * density_grain;
+constexpr int side_margin = (1200 - panel_size) / 2;
+constexpr int top_margin = 64;
+constexpr int bottom_margin = 72;
+
+constexpr Colour ink{0.86F, 0.86F, 0.90F};
+constexpr Colour faint_ink{0.56F, 0.56F, 0.63F};
+constexpr Colour page{0.055F, 0.050F, 0.075F};
+constexpr Colour circle{0.70F, 1.00F, 0.93F};
+
+/// The range of one axis that holds the points, wrapped into the box; single points far from all others do not count.
+/// `unit_view` has the box, its lower edges are 0 and its spans 1.
+std::pair<double, double> range_of_most(const PointsView& points, int axis, const View& unit_view) {
+    const std::int64_t step = std::max<std::int64_t>(1, points.count() / 1000000);
+    std::vector<double> sample;
+    for (std::int64_t i = 0; i < points.count(); i += step) {
+        const std::int64_t at = i * points.point_stride() + axis * points.axis_stride();
+        const double x = points.dtype() == DType::float32 ? points.data_as<float>()[at] : points.data_as<double>()[at];
+        sample.push_back(unit_view.place(static_cast<std::size_t>(axis), x));
+    }
+    if (sample.empty()) {
+        return {0, 0};
+    }
+    std::sort(sample.begin(), sample.end());
+    const std::size_t tail = sample.size() / 1000;
+    const double low = sample[tail];
+    const double high = sample[sample.size() - 1 - tail];
+    const double reach = 0.25 * (high - low);
+    return {std::max(sample.front(), low - reach), std::min(sample.back(), high + reach)};
+}
+
+/// 1, 2 or 5 times a power of ten, at most `length`.
+double round_length(double length) {
+    const double power = std::pow(10.0, std::floor(std::log10(length)));
+    const double lead = length / power;
+    return (lead >= 5 ? 5 : lead >= 2 ? 2 : 1) * power;
+}
+
+/// Decades of density, in units of the mean, that the colours span: from where all but a two hundredth of the mass is
+/// denser to where only a two thousandth of the pixels are.
+struct Scale {
+    double low = -1;
+    double high = 1;
+
+    explicit Scale(const Density& density) {
+        std::vector<float> ascending = density.values;
+        std::sort(ascending.begin(), ascending.end());
+        double mass = 0;
+        std::size_t lightest = 0;
+        while (lightest + 1 < ascending.size() && mass < 0.005 * density.mean * static_cast<double>(ascending.size())) {
+            mass += ascending[lightest++];
+        }
+        const std::size_t densest = ascending.size() - 1 - ascending.size() / 2000;
+        if (density.mean > 0) {
+            high = std::max(std::log10(ascending[densest] / density.mean), 0.7);
+            low = std::clamp(std::log10(ascending[lightest] / density.mean), high - 4, high - 1.5);
+        }
+    }
+
+    [[nodiscard]] double operator()(double value_in_means) const {
+        return value_in_means > 0 ? (std::log10(value_in_means) - low) / (high - low) : 0;
+    }
+};
+
+class MapDrawing {
+public:
+    explicit MapDrawing(const MapSubject& subject)
+        : subject_(subject), view_(choose_view(subject.points, subject.box)), panel_(fit_panel(view_)),
+          density_(
+              project(subject.points, subject.masses, view_, panel_.right - panel_.left, panel_.bottom - panel_.top)),
+          scale_(density_), canvas_(panel_.right + side_margin, panel_.bottom + bottom_margin, page) {}
+
+    Canvas draw() && {
+        paint_density();
+        circle_groups();
+        canvas_.frame(panel_, {0.36F, 0.35F, 0.42F});
+        write_words();
+        draw_length_bar();
+        draw_colour_bar();
+        return std::move(canvas_);
+    }
+
+private:
+    /// Lays out the map's pixels and widens the view where it may be widened, so that they are square.
+    static Rectangle fit_panel(View& view) {
+        const double longer = std::max(view.span[0], view.span[1]);
+        std::array<int, 2> pixels{};
+        for (std::size_t axis = 0; axis < 2; ++axis) {
+            const double grains = view.span[axis] / longer * panel_size / density_grain;
+            const double whole = std::max(1.0, view.repeats(axis) ? std::round(grains) : std::ceil(grains - 1e-9));
+            pixels[axis] = static_cast<int>(whole) * density_grain;
+            if (!view.repeats(axis)) {
+                const double wanted = longer * (whole * density_grain / panel_size);
+                view.lower[axis] -= (wanted - view.span[axis]) / 2;
+                view.span[axis] = wanted;
+            }
+        }
+        // Slim panels are centred in a page that is wide enough for the words.
+        const int left = std::max(side_margin, (800 - pixels[0]) / 2);
+        return {left, top_margin, left + pixels[0], top_margin + pixels[1]};
+    }
+
+    [[nodiscard]] double scale_x() const { return (panel_.right - panel_.left) / view_.span[0]; }
+    [[nodiscard]] double scale_y() const { return (panel_.bottom - panel_.top) / view_.span[1]; }
+
+    void paint_density() {
+        std::vector<Colour> table;
+        for (int i = 0; i < 1024; ++i) {
+            table.push_back(colour_at(i / 1023.0));
+        }
+        for (int y = 0; y < density_.height; ++y) {
+            for (int x = 0; x < density_.width; ++x) {
+                const double t = density_.mean > 0 ? scale_(density_.at(x, y) / density_.mean) : 0;
+                canvas_.set(panel_.left + x, panel_.bottom - 1 - y,
+                            table[static_cast<std::size_t>(std::lround(1023 * std::clamp(t, 0.0, 1.0)))]);
+            }
+        }
+    }
+
+    void circle_groups() {
+        const Catalogue& groups = *subject_.groups;
+        for (std::int64_t group = std::min(groups.groups, most_circles) - 1; group >= 0; --group) {
+            const double radius = groups.largest_radius[group];
+            const double radius_x = std::max(radius * scale_x(), 5.0);
+            const double radius_y = std::max(radius * scale_y(), 5.0);
+            const double opacity = 0.95 - 0.45 * static_cast<double>(group) / most_circles;
+            for (const Point& centre : images(&groups.centre[group * groups.dimension], radius)) {
+                canvas_.ring(centre, radius_x, radius_y, {{0, 0, 0}, 3.4, 0.30 * opacity}, panel_);
+                canvas_.ring(centre, radius_x, radius_y, {circle, 1.5, opacity}, panel_);
+            }
+        }
+    }
+
+    /// Where a group's centre is on the page, with its repetitions beyond periodic edges.
+    [[nodiscard]] std::vector<Point> images(const double* centre, double radius) const {
+        std::array<std::vector<double>, 2> places;
+        for (std::size_t axis = 0; axis < 2; ++axis) {
+            const double place = view_.place(axis, centre[axis]);
+            const double reach = radius / view_.span[axis];
+            const int repetitions = view_.repeats(axis) ? 1 : 0;
+            for (int image = -repetitions; image <= repetitions; ++image) {
+                if (place + image + reach >= 0 && place + image - reach <= 1) {
+                    places[axis].push_back(place + image);
+                }
+            }
+        }
+        std::vector<Point> images;
+        for (const double x : places[0]) {
+            for (const double y : places[1]) {
+                images.push_back(
+                    {panel_.left + x * (panel_.right - panel_.left), panel_.bottom - y * (panel_.bottom - panel_.top)});
+            }
+        }
+        return images;
+    }
+
+    void write_words() {
+        const double left = std::min(panel_.left, side_margin);
+        const double right = canvas_.width() - left;
+        canvas_.text(subject_.title, {left, top_margin - 22.0}, 15, {ink, 1.8, 1});
+        canvas_.text(subject_.subtitle, {right, top_margin - 22.0}, 12, {faint_ink, 1.4, 1}, Align::right);
+        canvas_.text(subject_.caption, {left, panel_.bottom + 38.0}, 12, {faint_ink, 1.4, 1});
+    }
+
+    /// In the lower left corner of the map: a round length, about a fifth of the width.
+    void draw_length_bar() {
+        const double length = round_length(0.25 * view_.span[0]);
+        const double pixels = length * scale_x();
+        const Point left{panel_.left + 28.0, panel_.bottom - 28.0};
+        const Point right{left.x + pixels, left.y};
+        const std::vector<Polyline> bar{{left, right},
+                                        {{left.x, left.y - 5}, {left.x, left.y + 5}},
+                                        {{right.x, right.y - 5}, {right.x, right.y + 5}}};
+        const std::string words = fmt::format("{:.6g}", length);
+        const Point below{left.x + pixels / 2, left.y - 14};
+        canvas_.stroke(bar, {page, 5, 0.55});
+        canvas_.text(words, below, 13, {page, 5, 0.55}, Align::centre);
+        canvas_.stroke(bar, {ink, 1.8, 1});
+        canvas_.text(words, below, 13, {ink, 1.7, 1}, Align::centre);
+    }
+
+    /// At the lower right of the page: the colours, with ticks at whole decades of the mean density.
+    void draw_colour_bar() {
+        const int right = canvas_.width() - std::min(panel_.left, side_margin);
+        const Rectangle bar{right - 260, panel_.bottom + 26, right, panel_.bottom + 38};
+        for (int x = bar.left; x < bar.right; ++x) {
+            canvas_.fill({x, bar.top, x + 1, bar.bottom}, colour_at((x - bar.left + 0.5) / (bar.right - bar.left)));
+        }
+        canvas_.frame(bar, {0.36F, 0.35F, 0.42F});
+        for (int decade = static_cast<int>(std::ceil(scale_.low)); decade <= scale_.high; ++decade) {
+            const double x = bar.left + (decade - scale_.low) / (scale_.high - scale_.low) * (bar.right - bar.left);
+            canvas_.stroke({{{x, bar.bottom + 1.0}, {x, bar.bottom + 5.0}}}, {faint_ink, 1.2, 1});
+            canvas_.text(fmt::format("{:g}", std::pow(10.0, decade)), {x, bar.bottom + 19.0}, 10, {faint_ink, 1.2, 1},
+                         Align::centre);
+        }
+        canvas_.text("density / mean", {bar.left - 14.0, bar.bottom - 1.0}, 12, {faint_ink, 1.4, 1}, Align::right);
+    }
+
+    const MapSubject& subject_;
+    View view_;
+    Rectangle panel_;
+    Density density_;
+    Scale scale_;
+    Canvas canvas_;
+};
+
+} // namespace
+
+View choose_view(const PointsView& points, const Box& box) {
+    View view;
+    for (std::size_t axis = 0; axis < 2; ++axis) {
+        view.period[axis] = box.period(static_cast<int>(axis));
+        view.origin[axis] = box.origin(static_cast<int>(axis)).value_or(0);
+        view.span[axis] = 1;
+    }
+    for (std::size_t axis = 0; axis < 2; ++axis) {
+        const auto [low, high] = range_of_most(points, static_cast<int>(axis), view);
+        if (view.period[axis] > 0 && high - low > view.period[axis] / 2) {
+            view.lower[axis] = view.origin[axis];
+            view.span[axis] = view.period[axis];
+        } else {
+            const double margin = 0.04 * (high - low);
+            view.lower[axis] = low - margin;
+            view.span[axis] = high - low + 2 * margin;
+        }
+    }
+    // A plane much longer than wide would be a thread; points in one place have no width at all.
+    const double longer = std::max(view.span[0], view.span[1]);
+    const double least = longer > 0 ? longer / 4 : std::max(std::abs(view.lower[0]), std::abs(view.lower[1]));
+    for (std::size_t axis = 0; axis < 2; ++axis) {
+        const double wanted = least > 0 ? least : 1;
+        if (view.span[axis] < wanted) {
+            view.lower[axis] -= (wanted - view.span[axis]) / 2;
+            view.span[axis] = wanted;
+        }
+    }
+    return view;
+}
+
+Canvas draw_map(const MapSubject& subject) {
+    return MapDrawing(subject).draw();
+}
+
+} // namespace kith::cli

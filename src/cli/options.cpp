@@ -1,0 +1,232 @@
+// Texts to values. CLI11's own conversions are not used for numbers: they read 010 as octal and accept nan.
+#include "cli/options.hpp"
+
+#include "cli/usage_error.hpp"
+
+#include <kith/error.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+namespace kith::cli {
+
+namespace {
+
+template <class Number>
+bool parse_all(std::string_view text, Number& value) {
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    return error == std::errc() && end == text.data() + text.size();
+}
+
+std::vector<std::string_view> split_at_commas(std::string_view text) {
+    std::vector<std::string_view> parts;
+    for (std::size_t begin = 0; begin <= text.size();) {
+        const std::size_t end = std::min(text.find(',', begin), text.size());
+        parts.push_back(text.substr(begin, end - begin));
+        begin = end + 1;
+    }
+    return parts;
+}
+
+} // namespace
+
+std::int64_t parse_whole(std::string_view option, std::string_view text, std::int64_t least, std::int64_t most) {
+    std::int64_t value = 0;
+    if (!parse_all(text, value) || value < least) {
+        throw UsageError(fmt::format("{} is '{}'; it must be a whole number of {} or more", option, text, least));
+    }
+    if (value > most) {
+        throw UsageError(fmt::format("{} is {}; it can be {} at most", option, text, most));
+    }
+    return value;
+}
+
+double parse_length(std::string_view option, std::string_view text) {
+    double value = 0;
+    if (!parse_all(text, value) || !std::isfinite(value) || value < 0) {
+        throw UsageError(fmt::format("{} is '{}'; it must be a finite number of 0 or more", option, text));
+    }
+    return value;
+}
+
+BoxChoice parse_box(std::string_view text) {
+    if (text == "auto") {
+        return {};
+    }
+    if (text == "none") {
+        return {BoxChoice::Kind::open, {}};
+    }
+    BoxChoice choice{BoxChoice::Kind::periods, {}};
+    for (const std::string_view part : split_at_commas(text)) {
+        double period = 0;
+        if (!parse_all(part, period) || !std::isfinite(period) || period < 0) {
+            throw UsageError(
+                fmt::format("--box is '{}'; give auto, none, one period for all axes (--box 1), or one per "
+                            "axis separated by commas (--box 1,1,2; 0 leaves an axis open)",
+                            text));
+        }
+        choice.periods.push_back(period);
+    }
+    if (choice.periods.size() > static_cast<std::size_t>(max_dimension)) {
+        throw UsageError(
+            fmt::format("--box has {} periods; points have at most {} axes", choice.periods.size(), max_dimension));
+    }
+    return choice;
+}
+
+ResolvedBox resolve_box(const BoxChoice& choice, const io::SnapshotHeader& header) {
+    if (choice.kind == BoxChoice::Kind::open) {
+        return {{}, "--box none"};
+    }
+    if (choice.kind == BoxChoice::Kind::periods) {
+        if (choice.periods.size() == 1) {
+            return {Box::periodic(choice.periods.front()), "--box"};
+        }
+        if (static_cast<int>(choice.periods.size()) != header.dimension) {
+            throw UsageError(fmt::format("--box has {} periods, but the points have {} axes; give one period for all "
+                                         "axes, or {} separated by commas",
+                                         choice.periods.size(), header.dimension, header.dimension));
+        }
+        return {Box::periodic(choice.periods), "--box"};
+    }
+    const bool known = header.box_size &&
+                       std::any_of(header.box_size->begin(), header.box_size->end(), [](double l) { return l > 0; });
+    if (!known || header.dimension > 3) {
+        return {{}, "the file names no box; give one with --box if space repeats"};
+    }
+    return {Box::periodic(std::span<const double>(header.box_size->data(), static_cast<std::size_t>(header.dimension))),
+            "from the file"};
+}
+
+std::string describe(const Box& box, int dimension) {
+    if (box.is_open()) {
+        return "open";
+    }
+    std::string text;
+    for (int axis = 0; axis < dimension; ++axis) {
+        text += axis == 0 ? "" : " x ";
+        text += box.period(axis) == 0 ? "open" : fmt::format("{}", box.period(axis));
+    }
+    return text;
+}
+
+io::TypeSelection parse_types(std::string_view text) {
+    io::TypeSelection selection;
+    if (text == "auto") {
+        return selection;
+    }
+    if (text == "all") {
+        selection.kind = io::TypeSelection::Kind::all;
+        return selection;
+    }
+    selection.kind = io::TypeSelection::Kind::listed;
+    for (const std::string_view part : split_at_commas(text)) {
+        int type = 0;
+        if (!parse_all(part, type) || type < 0 || type >= max_types) {
+            throw UsageError(fmt::format("--types is '{}'; give all, or particle types 0 to {} separated by commas "
+                                         "(--types 1, --types 0,4)",
+                                         text, max_types - 1));
+        }
+        selection.types.push_back(type);
+    }
+    std::sort(selection.types.begin(), selection.types.end());
+    selection.types.erase(std::unique(selection.types.begin(), selection.types.end()), selection.types.end());
+    return selection;
+}
+
+std::string describe_types(const io::Snapshot& snapshot) {
+    if (!snapshot.header.has_types || snapshot.types.empty()) {
+        return "";
+    }
+    std::array<bool, 256> present{};
+    for (const std::uint8_t type : snapshot.types) {
+        present[type] = true;
+    }
+    std::string list;
+    for (std::size_t type = 0; type < present.size(); ++type) {
+        if (present[type]) {
+            list += fmt::format("{}{}", list.empty() ? "" : ", ", type);
+        }
+    }
+    return (list.find(',') == std::string::npos ? "type " : "types ") + list;
+}
+
+io::Snapshot read_points(const std::string& path, const io::ReadOptions& options) {
+    try {
+        return io::read_snapshot(path, options);
+    } catch (const Error& error) {
+        if (error.kind() == ErrorKind::invalid_argument && options.types.kind != io::TypeSelection::Kind::listed) {
+            throw Error(ErrorKind::file, error.what());
+        }
+        throw;
+    }
+}
+
+Engine parse_engine(std::string_view text) {
+    if (text == "auto") {
+        return Engine::automatic;
+    }
+    if (text == "tree") {
+        return Engine::tree;
+    }
+    if (text == "brute") {
+        return Engine::brute_force;
+    }
+    throw UsageError(fmt::format("--engine is '{}'; give auto, tree or brute", text));
+}
+
+std::string_view name_of(Engine engine) {
+    switch (engine) {
+    case Engine::automatic:
+        return "auto";
+    case Engine::tree:
+        return "tree";
+    case Engine::brute_force:
+        return "brute";
+    }
+    return "";
+}
+
+std::string_view name_of(DType dtype) {
+    return dtype == DType::float32 ? "float32" : "float64";
+}
+
+void add_json_option(CLI::App& command, CommonOptions& options) {
+    command.add_flag("--json", options.json, "Print the summary as one JSON object");
+}
+
+void add_threads_option(CLI::App& command, CommonOptions& options) {
+    command
+        .add_option_function<std::string>(
+            "--threads",
+            [&options](const std::string& text) {
+                options.threads = static_cast<int>(parse_whole("--threads", text, 0, 65536));
+            },
+            "Threads to use; 0, the default, means all")
+        ->type_name("T");
+}
+
+void add_box_option(CLI::App& command, BoxChoice& choice) {
+    command
+        .add_option_function<std::string>(
+            "--box", [&choice](const std::string& text) { choice = parse_box(text); },
+            "The periodic box: auto (the default) takes the file's, none is open space, L or Lx,Ly,Lz gives the "
+            "periods; 0 leaves an axis open")
+        ->type_name("auto|none|L|Lx,Ly,Lz");
+}
+
+void add_types_option(CLI::App& command, io::TypeSelection& selection) {
+    command
+        .add_option_function<std::string>(
+            "--types", [&selection](const std::string& text) { selection = parse_types(text); },
+            "Particle types to use, of files that have types: all, or numbers 0 to 6 (default: 1 if the file has any, "
+            "else all)")
+        ->type_name("all|1|0,1,...");
+}
+
+} // namespace kith::cli

@@ -1,0 +1,70 @@
+// The options that several commands share: numbers, boxes, particle types.
+//
+// Texts become values here, with an error that names the option, the text and what was expected. A box can only be
+// settled once the file is known (`auto`, and the number of axes), so it is parsed first and resolved after reading.
+#pragma once
+
+#include <kith/io.hpp>
+#include <kith/knn.hpp>
+#include <kith/points.hpp>
+
+#include <CLI/CLI.hpp>
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace kith::cli {
+
+/// Throw UsageError unless the whole text is a decimal number of at least `least`, or a finite number of 0 or more.
+[[nodiscard]] std::int64_t parse_whole(std::string_view option, std::string_view text, std::int64_t least,
+                                       std::int64_t most);
+[[nodiscard]] double parse_length(std::string_view option, std::string_view text);
+
+/// What --box says, before the file is known.
+struct BoxChoice {
+    enum class Kind : std::uint8_t { automatic, open, periods };
+    Kind kind = Kind::automatic;
+    std::vector<double> periods; ///< one for all axes, or one per axis; 0 leaves an axis open
+};
+
+[[nodiscard]] BoxChoice parse_box(std::string_view text);
+
+struct ResolvedBox {
+    Box box;
+    std::string origin; ///< where it comes from, for people: "from the file", "--box", "the file names none"
+};
+
+/// Throws UsageError if the number of periods is not the number of axes.
+[[nodiscard]] ResolvedBox resolve_box(const BoxChoice& choice, const io::SnapshotHeader& header);
+
+/// "1 x 1 x 1", "open", or "1 x open x 1".
+[[nodiscard]] std::string describe(const Box& box, int dimension);
+
+/// "auto", "all", or numbers 0 to 6 separated by commas.
+[[nodiscard]] io::TypeSelection parse_types(std::string_view text);
+
+/// "type 1", "types 0, 1, 4", or "" for files without types: what was really read.
+[[nodiscard]] std::string describe_types(const io::Snapshot& snapshot);
+
+/// Reads the selected particles. That the selection is empty is wrong usage; that the whole file is, is the file's
+/// fault, and thrown as Error(file).
+[[nodiscard]] io::Snapshot read_points(const std::string& path, const io::ReadOptions& options);
+
+[[nodiscard]] Engine parse_engine(std::string_view text);
+[[nodiscard]] std::string_view name_of(Engine engine);
+[[nodiscard]] std::string_view name_of(DType dtype);
+
+/// What every command understands.
+struct CommonOptions {
+    bool json = false;
+    int threads = 0;
+};
+
+void add_json_option(CLI::App& command, CommonOptions& options);
+void add_threads_option(CLI::App& command, CommonOptions& options);
+void add_box_option(CLI::App& command, BoxChoice& choice);
+void add_types_option(CLI::App& command, io::TypeSelection& selection);
+
+} // namespace kith::cli

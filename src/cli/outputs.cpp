@@ -1,0 +1,142 @@
+#include "cli/outputs.hpp"
+
+#include "cli/usage_error.hpp"
+
+#include <kith/error.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <fcntl.h>
+#include <system_error>
+#include <unistd.h>
+
+namespace kith::cli {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr bool hdf5_can_be_written = KITH_IO_HAS_HDF5 != 0;
+
+std::string listed(std::initializer_list<std::string_view> extensions) {
+    std::string text;
+    for (const std::string_view extension : extensions) {
+        text += text.empty() ? "" : " or ";
+        text += extension;
+    }
+    return text;
+}
+
+fs::path resolved(const fs::path& path) {
+    std::error_code ignored;
+    fs::path full = fs::weakly_canonical(fs::absolute(path), ignored);
+    return ignored ? fs::absolute(path) : full;
+}
+
+fs::path hidden_sibling(const fs::path& target) {
+    return target.parent_path() /
+           fmt::format(".{}.kith-{}{}", target.stem().string(), ::getpid(), target.extension().string());
+}
+
+} // namespace
+
+OutputFiles::~OutputFiles() {
+    if (!committed_) {
+        for (const Output& output : outputs_) {
+            std::error_code ignored;
+            fs::remove(output.staged, ignored);
+        }
+    }
+}
+
+void OutputFiles::plan(std::string_view option, const fs::path& target,
+                       std::initializer_list<std::string_view> extensions) {
+    if (target.empty()) {
+        return;
+    }
+    const std::string extension = target.extension().string();
+    if (extensions.size() > 0 && std::find(extensions.begin(), extensions.end(), extension) == extensions.end()) {
+        throw UsageError(fmt::format("{} is '{}', of no known format; the name must end in {}", option, target.string(),
+                                     listed(extensions)));
+    }
+    if (!hdf5_can_be_written && (extension == ".hdf5" || extension == ".h5")) {
+        throw Error(ErrorKind::unsupported,
+                    fmt::format("{} is '{}', but this program was built without HDF5; build it with KITH_HDF5=ON",
+                                option, target.string()));
+    }
+    const fs::path full = resolved(target);
+    std::error_code ignored;
+    if (fs::exists(full, ignored) && !fs::is_regular_file(full, ignored)) {
+        throw UsageError(fmt::format("{} is '{}', which is not a regular file; give the name of a file to write",
+                                     option, target.string()));
+    }
+    for (const Output& other : outputs_) {
+        if (other.target == full) {
+            throw UsageError(fmt::format("{} and {} would both write '{}'; give each its own file", other.option,
+                                         option, target.string()));
+        }
+    }
+    outputs_.push_back({std::string(option), target, full, hidden_sibling(full)});
+}
+
+void OutputFiles::keep_apart_from(const fs::path& input) const {
+    for (const Output& output : outputs_) {
+        std::error_code ignored;
+        if (output.target == resolved(input) || fs::equivalent(output.target, input, ignored)) {
+            throw UsageError(fmt::format("{} is '{}', which is also the input; give the output another name",
+                                         output.option, output.given.string()));
+        }
+    }
+}
+
+void OutputFiles::probe_directories() const {
+    for (const Output& output : outputs_) {
+        const int file = ::open(output.staged.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+        if (file < 0) {
+            const bool missing = errno == ENOENT;
+            throw Error(ErrorKind::file,
+                        fmt::format("{}: '{}' cannot be written: {}", output.option, output.given.string(),
+                                    missing ? "its directory does not exist; make it first"
+                                            : fmt::format("{}; make its directory writable, or choose another",
+                                                          std::strerror(errno))));
+        }
+        ::close(file);
+        ::unlink(output.staged.c_str());
+    }
+}
+
+fs::path OutputFiles::staged(const fs::path& target) const {
+    const auto found =
+        std::find_if(outputs_.begin(), outputs_.end(), [&](const Output& output) { return output.given == target; });
+    return found->staged;
+}
+
+void OutputFiles::commit() {
+    for (std::size_t i = 0; i < outputs_.size(); ++i) {
+        std::error_code failure;
+        fs::rename(outputs_[i].staged, outputs_[i].target, failure);
+        if (failure) {
+            for (std::size_t done = 0; done < i; ++done) {
+                std::error_code ignored;
+                fs::remove(outputs_[done].target, ignored);
+            }
+            throw Error(ErrorKind::file,
+                        fmt::format("{}: '{}' could not be put in place ({}); no output is left", outputs_[i].option,
+                                    outputs_[i].given.string(), failure.message()));
+        }
+    }
+    committed_ = true;
+}
+
+std::vector<std::string> OutputFiles::names() const {
+    std::vector<std::string> names;
+    for (const Output& output : outputs_) {
+        names.push_back(output.given.string());
+    }
+    return names;
+}
+
+} // namespace kith::cli

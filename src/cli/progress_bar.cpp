@@ -1,0 +1,57 @@
+#include "cli/progress_bar.hpp"
+
+#include "cli/interrupt.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <unistd.h>
+
+namespace kith::cli {
+
+ProgressBar::ProgressBar() : on_terminal_(::isatty(STDERR_FILENO) == 1) {}
+
+ProgressBar::~ProgressBar() {
+    erase();
+}
+
+Progress ProgressBar::callback() {
+    return [this](std::string_view stage, double fraction) {
+        const auto now = std::chrono::steady_clock::now();
+        if (on_terminal_ && now - drawn_at_ >= std::chrono::milliseconds(100)) {
+            drawn_at_ = now;
+            draw(stage, fraction);
+        }
+        return !interrupted();
+    };
+}
+
+void ProgressBar::announce(std::string_view stage) {
+    if (on_terminal_) {
+        fmt::print(stderr, "\r\033[K{} ...", stage);
+        std::fflush(stderr);
+        drawn_ = true;
+        drawn_at_ = std::chrono::steady_clock::now();
+    }
+}
+
+void ProgressBar::erase() {
+    if (drawn_) {
+        fmt::print(stderr, "\r\033[K");
+        std::fflush(stderr);
+        drawn_ = false;
+    }
+}
+
+void ProgressBar::draw(std::string_view stage, double fraction) {
+    constexpr int cells = 40;
+    const double done = std::clamp(fraction, 0.0, 1.0);
+    const auto filled = static_cast<std::size_t>(std::lround(done * cells));
+    fmt::print(stderr, "\r\033[K{:<10} [{:-<{}}] {:3.0f} %", stage, std::string(filled, '#'), cells, 100 * done);
+    std::fflush(stderr);
+    drawn_ = true;
+}
+
+} // namespace kith::cli

@@ -1,0 +1,136 @@
+#include "cli/report.hpp"
+
+#include <kith/version.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <sys/resource.h>
+
+namespace kith::cli {
+
+namespace {
+
+std::string quoted(std::string_view word) {
+    const bool plain = !word.empty() && std::all_of(word.begin(), word.end(), [](unsigned char c) {
+        return std::isalnum(c) != 0 ||
+               std::string_view("-_./,=:+@%").find(static_cast<char>(c)) != std::string_view::npos;
+    });
+    if (plain) {
+        return std::string(word);
+    }
+    std::string text = "'";
+    for (const char c : word) {
+        text += c == '\'' ? std::string("'\\''") : std::string(1, c);
+    }
+    return text + "'";
+}
+
+} // namespace
+
+Invocation invocation_of(int argument_count, char** arguments) {
+    Invocation invocation{"kith"};
+    for (int i = 1; i < argument_count; ++i) {
+        invocation.command += ' ' + quoted(arguments[i]);
+    }
+    return invocation;
+}
+
+StageClock::StageClock(std::vector<std::string> stages) {
+    for (std::string& stage : stages) {
+        seconds_.emplace_back(std::move(stage), 0.0);
+    }
+}
+
+void StageClock::add(std::string_view stage, double seconds) {
+    const auto found =
+        std::find_if(seconds_.begin(), seconds_.end(), [&](const auto& entry) { return entry.first == stage; });
+    if (found == seconds_.end()) {
+        seconds_.emplace_back(stage, seconds);
+    } else {
+        found->second += seconds;
+    }
+}
+
+void StageClock::add(const StageReports& reports) {
+    for (const StageReport& report : reports) {
+        add(report.name, report.seconds);
+    }
+}
+
+double StageClock::total() const {
+    return std::chrono::duration<double>(Clock::now() - start_).count();
+}
+
+Json StageClock::json() const {
+    Json json = Json::object();
+    for (const auto& [stage, seconds] : seconds_) {
+        json[stage] = seconds;
+    }
+    json["total"] = total();
+    return json;
+}
+
+std::string StageClock::text() const {
+    std::string text;
+    for (const auto& [stage, seconds] : seconds_) {
+        if (seconds > 0) {
+            text += fmt::format("{}{} {}", text.empty() ? "" : ", ", stage, format_seconds(seconds));
+        }
+    }
+    return fmt::format("{}; {} in all", text, format_seconds(total()));
+}
+
+std::int64_t peak_rss_bytes() {
+    rusage usage = {};
+    getrusage(RUSAGE_SELF, &usage);
+#if defined(__APPLE__)
+    return usage.ru_maxrss;
+#else
+    return std::int64_t{1024} * usage.ru_maxrss;
+#endif
+}
+
+std::string format_bytes(std::int64_t bytes) {
+    constexpr double mebibyte = 1024.0 * 1024.0;
+    const double size = static_cast<double>(bytes) / mebibyte;
+    return size < 1024 ? fmt::format("{:.1f} MiB", size) : fmt::format("{:.2f} GiB", size / 1024);
+}
+
+std::string format_seconds(double seconds) {
+    return seconds < 1 ? fmt::format("{:.{}f} ms", 1000 * seconds, seconds < 0.01 ? 1 : 0)
+                       : fmt::format("{:.2f} s", seconds);
+}
+
+std::string format_count(std::int64_t count) {
+    std::string text = fmt::format("{}", count);
+    for (auto comma = static_cast<std::ptrdiff_t>(text.size()) - 3; comma > (count < 0 ? 1 : 0); comma -= 3) {
+        text.insert(static_cast<std::size_t>(comma), 1, ',');
+    }
+    return text;
+}
+
+std::string format_length(double length, DType dtype) {
+    return dtype == DType::float32 ? fmt::format("{}", static_cast<float>(length)) : fmt::format("{}", length);
+}
+
+void print_warnings(const std::vector<std::string>& warnings) {
+    for (const std::string& warning : warnings) {
+        fmt::print(stderr, "kith: warning: {}\n", warning);
+    }
+}
+
+void print_json(const Json& json) {
+    fmt::print("{}\n", json.dump(2, ' ', false, Json::error_handler_t::replace));
+}
+
+void print_line(std::string_view label, std::string_view text) {
+    fmt::print("{:<9}{}\n", label, text);
+}
+
+io::Provenance provenance_of(const Invocation& invocation, const std::string& input) {
+    return {"kith " KITH_VERSION, invocation.command, input, {}};
+}
+
+} // namespace kith::cli

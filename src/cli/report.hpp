@@ -1,0 +1,81 @@
+// What a run tells about itself: the time of its stages, its memory, its warnings; for people and as JSON.
+#pragma once
+
+#include <kith/io.hpp>
+#include <kith/progress.hpp>
+
+#include <nlohmann/json.hpp>
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace kith::cli {
+
+using Json = nlohmann::ordered_json;
+
+/// What this process was asked to do.
+struct Invocation {
+    std::string command; ///< the command line, quoted so that a shell reads it back
+};
+
+[[nodiscard]] Invocation invocation_of(int argument_count, char** arguments);
+
+/// Seconds by stage, in the order given to the constructor. Stages that never ran count 0; stages that the library
+/// names beside them follow.
+class StageClock {
+public:
+    explicit StageClock(std::vector<std::string> stages);
+
+    void add(std::string_view stage, double seconds);
+    void add(const StageReports& reports);
+
+    /// Runs the body and books its time.
+    template <class Body>
+    decltype(auto) time(std::string_view stage, Body&& body) {
+        const Booking booking{*this, stage};
+        return std::forward<Body>(body)();
+    }
+
+    [[nodiscard]] Json json() const;        ///< every stage, and the total wall-clock time so far
+    [[nodiscard]] std::string text() const; ///< "read 0.12 s, tree 0.02 s; 0.2 s in all", idle stages left out
+
+private:
+    using Clock = std::chrono::steady_clock;
+    struct Booking {
+        StageClock& clock;
+        std::string_view stage;
+        Clock::time_point start = Clock::now();
+        ~Booking() { clock.add(stage, std::chrono::duration<double>(Clock::now() - start).count()); }
+    };
+    [[nodiscard]] double total() const;
+
+    std::vector<std::pair<std::string, double>> seconds_;
+    Clock::time_point start_ = Clock::now();
+};
+
+/// The most memory this process ever held, as the system counts it.
+[[nodiscard]] std::int64_t peak_rss_bytes();
+
+[[nodiscard]] std::string format_bytes(std::int64_t bytes);
+[[nodiscard]] std::string format_seconds(double seconds);   ///< 0.0042 as 4.2 ms, 12.3 as 12.30 s
+[[nodiscard]] std::string format_count(std::int64_t count); ///< 1234567 as 1,234,567
+
+/// A length of points of that type, in the fewest digits that read back to the same value.
+[[nodiscard]] std::string format_length(double length, DType dtype);
+
+/// Each on stderr, after "kith: warning: ".
+void print_warnings(const std::vector<std::string>& warnings);
+
+/// One object on stdout. Names that are not UTF-8 are shown with replacement characters.
+void print_json(const Json& json);
+
+/// "label    text": one line of a summary on stdout.
+void print_line(std::string_view label, std::string_view text);
+
+[[nodiscard]] io::Provenance provenance_of(const Invocation& invocation, const std::string& input);
+
+} // namespace kith::cli

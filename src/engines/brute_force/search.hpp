@@ -1,0 +1,44 @@
+// The brute-force engine: every query against every source, in tiles, a vector at a time.
+//
+// The tree's equal on small inputs and in high dimensions, and the check on it everywhere. Cost: O(N) per query; 2 ns
+// per 16 pairs or so, no index to build. Tiled as in the halo-finding thesis, section 3.4.1.
+#pragma once
+
+#include "knn/search.hpp"
+#include "points/point_set.hpp"
+
+#include <cstdint>
+#include <vector>
+
+namespace kith::detail {
+
+/// Queries that share one pass over a tile of sources.
+inline constexpr std::int64_t queries_per_block = 16;
+
+template <Coordinate T>
+struct BruteForceScratch {
+    using LaneIndex = typename SearchScratch<T>::LaneIndex;
+    std::vector<T> distances; ///< survivors, query after query
+    std::vector<LaneIndex> indices;
+    std::vector<T> sorted_distances;
+    std::vector<LaneIndex> sorted_indices;
+    std::vector<Candidate<T>> candidates;
+    std::vector<std::int32_t> row_indices;
+    std::vector<T> row_distances;
+};
+
+template <Coordinate T>
+struct BruteForceJob {
+    const PointSet<T>* receivers;
+    const PointSet<T>* sources;
+    const KnnRequest<T>* request;
+    RowSink<T>* sink;
+};
+
+/// Finds the neighbours of the queries [begin, end), at most queries_per_block of them.
+void search_block(const BruteForceJob<float>& job, std::int64_t begin, std::int64_t end,
+                  BruteForceScratch<float>& scratch);
+void search_block(const BruteForceJob<double>& job, std::int64_t begin, std::int64_t end,
+                  BruteForceScratch<double>& scratch);
+
+} // namespace kith::detail

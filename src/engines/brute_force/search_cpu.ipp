@@ -1,0 +1,102 @@
+// One scalar type's brute-force search for every instruction set; the including file names the type and itself.
+#include "engines/brute_force/search.hpp"
+
+#include "support/dimension.hpp"
+
+#include <hwy/foreach_target.h> // must come before highway.h
+
+#include "knn/select-inl.hpp"
+
+HWY_BEFORE_NAMESPACE();
+namespace kith::detail::HWY_NAMESPACE {
+
+template <class T, int D, bool Periodic>
+void search_tiles(const BruteForceJob<T>& job, std::int64_t begin, std::int64_t end, BruteForceScratch<T>& scratch) {
+    using LaneIndex = typename SearchScratch<T>::LaneIndex;
+    constexpr std::int64_t tile = 1024; // with its indices, half of a first-level cache
+    constexpr std::int64_t room = static_cast<std::int64_t>(hn::MaxLanes(hn::ScalableTag<T>()));
+    const PointSet<T>& sources = *job.sources;
+    const KnnRequest<T>& request = *job.request;
+    const std::int64_t k = request.k;
+    const std::int64_t needed = k + (request.exclude_self ? 1 : 0);
+    const std::int64_t rows = end - begin;
+    // Survivors are cut down to the needed ones whenever there are a good deal more.
+    const std::int64_t most = std::min(sources.count, std::max<std::int64_t>(4 * needed, 256));
+    const std::int64_t stride = most + tile + 2 * room;
+    scratch.distances.resize(static_cast<std::size_t>(rows * stride));
+    scratch.indices.resize(static_cast<std::size_t>(rows * stride));
+    scratch.sorted_distances.resize(static_cast<std::size_t>(stride));
+    scratch.sorted_indices.resize(static_cast<std::size_t>(stride));
+    scratch.row_indices.resize(static_cast<std::size_t>(rows * k + room));
+    scratch.row_distances.resize(static_cast<std::size_t>(rows * k + room));
+
+    T queries[queries_per_block][D];
+    T thresholds[queries_per_block];
+    std::int64_t found[queries_per_block] = {};
+    for (std::int64_t row = 0; row < rows; ++row) {
+        thresholds[row] = request.limit.distance;
+        for (int axis = 0; axis < D; ++axis) {
+            queries[row][axis] = job.receivers->axis(axis)[begin + row];
+        }
+    }
+    for (std::int64_t start = 0; start < sources.count; start += tile) {
+        for (std::int64_t row = 0; row < rows; ++row) {
+            T* distances = scratch.distances.data() + row * stride;
+            LaneIndex* indices = scratch.indices.data() + row * stride;
+            found[row] += keep_within<Periodic, D>(
+                queries[row], sources.frame.working_period.data(), sources.axis(0) + start, sources.stride,
+                sources.indices.data() + start, std::min(tile, sources.count - start), thresholds[row],
+                distances + found[row], indices + found[row]);
+            if (found[row] > most) {
+                sort_many(distances, indices, found[row], needed, distances, indices, scratch.candidates);
+                found[row] = needed;
+                thresholds[row] = distances[needed - 1];
+            }
+        }
+    }
+    for (std::int64_t row = 0; row < rows; ++row) {
+        T* distances = scratch.distances.data() + row * stride;
+        LaneIndex* indices = scratch.indices.data() + row * stride;
+        if (request.exclude_self) {
+            found[row] = without(job.receivers->indices[begin + row], distances, indices, found[row]);
+        }
+        sort_survivors(distances, indices, found[row], k, scratch.sorted_distances.data(),
+                       scratch.sorted_indices.data(), scratch.candidates);
+        write_row(scratch.sorted_distances.data(), scratch.sorted_indices.data(), std::min(found[row], k), k,
+                  request.report, scratch.row_indices.data() + row * k, scratch.row_distances.data() + row * k);
+    }
+    job.sink->take({begin, rows, job.receivers->indices.data() + begin, k, scratch.row_indices.data(),
+                    scratch.row_distances.data()});
+}
+
+template <int D>
+void search_tiles_of(const BruteForceJob<KITH_SCALAR>& job, std::int64_t begin, std::int64_t end,
+                     BruteForceScratch<KITH_SCALAR>& scratch) {
+    if (job.sources->frame.periodic) {
+        search_tiles<KITH_SCALAR, D, true>(job, begin, end, scratch);
+    } else {
+        search_tiles<KITH_SCALAR, D, false>(job, begin, end, scratch);
+    }
+}
+
+void search_block_any(const BruteForceJob<KITH_SCALAR>& job, std::int64_t begin, std::int64_t end,
+                      BruteForceScratch<KITH_SCALAR>& scratch) {
+    with_dimension(job.sources->dimension(),
+                   [&]<int D>(std::integral_constant<int, D>) { search_tiles_of<D>(job, begin, end, scratch); });
+}
+
+} // namespace kith::detail::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace kith::detail {
+
+HWY_EXPORT(search_block_any);
+
+void search_block(const BruteForceJob<KITH_SCALAR>& job, std::int64_t begin, std::int64_t end,
+                  BruteForceScratch<KITH_SCALAR>& scratch) {
+    HWY_DYNAMIC_DISPATCH(search_block_any)(job, begin, end, scratch);
+}
+
+} // namespace kith::detail
+#endif

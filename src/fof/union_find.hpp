@@ -1,0 +1,60 @@
+// Union-find over point positions, for many threads at once.
+//
+// Every point points towards a lower position of its group, or to itself if it is the root. Roots are linked by
+// compare-and-swap, the higher to the lower, and retried if one of them was linked meanwhile; paths are halved on the
+// way. The final roots, the lowest position of each group, do not depend on the order of unions. Source: jz-tree paper,
+// section IV-A.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <utility>
+
+namespace kith::detail {
+
+class UnionFind {
+public:
+    /// Uses memory of one int32 per point; the caller sets each to its own position.
+    explicit UnionFind(std::int32_t* parents) : parents_(parents) {}
+
+    [[nodiscard]] std::int32_t find(std::int32_t point) const noexcept {
+        while (true) {
+            const std::int32_t parent = load(point);
+            if (parent == point) {
+                return point;
+            }
+            const std::int32_t grandparent = load(parent);
+            if (grandparent != parent) { // a lost race leaves an older, still valid, pointer
+                std::atomic_ref(parents_[point]).store(grandparent, std::memory_order_relaxed);
+            }
+            point = grandparent;
+        }
+    }
+
+    /// Links the groups of two points; returns the root of the joint group at that moment.
+    std::int32_t unite(std::int32_t a, std::int32_t b) const noexcept {
+        while (true) {
+            a = find(a);
+            b = find(b);
+            if (a == b) {
+                return a;
+            }
+            if (a < b) {
+                std::swap(a, b);
+            }
+            std::int32_t expected = a;
+            if (std::atomic_ref(parents_[a]).compare_exchange_strong(expected, b, std::memory_order_relaxed)) {
+                return b;
+            }
+        }
+    }
+
+private:
+    [[nodiscard]] std::int32_t load(std::int32_t point) const noexcept {
+        return std::atomic_ref(parents_[point]).load(std::memory_order_relaxed);
+    }
+
+    std::int32_t* parents_;
+};
+
+} // namespace kith::detail

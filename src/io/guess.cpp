@@ -1,0 +1,195 @@
+// Descriptions of files that are not read: signatures first, then shapes of binary files, then kinds of text. Only the
+// first few thousand bytes and the length are looked at. The order matters: later tests are less certain.
+#include "io/guess.hpp"
+
+#include "io/byte_order.hpp"
+
+#include "support/message.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <charconv>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+namespace kith::io {
+
+using detail::message;
+using std::string_view;
+
+namespace {
+
+struct Signature {
+    string_view bytes;
+    string_view description;
+};
+
+constexpr std::array<Signature, 12> signatures = {{
+    {"ply\n", "this looks like a PLY point cloud or mesh, which is not read yet"},
+    {"ply\r", "this looks like a PLY point cloud or mesh, which is not read yet"},
+    {"LASF", "this looks like a LAS or LAZ point cloud, which is not read"},
+    {"# .PCD", "this looks like a PCD point cloud, which is not read"},
+    {"VERSION .7", "this looks like a PCD point cloud, which is not read"},
+    {"PK\x03\x04", "this looks like a zip archive (.npz is one); save the array on its own with numpy.save"},
+    {"\x1f\x8b", "this is compressed with gzip; decompress it first"},
+    {"BZh", "this is compressed with bzip2; decompress it first"},
+    {"\x28\xb5\x2f\xfd", "this is compressed with zstd; decompress it first"},
+    {"SIMPLE  =", "this looks like FITS, which is not read"},
+    {"\xd0\xd0\xc0\xc0\xce\xda\xde\xfa", "this looks like a Rockstar binary halo catalogue, which holds no particles"},
+    {"CDF", "this looks like netCDF, which is not read"},
+}};
+
+std::optional<std::string> by_signature(const FileStart& start) {
+    for (const Signature& signature : signatures) {
+        if (start.text().starts_with(signature.bytes)) {
+            return std::string(signature.description);
+        }
+    }
+    return std::nullopt;
+}
+
+// Fortran records: a length, that many bytes, the length again. Gadget-2 files begin with one of 256 bytes (format 1)
+// or with one of 8 bytes that holds a label (format 2).
+std::optional<std::string> by_records(const FileStart& start, std::endian order) {
+    const auto word = [&](std::size_t at) { return load<std::uint32_t>(start.bytes.data() + at, order); };
+    if (start.bytes.size() < 8) {
+        return std::nullopt;
+    }
+    const std::uint32_t length = word(0);
+    const string_view endianness = order == std::endian::big ? "big-endian" : "little-endian";
+    if (length == 8 && start.bytes.size() >= 16 && word(12) == 8 && start.text().substr(4, 4) == "HEAD") {
+        return message("this looks like Gadget-2 binary (format 2, ", endianness, "), which is not read yet");
+    }
+    if (length == 0 || std::uint64_t{length} + 8 > start.bytes.size() || word(length + 4) != length) {
+        return std::nullopt;
+    }
+    if (length == 256) {
+        return message("this looks like Gadget-2 binary (format 1, ", endianness, "), which is not read yet");
+    }
+    return message("this looks like Fortran records (", endianness, ", the first of ", length,
+                   " bytes), which are not read");
+}
+
+// Tipsy auxiliary arrays: a count, then one or three values of four bytes, or one of eight, per particle.
+std::optional<std::string> by_auxiliary_array(const FileStart& start, std::endian order) {
+    if (start.bytes.size() < 8) {
+        return std::nullopt;
+    }
+    const std::int64_t count = load<std::int32_t>(start.bytes.data(), order);
+    const std::int64_t body = start.file_length - 4;
+    if (count > 0 && (body == 4 * count || body == 8 * count || body == 12 * count)) {
+        return message("this looks like a binary Tipsy auxiliary array (", count, " values of ", body / count,
+                       " bytes), which holds one property and no positions");
+    }
+    return std::nullopt;
+}
+
+std::vector<string_view> lines_of(string_view text, std::size_t most) {
+    std::vector<string_view> lines;
+    while (!text.empty() && lines.size() < most) {
+        const std::size_t end = std::min(text.find('\n'), text.size());
+        lines.push_back(text.substr(0, end));
+        text.remove_prefix(std::min(end + 1, text.size()));
+    }
+    return lines;
+}
+
+bool is_text(string_view text) {
+    return !text.empty() && std::none_of(text.begin(), text.end(), [](char c) {
+        const auto byte = static_cast<unsigned char>(c);
+        return byte < 32 && !std::isspace(byte);
+    });
+}
+
+// The numbers of a line of numbers separated by blanks; nothing if anything else is in it.
+std::vector<double> numbers_in(string_view line) {
+    std::vector<double> numbers;
+    const char* at = line.data();
+    const char* const end = line.data() + line.size();
+    while (true) {
+        while (at != end && (*at == ' ' || *at == '\t' || *at == '\r')) {
+            ++at;
+        }
+        if (at == end) {
+            return numbers;
+        }
+        double value = 0;
+        const auto [after, failure] = std::from_chars(at, end, value);
+        if (failure != std::errc() || (after != end && *after != ' ' && *after != '\t' && *after != '\r')) {
+            return {};
+        }
+        numbers.push_back(value);
+        at = after;
+    }
+}
+
+std::optional<std::string> by_lines_of_numbers(const std::vector<string_view>& lines) {
+    std::vector<std::size_t> widths;
+    for (const string_view line : lines) {
+        widths.push_back(numbers_in(line).size());
+    }
+    if (widths.size() >= 4 && widths[0] == 3 && widths[1] == 1 && widths[2] == 1 && widths[3] == 1) {
+        return "this looks like Tipsy ASCII, which is not read yet";
+    }
+    // The last line may have been cut off by the window.
+    if (widths.size() >= 3 && std::all_of(widths.begin(), widths.end() - 1, [](std::size_t w) { return w == 1; })) {
+        return "this looks like an ASCII Tipsy array (.grp and the like), which holds one property and no positions";
+    }
+    return std::nullopt;
+}
+
+std::string describe_text(string_view text) {
+    const std::vector<string_view> lines = lines_of(text, 16);
+    const string_view first = lines.front();
+    if (first.starts_with("#ID(1)")) {
+        return "this looks like an AHF halo catalogue, which holds no particles";
+    }
+    if (first.starts_with("#ID DescID") || first.starts_with("#scale(0)")) {
+        return "this looks like a Rockstar halo catalogue, which holds no particles";
+    }
+    if (const auto numbers = by_lines_of_numbers(lines)) {
+        return *numbers;
+    }
+    if (std::any_of(lines.begin(), lines.end(), [](string_view line) { return line.starts_with("v "); })) {
+        return "this looks like a Wavefront OBJ mesh, which is not read";
+    }
+    const auto assigns = [](string_view line) {
+        return line.find('=') != string_view::npos || line.empty() || line.starts_with('#') || line.starts_with('%');
+    };
+    if (lines.size() >= 3 && std::all_of(lines.begin(), lines.end() - 1, assigns)) {
+        return "this looks like a parameter file (name = value), which holds no particles";
+    }
+    if (first.find(',') != string_view::npos) {
+        return "this looks like comma-separated text, which is not read yet";
+    }
+    return "this is text of an unknown kind, which is not read";
+}
+
+} // namespace
+
+std::string describe_unread(const FileStart& start) {
+    if (start.file_length == 0) {
+        return "the file is empty";
+    }
+    if (const auto description = by_signature(start)) {
+        return *description;
+    }
+    for (const std::endian order : {std::endian::little, std::endian::big}) {
+        if (const auto description = by_records(start, order)) {
+            return *description;
+        }
+    }
+    if (is_text(start.text())) {
+        return describe_text(start.text());
+    }
+    for (const std::endian order : {std::endian::little, std::endian::big}) {
+        if (const auto description = by_auxiliary_array(start, order)) {
+            return *description;
+        }
+    }
+    return message("the content (", start.file_length, " bytes) is of no known format");
+}
+
+} // namespace kith::io

@@ -1,0 +1,170 @@
+// Making HDF5 files (see hdf5_create.hpp).
+#include "io/hdf5_create.hpp"
+
+#include "support/message.hpp"
+
+#include <kith/error.hpp>
+
+#include <algorithm>
+#include <array>
+#include <system_error>
+#include <vector>
+
+namespace kith::io::hdf5 {
+
+using detail::message;
+
+template <>
+NumberType number_type<std::uint8_t>() {
+    return {H5T_STD_U8LE, H5T_NATIVE_UINT8};
+}
+template <>
+NumberType number_type<std::int32_t>() {
+    return {H5T_STD_I32LE, H5T_NATIVE_INT32};
+}
+template <>
+NumberType number_type<std::int64_t>() {
+    return {H5T_STD_I64LE, H5T_NATIVE_INT64};
+}
+template <>
+NumberType number_type<std::uint64_t>() {
+    return {H5T_STD_U64LE, H5T_NATIVE_UINT64};
+}
+template <>
+NumberType number_type<float>() {
+    return {H5T_IEEE_F32LE, H5T_NATIVE_FLOAT};
+}
+template <>
+NumberType number_type<double>() {
+    return {H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE};
+}
+NumberType number_type(DType dtype) {
+    return dtype == DType::float32 ? number_type<float>() : number_type<double>();
+}
+
+OutputFile::OutputFile(const std::filesystem::path& target) : replacement_(target) {
+    file_ = driver_.create(replacement_.temporary());
+    require_written();
+    check(file_.get(), name(), "the HDF5 file could not be made");
+}
+
+// Failed writes are found here, not in what the library reports (hdf5_driver.hpp).
+void OutputFile::require_written() const {
+    if (driver_.failure() != 0) {
+        throw Error(ErrorKind::file, message(name(), ": could not be written (",
+                                             std::generic_category().message(driver_.failure()), ")"));
+    }
+}
+
+Group OutputFile::make_group(const char* group) const {
+    return Group(check(H5Gcreate2(root(), group, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT), name(),
+                       message("group ", std::string_view(group), " could not be made")));
+}
+
+Handle<H5Dclose> OutputFile::make_dataset(const std::string& dataset, hid_t stored, std::int64_t rows,
+                                          std::int64_t columns, const std::string& description) const {
+    const std::string what = message("dataset ", dataset, " could not be made");
+    const std::array<hsize_t, 2> lengths = {static_cast<hsize_t>(rows), static_cast<hsize_t>(columns)};
+    const Space space(check(H5Screate_simple(columns == 0 ? 1 : 2, lengths.data(), nullptr), name(), what));
+    const PropertyList creation(check(H5Pcreate(H5P_DATASET_CREATE), name(), what));
+    check(H5Pset_obj_track_times(creation.get(), false), name(), what);
+    Handle<H5Dclose> made(
+        check(H5Dcreate2(root(), dataset.c_str(), stored, space.get(), H5P_DEFAULT, creation.get(), H5P_DEFAULT),
+              name(), what));
+    if (!description.empty()) {
+        set_text(made.get(), "description", description);
+    }
+    return made;
+}
+
+void OutputFile::write(const std::string& dataset, const NumberType& type, const void* values, std::int64_t rows,
+                       std::int64_t columns, const std::string& description) const {
+    const Handle<H5Dclose> made = make_dataset(dataset, type.stored, rows, columns, description);
+    if (rows > 0) {
+        check(H5Dwrite(made.get(), type.memory, H5S_ALL, H5S_ALL, H5P_DEFAULT, values), name(),
+              message("dataset ", dataset, " could not be written"));
+        require_written();
+    }
+}
+
+template <class T>
+void OutputFile::write_blocks(const std::string& dataset, std::int64_t rows, const std::string& description,
+                              const std::function<void(std::int64_t, std::span<T>)>& fill) const {
+    const NumberType type = number_type<T>();
+    const Handle<H5Dclose> made = make_dataset(dataset, type.stored, rows, 0, description);
+    const std::string what = message("dataset ", dataset, " could not be written");
+    constexpr std::int64_t block_rows = 1 << 16;
+    std::vector<T> block(static_cast<std::size_t>(std::min(block_rows, rows)));
+    for (std::int64_t first = 0; first < rows; first += block_rows) {
+        const hsize_t begin = static_cast<hsize_t>(first);
+        const hsize_t count = static_cast<hsize_t>(std::min(block_rows, rows - first));
+        fill(first, std::span(block).first(count));
+        const Space place(check(H5Dget_space(made.get()), name(), what));
+        check(H5Sselect_hyperslab(place.get(), H5S_SELECT_SET, &begin, nullptr, &count, nullptr), name(), what);
+        const Space memory(check(H5Screate_simple(1, &count, nullptr), name(), what));
+        check(H5Dwrite(made.get(), type.memory, memory.get(), place.get(), H5P_DEFAULT, block.data()), name(), what);
+        require_written();
+    }
+}
+template void OutputFile::write_blocks(const std::string&, std::int64_t, const std::string&,
+                                       const std::function<void(std::int64_t, std::span<std::int64_t>)>&) const;
+template void OutputFile::write_blocks(const std::string&, std::int64_t, const std::string&,
+                                       const std::function<void(std::int64_t, std::span<std::uint64_t>)>&) const;
+
+void OutputFile::set_numbers(hid_t object, const std::string& attribute, const NumberType& type, const void* values,
+                             std::int64_t count, bool is_scalar) const {
+    const std::string what = message("attribute ", attribute, " could not be written");
+    const auto length = static_cast<hsize_t>(count);
+    const Space space(check(is_scalar ? H5Screate(H5S_SCALAR) : H5Screate_simple(1, &length, nullptr), name(), what));
+    const Attribute made(
+        check(H5Acreate2(object, attribute.c_str(), type.stored, space.get(), H5P_DEFAULT, H5P_DEFAULT), name(), what));
+    check(H5Awrite(made.get(), type.memory, values), name(), what);
+}
+
+template <class T>
+void OutputFile::set(hid_t object, const std::string& attribute, std::span<const T> values) const {
+    set_numbers(object, attribute, number_type<T>(), values.data(), static_cast<std::int64_t>(values.size()), false);
+}
+template <class T>
+void OutputFile::set(hid_t object, const std::string& attribute, T value) const {
+    set_numbers(object, attribute, number_type<T>(), &value, 1, true);
+}
+template void OutputFile::set(hid_t, const std::string&, std::span<const double>) const;
+template void OutputFile::set(hid_t, const std::string&, std::int32_t) const;
+template void OutputFile::set(hid_t, const std::string&, std::int64_t) const;
+template void OutputFile::set(hid_t, const std::string&, double) const;
+
+void OutputFile::set_text(hid_t object, const std::string& attribute, const std::string& value) const {
+    const std::string what = message("attribute ", attribute, " could not be written");
+    const Type type(check(H5Tcopy(H5T_C_S1), name(), what));
+    check(H5Tset_size(type.get(), H5T_VARIABLE), name(), what);
+    check(H5Tset_cset(type.get(), H5T_CSET_UTF8), name(), what);
+    const Space space(check(H5Screate(H5S_SCALAR), name(), what));
+    const Attribute made(
+        check(H5Acreate2(object, attribute.c_str(), type.get(), space.get(), H5P_DEFAULT, H5P_DEFAULT), name(), what));
+    const char* characters = value.c_str();
+    check(H5Awrite(made.get(), type.get(), &characters), name(), what);
+}
+
+void OutputFile::set_provenance(hid_t object, const Provenance& provenance) const {
+    set_text(object, "Program", provenance.program);
+    set_text(object, "Command", provenance.command);
+    set_text(object, "Input", provenance.input);
+    for (const auto& [parameter, value] : provenance.parameters) {
+        if (parameter.empty() || H5Aexists(object, parameter.c_str()) != 0) {
+            throw Error(ErrorKind::invalid_argument, message("a parameter of the provenance cannot be named '",
+                                                             parameter, "': this name is taken in the file"));
+        }
+        set_text(object, parameter, value);
+    }
+}
+
+void OutputFile::commit() {
+    if (!file_.close()) {
+        fail(name(), "the HDF5 file could not be closed");
+    }
+    require_written();
+    replacement_.commit();
+}
+
+} // namespace kith::io::hdf5

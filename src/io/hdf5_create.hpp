@@ -1,0 +1,72 @@
+// Making HDF5 files: a file that appears whole or not at all, datasets and attributes.
+//
+// The same content makes the same bytes: no times are stored. File types are little-endian. Text is variable-length
+// UTF-8, which has no limit of length.
+#pragma once
+
+#include "io/hdf5_driver.hpp"
+#include "io/hdf5_handle.hpp"
+#include "io/output_file.hpp"
+
+#include <kith/io.hpp>
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <span>
+#include <string>
+
+namespace kith::io::hdf5 {
+
+/// How a number is stored and how it lies in memory.
+struct NumberType {
+    hid_t stored;
+    hid_t memory;
+};
+template <class T>
+[[nodiscard]] NumberType number_type();
+[[nodiscard]] NumberType number_type(DType dtype);
+
+class OutputFile {
+public:
+    explicit OutputFile(const std::filesystem::path& target);
+
+    [[nodiscard]] hid_t root() const noexcept { return file_.get(); }
+    [[nodiscard]] std::string name() const { return replacement_.target().string(); }
+    [[nodiscard]] Group make_group(const char* group) const;
+
+    /// A dataset of rows x columns values of `memory`, stored as `stored`; columns = 0 makes it one-dimensional.
+    /// `description` becomes an attribute; an empty one is left out.
+    void write(const std::string& dataset, const NumberType& type, const void* values, std::int64_t rows,
+               std::int64_t columns, const std::string& description = {}) const;
+
+    /// A one-dimensional dataset of `rows` numbers that are made block by block: fill(first, block).
+    template <class T>
+    void write_blocks(const std::string& dataset, std::int64_t rows, const std::string& description,
+                      const std::function<void(std::int64_t first, std::span<T> block)>& fill) const;
+
+    template <class T>
+    void set(hid_t object, const std::string& attribute, std::span<const T> values) const;
+    template <class T>
+    void set(hid_t object, const std::string& attribute, T value) const;
+    void set_text(hid_t object, const std::string& attribute, const std::string& value) const;
+
+    /// Program, command, input and every parameter, as text. Throws Error(invalid_argument) for a parameter whose name
+    /// is empty or already an attribute of `object`.
+    void set_provenance(hid_t object, const Provenance& provenance) const;
+
+    void commit();
+
+private:
+    [[nodiscard]] Handle<H5Dclose> make_dataset(const std::string& dataset, hid_t stored, std::int64_t rows,
+                                                std::int64_t columns, const std::string& description) const;
+    void set_numbers(hid_t object, const std::string& attribute, const NumberType& type, const void* values,
+                     std::int64_t count, bool is_scalar) const;
+    void require_written() const;
+
+    Replacement replacement_;
+    WritingDriver driver_;
+    File file_;
+};
+
+} // namespace kith::io::hdf5

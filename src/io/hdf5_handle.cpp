@@ -1,0 +1,173 @@
+// Opening, describing and reading with the HDF5 C library (see hdf5_handle.hpp).
+#include "io/hdf5_handle.hpp"
+
+#include "support/message.hpp"
+
+#include <kith/error.hpp>
+
+#include <array>
+#include <limits>
+
+namespace kith::io::hdf5 {
+
+using detail::message;
+
+namespace {
+
+std::mutex& library_lock() {
+    static std::mutex lock;
+    return lock;
+}
+
+// The walk goes from the public function inwards; the innermost entry says most.
+std::string innermost_reason() {
+    std::string reason;
+    H5Ewalk2(
+        H5E_DEFAULT, H5E_WALK_DOWNWARD,
+        [](unsigned, const H5E_error2_t* entry, void* out) -> herr_t {
+            if (entry->desc != nullptr && entry->desc[0] != '\0') {
+                *static_cast<std::string*>(out) = entry->desc;
+            }
+            return 0;
+        },
+        &reason);
+    H5Eclear2(H5E_DEFAULT);
+    return reason;
+}
+
+} // namespace
+
+Session::Session() : lock_(library_lock()) {
+    H5Eget_auto2(H5E_DEFAULT, &printer_, &printer_data_);
+    H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
+}
+
+Session::~Session() {
+    H5Eset_auto2(H5E_DEFAULT, printer_, printer_data_);
+}
+
+void fail(std::string_view file, std::string_view what) {
+    const std::string reason = innermost_reason();
+    throw Error(ErrorKind::file,
+                reason.empty() ? message(file, ": ", what) : message(file, ": ", what, " (HDF5: ", reason, ")"));
+}
+
+File open_file(const std::filesystem::path& path) {
+    return File(
+        check(H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), path.string(), "the HDF5 file could not be opened"));
+}
+
+bool exists(hid_t place, const std::string& name) {
+    const bool found =
+        H5Lexists(place, name.c_str(), H5P_DEFAULT) > 0 && H5Oexists_by_name(place, name.c_str(), H5P_DEFAULT) > 0;
+    H5Eclear2(H5E_DEFAULT);
+    return found;
+}
+
+Dataset open_dataset(hid_t file, const std::string& name, std::string_view file_name) {
+    Dataset dataset;
+    dataset.file = file_name;
+    dataset.name = name;
+    dataset.id = Handle<H5Dclose>(
+        check(H5Dopen2(file, name.c_str(), H5P_DEFAULT), file_name, message("dataset ", name, " could not be opened")));
+
+    const Space space(check(H5Dget_space(dataset.id.get()), file_name, message("the shape of ", name)));
+    const int rank = H5Sget_simple_extent_ndims(space.get());
+    if (rank != 1 && rank != 2) {
+        throw Error(ErrorKind::file,
+                    message(file_name, ": dataset ", name, " has ", rank, " axes; one or two were expected"));
+    }
+    std::array<hsize_t, 2> lengths = {0, 1};
+    check(H5Sget_simple_extent_dims(space.get(), lengths.data(), nullptr), file_name, message("the shape of ", name));
+    constexpr hsize_t most = std::numeric_limits<std::int64_t>::max() / sizeof(double);
+    if (lengths[1] != 0 && (lengths[0] > most / lengths[1] || lengths[1] > most)) {
+        throw Error(ErrorKind::file, message(file_name, ": dataset ", name, " claims ", lengths[0], " x ", lengths[1],
+                                             " values, more than memory can address"));
+    }
+    dataset.rows = static_cast<std::int64_t>(lengths[0]);
+    dataset.columns = static_cast<std::int64_t>(lengths[1]);
+
+    const Type type(check(H5Dget_type(dataset.id.get()), file_name, message("the type of ", name)));
+    dataset.type = H5Tget_class(type.get());
+    dataset.item_bytes = H5Tget_size(type.get());
+    dataset.is_signed = dataset.type == H5T_INTEGER && H5Tget_sign(type.get()) == H5T_SGN_2;
+    if (dataset.type != H5T_FLOAT && dataset.type != H5T_INTEGER) {
+        throw Error(ErrorKind::file, message(file_name, ": dataset ", name, " holds no numbers"));
+    }
+
+    const PropertyList creation(
+        check(H5Dget_create_plist(dataset.id.get()), file_name, message("the layout of ", name)));
+    if (H5Pget_layout(creation.get()) == H5D_VIRTUAL) {
+        throw Error(ErrorKind::unsupported, message(file_name, ": dataset ", name,
+                                                    " is virtual: its values are in other files, and pieces that "
+                                                    "are missing would read as zeros; read those files"));
+    }
+    // A dataset that was announced but never written would read as zeros.
+    if (dataset.rows * dataset.columns > 0 && H5Dget_storage_size(dataset.id.get()) == 0) {
+        throw Error(ErrorKind::file, message(file_name, ": dataset ", name, " claims ", dataset.rows, " x ",
+                                             dataset.columns, " values, but none were ever written"));
+    }
+    return dataset;
+}
+
+void Dataset::read(hid_t memory_type, void* out) const {
+    if (rows * columns > 0) {
+        check(H5Dread(id.get(), memory_type, H5S_ALL, H5S_ALL, H5P_DEFAULT, out), file,
+              message("dataset ", name, " could not be read"));
+    }
+}
+
+std::optional<std::vector<double>> numbers(hid_t object, const char* name) {
+    if (H5Aexists(object, name) <= 0) {
+        H5Eclear2(H5E_DEFAULT);
+        return std::nullopt;
+    }
+    const Attribute attribute(H5Aopen(object, name, H5P_DEFAULT));
+    const Type type(H5Aget_type(attribute.get()));
+    const Space space(H5Aget_space(attribute.get()));
+    const H5T_class_t kind = H5Tget_class(type.get());
+    const hssize_t count = H5Sget_simple_extent_npoints(space.get());
+    constexpr hssize_t most = 1024; // no header attribute is longer; a larger one is not what it claims to be
+    if ((kind != H5T_FLOAT && kind != H5T_INTEGER) || count < 1 || count > most) {
+        H5Eclear2(H5E_DEFAULT);
+        return std::nullopt;
+    }
+    std::vector<double> values(static_cast<std::size_t>(count));
+    if (H5Aread(attribute.get(), H5T_NATIVE_DOUBLE, values.data()) < 0) {
+        H5Eclear2(H5E_DEFAULT);
+        return std::nullopt;
+    }
+    return values;
+}
+
+std::optional<std::string> text(hid_t object, const char* name) {
+    if (H5Aexists(object, name) <= 0) {
+        H5Eclear2(H5E_DEFAULT);
+        return std::nullopt;
+    }
+    const Attribute attribute(H5Aopen(object, name, H5P_DEFAULT));
+    const Type type(H5Aget_type(attribute.get()));
+    const Space space(H5Aget_space(attribute.get()));
+    if (H5Tget_class(type.get()) != H5T_STRING || H5Sget_simple_extent_npoints(space.get()) != 1) {
+        H5Eclear2(H5E_DEFAULT);
+        return std::nullopt;
+    }
+    if (H5Tis_variable_str(type.get()) > 0) {
+        char* stored = nullptr;
+        if (H5Aread(attribute.get(), type.get(), &stored) < 0 || stored == nullptr) {
+            H5Eclear2(H5E_DEFAULT);
+            return std::nullopt;
+        }
+        std::string value(stored);
+        H5free_memory(stored);
+        return value;
+    }
+    std::string value(H5Tget_size(type.get()), '\0');
+    if (H5Aread(attribute.get(), type.get(), value.data()) < 0) {
+        H5Eclear2(H5E_DEFAULT);
+        return std::nullopt;
+    }
+    return value.substr(0, value.find('\0'));
+}
+
+} // namespace kith::io::hdf5

@@ -1,0 +1,116 @@
+// The HDF5 C library with ownership, one user at a time, and exceptions.
+//
+// A Session is held for the whole of every public call that uses HDF5: the library's usual builds are not safe to call
+// from several threads, and its own error printing is process-wide; the session locks the one and mutes the other, and
+// puts the caller's setting back. Handles close what they own and must be destroyed before the session.
+#pragma once
+
+#include <kith/points.hpp>
+
+#include <hdf5.h>
+
+#include <cstdint>
+#include <filesystem>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace kith::io::hdf5 {
+
+class Session {
+public:
+    Session();
+    Session(const Session&) = delete;
+    Session& operator=(const Session&) = delete;
+    ~Session();
+
+private:
+    std::unique_lock<std::mutex> lock_;
+    H5E_auto2_t printer_ = nullptr;
+    void* printer_data_ = nullptr;
+};
+
+/// Owns an identifier that `Close` closes.
+template <herr_t (*Close)(hid_t)>
+class Handle {
+public:
+    Handle() = default;
+    explicit Handle(hid_t id) noexcept : id_(id) {}
+    Handle(Handle&& other) noexcept : id_(std::exchange(other.id_, H5I_INVALID_HID)) {}
+    Handle& operator=(Handle&& other) noexcept {
+        std::swap(id_, other.id_);
+        return *this;
+    }
+    Handle(const Handle&) = delete;
+    Handle& operator=(const Handle&) = delete;
+    ~Handle() {
+        if (id_ >= 0) {
+            Close(id_);
+        }
+    }
+    [[nodiscard]] hid_t get() const noexcept { return id_; }
+    /// Closes now; false if the library could not.
+    [[nodiscard]] bool close() noexcept { return Close(std::exchange(id_, H5I_INVALID_HID)) >= 0; }
+
+private:
+    hid_t id_ = H5I_INVALID_HID;
+};
+
+using File = Handle<H5Fclose>;
+using Object = Handle<H5Oclose>;
+using Group = Handle<H5Gclose>;
+using Space = Handle<H5Sclose>;
+using Type = Handle<H5Tclose>;
+using Attribute = Handle<H5Aclose>;
+using PropertyList = Handle<H5Pclose>;
+
+/// Throws Error(file): "`file`: `what` (the library's innermost reason)".
+[[noreturn]] void fail(std::string_view file, std::string_view what);
+
+/// Passes identifiers and statuses through; a negative one fails.
+template <class Result>
+Result check(Result result, std::string_view file, std::string_view what) {
+    if (result < 0) {
+        fail(file, what);
+    }
+    return result;
+}
+
+/// A one- or two-dimensional dataset that is open for reading.
+struct Dataset {
+    Handle<H5Dclose> id;
+    std::string file; ///< for messages
+    std::string name;
+    std::int64_t rows = 0;
+    std::int64_t columns = 1;
+    H5T_class_t type = H5T_FLOAT;
+    std::size_t item_bytes = 0;
+    bool is_signed = false;
+
+    /// The narrowest of float32 and float64 that holds it.
+    [[nodiscard]] DType dtype() const noexcept {
+        return type == H5T_FLOAT && item_bytes <= 4 ? DType::float32 : DType::float64;
+    }
+    /// All of it, converted to `memory_type`, to rows * columns values at `out`.
+    void read(hid_t memory_type, void* out) const;
+};
+
+[[nodiscard]] File open_file(const std::filesystem::path& path);
+
+/// Whether `path`, relative to `place` and of one component, exists there. Dangling links do not.
+[[nodiscard]] bool exists(hid_t place, const std::string& name);
+
+/// Throws Error(file) for what is no numeric table, too large to count, or was never written; Error(unsupported) for
+/// virtual datasets.
+[[nodiscard]] Dataset open_dataset(hid_t file, const std::string& name, std::string_view file_name);
+
+/// A numeric attribute as doubles; nothing if it is absent or not numeric.
+[[nodiscard]] std::optional<std::vector<double>> numbers(hid_t object, const char* name);
+
+/// A text attribute; nothing if it is absent or not text.
+[[nodiscard]] std::optional<std::string> text(hid_t object, const char* name);
+
+} // namespace kith::io::hdf5

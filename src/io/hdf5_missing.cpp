@@ -1,0 +1,38 @@
+// In place of the HDF5 files in a build without HDF5: the format is recognised, and refused with the remedy.
+#include "io/hdf5_signature.hpp"
+#include "io/reader.hpp"
+
+#include "support/message.hpp"
+
+#include <kith/error.hpp>
+
+namespace kith::io {
+
+namespace {
+
+[[noreturn]] void refuse(const std::filesystem::path& path) {
+    throw Error(ErrorKind::unsupported, detail::message(path.string(), ": this build of kith has no HDF5; configure it "
+                                                                       "with KITH_HDF5=ON"));
+}
+
+SnapshotHeader header(const std::filesystem::path& path) {
+    refuse(path);
+}
+Snapshot snapshot(const std::filesystem::path& path, const ReadOptions&) {
+    refuse(path);
+}
+
+} // namespace
+
+const Reader hdf5_reader = {"HDF5 snapshots (not in this build)", is_hdf5, header, snapshot};
+
+void write_neighbors_hdf5(const std::filesystem::path& path, const KnnResult&, const Provenance&) {
+    refuse(path);
+}
+
+void write_catalogue_hdf5(const std::filesystem::path& path, const Catalogue&, const Snapshot&, const Box&,
+                          const Provenance&) {
+    refuse(path);
+}
+
+} // namespace kith::io

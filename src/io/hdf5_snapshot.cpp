@@ -1,0 +1,227 @@
+// The header of Gadget-like HDF5 snapshots: Gadget-2 to Gadget-4, AREPO, SWIFT and what others derive from them.
+//
+// Particles are in /PartType0 to /PartType6, metadata in attributes of /Header; Gadget-4 keeps cosmology and units in
+// /Parameters, SWIFT in /Cosmology and /Units. Counts come from the shapes of the datasets; where the header says
+// otherwise a warning is given. Attributes may be scalars or arrays, of any numeric type, and any may be missing.
+#include "io/hdf5_snapshot.hpp"
+
+#include "support/message.hpp"
+
+#include <kith/error.hpp>
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+namespace kith::io::hdf5 {
+
+using detail::message;
+
+namespace {
+
+constexpr std::array<const char*, 17> kept_parameters = {"Omega0",
+                                                         "OmegaLambda",
+                                                         "OmegaBaryon",
+                                                         "HubbleParam",
+                                                         "Omega_m",
+                                                         "Omega_lambda",
+                                                         "Omega_b",
+                                                         "Hubble",
+                                                         "h",
+                                                         "UnitLength_in_cm",
+                                                         "UnitMass_in_g",
+                                                         "UnitVelocity_in_cm_per_s",
+                                                         "Scale-factor",
+                                                         "ExpansionFactor",
+                                                         "Unit length in cgs (U_L)",
+                                                         "Unit mass in cgs (U_M)",
+                                                         "Unit time in cgs (U_t)"};
+
+std::string group_name(std::size_t type) {
+    return message("PartType", type);
+}
+
+// The first of several places that has a number under one of several names.
+std::optional<std::vector<double>> first_of(const std::vector<const Object*>& places,
+                                            std::initializer_list<const char*> names) {
+    for (const char* name : names) {
+        for (const Object* place : places) {
+            if (auto values = place->get() < 0 ? std::nullopt : numbers(place->get(), name)) {
+                return values;
+            }
+        }
+    }
+    return std::nullopt;
+}
+
+std::optional<double> scalar(const std::optional<std::vector<double>>& values) {
+    return values ? std::optional(values->front()) : std::nullopt;
+}
+
+Object open_if_there(hid_t file, const char* name) {
+    return exists(file, name) ? Object(H5Oopen(file, name, H5P_DEFAULT)) : Object();
+}
+
+std::string names_in(hid_t file) {
+    std::string names;
+    H5Literate(
+        file, H5_INDEX_NAME, H5_ITER_INC, nullptr,
+        [](hid_t, const char* name, const H5L_info_t*, void* out) -> herr_t {
+            std::string& list = *static_cast<std::string*>(out);
+            constexpr std::size_t enough = 200;
+            list += list.empty() ? "" : ", ";
+            list += list.size() > enough ? "..." : name;
+            return list.size() > enough ? 1 : 0;
+        },
+        &names);
+    return names.empty() ? "nothing" : names;
+}
+
+[[noreturn]] void refuse_other_hdf5(const SnapshotFile& snapshot) {
+    const bool catalogue = exists(snapshot.file.get(), "Group") || exists(snapshot.file.get(), "Groups");
+    throw Error(ErrorKind::file,
+                message(snapshot.name,
+                        ": this HDF5 file is no snapshot: it has no particles in /PartType0 to /PartType",
+                        max_types - 1, catalogue ? "; it looks like a halo catalogue" : "", " (its root holds ",
+                        names_in(snapshot.file.get()), ")"));
+}
+
+void refuse_parts(const SnapshotFile& snapshot, const Object& header) {
+    const std::optional<double> files = scalar(first_of({&header}, {"NumFilesPerSnapshot"}));
+    if (files && *files > 1) {
+        throw Error(ErrorKind::unsupported,
+                    message(snapshot.name, ": this is one of the ", *files,
+                            " files of a snapshot; snapshots in several files are not read yet: join them into one"));
+    }
+}
+
+// Counts, dimension and precision from the shapes of the coordinates.
+void survey_types(SnapshotFile& snapshot, const std::vector<double>& announced) {
+    SnapshotHeader& header = snapshot.header;
+    std::optional<std::int64_t> columns;
+    for (std::size_t type = 0; type < header.counts.size(); ++type) {
+        const double claim = type < announced.size() ? announced[type] : 0;
+        if (!exists(snapshot.file.get(), group_name(type))) {
+            if (claim > 0) {
+                header.warnings.push_back(message("the header announces ", claim, " particles of type ", type,
+                                                  ", but there is no group ", group_name(type)));
+            }
+            continue;
+        }
+        const std::optional<Dataset> coordinates = snapshot.find(type, {"Coordinates"});
+        if (!coordinates) {
+            if (snapshot.find(type, {"IntCoordinates"})) {
+                throw Error(ErrorKind::unsupported,
+                            message(snapshot.name, ": ", group_name(type),
+                                    " holds IntCoordinates, which are not read; write Coordinates instead"));
+            }
+            header.warnings.push_back(message(group_name(type), " has no Coordinates and is ignored"));
+            continue;
+        }
+        if (coordinates->type != H5T_FLOAT) {
+            throw Error(ErrorKind::file, message(snapshot.name, ": ", coordinates->name,
+                                                 " holds whole numbers; floating-point coordinates were expected"));
+        }
+        if (coordinates->columns < 2 || coordinates->columns > max_dimension ||
+            columns.value_or(coordinates->columns) != coordinates->columns) {
+            throw Error(ErrorKind::file,
+                        message(snapshot.name, ": ", coordinates->name, " has ", coordinates->columns,
+                                " columns; 2 to ", max_dimension, " were expected, the same for every type"));
+        }
+        columns = coordinates->columns;
+        header.counts[type] = coordinates->rows;
+        if (coordinates->rows > 0 && coordinates->dtype() == DType::float64) {
+            header.dtype = DType::float64;
+        }
+        if (!announced.empty() && claim != static_cast<double>(coordinates->rows)) {
+            header.warnings.push_back(message("the header announces ", claim, " particles of type ", type, ", but ",
+                                              coordinates->name, " has ", coordinates->rows, " rows; the rows count"));
+        }
+    }
+    header.dimension = static_cast<int>(columns.value_or(3));
+}
+
+std::string format_name(const SnapshotFile& snapshot, const Object& header) {
+    const std::string code = header.get() < 0 ? "" : text(header.get(), "Code").value_or("");
+    if (code.starts_with("SWIFT")) {
+        return "HDF5 (SWIFT)";
+    }
+    const hid_t file = snapshot.file.get();
+    if (exists(file, "Config") && exists(file, "Parameters")) {
+        return numbers(header.get(), "NumPart_Total_HighWord") ? "HDF5 (AREPO)" : "HDF5 (Gadget-4)";
+    }
+    return "HDF5 (Gadget-like)";
+}
+
+void read_box(SnapshotHeader& header, const std::optional<std::vector<double>>& size) {
+    if (!size) {
+        return;
+    }
+    if (size->size() == 1) {
+        header.box_size = {size->front(), size->front(), size->front()};
+    } else if (size->size() <= 3) {
+        header.box_size.emplace().fill(0);
+        std::copy(size->begin(), size->end(), header.box_size->begin());
+    } else {
+        header.warnings.push_back(message("BoxSize has ", size->size(), " entries and is ignored"));
+    }
+}
+
+} // namespace
+
+std::optional<Dataset> SnapshotFile::find(std::size_t type, std::initializer_list<const char*> names) const {
+    const std::string group = group_name(type);
+    const Group opened(check(H5Gopen2(file.get(), group.c_str(), H5P_DEFAULT), name,
+                             message(group, " could not be opened as a group")));
+    for (const char* candidate : names) {
+        if (exists(opened.get(), candidate)) {
+            return open_dataset(file.get(), message(group, "/", candidate), name);
+        }
+    }
+    return std::nullopt;
+}
+
+SnapshotFile open_snapshot(const std::filesystem::path& path) {
+    SnapshotFile snapshot;
+    snapshot.name = path.string();
+    snapshot.file = open_file(path);
+    const hid_t file = snapshot.file.get();
+    const Object attributes = open_if_there(file, "Header");
+    const Object parameters = open_if_there(file, "Parameters");
+    const Object cosmology = open_if_there(file, "Cosmology");
+    const Object units = open_if_there(file, "Units");
+
+    bool any = false;
+    for (std::size_t type = 0; type < static_cast<std::size_t>(max_types); ++type) {
+        any = any || exists(file, group_name(type));
+    }
+    const auto announced = first_of({&attributes}, {"NumPart_ThisFile", "NumPart_This"});
+    if (!any && !announced) {
+        refuse_other_hdf5(snapshot);
+    }
+    refuse_parts(snapshot, attributes);
+
+    SnapshotHeader& header = snapshot.header;
+    header.format = format_name(snapshot, attributes);
+    survey_types(snapshot, announced.value_or(std::vector<double>{}));
+    if (const auto table = first_of({&attributes}, {"MassTable"})) {
+        std::copy_n(table->begin(), std::min(table->size(), snapshot.mass_table.size()), snapshot.mass_table.begin());
+    }
+    read_box(header, first_of({&attributes, &parameters}, {"BoxSize"}));
+    header.time = scalar(first_of({&attributes}, {"Time"}));
+    if (!header.time) {
+        header.time = scalar(first_of({&attributes}, {"ExpansionFactor", "Scale-factor"}));
+        if (header.time) {
+            header.warnings.emplace_back("the header has no Time; its expansion factor is taken");
+        }
+    }
+    header.redshift = scalar(first_of({&attributes}, {"Redshift"}));
+    for (const char* name : kept_parameters) {
+        if (const auto value = scalar(first_of({&attributes, &parameters, &cosmology, &units}, {name}))) {
+            header.parameters.emplace(name, *value);
+        }
+    }
+    return snapshot;
+}
+
+} // namespace kith::io::hdf5

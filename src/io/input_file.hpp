@@ -1,0 +1,34 @@
+// A file open for reading, whose length is known and whose reads are complete or fail naming the byte.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <span>
+
+namespace kith::io {
+
+class InputFile {
+public:
+    /// Throws Error(file) for what is missing, unreadable or not a regular file.
+    explicit InputFile(const std::filesystem::path& path);
+
+    [[nodiscard]] std::int64_t length() const noexcept { return length_; }
+    [[nodiscard]] const std::filesystem::path& path() const noexcept { return path_; }
+
+    /// Fills `bytes` from `offset` on. Throws Error(file) if the file ends before.
+    void read(std::int64_t offset, std::span<std::byte> bytes) const;
+
+    template <class T>
+    void read_into(std::int64_t offset, std::span<T> values) const {
+        read(offset, std::as_writable_bytes(values));
+    }
+
+private:
+    std::filesystem::path path_;
+    mutable std::ifstream stream_;
+    std::int64_t length_ = 0;
+};
+
+} // namespace kith::io

@@ -1,0 +1,123 @@
+// Neighbours as .npz: a zip archive, members stored uncompressed, that numpy.load opens.
+//
+// The archive reads each array from where it lies in memory (header and values are two fragments of one member), so no
+// copy is made. libzip turns to zip64 by itself where a member or the archive exceeds 4 GiB. Times in the archive are
+// fixed, so that the same result makes the same bytes.
+#include "io/npy_format.hpp"
+#include "io/output_file.hpp"
+
+#include "support/message.hpp"
+
+#include <kith/error.hpp>
+#include <kith/io.hpp>
+
+#include <nlohmann/json.hpp>
+#include <zip.h>
+
+#include <array>
+#include <memory>
+#include <string>
+
+namespace kith::io {
+
+using detail::message;
+
+namespace {
+
+std::string as_json(const Provenance& provenance) {
+    const nlohmann::json json = {{"program", provenance.program},
+                                 {"command", provenance.command},
+                                 {"input", provenance.input},
+                                 {"parameters", provenance.parameters}};
+    // Command lines and file names may hold bytes that are no UTF-8: these are replaced.
+    return json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+}
+
+class Archive {
+public:
+    explicit Archive(const std::filesystem::path& target) : replacement_(target) {
+        int code = 0;
+        archive_.reset(zip_open(replacement_.temporary().c_str(), ZIP_CREATE | ZIP_EXCL, &code));
+        if (!archive_) {
+            zip_error_t error;
+            zip_error_init_with_code(&error, code);
+            const std::string reason = zip_error_strerror(&error);
+            zip_error_fini(&error);
+            fail(reason);
+        }
+    }
+
+    /// Adds a member made of two pieces, which must stay where they are until commit().
+    void add(const char* name, std::string_view head, std::span<const std::byte> body) {
+        std::array<zip_buffer_fragment_t, 2> pieces{};
+        pieces[0] = as_fragment(std::as_bytes(std::span(head)));
+        pieces[1] = as_fragment(body);
+        zip_source_t* source = zip_source_buffer_fragment(archive_.get(), pieces.data(), body.empty() ? 1 : 2, 0);
+        const zip_int64_t index = source == nullptr ? -1 : zip_file_add(archive_.get(), name, source, ZIP_FL_ENC_UTF_8);
+        if (index < 0) {
+            zip_source_free(source);
+            fail(zip_strerror(archive_.get()));
+        }
+        const auto member = static_cast<zip_uint64_t>(index);
+        constexpr zip_uint16_t first_of_january_1980 = (1 << 5) | 1;
+        if (zip_set_file_compression(archive_.get(), member, ZIP_CM_STORE, 0) != 0 ||
+            zip_file_set_dostime(archive_.get(), member, 0, first_of_january_1980, 0) != 0) {
+            fail(zip_strerror(archive_.get()));
+        }
+    }
+
+    void commit() {
+        if (zip_close(archive_.get()) != 0) {
+            fail(zip_strerror(archive_.get()));
+        }
+        static_cast<void>(archive_.release()); // zip_close has freed it
+        replacement_.commit();
+    }
+
+private:
+    struct Discard {
+        void operator()(zip_t* archive) const noexcept { zip_discard(archive); }
+    };
+    // libzip takes pointers to non-const, but a source made to be added is only read.
+    static zip_buffer_fragment_t as_fragment(std::span<const std::byte> bytes) {
+        return {reinterpret_cast<zip_uint8_t*>(const_cast<std::byte*>(bytes.data())), bytes.size()};
+    }
+    [[noreturn]] void fail(const std::string& reason) const {
+        throw Error(ErrorKind::file,
+                    message(replacement_.target().string(), ": the archive could not be written (", reason, ")"));
+    }
+
+    Replacement replacement_;
+    std::unique_ptr<zip_t, Discard> archive_;
+};
+
+template <class T>
+void add_rows(Archive& archive, const char* name, const std::string& header, std::span<const T> values) {
+    archive.add(name, header, std::as_bytes(values));
+}
+
+} // namespace
+
+void write_neighbors_npz(const std::filesystem::path& path, const KnnResult& neighbors, const Provenance& provenance) {
+    const bool wide_indices = neighbors.index_type() == IndexType::int64;
+    const bool wide_distances = neighbors.dtype() == DType::float64;
+    const std::string index_header = make_npy_header('i', wide_indices ? 8 : 4, neighbors.rows(), neighbors.k());
+    const std::string distance_header = make_npy_header('f', wide_distances ? 8 : 4, neighbors.rows(), neighbors.k());
+    const std::string json = as_json(provenance);
+
+    Archive archive(path);
+    if (wide_indices) {
+        add_rows(archive, "indices.npy", index_header, neighbors.indices64());
+    } else {
+        add_rows(archive, "indices.npy", index_header, neighbors.indices());
+    }
+    if (wide_distances) {
+        add_rows(archive, "distances.npy", distance_header, neighbors.distances<double>());
+    } else {
+        add_rows(archive, "distances.npy", distance_header, neighbors.distances<float>());
+    }
+    archive.add("provenance.json", json, {});
+    archive.commit();
+}
+
+} // namespace kith::io

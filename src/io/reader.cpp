@@ -1,0 +1,59 @@
+// From a path to the reader that recognises its content. The public read_header and read_snapshot are here; each format
+// is in its own file (see reader.hpp for how to add one).
+#include "io/reader.hpp"
+
+#include "io/guess.hpp"
+#include "io/input_file.hpp"
+
+#include "support/message.hpp"
+
+#include <kith/error.hpp>
+
+#include <array>
+#include <vector>
+
+namespace kith::io {
+
+namespace {
+
+// Formats with a signature first, those recognised by plausibility last.
+constexpr std::array<const Reader*, 3> table = {&hdf5_reader, &npy_reader, &tipsy_reader};
+
+std::string known_formats() {
+    std::string names;
+    for (const Reader* reader : readers()) {
+        names += (names.empty() ? "" : "; ");
+        names += reader->name;
+    }
+    return names;
+}
+
+const Reader& reader_of(const std::filesystem::path& path) {
+    const InputFile file(path);
+    std::vector<std::byte> bytes(static_cast<std::size_t>(std::min(file.length(), recognition_window)));
+    file.read(0, bytes);
+    const FileStart start{bytes, file.length()};
+    for (const Reader* reader : readers()) {
+        if (reader->recognise(start)) {
+            return *reader;
+        }
+    }
+    throw Error(ErrorKind::file,
+                detail::message(path.string(), ": ", describe_unread(start), ". Formats read: ", known_formats()));
+}
+
+} // namespace
+
+std::span<const Reader* const> readers() noexcept {
+    return table;
+}
+
+SnapshotHeader read_header(const std::filesystem::path& path) {
+    return reader_of(path).read_header(path);
+}
+
+Snapshot read_snapshot(const std::filesystem::path& path, const ReadOptions& options) {
+    return reader_of(path).read_snapshot(path, options);
+}
+
+} // namespace kith::io

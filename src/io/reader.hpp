@@ -1,0 +1,49 @@
+// What a file format is to kith: a name, a way to recognise it, and two functions that read it.
+//
+// To add a format, write one file that defines a Reader, declare it below, and put it into the table in reader.cpp.
+// The table is asked in order with the file's first bytes and its length, never with its name; the first reader that
+// recognises the file reads it. `recognise` must be cheap, must not throw, and must say no when in doubt: the file is
+// then described by guess.cpp and refused. A reader checks every size that the file claims against the file's length
+// before it takes memory (memory.hpp), chooses types through selection.hpp, and refuses with Error(file) naming the
+// file.
+#pragma once
+
+#include <kith/io.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace kith::io {
+
+/// What recognition has to go by. `bytes` holds the first recognition_window bytes, or the whole file if shorter.
+struct FileStart {
+    std::span<const std::byte> bytes;
+    std::int64_t file_length = 0;
+
+    [[nodiscard]] std::string_view text() const noexcept {
+        return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+    }
+};
+
+inline constexpr std::int64_t recognition_window = 4096;
+
+struct Reader {
+    /// As it appears in the list of known formats: "Tipsy binary".
+    std::string_view name;
+    bool (*recognise)(const FileStart& start);
+    SnapshotHeader (*read_header)(const std::filesystem::path& path);
+    Snapshot (*read_snapshot)(const std::filesystem::path& path, const ReadOptions& options);
+};
+
+extern const Reader hdf5_reader;
+extern const Reader npy_reader;
+extern const Reader tipsy_reader;
+
+/// Every format that kith reads, in the order in which they are asked.
+[[nodiscard]] std::span<const Reader* const> readers() noexcept;
+
+} // namespace kith::io

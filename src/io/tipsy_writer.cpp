@@ -1,0 +1,87 @@
+// What Tipsy tools expect of a group finder: .grp, one label per particle as text, and .gtp, a Tipsy snapshot (std,
+// big-endian) with one star per group. In a .gtp star the softening holds the group's largest radius; metals and
+// potential are 0 and the formation time is the snapshot's time, as N-body groups have none of their own.
+#include "io/byte_order.hpp"
+#include "io/output_file.hpp"
+
+#include "support/message.hpp"
+
+#include <kith/error.hpp>
+#include <kith/io.hpp>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <limits>
+#include <string>
+
+namespace kith::io {
+
+using detail::message;
+
+void write_grp(const std::filesystem::path& path, std::span<const std::int32_t> labels) {
+    const auto wrong = std::find_if(labels.begin(), labels.end(), [](std::int32_t label) { return label < -1; });
+    if (wrong != labels.end()) {
+        throw Error(ErrorKind::invalid_argument, message("label ", *wrong, " of particle ", wrong - labels.begin(),
+                                                         " is negative; -1 means in no group, groups count from 0"));
+    }
+    OutputFile file(path);
+    std::string block = message(labels.size(), "\n");
+    constexpr std::size_t block_bytes = 1 << 16;
+    for (const std::int32_t label : labels) {
+        detail::append(block, std::int64_t{label} + 1);
+        block += '\n';
+        if (block.size() >= block_bytes) {
+            file.write(block);
+            block.clear();
+        }
+    }
+    file.write(block);
+    file.commit();
+}
+
+void write_gtp(const std::filesystem::path& path, const Catalogue& catalogue, double time) {
+    if (catalogue.dimension != 3 && catalogue.groups > 0) {
+        throw Error(ErrorKind::invalid_argument,
+                    message("a Tipsy file holds points in 3 dimensions; the groups have ", catalogue.dimension));
+    }
+    if (catalogue.groups > std::numeric_limits<std::int32_t>::max()) {
+        throw Error(ErrorKind::too_large,
+                    message(catalogue.groups, " groups are more than a Tipsy header can count (2147483647)"));
+    }
+    constexpr std::endian big = std::endian::big;
+    OutputFile file(path);
+    const auto groups = static_cast<std::int32_t>(catalogue.groups);
+    std::array<std::byte, 32> header{};
+    store(header.data(), time, big);
+    const std::array<std::int32_t, 5> counts = {groups, 3, 0, 0, groups}; // nbodies, ndim, gas, dark, star
+    for (std::size_t i = 0; i < counts.size(); ++i) {
+        store(&header[8 + 4 * i], counts[i], big);
+    }
+    file.write(header);
+
+    for (std::size_t g = 0; g < static_cast<std::size_t>(catalogue.groups); ++g) {
+        const auto velocity = [&](std::size_t axis) {
+            return catalogue.velocity.empty() ? 0.0 : catalogue.velocity[3 * g + axis];
+        };
+        const std::array<double, 11> values = {catalogue.mass[g],
+                                               catalogue.centre[3 * g],
+                                               catalogue.centre[3 * g + 1],
+                                               catalogue.centre[3 * g + 2],
+                                               velocity(0),
+                                               velocity(1),
+                                               velocity(2),
+                                               0.0,
+                                               time,
+                                               catalogue.largest_radius[g],
+                                               0.0};
+        std::array<std::byte, 44> star{};
+        for (std::size_t i = 0; i < values.size(); ++i) {
+            store(&star[4 * i], static_cast<float>(values[i]), big);
+        }
+        file.write(star);
+    }
+    file.commit();
+}
+
+} // namespace kith::io

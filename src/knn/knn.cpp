@@ -1,0 +1,316 @@
+// The public neighbour searches: checks first, then the engine, then the account of what it took.
+#include <kith/error.hpp>
+#include <kith/knn.hpp>
+
+#include "engines/brute_force/search.hpp"
+#include "knn/search.hpp"
+#include "knn/sinks.hpp"
+#include "points/frame.hpp"
+#include "support/context.hpp"
+#include "support/dimension.hpp"
+#include "support/message.hpp"
+#include "support/parallel.hpp"
+#include "tree/plane_tree.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace kith {
+
+namespace detail {
+
+namespace {
+
+/// Up to this many sources, comparing with all of them beats building a tree (docs/performance-log.md).
+constexpr std::int64_t brute_force_pays = 768;
+
+void check_request(std::int64_t k, const KnnOptions& options, bool separate_queries) {
+    if (k < 1) {
+        throw Error(ErrorKind::invalid_argument, message("k is ", k, "; ask for 1 neighbour or more"));
+    }
+    if (!(options.max_distance >= 0)) {
+        throw Error(ErrorKind::invalid_argument, message("max_distance is ", options.max_distance,
+                                                         "; it must be 0 or more, or infinity for no limit"));
+    }
+    if (options.exclude_self && separate_queries) {
+        throw Error(ErrorKind::invalid_argument, "exclude_self was asked for with separate queries, which have no self "
+                                                 "among the sources; leave it off or search without queries");
+    }
+}
+
+void check_rows(const NeighborRows& rows, std::int64_t queries, std::int64_t k, DType dtype) {
+    const auto check_size = [&](const char* what, const void* memory, std::int64_t size) {
+        if (memory != nullptr && size / k != queries) {
+            throw Error(ErrorKind::invalid_argument, message("the memory for ", what, " holds ", size, " elements; ",
+                                                             queries, " rows x ", k, " neighbours are needed"));
+        }
+        if (memory != nullptr && size % k != 0) {
+            throw Error(ErrorKind::invalid_argument, message("the memory for ", what, " holds ", size,
+                                                             " elements, which is no multiple of k = ", k));
+        }
+    };
+    check_size("indices", rows.indices(), rows.index_count());
+    check_size("distances", rows.distances(), rows.distance_count());
+    if (rows.distances() != nullptr && rows.dtype() != dtype) {
+        throw Error(ErrorKind::invalid_argument,
+                    message("the memory for distances is ", rows.dtype() == DType::float32 ? "float32" : "float64",
+                            " but the points are ", dtype == DType::float32 ? "float32" : "float64",
+                            "; give memory of the points' type"));
+    }
+}
+
+template <Coordinate T>
+KnnRequest<T> make_request(const Frame<T>& frame, std::int64_t k, const KnnOptions& options) {
+    KnnRequest<T> request{k, options.exclude_self, {}, ReportScale<T>(frame, options.squared)};
+    const T radius = frame.load_radius(options.max_distance);
+    request.limit.distance = radius * radius;
+    return request;
+}
+
+template <Coordinate T>
+void search_all_pairs(Context& context, const PointSet<T>& receivers, const PointSet<T>& sources,
+                      const KnnRequest<T>& request, RowSink<T>& sink) {
+    context.expect(receivers.count);
+    const BruteForceJob<T> job{&receivers, &sources, &request, &sink};
+    PerThread<BruteForceScratch<T>> scratch;
+    const std::int64_t blocks = (receivers.count + queries_per_block - 1) / queries_per_block;
+    parallel_for(0, blocks, 1, [&](std::int64_t first, std::int64_t last) {
+        for (std::int64_t block = first; block < last; ++block) {
+            const std::int64_t begin = block * queries_per_block;
+            const std::int64_t end = std::min(receivers.count, begin + queries_per_block);
+            search_block(job, begin, end, scratch.local());
+            context.done(end - begin);
+        }
+    });
+}
+
+template <Coordinate T>
+void search_tree(Context& context, const PlaneTree<T>& receivers, const PlaneTree<T>& sources,
+                 const KnnRequest<T>& request, RowSink<T>& sink) {
+    const std::vector<Step> schedule = make_schedule(receivers, sources);
+    const SearchJob<T> job{&receivers, &sources, &schedule, &request, &sink};
+    const Plane<T>& top = receivers.planes[receivers.top()];
+    context.expect(receivers.points.count);
+    PerThread<SearchScratch<T>> scratch;
+    parallel_for(0, top.nodes, 1, [&](std::int64_t first, std::int64_t last) {
+        for (std::int64_t node = first; node < last; ++node) {
+            search_top_node(job, node, scratch.local());
+            context.done(top.points_in(node));
+        }
+    });
+}
+
+/// Leaves of queries about as large in space as the leaves of the sources, so that few queries do not share leaves that
+/// span the whole box.
+template <Coordinate T>
+TreeOptions query_tree_options(const PlaneTree<T>& sources, std::int64_t queries, TreeOptions options) {
+    const double share = static_cast<double>(queries) / static_cast<double>(sources.points.count);
+    options.leaf_size = static_cast<int>(std::clamp(share * options.leaf_size, 1.0, double(options.leaf_size)));
+    return options;
+}
+
+/// Rows in which every neighbour is missing.
+template <Coordinate T>
+void give_empty_rows(Context& context, const PointsView& queries, const Frame<T>& frame, std::int64_t k,
+                     RowSink<T>& sink) {
+    with_dimension(queries.dimension(), [&]<int D>(std::integral_constant<int, D>) {
+        const PointSet<T> receivers = gather_points<T, D>(context, queries, frame);
+        const std::vector<std::int32_t> indices(static_cast<std::size_t>(k), -1);
+        const std::vector<T> distances(static_cast<std::size_t>(k), std::numeric_limits<T>::infinity());
+        for (std::int64_t i = 0; i < receivers.count; ++i) {
+            sink.take({i, 1, receivers.indices.data() + i, k, indices.data(), distances.data()});
+        }
+    });
+}
+
+/// Runs the stages of a search of a finished tree. Null queries mean a self-search.
+template <Coordinate T>
+void search_in_tree(Context& context, const PlaneTree<T>& sources, const TreeOptions& tree_options,
+                    const PointsView* queries, std::int64_t k, const KnnOptions& options, RowSink<T>& sink) {
+    const Frame<T>& frame = sources.points.frame;
+    const KnnRequest<T> request = make_request(frame, k, options);
+    if (queries != nullptr ? queries->count() == 0 : sources.points.count == 0) {
+        context.stage("search", [] {});
+        return;
+    }
+    if (sources.points.count == 0) {
+        context.stage("search", [&] { give_empty_rows(context, *queries, frame, k, sink); });
+        return;
+    }
+    if (options.engine == Engine::brute_force) {
+        context.stage("search", [&] {
+            if (queries == nullptr) {
+                search_all_pairs(context, sources.points, sources.points, request, sink);
+                return;
+            }
+            with_dimension(queries->dimension(), [&]<int D>(std::integral_constant<int, D>) {
+                search_all_pairs(context, gather_points<T, D>(context, *queries, frame), sources.points, request, sink);
+            });
+        });
+        return;
+    }
+    if (queries == nullptr) {
+        context.stage("search", [&] { search_tree(context, sources, sources, request, sink); });
+        return;
+    }
+    const PlaneTree<T> receivers =
+        build_plane_tree<T>(context, *queries, frame, query_tree_options(sources, queries->count(), tree_options));
+    context.stage("search", [&] { search_tree(context, receivers, sources, request, sink); });
+}
+
+/// Runs all stages of a search that keeps no tree. Returns who did it.
+template <Coordinate T>
+Engine search_points(Context& context, const PointsView& points, const Box& box, const PointsView* queries,
+                     std::int64_t k, const KnnOptions& options, RowSink<T>& sink) {
+    Frame<T> frame;
+    context.run([&] {
+        frame = make_frame<T>(points, box);
+        if (queries != nullptr) {
+            check_queries(frame, *queries);
+        }
+    });
+    const bool all_pairs = options.engine == Engine::brute_force ||
+                           (options.engine == Engine::automatic && points.count() <= brute_force_pays);
+    if (!all_pairs || points.count() == 0) {
+        const PlaneTree<T> tree = build_plane_tree<T>(context, points, frame, TreeOptions{});
+        search_in_tree(context, tree, TreeOptions{}, queries, k, options, sink);
+        return all_pairs ? Engine::brute_force : Engine::tree;
+    }
+    const KnnRequest<T> request = make_request(frame, k, options);
+    context.stage("search", [&] {
+        with_dimension(points.dimension(), [&]<int D>(std::integral_constant<int, D>) {
+            const PointSet<T> sources = gather_points<T, D>(context, points, frame);
+            if (queries == nullptr) {
+                search_all_pairs(context, sources, sources, request, sink);
+            } else {
+                search_all_pairs(context, gather_points<T, D>(context, *queries, frame), sources, request, sink);
+            }
+        });
+    });
+    return Engine::brute_force;
+}
+
+/// Calls function(sink) with the sink for the caller's rows or visitor.
+template <Coordinate T, class Function>
+void with_sink(const NeighborRows* rows, const NeighborVisitor* visitor, Function&& function) {
+    if (rows != nullptr) {
+        InputOrderRows<T> sink(*rows);
+        function(sink);
+    } else {
+        Visiting<T> sink(*visitor);
+        function(sink);
+    }
+}
+
+void check_tree_queries(Context& context, const Tree& tree, const PointsView& queries) {
+    check_view(queries, "queries");
+    with_dtype(tree.dtype(), [&]<Coordinate T>(T) {
+        context.run([&] { check_queries(tree.data().as<T>().points.frame, queries); });
+    });
+}
+
+void search_kept_tree(Context& context, const Tree& tree, const PointsView* queries, std::int64_t k,
+                      const KnnOptions& options, const NeighborRows* rows, const NeighborVisitor* visitor) {
+    with_dtype(tree.dtype(), [&]<Coordinate T>(T) {
+        with_sink<T>(rows, visitor, [&](RowSink<T>& sink) {
+            search_in_tree(context, tree.data().as<T>(), tree.data().options, queries, k, options, sink);
+        });
+    });
+}
+
+StageReports search_kept_tree_checked(const Tree& tree, const PointsView* queries, std::int64_t k,
+                                      const KnnOptions& options, const Execution& execution, const NeighborRows* rows,
+                                      const NeighborVisitor* visitor) {
+    Context context(execution);
+    check_request(k, options, queries != nullptr);
+    if (queries != nullptr) {
+        check_tree_queries(context, tree, *queries);
+    }
+    if (rows != nullptr) {
+        check_rows(*rows, queries != nullptr ? queries->count() : tree.size(), k, tree.dtype());
+    }
+    search_kept_tree(context, tree, queries, k, options, rows, visitor);
+    return context.take_stages();
+}
+
+} // namespace
+
+} // namespace detail
+
+/// Completes results where the engine that was used is known.
+struct KnnResultAccess {
+    static KnnResult search_tree(const Tree& tree, const PointsView* queries, std::int64_t k, const KnnOptions& options,
+                                 const Execution& execution) {
+        detail::Context context(execution);
+        detail::check_request(k, options, queries != nullptr);
+        if (queries != nullptr) {
+            detail::check_tree_queries(context, tree, *queries);
+        }
+        KnnResult result(queries != nullptr ? queries->count() : tree.size(), k, options.index_type, tree.dtype());
+        const NeighborRows rows = result.rows_view();
+        detail::search_kept_tree(context, tree, queries, k, options, &rows, nullptr);
+        result.engine_ = options.engine == Engine::brute_force ? Engine::brute_force : Engine::tree;
+        result.stages = context.take_stages();
+        return result;
+    }
+
+    static KnnResult search_points(const PointsView& points, const PointsView* queries, std::int64_t k, const Box& box,
+                                   const KnnOptions& options, const Execution& execution) {
+        detail::Context context(execution);
+        detail::check_request(k, options, queries != nullptr);
+        detail::check_view(points, "points");
+        if (queries != nullptr) {
+            detail::check_view(*queries, "queries");
+        }
+        KnnResult result(queries != nullptr ? queries->count() : points.count(), k, options.index_type, points.dtype());
+        const NeighborRows rows = result.rows_view();
+        detail::with_dtype(points.dtype(), [&]<Coordinate T>(T) {
+            detail::with_sink<T>(&rows, nullptr, [&](detail::RowSink<T>& sink) {
+                result.engine_ = detail::search_points<T>(context, points, box, queries, k, options, sink);
+            });
+        });
+        result.stages = context.take_stages();
+        return result;
+    }
+};
+
+KnnResult knn(const Tree& tree, std::int64_t k, const KnnOptions& options, const Execution& execution) {
+    return KnnResultAccess::search_tree(tree, nullptr, k, options, execution);
+}
+
+KnnResult knn(const Tree& tree, const PointsView& queries, std::int64_t k, const KnnOptions& options,
+              const Execution& execution) {
+    return KnnResultAccess::search_tree(tree, &queries, k, options, execution);
+}
+
+KnnResult knn(const PointsView& points, std::int64_t k, const Box& box, const KnnOptions& options,
+              const Execution& execution) {
+    return KnnResultAccess::search_points(points, nullptr, k, box, options, execution);
+}
+
+KnnResult knn(const PointsView& points, const PointsView& queries, std::int64_t k, const Box& box,
+              const KnnOptions& options, const Execution& execution) {
+    return KnnResultAccess::search_points(points, &queries, k, box, options, execution);
+}
+
+StageReports knn_into(const NeighborRows& rows, const Tree& tree, std::int64_t k, const KnnOptions& options,
+                      const Execution& execution) {
+    return detail::search_kept_tree_checked(tree, nullptr, k, options, execution, &rows, nullptr);
+}
+
+StageReports knn_into(const NeighborRows& rows, const Tree& tree, const PointsView& queries, std::int64_t k,
+                      const KnnOptions& options, const Execution& execution) {
+    return detail::search_kept_tree_checked(tree, &queries, k, options, execution, &rows, nullptr);
+}
+
+StageReports knn_visit(const NeighborVisitor& visitor, const Tree& tree, std::int64_t k, const KnnOptions& options,
+                       const Execution& execution) {
+    return detail::search_kept_tree_checked(tree, nullptr, k, options, execution, nullptr, &visitor);
+}
+
+StageReports knn_visit(const NeighborVisitor& visitor, const Tree& tree, const PointsView& queries, std::int64_t k,
+                       const KnnOptions& options, const Execution& execution) {
+    return detail::search_kept_tree_checked(tree, &queries, k, options, execution, nullptr, &visitor);
+}
+
+} // namespace kith

@@ -1,0 +1,98 @@
+// Owned results: memory for rows x k, refused with the bytes it would take if there is not that much.
+#include <kith/error.hpp>
+#include <kith/knn.hpp>
+
+#include "support/message.hpp"
+
+#include <cstdlib>
+#include <string>
+
+#include <unistd.h>
+
+namespace kith {
+
+namespace {
+
+/// Throws out_of_memory, with the bytes needed, if rows x k neighbours of so many bytes each are more than the machine
+/// has.
+void require_memory(std::int64_t rows, std::int64_t k, std::int64_t bytes_each) {
+    std::int64_t bytes = 0;
+    const bool countable =
+        !__builtin_mul_overflow(rows, k, &bytes) && !__builtin_mul_overflow(bytes, bytes_each, &bytes);
+    const std::int64_t machine = static_cast<std::int64_t>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGE_SIZE);
+    if (!countable || bytes > machine) {
+        throw Error(ErrorKind::out_of_memory,
+                    detail::message("the result of ", rows, " rows x ", k, " neighbours needs ",
+                                    countable ? detail::message(bytes) : std::string("more than 2^63"),
+                                    " bytes and this machine has ", machine,
+                                    "; ask for fewer neighbours or use knn_visit"));
+    }
+}
+
+void* allocate(std::int64_t rows, std::int64_t k, std::int64_t width) {
+    const std::int64_t bytes = rows * k * width;
+    void* memory = std::aligned_alloc(64, static_cast<std::size_t>((bytes + 127) / 64 * 64));
+    if (memory == nullptr) {
+        throw Error(ErrorKind::out_of_memory,
+                    detail::message("out of memory: ", bytes, " bytes for ", rows, " rows x ", k,
+                                    " neighbours could not be had; ask for fewer or use knn_visit"));
+    }
+    return memory;
+}
+
+constexpr std::int64_t width_of(IndexType type) {
+    return type == IndexType::int32 ? 4 : 8;
+}
+constexpr std::int64_t width_of(DType type) {
+    return type == DType::float32 ? 4 : 8;
+}
+
+} // namespace
+
+void KnnResult::Free::operator()(void* memory) const noexcept {
+    std::free(memory);
+}
+
+KnnResult::KnnResult(std::int64_t rows, std::int64_t k, IndexType index_type, DType dtype)
+    : rows_(rows), k_(k), index_type_(index_type), dtype_(dtype) {
+    require_memory(rows, k, width_of(index_type) + width_of(dtype));
+    indices_.reset(allocate(rows, k, width_of(index_type)));
+    distances_.reset(allocate(rows, k, width_of(dtype)));
+}
+
+void KnnResult::require(DType dtype) const {
+    if (dtype != dtype_) {
+        throw Error(ErrorKind::invalid_argument,
+                    detail::message("the distances are ", dtype_ == DType::float32 ? "float32" : "float64",
+                                    ", as the points were; ask for those"));
+    }
+}
+
+std::span<const std::int32_t> KnnResult::indices() const {
+    if (index_type_ != IndexType::int32) {
+        throw Error(ErrorKind::invalid_argument, "the indices are int64, as was asked for; use indices64()");
+    }
+    return {static_cast<const std::int32_t*>(indices_.get()), static_cast<std::size_t>(rows_ * k_)};
+}
+
+std::span<const std::int64_t> KnnResult::indices64() const {
+    if (index_type_ != IndexType::int64) {
+        throw Error(ErrorKind::invalid_argument,
+                    "the indices are int32; use indices(), or ask for KnnOptions::index_type int64");
+    }
+    return {static_cast<const std::int64_t*>(indices_.get()), static_cast<std::size_t>(rows_ * k_)};
+}
+
+NeighborRows KnnResult::rows_view() noexcept {
+    const auto count = static_cast<std::size_t>(rows_ * k_);
+    const auto with_distances = [&]<class Index>(Index* indices) {
+        if (dtype_ == DType::float32) {
+            return NeighborRows(std::span(indices, count), std::span(static_cast<float*>(distances_.get()), count));
+        }
+        return NeighborRows(std::span(indices, count), std::span(static_cast<double*>(distances_.get()), count));
+    };
+    return index_type_ == IndexType::int32 ? with_distances(static_cast<std::int32_t*>(indices_.get()))
+                                           : with_distances(static_cast<std::int64_t*>(indices_.get()));
+}
+
+} // namespace kith

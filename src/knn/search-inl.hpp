@@ -1,0 +1,394 @@
+// Exact k nearest neighbours by a dual walk of two plane trees, depth first.
+//
+// Problem: for every point of a receiving tree, the k nearest points of a source tree. Method (jz-tree paper, section
+// III, rearranged for a CPU): a receiving node carries the list of source nodes that can hold a neighbour of any of its
+// points. Going down a plane, the children of the listed nodes are tested against each child of the receiver, a vector
+// at a time; the greatest distances to the nearest of them vouch for k sources, which bounds the k-th distance of every
+// point inside; what lies beyond the bound is dropped. At a leaf, the points of the nearest source leaves tighten the
+// bound, the points that remain within it are gathered once into a small block, and each query makes one pass over
+// that block with a threshold guessed from its predecessor and verified by the count. Bounds are pairs of squared
+// distance and index, so that ties are cut as exactly as distances. Lists live in per-thread memory: nothing is
+// allocated in the inner loops and memory does not grow with N.
+
+#include "knn/select-inl.hpp"
+
+#include "knn/search.hpp"
+
+#if defined(KITH_SEARCH_INL_HPP) == defined(HWY_TARGET_TOGGLE)
+#ifdef KITH_SEARCH_INL_HPP
+#undef KITH_SEARCH_INL_HPP
+#else
+#define KITH_SEARCH_INL_HPP
+#endif
+
+HWY_BEFORE_NAMESPACE();
+namespace kith::detail::HWY_NAMESPACE {
+
+/// Grows a vector that is used as plain memory; contents are not kept meaningful.
+template <class Element>
+HWY_INLINE void reserve_room(std::vector<Element>& memory, std::int64_t size) {
+    if (HWY_UNLIKELY(static_cast<std::int64_t>(memory.size()) < size)) {
+        memory.resize(static_cast<std::size_t>(size + size / 2));
+    }
+}
+
+template <class T, int D, bool Periodic>
+class Searcher {
+public:
+    Searcher(const SearchJob<T>& job, SearchScratch<T>& scratch)
+        : receivers_(*job.receivers), sources_(*job.sources), schedule_(*job.schedule), request_(*job.request),
+          sink_(*job.sink), scratch_(scratch), needed_(request_.k + (request_.exclude_self ? 1 : 0)) {
+        for (int axis = 0; axis < D; ++axis) {
+            period_[axis] = sources_.points.frame.working_period[axis];
+        }
+        if (scratch.lists.size() < schedule_.size() + 1) {
+            scratch.lists.resize(schedule_.size() + 1);
+        }
+    }
+
+    void search(std::int64_t node) {
+        List& list = scratch_.lists[0];
+        const Plane<T>& plane = sources_.planes[sources_.top()];
+        const Receiver<T, D> box = receiver(receivers_.planes[receivers_.top()], node);
+        begin_list(list, plane.nodes);
+        Candidate<T> bound = request_.limit;
+        scratch_.vouched.clear();
+        vouched_points_ = 0;
+        add_nodes(list, plane, box, 0, static_cast<std::int32_t>(plane.nodes), bound);
+        keep_near(list, plane, bound);
+        descend(0, node, bound);
+    }
+
+private:
+    using List = typename SearchScratch<T>::List;
+    using Vouched = typename SearchScratch<T>::Vouched;
+    using LaneIndex = typename SearchScratch<T>::LaneIndex;
+    using Tag = hn::ScalableTag<T>;
+    static constexpr std::int64_t vector_room = static_cast<std::int64_t>(hn::MaxLanes(Tag()));
+
+    [[nodiscard]] HWY_INLINE Receiver<T, D> receiver(const Plane<T>& plane, std::int64_t node) const {
+        Receiver<T, D> box;
+        for (int axis = 0; axis < D; ++axis) {
+            box.lower[axis] = plane.lower(axis)[node];
+            box.upper[axis] = plane.upper(axis)[node];
+            box.period[axis] = period_[axis];
+        }
+        return box;
+    }
+
+    /// The receiving node has its list, and a bound for all its points; both trees go down.
+    void descend(std::size_t depth, std::int64_t node, Candidate<T> bound) {
+        if (depth == schedule_.size()) {
+            search_leaf(node, scratch_.lists[depth], bound);
+            return;
+        }
+        const Step step = schedule_[depth];
+        const Plane<T>& upper_sources = sources_.planes[step.source_plane];
+        const Plane<T>& source_plane = sources_.planes[step.source_plane - (step.sources ? 1 : 0)];
+        const Plane<T>& upper_receivers = receivers_.planes[step.receiver_plane];
+        const Plane<T>& receiver_plane = receivers_.planes[step.receiver_plane - (step.receivers ? 1 : 0)];
+        const std::int64_t first = step.receivers ? upper_receivers.first_child[node] : node;
+        const std::int64_t last = step.receivers ? upper_receivers.first_child[node + 1] : node + 1;
+        const List& parents = scratch_.lists[depth];
+        List& list = scratch_.lists[depth + 1];
+        std::int64_t most = parents.size;
+        if (step.sources) {
+            most = 0;
+            for (std::int64_t i = 0; i < parents.size; ++i) {
+                most += upper_sources.first_child[parents.nodes[i] + 1] - upper_sources.first_child[parents.nodes[i]];
+            }
+        }
+        for (std::int64_t child = first; child < last; ++child) {
+            const Receiver<T, D> box = receiver(receiver_plane, child);
+            begin_list(list, most);
+            Candidate<T> child_bound = bound;
+            scratch_.vouched.clear();
+            vouched_points_ = 0;
+            for (std::int64_t i = 0; i < parents.size; ++i) {
+                const std::int32_t parent = parents.nodes[i];
+                if (step.sources) {
+                    add_nodes(list, source_plane, box, upper_sources.first_child[parent],
+                              upper_sources.first_child[parent + 1], child_bound);
+                } else {
+                    add_nodes(list, source_plane, box, parent, parent + 1, child_bound);
+                }
+            }
+            keep_near(list, source_plane, child_bound);
+            descend(depth + 1, child, child_bound);
+        }
+    }
+
+    HWY_INLINE void begin_list(List& list, std::int64_t most) {
+        reserve_room(list.nodes, most + vector_room);
+        reserve_room(list.least, most + vector_room);
+        reserve_room(list.greatest, most + vector_room);
+        list.size = 0;
+    }
+
+    /// Appends the nodes [first, last) with their distances, and lets them tighten the bound.
+    HWY_INLINE void add_nodes(List& list, const Plane<T>& plane, const Receiver<T, D>& box, std::int32_t first,
+                              std::int32_t last, Candidate<T>& bound) {
+        const Tag tag;
+        const std::int32_t lanes = static_cast<std::int32_t>(hn::Lanes(tag));
+        T* least = list.least.data() + list.size;
+        T* greatest = list.greatest.data() + list.size;
+        std::int32_t* nodes = list.nodes.data() + list.size;
+        for (std::int32_t i = first; i < last; i += lanes) {
+            const Columns<Tag> lower{tag, plane.lower(0) + i, plane.stride};
+            const Columns<Tag> upper{tag, plane.upper(0) + i, plane.stride};
+            const auto bounds =
+                box_distances<Periodic, D>(tag, box, lower, upper, Bounds<hn::Vec<Tag>>{hn::Zero(tag), hn::Zero(tag)});
+            hn::StoreU(bounds.least, tag, least + (i - first));
+            hn::StoreU(bounds.greatest, tag, greatest + (i - first));
+            if (!hn::AllFalse(tag, hn::Lt(bounds.greatest, hn::Set(tag, bound.distance)))) {
+                for (std::int32_t j = i; j < std::min(i + lanes, last); ++j) {
+                    if (greatest[j - first] < bound.distance) {
+                        vouch(plane, j, least[j - first], greatest[j - first], bound);
+                    }
+                }
+            }
+        }
+        for (std::int32_t i = first; i < last; ++i) {
+            nodes[i - first] = i;
+        }
+        list.size += last - first;
+    }
+
+    /// A node all of whose points lie within `greatest` of every point of the receiver.
+    HWY_NOINLINE void vouch(const Plane<T>& plane, std::int32_t node, T least, T greatest, Candidate<T>& bound) {
+        std::int32_t last_index = std::numeric_limits<std::int32_t>::max();
+        const std::int32_t points = plane.points_in(node);
+        if (least == greatest && is_one_place(plane, node)) {
+            // All at one distance; within such a node indices ascend, so the first few bound the index as well.
+            const std::int64_t counted = std::min<std::int64_t>(points, needed_);
+            last_index = sources_.points.indices[plane.first_point[node] + counted - 1];
+        }
+        auto& vouched = scratch_.vouched;
+        std::size_t place = vouched.size();
+        vouched.push_back({greatest, points, last_index});
+        for (; place > 0 && vouched[place - 1].greatest > greatest; --place) {
+            vouched[place] = vouched[place - 1];
+        }
+        vouched[place] = {greatest, points, last_index};
+        vouched_points_ += points;
+        while (vouched_points_ - vouched.back().points >= needed_) {
+            vouched_points_ -= vouched.back().points;
+            vouched.pop_back();
+        }
+        if (vouched_points_ >= needed_) {
+            Candidate<T> found{vouched.back().greatest, 0};
+            for (std::size_t i = vouched.size(); i > 0 && vouched[i - 1].greatest == found.distance; --i) {
+                found.index = std::max(found.index, vouched[i - 1].last_index);
+            }
+            bound = std::min(bound, found);
+        }
+    }
+
+    [[nodiscard]] static bool is_one_place(const Plane<T>& plane, std::int32_t node) {
+        for (int axis = 0; axis < D; ++axis) {
+            if (plane.lower(axis)[node] != plane.upper(axis)[node]) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    /// Drops the nodes beyond the bound.
+    HWY_INLINE void keep_near(List& list, const Plane<T>& plane, const Candidate<T>& bound) {
+        const Tag tag;
+        const hn::Rebind<std::int32_t, Tag> node_tag;
+        const std::int64_t lanes = static_cast<std::int64_t>(hn::Lanes(tag));
+        const auto limit = hn::Set(tag, bound.distance);
+        std::int64_t kept = 0;
+        for (std::int64_t i = 0; i < list.size; i += lanes) {
+            const auto least = hn::LoadU(tag, list.least.data() + i);
+            const auto greatest = hn::LoadU(tag, list.greatest.data() + i);
+            const auto nodes = hn::LoadU(node_tag, list.nodes.data() + i);
+            const auto in_list = hn::FirstN(tag, static_cast<std::size_t>(std::min(lanes, list.size - i)));
+            const auto near = hn::And(hn::Le(least, limit), in_list);
+            compress_store(tag, greatest, near, list.greatest.data() + kept);
+            if constexpr (sizeof(T) == 4) {
+                compress_store(node_tag, nodes, hn::RebindMask(node_tag, near), list.nodes.data() + kept);
+            } else {
+                compress_nodes(list.nodes.data(), i, near, list.nodes.data() + kept);
+            }
+            kept += compress_store(tag, least, near, list.least.data() + kept);
+        }
+        list.size = kept;
+        if (bound.index != std::numeric_limits<std::int32_t>::max()) {
+            drop_ties(list, plane, bound);
+        }
+    }
+
+    /// Lanes of T are wider than node numbers: one by one.
+    template <class Mask>
+    static HWY_INLINE void compress_nodes(const std::int32_t* nodes, std::int64_t first, Mask near, std::int32_t* out) {
+        const Tag tag;
+        const unsigned bits = mask_bits(tag, near);
+        for (std::int64_t lane = 0; lane < static_cast<std::int64_t>(hn::Lanes(tag)); ++lane) {
+            if ((bits >> lane) & 1U) {
+                *out++ = nodes[first + lane];
+            }
+        }
+    }
+
+    /// Of the nodes exactly at the bound, those whose indices are all too large go as well.
+    static void drop_ties(List& list, const Plane<T>& plane, const Candidate<T>& bound) {
+        std::int64_t kept = 0;
+        for (std::int64_t i = 0; i < list.size; ++i) {
+            const std::int32_t node = list.nodes[i];
+            list.nodes[kept] = node;
+            list.least[kept] = list.least[i];
+            list.greatest[kept] = list.greatest[i];
+            kept += bound < Candidate<T>{list.least[i], plane.smallest_index[node]} ? 0 : 1;
+        }
+        list.size = kept;
+    }
+
+    void search_leaf(std::int64_t leaf, List& list, Candidate<T> bound) {
+        const Plane<T>& leaves = sources_.planes[0];
+        const Plane<T>& receiving = receivers_.planes[0];
+        const Receiver<T, D> box = receiver(receiving, leaf);
+        bound = tightened(list, leaves, box, bound);
+        const std::int64_t size = gather_block(list, leaves, box, bound);
+
+        const std::int64_t first = receiving.first_point[leaf];
+        const std::int64_t rows = receiving.points_in(leaf);
+        const std::int64_t k = request_.k;
+        reserve_room(scratch_.row_indices, rows * k + vector_room);
+        reserve_room(scratch_.row_distances, rows * k + vector_room);
+        for (std::int64_t row = 0; row < rows; ++row) {
+            search_point(first + row, size, bound.distance, scratch_.row_indices.data() + row * k,
+                         scratch_.row_distances.data() + row * k);
+        }
+        sink_.take({first, rows, receivers_.points.indices.data() + first, k, scratch_.row_indices.data(),
+                    scratch_.row_distances.data()});
+    }
+
+    /// The bound that the points of the nearest leaves give: the k-th smallest greatest distance to the receiver's box.
+    HWY_INLINE Candidate<T> tightened(const List& list, const Plane<T>& leaves, const Receiver<T, D>& box,
+                                      const Candidate<T>& bound) {
+        const Tag tag;
+        const std::int64_t lanes = static_cast<std::int64_t>(hn::Lanes(tag));
+        auto& candidates = scratch_.candidates;
+        candidates.clear();
+        HWY_ALIGN T greatest[vector_room];
+        for (std::int64_t i = 0; i < list.size; ++i) {
+            if (list.greatest[i] > bound.distance) {
+                continue;
+            }
+            const std::int64_t end = leaves.first_point[list.nodes[i] + 1];
+            for (std::int64_t point = leaves.first_point[list.nodes[i]]; point < end; point += lanes) {
+                const Columns<Tag> place{tag, sources_.points.axis(0) + point, sources_.points.stride};
+                const auto bounds = box_distances<Periodic, D>(tag, box, place, place,
+                                                               Bounds<hn::Vec<Tag>>{hn::Zero(tag), hn::Zero(tag)});
+                hn::Store(bounds.greatest, tag, greatest);
+                for (std::int64_t j = 0; j < std::min(lanes, end - point); ++j) {
+                    candidates.push_back({greatest[j], sources_.points.indices[point + j]});
+                }
+            }
+        }
+        if (static_cast<std::int64_t>(candidates.size()) < needed_) {
+            return bound;
+        }
+        const auto last = candidates.begin() + (needed_ - 1);
+        std::nth_element(candidates.begin(), last, candidates.end());
+        return std::min(bound, *last);
+    }
+
+    /// Gathers the source points that may be among the k nearest of some point of the box. Returns how many.
+    HWY_INLINE std::int64_t gather_block(const List& list, const Plane<T>& leaves, const Receiver<T, D>& box,
+                                         const Candidate<T>& bound) {
+        const Tag tag;
+        const hn::Rebind<LaneIndex, Tag> index_tag;
+        const std::int64_t lanes = static_cast<std::int64_t>(hn::Lanes(tag));
+        std::int64_t most = 0;
+        for (std::int64_t i = 0; i < list.size; ++i) {
+            most += list.least[i] <= bound.distance ? leaves.points_in(list.nodes[i]) : 0;
+        }
+        block_stride_ = (most + 2 * vector_room) / vector_room * vector_room;
+        reserve_room(scratch_.block, block_stride_ * D);
+        reserve_room(scratch_.block_indices, block_stride_);
+        reserve_room(scratch_.distances, block_stride_);
+        reserve_room(scratch_.indices, block_stride_);
+        reserve_room(scratch_.sorted_distances, block_stride_);
+        reserve_room(scratch_.sorted_indices, block_stride_);
+        T* block = scratch_.block.data();
+        LaneIndex* indices = scratch_.block_indices.data();
+        const auto limit = hn::Set(tag, bound.distance);
+        const auto last_index = hn::Set(index_tag, static_cast<LaneIndex>(bound.index));
+        std::int64_t size = 0;
+        for (std::int64_t i = 0; i < list.size; ++i) {
+            if (!(list.least[i] <= bound.distance)) {
+                continue;
+            }
+            const std::int64_t end = leaves.first_point[list.nodes[i] + 1];
+            for (std::int64_t point = leaves.first_point[list.nodes[i]]; point < end; point += lanes) {
+                const Columns<Tag> place{tag, sources_.points.axis(0) + point, sources_.points.stride};
+                const auto bounds = box_distances<Periodic, D>(tag, box, place, place,
+                                                               Bounds<hn::Vec<Tag>>{hn::Zero(tag), hn::Zero(tag)});
+                const auto index = load_indices(index_tag, sources_.points.indices.data() + point);
+                const auto tied =
+                    hn::And(hn::Eq(bounds.least, limit), hn::RebindMask(tag, hn::Not(hn::Gt(index, last_index))));
+                const auto near = hn::And(hn::Or(hn::Lt(bounds.least, limit), tied),
+                                          hn::FirstN(tag, static_cast<std::size_t>(std::min(lanes, end - point))));
+                for (int axis = 0; axis < D; ++axis) {
+                    compress_store(tag, place(axis), near, block + axis * block_stride_ + size);
+                }
+                size += compress_store(index_tag, index, hn::RebindMask(index_tag, near), indices + size);
+            }
+        }
+        hn::StoreU(hn::Set(tag, std::numeric_limits<T>::quiet_NaN()), tag, block + size);
+        return size;
+    }
+
+    HWY_INLINE void search_point(std::int64_t position, std::int64_t block_size, T farthest, std::int32_t* row_indices,
+                                 T* row_distances) {
+        T query[D];
+        for (int axis = 0; axis < D; ++axis) {
+            query[axis] = receivers_.points.axis(axis)[position];
+        }
+        const std::int64_t k = request_.k;
+        constexpr T widening = T(1.8); // of the squared distance
+        bool widened = false;
+        T threshold = std::min(scratch_.guess, farthest);
+        std::int64_t found;
+        while (true) {
+            found = keep_within<Periodic, D>(query, period_, scratch_.block.data(), block_stride_,
+                                             scratch_.block_indices.data(), block_size, threshold,
+                                             scratch_.distances.data(), scratch_.indices.data());
+            if (request_.exclude_self) {
+                found = without(receivers_.points.indices[position], scratch_.distances.data(), scratch_.indices.data(),
+                                found);
+            }
+            if (found >= k || threshold == farthest) {
+                break;
+            }
+            // The guess was too small. Widen it once, then take what is guaranteed.
+            threshold = widened ? farthest : std::min(threshold * widening, farthest);
+            widened = true;
+        }
+        sort_survivors(scratch_.distances.data(), scratch_.indices.data(), found, k, scratch_.sorted_distances.data(),
+                       scratch_.sorted_indices.data(), scratch_.candidates);
+        constexpr T margin = T(1.25); // the next query's k-th distance, squared, is rarely larger by more
+        scratch_.guess = found >= k ? scratch_.sorted_distances[k - 1] * margin : farthest;
+        write_row(scratch_.sorted_distances.data(), scratch_.sorted_indices.data(), std::min(found, k), k,
+                  request_.report, row_indices, row_distances);
+    }
+
+    const PlaneTree<T>& receivers_;
+    const PlaneTree<T>& sources_;
+    const std::vector<Step>& schedule_;
+    const KnnRequest<T>& request_;
+    RowSink<T>& sink_;
+    SearchScratch<T>& scratch_;
+    const std::int64_t needed_; ///< sources that must be vouched for; one more if the point itself does not count
+    std::int64_t vouched_points_ = 0;
+    std::int64_t block_stride_ = 0;
+    T period_[D];
+};
+
+} // namespace kith::detail::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif

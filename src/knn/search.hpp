@@ -1,0 +1,92 @@
+// The neighbour search of the plane tree, as its callers see it.
+//
+// A search is a number of independent tasks, one per node of the receivers' top plane. Finished rows leave through a
+// sink, leaf by leaf. The kernels are in search-inl.hpp, compiled for each instruction set and chosen at run time.
+#pragma once
+
+#include "knn/candidate.hpp"
+#include "tree/plane_tree.hpp"
+#include "walk/schedule.hpp"
+
+#include <cstdint>
+#include <vector>
+
+namespace kith::detail {
+
+template <Coordinate T>
+struct KnnRequest {
+    std::int64_t k = 1;
+    bool exclude_self = false;
+    Candidate<T> limit; ///< max_distance squared, in working units; all indices at that distance count
+    ReportScale<T> report;
+};
+
+/// Finished rows of some queries, row-major, missing neighbours filled in. Valid during the call only.
+template <Coordinate T>
+struct RowBlock {
+    std::int64_t first; ///< position of the first query among the sorted receivers
+    std::int64_t rows;
+    const std::int32_t* queries; ///< original index of each query
+    std::int64_t k;
+    const std::int32_t* indices;
+    const T* distances;
+};
+
+/// Where finished rows go. Calls are concurrent.
+template <Coordinate T>
+class RowSink {
+public:
+    RowSink() = default;
+    RowSink(const RowSink&) = delete;
+    RowSink& operator=(const RowSink&) = delete;
+    virtual ~RowSink() = default;
+    virtual void take(const RowBlock<T>& block) = 0;
+};
+
+/// Memory of one thread, kept from task to task so that the inner loops allocate nothing.
+template <Coordinate T>
+struct SearchScratch {
+    using LaneIndex = std::conditional_t<sizeof(T) == 4, std::int32_t, std::int64_t>;
+
+    /// Source nodes that can matter to a receiving node.
+    struct List {
+        std::vector<std::int32_t> nodes;
+        std::vector<T> least; ///< squared distance to the receiver's box
+        std::vector<T> greatest;
+        std::int64_t size = 0;
+    };
+    /// The smallest greatest-distances seen so far, and how many sources each vouches for.
+    struct Vouched {
+        T greatest;
+        std::int32_t points;
+        std::int32_t last_index; ///< no vouched-for source has a larger one
+    };
+
+    std::vector<List> lists; ///< one per step of the schedule, and one for the top
+    std::vector<Vouched> vouched;
+    std::vector<Candidate<T>> candidates;
+    std::vector<T> block; ///< candidate points of a leaf, axis after axis
+    std::vector<LaneIndex> block_indices;
+    std::vector<T> distances; ///< survivors of one query
+    std::vector<LaneIndex> indices;
+    std::vector<T> sorted_distances;
+    std::vector<LaneIndex> sorted_indices;
+    std::vector<std::int32_t> row_indices;
+    std::vector<T> row_distances;
+    T guess = std::numeric_limits<T>::infinity(); ///< squared k-th distance expected of the next query
+};
+
+template <Coordinate T>
+struct SearchJob {
+    const PlaneTree<T>* receivers;
+    const PlaneTree<T>* sources; ///< the same tree in a self-search
+    const std::vector<Step>* schedule;
+    const KnnRequest<T>* request;
+    RowSink<T>* sink;
+};
+
+/// Finds the neighbours of all points of one node of the receivers' top plane.
+void search_top_node(const SearchJob<float>& job, std::int64_t node, SearchScratch<float>& scratch);
+void search_top_node(const SearchJob<double>& job, std::int64_t node, SearchScratch<double>& scratch);
+
+} // namespace kith::detail

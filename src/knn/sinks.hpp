@@ -1,0 +1,62 @@
+// Where finished rows go: into the rows of the caller's arrays, or to a visitor.
+#pragma once
+
+#include <kith/knn.hpp>
+
+#include "knn/search.hpp"
+
+#include <algorithm>
+#include <cstdint>
+
+namespace kith::detail {
+
+/// Copies each row to its query's place in input order.
+template <Coordinate T>
+class InputOrderRows final : public RowSink<T> {
+public:
+    explicit InputOrderRows(const NeighborRows& rows) : rows_(rows) {}
+
+    void take(const RowBlock<T>& block) override {
+        for (std::int64_t row = 0; row < block.rows; ++row) {
+            const std::int64_t to = block.queries[row] * block.k;
+            const std::int64_t from = row * block.k;
+            if (rows_.distances() != nullptr) {
+                std::copy_n(block.distances + from, block.k, static_cast<T*>(rows_.distances()) + to);
+            }
+            if (rows_.indices() == nullptr) {
+                continue;
+            }
+            if (rows_.index_type() == IndexType::int32) {
+                std::copy_n(block.indices + from, block.k, static_cast<std::int32_t*>(rows_.indices()) + to);
+            } else {
+                std::copy_n(block.indices + from, block.k, static_cast<std::int64_t*>(rows_.indices()) + to);
+            }
+        }
+    }
+
+private:
+    NeighborRows rows_;
+};
+
+/// Hands each block to the caller.
+template <Coordinate T>
+class Visiting final : public RowSink<T> {
+public:
+    explicit Visiting(const NeighborVisitor& visitor) : visitor_(visitor) {}
+
+    void take(const RowBlock<T>& block) override {
+        NeighborBlock seen;
+        seen.first = block.first;
+        seen.query_indices = {block.queries, static_cast<std::size_t>(block.rows)};
+        seen.k = block.k;
+        seen.indices = {block.indices, static_cast<std::size_t>(block.rows * block.k)};
+        seen.dtype = dtype_of<T>;
+        seen.distances_data = block.distances;
+        visitor_(seen);
+    }
+
+private:
+    const NeighborVisitor& visitor_;
+};
+
+} // namespace kith::detail

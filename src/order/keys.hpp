@@ -1,0 +1,79 @@
+// Sixty-four bit keys: prefixes of the z-order within one cell.
+//
+// The cell is the smallest dyadic one that holds the points at hand. Per axis the key takes the bits from the cell's
+// topmost differing bit downward: the sign if signs differ, then the magnitude in units of a power of two,
+// complemented if the number is negative. The axes' bits are interleaved, axis 0 first. So keys order points as the
+// curve does, down to the unit; points with equal keys share a smaller cell and are ordered within it by other means.
+#pragma once
+
+#include "order/zorder.hpp"
+
+#include <array>
+#include <cstdint>
+
+namespace kith::detail {
+
+/// Spreads the bits of a byte so that D - 1 zeros follow each.
+template <int D>
+inline constexpr std::array<std::uint64_t, 256> spread_byte = [] {
+    std::array<std::uint64_t, 256> table{};
+    for (unsigned byte = 0; byte < 256; ++byte) {
+        for (unsigned bit = 0; bit < 8 && bit * D < 64; ++bit) {
+            table[byte] |= static_cast<std::uint64_t>((byte >> bit) & 1U) << (bit * D);
+        }
+    }
+    return table;
+}();
+
+template <Coordinate T, int D>
+class KeyMaker {
+public:
+    static constexpr int bits_per_axis = 64 / D;
+    static constexpr int bits = bits_per_axis * D;
+
+    /// For the cell whose topmost differing bit has this exponent; sign_exponent if signs differ in it.
+    KeyMaker(int top_exponent, int sign_exponent)
+        : unit_exponent_(top_exponent - bits_per_axis + 1), signs_differ_(top_exponent == sign_exponent) {}
+
+    [[nodiscard]] std::uint64_t operator()(const std::array<T, D>& x) const noexcept {
+        std::uint64_t key = 0;
+        for (int axis = 0; axis < D; ++axis) {
+            key |= spread(axis_bits(x[axis])) << (D - 1 - axis);
+        }
+        return key;
+    }
+
+private:
+    [[nodiscard]] std::uint64_t axis_bits(T x) const noexcept {
+        using Bits = FloatBits<T>;
+        const auto magnitude = Bits::magnitude(x);
+        const std::uint64_t significand = Bits::significand(magnitude);
+        const int shift = Bits::unit_exponent(magnitude) - unit_exponent_;
+        std::uint64_t value = 0; // the magnitude in units, its low 64 bits
+        if (shift >= 0) {
+            value = shift < 64 ? significand << shift : 0;
+        } else {
+            value = shift > -64 ? significand >> -shift : 0;
+        }
+        const bool negative = Bits::negative(x);
+        value = negative ? ~value : value;
+        constexpr std::uint64_t top = std::uint64_t{1} << (bits_per_axis - 1);
+        if (signs_differ_) {
+            value = (value & (top - 1)) | (negative ? 0 : top);
+        }
+        return value & (top | (top - 1));
+    }
+
+    static std::uint64_t spread(std::uint64_t value) noexcept {
+        std::uint64_t result = 0;
+        for (int byte = 0; byte * 8 < bits_per_axis; ++byte) {
+            result |= spread_byte<D>[(value >> (8 * byte)) & 255U] << (8 * byte * D);
+        }
+        return result;
+    }
+
+    int unit_exponent_;
+    bool signs_differ_;
+};
+
+} // namespace kith::detail

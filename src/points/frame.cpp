@@ -1,0 +1,258 @@
+#include "points/frame.hpp"
+
+#include <kith/error.hpp>
+
+#include "support/context.hpp"
+#include "support/dimension.hpp"
+#include "support/message.hpp"
+#include "support/parallel.hpp"
+
+#include <algorithm>
+
+namespace kith::detail {
+
+namespace {
+
+constexpr std::int64_t grain = 1 << 15;
+constexpr std::int64_t none = std::numeric_limits<std::int64_t>::max();
+
+template <Coordinate T>
+struct Summary {
+    std::array<T, max_dimension> lower;
+    std::array<T, max_dimension> upper;
+    std::int64_t first_not_finite = none;
+
+    Summary() {
+        lower.fill(std::numeric_limits<T>::infinity());
+        upper.fill(-std::numeric_limits<T>::infinity());
+    }
+    void join(const Summary& other) {
+        for (int axis = 0; axis < max_dimension; ++axis) {
+            lower[axis] = std::min(lower[axis], other.lower[axis]);
+            upper[axis] = std::max(upper[axis], other.upper[axis]);
+        }
+        first_not_finite = std::min(first_not_finite, other.first_not_finite);
+    }
+};
+
+template <Coordinate T>
+T coordinate(const PointsView& view, std::int64_t point, int axis) {
+    return view.data_as<T>()[point * view.point_stride() + axis * view.axis_stride()];
+}
+
+template <Coordinate T>
+Summary<T> summarise(const PointsView& view) {
+    return parallel_reduce(
+        0, view.count(), grain, Summary<T>{},
+        [&](std::int64_t begin, std::int64_t end, Summary<T> sum) {
+            for (int axis = 0; axis < view.dimension(); ++axis) {
+                T lower = sum.lower[axis];
+                T upper = sum.upper[axis];
+                bool finite = true;
+                for (std::int64_t i = begin; i < end; ++i) {
+                    const T x = coordinate<T>(view, i, axis);
+                    finite = finite && std::abs(x) <= std::numeric_limits<T>::max();
+                    lower = std::min(lower, x);
+                    upper = std::max(upper, x);
+                }
+                sum.lower[axis] = lower;
+                sum.upper[axis] = upper;
+                for (std::int64_t i = begin; !finite && i < end; ++i) {
+                    if (!std::isfinite(coordinate<T>(view, i, axis))) {
+                        sum.first_not_finite = std::min(sum.first_not_finite, i);
+                        break;
+                    }
+                }
+            }
+            return sum;
+        },
+        [](Summary<T> left, const Summary<T>& right) {
+            left.join(right);
+            return left;
+        });
+}
+
+template <Coordinate T>
+void refuse_not_finite(const PointsView& view, const Summary<T>& sum, const char* what) {
+    if (sum.first_not_finite == none) {
+        return;
+    }
+    for (int axis = 0; axis < view.dimension(); ++axis) {
+        const T x = coordinate<T>(view, sum.first_not_finite, axis);
+        if (!std::isfinite(x)) {
+            throw Error(ErrorKind::invalid_points,
+                        message(what, ": point ", sum.first_not_finite, " has ",
+                                std::isnan(x) ? "NaN" : (x > 0 ? "+infinity" : "-infinity"), " as coordinate ", axis,
+                                "; remove such points or give them a finite place"));
+        }
+    }
+}
+
+void check_box(const Box& box, int dimension) {
+    if (box.axes() != 0 && box.axes() != dimension) {
+        throw Error(ErrorKind::invalid_argument, message("the box has ", box.axes(), " periods but the points have ",
+                                                         dimension, " axes; give one period per axis, 0 for open"));
+    }
+    for (int axis = 0; axis < dimension; ++axis) {
+        const double period = box.period(axis);
+        if (!(period >= 0) || std::isinf(period)) {
+            throw Error(ErrorKind::invalid_argument, message("the box has period ", period, " on axis ", axis,
+                                                             "; it must be positive, or 0 for an open axis"));
+        }
+        const auto origin = box.origin(axis);
+        if (origin && !std::isfinite(*origin)) {
+            throw Error(ErrorKind::invalid_argument,
+                        message("the box has origin ", *origin, " on axis ", axis, "; it must be a finite number"));
+        }
+    }
+}
+
+template <Coordinate T>
+T default_origin(T lower, T upper, T period) {
+    if (lower >= 0 && upper <= period) {
+        return 0;
+    }
+    if (lower >= -period / 2 && upper <= period / 2) {
+        return -period / 2;
+    }
+    return upper - lower <= period ? lower : T(0);
+}
+
+} // namespace
+
+void check_view(const PointsView& view, const char* what) {
+    if (view.count() < 0) {
+        throw Error(ErrorKind::invalid_argument,
+                    message(what, ": a flat array of ", -(view.count() + 1), " numbers cannot be cut into points of ",
+                            view.dimension(), " coordinates; its length must be a multiple of the dimension"));
+    }
+    require_dimension(view.dimension());
+    if (view.device().kind != DeviceKind::cpu) {
+        throw Error(ErrorKind::unsupported, message(what, " are in a GPU's memory, but this build of kith runs on the "
+                                                          "CPU only; copy them to the host first"));
+    }
+    if (view.count() > 0 && view.data() == nullptr) {
+        throw Error(ErrorKind::invalid_argument,
+                    message(what, ": the view says ", view.count(), " points but its address is null"));
+    }
+    if (view.count() > std::numeric_limits<std::int32_t>::max()) {
+        throw Error(ErrorKind::too_large, message(what, ": ", view.count(),
+                                                  " points are more than one process can "
+                                                  "index (2147483647); split them"));
+    }
+}
+
+template <Coordinate T>
+Frame<T> make_frame(const PointsView& points, const Box& box) {
+    check_box(box, points.dimension());
+    const Summary<T> sum = summarise<T>(points);
+    refuse_not_finite(points, sum, "points");
+
+    Frame<T> frame;
+    frame.dimension = points.dimension();
+    frame.working_period.fill(std::numeric_limits<T>::infinity());
+    T largest = 0;
+    for (int axis = 0; axis < frame.dimension; ++axis) {
+        const bool empty = points.count() == 0;
+        const T lower = empty ? T(0) : sum.lower[axis];
+        const T upper = empty ? T(0) : sum.upper[axis];
+        frame.extent[axis] = static_cast<double>(upper) - static_cast<double>(lower);
+        const T period = static_cast<T>(box.period(axis));
+        if (box.period(axis) > 0 && (period == 0 || std::isinf(period))) {
+            throw Error(ErrorKind::invalid_argument, message("the box has period ", box.period(axis), " on axis ", axis,
+                                                             ", which the points' type cannot express"));
+        }
+        largest = std::max({largest, std::abs(lower), std::abs(upper), period});
+        if (period == 0) {
+            continue;
+        }
+        if (frame.extent[axis] / 2 > static_cast<double>(period)) {
+            throw Error(ErrorKind::invalid_points,
+                        message("the points extend over ", frame.extent[axis], " on axis ", axis,
+                                ", more than twice the period ", static_cast<double>(period),
+                                "; this box is not the box of these points"));
+        }
+        frame.periodic = true;
+        frame.period[axis] = period;
+        const auto given = box.origin(axis);
+        frame.origin[axis] = given ? static_cast<T>(*given) : default_origin(lower, upper, period);
+        const T width = (frame.origin[axis] + period) - frame.origin[axis];
+        if (!(width > period / 2 && width < period * 2)) {
+            throw Error(ErrorKind::invalid_argument,
+                        message("the box starts at ", static_cast<double>(frame.origin[axis]), " on axis ", axis,
+                                ", where the points' type cannot express a period of ", static_cast<double>(period),
+                                "; use float64 or an origin nearer to zero"));
+        }
+    }
+    if (largest > 0) {
+        int above = 0; // largest < 2^above
+        std::frexp(largest, &above);
+        frame.exponent = 32 - above;
+    }
+    frame.scale = PowerOfTwo<T>(frame.exponent);
+    for (int axis = 0; axis < frame.dimension; ++axis) {
+        if (frame.period[axis] > 0) {
+            frame.working_period[axis] = frame.scale(frame.period[axis]);
+        }
+    }
+    return frame;
+}
+
+template <Coordinate T>
+void check_queries(const Frame<T>& frame, const PointsView& queries) {
+    check_view(queries, "queries");
+    if (queries.dimension() != frame.dimension) {
+        throw Error(ErrorKind::invalid_argument, message("queries have ", queries.dimension(),
+                                                         " coordinates but the "
+                                                         "points have ",
+                                                         frame.dimension, "; they must agree"));
+    }
+    if (queries.dtype() != dtype_of<T>) {
+        throw Error(ErrorKind::invalid_argument,
+                    message("queries are ", queries.dtype() == DType::float32 ? "float32" : "float64",
+                            " but the points are ", dtype_of<T> == DType::float32 ? "float32" : "float64",
+                            "; convert one of them"));
+    }
+    const Summary<T> sum = summarise<T>(queries);
+    refuse_not_finite(queries, sum, "queries");
+    // Below this, eight squares add up to a finite number.
+    const int far_exponent = std::numeric_limits<T>::max_exponent / 2 - 2;
+    for (int axis = 0; queries.count() > 0 && axis < frame.dimension; ++axis) {
+        const T farthest = std::max(std::abs(sum.lower[axis]), std::abs(sum.upper[axis]));
+        if (frame.period[axis] == 0 && !(std::abs(frame.scale(farthest)) < std::ldexp(T(1), far_exponent))) {
+            for (std::int64_t i = 0; i < queries.count(); ++i) {
+                const T x = coordinate<T>(queries, i, axis);
+                if (std::abs(x) == farthest) {
+                    throw Error(ErrorKind::invalid_points,
+                                message("queries: point ", i, " has ", static_cast<double>(x), " as coordinate ", axis,
+                                        ", so far from the points that its squared distances cannot be represented; "
+                                        "use float64 or remove it"));
+                }
+            }
+        }
+    }
+}
+
+template <Coordinate T>
+Box resolved_box(const Frame<T>& frame) {
+    std::array<double, max_dimension> periods{};
+    for (int axis = 0; axis < frame.dimension; ++axis) {
+        periods[axis] = frame.period[axis];
+    }
+    Box box = Box::periodic(std::span<const double>(periods.data(), static_cast<std::size_t>(frame.dimension)));
+    for (int axis = 0; axis < frame.dimension; ++axis) {
+        if (frame.period[axis] > 0) {
+            box = box.with_origin(axis, frame.origin[axis]);
+        }
+    }
+    return box;
+}
+
+template Frame<float> make_frame(const PointsView&, const Box&);
+template Frame<double> make_frame(const PointsView&, const Box&);
+template void check_queries(const Frame<float>&, const PointsView&);
+template void check_queries(const Frame<double>&, const PointsView&);
+template Box resolved_box(const Frame<float>&);
+template Box resolved_box(const Frame<double>&);
+
+} // namespace kith::detail

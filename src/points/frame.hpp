@@ -1,0 +1,98 @@
+// The frame in which a set of source points is worked on.
+//
+// Coordinates are brought into a frame once, on load: -0.0 becomes +0.0, coordinates outside a periodic axis are
+// wrapped into it, and everything is scaled by one power of two that takes the largest absolute source coordinate or
+// period into [2^31, 2^32), so that squares neither overflow nor vanish. Radii are scaled alike; distances are scaled
+// back. See docs/semantics.md, "Numbers" and "Boxes".
+#pragma once
+
+#include <kith/points.hpp>
+
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+
+namespace kith::detail {
+
+/// x * 2^exponent, rounded once, for exponents beyond what one power of two in T can express.
+template <Coordinate T>
+class PowerOfTwo {
+public:
+    PowerOfTwo() = default;
+    explicit PowerOfTwo(int exponent)
+        : first_(std::ldexp(1.0, exponent / 2)), second_(std::ldexp(1.0, exponent - exponent / 2)) {
+        const int limit = std::numeric_limits<T>::max_exponent - 2;
+        single_ = exponent >= -limit && exponent <= limit ? static_cast<T>(std::ldexp(1.0, exponent)) : T(0);
+    }
+    // For float the double products are exact. For double, if the first product is subnormal the second is zero
+    // whatever its rounding; otherwise the first is exact. So there is one rounding.
+    [[nodiscard]] T operator()(T x) const noexcept { return static_cast<T>(static_cast<double>(x) * first_ * second_); }
+    /// The power itself if it is an ordinary number of type T, so that one multiplication rounds once; else 0.
+    [[nodiscard]] T as_factor() const noexcept { return single_; }
+
+private:
+    double first_ = 1;
+    double second_ = 1;
+    T single_ = 1;
+};
+
+template <Coordinate T>
+struct Frame {
+    int dimension = 0;
+    int exponent = 0;      ///< working = raw * 2^exponent
+    bool periodic = false; ///< on any axis
+    PowerOfTwo<T> scale;
+    std::array<T, max_dimension> period{};         ///< raw units; 0 on open axes
+    std::array<T, max_dimension> origin{};         ///< raw units
+    std::array<T, max_dimension> working_period{}; ///< scaled; +infinity on open axes, so that min(t, L - t) is t
+    std::array<double, max_dimension> extent{};    ///< of the raw sources
+
+    /// A raw coordinate on its axis, ready for work.
+    [[nodiscard]] T load(T x, int axis) const noexcept {
+        return scale(wrap(x, axis)) + T(0); // + 0 turns -0.0, and negatives too small to remain, into +0.0
+    }
+
+    /// Inside [origin, origin + period]: bit for bit; outside: the image inside, computed in float64, rounded once.
+    [[nodiscard]] T wrap(T x, int axis) const noexcept {
+        const T length = period[axis];
+        const T lower = origin[axis];
+        if (length == 0 || (x >= lower && x - lower <= length)) {
+            return x;
+        }
+        const double l = length;
+        const double turns = std::floor((static_cast<double>(x) - static_cast<double>(lower)) / l);
+        T y = static_cast<T>(static_cast<double>(x) - l * turns);
+        if (!(y >= lower)) { // below, or not a number because the turns overflowed
+            y = lower;
+        }
+        if (!(y - lower <= length)) {
+            y = lower + length;
+            while (y - lower > length) {
+                y = std::nextafter(y, lower);
+            }
+        }
+        return y;
+    }
+
+    /// A radius given in raw units: rounded to T once, then scaled. May be +infinity.
+    [[nodiscard]] T load_radius(double radius) const noexcept { return scale(static_cast<T>(radius)); }
+};
+
+/// Checks a view's shape, type and place. `what` names the argument in messages ("points", "queries").
+void check_view(const PointsView& view, const char* what);
+
+/// Checks the sources (finite, extent within twice the period) and the box, and resolves origins and scale.
+template <Coordinate T>
+Frame<T> make_frame(const PointsView& points, const Box& box);
+
+/// Checks queries against the sources' frame: same type and dimension, finite, and near enough that the square of every
+/// distance is a finite number.
+template <Coordinate T>
+void check_queries(const Frame<T>& frame, const PointsView& queries);
+
+/// The box with its origins resolved, in raw units.
+template <Coordinate T>
+Box resolved_box(const Frame<T>& frame);
+
+} // namespace kith::detail

@@ -1,0 +1,25 @@
+// For every mask of a 256-bit vector's lanes, the 32-bit words that remain when the unset lanes are squeezed out.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+namespace kith::detail {
+
+/// Indexed by mask; WordsPerLane is 1 for four-byte lanes and 2 for eight-byte lanes.
+template <std::size_t WordsPerLane>
+inline constexpr std::array<std::array<std::uint32_t, 8>, (1U << (8 / WordsPerLane))> compressing_words = [] {
+    std::array<std::array<std::uint32_t, 8>, (1U << (8 / WordsPerLane))> table{};
+    for (std::size_t mask = 0; mask < table.size(); ++mask) {
+        std::size_t place = 0;
+        for (std::uint32_t lane = 0; lane < 8 / WordsPerLane; ++lane) {
+            for (std::uint32_t word = 0; word < WordsPerLane && ((mask >> lane) & 1U) != 0; ++word) {
+                table[mask][place++] = static_cast<std::uint32_t>(lane * WordsPerLane + word);
+            }
+        }
+    }
+    return table;
+}();
+
+} // namespace kith::detail

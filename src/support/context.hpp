@@ -1,0 +1,189 @@
+// What a call carries from stage to stage: its threads, its account of memory and time, its progress callback.
+//
+// A Context lives for one public call. Every large array is a Buffer that books its bytes in the context's ledger, so
+// the peak of each stage is known. A Buffer may outlive the context (a tree keeps its arrays): the ledger is shared.
+#pragma once
+
+#include <kith/error.hpp>
+#include <kith/execution.hpp>
+#include <kith/progress.hpp>
+
+#include "support/denormals.hpp"
+#include "support/fork_join.hpp"
+#include "support/message.hpp"
+
+#include <tbb/task_arena.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <cstdlib>
+#include <limits>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+#include <utility>
+
+namespace kith::detail {
+
+/// Bytes held now and at most since the last reset.
+class Ledger {
+public:
+    void book(std::int64_t bytes) noexcept {
+        const std::int64_t now = held_.fetch_add(bytes, std::memory_order_relaxed) + bytes;
+        std::int64_t peak = peak_.load(std::memory_order_relaxed);
+        while (now > peak && !peak_.compare_exchange_weak(peak, now, std::memory_order_relaxed)) {
+        }
+    }
+    void release(std::int64_t bytes) noexcept { held_.fetch_sub(bytes, std::memory_order_relaxed); }
+    void restart_peak() noexcept { peak_.store(held_.load()); }
+    [[nodiscard]] std::int64_t peak() const noexcept { return peak_.load(); }
+
+private:
+    std::atomic<std::int64_t> held_{0};
+    std::atomic<std::int64_t> peak_{0};
+};
+
+class Context {
+public:
+    /// Throws invalid_argument for a negative thread count, unsupported for a device other than the CPU.
+    explicit Context(const Execution& execution)
+        : execution_(execution), ledger_(std::make_shared<Ledger>()), arena_(arena_size(execution)) {}
+
+    /// Runs one stage inside the arena, with subnormals on, and records what it took.
+    template <class Body>
+    void stage(const char* name, Body&& body) {
+        current_ = name;
+        done_ = 0;
+        total_ = 0;
+        check(0);
+        ledger_->restart_peak();
+        const auto start = std::chrono::steady_clock::now();
+        run(body);
+        const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
+        stages_.push_back({name, took.count(), ledger_->peak()});
+    }
+
+    /// Runs something short inside the arena without recording it.
+    template <class Body>
+    void run(Body&& body) {
+        ForkJoin fork_join;
+        const ForkSpan fork(fork_join);
+        arena_.execute([&] {
+            const TaskSpan task(fork_join);
+            const DenormalGuard guard;
+            body();
+        });
+    }
+
+    [[nodiscard]] int threads() const noexcept { return arena_.max_concurrency(); }
+    [[nodiscard]] const std::shared_ptr<Ledger>& ledger() const noexcept { return ledger_; }
+    [[nodiscard]] StageReports take_stages() { return std::move(stages_); }
+
+    /// States how many steps the current stage has; done() counts them off and tells the callback now and then.
+    void expect(std::int64_t steps) noexcept { total_ = steps; }
+    void done(std::int64_t steps) {
+        if (!execution_.progress) {
+            return;
+        }
+        const std::int64_t so_far = done_.fetch_add(steps, std::memory_order_relaxed) + steps;
+        check(total_ > 0 ? std::min(1.0, static_cast<double>(so_far) / static_cast<double>(total_)) : 0.0);
+    }
+
+private:
+    using Clock = std::chrono::steady_clock;
+
+    static int arena_size(const Execution& execution) {
+        if (execution.threads < 0) {
+            throw Error(ErrorKind::invalid_argument,
+                        message("threads is ", execution.threads, "; it must be 1 or more, or 0 for all"));
+        }
+        if (execution.device.kind != DeviceKind::cpu) {
+            throw Error(ErrorKind::unsupported, "this build of kith runs on the CPU only; use kith::cpu()");
+        }
+        return execution.threads == 0 ? tbb::task_arena::automatic : execution.threads;
+    }
+
+    // The callback is called by one thread at a time, at most about twenty times a second.
+    void check(double fraction) {
+        if (!execution_.progress) {
+            return;
+        }
+        const std::unique_lock lock(calling_, std::try_to_lock);
+        const auto now = Clock::now();
+        if (!lock.owns_lock() || (fraction > 0 && fraction < 1 && now - called_ < std::chrono::milliseconds(50))) {
+            return;
+        }
+        called_ = now;
+        if (!execution_.progress(current_, fraction)) {
+            throw Error(ErrorKind::cancelled, message("cancelled during the stage '", std::string_view(current_), "'"));
+        }
+    }
+
+    DenormalGuard guard_; // for what the calling thread computes between stages
+    Execution execution_;
+    std::shared_ptr<Ledger> ledger_;
+    tbb::task_arena arena_;
+    StageReports stages_;
+    const char* current_ = "";
+    std::atomic<std::int64_t> done_{0};
+    std::int64_t total_ = 0;
+    std::mutex calling_;
+    Clock::time_point called_{};
+};
+
+/// Uninitialised memory for `size` trivial elements, aligned to 64 bytes and followed by 64 readable bytes, so that
+/// whole-vector loads may start at any element.
+template <class T>
+class Buffer {
+public:
+    Buffer() = default;
+    Buffer(const std::shared_ptr<Ledger>& ledger, std::int64_t size) : size_(size), ledger_(ledger) {
+        const std::int64_t bytes = (size * static_cast<std::int64_t>(sizeof(T)) + 127) / 64 * 64;
+        data_ = static_cast<T*>(std::aligned_alloc(64, static_cast<std::size_t>(bytes)));
+        if (data_ == nullptr) {
+            throw Error(ErrorKind::out_of_memory,
+                        message("out of memory: ", bytes, " bytes of working memory could not be had"));
+        }
+        bytes_ = bytes;
+        ledger_->book(bytes_);
+    }
+    Buffer(Buffer&& other) noexcept { swap(other); }
+    Buffer& operator=(Buffer&& other) noexcept {
+        Buffer taken(std::move(other));
+        swap(taken);
+        return *this;
+    }
+    Buffer(const Buffer&) = delete;
+    Buffer& operator=(const Buffer&) = delete;
+    ~Buffer() {
+        if (data_ != nullptr) {
+            ledger_->release(bytes_);
+            std::free(data_);
+        }
+    }
+
+    [[nodiscard]] T* data() noexcept { return data_; }
+    [[nodiscard]] const T* data() const noexcept { return data_; }
+    [[nodiscard]] std::int64_t size() const noexcept { return size_; }
+    [[nodiscard]] T& operator[](std::int64_t i) noexcept { return data_[i]; }
+    [[nodiscard]] const T& operator[](std::int64_t i) const noexcept { return data_[i]; }
+    [[nodiscard]] std::span<const T> span() const noexcept { return {data_, static_cast<std::size_t>(size_)}; }
+
+private:
+    void swap(Buffer& other) noexcept {
+        std::swap(data_, other.data_);
+        std::swap(size_, other.size_);
+        std::swap(bytes_, other.bytes_);
+        std::swap(ledger_, other.ledger_);
+    }
+
+    T* data_ = nullptr;
+    std::int64_t size_ = 0;
+    std::int64_t bytes_ = 0;
+    std::shared_ptr<Ledger> ledger_;
+};
+
+} // namespace kith::detail

@@ -1,0 +1,57 @@
+// From run-time scalar types and dimensions to compile-time ones.
+#pragma once
+
+#include <kith/error.hpp>
+#include <kith/points.hpp>
+
+#include "support/message.hpp"
+
+#include <string>
+#include <type_traits>
+#include <utility>
+
+namespace kith::detail {
+
+/// Whether this build has the dimension (the CMake option KITH_DIMS).
+constexpr bool dimension_is_built(int dimension) {
+    return dimension >= 2 && dimension <= max_dimension && ((KITH_DIMENSION_MASK >> dimension) & 1) != 0;
+}
+
+/// Throws unsupported, naming the dimensions that are built.
+inline void require_dimension(int dimension) {
+    if (dimension_is_built(dimension)) {
+        return;
+    }
+    std::string built;
+    for (int d = 2; d <= max_dimension; ++d) {
+        if (dimension_is_built(d)) {
+            built += built.empty() ? message(d) : message(", ", d);
+        }
+    }
+    throw Error(ErrorKind::unsupported, message("points have dimension ", dimension, "; this build of kith handles ",
+                                                built, " (CMake option KITH_DIMS)"));
+}
+
+/// Calls function(std::integral_constant<int, D>) for the run-time dimension. One the build lacks never gets here.
+template <class Function>
+void with_dimension(int dimension, Function&& function) {
+    const auto attempt = [&]<int D>(std::integral_constant<int, D> constant) {
+        if constexpr (dimension_is_built(D)) {
+            if (dimension == D) {
+                function(constant);
+            }
+        }
+    };
+    [&]<int... D>(std::integer_sequence<int, D...>) {
+        (attempt(std::integral_constant<int, D + 2>{}), ...);
+    }
+    (std::make_integer_sequence<int, max_dimension - 1>{});
+}
+
+/// Calls function(T{}) for the run-time scalar type and returns what it returns.
+template <class Function>
+decltype(auto) with_dtype(DType dtype, Function&& function) {
+    return dtype == DType::float32 ? function(float{}) : function(double{});
+}
+
+} // namespace kith::detail

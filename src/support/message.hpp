@@ -1,0 +1,31 @@
+// Error texts: values are printed so that they read back to the same bits.
+#pragma once
+
+#include <charconv>
+#include <concepts>
+#include <string>
+#include <string_view>
+
+namespace kith::detail {
+
+inline void append(std::string& text, std::string_view part) {
+    text += part;
+}
+
+template <class Number>
+    requires std::integral<Number> || std::floating_point<Number>
+void append(std::string& text, Number value) {
+    char digits[64];
+    const auto end = std::to_chars(digits, digits + sizeof digits, value).ptr;
+    text.append(digits, end);
+}
+
+/// message("point ", 3, " is ", 1.5) gives "point 3 is 1.5".
+template <class... Parts>
+std::string message(const Parts&... parts) {
+    std::string text;
+    (append(text, parts), ...);
+    return text;
+}
+
+} // namespace kith::detail

@@ -1,0 +1,57 @@
+// The only door to oneTBB for the stages: loops and reductions. Bodies run inside the arena of the
+// enclosing Context::stage, with subnormals on.
+#pragma once
+
+#include "support/denormals.hpp"
+#include "support/fork_join.hpp"
+
+#include <tbb/blocked_range.h>
+#include <tbb/enumerable_thread_specific.h>
+#include <tbb/parallel_for.h>
+#include <tbb/parallel_reduce.h>
+
+#include <cstdint>
+#include <utility>
+
+namespace kith::detail {
+
+/// body(begin, end) over pieces of [begin, end) of about `grain` elements.
+template <class Body>
+void parallel_for(std::int64_t begin, std::int64_t end, std::int64_t grain, const Body& body) {
+    ForkJoin fork_join;
+    const ForkSpan fork(fork_join);
+    tbb::parallel_for(tbb::blocked_range<std::int64_t>(begin, end, grain < 1 ? 1 : static_cast<std::size_t>(grain)),
+                      [&](const tbb::blocked_range<std::int64_t>& range) {
+                          const TaskSpan task(fork_join);
+                          const DenormalGuard guard;
+                          body(range.begin(), range.end());
+                      });
+}
+
+/// Combines body(begin, end, value) over pieces with join(left, right). `join` must be associative and must not care
+/// where the pieces end.
+template <class Value, class Body, class Join>
+Value parallel_reduce(std::int64_t begin, std::int64_t end, std::int64_t grain, const Value& identity, const Body& body,
+                      const Join& join) {
+    ForkJoin fork_join;
+    const ForkSpan fork(fork_join);
+    return tbb::parallel_reduce(
+        tbb::blocked_range<std::int64_t>(begin, end, grain < 1 ? 1 : static_cast<std::size_t>(grain)), identity,
+        [&](const tbb::blocked_range<std::int64_t>& range, Value value) {
+            const TaskSpan task(fork_join);
+            const DenormalGuard guard;
+            return body(range.begin(), range.end(), std::move(value));
+        },
+        [&](const Value& left, const Value& right) {
+            fork_join.after_tasks(); // the parts come from tasks that have ended
+            Value joined = join(left, right);
+            fork_join.task_ends();
+            return joined;
+        });
+}
+
+/// One value per thread, made on first use.
+template <class Value>
+using PerThread = tbb::enumerable_thread_specific<Value>;
+
+} // namespace kith::detail

@@ -1,0 +1,78 @@
+// What every SIMD kernel shares. Included once per instruction set, inside a translation unit that
+// hwy/foreach_target.h compiles again for each: AVX2, AVX-512, NEON, and a scalar fallback of one lane.
+//
+// Kernels are compiled with the instruction set of the target only between HWY_BEFORE_NAMESPACE and
+// HWY_AFTER_NAMESPACE; lambdas would lose it, so kernels use none, and oneTBB stays outside.
+
+#include <hwy/highway.h>
+
+#include "support/compress_table.hpp"
+
+#include <bit>
+#include <cmath>
+#include <cstdint>
+
+#if defined(KITH_SIMD_INL_HPP) == defined(HWY_TARGET_TOGGLE)
+#ifdef KITH_SIMD_INL_HPP
+#undef KITH_SIMD_INL_HPP
+#else
+#define KITH_SIMD_INL_HPP
+#endif
+
+HWY_BEFORE_NAMESPACE();
+namespace kith::detail::HWY_NAMESPACE {
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+/// a * b + c, rounded once on every target.
+template <class Tag, class V = hn::Vec<Tag>>
+HWY_INLINE V fused_multiply_add([[maybe_unused]] Tag tag, V a, V b, V c) {
+#if HWY_TARGET == HWY_SCALAR
+    return hn::Set(tag, std::fma(hn::GetLane(a), hn::GetLane(b), hn::GetLane(c)));
+#else
+    return hn::MulAdd(a, b, c);
+#endif
+}
+
+/// Point indices in lanes as wide as the coordinates.
+template <class Tag>
+HWY_INLINE hn::Vec<Tag> load_indices(Tag tag, const std::int32_t* indices) {
+    if constexpr (sizeof(hn::TFromD<Tag>) == 4) {
+        return hn::LoadU(tag, indices);
+    } else {
+        return hn::PromoteTo(tag, hn::LoadU(hn::Rebind<std::int32_t, Tag>(), indices));
+    }
+}
+
+template <class Tag>
+HWY_INLINE hn::Vec<Tag> load_indices(Tag tag, const std::int64_t* indices) {
+    return hn::LoadU(tag, indices);
+}
+
+/// The bits of a mask, lane 0 lowest.
+template <class Tag, class Mask>
+HWY_INLINE unsigned mask_bits(Tag tag, Mask mask) {
+    std::uint8_t bytes[8] = {};
+    hn::StoreMaskBits(tag, mask, bytes);
+    return bytes[0] | static_cast<unsigned>(bytes[1]) << 8;
+}
+
+/// Stores the lanes whose mask bit is set, next to each other; returns how many. Writes a whole vector.
+template <class Tag, class Mask, class V = hn::Vec<Tag>>
+HWY_INLINE std::int64_t compress_store(Tag tag, V v, Mask mask, hn::TFromD<Tag>* out) {
+#if HWY_TARGET == HWY_AVX2
+    // Highway's own keeps its table on the stack and copies it there on every call when built with GCC.
+    const hn::Repartition<std::uint32_t, Tag> words;
+    const unsigned bits = mask_bits(tag, mask);
+    const auto lanes = hn::SetTableIndices(words, compressing_words<8 / hn::MaxLanes(Tag())>[bits].data());
+    hn::StoreU(hn::BitCast(tag, hn::TableLookupLanes(hn::BitCast(words, v), lanes)), tag, out);
+    return std::popcount(bits);
+#else
+    return static_cast<std::int64_t>(hn::CompressStore(v, mask, tag, out));
+#endif
+}
+
+} // namespace kith::detail::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif

@@ -1,0 +1,208 @@
+// From points to planes.
+//
+// Order, gather, cut, then fill each node's box and smallest index, leaves from their points and coarser nodes from
+// their children. Regularisation (jz-tree paper, section II-D) keeps every cut whose cell is larger than f_max times
+// the mean cell of the smallest nodes that hold 90 % of the points; it may at most double the leaves, and never keeps a
+// coarser plane from having half the nodes of the finer one, so that a sprinkling of far points cannot stop the
+// coarsening.
+#include "tree/plane_tree.hpp"
+
+#include <kith/error.hpp>
+
+#include "order/order.hpp"
+#include "support/dimension.hpp"
+#include "support/message.hpp"
+#include "tree/cuts.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <utility>
+
+namespace kith::detail {
+
+namespace {
+
+/// log2 of the largest cell a node of this plane may have, or +infinity.
+template <Coordinate T, int D>
+double highest_level(const Cutter<T, D>& cutter, const Cuts& cuts, std::int64_t count, double factor) {
+    struct Node {
+        int level;
+        std::int64_t points;
+    };
+    std::vector<Node> nodes(cuts.size() + 1);
+    parallel_for(0, static_cast<std::int64_t>(nodes.size()), 1024, [&](std::int64_t first, std::int64_t last) {
+        for (std::int64_t i = first; i < last; ++i) {
+            const std::int64_t begin = i == 0 ? 0 : cuts[i - 1].position;
+            const std::int64_t end = i == static_cast<std::int64_t>(cuts.size()) ? count : cuts[i].position;
+            nodes[i] = {cutter.level(begin, end), end - begin};
+        }
+    });
+    std::sort(nodes.begin(), nodes.end(), [](const Node& a, const Node& b) { return a.level < b.level; });
+    const double wanted = 0.9 * static_cast<double>(count);
+    double points = 0;
+    double volume = 0; // sum of points times 2^(level - top), where top is the largest level of the 90 %
+    int top = coincident;
+    for (const Node& node : nodes) {
+        if (points >= wanted) {
+            break;
+        }
+        volume = std::ldexp(volume, std::max(top - node.level, -4096)) + static_cast<double>(node.points);
+        top = node.level;
+        points += static_cast<double>(node.points);
+        if (node.level == coincident) {
+            volume = 0;
+        }
+    }
+    if (volume == 0) { // nine tenths are coincident: there is no mean cell to compare with
+        return std::numeric_limits<double>::infinity();
+    }
+    return top + std::log2(volume / points) + std::log2(factor);
+}
+
+/// Of the candidates, those with the highest levels, at most `allowance` of them; ties are all left out.
+Cuts highest(Cuts candidates, std::int64_t allowance) {
+    if (static_cast<std::int64_t>(candidates.size()) <= allowance) {
+        return candidates;
+    }
+    if (allowance <= 0) {
+        return {};
+    }
+    std::vector<std::int32_t> levels(candidates.size());
+    std::transform(candidates.begin(), candidates.end(), levels.begin(), [](const Cut& cut) { return cut.level; });
+    std::nth_element(levels.begin(), levels.begin() + allowance, levels.end(), std::greater<>());
+    const std::int32_t left_out = levels[allowance];
+    std::erase_if(candidates, [left_out](const Cut& cut) { return cut.level <= left_out; });
+    return candidates;
+}
+
+Cuts merge(const Cuts& a, const Cuts& b) {
+    Cuts merged;
+    merged.reserve(a.size() + b.size());
+    std::merge(a.begin(), a.end(), b.begin(), b.end(), std::back_inserter(merged),
+               [](const Cut& p, const Cut& q) { return p.position < q.position; });
+    return merged;
+}
+
+template <Coordinate T>
+Plane<T> make_plane(Context& context, const Cuts& cuts, std::int64_t count, int dimension) {
+    Plane<T> plane;
+    plane.nodes = static_cast<std::int64_t>(cuts.size()) + 1;
+    plane.stride = (plane.nodes + 31) / 16 * 16;
+    plane.first_point = Buffer<std::int32_t>(context.ledger(), plane.nodes + 1);
+    plane.smallest_index = Buffer<std::int32_t>(context.ledger(), plane.stride);
+    plane.lower_corners = Buffer<T>(context.ledger(), plane.stride * dimension);
+    plane.upper_corners = Buffer<T>(context.ledger(), plane.stride * dimension);
+    plane.first_point[0] = 0;
+    for (std::size_t i = 0; i < cuts.size(); ++i) {
+        plane.first_point[static_cast<std::int64_t>(i) + 1] = cuts[i].position;
+    }
+    plane.first_point[plane.nodes] = static_cast<std::int32_t>(count);
+    return plane;
+}
+
+// Boxes and indices of nodes from what lies below: points, or the nodes of the finer plane.
+template <Coordinate T>
+void summarise_below(Plane<T>& plane, int dimension, const std::int32_t* first, const auto& lower, const auto& upper,
+                     const std::int32_t* index) {
+    parallel_for(0, plane.nodes, 512, [&](std::int64_t begin, std::int64_t end) {
+        for (std::int64_t node = begin; node < end; ++node) {
+            for (int axis = 0; axis < dimension; ++axis) {
+                plane.lower_corners[axis * plane.stride + node] =
+                    *std::min_element(lower(axis) + first[node], lower(axis) + first[node + 1]);
+                plane.upper_corners[axis * plane.stride + node] =
+                    *std::max_element(upper(axis) + first[node], upper(axis) + first[node + 1]);
+            }
+            plane.smallest_index[node] = *std::min_element(index + first[node], index + first[node + 1]);
+        }
+    });
+    for (std::int64_t node = plane.nodes; node < plane.stride; ++node) { // read by whole vectors, then masked
+        plane.smallest_index[node] = 0;
+        for (int axis = 0; axis < dimension; ++axis) {
+            plane.lower_corners[axis * plane.stride + node] = 0;
+            plane.upper_corners[axis * plane.stride + node] = 0;
+        }
+    }
+}
+
+template <Coordinate T, int D>
+std::vector<Plane<T>> cut_planes(Context& context, const PointSet<T>& points, int sign_exponent,
+                                 const TreeOptions& options) {
+    std::vector<Plane<T>> planes;
+    if (points.count == 0) {
+        return planes;
+    }
+    const Cutter<T, D> cutter(points, sign_exponent);
+    std::int64_t n_max = options.leaf_size;
+    Cuts cuts = cutter.cut(n_max);
+    if (options.regularisation > 0) {
+        const double level = highest_level(cutter, cuts, points.count, options.regularisation);
+        if (std::isfinite(level)) {
+            cuts = merge(cuts, highest(cutter.cut_leaves(cuts, level), static_cast<std::int64_t>(cuts.size()) + 1));
+        }
+    }
+    while (true) {
+        Plane<T> plane = make_plane<T>(context, cuts, points.count, D);
+        if (planes.empty()) {
+            summarise_below(
+                plane, D, plane.first_point.data(), [&](int axis) { return points.axis(axis); },
+                [&](int axis) { return points.axis(axis); }, points.indices.data());
+        } else {
+            const Plane<T>& below = planes.back();
+            plane.first_child = Buffer<std::int32_t>(context.ledger(), plane.nodes + 1);
+            std::int64_t child = 0;
+            for (std::int64_t node = 0; node <= plane.nodes; ++node) {
+                while (below.first_point[child] < plane.first_point[node]) {
+                    ++child;
+                }
+                plane.first_child[node] = static_cast<std::int32_t>(child);
+            }
+            summarise_below(
+                plane, D, plane.first_child.data(), [&](int axis) { return below.lower(axis); },
+                [&](int axis) { return below.upper(axis); }, below.smallest_index.data());
+        }
+        planes.push_back(std::move(plane));
+        if (planes.back().nodes <= options.top_size || n_max >= points.count) {
+            return planes;
+        }
+        n_max = std::min<std::int64_t>(n_max * options.coarsening, points.count);
+        Cuts coarser;
+        Cuts extra;
+        std::copy_if(cuts.begin(), cuts.end(), std::back_inserter(coarser),
+                     [n_max](const Cut& cut) { return cut.size > n_max; });
+        if (options.regularisation > 0) {
+            const double level = highest_level(cutter, coarser, points.count, options.regularisation);
+            std::copy_if(cuts.begin(), cuts.end(), std::back_inserter(extra),
+                         [&](const Cut& cut) { return cut.size <= n_max && cut.level > level; });
+            extra = highest(std::move(extra), planes.back().nodes / 2 - static_cast<std::int64_t>(coarser.size()) - 1);
+        }
+        cuts = merge(coarser, extra);
+    }
+}
+
+} // namespace
+
+template <Coordinate T>
+PlaneTree<T> build_plane_tree(Context& context, const PointsView& view, const Frame<T>& frame,
+                              const TreeOptions& options) {
+    PlaneTree<T> tree;
+    with_dimension(view.dimension(), [&]<int D>(std::integral_constant<int, D>) {
+        int sign_exponent = 0;
+        context.stage("order", [&] {
+            Buffer<std::int32_t> indices;
+            {
+                Order<T, D> order(context, Loader<T, D>(view, frame));
+                sign_exponent = order.sign_exponent();
+                indices = order.take_indices();
+            }
+            tree.points = gather_points<T, D>(context, view, frame, std::move(indices));
+        });
+        context.stage("tree", [&] { tree.planes = cut_planes<T, D>(context, tree.points, sign_exponent, options); });
+    });
+    return tree;
+}
+
+template PlaneTree<float> build_plane_tree(Context&, const PointsView&, const Frame<float>&, const TreeOptions&);
+template PlaneTree<double> build_plane_tree(Context&, const PointsView&, const Frame<double>&, const TreeOptions&);
+
+} // namespace kith::detail

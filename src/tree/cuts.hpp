@@ -1,0 +1,135 @@
+// Where the sorted points are cut into nodes.
+//
+// The smallest Morton cell that holds two neighbouring sorted points and all between its ends is split at one gap. Going
+// down from the cell of all points, every split of a cell with more than n_max points is a cut of the leaf plane; the
+// cut remembers the size and level of its cell, so that the cuts of every coarser plane are a selection of these. A
+// cell is split by binary search for the first point that has the cell's topmost bit; a run of coincident points is
+// split by position, at the largest power of two, so that such splits nest too. Source: jz-tree paper, sections II-C
+// and II-D; there each gap searches for its cell instead. Cost: O(N / n_max log N), nothing allocated per gap.
+#pragma once
+
+#include "order/zorder.hpp"
+#include "points/point_set.hpp"
+#include "support/parallel.hpp"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <vector>
+
+namespace kith::detail {
+
+struct Cut {
+    std::int32_t position; ///< the first point after it
+    std::int32_t size;     ///< points in the cell it splits
+    std::int32_t level;    ///< of that cell
+};
+
+using Cuts = std::vector<Cut>; ///< by ascending position
+
+template <Coordinate T, int D>
+class Cutter {
+public:
+    Cutter(const PointSet<T>& points, int sign_exponent) : points_(points), sign_exponent_(sign_exponent) {}
+
+    /// All cuts of cells with more than n_max points.
+    [[nodiscard]] Cuts cut(std::int64_t n_max) const {
+        const auto wanted = [n_max](const Cut& cut) { return cut.size > n_max; };
+        return cut_range(0, points_.count, wanted);
+    }
+
+    /// The cuts inside the leaves made by `cuts` whose cells lie above a level.
+    [[nodiscard]] Cuts cut_leaves(const Cuts& cuts, double highest_level) const {
+        const auto wanted = [highest_level](const Cut& cut) { return cut.level > highest_level; };
+        std::vector<Cuts> pieces(cuts.size() + 1);
+        parallel_for(0, static_cast<std::int64_t>(pieces.size()), 256, [&](std::int64_t first, std::int64_t last) {
+            for (std::int64_t leaf = first; leaf < last; ++leaf) {
+                const std::int64_t begin = leaf == 0 ? 0 : cuts[leaf - 1].position;
+                const std::int64_t end =
+                    leaf == static_cast<std::int64_t>(cuts.size()) ? points_.count : cuts[leaf].position;
+                descend(begin, end, wanted, pieces[leaf]);
+            }
+        });
+        Cuts all;
+        for (const Cuts& piece : pieces) {
+            all.insert(all.end(), piece.begin(), piece.end());
+        }
+        return all;
+    }
+
+    /// Level of the smallest cell that holds the points [begin, end).
+    [[nodiscard]] int level(std::int64_t begin, std::int64_t end) const {
+        return parting<T, D>(point(begin), point(end - 1), sign_exponent_).level(D);
+    }
+
+private:
+    [[nodiscard]] std::array<T, D> point(std::int64_t i) const {
+        std::array<T, D> x;
+        for (int axis = 0; axis < D; ++axis) {
+            x[axis] = points_.axis(axis)[i];
+        }
+        return x;
+    }
+
+    /// The cut of the smallest cell that holds [begin, end), two points or more.
+    [[nodiscard]] Cut split(std::int64_t begin, std::int64_t end) const {
+        const Parting top = parting<T, D>(point(begin), point(end - 1), sign_exponent_);
+        std::int64_t position;
+        if (top.exponent == coincident) {
+            position = begin + static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(end - begin - 1)));
+        } else {
+            const T* x = points_.axis(top.axis);
+            std::int64_t before = begin; // shares the first point's side of the topmost bit
+            position = end - 1;          // does not
+            while (position - before > 1) {
+                const std::int64_t middle = before + (position - before) / 2;
+                (differing_bit(x[begin], x[middle], sign_exponent_) >= top.exponent ? position : before) = middle;
+            }
+        }
+        return {static_cast<std::int32_t>(position), static_cast<std::int32_t>(end - begin), top.level(D)};
+    }
+
+    template <class Wanted>
+    void descend(std::int64_t begin, std::int64_t end, const Wanted& wanted, Cuts& cuts) const {
+        if (end - begin < 2) {
+            return;
+        }
+        const Cut cut = split(begin, end);
+        if (wanted(cut)) {
+            descend(begin, cut.position, wanted, cuts);
+            cuts.push_back(cut);
+            descend(cut.position, end, wanted, cuts);
+        }
+    }
+
+    // Large ranges are split by one thread into pieces, in order; the pieces are descended in parallel.
+    template <class Wanted>
+    [[nodiscard]] Cuts cut_range(std::int64_t begin, std::int64_t end, const Wanted& wanted) const {
+        const std::int64_t piece_size = std::max<std::int64_t>(1 << 12, (end - begin) / 256);
+        Cuts upper;
+        descend(
+            begin, end, [&](const Cut& cut) { return cut.size > piece_size && wanted(cut); }, upper);
+        std::vector<Cuts> pieces(upper.size() + 1);
+        parallel_for(0, static_cast<std::int64_t>(pieces.size()), 1, [&](std::int64_t first, std::int64_t last) {
+            for (std::int64_t i = first; i < last; ++i) {
+                descend(i == 0 ? begin : upper[i - 1].position,
+                        i == static_cast<std::int64_t>(upper.size()) ? end : upper[i].position, wanted, pieces[i]);
+            }
+        });
+        Cuts all;
+        for (std::size_t i = 0; i < pieces.size(); ++i) {
+            all.insert(all.end(), pieces[i].begin(), pieces[i].end());
+            if (i < upper.size()) {
+                all.push_back(upper[i]);
+            }
+        }
+        return all;
+    }
+
+    const PointSet<T>& points_;
+    int sign_exponent_;
+};
+
+} // namespace kith::detail

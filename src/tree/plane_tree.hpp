@@ -1,0 +1,64 @@
+// The z-ordered plane tree as the stages see it: sorted points and planes of nodes, all structures of arrays.
+//
+// A plane partitions the sorted points into contiguous nodes. Plane 0 holds the leaves; the children of a node are
+// contiguous on the plane below; all leaves are at the same depth. Every node knows its points, its tight bounding box
+// and the smallest original index in it. Source: jz-tree paper, section II-C.
+#pragma once
+
+#include <kith/tree.hpp>
+
+#include "points/point_set.hpp"
+#include "support/context.hpp"
+
+#include <cstdint>
+#include <limits>
+#include <variant>
+#include <vector>
+
+namespace kith::detail {
+
+template <Coordinate T>
+struct Plane {
+    std::int64_t nodes = 0;
+    std::int64_t stride = 0;          ///< between axes of a box array
+    Buffer<std::int32_t> first_point; ///< nodes + 1
+    Buffer<std::int32_t> first_child; ///< nodes + 1, on the plane below; empty on plane 0
+    Buffer<std::int32_t> smallest_index;
+    Buffer<T> lower_corners; ///< axis after axis
+    Buffer<T> upper_corners;
+
+    [[nodiscard]] const T* lower(int axis) const noexcept { return lower_corners.data() + axis * stride; }
+    [[nodiscard]] const T* upper(int axis) const noexcept { return upper_corners.data() + axis * stride; }
+    [[nodiscard]] std::int32_t points_in(std::int64_t node) const noexcept {
+        return first_point[node + 1] - first_point[node];
+    }
+};
+
+template <Coordinate T>
+struct PlaneTree {
+    PointSet<T> points; ///< in z-order
+    std::vector<Plane<T>> planes;
+
+    [[nodiscard]] int top() const noexcept { return static_cast<int>(planes.size()) - 1; }
+};
+
+/// Orders and cuts; runs the stages "order" and "tree" of the context. The view and the frame have been checked.
+template <Coordinate T>
+PlaneTree<T> build_plane_tree(Context& context, const PointsView& view, const Frame<T>& frame,
+                              const TreeOptions& options);
+
+/// The type-erased contents of kith::Tree.
+struct TreeData {
+    std::variant<PlaneTree<float>, PlaneTree<double>> tree;
+    DType dtype = DType::float32;
+    Box box;
+    TreeOptions options;
+    StageReports stages;
+
+    template <Coordinate T>
+    [[nodiscard]] const PlaneTree<T>& as() const {
+        return std::get<PlaneTree<T>>(tree);
+    }
+};
+
+} // namespace kith::detail

@@ -1,0 +1,88 @@
+// kith::Tree: checks, then builds.
+#include <kith/error.hpp>
+#include <kith/tree.hpp>
+
+#include "points/frame.hpp"
+#include "support/context.hpp"
+#include "support/dimension.hpp"
+#include "support/message.hpp"
+#include "tree/plane_tree.hpp"
+
+#include <cmath>
+
+namespace kith {
+
+namespace {
+
+void check(const TreeOptions& options) {
+    const auto at_least = [](const char* name, int value, int least) {
+        if (value < least) {
+            throw Error(ErrorKind::invalid_argument,
+                        detail::message(name, " is ", value, "; it must be ", least, " or more"));
+        }
+    };
+    at_least("leaf_size", options.leaf_size, 1);
+    at_least("coarsening", options.coarsening, 2);
+    at_least("top_size", options.top_size, 1);
+    if (!(options.regularisation >= 0)) {
+        throw Error(ErrorKind::invalid_argument, detail::message("regularisation is ", options.regularisation,
+                                                                 "; it must be positive, or 0 to switch it off"));
+    }
+}
+
+} // namespace
+
+Tree::Tree(const PointsView& points, const Box& box, const TreeOptions& options, const Execution& execution) {
+    check(options);
+    detail::check_view(points, "points");
+    detail::Context context(execution);
+    auto data = std::make_shared<detail::TreeData>();
+    detail::with_dtype(points.dtype(), [&]<Coordinate T>(T) {
+        detail::Frame<T> frame;
+        context.run([&] { frame = detail::make_frame<T>(points, box); });
+        data->box = detail::resolved_box(frame);
+        data->tree = detail::build_plane_tree<T>(context, points, frame, options);
+    });
+    data->dtype = points.dtype();
+    data->options = options;
+    data->stages = context.take_stages();
+    data_ = std::move(data);
+}
+
+std::int64_t Tree::size() const noexcept {
+    return std::visit([](const auto& tree) { return tree.points.count; }, data_->tree);
+}
+
+int Tree::dimension() const noexcept {
+    return std::visit([](const auto& tree) { return tree.points.dimension(); }, data_->tree);
+}
+
+DType Tree::dtype() const noexcept {
+    return data_->dtype;
+}
+
+const Box& Tree::box() const noexcept {
+    return data_->box;
+}
+
+std::span<const std::int32_t> Tree::order() const noexcept {
+    return std::visit([](const auto& tree) { return tree.points.indices.span(); }, data_->tree);
+}
+
+int Tree::plane_count() const noexcept {
+    return std::visit([](const auto& tree) { return static_cast<int>(tree.planes.size()); }, data_->tree);
+}
+
+std::span<const std::int32_t> Tree::plane(int index) const {
+    if (index < 0 || index >= plane_count()) {
+        throw Error(ErrorKind::invalid_argument, detail::message("plane ", index, " was asked for; the tree has ",
+                                                                 plane_count(), ", numbered from 0"));
+    }
+    return std::visit([index](const auto& tree) { return tree.planes[index].first_point.span(); }, data_->tree);
+}
+
+const StageReports& Tree::stages() const noexcept {
+    return data_->stages;
+}
+
+} // namespace kith

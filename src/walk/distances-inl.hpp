@@ -1,0 +1,96 @@
+// Squared distances: point to point, and the least and greatest between boxes, for one receiver against a vector of
+// sources.
+//
+// All three use the same operations in the same order, on differences that bracket each other; rounding is monotone, so
+// a bound never needs slack. On a periodic axis of period L the distance is min(t, L - t); open axes have L = infinity.
+// With t in [nearest, farthest] over a pair of boxes, its least value is min(nearest, L - farthest) and its greatest at
+// most min(farthest, L - nearest); no |q - p| within a box exceeds L. See docs/semantics.md, "Distance".
+
+#include "support/simd-inl.hpp"
+
+#if defined(KITH_DISTANCES_INL_HPP) == defined(HWY_TARGET_TOGGLE)
+#ifdef KITH_DISTANCES_INL_HPP
+#undef KITH_DISTANCES_INL_HPP
+#else
+#define KITH_DISTANCES_INL_HPP
+#endif
+
+HWY_BEFORE_NAMESPACE();
+namespace kith::detail::HWY_NAMESPACE {
+
+/// Adds the square of one axis' distance; the first axis starts the sum.
+template <int Axis, class Tag, class V = hn::Vec<Tag>>
+HWY_INLINE V add_square(Tag tag, V t, V sum) {
+    if constexpr (Axis == 0) {
+        return hn::Mul(t, t);
+    } else {
+        return fused_multiply_add(tag, t, t, sum);
+    }
+}
+
+/// A box, or a point as a box without extent, with the periods of the space.
+template <class T, int D>
+struct Receiver {
+    T lower[D];
+    T upper[D];
+    T period[D];
+};
+
+template <class V>
+struct Bounds {
+    V least;
+    V greatest;
+};
+
+/// Squared distances from a point to a vector of points; `sources(axis)` gives the vector of their coordinates.
+template <bool Periodic, int D, int Axis = 0, class Tag, class T, class Sources, class V = hn::Vec<Tag>>
+HWY_INLINE V point_distances(Tag tag, const T* point, const T* period, const Sources& sources, V sum) {
+    if constexpr (Axis == D) {
+        return sum;
+    } else {
+        V t = hn::Abs(hn::Sub(hn::Set(tag, point[Axis]), sources(Axis)));
+        if constexpr (Periodic) {
+            t = hn::Min(t, hn::Sub(hn::Set(tag, period[Axis]), t));
+        }
+        return point_distances<Periodic, D, Axis + 1>(tag, point, period, sources, add_square<Axis>(tag, t, sum));
+    }
+}
+
+/// Least and greatest squared distances between a box and a vector of boxes, whose corners `lower(axis)` and
+/// `upper(axis)` give.
+template <bool Periodic, int D, int Axis = 0, class Tag, class T, class Lower, class Upper, class V = hn::Vec<Tag>>
+HWY_INLINE Bounds<V> box_distances(Tag tag, const Receiver<T, D>& box, const Lower& lower, const Upper& upper,
+                                   Bounds<V> sum) {
+    if constexpr (Axis == D) {
+        return sum;
+    } else {
+        const V below = hn::Sub(lower(Axis), hn::Set(tag, box.upper[Axis]));
+        const V above = hn::Sub(hn::Set(tag, box.lower[Axis]), upper(Axis));
+        V nearest = hn::Max(hn::Max(below, above), hn::Zero(tag));
+        V farthest = hn::Max(hn::Sub(upper(Axis), hn::Set(tag, box.lower[Axis])),
+                             hn::Sub(hn::Set(tag, box.upper[Axis]), lower(Axis)));
+        if constexpr (Periodic) {
+            const V period = hn::Set(tag, box.period[Axis]);
+            const V least = hn::Max(hn::Min(nearest, hn::Sub(period, farthest)), hn::Zero(tag));
+            farthest = hn::Min(farthest, hn::Sub(period, nearest));
+            nearest = least;
+        }
+        return box_distances<Periodic, D, Axis + 1>(
+            tag, box, lower, upper,
+            Bounds<V>{add_square<Axis>(tag, nearest, sum.least), add_square<Axis>(tag, farthest, sum.greatest)});
+    }
+}
+
+/// Vectors of coordinates from a structure of arrays, starting at one element.
+template <class Tag, class T = hn::TFromD<Tag>>
+struct Columns {
+    Tag tag;
+    const T* first;
+    std::int64_t stride;
+    HWY_INLINE hn::Vec<Tag> operator()(int axis) const { return hn::LoadU(tag, first + axis * stride); }
+};
+
+} // namespace kith::detail::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif

@@ -1,0 +1,118 @@
+// What a map shows of the plane, and that circles continue across periodic edges.
+#include "cli/map.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <random>
+
+namespace {
+
+using namespace kith;
+using namespace kith::cli;
+
+std::vector<float> cloud(int points) {
+    std::mt19937 random(2);
+    std::uniform_real_distribution<float> uniform(0, 1);
+    std::vector<float> coordinates;
+    for (int i = 0; i < 3 * points; ++i) {
+        coordinates.push_back(uniform(random));
+    }
+    return coordinates;
+}
+
+Catalogue one_group(double x, double y, double radius) {
+    Catalogue catalogue;
+    catalogue.groups = 1;
+    catalogue.dimension = 3;
+    catalogue.centre = {x, y, 0.5};
+    catalogue.largest_radius = {radius};
+    return catalogue;
+}
+
+int differing_pixels(const Canvas& a, const Canvas& b, int left, int right) {
+    int count = 0;
+    for (int y = 0; y < a.height(); ++y) {
+        for (int x = left; x < right; ++x) {
+            count += a.pixel(x, y).green != b.pixel(x, y).green ? 1 : 0;
+        }
+    }
+    return count;
+}
+
+TEST(MapView, IsTheBoxWhereSpaceRepeats) {
+    const auto points = cloud(100);
+    const View view = choose_view(PointsView(points, 3), Box::periodic(1.5).with_origin(0, -0.5).with_origin(1, 0));
+    EXPECT_EQ(view.lower[0], -0.5);
+    EXPECT_EQ(view.lower[1], 0);
+    EXPECT_EQ(view.span[0], 1.5);
+    EXPECT_TRUE(view.repeats(0) && view.repeats(1));
+}
+
+TEST(MapView, HoldsOpenPointsButNotAFarStray) {
+    auto points = cloud(3000);
+    points[0] = 1e6F;
+    const View view = choose_view(PointsView(points, 3), Box{});
+    EXPECT_LT(view.lower[0], 0.01);
+    EXPECT_GT(view.lower[0] + view.span[0], 0.99);
+    EXPECT_LT(view.span[0], 2);
+    EXPECT_FALSE(view.repeats(0));
+}
+
+TEST(MapView, GoesToThePointsInABoxThatIsMostlyEmpty) {
+    const auto points = cloud(1000); // in [0, 1] of boxes of 50; the first begins at -50, where 0.5 is -49.5
+    const View view = choose_view(PointsView(points, 3), Box::periodic(50).with_origin(0, -50).with_origin(1, 0));
+    EXPECT_NEAR(view.lower[0], -50.04, 0.01);
+    EXPECT_NEAR(view.span[0], 1.08, 0.01);
+    EXPECT_NEAR(view.lower[1], -0.04, 0.01);
+    EXPECT_FALSE(view.repeats(0) || view.repeats(1));
+    EXPECT_NEAR(view.place(0, 0.5), 0.5, 0.01);
+}
+
+TEST(MapView, IsNeverAThreadOrAPoint) {
+    const std::vector<double> line{0, 5, 1, 5, 2, 5};
+    const View thread = choose_view(PointsView(line, 2), Box{});
+    EXPECT_GE(thread.span[1], thread.span[0] / 4);
+    const std::vector<double> one{3, 4};
+    const View point = choose_view(PointsView(one, 2), Box{});
+    EXPECT_GT(point.span[0], 0);
+    EXPECT_GT(point.span[1], 0);
+    const View nothing = choose_view(PointsView(std::vector<double>{}, 2), Box{});
+    EXPECT_GT(nothing.span[0], 0);
+}
+
+TEST(Map, CirclesContinueAcrossPeriodicEdges) {
+    const auto points = cloud(1000);
+    MapSubject subject;
+    subject.points = PointsView(points, 3);
+    subject.box = Box::periodic(1).with_origin(0, 0).with_origin(1, 0);
+    const Catalogue none = one_group(0.5, 0.5, 0);
+    Catalogue empty = none;
+    empty.groups = 0;
+    subject.groups = &empty;
+    const Canvas plain = draw_map(subject);
+    const Catalogue at_edge = one_group(0.01, 0.5, 0.05);
+    subject.groups = &at_edge;
+    const Canvas circled = draw_map(subject);
+    EXPECT_GT(differing_pixels(plain, circled, 0, 200), 100);
+    EXPECT_GT(differing_pixels(plain, circled, plain.width() - 200, plain.width()), 100);
+    EXPECT_EQ(differing_pixels(plain, circled, 300, plain.width() - 300), 0);
+}
+
+TEST(Map, DegenerateSubjectsAreDrawn) {
+    Catalogue empty;
+    MapSubject subject;
+    subject.groups = &empty;
+    for (const std::vector<double>& points :
+         {std::vector<double>{}, {1.5, 2.5}, {1.5, 2.5, 1.5, 2.5}, {0, 0, 1e300, 0}, {-1e-300, 1e-300, 1e-300, 0}}) {
+        subject.points = PointsView(points, 2);
+        const Canvas map = draw_map(subject);
+        EXPECT_GE(map.width(), 800);
+        EXPECT_LE(map.width(), 1200);
+        for (int x = 0; x < map.width(); ++x) {
+            ASSERT_TRUE(std::isfinite(map.pixel(x, map.height() / 2).green));
+        }
+    }
+}
+
+} // namespace

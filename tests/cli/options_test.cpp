@@ -1,0 +1,110 @@
+// Texts of options become values or are refused with the text in the message.
+#include "cli/options.hpp"
+
+#include "cli/usage_error.hpp"
+
+#include <gtest/gtest.h>
+
+namespace {
+
+using namespace kith;
+using namespace kith::cli;
+
+std::string refusal(void (*parse)(std::string_view), std::string_view text) {
+    try {
+        parse(text);
+    } catch (const UsageError& error) {
+        return error.what();
+    }
+    return "";
+}
+
+io::SnapshotHeader header_with(int dimension, std::optional<std::array<double, 3>> box_size) {
+    io::SnapshotHeader header;
+    header.dimension = dimension;
+    header.box_size = box_size;
+    return header;
+}
+
+TEST(Options, WholeNumbersAreDecimalAndBounded) {
+    EXPECT_EQ(parse_whole("-k", "16", 1, 100), 16);
+    EXPECT_EQ(parse_whole("-k", "010", 1, 100), 10);
+    for (const char* text : {"", "0", "-3", "1.5", "1e3", "0x10", "many", " 7", "7 "}) {
+        EXPECT_THROW((void)parse_whole("-k", text, 1, 100), UsageError) << text;
+    }
+    EXPECT_THROW((void)parse_whole("-k", "101", 1, 100), UsageError);
+    EXPECT_THROW((void)parse_whole("-k", "99999999999999999999", 1, 100), UsageError);
+}
+
+TEST(Options, LengthsAreFiniteAndNotNegative) {
+    EXPECT_EQ(parse_length("-b", "0.2"), 0.2);
+    EXPECT_EQ(parse_length("-b", "1e-30"), 1e-30);
+    EXPECT_EQ(parse_length("-b", "0"), 0);
+    for (const char* text : {"", "-0.1", "nan", "inf", "0.2x", "0,2"}) {
+        EXPECT_THROW((void)parse_length("-b", text), UsageError) << text;
+    }
+}
+
+TEST(Options, BoxesAreParsed) {
+    EXPECT_EQ(parse_box("auto").kind, BoxChoice::Kind::automatic);
+    EXPECT_EQ(parse_box("none").kind, BoxChoice::Kind::open);
+    EXPECT_EQ(parse_box("2.5").periods, std::vector<double>{2.5});
+    EXPECT_EQ(parse_box("1,0,3").periods, (std::vector<double>{1, 0, 3}));
+    for (const char* text : {"", "1,,2", "1,2,", "-1", "nan", "inf", "periodic", "1;2", "1 2"}) {
+        EXPECT_THROW((void)parse_box(text), UsageError) << text;
+    }
+    EXPECT_THROW((void)parse_box("1,1,1,1,1,1,1,1,1"), UsageError);
+}
+
+TEST(Options, RefusalsNameTheTextAndTheRemedy) {
+    const std::string box = refusal([](std::string_view text) { (void)parse_box(text); }, "cube");
+    EXPECT_NE(box.find("'cube'"), std::string::npos) << box;
+    EXPECT_NE(box.find("none"), std::string::npos) << box;
+    const std::string types = refusal([](std::string_view text) { (void)parse_types(text); }, "dark");
+    EXPECT_NE(types.find("'dark'"), std::string::npos) << types;
+    EXPECT_NE(types.find("all"), std::string::npos) << types;
+}
+
+TEST(Options, TheAutomaticBoxIsTheFiles) {
+    const ResolvedBox known = resolve_box(parse_box("auto"), header_with(3, {{1, 2, 3}}));
+    EXPECT_EQ(known.box.period(0), 1);
+    EXPECT_EQ(known.box.period(1), 2);
+    EXPECT_EQ(known.box.period(2), 3);
+    EXPECT_TRUE(resolve_box(parse_box("auto"), header_with(3, {{0, 0, 0}})).box.is_open());
+    EXPECT_TRUE(resolve_box(parse_box("auto"), header_with(3, std::nullopt)).box.is_open());
+    EXPECT_TRUE(resolve_box(parse_box("none"), header_with(3, {{1, 2, 3}})).box.is_open());
+}
+
+TEST(Options, AGivenBoxHasOnePeriodOrOnePerAxis) {
+    EXPECT_EQ(resolve_box(parse_box("5"), header_with(2, std::nullopt)).box.period(1), 5);
+    EXPECT_EQ(resolve_box(parse_box("5,7"), header_with(2, std::nullopt)).box.period(1), 7);
+    EXPECT_THROW((void)resolve_box(parse_box("5,7"), header_with(3, std::nullopt)), UsageError);
+    EXPECT_TRUE(resolve_box(parse_box("0"), header_with(3, {{1, 2, 3}})).box.is_open());
+}
+
+TEST(Options, BoxesAreDescribed) {
+    EXPECT_EQ(describe(Box{}, 3), "open");
+    EXPECT_EQ(describe(Box::periodic(0.5), 2), "0.5 x 0.5");
+    EXPECT_EQ(describe(Box::periodic({1, 0, 2}), 3), "1 x open x 2");
+}
+
+TEST(Options, TypesAreSortedAndUnique) {
+    EXPECT_EQ(parse_types("all").kind, io::TypeSelection::Kind::all);
+    EXPECT_EQ(parse_types("auto").kind, io::TypeSelection::Kind::automatic);
+    EXPECT_EQ(parse_types("4,0,4").types, (std::vector<int>{0, 4}));
+    for (const char* text : {"", "7", "-1", "1,", "gas"}) {
+        EXPECT_THROW((void)parse_types(text), UsageError) << text;
+    }
+}
+
+TEST(Options, TypesReadAreDescribed) {
+    io::Snapshot snapshot;
+    snapshot.types = {0, 0, 4};
+    EXPECT_EQ(describe_types(snapshot), "types 0, 4");
+    snapshot.types = {1};
+    EXPECT_EQ(describe_types(snapshot), "type 1");
+    snapshot.header.has_types = false;
+    EXPECT_EQ(describe_types(snapshot), "");
+}
+
+} // namespace

@@ -1,0 +1,77 @@
+// Bad data and failures end with code 1 and leave nothing behind.
+#include "cli/program.hpp"
+
+#include <limits>
+
+namespace {
+
+using kith::test::Outcome;
+using Failure = kith::test::ProgramTest;
+
+TEST_F(Failure, AMissingInputIsNamed) {
+    const Outcome outcome = kith("fof nowhere.npy -o out.hdf5");
+    EXPECT_EQ(outcome.exit_code, 1);
+    EXPECT_NE(outcome.err.find("nowhere.npy"), std::string::npos) << outcome.err;
+    EXPECT_EQ(outcome.out, "");
+    EXPECT_TRUE(files().empty());
+}
+
+TEST_F(Failure, AMissingDirectoryIsFoundBeforeReading) {
+    const Outcome outcome = kith("fof nowhere.npy -o no/such/place/out.hdf5");
+    EXPECT_EQ(outcome.exit_code, 1);
+    EXPECT_NE(outcome.err.find("no/such/place/out.hdf5"), std::string::npos) << outcome.err;
+}
+
+TEST_F(Failure, PointsThatAreNoNumbersAreRefused) {
+    write_npy("in.npy", std::vector<double>{0, 0, 0, 1, std::numeric_limits<double>::quiet_NaN(), 1}, 3);
+    for (const char* arguments :
+         {"fof in.npy -o out.hdf5 --linking-length 1 --map m.png", "knn in.npy -k 1 -o out.npz"}) {
+        const Outcome outcome = kith(arguments);
+        EXPECT_EQ(outcome.exit_code, 1);
+        EXPECT_NE(outcome.err.find("point 1 "), std::string::npos) << outcome.err;
+        EXPECT_EQ(outcome.out, "");
+    }
+    EXPECT_EQ(files(), std::vector<std::string>{"in.npy"});
+}
+
+TEST_F(Failure, AnEmptyFileIsBadData) {
+    write_npy("in.npy", std::vector<double>{}, 3);
+    EXPECT_EQ(kith("fof in.npy -o out.hdf5 --linking-length 1").exit_code, 1);
+    EXPECT_EQ(kith("knn in.npy -k 1 -o out.npz").exit_code, 1);
+    EXPECT_EQ(kith("info in.npy").exit_code, 0);
+    EXPECT_EQ(files(), std::vector<std::string>{"in.npy"});
+}
+
+TEST_F(Failure, ABoxThatIsNotThisDatasIsRefused) {
+    write_npy("in.npy", std::vector<double>{0, 0, 0, 100, 100, 100}, 3);
+    EXPECT_EQ(kith("knn in.npy -k 1 -o out.npz --box 1").exit_code, 1);
+    EXPECT_EQ(files(), std::vector<std::string>{"in.npy"});
+}
+
+TEST_F(Failure, PointsInOnePlaceNeedAnAbsoluteLength) {
+    write_npy("in.npy", std::vector<double>{1, 1, 1, 1, 1, 1}, 3);
+    const Outcome relative = kith("fof in.npy -o out.hdf5");
+    EXPECT_EQ(relative.exit_code, 2);
+    EXPECT_NE(relative.err.find("absolute"), std::string::npos) << relative.err;
+    EXPECT_EQ(kith("fof in.npy -o out.hdf5 --linking-length 0").exit_code, 0);
+}
+
+TEST_F(Failure, AFullDiskLeavesNothingAndKeepsOlderFiles) {
+    // 100,000 labels need 400 kB; the shell allows files of 64 kB (or 32, where its blocks are of 512 bytes).
+    std::vector<float> points;
+    for (int i = 0; i < 200000; ++i) {
+        points.push_back(static_cast<float>(i));
+    }
+    write_npy("in.npy", points, 2);
+    ASSERT_EQ(kith("fof in.npy -o out.hdf5 --linking-length 0.5").exit_code, 0);
+    const std::string older = read("out.hdf5");
+    const Outcome outcome =
+        kith("fof in.npy -o out.hdf5 --linking-length 0.25 --labels labels.npy", "trap '' XFSZ; ulimit -f 64;");
+    EXPECT_EQ(outcome.exit_code, 1);
+    EXPECT_NE(outcome.err, "");
+    EXPECT_EQ(outcome.out, "");
+    EXPECT_EQ(files(), (std::vector<std::string>{"in.npy", "out.hdf5"}));
+    EXPECT_EQ(read("out.hdf5"), older);
+}
+
+} // namespace

@@ -1,0 +1,123 @@
+// kith fof from a file to a catalogue, labels and picture.
+#include "cli/program.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <filesystem>
+
+namespace {
+
+using kith::test::npy_values;
+using kith::test::Outcome;
+using Json = nlohmann::json;
+
+class Fof : public kith::test::ProgramTest {
+protected:
+    /// Rows 0, 2, 3 are friends at 0.5, rows 1 and 5 too (across the edge of a box of 10), row 4 is alone.
+    void write_points() const {
+        write_npy("in.npy", std::vector<double>{1, 1, 1, 0.1, 5, 5, 1.5, 1, 1, 1, 1, 1.4, 7, 7, 7, 9.9, 5, 5}, 3);
+    }
+};
+
+TEST_F(Fof, LabelsCoverEveryRowOfTheFile) {
+    write_points();
+    const Outcome outcome = kith("fof in.npy --linking-length 0.5 --box 10 --min-members 2 -o out.hdf5 --labels l.npy "
+                                 "--grp out.grp --gtp out.gtp --json");
+    ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+    EXPECT_EQ(npy_values<std::int32_t>(read("l.npy"), "<i4"), (std::vector<std::int32_t>{0, 1, 0, 0, -1, 1}));
+    EXPECT_EQ(read("out.grp"), "6\n1\n2\n1\n1\n0\n2\n");
+    EXPECT_EQ(files(), (std::vector<std::string>{"in.npy", "l.npy", "out.grp", "out.gtp", "out.hdf5"}));
+
+    const Json json = Json::parse(outcome.out);
+    EXPECT_EQ(json["n"], 6);
+    EXPECT_EQ(json["linking_length"], 0.5);
+    EXPECT_EQ(json["groups"], 2);
+    EXPECT_EQ(json["groups_with_singles"], 3);
+    EXPECT_EQ(json["grouped"], 5);
+    EXPECT_EQ(json["largest"], (std::vector<int>{3, 2, 1}));
+    for (const char* stage : {"read", "order", "tree", "link", "catalogue", "map", "write"}) {
+        EXPECT_TRUE(json["seconds"].contains(stage)) << stage;
+    }
+    EXPECT_EQ(json["seconds"]["map"], 0.0);
+    EXPECT_GT(json["peak_rss_bytes"], 1000000);
+}
+
+TEST_F(Fof, AnOpenBoxDoesNotLinkAcrossItsEdge) {
+    write_points();
+    const Outcome outcome =
+        kith("fof in.npy --linking-length 0.5 --box none --min-members 1 -o out.hdf5 --labels l.npy --json");
+    ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+    EXPECT_EQ(npy_values<std::int32_t>(read("l.npy"), "<i4"), (std::vector<std::int32_t>{0, 1, 0, 0, 2, 3}));
+    EXPECT_EQ(Json::parse(outcome.out)["box"], "open");
+}
+
+TEST_F(Fof, ARelativeLengthSaysWhichVolumeItUsed) {
+    write_points();
+    const Outcome outcome = kith("fof in.npy -b 0.1 --box 10 -o out.hdf5");
+    ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+    // 0.1 (1000 / 6)^(1/3)
+    EXPECT_NE(outcome.out.find("0.5503212"), std::string::npos) << outcome.out;
+    EXPECT_NE(outcome.out.find("of the box"), std::string::npos) << outcome.out;
+    const Outcome open = kith("fof in.npy -b 0.1 -o out.hdf5 --json");
+    EXPECT_EQ(Json::parse(open.out)["volume_kind"], "extent");
+}
+
+TEST_F(Fof, NoGroupIsAnAnswer) {
+    write_points();
+    const Outcome outcome =
+        kith("fof in.npy --linking-length 0.5 -o out.hdf5 --labels l.npy --grp g --gtp t --map m.png");
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+    EXPECT_NE(outcome.out.find("the largest has 3 members"), std::string::npos) << outcome.out;
+    EXPECT_NE(outcome.out.find("--min-members"), std::string::npos) << outcome.out;
+    EXPECT_GT(read("out.hdf5").size(), 500U);
+    EXPECT_EQ(npy_values<std::int32_t>(read("l.npy"), "<i4"), std::vector<std::int32_t>(6, -1));
+    EXPECT_EQ(read("g"), "6\n0\n0\n0\n0\n0\n0\n");
+    EXPECT_TRUE(exists("m.png"));
+}
+
+TEST_F(Fof, OtherDimensionsWork) {
+    for (const std::int64_t dimension : {2, 6}) {
+        write_npy("in.npy", std::vector<float>(static_cast<std::size_t>(5 * dimension), 1.0F), dimension);
+        const Outcome outcome =
+            kith("fof in.npy --linking-length 0.1 --min-members 5 -o out.hdf5 --map m.png --labels l.npy --json");
+        ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+        EXPECT_EQ(Json::parse(outcome.out)["largest"], std::vector<int>{5});
+    }
+}
+
+TEST_F(Fof, RealParticlesGiveTheKnownGroups) {
+    const std::filesystem::path file = std::filesystem::path(KITH_SHARED_DATA) / "tipsy" / "lambs30K_density.std";
+    if (!std::filesystem::exists(file)) {
+        GTEST_SKIP() << "the real files are not here: " << file;
+    }
+    const Outcome outcome = kith("fof '" + std::filesystem::absolute(file).string() +
+                                 "' -b 0.2 --box 1 -o out.hdf5 --labels l.npy --map m.png --json");
+    ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+    const Json json = Json::parse(outcome.out);
+    EXPECT_EQ(json["n"], 30000);
+    EXPECT_EQ(json["groups"], 137);
+    EXPECT_EQ(json["groups_with_singles"], 14377);
+    const std::vector<int> largest = json["largest"];
+    ASSERT_EQ(largest.size(), 10U);
+    EXPECT_EQ(std::vector<int>(largest.begin(), largest.begin() + 5), (std::vector<int>{605, 581, 524, 412, 399}));
+    EXPECT_NEAR(json["linking_length"].get<double>(), 0.006436595897, 1e-9);
+}
+
+TEST_F(Fof, RowsThatAreNotSelectedHaveNoGroup) {
+    const std::filesystem::path file = std::filesystem::path(KITH_SHARED_DATA) / "tipsy" / "onestar.tbin";
+    if (!std::filesystem::exists(file)) {
+        GTEST_SKIP() << "the real files are not here: " << file;
+    }
+    // 1,088 gas particles, then one star
+    const Outcome outcome = kith("fof '" + std::filesystem::absolute(file).string() +
+                                 "' --types 4 --linking-length 1 --min-members 1 -o out.hdf5 --labels l.npy --json");
+    ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+    const auto labels = npy_values<std::int32_t>(read("l.npy"), "<i4");
+    ASSERT_EQ(labels.size(), 1089U);
+    EXPECT_EQ(labels.back(), 0);
+    EXPECT_EQ(std::count(labels.begin(), labels.end(), -1), 1088);
+    EXPECT_EQ(kith("fof '" + std::filesystem::absolute(file).string() + "' --types 1 -o none.hdf5").exit_code, 2);
+}
+
+} // namespace

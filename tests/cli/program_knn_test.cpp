@@ -1,0 +1,88 @@
+// kith knn from a file to neighbours.
+#include "cli/program.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <limits>
+
+namespace {
+
+using kith::test::npy_values;
+using kith::test::Outcome;
+using Json = nlohmann::json;
+
+class Knn : public kith::test::ProgramTest {
+protected:
+    void write_line() const { write_npy("in.npy", std::vector<float>{0, 0, 1, 0, 3, 0, 7, 0}, 2); }
+    [[nodiscard]] std::vector<std::int32_t> indices() const {
+        return npy_values<std::int32_t>(read("out.npz"), "<i4", 0);
+    }
+    template <class T>
+    [[nodiscard]] std::vector<T> distances(std::string_view descriptor) const {
+        return npy_values<T>(read("out.npz"), descriptor, 1);
+    }
+};
+
+TEST_F(Knn, FindsNeighborsOfEveryPoint) {
+    write_line();
+    const Outcome outcome = kith("knn in.npy -k 2 -o out.npz --json");
+    ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+    EXPECT_EQ(indices(), (std::vector<std::int32_t>{0, 1, 1, 0, 2, 1, 3, 2}));
+    EXPECT_EQ(distances<float>("<f4"), (std::vector<float>{0, 1, 0, 1, 0, 2, 0, 4}));
+    const Json json = Json::parse(outcome.out);
+    EXPECT_EQ(json["n"], 4);
+    EXPECT_EQ(json["queries"], 4);
+    EXPECT_EQ(json["k"], 2);
+    EXPECT_TRUE(json["engine"] == "tree" || json["engine"] == "brute");
+    for (const char* stage : {"read", "order", "tree", "search", "write"}) {
+        EXPECT_TRUE(json["seconds"].contains(stage)) << stage;
+    }
+    EXPECT_GT(json["peak_rss_bytes"], 1000000);
+}
+
+TEST_F(Knn, EnginesAgree) {
+    write_line();
+    for (const char* engine : {"tree", "brute"}) {
+        const Outcome outcome =
+            kith(std::string("knn in.npy -k 3 --exclude-self --json -o out.npz --engine ") + engine);
+        ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+        EXPECT_EQ(Json::parse(outcome.out)["engine"], engine);
+        EXPECT_EQ(indices(), (std::vector<std::int32_t>{1, 2, 3, 0, 2, 3, 1, 0, 3, 2, 1, 0}));
+    }
+}
+
+TEST_F(Knn, MissingNeighborsAreMinusOne) {
+    write_line();
+    ASSERT_EQ(kith("knn in.npy -k 5 --max-distance 2 -o out.npz --squared").exit_code, 0);
+    const float infinity = std::numeric_limits<float>::infinity();
+    EXPECT_EQ(indices(),
+              (std::vector<std::int32_t>{0, 1, -1, -1, -1, 1, 0, 2, -1, -1, 2, 1, -1, -1, -1, 3, -1, -1, -1, -1}));
+    EXPECT_EQ(distances<float>("<f4"),
+              (std::vector<float>{0, 1, infinity, infinity, infinity, 0, 1,        4,        infinity, infinity,
+                                  0, 4, infinity, infinity, infinity, 0, infinity, infinity, infinity, infinity}));
+}
+
+TEST_F(Knn, QueriesOfAnotherTypeAreSearchedInTheWiderOne) {
+    write_line();
+    write_npy("q.npy", std::vector<double>{6.5, 0}, 2);
+    const Outcome outcome = kith("knn in.npy -k 1 --queries q.npy --box 8,0 -o out.npz --json");
+    ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+    EXPECT_NE(outcome.err.find("float64"), std::string::npos);
+    EXPECT_EQ(Json::parse(outcome.out)["warnings"].size(), 1U);
+    EXPECT_EQ(indices(), std::vector<std::int32_t>{3});
+    EXPECT_EQ(distances<double>("<f8"), std::vector<double>{0.5});
+}
+
+TEST_F(Knn, PeriodsAreUsed) {
+    write_line();
+    ASSERT_EQ(kith("knn in.npy -k 1 --exclude-self --box 8,0 -o out.npz").exit_code, 0);
+    EXPECT_EQ(indices(), (std::vector<std::int32_t>{1, 0, 1, 0}));
+}
+
+TEST_F(Knn, WritesHdf5) {
+    write_line();
+    ASSERT_EQ(kith("knn in.npy -k 1 -o out.hdf5").exit_code, 0);
+    EXPECT_EQ(read("out.hdf5").substr(1, 3), "HDF");
+}
+
+} // namespace

@@ -1,0 +1,81 @@
+// Help and version; wrong usage is refused with code 2, before any file is read.
+#include "cli/program.hpp"
+
+namespace {
+
+using kith::test::Outcome;
+using Usage = kith::test::ProgramTest;
+
+TEST_F(Usage, HelpAndVersionGoToStandardOutput) {
+    for (const char* arguments : {"--help", "--version", "info --help", "knn --help", "fof --help"}) {
+        const Outcome outcome = kith(arguments);
+        EXPECT_EQ(outcome.exit_code, 0) << arguments;
+        EXPECT_FALSE(outcome.out.empty()) << arguments;
+        EXPECT_EQ(outcome.err, "") << arguments;
+    }
+    EXPECT_EQ(kith("--version").out.rfind("kith ", 0), 0U);
+    EXPECT_NE(kith("fof --help").out.find("--min-members"), std::string::npos);
+    EXPECT_NE(kith("fof --help").out.find("Examples"), std::string::npos);
+}
+
+TEST_F(Usage, WrongUsageIsCodeTwoAndNamesTheCulprit) {
+    struct Case {
+        const char* arguments;
+        const char* named;
+    };
+    // None of the files exists: the refusal comes before reading.
+    for (const Case& wrong : {Case{"", "subcommand"},
+                              Case{"cluster points.npy", "'cluster' is not a subcommand"},
+                              Case{"info", "FILE"},
+                              Case{"fof in.npy", "--output"},
+                              Case{"fof in.npy -o out.hdf5 --colour red", "--colour"},
+                              Case{"fof in.npy -o out.txt", "out.txt"},
+                              Case{"fof in.npy -o out.hdf5 -b -1", "-1"},
+                              Case{"fof in.npy -o out.hdf5 -b nan", "nan"},
+                              Case{"fof in.npy -o out.hdf5 -b 0.2 --linking-length 1", "--linking-length"},
+                              Case{"fof in.npy -o out.hdf5 --min-members 0", "'0'"},
+                              Case{"fof in.npy -o out.hdf5 --types dark", "dark"},
+                              Case{"fof in.npy -o out.hdf5 --types 7", "'7'"},
+                              Case{"fof in.npy -o out.hdf5 --box cube", "cube"},
+                              Case{"fof in.npy -o out.hdf5 --box -1", "-1"},
+                              Case{"fof in.npy -o out.hdf5 --threads x", "'x'"},
+                              Case{"fof in.npy -o out.hdf5 --threads -2", "'-2'"},
+                              Case{"fof in.npy -o out.hdf5 --labels out.csv", "out.csv"},
+                              Case{"fof in.npy -o out.hdf5 --map out.jpg", "out.jpg"},
+                              Case{"fof in.npy -o out.hdf5 --grp x --gtp x", "--grp"},
+                              Case{"fof in.hdf5 -o in.hdf5", "input"},
+                              Case{"knn in.npy -o out.npz", "-k"},
+                              Case{"knn in.npy -k 4", "--output"},
+                              Case{"knn in.npy -k 0 -o out.npz", "'0'"},
+                              Case{"knn in.npy -k 2.5 -o out.npz", "2.5"},
+                              Case{"knn in.npy -k 4000000000 -o out.npz", "4000000000"},
+                              Case{"knn in.npy -k 4 -o out.csv", ".npz or .hdf5"},
+                              Case{"knn in.npy -k 4 -o out.npz --engine magic", "magic"},
+                              Case{"knn in.npy -k 4 -o out.npz --max-distance -3", "-3"},
+                              Case{"knn in.npy -k 4 -o out.npz --queries q.npy --exclude-self", "--exclude-self"}}) {
+        const Outcome outcome = kith(wrong.arguments);
+        EXPECT_EQ(outcome.exit_code, 2) << wrong.arguments;
+        EXPECT_EQ(outcome.out, "") << wrong.arguments;
+        EXPECT_NE(outcome.err.find(wrong.named), std::string::npos) << wrong.arguments << ": " << outcome.err;
+    }
+    EXPECT_TRUE(files().empty());
+}
+
+TEST_F(Usage, ABoxForOtherAxesIsWrongUsage) {
+    write_npy("in.npy", std::vector<double>{0, 0, 0, 1, 1, 1}, 3);
+    const Outcome outcome = kith("knn in.npy -k 1 -o out.npz --box 1,2");
+    EXPECT_EQ(outcome.exit_code, 2);
+    EXPECT_NE(outcome.err.find("2 periods"), std::string::npos) << outcome.err;
+    EXPECT_NE(outcome.err.find("3 axes"), std::string::npos) << outcome.err;
+    EXPECT_FALSE(exists("out.npz"));
+}
+
+TEST_F(Usage, QueriesOfOtherAxesAreWrongUsage) {
+    write_npy("in.npy", std::vector<double>{0, 0, 0, 1, 1, 1}, 3);
+    write_npy("q.npy", std::vector<double>{0, 0}, 2);
+    const Outcome outcome = kith("knn in.npy -k 1 -o out.npz --queries q.npy");
+    EXPECT_EQ(outcome.exit_code, 2);
+    EXPECT_NE(outcome.err.find("q.npy"), std::string::npos) << outcome.err;
+}
+
+} // namespace

@@ -1,0 +1,138 @@
+// Groups of both engines against the oracle: every type, built dimension, point set and box, linking lengths from none
+// to more than the box.
+#include "support/cases.hpp"
+
+#include <kith/kith.hpp>
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+namespace kith::test {
+namespace {
+
+class FriendsOfFriends : public testing::TestWithParam<Case> {};
+
+constexpr Engine engines[] = {Engine::tree, Engine::brute_force, Engine::automatic};
+
+template <class T>
+std::vector<double> interesting_lengths(const PointSet<T>& set, const Box& box) {
+    const double separation =
+        set.extent() / std::pow(static_cast<double>(std::max<std::int64_t>(set.count(), 1)), 1.0 / set.dimension);
+    std::vector<double> lengths{0, separation * 1e-3, separation * 0.2, separation * 0.5, separation, set.extent() * 2};
+    if (set.count() > 1) { // a length that occurs exactly, and the next smaller one
+        const oracle::Neighbors<T> neighbors(oracle::working_copy<T>(set.coordinates, set.dimension, box), 2);
+        const T exact = neighbors.rows(2).distances[static_cast<std::size_t>(set.count() / 2) * 2 + 1];
+        lengths.push_back(static_cast<double>(exact));
+        lengths.push_back(static_cast<double>(std::nextafter(exact, T{0})));
+    }
+    return lengths;
+}
+
+TEST_P(FriendsOfFriends, EqualTheOracle) {
+    with_type(GetParam().dtype, [&]<class T>(T) {
+        const PointSet<T> set = point_set<T>(GetParam().set, GetParam().dimension);
+        Random draw(3);
+        for (const NamedBox& named : set.boxes) {
+            const oracle::WorkingCopy<T> copy = oracle::working_copy<T>(set.coordinates, set.dimension, named.box);
+            const Tree tree(set.view(), named.box);
+            for (const double length : interesting_lengths(set, named.box)) {
+                const oracle::Groups expected = oracle::groups(copy, length);
+                for (const Engine engine : engines) {
+                    const Execution execution =
+                        cpu(std::vector<int>{1, 2, 7}[static_cast<std::size_t>(draw.integer(3))]);
+                    const LinkingLength linking = LinkingLength::absolute(length);
+                    const FofResult found = draw.integer(2) == 0
+                                                ? fof(tree, linking, {.engine = engine}, execution)
+                                                : fof(set.view(), linking, named.box, {.engine = engine}, execution);
+                    EXPECT_TRUE(same_groups(found, expected))
+                        << "box " << named.name << ", linking length " << length << ", engine " << name_of(engine);
+                    EXPECT_EQ(found.linking_length, static_cast<double>(static_cast<T>(length)));
+                    EXPECT_EQ(found.volume, 0);
+                    EXPECT_EQ(found.volume_kind, VolumeKind::none);
+                    EXPECT_TRUE(engine == Engine::automatic || found.engine == engine);
+                }
+            }
+        }
+    });
+}
+
+INSTANTIATE_TEST_SUITE_P(EveryCase, FriendsOfFriends, testing::ValuesIn(every_case()), case_name);
+
+class TreeOptionsDoNotMatterToGroups : public testing::TestWithParam<Case> {};
+
+TEST_P(TreeOptionsDoNotMatterToGroups, AtAnyLength) {
+    with_type(GetParam().dtype, [&]<class T>(T) {
+        const PointSet<T> set = point_set<T>(GetParam().set, GetParam().dimension);
+        for (const NamedBox& named : {set.boxes.front(), set.boxes.back()}) {
+            const oracle::WorkingCopy<T> copy = oracle::working_copy<T>(set.coordinates, set.dimension, named.box);
+            for (const double length : interesting_lengths(set, named.box)) {
+                const oracle::Groups expected = oracle::groups(copy, length);
+                for (const TreeOptions& options : {TreeOptions{1, 2, 1, 0}, TreeOptions{4, 8, 256, 50},
+                                                   TreeOptions{24, 2, 1, 50}, TreeOptions{1, 8, 16, 0}}) {
+                    const Tree tree(set.view(), named.box, options);
+                    EXPECT_TRUE(same_groups(
+                        fof(tree, LinkingLength::absolute(length), {.engine = Engine::tree}, cpu(2)), expected))
+                        << "box " << named.name << ", linking length " << length << ", leaf_size " << options.leaf_size
+                        << ", coarsening " << options.coarsening << ", top_size " << options.top_size;
+                }
+            }
+        }
+    });
+}
+
+INSTANTIATE_TEST_SUITE_P(SomeSets, TreeOptionsDoNotMatterToGroups,
+                         testing::ValuesIn(cases_of({"uniform", "clustered", "lattice", "coincident", "far_outlier",
+                                                     "few_distinct"})),
+                         case_name);
+
+class Groups : public NeedsDimension<3> {};
+
+TEST_F(Groups, OfALargerClusteredSet) {
+    // Clumps of 150 points in a thin background.
+    std::vector<float> points = uniform_points<float>(sized(1500), 3, 0, 1, 131);
+    const std::vector<float> centres = uniform_points<float>(10, 3, 0, 1, 132);
+    Random random(133);
+    for (std::int64_t i = 0; i < sized(1500); ++i) {
+        for (std::int64_t axis = 0; axis < 3; ++axis) {
+            points.push_back(centres[static_cast<std::size_t>(i % 10 * 3 + axis)] +
+                             static_cast<float>(0.01 * random.normal()));
+        }
+    }
+    const oracle::WorkingCopy<float> copy = oracle::working_copy<float>(points, 3, Box::periodic(1));
+    for (const double length : {0.002, 0.01, 0.05, 0.3}) {
+        const oracle::Groups expected = oracle::groups(copy, length);
+        for (const Engine engine : engines) {
+            EXPECT_TRUE(same_groups(
+                fof(PointsView(points, 3), LinkingLength::absolute(length), Box::periodic(1), {.engine = engine}),
+                expected))
+                << length << ", " << name_of(engine);
+        }
+    }
+}
+
+TEST_F(Groups, OfAHundredThousandCoincidentPoints) {
+    const std::vector<float> points(300000, 0.7F);
+    for (const double length : {0.0, 0.1}) {
+        const FofResult found =
+            fof(PointsView(points, 3), LinkingLength::absolute(length), {}, {.engine = Engine::tree});
+        EXPECT_EQ(found.sizes, std::vector<std::int32_t>{100000});
+        EXPECT_EQ(found.labels, std::vector<std::int32_t>(100000, 0));
+    }
+}
+
+TEST_F(Groups, CountedByMinimumSize) {
+    const std::vector<float> points{0, 0, 0, 10, 0, 0, 20, 0, 0, 1, 0, 0, 21, 0, 0, 22, 0, 0, 30, 0, 0, 31, 0, 0};
+    const FofResult found = fof(PointsView(points, 3), LinkingLength::absolute(1));
+    EXPECT_EQ(found.labels, (std::vector<std::int32_t>{1, 3, 0, 1, 0, 0, 2, 2}));
+    EXPECT_EQ(found.sizes, (std::vector<std::int32_t>{3, 2, 2, 1}));
+    EXPECT_EQ(found.groups_of_at_least(1), 4);
+    EXPECT_EQ(found.groups_of_at_least(2), 3);
+    EXPECT_EQ(found.groups_of_at_least(3), 1);
+    EXPECT_EQ(found.groups_of_at_least(4), 0);
+}
+
+} // namespace
+} // namespace kith::test

@@ -1,0 +1,77 @@
+// What friends-of-friends refuses, and what it accepts although it looks odd.
+#include "support/cases.hpp"
+
+#include <kith/kith.hpp>
+
+#include <gtest/gtest.h>
+
+#include <limits>
+#include <vector>
+
+namespace kith::test {
+namespace {
+
+constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+
+class FofRefuses : public NeedsDimension<3> {
+protected:
+    std::vector<float> points = uniform_points<float>(30, 3, 0, 1, 151);
+
+    testing::AssertionResult refuses(LinkingLength length, const std::vector<std::string>& parts) {
+        const Tree tree{PointsView(points, 3)};
+        for (const Engine engine : {Engine::tree, Engine::brute_force, Engine::automatic}) {
+            const auto kept =
+                is_refused(ErrorKind::invalid_argument, parts, [&] { (void)fof(tree, length, {.engine = engine}); });
+            const auto direct = is_refused(ErrorKind::invalid_argument, parts,
+                                           [&] { (void)fof(PointsView(points, 3), length, {}, {.engine = engine}); });
+            if (!kept || !direct) {
+                return kept ? direct : kept;
+            }
+        }
+        return testing::AssertionSuccess();
+    }
+};
+
+TEST_F(FofRefuses, LengthsThatAreNone) {
+    EXPECT_TRUE(refuses(LinkingLength::absolute(-0.5), {"linking length", "-0.5"}));
+    EXPECT_TRUE(refuses(LinkingLength::absolute(nan), {"linking length", "nan"}));
+    EXPECT_TRUE(refuses(LinkingLength::relative(-0.25), {"linking length", "-0.25"}));
+    EXPECT_TRUE(refuses(LinkingLength::relative(nan), {"linking length", "nan"}));
+}
+
+TEST_F(FofRefuses, RelativeLengthsWithoutAVolume) {
+    for (std::size_t i = 1; i < points.size(); i += 3) {
+        points[i] = 0.25F; // flat along axis 1
+    }
+    EXPECT_TRUE(refuses(LinkingLength::relative(0.2), {"volume", "absolute"}));
+    // A period on the flat axis gives it a length.
+    const FofResult found = fof(PointsView(points, 3), LinkingLength::relative(0.2), Box::periodic({0.0, 1.0, 0.0}));
+    EXPECT_GT(found.linking_length, 0);
+}
+
+TEST_F(FofRefuses, RelativeLengthsOfASinglePoint) {
+    points.resize(3);
+    EXPECT_TRUE(refuses(LinkingLength::relative(0.2), {"volume", "absolute"}));
+}
+
+TEST_F(FofRefuses, ThreadsAndDevicesThatDoNotExist) {
+    EXPECT_TRUE(is_refused(ErrorKind::invalid_argument, {"threads", "-2"},
+                           [&] { (void)fof(PointsView(points, 3), LinkingLength::absolute(1), {}, {}, cpu(-2)); }));
+    EXPECT_TRUE(is_refused(ErrorKind::unsupported, {"CPU"}, [&] {
+        (void)fof(PointsView(points, 3), LinkingLength::absolute(1), {}, {},
+                  Execution{Device{DeviceKind::cuda, 0}, 0, {}});
+    }));
+}
+
+TEST_F(FofRefuses, ButNoPointsAreFine) {
+    points.clear();
+    for (const Engine engine : {Engine::tree, Engine::brute_force, Engine::automatic}) {
+        const FofResult found = fof(PointsView(points, 3), LinkingLength::absolute(1), {}, {.engine = engine});
+        EXPECT_TRUE(found.labels.empty());
+        EXPECT_TRUE(found.sizes.empty());
+        EXPECT_EQ(found.groups_of_at_least(1), 0);
+    }
+}
+
+} // namespace
+} // namespace kith::test

@@ -1,0 +1,77 @@
+// .grp and .gtp files.
+#include "io/files.hpp"
+
+using namespace kith;
+using namespace kith::test;
+
+namespace {
+
+Catalogue two_groups() {
+    Catalogue catalogue;
+    catalogue.groups = 2;
+    catalogue.dimension = 3;
+    catalogue.mass = {10, 5};
+    catalogue.centre = {1, 2, 3, -4, -5, -6};
+    catalogue.velocity = {0.5, 0.25, 0.125, 7, 8, 9};
+    catalogue.largest_radius = {0.75, 1.5};
+    return catalogue;
+}
+
+TEST(TipsyWriter, LabelsPlusOne) {
+    const TemporaryFolder folder;
+    const std::vector<std::int32_t> labels = {-1, 0, 41, 2147483647};
+    io::write_grp(folder / "a.grp", labels);
+    EXPECT_EQ(read_bytes(folder / "a.grp"), "4\n0\n1\n42\n2147483648\n");
+    io::write_grp(folder / "none.grp", {});
+    EXPECT_EQ(read_bytes(folder / "none.grp"), "0\n");
+    const std::vector<std::int32_t> wrong = {0, -2};
+    expect_error(ErrorKind::invalid_argument, {"label -2", "particle 1"},
+                 [&] { io::write_grp(folder / "b.grp", wrong); });
+    EXPECT_EQ(folder.entries(), 2U);
+}
+
+TEST(TipsyWriter, ManyLabels) {
+    const TemporaryFolder folder;
+    std::string expected = "50000\n";
+    std::vector<std::int32_t> labels(50000);
+    for (int i = 0; i < 50000; ++i) {
+        labels[static_cast<std::size_t>(i)] = i * 7;
+        expected += std::to_string(i * 7 + 1) + "\n";
+    }
+    io::write_grp(folder / "a.grp", labels);
+    EXPECT_EQ(read_bytes(folder / "a.grp"), expected);
+}
+
+TEST(TipsyWriter, GroupsAsStars) {
+    const TemporaryFolder folder;
+    io::write_gtp(folder / "a.gtp", two_groups(), 0.5);
+    Bytes expected(std::endian::big);
+    expected.add(0.5).add(2).add(3).add(0).add(0).add(2).add(0);
+    for (const float value : {10.0F, 1.0F, 2.0F, 3.0F, 0.5F, 0.25F, 0.125F, 0.0F, 0.5F, 0.75F, 0.0F}) {
+        expected.add(value);
+    }
+    for (const float value : {5.0F, -4.0F, -5.0F, -6.0F, 7.0F, 8.0F, 9.0F, 0.0F, 0.5F, 1.5F, 0.0F}) {
+        expected.add(value);
+    }
+    EXPECT_EQ(read_bytes(folder / "a.gtp"), expected.text());
+    const io::Snapshot s = io::read_snapshot(folder / "a.gtp");
+    EXPECT_EQ(s.header.counts[4], 2);
+    EXPECT_EQ(at(s.positions, 3), -4.0);
+}
+
+TEST(TipsyWriter, NoVelocitiesNoGroupsOtherDimensions) {
+    const TemporaryFolder folder;
+    Catalogue still = two_groups();
+    still.velocity.clear();
+    io::write_gtp(folder / "still.gtp", still, 1);
+    EXPECT_EQ(at(*io::read_snapshot(folder / "still.gtp").velocities, 4), 0.0);
+    io::write_gtp(folder / "none.gtp", Catalogue{}, 1);
+    EXPECT_EQ(read_bytes(folder / "none.gtp").size(), 32U);
+    Catalogue flat = two_groups();
+    flat.dimension = 2;
+    expect_error(ErrorKind::invalid_argument, {"3 dimensions", "have 2"},
+                 [&] { io::write_gtp(folder / "flat.gtp", flat, 1); });
+    EXPECT_EQ(folder.entries(), 2U);
+}
+
+} // namespace

@@ -1,0 +1,114 @@
+// Rows in the caller's memory: the same as owned ones, either half may be left out, wrong sizes are refused, and a
+// result tells its own shape.
+#include "support/cases.hpp"
+
+#include <kith/kith.hpp>
+
+#include <gtest/gtest.h>
+
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace kith::test {
+namespace {
+
+constexpr std::int64_t k = 5;
+
+class Rows : public NeedsDimension<3> {
+protected:
+    void SetUp() override {
+        NeedsDimension<3>::SetUp();
+        if (!IsSkipped()) {
+            tree_.emplace(PointsView(points, 3));
+        }
+    }
+    [[nodiscard]] const Tree& tree() const { return tree_.value(); }
+
+    std::vector<float> points = uniform_points<float>(200, 3, 0, 1, 41);
+    std::vector<float> queries = uniform_points<float>(50, 3, 0, 1, 42);
+    std::optional<Tree> tree_;
+    oracle::WorkingCopy<float> copy = oracle::working_copy<float>(points, 3);
+    oracle::Rows<float> expected = oracle::Neighbors<float>(copy).rows(k);
+    oracle::Rows<float> expected_of_queries = oracle::Neighbors<float>(copy, queries).rows(k);
+};
+
+TEST_F(Rows, AreWrittenToTheCallersMemory) {
+    for (const Engine engine : {Engine::tree, Engine::brute_force}) {
+        std::vector<std::int64_t> indices(200 * k, -7);
+        std::vector<float> distances(200 * k, -7);
+        knn_into({std::span(indices), std::span(distances)}, tree(), k, {.engine = engine});
+        EXPECT_TRUE(same_rows<float>({indices, distances}, expected, k));
+
+        std::vector<std::int32_t> narrow(50 * k, -7);
+        std::vector<float> near(50 * k, -7);
+        knn_into({std::span(narrow), std::span(near)}, tree(), PointsView(queries, 3), k, {.engine = engine});
+        EXPECT_TRUE(same_rows<float>({{narrow.begin(), narrow.end()}, near}, expected_of_queries, k));
+    }
+}
+
+TEST_F(Rows, EitherHalfMayBeLeftOut) {
+    for (const Engine engine : {Engine::tree, Engine::brute_force}) {
+        std::vector<std::int32_t> indices(200 * k, -7);
+        knn_into({std::span(indices), std::span<float>()}, tree(), k, {.engine = engine});
+        EXPECT_EQ(std::vector<std::int64_t>(indices.begin(), indices.end()), expected.indices);
+        std::vector<float> distances(200 * k, -7);
+        knn_into({std::span<std::int32_t>(), std::span(distances)}, tree(), k, {.engine = engine});
+        EXPECT_EQ(distances, expected.distances);
+    }
+}
+
+TEST_F(Rows, OfTheWrongSizeAreRefused) {
+    std::vector<std::int32_t> indices(200 * k);
+    std::vector<std::int32_t> short_indices(200 * k - 1);
+    std::vector<float> distances(200 * k);
+    std::vector<float> short_distances(200 * k - 1);
+    EXPECT_TRUE(is_refused(ErrorKind::invalid_argument, {"999", "200", "5"}, [&] {
+        knn_into({std::span(short_indices), std::span(distances)}, tree(), k);
+    }));
+    EXPECT_TRUE(is_refused(ErrorKind::invalid_argument, {"999", "200", "5"}, [&] {
+        knn_into({std::span(indices), std::span(short_distances)}, tree(), k);
+    }));
+    EXPECT_TRUE(is_refused(ErrorKind::invalid_argument, {"1000", "50", "5"}, [&] {
+        knn_into({std::span(indices), std::span(distances)}, tree(), PointsView(queries, 3), k);
+    }));
+}
+
+TEST_F(Rows, OfAnotherTypeAreRefused) {
+    std::vector<std::int32_t> indices(200 * k);
+    std::vector<double> distances(200 * k);
+    EXPECT_TRUE(is_refused(ErrorKind::invalid_argument, {"float32", "float64"}, [&] {
+        knn_into({std::span(indices), std::span(distances)}, tree(), k);
+    }));
+}
+
+TEST_F(Rows, TellTheirShapeAndType) {
+    const KnnResult narrow = knn(tree(), k);
+    EXPECT_EQ(narrow.rows(), 200);
+    EXPECT_EQ(narrow.k(), k);
+    EXPECT_EQ(narrow.dtype(), DType::float32);
+    EXPECT_EQ(narrow.indices().size(), 200U * k);
+    EXPECT_TRUE(is_refused(ErrorKind::invalid_argument, {"int32"}, [&] { (void)narrow.indices64(); }));
+    EXPECT_TRUE(is_refused(ErrorKind::invalid_argument, {"float32"}, [&] { (void)narrow.distances<double>(); }));
+    const KnnResult wide = knn(tree(), k, {.index_type = IndexType::int64});
+    EXPECT_EQ(wide.indices64().size(), 200U * k);
+    EXPECT_TRUE(is_refused(ErrorKind::invalid_argument, {"int64"}, [&] { (void)wide.indices(); }));
+}
+
+TEST_F(Rows, ReportTheirStages) {
+    const KnnResult owned = knn(PointsView(points, 3), k, {}, {.engine = Engine::tree});
+    ASSERT_FALSE(owned.stages.empty());
+    for (const StageReport& stage : owned.stages) {
+        EXPECT_FALSE(stage.name.empty());
+        EXPECT_GE(stage.seconds, 0);
+        EXPECT_GE(stage.peak_bytes, 0);
+    }
+    // Ordering holds keys and indices twice; none of the bytes is the result's.
+    EXPECT_EQ(owned.stages.front().name, "order");
+    EXPECT_GE(owned.stages.front().peak_bytes, 200 * 24);
+    EXPECT_EQ(owned.stages.back().name, "search");
+    EXPECT_LT(owned.stages.back().peak_bytes, 200 * 48 + 8192);
+}
+
+} // namespace
+} // namespace kith::test

@@ -1,0 +1,124 @@
+// Visitors receive every row exactly once, with the numbers that owned rows hold.
+//
+// The use they are made for is checked as such: the density from the distance of the k-th neighbour, reduced on the fly
+// and read from full rows, is the same.
+#include "support/cases.hpp"
+
+#include <kith/kith.hpp>
+
+#include <gtest/gtest.h>
+
+#include <mutex>
+#include <stdexcept>
+#include <vector>
+
+namespace kith::test {
+namespace {
+
+class Visit : public testing::TestWithParam<Case> {};
+
+// What a visitor saw, put back into the order of the queries.
+template <class T>
+struct Collected {
+    Collected(std::int64_t queries, std::int64_t row_length)
+        : k(row_length), seen(static_cast<std::size_t>(queries), 0), position(static_cast<std::size_t>(queries), -1) {
+        rows.indices.resize(static_cast<std::size_t>(queries * k), -7);
+        rows.distances.resize(static_cast<std::size_t>(queries * k), -7);
+    }
+    void add(const NeighborBlock& block) {
+        const std::scoped_lock lock(adding);
+        EXPECT_EQ(block.k, k);
+        EXPECT_EQ(block.indices.size(), block.query_indices.size() * static_cast<std::size_t>(k));
+        for (std::size_t row = 0; row < block.query_indices.size(); ++row) {
+            const auto query = static_cast<std::size_t>(block.query_indices[row]);
+            ++seen.at(query);
+            position[query] = block.first + static_cast<std::int64_t>(row);
+            for (std::size_t i = 0; i < static_cast<std::size_t>(k); ++i) {
+                const std::size_t from = row * static_cast<std::size_t>(k) + i;
+                const std::size_t to = query * static_cast<std::size_t>(k) + i;
+                rows.indices[to] = block.indices[from];
+                rows.distances[to] = block.template distances<T>()[from];
+            }
+        }
+    }
+    std::int64_t k;
+    std::vector<int> seen;
+    std::vector<std::int64_t> position;
+    oracle::Rows<T> rows;
+    std::mutex adding;
+};
+
+TEST_P(Visit, SeesEveryRowOnce) {
+    with_type(GetParam().dtype, [&]<class T>(T) {
+        const PointSet<T> set = point_set<T>(GetParam().set, GetParam().dimension);
+        for (const NamedBox& named : set.boxes) {
+            const oracle::WorkingCopy<T> copy = oracle::working_copy<T>(set.coordinates, set.dimension, named.box);
+            const oracle::Neighbors<T> expected(copy, 20);
+            const Tree tree(set.view(), named.box);
+            const std::vector<T> queries = queries_for(set, named.box, 70);
+            const oracle::Neighbors<T> expected_of_queries(copy, queries);
+            for (const Engine engine : {Engine::tree, Engine::brute_force}) {
+                const KnnOptions options{.exclude_self = true, .engine = engine};
+                Collected<T> self(set.count(), 12);
+                knn_visit([&](const NeighborBlock& block) { self.add(block); }, tree, 12, options, cpu(3));
+                EXPECT_EQ(self.seen, std::vector<int>(self.seen.size(), 1));
+                EXPECT_TRUE(same_rows<T>(self.rows, expected.rows(12, options), 12))
+                    << named.name << ", " << name_of(engine);
+                for (std::size_t i = 0; engine == Engine::tree && i < self.position.size(); ++i) {
+                    EXPECT_EQ(tree.order()[static_cast<std::size_t>(self.position[i])], static_cast<std::int32_t>(i));
+                }
+
+                Collected<T> separate(70, 3);
+                knn_visit([&](const NeighborBlock& block) { separate.add(block); }, tree,
+                          PointsView(queries, set.dimension), 3, {.squared = true, .engine = engine}, cpu(3));
+                EXPECT_EQ(separate.seen, std::vector<int>(70, 1));
+                EXPECT_TRUE(same_rows<T>(separate.rows, expected_of_queries.rows(3, {.squared = true}), 3))
+                    << named.name << ", separate queries, " << name_of(engine);
+            }
+        }
+    });
+}
+
+INSTANTIATE_TEST_SUITE_P(SomeSets, Visit,
+                         testing::ValuesIn(cases_of({"empty", "one", "two", "uniform", "clustered", "lattice",
+                                                     "coincident", "far_outlier"})),
+                         case_name);
+
+class Visitors : public NeedsDimension<3> {};
+
+TEST_F(Visitors, DensityEqualsTheOneFromFullRows) {
+    constexpr std::int64_t k = 16;
+    const std::int64_t count = sized(4000);
+    const std::vector<float> points = uniform_points<float>(count, 3, 0, 1, 51);
+    const Tree tree(PointsView(points, 3), Box::periodic(1));
+    const auto density = [](float radius) { return 3 * k / (4 * 3.14159265F * radius * radius * radius); };
+
+    std::vector<float> reduced(static_cast<std::size_t>(count), -1);
+    knn_visit(
+        [&](const NeighborBlock& block) {
+            for (std::size_t row = 0; row < block.query_indices.size(); ++row) {
+                reduced[static_cast<std::size_t>(block.query_indices[row])] =
+                    density(block.distances<float>()[row * k + k - 1]);
+            }
+        },
+        tree, k);
+
+    const KnnResult full = knn(tree, k);
+    for (std::size_t i = 0; i < reduced.size(); ++i) {
+        EXPECT_EQ(reduced[i], density(full.distances<float>()[i * k + k - 1])) << "point " << i;
+    }
+}
+
+TEST_F(Visitors, AnExceptionOfTheVisitorReachesTheCaller) {
+    const std::vector<float> points = uniform_points<float>(500, 3, 0, 1, 52);
+    const Tree tree(PointsView(points, 3));
+    for (const Engine engine : {Engine::tree, Engine::brute_force}) {
+        EXPECT_THROW(knn_visit([](const NeighborBlock&) { throw std::domain_error("enough"); }, tree, 4,
+                               {.engine = engine}, cpu(2)),
+                     std::domain_error);
+    }
+    EXPECT_EQ(knn(tree, 4).rows(), 500); // and the tree is as good as before
+}
+
+} // namespace
+} // namespace kith::test

@@ -1,0 +1,81 @@
+// See neighbors.hpp.
+#include "oracle/neighbors.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace kith::oracle {
+
+template <class T>
+std::vector<typename Neighbors<T>::Ranked> Neighbors<T>::ranked(const WorkingCopy<T>& sources, const T* query,
+                                                                std::int64_t longest) {
+    std::vector<Ranked> ranking;
+    for (std::int64_t i = 0; i < sources.count(); ++i) {
+        ranking.push_back({squared_distance(sources, query, sources.point(i)), i});
+    }
+    const auto kept = static_cast<std::ptrdiff_t>(std::min<std::int64_t>(longest, sources.count()));
+    std::partial_sort(ranking.begin(), ranking.begin() + kept, ranking.end());
+    ranking.resize(static_cast<std::size_t>(kept));
+    return ranking;
+}
+
+// One more than `longest` is ranked because exclude_self may drop one.
+template <class T>
+Neighbors<T>::Neighbors(WorkingCopy<T> sources, std::int64_t longest) : sources_(std::move(sources)) {
+    for (std::int64_t i = 0; i < sources_.count(); ++i) {
+        ranking_.push_back(ranked(sources_, sources_.point(i), std::min(longest, sources_.count()) + 1));
+    }
+}
+
+template <class T>
+Neighbors<T>::Neighbors(WorkingCopy<T> sources, std::span<const T> queries, std::int64_t longest)
+    : sources_(std::move(sources)) {
+    const std::vector<T> placed = placed_queries(sources_, queries);
+    for (std::size_t i = 0; i < placed.size(); i += static_cast<std::size_t>(sources_.dimension)) {
+        ranking_.push_back(ranked(sources_, placed.data() + i, longest));
+    }
+}
+
+template <class T>
+void Neighbors<T>::read_off(const WorkingCopy<T>& sources, const std::vector<Ranked>& ranking, std::int64_t query,
+                            std::int64_t k, const KnnOptions& options, Rows<T>& rows) {
+    const T limit = squared_radius(sources, options.max_distance);
+    std::int64_t found = 0;
+    for (const Ranked& source : ranking) {
+        const bool is_self = options.exclude_self && source.index == query;
+        if (found == k || is_self || source.squared > limit) {
+            continue;
+        }
+        rows.indices.push_back(source.index);
+        rows.distances.push_back(options.squared ? std::ldexp(source.squared, -2 * sources.exponent)
+                                                 : std::ldexp(std::sqrt(source.squared), -sources.exponent));
+        ++found;
+    }
+    for (; found < k; ++found) {
+        rows.indices.push_back(-1);
+        rows.distances.push_back(std::numeric_limits<T>::infinity());
+    }
+}
+
+template <class T>
+Rows<T> Neighbors<T>::rows(std::int64_t k, const KnnOptions& options) const {
+    Rows<T> result;
+    for (std::int64_t i = 0; i < row_count(); ++i) {
+        read_off(sources_, ranking_[static_cast<std::size_t>(i)], i, k, options, result);
+    }
+    return result;
+}
+
+template <class T>
+Rows<T> Neighbors<T>::row(const WorkingCopy<T>& sources, std::int64_t query, std::int64_t k,
+                          const KnnOptions& options) {
+    Rows<T> result;
+    read_off(sources, ranked(sources, sources.point(query), k + 1), query, k, options, result);
+    return result;
+}
+
+template class Neighbors<float>;
+template class Neighbors<double>;
+
+} // namespace kith::oracle

@@ -1,0 +1,59 @@
+// k nearest neighbours by sorting: every source is ranked by (squared distance, index) for every query, and the answer
+// is the front of the ranking. The contract is docs/semantics.md, "Distance" and "Order of neighbours, ties".
+//
+// Cost: queries * sources * log(sources), once; answers for any k and any options are then read off the ranking.
+#pragma once
+
+#include "oracle/working_copy.hpp"
+
+#include <kith/knn.hpp>
+
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <vector>
+
+namespace kith::oracle {
+
+template <class T>
+struct Rows {
+    std::vector<std::int64_t> indices;
+    std::vector<T> distances;
+};
+
+template <class T>
+class Neighbors {
+public:
+    /// A self-search. `longest` limits the ranking where it is known that no longer row is asked for.
+    explicit Neighbors(WorkingCopy<T> sources, std::int64_t longest = std::numeric_limits<std::int64_t>::max());
+    /// Separate queries, as given.
+    Neighbors(WorkingCopy<T> sources, std::span<const T> queries,
+              std::int64_t longest = std::numeric_limits<std::int64_t>::max());
+
+    [[nodiscard]] std::int64_t row_count() const { return static_cast<std::int64_t>(ranking_.size()); }
+    [[nodiscard]] Rows<T> rows(std::int64_t k, const KnnOptions& options = {}) const;
+
+    /// One row: for data too large to rank every query.
+    static Rows<T> row(const WorkingCopy<T>& sources, std::int64_t query, std::int64_t k,
+                       const KnnOptions& options = {});
+
+private:
+    struct Ranked {
+        T squared;
+        std::int64_t index;
+        friend bool operator<(const Ranked& a, const Ranked& b) {
+            return a.squared < b.squared || (a.squared == b.squared && a.index < b.index);
+        }
+    };
+    static std::vector<Ranked> ranked(const WorkingCopy<T>& sources, const T* query, std::int64_t longest);
+    static void read_off(const WorkingCopy<T>& sources, const std::vector<Ranked>& ranking, std::int64_t query,
+                         std::int64_t k, const KnnOptions& options, Rows<T>& rows);
+
+    WorkingCopy<T> sources_;
+    std::vector<std::vector<Ranked>> ranking_;
+};
+
+extern template class Neighbors<float>;
+extern template class Neighbors<double>;
+
+} // namespace kith::oracle

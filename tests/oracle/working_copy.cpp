@@ -1,0 +1,126 @@
+// See working_copy.hpp.
+#include "oracle/working_copy.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace kith::oracle {
+
+namespace {
+
+template <class T>
+T default_origin(std::span<const T> sources, int dimension, int axis, T length) {
+    T lower = 0;
+    T upper = 0;
+    for (auto i = static_cast<std::size_t>(axis); i < sources.size(); i += static_cast<std::size_t>(dimension)) {
+        const bool is_first = i == static_cast<std::size_t>(axis);
+        lower = is_first ? sources[i] : std::min(lower, sources[i]);
+        upper = is_first ? sources[i] : std::max(upper, sources[i]);
+    }
+    if (lower >= 0 && upper <= length) {
+        return 0;
+    }
+    if (lower >= -length / 2 && upper <= length / 2) {
+        return -length / 2;
+    }
+    return static_cast<T>(upper - lower) <= length ? lower : T{0};
+}
+
+template <class T>
+T wrapped(T x, T origin, T length) {
+    if (length == 0 || is_inside(x, origin, length)) {
+        return x;
+    }
+    const double given = x;
+    const double period = length;
+    const T image = static_cast<T>(given - period * std::floor((given - origin) / period));
+    if (!(image >= origin)) {
+        return origin;
+    }
+    T kept = std::min(image, static_cast<T>(origin + length));
+    while (!is_inside(kept, origin, length)) {
+        kept = std::nextafter(kept, origin);
+    }
+    return kept;
+}
+
+template <class T>
+std::vector<T> placed(const WorkingCopy<T>& copy, std::span<const T> coordinates) {
+    std::vector<T> result;
+    for (std::size_t i = 0; i < coordinates.size(); ++i) {
+        const std::size_t axis = i % static_cast<std::size_t>(copy.dimension);
+        const T inside = wrapped(coordinates[i], copy.origin[axis], copy.length[axis]);
+        result.push_back(std::ldexp(inside, copy.exponent) + T{0}); // adding +0.0 turns -0.0 into +0.0
+    }
+    return result;
+}
+
+} // namespace
+
+template <class T>
+bool is_inside(T x, T origin, T length) {
+    return x >= origin && static_cast<T>(x - origin) <= length;
+}
+
+template <class T>
+WorkingCopy<T> working_copy(std::span<const T> sources, int dimension, const Box& box) {
+    WorkingCopy<T> copy;
+    copy.dimension = dimension;
+    T largest = 0;
+    for (const T x : sources) {
+        largest = std::max(largest, std::abs(x));
+    }
+    for (int axis = 0; axis < dimension; ++axis) {
+        const auto a = static_cast<std::size_t>(axis);
+        copy.length[a] = static_cast<T>(box.period(axis));
+        largest = std::max(largest, copy.length[a]);
+        if (copy.length[a] != 0) {
+            copy.origin[a] = box.origin(axis) ? static_cast<T>(*box.origin(axis))
+                                              : default_origin(sources, dimension, axis, copy.length[a]);
+        }
+    }
+    copy.exponent = largest == 0 ? 0 : 31 - std::ilogb(largest);
+    for (std::size_t axis = 0; axis < copy.length.size(); ++axis) {
+        copy.period[axis] = std::ldexp(copy.length[axis], copy.exponent);
+    }
+    copy.points = placed(copy, sources);
+    return copy;
+}
+
+template <class T>
+std::vector<T> placed_queries(const WorkingCopy<T>& sources, std::span<const T> queries) {
+    return placed(sources, queries);
+}
+
+template <class T>
+T squared_radius(const WorkingCopy<T>& sources, double radius) {
+    const T scaled = std::ldexp(static_cast<T>(radius), sources.exponent);
+    return scaled * scaled;
+}
+
+template <class T>
+T squared_distance(const WorkingCopy<T>& sources, const T* query, const T* point) {
+    T squared = 0;
+    for (int axis = 0; axis < sources.dimension; ++axis) {
+        const T period = sources.period[static_cast<std::size_t>(axis)];
+        T t = std::abs(query[axis] - point[axis]);
+        if (period != 0) {
+            t = std::min(t, period - t);
+        }
+        squared = axis == 0 ? t * t : std::fma(t, t, squared);
+    }
+    return squared;
+}
+
+template bool is_inside(float, float, float);
+template bool is_inside(double, double, double);
+template WorkingCopy<float> working_copy(std::span<const float>, int, const Box&);
+template WorkingCopy<double> working_copy(std::span<const double>, int, const Box&);
+template std::vector<float> placed_queries(const WorkingCopy<float>&, std::span<const float>);
+template std::vector<double> placed_queries(const WorkingCopy<double>&, std::span<const double>);
+template float squared_radius(const WorkingCopy<float>&, double);
+template double squared_radius(const WorkingCopy<double>&, double);
+template float squared_distance(const WorkingCopy<float>&, const float*, const float*);
+template double squared_distance(const WorkingCopy<double>&, const double*, const double*);
+
+} // namespace kith::oracle

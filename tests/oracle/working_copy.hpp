@@ -1,0 +1,51 @@
+// The oracle's view of the points: what the contract (docs/semantics.md, "Numbers" and "Boxes") says the coordinates
+// become before any distance is taken.
+//
+// A coordinate on a periodic axis is wrapped into the box, then everything is multiplied by one power of two that brings
+// the largest absolute source coordinate, as given, or period into [2^31, 2^32). Periods and origins are rounded to the
+// coordinates' type first. All loops are the plainest possible; nothing here is shared with the library.
+#pragma once
+
+#include <kith/points.hpp>
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace kith::oracle {
+
+template <class T>
+struct WorkingCopy {
+    int dimension = 0;
+    int exponent = 0;                      ///< working = given * 2^exponent
+    std::vector<T> points;                 ///< row-major, wrapped and scaled
+    std::array<T, max_dimension> period{}; ///< scaled; 0 on an open axis
+    std::array<T, max_dimension> length{}; ///< the period as given, rounded to T
+    std::array<T, max_dimension> origin{}; ///< as given or by default, rounded to T
+
+    [[nodiscard]] std::int64_t count() const { return static_cast<std::int64_t>(points.size()) / dimension; }
+    [[nodiscard]] const T* point(std::int64_t i) const { return points.data() + i * dimension; }
+};
+
+/// The working copy of row-major n x d sources.
+template <class T>
+WorkingCopy<T> working_copy(std::span<const T> sources, int dimension, const Box& box = {});
+
+/// Queries wrapped into the same box and scaled by the same power of two.
+template <class T>
+std::vector<T> placed_queries(const WorkingCopy<T>& sources, std::span<const T> queries);
+
+/// x >= origin and x - origin, rounded to T, <= length.
+template <class T>
+bool is_inside(T x, T origin, T length);
+
+/// A length in the units of the points, rounded to T and scaled, and its square in T.
+template <class T>
+T squared_radius(const WorkingCopy<T>& sources, double radius);
+
+/// Squared distance of two points of a working copy, nearest image.
+template <class T>
+T squared_distance(const WorkingCopy<T>& sources, const T* query, const T* point);
+
+} // namespace kith::oracle

@@ -1,0 +1,95 @@
+// Boxes: how origins are resolved, how coordinates outside are wrapped, and what lies exactly on an edge.
+#include "support/cases.hpp"
+
+#include <kith/kith.hpp>
+
+#include <gtest/gtest.h>
+
+#include <limits>
+#include <vector>
+
+namespace kith::test {
+namespace {
+
+double origin_for(const std::vector<double>& along_first_axis, const Box& box) {
+    std::vector<double> points;
+    for (const double x : along_first_axis) {
+        points.insert(points.end(), {x, 0.0});
+    }
+    return Tree(PointsView(points, 2), box).box().origin(0).value();
+}
+
+class Boxes : public NeedsDimension<2> {};
+
+TEST_F(Boxes, DefaultOriginsFollowTheSources) {
+    const Box box = Box::periodic({2.0, 0.0});
+    EXPECT_EQ(origin_for({}, box), 0);
+    EXPECT_EQ(origin_for({0, 2}, box), 0);
+    EXPECT_EQ(origin_for({0.5, 1.5}, box), 0);
+    EXPECT_EQ(origin_for({-1, 1}, box), -1);
+    EXPECT_EQ(origin_for({-0.5, 0.25}, box), -1);
+    EXPECT_EQ(origin_for({3.5, 5.5}, box), 3.5);
+    EXPECT_EQ(origin_for({-1.5, 0.25}, box), -1.5);
+    EXPECT_EQ(origin_for({-1.5, 1.0}, box), 0);
+    EXPECT_EQ(origin_for({-1.5, 1.0}, box.with_origin(0, -7.25)), -7.25);
+}
+
+TEST_F(Boxes, AreReportedWithEveryOriginResolved) {
+    const std::vector<float> points{5, -0.25F, 5.5F, 0.25F};
+    const Tree periodic(PointsView(points, 2), Box::periodic(1));
+    EXPECT_EQ(periodic.box().axes(), 2);
+    EXPECT_EQ(periodic.box().period(0), 1);
+    EXPECT_EQ(periodic.box().origin(0), 5);
+    EXPECT_EQ(periodic.box().origin(1), -0.5);
+    const Tree mixed(PointsView(points, 2), Box::periodic({0.0, 1.0}));
+    EXPECT_EQ(mixed.box().period(0), 0);
+    EXPECT_EQ(mixed.box().period(1), 1);
+}
+
+TEST_F(Boxes, OppositeEdgesCoincide) {
+    const std::vector<double> points{0, 0, 1, 0, 0.5, 0};
+    for (const Engine engine : {Engine::tree, Engine::brute_force}) {
+        const KnnResult found = knn(PointsView(points, 2), 2, Box::periodic({1.0, 0.0}), {.engine = engine});
+        EXPECT_EQ(found.indices()[0], 0);
+        EXPECT_EQ(found.indices()[1], 1);
+        EXPECT_EQ(found.distances<double>()[1], 0);
+        EXPECT_EQ(found.indices()[2], 0); // for point 1 too the tie goes to the lower index
+        EXPECT_EQ(found.indices()[3], 1);
+    }
+}
+
+TEST_F(Boxes, ImagesOfAPointAreThatPoint) {
+    const std::vector<double> points{0.25, 0.5, 0.75, 0.5};
+    const std::vector<double> images{0.25, 0.5, 4.25, -7.5, -1048575.75, 0.5};
+    for (const Engine engine : {Engine::tree, Engine::brute_force}) {
+        const KnnResult found =
+            knn(PointsView(points, 2), PointsView(images, 2), 1, Box::periodic(1), {.engine = engine});
+        for (std::size_t i = 0; i < 3; ++i) {
+            EXPECT_EQ(found.indices()[i], 0) << "image " << i;
+            EXPECT_EQ(found.distances<double>()[i], 0) << "image " << i;
+        }
+    }
+}
+
+TEST_F(Boxes, OnlyTheNearestImageCounts) {
+    const std::vector<float> points{0.25F, 0.25F};
+    for (const Engine engine : {Engine::tree, Engine::brute_force}) {
+        const KnnResult found = knn(PointsView(points, 2), 3, Box::periodic(1), {.engine = engine});
+        EXPECT_EQ(std::vector<std::int32_t>(found.indices().begin(), found.indices().end()),
+                  (std::vector<std::int32_t>{0, -1, -1}));
+    }
+}
+
+TEST_F(Boxes, OpenAxesAreNotWrapped) {
+    const std::vector<float> points{0.125F, 0.125F, 0.875F, 0.875F};
+    const auto distance = [&](const Box& box) {
+        return knn(PointsView(points, 2), 2, box, {.squared = true}).distances<float>()[1];
+    };
+    EXPECT_EQ(distance(Box{}), 1.125F);
+    EXPECT_EQ(distance(Box::periodic(0)), 1.125F);
+    EXPECT_EQ(distance(Box::periodic({1.0, 0.0})), 0.625F);
+    EXPECT_EQ(distance(Box::periodic(1)), 0.125F);
+}
+
+} // namespace
+} // namespace kith::test

@@ -1,0 +1,140 @@
+// Points and boxes that cannot be used are refused before any work starts, with the first offending point and value.
+#include "support/cases.hpp"
+
+#include <kith/kith.hpp>
+
+#include <gtest/gtest.h>
+
+#include <limits>
+#include <string>
+#include <vector>
+
+namespace kith::test {
+namespace {
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+
+// By every way in: a tree, a search without one, groups.
+testing::AssertionResult is_refused_everywhere(ErrorKind kind, const std::vector<std::string>& parts,
+                                               const PointsView& points, const Box& box = {}) {
+    std::vector<testing::AssertionResult> results{is_refused(kind, parts, [&] { const Tree tree(points, box); })};
+    for (const Engine engine : {Engine::tree, Engine::brute_force, Engine::automatic}) {
+        results.push_back(is_refused(kind, parts, [&] { (void)knn(points, 1, box, {.engine = engine}); }));
+        results.push_back(
+            is_refused(kind, parts, [&] { (void)fof(points, LinkingLength::absolute(1), box, {.engine = engine}); }));
+    }
+    for (const testing::AssertionResult& result : results) {
+        if (!result) {
+            return result;
+        }
+    }
+    return testing::AssertionSuccess();
+}
+
+class Refused : public NeedsDimension<3> {
+protected:
+    std::vector<double> points = uniform_points<double>(40, 3, 0, 1, 171);
+    [[nodiscard]] PointsView view() const { return {points, 3}; }
+};
+
+TEST_F(Refused, NotANumber) {
+    points[3 * 17 + 1] = nan;
+    points[3 * 20] = nan;
+    EXPECT_TRUE(is_refused_everywhere(ErrorKind::invalid_points, {"point 17", "NaN", "coordinate 1"}, view()));
+}
+
+TEST_F(Refused, Infinity) {
+    points[3 * 5 + 2] = -infinity;
+    points[3 * 6] = nan;
+    EXPECT_TRUE(is_refused_everywhere(ErrorKind::invalid_points, {"point 5", "-inf", "coordinate 2"}, view()));
+}
+
+TEST_F(Refused, TheFirstOffenderIsNamedWhateverTheThreads) {
+    std::vector<float> many(300000 * 3, 0.5F);
+    many[3 * 123456] = std::numeric_limits<float>::quiet_NaN();
+    many[3 * 299999 + 2] = std::numeric_limits<float>::infinity();
+    for (const int threads : {1, 2, 7}) {
+        EXPECT_TRUE(is_refused(ErrorKind::invalid_points, {"point 123456", "NaN"},
+                               [&] { const Tree tree(PointsView(many, 3), {}, {}, cpu(threads)); }));
+    }
+}
+
+TEST_F(Refused, FlatArraysThatAreNoWholePoints) {
+    points.pop_back();
+    EXPECT_TRUE(is_refused_everywhere(ErrorKind::invalid_argument, {"119", "3"}, view()));
+}
+
+TEST_F(Refused, DimensionsThatAreNotBuilt) {
+    EXPECT_TRUE(is_refused_everywhere(ErrorKind::unsupported, {"dimension 1", "KITH_DIMS"}, {points, 1}));
+    EXPECT_TRUE(is_refused_everywhere(ErrorKind::unsupported, {"dimension 9"},
+                                      PointsView(points.data(), DType::float64, 4, 9, 9, 1)));
+    EXPECT_TRUE(is_refused_everywhere(ErrorKind::unsupported, {"dimension 0"},
+                                      PointsView(points.data(), DType::float64, 4, 0, 1, 1)));
+    for (int dimension = 2; dimension <= max_dimension; ++dimension) {
+        if (!is_built(dimension)) {
+            EXPECT_TRUE(is_refused_everywhere(ErrorKind::unsupported, {"dimension " + std::to_string(dimension)},
+                                              PointsView(points.data(), 4, dimension)));
+        }
+    }
+}
+
+TEST_F(Refused, PointsAtNoAddress) {
+    EXPECT_TRUE(is_refused_everywhere(ErrorKind::invalid_argument, {"4 points", "null"},
+                                      PointsView(static_cast<const float*>(nullptr), 4, 3)));
+}
+
+TEST_F(Refused, PointsOnADevice) {
+    EXPECT_TRUE(
+        is_refused_everywhere(ErrorKind::unsupported, {"CPU"},
+                              PointsView(points.data(), DType::float64, 40, 3, 3, 1, Device{DeviceKind::cuda, 0})));
+}
+
+TEST_F(Refused, PeriodsThatAreNone) {
+    EXPECT_TRUE(is_refused_everywhere(ErrorKind::invalid_argument, {"period", "-2", "axis 1"}, view(),
+                                      Box::periodic({1.0, -2.0, 1.0})));
+    EXPECT_TRUE(is_refused_everywhere(ErrorKind::invalid_argument, {"period", "nan", "axis 2"}, view(),
+                                      Box::periodic({1.0, 1.0, nan})));
+    EXPECT_TRUE(is_refused_everywhere(ErrorKind::invalid_argument, {"period", "inf", "axis 0"}, view(),
+                                      Box::periodic(infinity)));
+}
+
+TEST_F(Refused, OriginsThatAreNone) {
+    EXPECT_TRUE(is_refused_everywhere(ErrorKind::invalid_argument, {"origin", "nan", "axis 1"}, view(),
+                                      Box::periodic(1).with_origin(1, nan)));
+    EXPECT_TRUE(is_refused_everywhere(ErrorKind::invalid_argument, {"origin", "inf", "axis 0"}, view(),
+                                      Box::periodic(1).with_origin(0, infinity)));
+}
+
+TEST_F(Refused, OriginsThatSwallowThePeriod) {
+    // Beside 1e30 a period of 1 is nothing: every point would be wrapped onto the same place.
+    EXPECT_TRUE(is_refused_everywhere(ErrorKind::invalid_argument, {"box", "1e+30", "axis 0"}, view(),
+                                      Box::periodic(1).with_origin(0, 1e30)));
+    const std::vector<float> narrow(points.begin(), points.end());
+    EXPECT_TRUE(is_refused_everywhere(ErrorKind::invalid_argument, {"box", "axis 2"}, PointsView(narrow, 3),
+                                      Box::periodic(1).with_origin(2, -1e8)));
+}
+
+TEST_F(Refused, BoxesOfAnotherDimension) {
+    EXPECT_TRUE(
+        is_refused_everywhere(ErrorKind::invalid_argument, {"box", "2", "3"}, view(), Box::periodic({1.0, 1.0})));
+}
+
+TEST_F(Refused, PointsWiderThanTwicePeriod) {
+    points[0] = 0;
+    points[3] = 4.25;
+    EXPECT_TRUE(is_refused_everywhere(ErrorKind::invalid_points, {"4.25", "axis 0", "2"}, view(), Box::periodic(2)));
+    points[3] = 4;
+    EXPECT_EQ(Tree(view(), Box::periodic(2)).size(), 40);
+}
+
+TEST_F(Refused, PeriodsThatTheTypeCannotExpress) {
+    const std::vector<float> narrow(points.begin(), points.end());
+    EXPECT_TRUE(is_refused_everywhere(ErrorKind::invalid_argument, {"period", "1e+100"}, PointsView(narrow, 3),
+                                      Box::periodic(1e100)));
+    EXPECT_TRUE(is_refused_everywhere(ErrorKind::invalid_argument, {"period", "1e-100"}, PointsView(narrow, 3),
+                                      Box::periodic(1e-100)));
+}
+
+} // namespace
+} // namespace kith::test

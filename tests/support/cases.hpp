@@ -1,0 +1,90 @@
+// What the conformance suites run over, and how two answers are compared.
+//
+// A case is a scalar type, a dimension that is built, and a named point set; suites take every one of them. Rows are
+// compared bit for bit, and a difference is reported with its query, rank and both values.
+#pragma once
+
+#include "oracle/groups.hpp"
+#include "oracle/neighbors.hpp"
+#include "support/point_sets.hpp"
+
+#include <kith/error.hpp>
+#include <kith/fof.hpp>
+#include <kith/knn.hpp>
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace kith::test {
+
+/// Those of 2, 3 and 6 that this build has; all that it has if none of these.
+std::vector<int> built_dimensions();
+bool is_built(int dimension);
+
+/// A fixture whose tests are skipped where the dimension they use is not built.
+template <int Dimension>
+class NeedsDimension : public testing::Test {
+protected:
+    void SetUp() override {
+        if (!is_built(Dimension)) {
+            GTEST_SKIP() << "dimension " << Dimension << " is not built";
+        }
+    }
+};
+
+struct Case {
+    DType dtype = DType::float32;
+    int dimension = 0;
+    std::string set;
+};
+
+/// Every type, built dimension and point set.
+std::vector<Case> every_case();
+/// The same for some sets only.
+std::vector<Case> cases_of(const std::vector<std::string>& sets);
+
+void PrintTo(const Case& named, std::ostream* stream);
+std::string case_name(const testing::TestParamInfo<Case>& info);
+
+/// body(T{}) for the case's type.
+template <class Body>
+void with_type(DType dtype, const Body& body) {
+    if (dtype == DType::float32) {
+        body(float{});
+    } else {
+        body(double{});
+    }
+}
+
+/// The rows of a result, whatever the width of its indices.
+template <class T>
+oracle::Rows<T> rows_of(const KnnResult& result);
+
+template <class T>
+testing::AssertionResult same_rows(const oracle::Rows<T>& found, const oracle::Rows<T>& expected, std::int64_t k);
+template <class T>
+testing::AssertionResult same_rows(const KnnResult& found, const oracle::Rows<T>& expected) {
+    return same_rows(rows_of<T>(found), expected, found.k());
+}
+
+testing::AssertionResult same_groups(const FofResult& found, const oracle::Groups& expected);
+
+std::string name_of(Engine engine);
+
+testing::AssertionResult has_parts(const Error& error, ErrorKind kind, const std::vector<std::string>& parts);
+
+/// Runs the call, and holds that it throws a kith::Error of that kind whose text has all of the parts.
+template <class Call>
+testing::AssertionResult is_refused(ErrorKind kind, const std::vector<std::string>& parts, const Call& call) {
+    try {
+        call();
+    } catch (const Error& error) {
+        return has_parts(error, kind, parts);
+    }
+    return testing::AssertionFailure() << "nothing was thrown";
+}
+
+} // namespace kith::test
