@@ -46,15 +46,20 @@ std::vector<T> clustered(std::int64_t count, int dimension, std::uint64_t seed) 
 
 template <class T>
 std::vector<T> lattice(std::int64_t count, int dimension) {
-    const auto side =
-        static_cast<std::int64_t>(std::ceil(std::pow(static_cast<double>(count), 1.0 / dimension) - 1e-9));
+    // As nearly a cube as whole sides allow, so that the points extend along every axis.
+    std::vector<std::int64_t> sides(static_cast<std::size_t>(dimension), 1);
+    std::int64_t places = 1;
+    for (std::size_t axis = 0; places < count; axis = (axis + 1) % sides.size()) {
+        places = places / sides[axis] * (sides[axis] + 1);
+        ++sides[axis];
+    }
     // The order of the points is scrambled so that ties are not met in index order.
     return filled<T>(count, dimension, 0, [=](std::int64_t i, int axis, Random&) {
         std::int64_t rest = i * 389 % count;
-        for (int before = 0; before < axis; ++before) {
-            rest /= side;
+        for (std::size_t before = 0; before < static_cast<std::size_t>(axis); ++before) {
+            rest /= sides[before];
         }
-        return static_cast<double>(rest % side);
+        return static_cast<double>(rest % sides[static_cast<std::size_t>(axis)]);
     });
 }
 

@@ -1,0 +1,91 @@
+// Every instruction set that this machine has and the build contains gives the oracle's answers, bit for bit.
+//
+// Highway is told to choose one target after the other, the scalar fallback included; the library then dispatches to
+// it. The definitions of this file are the library's, so that both mean the same targets.
+#include "support/cases.hpp"
+
+#include <kith/kith.hpp>
+
+#include <gtest/gtest.h>
+
+#include <hwy/highway.h>
+#include <hwy/targets.h>
+
+#include <cmath>
+#include <cstdint>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace kith::test {
+namespace {
+
+/// Makes the library dispatch to one target while it lives.
+class OnlyTarget {
+public:
+    explicit OnlyTarget(std::int64_t target) {
+        hwy::SetSupportedTargetsForTest(target);
+        hwy::GetChosenTarget().Update(hwy::SupportedTargets());
+    }
+    OnlyTarget(const OnlyTarget&) = delete;
+    OnlyTarget& operator=(const OnlyTarget&) = delete;
+    ~OnlyTarget() {
+        hwy::SetSupportedTargetsForTest(0);
+        hwy::GetChosenTarget().Update(hwy::SupportedTargets());
+    }
+    /// Place in the dispatch tables.
+    [[nodiscard]] static std::size_t chosen() { return hwy::GetChosenTarget().GetIndex(); }
+};
+
+std::vector<std::int64_t> targets() {
+    std::vector<std::int64_t> all = hwy::SupportedAndGeneratedTargets();
+    if (all.empty() || all.back() != HWY_SCALAR) {
+        all.push_back(HWY_SCALAR);
+    }
+    return all;
+}
+
+TEST(Simd, EveryTargetIsReallyChosen) {
+    std::set<std::size_t> places;
+    for (const std::int64_t target : targets()) {
+        const OnlyTarget only(target);
+        EXPECT_TRUE(places.insert(OnlyTarget::chosen()).second) << hwy::TargetName(target);
+    }
+    EXPECT_EQ(places.size(), targets().size());
+}
+
+class SimdTargets : public testing::TestWithParam<Case> {};
+
+TEST_P(SimdTargets, EqualTheOracle) {
+    with_type(GetParam().dtype, [&]<class T>(T) {
+        const PointSet<T> set = point_set<T>(GetParam().set, GetParam().dimension);
+        for (const NamedBox& named : set.boxes) {
+            const oracle::WorkingCopy<T> copy = oracle::working_copy<T>(set.coordinates, set.dimension, named.box);
+            const oracle::Neighbors<T> neighbors(copy);
+            const oracle::Rows<T> expected = neighbors.rows(9);
+            const oracle::Rows<T> expected_many = neighbors.rows(120);
+            const double length = set.count() == 0 ? 0 : static_cast<double>(expected.distances[5]);
+            const oracle::Groups expected_groups = oracle::groups(copy, length);
+            for (const std::int64_t target : targets()) {
+                const OnlyTarget only(target);
+                for (const Engine engine : {Engine::tree, Engine::brute_force}) {
+                    const std::string where = named.name + ", " + name_of(engine) + ", " + hwy::TargetName(target);
+                    EXPECT_TRUE(same_rows<T>(knn(set.view(), 9, named.box, {.engine = engine}), expected)) << where;
+                    EXPECT_TRUE(same_rows<T>(knn(set.view(), 120, named.box, {.engine = engine}), expected_many))
+                        << where;
+                    if (length >= 0 && std::isfinite(length)) {
+                        EXPECT_TRUE(
+                            same_groups(fof(set.view(), LinkingLength::absolute(length), named.box, {.engine = engine}),
+                                        expected_groups))
+                            << where;
+                    }
+                }
+            }
+        }
+    });
+}
+
+INSTANTIATE_TEST_SUITE_P(EveryCase, SimdTargets, testing::ValuesIn(every_case()), case_name);
+
+} // namespace
+} // namespace kith::test
