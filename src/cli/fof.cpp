@@ -194,8 +194,7 @@ void write_map(const Arguments& arguments, const Findings& findings, const io::P
 }
 
 void write_outputs(const Arguments& arguments, const Findings& findings, const Invocation& invocation,
-                   OutputFiles& outputs, StageClock& clock, ProgressBar& bar) {
-    const WritingSection writing;
+                   const OutputFiles& outputs, StageClock& clock, ProgressBar& bar) {
     const io::Provenance made_by = provenance(arguments, findings, invocation);
     if (!arguments.map.empty()) {
         bar.announce("drawing the map");
@@ -219,8 +218,6 @@ void write_outputs(const Arguments& arguments, const Findings& findings, const I
             io::write_gtp(outputs.staged(arguments.gtp), findings.catalogue, findings.snapshot.header.time.value_or(0));
         }
     });
-    stop_if_interrupted();
-    outputs.commit();
 }
 
 std::vector<std::int32_t> largest_of(const FofResult& groups) {
@@ -305,7 +302,12 @@ void run(const Arguments& arguments, const Invocation& invocation) {
     find_groups(arguments, findings, execution, clock);
     describe_groups(arguments, findings, execution, clock);
     stop_if_interrupted();
-    write_outputs(arguments, findings, invocation, outputs, clock, bar);
+    {
+        const WritingSection writing;
+        outputs.write([&] { write_outputs(arguments, findings, invocation, outputs, clock, bar); });
+        stop_if_interrupted();
+        outputs.commit();
+    }
     bar.erase();
 
     print_warnings(findings.warnings);

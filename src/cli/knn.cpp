@@ -121,11 +121,8 @@ void run(const Arguments& arguments, const Invocation& invocation) {
         clock.time("write", [&] {
             const auto target = outputs.staged(arguments.output);
             const io::Provenance made_by = provenance(arguments, inputs, resolved.box, invocation);
-            if (target.extension() == ".npz") {
-                io::write_neighbors_npz(target, result, made_by);
-            } else {
-                io::write_neighbors_hdf5(target, result, made_by);
-            }
+            const auto write = target.extension() == ".npz" ? io::write_neighbors_npz : io::write_neighbors_hdf5;
+            outputs.write([&] { write(target, result, made_by); });
         });
         stop_if_interrupted();
         outputs.commit();

@@ -114,6 +114,23 @@ fs::path OutputFiles::staged(const fs::path& target) const {
     return found->staged;
 }
 
+void OutputFiles::write(const std::function<void()>& body) const {
+    try {
+        body();
+    } catch (const Error& error) {
+        std::string text = error.what();
+        for (const Output& output : outputs_) {
+            const std::string staged = output.staged.string();
+            const std::string given = output.given.string();
+            for (std::size_t at = text.find(staged); at != std::string::npos;
+                 at = text.find(staged, at + given.size())) {
+                text.replace(at, staged.size(), given);
+            }
+        }
+        throw Error(error.kind(), text);
+    }
+}
+
 void OutputFiles::commit() {
     for (std::size_t i = 0; i < outputs_.size(); ++i) {
         std::error_code failure;

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <initializer_list>
 #include <string>
 #include <string_view>
@@ -34,6 +35,9 @@ public:
 
     /// Where to write what is planned as `target`.
     [[nodiscard]] std::filesystem::path staged(const std::filesystem::path& target) const;
+
+    /// Runs what writes the staged files. Errors from it name the files as the user did, not as they are staged.
+    void write(const std::function<void()>& body) const;
 
     /// Puts every output in its place.
     void commit();
