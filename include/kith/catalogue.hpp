@@ -47,10 +47,10 @@ private:
 /// The particles behind the labels, in the same order. Only positions are required.
 struct Particles {
     PointsView positions;
-    std::optional<PointsView> velocities; ///< same count and dimension as the positions
-    std::optional<ScalarsView> masses;    ///< one per particle; absent: every particle has uniform_mass
+    std::optional<PointsView> velocities = {}; ///< same count and dimension as the positions
+    std::optional<ScalarsView> masses = {};    ///< one per particle; absent: every particle has uniform_mass
     double uniform_mass = 1;
-    std::span<const std::uint8_t> types; ///< 0 to 6 per particle; empty: all are type 1
+    std::span<const std::uint8_t> types = {}; ///< 0 to 6 per particle; empty: all are type 1
 };
 
 struct CatalogueOptions {

@@ -20,7 +20,8 @@
 
 namespace kith {
 
-/// Who does the searching. `automatic` takes brute force where it was measured to be faster: small inputs.
+/// Who does the searching. `automatic` takes brute force where it was measured to be faster: a handful of points,
+/// and few queries of points for which no tree is kept.
 enum class Engine : std::uint8_t { automatic, tree, brute_force };
 
 enum class IndexType : std::uint8_t { int32, int64 };

@@ -35,6 +35,19 @@ struct Device {
     friend bool operator==(const Device&, const Device&) = default;
 };
 
+/// An array of scalars, in one piece.
+template <class Range>
+concept CoordinateRange = std::ranges::contiguous_range<Range> && Coordinate<std::ranges::range_value_t<Range>>;
+
+/// The scalar type of a range of std::array.
+template <class Range>
+using ScalarOf = typename std::ranges::range_value_t<Range>::value_type;
+
+/// An array of std::array<float or double, d>, in one piece.
+template <class Range>
+concept PointRange = std::ranges::contiguous_range<Range> && Coordinate<ScalarOf<Range>> &&
+    (std::tuple_size<std::ranges::range_value_t<Range>>::value >= 1);
+
 /// A non-owning view of `count` points with `dimension` coordinates each. Strides count scalars, not bytes: coordinate
 /// `axis` of point `i` is at `data + i * point_stride + axis * axis_stride`. Row-major n x d arrays have strides
 /// (d, 1); structure-of-arrays blocks have (1, n). Strides may be negative or zero.
@@ -54,64 +67,45 @@ public:
 
     /// A flat range (vector, span, array) of n * d scalars, row-major. A count that d does not divide is refused when
     /// the view is used.
-    template <std::ranges::contiguous_range Range>
-        requires Coordinate<std::ranges::range_value_t<Range>> PointsView(const Range& coordinates, int dimension)
-            : PointsView(std::ranges::data(coordinates), rows_in(std::ranges::size(coordinates), dimension),
-                         dimension) {}
+    template <CoordinateRange Range>
+    PointsView(const Range& coordinates, int dimension)
+        : PointsView(std::ranges::data(coordinates), rows_in(std::ranges::size(coordinates), dimension), dimension) {}
 
-        /// A range of std::array<float or double, d>.
-        template <std::ranges::contiguous_range Range>
-            requires Coordinate<typename std::ranges::range_value_t<Range>::value_type> &&
-                (std::tuple_size<std::ranges::range_value_t<Range>>::value >= 1) PointsView(
-                    const Range&
-                        points) // NOLINT(google-explicit-constructor): a view of what is passed, like std::span
-                : PointsView(reinterpret_cast<const typename std::ranges::range_value_t<Range>::value_type*>(
-                                 std::ranges::data(points)),
-                             static_cast<std::int64_t>(std::ranges::size(points)),
-                             static_cast<int>(std::tuple_size<std::ranges::range_value_t<Range>>::value)) {}
+    /// A range of std::array<float or double, d>. Implicit: a view of what is passed, like std::span.
+    template <PointRange Range>
+    PointsView(const Range& points) // NOLINT(google-explicit-constructor)
+        : PointsView(reinterpret_cast<const ScalarOf<Range>*>(std::ranges::data(points)),
+                     static_cast<std::int64_t>(std::ranges::size(points)),
+                     static_cast<int>(std::tuple_size_v<std::ranges::range_value_t<Range>>)) {}
 
-            [[nodiscard]] const void* data() const noexcept {
-                return data_;
-            }
-            template <Coordinate T>
-            [[nodiscard]] const T* data_as() const noexcept {
-                return static_cast<const T*>(data_);
-            }
-            [[nodiscard]] std::int64_t count() const noexcept {
-                return count_;
-            }
-            [[nodiscard]] int dimension() const noexcept {
-                return dimension_;
-            }
-            [[nodiscard]] DType dtype() const noexcept {
-                return dtype_;
-            }
-            [[nodiscard]] std::int64_t point_stride() const noexcept {
-                return point_stride_;
-            }
-            [[nodiscard]] std::int64_t axis_stride() const noexcept {
-                return axis_stride_;
-            }
-            [[nodiscard]] Device device() const noexcept {
-                return device_;
-            }
+    [[nodiscard]] const void* data() const noexcept { return data_; }
+    template <Coordinate T>
+    [[nodiscard]] const T* data_as() const noexcept {
+        return static_cast<const T*>(data_);
+    }
+    [[nodiscard]] std::int64_t count() const noexcept { return count_; }
+    [[nodiscard]] int dimension() const noexcept { return dimension_; }
+    [[nodiscard]] DType dtype() const noexcept { return dtype_; }
+    [[nodiscard]] std::int64_t point_stride() const noexcept { return point_stride_; }
+    [[nodiscard]] std::int64_t axis_stride() const noexcept { return axis_stride_; }
+    [[nodiscard]] Device device() const noexcept { return device_; }
 
-        private:
-            // A negative count marks a flat array whose length is no multiple of the dimension; it is refused with the message
-            // that names both.
-            static std::int64_t rows_in(std::size_t scalars, int dimension) {
-                const bool whole = dimension >= 1 && scalars % static_cast<std::size_t>(dimension) == 0;
-                return whole ? static_cast<std::int64_t>(scalars / static_cast<std::size_t>(dimension))
-                             : -static_cast<std::int64_t>(scalars) - 1;
-            }
+private:
+    // A negative count marks a flat array whose length is no multiple of the dimension; it is refused with the message
+    // that names both.
+    static std::int64_t rows_in(std::size_t scalars, int dimension) {
+        const bool whole = dimension >= 1 && scalars % static_cast<std::size_t>(dimension) == 0;
+        return whole ? static_cast<std::int64_t>(scalars / static_cast<std::size_t>(dimension))
+                     : -static_cast<std::int64_t>(scalars) - 1;
+    }
 
-            const void* data_ = nullptr;
-            std::int64_t count_ = 0;
-            std::int64_t point_stride_ = 0;
-            std::int64_t axis_stride_ = 0;
-            int dimension_ = 0;
-            DType dtype_ = DType::float32;
-            Device device_;
+    const void* data_ = nullptr;
+    std::int64_t count_ = 0;
+    std::int64_t point_stride_ = 0;
+    std::int64_t axis_stride_ = 0;
+    int dimension_ = 0;
+    DType dtype_ = DType::float32;
+    Device device_;
 };
 
 /// Periods and origins, axis by axis, in the units of the points. A period of 0 leaves the axis open. Distances on a

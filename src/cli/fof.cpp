@@ -84,12 +84,16 @@ std::optional<ScalarsView> masses_of(const io::Snapshot& snapshot) {
 }
 
 void find_groups(const Arguments& arguments, Findings& findings, const Execution& execution, StageClock& clock) {
-    // The tree's copy of the points is gone before the catalogue takes its memory.
-    const Tree tree(findings.snapshot.positions.view(), findings.box.box, {}, execution);
-    clock.add(tree.stages());
-    findings.box.box = tree.box();
-    findings.groups = fof(tree, arguments.linking_length, {}, execution);
-    clock.add(findings.groups.stages);
+    try {
+        // The tree's copy of the points is gone before the catalogue takes its memory.
+        const Tree tree(findings.snapshot.positions.view(), findings.box.box, {}, execution);
+        clock.add(tree.stages());
+        findings.box.box = tree.box();
+        findings.groups = fof(tree, arguments.linking_length, {}, execution);
+        clock.add(findings.groups.stages);
+    } catch (const Error& error) {
+        throw blame_file(error, arguments.snapshot, findings.snapshot);
+    }
 }
 
 void describe_groups(const Arguments& arguments, Findings& findings, const Execution& execution, StageClock& clock) {

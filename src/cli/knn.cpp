@@ -86,6 +86,19 @@ io::Provenance provenance(const Arguments& arguments, const Inputs& inputs, cons
     return provenance;
 }
 
+KnnResult search(const Arguments& arguments, const Inputs& inputs, const Box& box, const Execution& execution) {
+    const PointsView points = inputs.points.positions.view();
+    try {
+        return inputs.queries
+                   ? knn(points, inputs.queries->positions.view(), arguments.k, box, arguments.search, execution)
+                   : knn(points, arguments.k, box, arguments.search, execution);
+    } catch (const Error& error) {
+        const bool queries = std::string_view(error.what()).starts_with("queries");
+        throw blame_file(error, queries ? arguments.queries : arguments.points,
+                         queries ? *inputs.queries : inputs.points);
+    }
+}
+
 void run(const Arguments& arguments, const Invocation& invocation) {
     if (arguments.search.exclude_self && !arguments.queries.empty()) {
         throw UsageError("--exclude-self is given with --queries; separate queries are no points of the set, so leave "
@@ -108,10 +121,7 @@ void run(const Arguments& arguments, const Invocation& invocation) {
     const ResolvedBox resolved = resolve_box(arguments.box, inputs.points.header);
 
     const Execution execution = cpu(arguments.common.threads, bar.callback());
-    const KnnResult result = inputs.queries
-                                 ? knn(points.view(), inputs.queries->positions.view(), arguments.k, resolved.box,
-                                       arguments.search, execution)
-                                 : knn(points.view(), arguments.k, resolved.box, arguments.search, execution);
+    const KnnResult result = search(arguments, inputs, resolved.box, execution);
     clock.add(result.stages);
     stop_if_interrupted();
 

@@ -156,6 +156,14 @@ std::string describe_types(const io::Snapshot& snapshot) {
     return (list.find(',') == std::string::npos ? "type " : "types ") + list;
 }
 
+Error blame_file(const Error& error, const std::string& path, const io::Snapshot& snapshot) {
+    if (error.kind() != ErrorKind::invalid_points) {
+        return error;
+    }
+    const std::string types = describe_types(snapshot);
+    return {error.kind(), fmt::format("'{}'{}: {}", path, types.empty() ? "" : ", " + types, error.what())};
+}
+
 io::Snapshot read_points(const std::string& path, const io::ReadOptions& options) {
     try {
         return io::read_snapshot(path, options);

@@ -4,6 +4,7 @@
 // settled once the file is known (`auto`, and the number of axes), so it is parsed first and resolved after reading.
 #pragma once
 
+#include <kith/error.hpp>
 #include <kith/io.hpp>
 #include <kith/knn.hpp>
 #include <kith/points.hpp>
@@ -51,6 +52,10 @@ struct ResolvedBox {
 /// Reads the selected particles. That the selection is empty is wrong usage; that the whole file is, is the file's
 /// fault, and thrown as Error(file).
 [[nodiscard]] io::Snapshot read_points(const std::string& path, const io::ReadOptions& options);
+
+/// The library's refusal of points, with the file (and the types taken from it) that they came from. Points are counted
+/// among those taken. Other errors come back as they are.
+[[nodiscard]] Error blame_file(const Error& error, const std::string& path, const io::Snapshot& snapshot);
 
 [[nodiscard]] Engine parse_engine(std::string_view text);
 [[nodiscard]] std::string_view name_of(Engine engine);

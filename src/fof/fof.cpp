@@ -23,7 +23,7 @@ namespace detail {
 namespace {
 
 /// Up to this many points, comparing all pairs beats building a tree (docs/performance-log.md).
-constexpr std::int64_t brute_force_pays = 768;
+constexpr std::int64_t brute_force_pays = 512;
 
 void check_length(const LinkingLength& length) {
     if (!(length.value() >= 0) || std::isinf(length.value())) {
@@ -63,6 +63,11 @@ void resolve_length(const LinkingLength& length, const Frame<T>& frame, std::int
                                                                 : VolumeKind::mixed;
     }
     result.linking_length = static_cast<double>(static_cast<T>(radius));
+    if (!std::isfinite(result.linking_length)) {
+        throw Error(ErrorKind::invalid_argument,
+                    message("the linking length comes to ", radius, ", more than ",
+                            sizeof(T) == 4 ? "float32" : "float64", " points can be apart; give a smaller one"));
+    }
 }
 
 Buffer<std::int32_t> own_roots(Context& context, std::int64_t count) {

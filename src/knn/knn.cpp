@@ -21,8 +21,11 @@ namespace detail {
 
 namespace {
 
-/// Up to this many sources, comparing with all of them beats building a tree (docs/performance-log.md).
-constexpr std::int64_t brute_force_pays = 768;
+/// Comparing with every source beats building a tree for a handful of points, and for few queries, the more of them the
+/// higher the dimension (docs/performance-log.md).
+bool brute_force_pays(const PointsView& points, const PointsView* queries) {
+    return queries != nullptr ? queries->count() <= 32 * std::int64_t{points.dimension()} : points.count() <= 32;
+}
 
 void check_request(std::int64_t k, const KnnOptions& options, bool separate_queries) {
     if (k < 1) {
@@ -170,7 +173,7 @@ Engine search_points(Context& context, const PointsView& points, const Box& box,
         }
     });
     const bool all_pairs = options.engine == Engine::brute_force ||
-                           (options.engine == Engine::automatic && points.count() <= brute_force_pays);
+                           (options.engine == Engine::automatic && brute_force_pays(points, queries));
     if (!all_pairs || points.count() == 0) {
         const PlaneTree<T> tree = build_plane_tree<T>(context, points, frame, TreeOptions{});
         search_in_tree(context, tree, TreeOptions{}, queries, k, options, sink);

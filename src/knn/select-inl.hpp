@@ -25,8 +25,8 @@ HWY_BEFORE_NAMESPACE();
 namespace kith::detail::HWY_NAMESPACE {
 
 /// Keeps the points of a block within a threshold, inclusive. The block is followed by a whole vector of NaN on axis 0,
-/// which is never within anything, or its size is a multiple of the vector's. Returns how many survive; `distances` and `indices` have room for all and a
-/// vector more.
+/// which is never within anything, or its size is a multiple of the vector's. Returns how many survive; `distances` and
+/// `indices` have room for all and a vector more.
 template <bool Periodic, int D, class T, class Index, class BlockIndex>
 HWY_INLINE std::int64_t keep_within(const T* query, const T* period, const T* block, std::int64_t stride,
                                     const BlockIndex* block_indices, std::int64_t size, T threshold, T* distances,
@@ -86,7 +86,7 @@ HWY_INLINE void sort_by_rank(const T* distances, const Index* indices, std::int6
 template <class T, class Index>
 HWY_INLINE void sort_survivors(T* distances, Index* indices, std::int64_t size, std::int64_t k, T* sorted_distances,
                                Index* sorted_indices, std::vector<Candidate<T>>& spare) {
-    constexpr std::int64_t most_ranked = 96; // beyond, counting all pairs costs more than sorting
+    constexpr std::int64_t most_ranked = 320; // beyond, counting all pairs costs more than sorting
     if (size > most_ranked) {
         sort_many(distances, indices, size, k, sorted_distances, sorted_indices, spare);
         return;

@@ -29,9 +29,15 @@ TEST_F(Failure, PointsThatAreNoNumbersAreRefused) {
         const Outcome outcome = kith(arguments);
         EXPECT_EQ(outcome.exit_code, 1);
         EXPECT_NE(outcome.err.find("point 1 "), std::string::npos) << outcome.err;
+        EXPECT_NE(outcome.err.find("'in.npy'"), std::string::npos) << outcome.err;
         EXPECT_EQ(outcome.out, "");
     }
     EXPECT_EQ(files(), std::vector<std::string>{"in.npy"});
+
+    write_npy("good.npy", std::vector<double>{0, 0, 0, 1, 1, 1}, 3);
+    const Outcome outcome = kith("knn good.npy --queries in.npy -k 1 -o out.npz");
+    EXPECT_EQ(outcome.exit_code, 1);
+    EXPECT_NE(outcome.err.find("'in.npy': queries: point 1 "), std::string::npos) << outcome.err;
 }
 
 TEST_F(Failure, AnEmptyFileIsBadData) {

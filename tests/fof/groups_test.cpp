@@ -113,6 +113,34 @@ TEST_F(Groups, OfALargerClusteredSet) {
     }
 }
 
+template <class T>
+void expect_groups_in(int dimension) {
+    const std::int64_t count = sized(600);
+    const std::vector<T> points = uniform_points<T>(count, dimension, 0, 1, 134);
+    const double separation = std::pow(1.0 / static_cast<double>(count), 1.0 / dimension);
+    for (const Box& box : {Box(), Box::periodic(1)}) {
+        const oracle::WorkingCopy<T> copy = oracle::working_copy<T>(points, dimension, box);
+        for (const double length : {0.5 * separation, 0.8 * separation, separation}) {
+            const oracle::Groups expected = oracle::groups(copy, length);
+            for (const Engine engine : engines) {
+                EXPECT_TRUE(same_groups(
+                    fof(PointsView(points, dimension), LinkingLength::absolute(length), box, {.engine = engine}),
+                    expected))
+                    << dimension << " dimensions, " << length << ", " << name_of(engine);
+            }
+        }
+    }
+}
+
+TEST(GroupsInEveryDimension, EqualTheOracle) {
+    for (int dimension = 2; dimension <= max_dimension; ++dimension) {
+        if (is_built(dimension)) {
+            expect_groups_in<float>(dimension);
+            expect_groups_in<double>(dimension);
+        }
+    }
+}
+
 TEST_F(Groups, OfAHundredThousandCoincidentPoints) {
     const std::vector<float> points(300000, 0.7F);
     for (const double length : {0.0, 0.1}) {

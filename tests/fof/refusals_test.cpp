@@ -37,6 +37,8 @@ TEST_F(FofRefuses, LengthsThatAreNone) {
     EXPECT_TRUE(refuses(LinkingLength::absolute(nan), {"linking length", "nan"}));
     EXPECT_TRUE(refuses(LinkingLength::relative(-0.25), {"linking length", "-0.25"}));
     EXPECT_TRUE(refuses(LinkingLength::relative(nan), {"linking length", "nan"}));
+    EXPECT_TRUE(refuses(LinkingLength::absolute(1e300), {"linking length", "1e+300", "float32"}));
+    EXPECT_TRUE(refuses(LinkingLength::relative(1e300), {"linking length", "e+299", "float32"}));
 }
 
 TEST_F(FofRefuses, RelativeLengthsWithoutAVolume) {

@@ -20,8 +20,9 @@ void search_tiles(const BruteForceJob<T>& job, std::int64_t begin, std::int64_t 
     const std::int64_t k = request.k;
     const std::int64_t needed = k + (request.exclude_self ? 1 : 0);
     const std::int64_t rows = end - begin;
-    // Survivors are cut down to the needed ones whenever there are a good deal more.
-    const std::int64_t most = std::min(sources.count, std::max<std::int64_t>(4 * needed, 256));
+    // Survivors are cut down to the needed ones whenever there are a good deal more. Tiles start small and double, so
+    // that each adds about as many survivors as are kept: the first threshold comes early.
+    const std::int64_t most = std::min(sources.count, std::max<std::int64_t>(needed + needed / 2, 16));
     const std::int64_t stride = most + tile + 2 * room;
     scratch.distances.resize(static_cast<std::size_t>(rows * stride));
     scratch.indices.resize(static_cast<std::size_t>(rows * stride));
@@ -39,17 +40,21 @@ void search_tiles(const BruteForceJob<T>& job, std::int64_t begin, std::int64_t 
             queries[row][axis] = job.receivers->axis(axis)[begin + row];
         }
     }
-    for (std::int64_t start = 0; start < sources.count; start += tile) {
+    std::int64_t size = std::min(tile, std::max<std::int64_t>(2 * needed + room - 1, 2 * room) / room * room);
+    for (std::int64_t start = 0; start < sources.count; start += size, size = std::min(tile, start)) {
         for (std::int64_t row = 0; row < rows; ++row) {
             T* distances = scratch.distances.data() + row * stride;
             LaneIndex* indices = scratch.indices.data() + row * stride;
             found[row] += keep_within<Periodic, D>(
                 queries[row], sources.frame.working_period.data(), sources.axis(0) + start, sources.stride,
-                sources.indices.data() + start, std::min(tile, sources.count - start), thresholds[row],
+                sources.indices.data() + start, std::min(size, sources.count - start), thresholds[row],
                 distances + found[row], indices + found[row]);
             if (found[row] > most) {
-                sort_many(distances, indices, found[row], needed, distances, indices, scratch.candidates);
+                sort_survivors(distances, indices, found[row], needed, scratch.sorted_distances.data(),
+                               scratch.sorted_indices.data(), scratch.candidates);
                 found[row] = needed;
+                std::copy_n(scratch.sorted_distances.data(), needed, distances);
+                std::copy_n(scratch.sorted_indices.data(), needed, indices);
                 thresholds[row] = distances[needed - 1];
             }
         }
