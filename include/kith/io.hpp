@@ -29,7 +29,7 @@ struct RealArray {
     [[nodiscard]] DType dtype() const noexcept {
         return std::holds_alternative<std::vector<float>>(values) ? DType::float32 : DType::float64;
     }
-    [[nodiscard]] std::int64_t rows() const noexcept {
+    [[nodiscard]] std::int64_t rows() const {
         return std::visit([&](const auto& v) { return static_cast<std::int64_t>(v.size()) / columns; }, values);
     }
     [[nodiscard]] PointsView view() const {

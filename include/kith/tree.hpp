@@ -38,18 +38,18 @@ public:
     explicit Tree(const PointsView& points, const Box& box = {}, const TreeOptions& options = {},
                   const Execution& execution = {});
 
-    [[nodiscard]] std::int64_t size() const noexcept;
-    [[nodiscard]] int dimension() const noexcept;
+    [[nodiscard]] std::int64_t size() const;
+    [[nodiscard]] int dimension() const;
     [[nodiscard]] DType dtype() const noexcept;
 
     /// The box with every origin resolved.
     [[nodiscard]] const Box& box() const noexcept;
 
     /// Original index of each point, in z-order. Valid as long as any copy of the tree lives.
-    [[nodiscard]] std::span<const std::int32_t> order() const noexcept;
+    [[nodiscard]] std::span<const std::int32_t> order() const;
 
     /// Planes from the leaves (0) to the top. An empty tree has none.
-    [[nodiscard]] int plane_count() const noexcept;
+    [[nodiscard]] int plane_count() const;
 
     /// First sorted position of every node of a plane, with the size at the end: nodes + 1 numbers.
     [[nodiscard]] std::span<const std::int32_t> plane(int index) const;

@@ -116,6 +116,7 @@ private:
 
     void paint_density() {
         std::vector<Colour> table;
+        table.reserve(1024);
         for (int i = 0; i < 1024; ++i) {
             table.push_back(colour_at(i / 1023.0));
         }

@@ -127,6 +127,7 @@ std::vector<double> numbers_in(string_view line) {
 
 std::optional<std::string> by_lines_of_numbers(const std::vector<string_view>& lines) {
     std::vector<std::size_t> widths;
+    widths.reserve(lines.size());
     for (const string_view line : lines) {
         widths.push_back(numbers_in(line).size());
     }

@@ -182,6 +182,7 @@ void write_header(const hdf5::OutputFile& file, const Catalogue& catalogue, cons
     file.set(header, "Dimension", std::int32_t{snapshot.header.dimension});
 
     std::vector<double> periods;
+    periods.reserve(static_cast<std::size_t>(snapshot.header.dimension));
     for (int axis = 0; axis < snapshot.header.dimension; ++axis) {
         periods.push_back(box.period(axis));
     }

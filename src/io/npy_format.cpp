@@ -52,7 +52,7 @@ public:
         if (end == string_view::npos) {
             fail("a closing quote");
         }
-        const std::string inside(text_.substr(at_ + 1, end - at_ - 1));
+        std::string inside(text_.substr(at_ + 1, end - at_ - 1));
         at_ = end + 1;
         return inside;
     }

@@ -22,7 +22,7 @@ namespace {
 
 constexpr std::int64_t bare_header_bytes = 28;
 constexpr std::array<std::int64_t, 3> narrow_record_bytes = {48, 36, 44};
-constexpr std::int64_t widening_bytes = 3 * 4; // of three float32 to float64
+constexpr std::int64_t widening_bytes = 12; // of three float32 to float64
 
 struct Header {
     std::endian order = std::endian::big;

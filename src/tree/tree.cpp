@@ -49,11 +49,11 @@ Tree::Tree(const PointsView& points, const Box& box, const TreeOptions& options,
     data_ = std::move(data);
 }
 
-std::int64_t Tree::size() const noexcept {
+std::int64_t Tree::size() const {
     return std::visit([](const auto& tree) { return tree.points.count; }, data_->tree);
 }
 
-int Tree::dimension() const noexcept {
+int Tree::dimension() const {
     return std::visit([](const auto& tree) { return tree.points.dimension(); }, data_->tree);
 }
 
@@ -65,11 +65,11 @@ const Box& Tree::box() const noexcept {
     return data_->box;
 }
 
-std::span<const std::int32_t> Tree::order() const noexcept {
+std::span<const std::int32_t> Tree::order() const {
     return std::visit([](const auto& tree) { return tree.points.indices.span(); }, data_->tree);
 }
 
-int Tree::plane_count() const noexcept {
+int Tree::plane_count() const {
     return std::visit([](const auto& tree) { return static_cast<int>(tree.planes.size()); }, data_->tree);
 }
 
