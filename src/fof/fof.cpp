@@ -93,16 +93,19 @@ void link_tree(Context& context, const PlaneTree<T>& tree, FofResult& result) {
         std::memset(whole.back().data(), 0, static_cast<std::size_t>(plane.nodes));
         job.whole.push_back(whole.back().data());
     }
-    context.expect(count);
-    PerThread<LinkScratch> scratch;
     if (count > 0) {
         const Plane<T>& top = tree.planes[tree.top()];
-        parallel_for(0, top.nodes, 1, [&](std::int64_t first, std::int64_t last) {
-            for (std::int64_t node = first; node < last; ++node) {
-                link_top_node(job, node, scratch.local());
-                context.done(top.points_in(node));
-            }
-        });
+        const auto each_top_node = [&](void (*link)(const LinkJob<T>&, std::int64_t)) {
+            parallel_for(0, top.nodes, 1, [&](std::int64_t first, std::int64_t last) {
+                for (std::int64_t node = first; node < last; ++node) {
+                    link(job, node);
+                    context.done(top.points_in(node));
+                }
+            });
+        };
+        context.expect(2 * count);
+        each_top_node(link_inside_top_node);
+        each_top_node(link_top_node_with_later);
     }
     number_groups(context, job.groups, tree.points.indices.span(), result);
 }

@@ -1,11 +1,12 @@
 // Friends-of-friends links by a dual walk of the plane tree with itself, depth first.
 //
-// Problem: join every two points within the linking length. Method (jz-tree paper, section IV-A): each unordered pair
-// of nodes is met once, from the earlier node. A pair farther apart than the linking length is dropped; a pair whose
-// every two points are within it is joined whole and dropped; a pair of nodes that are each one group already, and the
-// same, is dropped; the rest goes down a plane. A node whose own diagonal is within the linking length is one group at
-// once. Pairs of leaves compare points, a vector at a time, only those near the other leaf's box, and stop at the first
-// link if both leaves are one group each. Bounds use the same operations as distances, so nothing needs slack.
+// Problem: join every two points within the linking length. Method (jz-tree paper, section IV-A, rearranged for a CPU):
+// first the pairs within each node, children before their parent, then the pairs between nodes, each once. A pair
+// farther apart than the linking length is dropped; a pair whose every two points are within it is joined whole; a pair
+// of nodes that are each one group is done at its first link, or before if the two are one already; the rest goes down
+// a plane. A node is known to be one group if its diagonal is within the linking length, or once its children are and
+// have been joined. Pairs of leaves compare points, a vector at a time, only those near the other leaf's box. Bounds use
+// the same operations as distances, so nothing needs slack.
 
 #include "walk/distances-inl.hpp"
 
@@ -79,21 +80,16 @@ protected:
 template <class T, int D, bool Periodic>
 class TreeLinker : private PointLinker<T, D, Periodic> {
 public:
-    TreeLinker(const LinkJob<T>& job, LinkScratch& scratch)
-        : PointLinker<T, D, Periodic>(job), tree_(*job.tree), whole_(job.whole), scratch_(scratch) {
-        if (scratch.lists.size() < tree_.planes.size()) {
-            scratch.lists.resize(tree_.planes.size());
-        }
-    }
+    explicit TreeLinker(const LinkJob<T>& job)
+        : PointLinker<T, D, Periodic>(job), tree_(*job.tree), whole_(job.whole) {}
 
-    void link(std::int64_t node) {
-        const int top = tree_.top();
-        const Plane<T>& plane = tree_.planes[top];
-        std::vector<std::int32_t>& list = scratch_.lists[top];
-        list.clear();
-        start_receiver(top, static_cast<std::int32_t>(node));
-        add_sources(list, plane, top, static_cast<std::int32_t>(node), static_cast<std::int32_t>(plane.nodes));
-        descend(top, static_cast<std::int32_t>(node));
+    /// All pairs within a node of the top plane.
+    void link_inside_top(std::int64_t node) { link_inside(tree_.top(), static_cast<std::int32_t>(node)); }
+
+    /// All pairs between a node of the top plane and the later ones.
+    void link_top_with_later(std::int64_t node) {
+        const auto first = static_cast<std::int32_t>(node);
+        link_with_range(tree_.top(), first, first + 1, static_cast<std::int32_t>(tree_.planes[tree_.top()].nodes));
     }
 
 private:
@@ -105,113 +101,137 @@ private:
     using PointLinker<T, D, Periodic>::link_point;
     using PointLinker<T, D, Periodic>::link_within;
 
-    struct ReceivingNode {
-        Receiver<T, D> box;
-        std::int32_t node;
-        std::int32_t first_point;
-        bool whole;
-    };
-
-    /// The receiving node has its list of sources on the same plane.
-    void descend(int level, std::int32_t node) {
+    void link_inside(int level, std::int32_t node) {
+        if (fits_linking_length(level, node)) {
+            make_whole(level, node);
+            return;
+        }
         const Plane<T>& plane = tree_.planes[level];
-        const std::vector<std::int32_t>& sources = scratch_.lists[level];
         if (level == 0) {
-            for (const std::int32_t source : sources) {
-                link_leaves(node, source);
+            const std::int32_t begin = plane.first_point[node];
+            const std::int32_t end = plane.first_point[node + 1];
+            link_within(begin, end);
+            if (are_one_group(begin, end)) {
+                mark(level, node);
             }
             return;
         }
-        if (sources.empty()) {
-            return;
+        const std::int32_t first = plane.first_child[node];
+        const std::int32_t last = plane.first_child[node + 1];
+        for (std::int32_t child = first; child < last; ++child) {
+            link_inside(level - 1, child);
         }
-        const Plane<T>& below = tree_.planes[level - 1];
-        std::vector<std::int32_t>& list = scratch_.lists[level - 1];
-        for (std::int32_t child = plane.first_child[node]; child < plane.first_child[node + 1]; ++child) {
-            list.clear();
-            start_receiver(level - 1, child);
-            for (const std::int32_t source : sources) {
-                add_sources(list, below, level - 1, std::max(child, plane.first_child[source]),
-                            plane.first_child[source + 1]);
+        for (std::int32_t child = first; child + 1 < last; ++child) {
+            link_with_range(level - 1, child, child + 1, last);
+        }
+        if (are_one_group(level - 1, first, last)) {
+            mark(level, node);
+        }
+    }
+
+    /// Whether the points [begin, end) are one group so far.
+    [[nodiscard]] bool are_one_group(std::int32_t begin, std::int32_t end) const {
+        const std::int32_t root = groups_.find(begin);
+        for (std::int32_t i = begin + 1; i < end; ++i) {
+            if (groups_.find(i) != root) {
+                return false;
             }
-            descend(level - 1, child);
         }
+        return true;
     }
 
-    void start_receiver(int level, std::int32_t node) {
-        const Plane<T>& plane = tree_.planes[level];
-        for (int axis = 0; axis < D; ++axis) {
-            receiver_.box.lower[axis] = plane.lower(axis)[node];
-            receiver_.box.upper[axis] = plane.upper(axis)[node];
-            receiver_.box.period[axis] = period_[axis];
-        }
-        receiver_.node = node;
-        receiver_.first_point = plane.first_point[node];
-        receiver_.whole = is_whole(level, node);
-    }
-
-    /// Keeps those of the nodes [first, last) that must be looked at closer; joins those that are friends throughout.
-    HWY_INLINE void add_sources(std::vector<std::int32_t>& list, const Plane<T>& plane, int level, std::int32_t first,
-                                std::int32_t last) {
+    /// All pairs between a node and the nodes [first, last) of its plane.
+    HWY_INLINE void link_with_range(int level, std::int32_t node, std::int32_t first, std::int32_t last) {
         const Tag tag;
         const std::int32_t lanes = static_cast<std::int32_t>(hn::Lanes(tag));
         const auto limit = hn::Set(tag, limit_);
+        const Plane<T>& plane = tree_.planes[level];
+        const Receiver<T, D> box = receiver(plane, node);
         for (std::int32_t i = first; i < last; i += lanes) {
             const Columns<Tag> lower{tag, plane.lower(0) + i, plane.stride};
             const Columns<Tag> upper{tag, plane.upper(0) + i, plane.stride};
-            const auto bounds = box_distances<Periodic, D>(tag, receiver_.box, lower, upper,
-                                                           Bounds<hn::Vec<Tag>>{hn::Zero(tag), hn::Zero(tag)});
+            const auto bounds =
+                box_distances<Periodic, D>(tag, box, lower, upper, Bounds<hn::Vec<Tag>>{hn::Zero(tag), hn::Zero(tag)});
             const auto in_range = hn::FirstN(tag, static_cast<std::size_t>(std::min(lanes, last - i)));
             const unsigned friends = mask_bits(tag, hn::And(hn::Le(bounds.greatest, limit), in_range));
             for (unsigned bits = mask_bits(tag, hn::And(hn::Le(bounds.least, limit), in_range)); bits != 0;
                  bits &= bits - 1) {
                 const int lane = std::countr_zero(bits);
-                consider(list, plane, level, i + lane, ((friends >> lane) & 1U) != 0);
+                if (((friends >> lane) & 1U) != 0) {
+                    make_whole(level, node);
+                    make_whole(level, i + lane);
+                    groups_.unite(plane.first_point[node], plane.first_point[i + lane]);
+                } else {
+                    link_pair(level, node, i + lane);
+                }
             }
         }
     }
 
-    HWY_INLINE void consider(std::vector<std::int32_t>& list, const Plane<T>& plane, int level, std::int32_t node,
-                             bool friends) {
-        if (friends) {
-            make_whole(level, receiver_.node);
-            make_whole(level, node);
-            groups_.unite(receiver_.first_point, plane.first_point[node]);
-            receiver_.whole = true;
+    /// Two nodes of a plane, some of whose points may be friends.
+    void link_pair(int level, std::int32_t node, std::int32_t other) {
+        if (level == 0) {
+            link_leaves(node, other);
             return;
-        }
-        if (receiver_.whole && is_marked(level, node) &&
-            groups_.find(receiver_.first_point) == groups_.find(plane.first_point[node])) {
-            return;
-        }
-        list.push_back(node);
-    }
-
-    [[nodiscard]] bool is_marked(int level, std::int32_t node) const {
-        return std::atomic_ref(whole_[level][node]).load(std::memory_order_relaxed) != 0;
-    }
-
-    /// Whether a node is one group, by what was found before or by its diagonal.
-    bool is_whole(int level, std::int32_t node) {
-        if (is_marked(level, node)) {
-            return true;
         }
         const Plane<T>& plane = tree_.planes[level];
-        const hn::CappedTag<T, 1> one;
-        const auto place_lower = Columns<decltype(one)>{one, plane.lower(0) + node, plane.stride};
-        const auto place_upper = Columns<decltype(one)>{one, plane.upper(0) + node, plane.stride};
-        const auto bounds = box_distances<Periodic, D>(one, receiver_.box, place_lower, place_upper,
-                                                       Bounds<hn::Vec<decltype(one)>>{hn::Zero(one), hn::Zero(one)});
-        if (!(hn::GetLane(bounds.greatest) <= limit_)) {
-            return false;
+        const bool one_is_enough = is_whole(level, node) && is_whole(level, other);
+        for (std::int32_t child = plane.first_child[node]; child < plane.first_child[node + 1]; ++child) {
+            if (one_is_enough && groups_.find(plane.first_point[node]) == groups_.find(plane.first_point[other])) {
+                return;
+            }
+            link_with_range(level - 1, child, plane.first_child[other], plane.first_child[other + 1]);
         }
-        make_whole(level, node);
+    }
+
+    [[nodiscard]] HWY_INLINE Receiver<T, D> receiver(const Plane<T>& plane, std::int32_t node) const {
+        Receiver<T, D> box;
+        for (int axis = 0; axis < D; ++axis) {
+            box.lower[axis] = plane.lower(axis)[node];
+            box.upper[axis] = plane.upper(axis)[node];
+            box.period[axis] = period_[axis];
+        }
+        return box;
+    }
+
+    [[nodiscard]] bool fits_linking_length(int level, std::int32_t node) const {
+        const Plane<T>& plane = tree_.planes[level];
+        const hn::CappedTag<T, 1> one;
+        const Columns<decltype(one)> lower{one, plane.lower(0) + node, plane.stride};
+        const Columns<decltype(one)> upper{one, plane.upper(0) + node, plane.stride};
+        const auto bounds = box_distances<Periodic, D>(one, receiver(plane, node), lower, upper,
+                                                       Bounds<hn::Vec<decltype(one)>>{hn::Zero(one), hn::Zero(one)});
+        return hn::GetLane(bounds.greatest) <= limit_;
+    }
+
+    /// Whether the nodes [first, last) of a plane are each known to be one group, and all the same.
+    [[nodiscard]] bool are_one_group(int level, std::int32_t first, std::int32_t last) const {
+        const Plane<T>& plane = tree_.planes[level];
+        for (std::int32_t node = first; node < last; ++node) {
+            if (!is_whole(level, node)) {
+                return false;
+            }
+        }
+        const std::int32_t root = groups_.find(plane.first_point[first]);
+        for (std::int32_t node = first + 1; node < last; ++node) {
+            if (groups_.find(plane.first_point[node]) != root) { // joined meanwhile by others: found out later
+                return false;
+            }
+        }
         return true;
     }
 
+    [[nodiscard]] bool is_whole(int level, std::int32_t node) const {
+        return std::atomic_ref(whole_[level][node]).load(std::memory_order_relaxed) != 0;
+    }
+
+    void mark(int level, std::int32_t node) const {
+        std::atomic_ref(whole_[level][node]).store(std::uint8_t{1}, std::memory_order_relaxed);
+    }
+
     /// Joins all points of a node, and marks it and all nodes in it.
-    void make_whole(int level, std::int32_t node) {
-        if (is_marked(level, node)) {
+    void make_whole(int level, std::int32_t node) const {
+        if (is_whole(level, node)) {
             return;
         }
         const Plane<T>& plane = tree_.planes[level];
@@ -223,7 +243,7 @@ private:
         std::int32_t end = node + 1;
         while (true) {
             for (std::int32_t i = begin; i < end; ++i) {
-                std::atomic_ref(whole_[level][i]).store(std::uint8_t{1}, std::memory_order_relaxed);
+                mark(level, i);
             }
             if (level == 0) {
                 return;
@@ -234,41 +254,35 @@ private:
         }
     }
 
-    void link_leaves(std::int32_t leaf, std::int32_t other) {
+    void link_leaves(std::int32_t leaf, std::int32_t other) const {
         const Plane<T>& leaves = tree_.planes[0];
+        if (is_whole(0, leaf) && !is_whole(0, other)) {
+            std::swap(leaf, other); // points of the looser leaf against the other as one
+        }
         const std::int64_t begin = leaves.first_point[leaf];
         const std::int64_t end = leaves.first_point[leaf + 1];
-        if (leaf == other) {
-            if (!is_marked(0, leaf)) {
-                link_within(begin, end);
-            }
-            return;
-        }
         const std::int64_t other_begin = leaves.first_point[other];
         const std::int64_t other_end = leaves.first_point[other + 1];
-        const bool other_whole = is_marked(0, other);
-        const bool one_is_enough = other_whole && is_marked(0, leaf);
+        const bool other_whole = is_whole(0, other);
+        const bool one_is_enough = other_whole && is_whole(0, leaf);
         if (one_is_enough &&
             groups_.find(static_cast<std::int32_t>(begin)) == groups_.find(static_cast<std::int32_t>(other_begin))) {
             return;
         }
-        Receiver<T, D> box;
-        for (int axis = 0; axis < D; ++axis) {
-            box.lower[axis] = leaves.lower(axis)[other];
-            box.upper[axis] = leaves.upper(axis)[other];
-            box.period[axis] = period_[axis];
-        }
+        const Receiver<T, D> box = receiver(leaves, other);
         const Tag tag;
         const std::int64_t lanes = static_cast<std::int64_t>(hn::Lanes(tag));
         for (std::int64_t i = begin; i < end; i += lanes) {
             const Columns<Tag> place{tag, points_.axis(0) + i, points_.stride};
-            const auto bounds =
-                box_distances<Periodic, D>(tag, box, place, place, Bounds<hn::Vec<Tag>>{hn::Zero(tag), hn::Zero(tag)});
-            const auto in_range = hn::FirstN(tag, static_cast<std::size_t>(std::min(lanes, end - i)));
-            const auto near = hn::And(hn::Le(bounds.least, hn::Set(tag, limit_)), in_range);
+            const auto near =
+                hn::And(hn::Le(least_distances<Periodic, D>(tag, box, place, place), hn::Set(tag, limit_)),
+                        hn::FirstN(tag, static_cast<std::size_t>(std::min(lanes, end - i))));
             for (unsigned bits = mask_bits(tag, near); bits != 0; bits &= bits - 1) {
-                const bool linked = link_point(static_cast<std::int32_t>(i + std::countr_zero(bits)), other_begin,
-                                               other_end, other_whole);
+                const auto point = static_cast<std::int32_t>(i + std::countr_zero(bits));
+                if (other_whole && groups_.find(point) == groups_.find(static_cast<std::int32_t>(other_begin))) {
+                    continue;
+                }
+                const bool linked = link_point(point, other_begin, other_end, other_whole);
                 if (linked && one_is_enough) {
                     return;
                 }
@@ -278,8 +292,6 @@ private:
 
     const PlaneTree<T>& tree_;
     const std::vector<std::uint8_t*>& whole_;
-    LinkScratch& scratch_;
-    ReceivingNode receiver_{};
 };
 
 } // namespace kith::detail::HWY_NAMESPACE

@@ -20,14 +20,13 @@ struct LinkJob {
     std::vector<std::uint8_t*> whole;
 };
 
-/// Memory of one thread, kept from task to task.
-struct LinkScratch {
-    std::vector<std::vector<std::int32_t>> lists; ///< source nodes, one list per plane
-};
+/// Links all pairs of points within a node of the top plane.
+void link_inside_top_node(const LinkJob<float>& job, std::int64_t node);
+void link_inside_top_node(const LinkJob<double>& job, std::int64_t node);
 
-/// Links all pairs of points of which one lies in a node of the top plane and the other in that node or a later one.
-void link_top_node(const LinkJob<float>& job, std::int64_t node, LinkScratch& scratch);
-void link_top_node(const LinkJob<double>& job, std::int64_t node, LinkScratch& scratch);
+/// Links all pairs of points of which one lies in a node of the top plane and the other in a later one.
+void link_top_node_with_later(const LinkJob<float>& job, std::int64_t node);
+void link_top_node_with_later(const LinkJob<double>& job, std::int64_t node);
 
 /// Links all pairs of points of two tiles, [begin, end) each; the tiles are the same or disjoint.
 void link_tiles(const LinkJob<float>& job, std::int64_t begin, std::int64_t end, std::int64_t other_begin,

@@ -10,18 +10,35 @@
 HWY_BEFORE_NAMESPACE();
 namespace kith::detail::HWY_NAMESPACE {
 
-template <int D>
-void link_node_of(const LinkJob<KITH_SCALAR>& job, std::int64_t node, LinkScratch& scratch) {
-    if (job.points->frame.periodic) {
-        TreeLinker<KITH_SCALAR, D, true>(job, scratch).link(node);
+enum class Pairs : std::uint8_t { inside, with_later };
+
+template <int D, bool Periodic>
+void link_node(const LinkJob<KITH_SCALAR>& job, std::int64_t node, Pairs pairs) {
+    TreeLinker<KITH_SCALAR, D, Periodic> linker(job);
+    if (pairs == Pairs::inside) {
+        linker.link_inside_top(node);
     } else {
-        TreeLinker<KITH_SCALAR, D, false>(job, scratch).link(node);
+        linker.link_top_with_later(node);
     }
 }
 
-void link_node_any(const LinkJob<KITH_SCALAR>& job, std::int64_t node, LinkScratch& scratch) {
+template <int D>
+void link_node_of(const LinkJob<KITH_SCALAR>& job, std::int64_t node, Pairs pairs) {
+    if (job.points->frame.periodic) {
+        link_node<D, true>(job, node, pairs);
+    } else {
+        link_node<D, false>(job, node, pairs);
+    }
+}
+
+void link_inside_any(const LinkJob<KITH_SCALAR>& job, std::int64_t node) {
     with_dimension(job.points->dimension(),
-                   [&]<int D>(std::integral_constant<int, D>) { link_node_of<D>(job, node, scratch); });
+                   [&]<int D>(std::integral_constant<int, D>) { link_node_of<D>(job, node, Pairs::inside); });
+}
+
+void link_with_later_any(const LinkJob<KITH_SCALAR>& job, std::int64_t node) {
+    with_dimension(job.points->dimension(),
+                   [&]<int D>(std::integral_constant<int, D>) { link_node_of<D>(job, node, Pairs::with_later); });
 }
 
 template <int D, bool Periodic>
@@ -60,11 +77,16 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace kith::detail {
 
-HWY_EXPORT(link_node_any);
+HWY_EXPORT(link_inside_any);
+HWY_EXPORT(link_with_later_any);
 HWY_EXPORT(link_tiles_any);
 
-void link_top_node(const LinkJob<KITH_SCALAR>& job, std::int64_t node, LinkScratch& scratch) {
-    HWY_DYNAMIC_DISPATCH(link_node_any)(job, node, scratch);
+void link_inside_top_node(const LinkJob<KITH_SCALAR>& job, std::int64_t node) {
+    HWY_DYNAMIC_DISPATCH(link_inside_any)(job, node);
+}
+
+void link_top_node_with_later(const LinkJob<KITH_SCALAR>& job, std::int64_t node) {
+    HWY_DYNAMIC_DISPATCH(link_with_later_any)(job, node);
 }
 
 void link_tiles(const LinkJob<KITH_SCALAR>& job, std::int64_t begin, std::int64_t end, std::int64_t other_begin,

@@ -4,15 +4,16 @@
 // III, rearranged for a CPU): a receiving node carries the list of source nodes that can hold a neighbour of any of its
 // points. Going down a plane, the children of the listed nodes are tested against each child of the receiver, a vector
 // at a time; the greatest distances to the nearest of them vouch for k sources, which bounds the k-th distance of every
-// point inside; what lies beyond the bound is dropped. At a leaf, the points of the nearest source leaves tighten the
-// bound, the points that remain within it are gathered once into a small block, and each query makes one pass over
-// that block with a threshold guessed from its predecessor and verified by the count. Bounds are pairs of squared
-// distance and index, so that ties are cut as exactly as distances. Lists live in per-thread memory: nothing is
-// allocated in the inner loops and memory does not grow with N.
+// point inside; what lies beyond the bound is dropped.
+//
+// For a leaf, that bound is several times wider than what its points need. So the leaf is first searched within a
+// radius that is expected to do (reach.hpp), straight from the list of its parent; rows that find fewer than k there
+// are searched within twice the volume, and so on, and what is left after a few rounds, or lies among too many
+// points, takes the guaranteed bound. Bounds are pairs of squared distance and index, so that ties are cut as exactly
+// as distances. Lists live in per-thread memory: nothing is allocated in the inner loops and memory does not grow
+// with N.
 
-#include "knn/select-inl.hpp"
-
-#include "knn/search.hpp"
+#include "knn/leaf-inl.hpp"
 
 #if defined(KITH_SEARCH_INL_HPP) == defined(HWY_TARGET_TOGGLE)
 #ifdef KITH_SEARCH_INL_HPP
@@ -24,20 +25,12 @@
 HWY_BEFORE_NAMESPACE();
 namespace kith::detail::HWY_NAMESPACE {
 
-/// Grows a vector that is used as plain memory; contents are not kept meaningful.
-template <class Element>
-HWY_INLINE void reserve_room(std::vector<Element>& memory, std::int64_t size) {
-    if (HWY_UNLIKELY(static_cast<std::int64_t>(memory.size()) < size)) {
-        memory.resize(static_cast<std::size_t>(size + size / 2));
-    }
-}
-
 template <class T, int D, bool Periodic>
 class Searcher {
 public:
     Searcher(const SearchJob<T>& job, SearchScratch<T>& scratch)
         : receivers_(*job.receivers), sources_(*job.sources), schedule_(*job.schedule), request_(*job.request),
-          sink_(*job.sink), scratch_(scratch), needed_(request_.k + (request_.exclude_self ? 1 : 0)) {
+          scratch_(scratch), leaf_(job, scratch), needed_(request_.k + (request_.exclude_self ? 1 : 0)) {
         for (int axis = 0; axis < D; ++axis) {
             period_[axis] = sources_.points.frame.working_period[axis];
         }
@@ -77,12 +70,17 @@ private:
     }
 
     /// The receiving node has its list, and a bound for all its points; both trees go down.
-    void descend(std::size_t depth, std::int64_t node, Candidate<T> bound) {
+    void descend(std::size_t depth, std::int64_t node, const Candidate<T>& bound) {
         if (depth == schedule_.size()) {
-            search_leaf(node, scratch_.lists[depth], bound);
+            leaf_.begin(node);
+            search_leaf(receiver(receivers_.planes[0], node), scratch_.lists[depth], bound);
             return;
         }
         const Step step = schedule_[depth];
+        const bool to_leaves = depth + 1 == schedule_.size();
+        if (to_leaves) {
+            collect_boxes(scratch_.lists[depth], sources_.planes[step.source_plane]);
+        }
         const Plane<T>& upper_sources = sources_.planes[step.source_plane];
         const Plane<T>& source_plane = sources_.planes[step.source_plane - (step.sources ? 1 : 0)];
         const Plane<T>& upper_receivers = receivers_.planes[step.receiver_plane];
@@ -101,6 +99,13 @@ private:
         for (std::int64_t child = first; child < last; ++child) {
             const Receiver<T, D> box = receiver(receiver_plane, child);
             begin_list(list, most);
+            if (to_leaves) {
+                leaf_.begin(child);
+                if (search_leaf_within_reach(child, box, parents, step, list, bound)) {
+                    continue;
+                }
+            }
+            begin_list(list, most);
             Candidate<T> child_bound = bound;
             scratch_.vouched.clear();
             vouched_points_ = 0;
@@ -114,7 +119,11 @@ private:
                 }
             }
             keep_near(list, source_plane, child_bound);
-            descend(depth + 1, child, child_bound);
+            if (to_leaves) {
+                search_leaf(box, list, child_bound);
+            } else {
+                descend(depth + 1, child, child_bound);
+            }
         }
     }
 
@@ -245,24 +254,114 @@ private:
         list.size = kept;
     }
 
-    void search_leaf(std::int64_t leaf, List& list, Candidate<T> bound) {
-        const Plane<T>& leaves = sources_.planes[0];
-        const Plane<T>& receiving = receivers_.planes[0];
-        const Receiver<T, D> box = receiver(receiving, leaf);
-        bound = tightened(list, leaves, box, bound);
-        const std::int64_t size = gather_block(list, leaves, box, bound);
-
-        const std::int64_t first = receiving.first_point[leaf];
-        const std::int64_t rows = receiving.points_in(leaf);
-        const std::int64_t k = request_.k;
-        reserve_room(scratch_.row_indices, rows * k + vector_room);
-        reserve_room(scratch_.row_distances, rows * k + vector_room);
-        for (std::int64_t row = 0; row < rows; ++row) {
-            search_point(first + row, size, bound.distance, scratch_.row_indices.data() + row * k,
-                         scratch_.row_distances.data() + row * k);
+    /// The boxes of the listed nodes, side by side, for all the leaves below one receiver.
+    HWY_INLINE void collect_boxes(const List& list, const Plane<T>& plane) {
+        box_stride_ = (list.size + 2 * vector_room) / vector_room * vector_room;
+        reserve_room(scratch_.lower_corners, D * box_stride_);
+        reserve_room(scratch_.upper_corners, D * box_stride_);
+        for (int axis = 0; axis < D; ++axis) {
+            const T* from_lower = plane.lower(axis);
+            const T* from_upper = plane.upper(axis);
+            T* lower = scratch_.lower_corners.data() + axis * box_stride_;
+            T* upper = scratch_.upper_corners.data() + axis * box_stride_;
+            for (std::int64_t i = 0; i < list.size; ++i) {
+                lower[i] = from_lower[list.nodes[i]];
+                upper[i] = from_upper[list.nodes[i]];
+            }
         }
-        sink_.take({first, rows, receivers_.points.indices.data() + first, k, scratch_.row_indices.data(),
-                    scratch_.row_distances.data()});
+    }
+
+    /// Lists the source leaves within a radius of a box, from the list above them. Returns how many points they have;
+    /// stops soon after that is more than `most`.
+    HWY_INLINE std::int64_t list_leaves(const Receiver<T, D>& box, const List& parents, const Step& step, T radius,
+                                        std::int64_t most, List& list) {
+        const Tag tag;
+        const std::int64_t lanes = static_cast<std::int64_t>(hn::Lanes(tag));
+        const auto farthest = hn::Set(tag, radius);
+        const Plane<T>& leaves = sources_.planes[0];
+        const std::int32_t* first_point = leaves.first_point.data();
+        const std::int32_t* first_child =
+            step.sources ? sources_.planes[step.source_plane].first_child.data() : nullptr;
+        std::int32_t* nodes = list.nodes.data();
+        std::int64_t size = 0;
+        std::int64_t points = 0;
+        for (std::int64_t i = 0; i < parents.size && points <= most; i += lanes) {
+            const Columns<Tag> lower{tag, scratch_.lower_corners.data() + i, box_stride_};
+            const Columns<Tag> upper{tag, scratch_.upper_corners.data() + i, box_stride_};
+            const auto near = hn::And(hn::Le(least_distances<Periodic, D>(tag, box, lower, upper), farthest),
+                                      hn::FirstN(tag, static_cast<std::size_t>(std::min(lanes, parents.size - i))));
+            for (unsigned bits = mask_bits(tag, near); bits != 0; bits &= bits - 1) {
+                const std::int32_t parent = parents.nodes[i + std::countr_zero(bits)];
+                if (first_child == nullptr) {
+                    nodes[size++] = parent;
+                    points += first_point[parent + 1] - first_point[parent];
+                    continue;
+                }
+                const std::int32_t last = first_child[parent + 1];
+                for (std::int32_t child = first_child[parent]; child < last; child += static_cast<int>(lanes)) {
+                    const Columns<Tag> child_lower{tag, leaves.lower(0) + child, leaves.stride};
+                    const Columns<Tag> child_upper{tag, leaves.upper(0) + child, leaves.stride};
+                    const auto child_near =
+                        hn::And(hn::Le(least_distances<Periodic, D>(tag, box, child_lower, child_upper), farthest),
+                                hn::FirstN(tag, static_cast<std::size_t>(std::min<std::int64_t>(lanes, last - child))));
+                    for (unsigned set = mask_bits(tag, child_near); set != 0; set &= set - 1) {
+                        const std::int32_t node = child + std::countr_zero(set);
+                        nodes[size++] = node;
+                        points += first_point[node + 1] - first_point[node];
+                    }
+                }
+            }
+        }
+        list.size = size;
+        return points;
+    }
+
+    /// Searches a leaf as far as it is expected to need, then somewhat farther. Returns whether that did.
+    HWY_INLINE bool search_leaf_within_reach(std::int64_t leaf, const Receiver<T, D>& box, const List& parents,
+                                             const Step& step, List& list, const Candidate<T>& bound) {
+        constexpr int rounds = 3;
+        const T wider = static_cast<T>(std::exp2(2.0 / D)); // twice the volume
+        T radius = guess_reach(leaf, box);
+        for (int round = 0; round < rounds && radius > 0; ++round, radius *= wider) {
+            radius = std::min(radius, bound.distance);
+            if (!(radius < std::numeric_limits<T>::infinity())) {
+                return false;
+            }
+            const std::int64_t points = list_leaves(box, parents, step, radius, scratch_.crowd, list);
+            if (points > scratch_.crowd) {
+                return false;
+            }
+            const bool holds_all = radius == bound.distance;
+            if ((points >= request_.k || holds_all) &&
+                leaf_.search(box, list.nodes.data(), list.size, Candidate<T>{radius}, holds_all)) {
+                scratch_.reach.learn(leaf_.finish());
+                return true;
+            }
+        }
+        return false;
+    }
+
+    HWY_INLINE T guess_reach(std::int64_t leaf, const Receiver<T, D>& box) {
+        T squared_diagonal = 0;
+        for (int axis = 0; axis < D; ++axis) {
+            squared_diagonal += (box.upper[axis] - box.lower[axis]) * (box.upper[axis] - box.lower[axis]);
+        }
+        const bool self_search = &receivers_ == &sources_;
+        return scratch_.reach.guess(squared_diagonal, self_search ? receivers_.planes[0].points_in(leaf) : 0, D);
+    }
+
+    /// Searches a leaf within its guaranteed bound.
+    void search_leaf(const Receiver<T, D>& box, List& list, Candidate<T> bound) {
+        const Plane<T>& leaves = sources_.planes[0];
+        bound = tightened(list, leaves, box, bound);
+        keep_near(list, leaves, bound);
+        std::int64_t points = 0;
+        for (std::int64_t i = 0; i < list.size; ++i) {
+            points += leaves.points_in(list.nodes[i]);
+        }
+        (void)leaf_.search(box, list.nodes.data(), list.size, bound, true);
+        scratch_.reach.learn(leaf_.finish());
+        scratch_.crowd = std::max(points, scratch_.crowd);
     }
 
     /// The bound that the points of the nearest leaves give: the k-th smallest greatest distance to the receiver's box.
@@ -296,95 +395,15 @@ private:
         return std::min(bound, *last);
     }
 
-    /// Gathers the source points that may be among the k nearest of some point of the box. Returns how many.
-    HWY_INLINE std::int64_t gather_block(const List& list, const Plane<T>& leaves, const Receiver<T, D>& box,
-                                         const Candidate<T>& bound) {
-        const Tag tag;
-        const hn::Rebind<LaneIndex, Tag> index_tag;
-        const std::int64_t lanes = static_cast<std::int64_t>(hn::Lanes(tag));
-        std::int64_t most = 0;
-        for (std::int64_t i = 0; i < list.size; ++i) {
-            most += list.least[i] <= bound.distance ? leaves.points_in(list.nodes[i]) : 0;
-        }
-        block_stride_ = (most + 2 * vector_room) / vector_room * vector_room;
-        reserve_room(scratch_.block, block_stride_ * D);
-        reserve_room(scratch_.block_indices, block_stride_);
-        reserve_room(scratch_.distances, block_stride_);
-        reserve_room(scratch_.indices, block_stride_);
-        reserve_room(scratch_.sorted_distances, block_stride_);
-        reserve_room(scratch_.sorted_indices, block_stride_);
-        T* block = scratch_.block.data();
-        LaneIndex* indices = scratch_.block_indices.data();
-        const auto limit = hn::Set(tag, bound.distance);
-        const auto last_index = hn::Set(index_tag, static_cast<LaneIndex>(bound.index));
-        std::int64_t size = 0;
-        for (std::int64_t i = 0; i < list.size; ++i) {
-            if (!(list.least[i] <= bound.distance)) {
-                continue;
-            }
-            const std::int64_t end = leaves.first_point[list.nodes[i] + 1];
-            for (std::int64_t point = leaves.first_point[list.nodes[i]]; point < end; point += lanes) {
-                const Columns<Tag> place{tag, sources_.points.axis(0) + point, sources_.points.stride};
-                const auto bounds = box_distances<Periodic, D>(tag, box, place, place,
-                                                               Bounds<hn::Vec<Tag>>{hn::Zero(tag), hn::Zero(tag)});
-                const auto index = load_indices(index_tag, sources_.points.indices.data() + point);
-                const auto tied =
-                    hn::And(hn::Eq(bounds.least, limit), hn::RebindMask(tag, hn::Not(hn::Gt(index, last_index))));
-                const auto near = hn::And(hn::Or(hn::Lt(bounds.least, limit), tied),
-                                          hn::FirstN(tag, static_cast<std::size_t>(std::min(lanes, end - point))));
-                for (int axis = 0; axis < D; ++axis) {
-                    compress_store(tag, place(axis), near, block + axis * block_stride_ + size);
-                }
-                size += compress_store(index_tag, index, hn::RebindMask(index_tag, near), indices + size);
-            }
-        }
-        hn::StoreU(hn::Set(tag, std::numeric_limits<T>::quiet_NaN()), tag, block + size);
-        return size;
-    }
-
-    HWY_INLINE void search_point(std::int64_t position, std::int64_t block_size, T farthest, std::int32_t* row_indices,
-                                 T* row_distances) {
-        T query[D];
-        for (int axis = 0; axis < D; ++axis) {
-            query[axis] = receivers_.points.axis(axis)[position];
-        }
-        const std::int64_t k = request_.k;
-        constexpr T widening = T(1.8); // of the squared distance
-        bool widened = false;
-        T threshold = std::min(scratch_.guess, farthest);
-        std::int64_t found;
-        while (true) {
-            found = keep_within<Periodic, D>(query, period_, scratch_.block.data(), block_stride_,
-                                             scratch_.block_indices.data(), block_size, threshold,
-                                             scratch_.distances.data(), scratch_.indices.data());
-            if (request_.exclude_self) {
-                found = without(receivers_.points.indices[position], scratch_.distances.data(), scratch_.indices.data(),
-                                found);
-            }
-            if (found >= k || threshold == farthest) {
-                break;
-            }
-            // The guess was too small. Widen it once, then take what is guaranteed.
-            threshold = widened ? farthest : std::min(threshold * widening, farthest);
-            widened = true;
-        }
-        sort_survivors(scratch_.distances.data(), scratch_.indices.data(), found, k, scratch_.sorted_distances.data(),
-                       scratch_.sorted_indices.data(), scratch_.candidates);
-        constexpr T margin = T(1.25); // the next query's k-th distance, squared, is rarely larger by more
-        scratch_.guess = found >= k ? scratch_.sorted_distances[k - 1] * margin : farthest;
-        write_row(scratch_.sorted_distances.data(), scratch_.sorted_indices.data(), std::min(found, k), k,
-                  request_.report, row_indices, row_distances);
-    }
-
     const PlaneTree<T>& receivers_;
     const PlaneTree<T>& sources_;
     const std::vector<Step>& schedule_;
     const KnnRequest<T>& request_;
-    RowSink<T>& sink_;
     SearchScratch<T>& scratch_;
+    LeafSearch<T, D, Periodic> leaf_;
     const std::int64_t needed_; ///< sources that must be vouched for; one more if the point itself does not count
     std::int64_t vouched_points_ = 0;
-    std::int64_t block_stride_ = 0;
+    std::int64_t box_stride_ = 0;
     T period_[D];
 };
 

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "knn/candidate.hpp"
+#include "knn/reach.hpp"
 #include "tree/plane_tree.hpp"
 #include "walk/schedule.hpp"
 
@@ -62,7 +63,9 @@ struct SearchScratch {
         std::int32_t last_index; ///< no vouched-for source has a larger one
     };
 
-    std::vector<List> lists; ///< one per step of the schedule, and one for the top
+    std::vector<List> lists;      ///< one per step of the schedule, and one for the top
+    std::vector<T> lower_corners; ///< of the boxes in the list above the leaves
+    std::vector<T> upper_corners;
     std::vector<Vouched> vouched;
     std::vector<Candidate<T>> candidates;
     std::vector<T> block; ///< candidate points of a leaf, axis after axis
@@ -71,8 +74,11 @@ struct SearchScratch {
     std::vector<LaneIndex> indices;
     std::vector<T> sorted_distances;
     std::vector<LaneIndex> sorted_indices;
+    std::vector<std::int32_t> pending; ///< rows of a leaf that are not finished
     std::vector<std::int32_t> row_indices;
     std::vector<T> row_distances;
+    Reach<T> reach;
+    std::int64_t crowd = 0; ///< points among which a leaf's neighbours are looked for without a guaranteed bound
     T guess = std::numeric_limits<T>::infinity(); ///< squared k-th distance expected of the next query
 };
 

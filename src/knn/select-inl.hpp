@@ -113,9 +113,16 @@ HWY_INLINE void report_distances(const T* squared, std::int64_t size, const Repo
     const hn::ScalableTag<T> tag;
     const std::int64_t lanes = static_cast<std::int64_t>(hn::Lanes(tag));
     const auto factors = hn::Set(tag, factor);
-    for (std::int64_t i = 0; i < size; i += lanes) { // both arrays have room for a whole last vector
+    for (std::int64_t i = 0; i < size; i += lanes) { // the squares have room for a whole last vector
         const auto d2 = hn::LoadU(tag, squared + i);
-        hn::StoreU(hn::Mul(scale.squared ? d2 : hn::Sqrt(d2), factors), tag, out + i);
+        const auto distances = hn::Mul(scale.squared ? d2 : hn::Sqrt(d2), factors);
+        if (HWY_LIKELY(i + lanes <= size)) {
+            hn::StoreU(distances, tag, out + i);
+        } else {
+            HWY_ALIGN T last[hn::MaxLanes(hn::ScalableTag<T>())];
+            hn::Store(distances, tag, last);
+            std::copy(last, last + (size - i), out + i);
+        }
     }
 }
 
@@ -132,7 +139,7 @@ HWY_INLINE std::int64_t without(std::int32_t own, T* distances, Index* indices, 
     return size;
 }
 
-/// Writes one finished row. Whole vectors may spill over its end: rows are written in order, and room follows the last.
+/// Writes one finished row.
 template <class T, class Index>
 HWY_INLINE void write_row(const T* sorted_distances, const Index* sorted_indices, std::int64_t found, std::int64_t k,
                           const ReportScale<T>& scale, std::int32_t* row_indices, T* row_distances) {

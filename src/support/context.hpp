@@ -12,6 +12,8 @@
 #include "support/fork_join.hpp"
 #include "support/message.hpp"
 
+#include <tbb/global_control.h>
+#include <tbb/info.h>
 #include <tbb/task_arena.h>
 
 #include <algorithm>
@@ -22,6 +24,7 @@
 #include <limits>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -50,7 +53,12 @@ class Context {
 public:
     /// Throws invalid_argument for a negative thread count, unsupported for a device other than the CPU.
     explicit Context(const Execution& execution)
-        : execution_(execution), ledger_(std::make_shared<Ledger>()), arena_(arena_size(execution)) {}
+        : execution_(execution), ledger_(std::make_shared<Ledger>()), arena_(arena_size(execution)) {
+        if (execution.threads > tbb::info::default_concurrency()) {
+            more_threads_.emplace(tbb::global_control::max_allowed_parallelism,
+                                  static_cast<std::size_t>(execution.threads));
+        }
+    }
 
     /// Runs one stage inside the arena, with subnormals on, and records what it took.
     template <class Body>
@@ -125,6 +133,7 @@ private:
     DenormalGuard guard_; // for what the calling thread computes between stages
     Execution execution_;
     std::shared_ptr<Ledger> ledger_;
+    std::optional<tbb::global_control> more_threads_; ///< oneTBB's own limit is the number of cores
     tbb::task_arena arena_;
     StageReports stages_;
     const char* current_ = "";

@@ -48,8 +48,9 @@ HWY_INLINE V point_distances(Tag tag, const T* point, const T* period, const Sou
     if constexpr (Axis == D) {
         return sum;
     } else {
-        V t = hn::Abs(hn::Sub(hn::Set(tag, point[Axis]), sources(Axis)));
+        V t = hn::Sub(hn::Set(tag, point[Axis]), sources(Axis)); // its sign goes with the square
         if constexpr (Periodic) {
+            t = hn::Abs(t);
             t = hn::Min(t, hn::Sub(hn::Set(tag, period[Axis]), t));
         }
         return point_distances<Periodic, D, Axis + 1>(tag, point, period, sources, add_square<Axis>(tag, t, sum));
@@ -79,6 +80,12 @@ HWY_INLINE Bounds<V> box_distances(Tag tag, const Receiver<T, D>& box, const Low
             tag, box, lower, upper,
             Bounds<V>{add_square<Axis>(tag, nearest, sum.least), add_square<Axis>(tag, farthest, sum.greatest)});
     }
+}
+
+/// The least alone.
+template <bool Periodic, int D, class Tag, class T, class Lower, class Upper, class V = hn::Vec<Tag>>
+HWY_INLINE V least_distances(Tag tag, const Receiver<T, D>& box, const Lower& lower, const Upper& upper) {
+    return box_distances<Periodic, D>(tag, box, lower, upper, Bounds<V>{hn::Zero(tag), hn::Zero(tag)}).least;
 }
 
 /// Vectors of coordinates from a structure of arrays, starting at one element.

@@ -1,0 +1,189 @@
+// The search of one leaf: many queries that lie together, against the source leaves near them.
+//
+// The source points that can matter to the leaf are gathered once into a small block. Each query makes one pass over
+// the block with a threshold guessed from the query before it and verified by the count, and sorts what survives. Rows
+// that find too few stay pending, for a larger block.
+
+#include "knn/select-inl.hpp"
+
+#include "knn/search.hpp"
+
+#if defined(KITH_LEAF_INL_HPP) == defined(HWY_TARGET_TOGGLE)
+#ifdef KITH_LEAF_INL_HPP
+#undef KITH_LEAF_INL_HPP
+#else
+#define KITH_LEAF_INL_HPP
+#endif
+
+HWY_BEFORE_NAMESPACE();
+namespace kith::detail::HWY_NAMESPACE {
+
+/// Grows a vector that is used as plain memory; contents are not kept meaningful.
+template <class Element>
+HWY_INLINE void reserve_room(std::vector<Element>& memory, std::int64_t size) {
+    if (HWY_UNLIKELY(static_cast<std::int64_t>(memory.size()) < size)) {
+        memory.resize(static_cast<std::size_t>(size + size / 2));
+    }
+}
+
+template <class T, int D, bool Periodic>
+class LeafSearch {
+public:
+    using Tag = hn::ScalableTag<T>;
+    static constexpr std::int64_t vector_room = static_cast<std::int64_t>(hn::MaxLanes(Tag()));
+
+    LeafSearch(const SearchJob<T>& job, SearchScratch<T>& scratch)
+        : receivers_(*job.receivers), sources_(*job.sources), request_(*job.request), sink_(*job.sink),
+          scratch_(scratch) {}
+
+    /// Starts on a leaf of the receivers: all its rows are pending.
+    HWY_INLINE void begin(std::int64_t leaf) {
+        const Plane<T>& leaves = receivers_.planes[0];
+        first_ = leaves.first_point[leaf];
+        rows_ = leaves.points_in(leaf);
+        reserve_room(scratch_.row_indices, rows_ * request_.k);
+        reserve_room(scratch_.row_distances, rows_ * request_.k);
+        reserve_room(scratch_.pending, rows_);
+        for (std::int64_t row = 0; row < rows_; ++row) {
+            scratch_.pending[row] = static_cast<std::int32_t>(row);
+        }
+        pending_ = rows_;
+        farthest_ = 0;
+    }
+
+    /// Searches the listed source leaves for the pending rows; nothing beyond the bound is looked at. Rows that find k
+    /// are finished; if the bound is known to hold all answers, the others are as well. Returns whether all rows are.
+    HWY_INLINE bool search(const Receiver<T, D>& box, const std::int32_t* leaves, std::int64_t count,
+                           const Candidate<T>& bound, bool holds_all) {
+        const std::int64_t size = gather_block(box, leaves, count, bound);
+        if (size < request_.k && !holds_all) {
+            return false;
+        }
+        T period[D];
+        for (int axis = 0; axis < D; ++axis) {
+            period[axis] = box.period[axis];
+        }
+        std::int64_t left = 0;
+        for (std::int64_t i = 0; i < pending_; ++i) {
+            const std::int32_t row = scratch_.pending[i];
+            scratch_.pending[left] = row;
+            left += search_point(row, period, size, bound.distance, holds_all) ? 0 : 1;
+        }
+        pending_ = left;
+        return left == 0;
+    }
+
+    /// Hands the rows on. Returns the largest squared distance that a row had to look at.
+    HWY_INLINE T finish() {
+        sink_.take({first_, rows_, receivers_.points.indices.data() + first_, request_.k, scratch_.row_indices.data(),
+                    scratch_.row_distances.data()});
+        return farthest_;
+    }
+
+private:
+    using LaneIndex = typename SearchScratch<T>::LaneIndex;
+
+    /// Gathers the points of some source leaves that lie within the bound of the box. Returns how many.
+    HWY_INLINE std::int64_t gather_block(const Receiver<T, D>& box, const std::int32_t* leaves, std::int64_t count,
+                                         const Candidate<T>& bound) {
+        const Tag tag;
+        const hn::Rebind<LaneIndex, Tag> index_tag;
+        const std::int64_t lanes = static_cast<std::int64_t>(hn::Lanes(tag));
+        const std::int32_t* first_point = sources_.planes[0].first_point.data();
+        std::int64_t most = 0;
+        for (std::int64_t i = 0; i < count; ++i) {
+            most += first_point[leaves[i] + 1] - first_point[leaves[i]];
+        }
+        stride_ = (most + 2 * vector_room) / vector_room * vector_room;
+        reserve_room(scratch_.block, stride_ * D);
+        reserve_room(scratch_.block_indices, stride_);
+        reserve_room(scratch_.distances, stride_);
+        reserve_room(scratch_.indices, stride_);
+        reserve_room(scratch_.sorted_distances, stride_);
+        reserve_room(scratch_.sorted_indices, stride_);
+        T* block = scratch_.block.data();
+        LaneIndex* indices = scratch_.block_indices.data();
+        const T* coordinates = sources_.points.axis(0);
+        const std::int64_t source_stride = sources_.points.stride;
+        const std::int32_t* source_indices = sources_.points.indices.data();
+        const auto limit = hn::Set(tag, bound.distance);
+        const auto last_index = hn::Set(index_tag, static_cast<LaneIndex>(bound.index));
+        std::int64_t size = 0;
+        for (std::int64_t i = 0; i < count; ++i) {
+            const std::int64_t end = first_point[leaves[i] + 1];
+            for (std::int64_t point = first_point[leaves[i]]; point < end; point += lanes) {
+                const Columns<Tag> place{tag, coordinates + point, source_stride};
+                const auto least = least_distances<Periodic, D>(tag, box, place, place);
+                const auto index = load_indices(index_tag, source_indices + point);
+                const auto tied =
+                    hn::And(hn::Eq(least, limit), hn::RebindMask(tag, hn::Not(hn::Gt(index, last_index))));
+                const auto near = hn::And(hn::Or(hn::Lt(least, limit), tied),
+                                          hn::FirstN(tag, static_cast<std::size_t>(std::min(lanes, end - point))));
+                for (int axis = 0; axis < D; ++axis) {
+                    compress_store(tag, place(axis), near, block + axis * stride_ + size);
+                }
+                size += compress_store(index_tag, index, hn::RebindMask(index_tag, near), indices + size);
+            }
+        }
+        hn::StoreU(hn::Set(tag, std::numeric_limits<T>::quiet_NaN()), tag, block + size);
+        return size;
+    }
+
+    /// One query. Returns false, and writes nothing, if it found too few within `farthest` and there may be more beyond.
+    HWY_INLINE bool search_point(std::int64_t row, const T* period, std::int64_t block_size, T farthest,
+                                 bool holds_all) {
+        const std::int64_t position = first_ + row;
+        T query[D];
+        for (int axis = 0; axis < D; ++axis) {
+            query[axis] = receivers_.points.axis(axis)[position];
+        }
+        const std::int64_t k = request_.k;
+        constexpr T widening = T(1.8); // of the squared distance
+        bool widened = false;
+        T threshold = std::min(scratch_.guess, farthest);
+        std::int64_t found;
+        while (true) {
+            found =
+                keep_within<Periodic, D>(query, period, scratch_.block.data(), stride_, scratch_.block_indices.data(),
+                                         block_size, threshold, scratch_.distances.data(), scratch_.indices.data());
+            if (request_.exclude_self) {
+                found = without(receivers_.points.indices[position], scratch_.distances.data(), scratch_.indices.data(),
+                                found);
+            }
+            if (found >= k || threshold == farthest) {
+                break;
+            }
+            // The guess was too small. Widen it once, then take what the block has.
+            threshold = widened ? farthest : std::min(threshold * widening, farthest);
+            widened = true;
+        }
+        if (found < k && !holds_all) {
+            return false;
+        }
+        sort_survivors(scratch_.distances.data(), scratch_.indices.data(), found, k, scratch_.sorted_distances.data(),
+                       scratch_.sorted_indices.data(), scratch_.candidates);
+        constexpr T margin = T(1.25); // the next query's k-th distance, squared, is rarely larger by more
+        const T reached = found >= k ? scratch_.sorted_distances[k - 1] : farthest;
+        scratch_.guess = reached * margin;
+        farthest_ = std::max(farthest_, reached);
+        write_row(scratch_.sorted_distances.data(), scratch_.sorted_indices.data(), std::min(found, k), k,
+                  request_.report, scratch_.row_indices.data() + row * k, scratch_.row_distances.data() + row * k);
+        return true;
+    }
+
+    const PlaneTree<T>& receivers_;
+    const PlaneTree<T>& sources_;
+    const KnnRequest<T>& request_;
+    RowSink<T>& sink_;
+    SearchScratch<T>& scratch_;
+    std::int64_t first_ = 0; ///< sorted position of the leaf's first query
+    std::int64_t rows_ = 0;
+    std::int64_t pending_ = 0;
+    std::int64_t stride_ = 0; ///< of the block
+    T farthest_ = 0;
+};
+
+} // namespace kith::detail::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif
