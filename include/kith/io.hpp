@@ -45,6 +45,8 @@ struct SnapshotHeader {
     int dimension = 3;
     DType dtype = DType::float32;                  ///< of the positions
     std::optional<std::array<double, 3>> box_size; ///< absent or all zero: open or unknown
+    std::string invalid_box;                       ///< if the file states a box that has no meaning: which, and why;
+                                                   ///< box_size is then absent, but space need not be open
     std::optional<double> time;
     std::optional<double> redshift;
     std::map<std::string, double> parameters; ///< Omega0, HubbleParam, UnitLength_in_cm, ... as found
@@ -82,7 +84,8 @@ struct ReadOptions {
 };
 
 /// Throws Error(file) for what is missing, too short (naming the byte), of no known format (naming those known), or
-/// inconsistent beyond repair; Error(invalid_argument) for an empty selection, listing the counts of every type.
+/// inconsistent beyond repair; Error(invalid_argument) for an empty selection of types, listing the counts of every type.
+/// An array without rows is read as such.
 [[nodiscard]] SnapshotHeader read_header(const std::filesystem::path& path);
 [[nodiscard]] Snapshot read_snapshot(const std::filesystem::path& path, const ReadOptions& options = {});
 

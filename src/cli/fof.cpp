@@ -5,6 +5,7 @@
 #include "cli/options.hpp"
 #include "cli/outputs.hpp"
 #include "cli/progress_bar.hpp"
+#include "cli/usage_error.hpp"
 
 #include <kith/io.hpp>
 #include <kith/kith.hpp>
@@ -54,6 +55,15 @@ void plan(OutputFiles& outputs, const Arguments& arguments) {
     outputs.plan("--map", arguments.map, {".png"});
     outputs.keep_apart_from(arguments.snapshot);
     outputs.probe_directories();
+}
+
+void require_axes_for_gtp(const Arguments& arguments) {
+    const int axes = arguments.gtp.empty() ? 3 : io::read_header(arguments.snapshot).dimension;
+    if (axes != 3) {
+        throw UsageError(fmt::format("--gtp is '{}', a Tipsy file, which holds points in 3 dimensions, but those of "
+                                     "'{}' have {}; leave --gtp out (--grp and --labels take any)",
+                                     arguments.gtp, arguments.snapshot, axes));
+    }
 }
 
 void warn_about_unequal_masses(const Arguments& arguments, Findings& findings) {
@@ -252,6 +262,7 @@ void print_json_of(const Arguments& arguments, const Findings& findings, const O
     json["outputs"] = outputs.names();
     json["warnings"] = findings.warnings;
     json["seconds"] = clock.json();
+    json["stage_peak_bytes"] = clock.peaks_json();
     json["peak_rss_bytes"] = peak_rss_bytes();
     print_json(json);
 }
@@ -273,6 +284,9 @@ void print_summary_of(const Arguments& arguments, const Findings& findings, cons
                                findings.groups.volume, whose);
     }
     print_line("linking", linking);
+    if (!findings.snapshot.masses && !findings.snapshot.uniform_mass) {
+        print_line("masses", "none given: every particle counts 1");
+    }
     print_line("groups", fmt::format("{} of {} or more members ({} of the points); {} with singles",
                                      format_count(findings.catalogue.groups), format_count(arguments.min_members),
                                      format_count(static_cast<std::int64_t>(findings.catalogue.members.size())),
@@ -286,12 +300,13 @@ void print_summary_of(const Arguments& arguments, const Findings& findings, cons
     print_line("largest", fmt::format("{}", fmt::join(largest, ", ")));
     print_line("wrote", fmt::format("{}", fmt::join(outputs.names(), ", ")));
     print_line("time", clock.text());
-    print_line("memory", format_bytes(peak_rss_bytes()) + " at most");
+    print_line("memory", memory_text(clock));
 }
 
 void run(const Arguments& arguments, const Invocation& invocation) {
     OutputFiles outputs;
     plan(outputs, arguments);
+    require_axes_for_gtp(arguments);
     StageClock clock({"read", "order", "tree", "link", "catalogue", "map", "write"});
     ProgressBar bar;
     bar.announce("reading");
@@ -350,8 +365,12 @@ Command fof_command(CLI::App& program) {
     const auto arguments = std::make_shared<Arguments>();
     CLI::App& command = *program.add_subcommand("fof", "Find friends-of-friends groups and describe them");
     command.add_option("SNAPSHOT", arguments->snapshot, "Snapshot or array; the format is found from its content")
-        ->required();
-    command.add_option("-o,--output", arguments->catalogue, "Catalogue to write, .hdf5")->type_name("OUT")->required();
+        ->required()
+        ->check(file_name());
+    command.add_option("-o,--output", arguments->catalogue, "Catalogue to write, .hdf5")
+        ->type_name("OUT")
+        ->required()
+        ->check(file_name());
     add_linking_options(command, arguments);
     command
         .add_option_function<std::string>(
@@ -367,14 +386,18 @@ Command fof_command(CLI::App& program) {
     command
         .add_option("--labels", arguments->labels,
                     "Also write the group of every row of the file, .npy, int32; -1: none, or not selected")
-        ->type_name("OUT");
+        ->type_name("OUT")
+        ->check(file_name());
     command.add_option("--grp", arguments->grp, "Also write the groups as a Tipsy array (label + 1; 0: none)")
-        ->type_name("OUT");
+        ->type_name("OUT")
+        ->check(file_name());
     command.add_option("--gtp", arguments->gtp, "Also write a Tipsy file with a star at every group's centre")
-        ->type_name("OUT");
+        ->type_name("OUT")
+        ->check(file_name());
     command
         .add_option("--map", arguments->map, "Also draw the projected density with the largest groups circled, .png")
-        ->type_name("OUT");
+        ->type_name("OUT")
+        ->check(file_name());
     add_threads_option(command, arguments->common);
     add_json_option(command, arguments->common);
     command.footer("Groups are numbered from 0 by decreasing size.\n\n"

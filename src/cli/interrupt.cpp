@@ -27,14 +27,15 @@ void watch_for_interrupts() {
     action.sa_handler = note_signal;
     action.sa_flags = SA_RESTART;
     sigemptyset(&action.sa_mask);
-    for (const int signal : {SIGINT, SIGTERM}) {
-        // Who started us with the signal ignored (a shell's background job) wants it ignored.
+    for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) {
+        // Who started us with the signal ignored (nohup, a shell's background job) wants it ignored.
         struct sigaction inherited = {};
         sigaction(signal, nullptr, &inherited);
         if (inherited.sa_handler != SIG_IGN) {
             sigaction(signal, &action, nullptr);
         }
     }
+    std::signal(SIGXFSZ, SIG_IGN); // a file beyond the limit is then a failed write like any other
 }
 
 bool interrupted() noexcept {

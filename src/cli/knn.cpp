@@ -86,6 +86,14 @@ io::Provenance provenance(const Arguments& arguments, const Inputs& inputs, cons
     return provenance;
 }
 
+/// The library's remedies are calls; these are options.
+Error with_shell_remedy(const Error& error, const Inputs& inputs) {
+    const std::string_view text = error.what();
+    return {error.kind(),
+            fmt::format("{}; ask for fewer neighbours (-k) or {} --queries", text.substr(0, text.find("; ask for ")),
+                        inputs.queries ? "give fewer points at once with" : "search around a part of the points with")};
+}
+
 KnnResult search(const Arguments& arguments, const Inputs& inputs, const Box& box, const Execution& execution) {
     const PointsView points = inputs.points.positions.view();
     try {
@@ -93,6 +101,9 @@ KnnResult search(const Arguments& arguments, const Inputs& inputs, const Box& bo
                    ? knn(points, inputs.queries->positions.view(), arguments.k, box, arguments.search, execution)
                    : knn(points, arguments.k, box, arguments.search, execution);
     } catch (const Error& error) {
+        if (error.kind() == ErrorKind::out_of_memory) {
+            throw with_shell_remedy(error, inputs);
+        }
         const bool queries = std::string_view(error.what()).starts_with("queries");
         throw blame_file(error, queries ? arguments.queries : arguments.points,
                          queries ? *inputs.queries : inputs.points);
@@ -155,6 +166,7 @@ void run(const Arguments& arguments, const Invocation& invocation) {
         json["outputs"] = outputs.names();
         json["warnings"] = inputs.warnings;
         json["seconds"] = clock.json();
+        json["stage_peak_bytes"] = clock.peaks_json();
         json["peak_rss_bytes"] = peak_rss_bytes();
         print_json(json);
         return;
@@ -170,7 +182,7 @@ void run(const Arguments& arguments, const Invocation& invocation) {
     print_line("search", fmt::format("k = {}, engine {}", arguments.k, name_of(result.engine())));
     print_line("wrote", arguments.output);
     print_line("time", clock.text());
-    print_line("memory", format_bytes(peak_rss_bytes()) + " at most");
+    print_line("memory", memory_text(clock));
 }
 
 } // namespace
@@ -178,7 +190,9 @@ void run(const Arguments& arguments, const Invocation& invocation) {
 Command knn_command(CLI::App& program) {
     const auto arguments = std::make_shared<Arguments>();
     CLI::App& command = *program.add_subcommand("knn", "Find the k nearest neighbours of every point");
-    command.add_option("POINTS", arguments->points, "Snapshot or array of the points to search among")->required();
+    command.add_option("POINTS", arguments->points, "Snapshot or array of the points to search among")
+        ->required()
+        ->check(file_name());
     command
         .add_option_function<std::string>(
             "-k",
@@ -190,9 +204,11 @@ Command knn_command(CLI::App& program) {
         ->required();
     command.add_option("-o,--output", arguments->output, "File to write, .npz or .hdf5: 'indices' and 'distances'")
         ->type_name("OUT")
-        ->required();
+        ->required()
+        ->check(file_name());
     command.add_option("--queries", arguments->queries, "Search around these points instead of around every point")
-        ->type_name("FILE");
+        ->type_name("FILE")
+        ->check(file_name());
     add_box_option(command, arguments->box);
     add_types_option(command, arguments->types);
     command.add_flag("--exclude-self", arguments->search.exclude_self,

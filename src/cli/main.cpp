@@ -13,7 +13,9 @@
 #include <array>
 #include <cstdio>
 #include <exception>
+#include <fcntl.h>
 #include <new>
+#include <unistd.h>
 
 namespace {
 
@@ -24,8 +26,18 @@ constexpr int success = 0;
 constexpr int failure = 1;
 constexpr int wrong_usage = 2;
 
+/// A standard stream that the caller closed leaves its number to the next file opened, so that a warning would end up in
+/// an output. In its place comes one from which nothing can be read or to which nothing can be written.
+void hold_standard_streams() {
+    for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+        if (::fcntl(stream, F_GETFD) == -1) {
+            static_cast<void>(::open("/dev/null", stream == STDIN_FILENO ? O_WRONLY : O_RDONLY)); // the lowest free one
+        }
+    }
+}
+
 void complain(const std::string& text) {
-    fmt::print(stderr, "kith: {}\n", text);
+    kith::cli::tell(fmt::format("kith: {}\n", text));
 }
 
 int exit_code_of(const Error& error) {
@@ -61,8 +73,8 @@ int run(int argument_count, char** arguments) {
         complain(chosen.empty() && !unknown.empty()
                      ? fmt::format("'{}' is not a subcommand; there are info, knn and fof", unknown.front())
                      : error.what());
-        fmt::print(stderr, "'kith{} --help' shows the options.\n",
-                   chosen.empty() ? "" : " " + chosen.front()->get_name());
+        kith::cli::tell(fmt::format("'kith{} --help' shows the options.\n",
+                                    chosen.empty() ? "" : " " + chosen.front()->get_name()));
         return wrong_usage;
     }
     kith::cli::watch_for_interrupts();
@@ -81,6 +93,7 @@ int run(int argument_count, char** arguments) {
 } // namespace
 
 int main(int argument_count, char** arguments) {
+    hold_standard_streams();
     try {
         return run(argument_count, arguments);
     } catch (const kith::cli::UsageError& error) {

@@ -19,8 +19,19 @@ constexpr Colour faint_ink{0.56F, 0.56F, 0.63F};
 constexpr Colour page{0.055F, 0.050F, 0.075F};
 constexpr Colour circle{0.70F, 1.00F, 0.93F};
 
-/// The range of one axis that holds the points, wrapped into the box; single points far from all others do not count.
-/// `unit_view` has the box, its lower edges are 0 and its spans 1.
+/// How a range of coordinates is drawn from their distribution: without this share of the points at either end, widened
+/// by this share of the rest on either side, but never beyond the data.
+struct Trim {
+    double tail;
+    double reach;
+};
+/// In a box only strays are left out: the box is what is shown, if it is not mostly empty.
+constexpr Trim boxed{0.001, 0.25};
+/// Open points have a middle and thin outskirts, which would take all the room.
+constexpr Trim open{0.02, 0.5};
+
+/// The range of one axis that holds the points, wrapped into the box. `unit_view` has the box, its lower edges are 0 and
+/// its spans 1.
 std::pair<double, double> range_of_most(const PointsView& points, int axis, const View& unit_view) {
     const std::int64_t step = std::max<std::int64_t>(1, points.count() / 1000000);
     std::vector<double> sample;
@@ -33,10 +44,11 @@ std::pair<double, double> range_of_most(const PointsView& points, int axis, cons
         return {0, 0};
     }
     std::sort(sample.begin(), sample.end());
-    const std::size_t tail = sample.size() / 1000;
+    const Trim trim = unit_view.period[static_cast<std::size_t>(axis)] > 0 ? boxed : open;
+    const auto tail = static_cast<std::size_t>(trim.tail * static_cast<double>(sample.size()));
     const double low = sample[tail];
     const double high = sample[sample.size() - 1 - tail];
-    const double reach = 0.25 * (high - low);
+    const double reach = trim.reach * (high - low);
     return {std::max(sample.front(), low - reach), std::min(sample.back(), high + reach)};
 }
 
@@ -48,7 +60,8 @@ double round_length(double length) {
 }
 
 /// Decades of density, in units of the mean, that the colours span: from where all but a two hundredth of the mass is
-/// denser to where only a two thousandth of the pixels are.
+/// denser to where only a two thousandth of the pixels are, or a twentieth of the mass, whichever is denser. The
+/// latter counts where most of the mass is in few pixels, which would otherwise all be white.
 struct Scale {
     double low = -1;
     double high = 1;
@@ -61,7 +74,12 @@ struct Scale {
         while (lightest + 1 < ascending.size() && mass < 0.005 * density.mean * static_cast<double>(ascending.size())) {
             mass += ascending[lightest++];
         }
-        const std::size_t densest = ascending.size() - 1 - ascending.size() / 2000;
+        const double total = density.mean * static_cast<double>(ascending.size());
+        std::size_t densest = ascending.size() - 1;
+        for (double above = ascending[densest]; densest > 0 && above < 0.05 * total; above += ascending[densest]) {
+            --densest;
+        }
+        densest = std::max(densest, ascending.size() - 1 - ascending.size() / 2000);
         if (density.mean > 0) {
             high = std::max(std::log10(ascending[densest] / density.mean), 0.7);
             low = std::clamp(std::log10(ascending[lightest] / density.mean), high - 4, high - 1.5);

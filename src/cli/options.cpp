@@ -94,9 +94,12 @@ ResolvedBox resolve_box(const BoxChoice& choice, const io::SnapshotHeader& heade
         }
         return {Box::periodic(choice.periods), "--box"};
     }
+    if (!header.invalid_box.empty()) {
+        throw Error(ErrorKind::file, header.invalid_box + "; give the box with --box, or --box none for open space");
+    }
     const bool known = header.box_size &&
                        std::any_of(header.box_size->begin(), header.box_size->end(), [](double l) { return l > 0; });
-    if (!known || header.dimension > 3) {
+    if (!known) {
         return {{}, "the file names no box; give one with --box if space repeats"};
     }
     return {Box::periodic(std::span<const double>(header.box_size->data(), static_cast<std::size_t>(header.dimension))),
@@ -202,6 +205,13 @@ std::string_view name_of(Engine engine) {
 
 std::string_view name_of(DType dtype) {
     return dtype == DType::float32 ? "float32" : "float64";
+}
+
+CLI::Validator file_name() {
+    return {[](std::string& name) {
+                return name.empty() ? std::string("the file name is empty; give the name of a file") : std::string();
+            },
+            ""};
 }
 
 void add_json_option(CLI::App& command, CommonOptions& options) {

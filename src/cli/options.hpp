@@ -37,7 +37,8 @@ struct ResolvedBox {
     std::string origin; ///< where it comes from, for people: "from the file", "--box", "the file names none"
 };
 
-/// Throws UsageError if the number of periods is not the number of axes.
+/// Throws UsageError if the number of periods is not the number of axes, and Error(file) if the choice is the file's box
+/// and the file states one that has no meaning.
 [[nodiscard]] ResolvedBox resolve_box(const BoxChoice& choice, const io::SnapshotHeader& header);
 
 /// "1 x 1 x 1", "open", or "1 x open x 1".
@@ -49,8 +50,8 @@ struct ResolvedBox {
 /// "type 1", "types 0, 1, 4", or "" for files without types: what was really read.
 [[nodiscard]] std::string describe_types(const io::Snapshot& snapshot);
 
-/// Reads the selected particles. That the selection is empty is wrong usage; that the whole file is, is the file's
-/// fault, and thrown as Error(file).
+/// Reads the selected particles. That the selection is empty is wrong usage; that a snapshot has no particles of any
+/// type is the file's fault, and thrown as Error(file). An array without rows is an ordinary one.
 [[nodiscard]] io::Snapshot read_points(const std::string& path, const io::ReadOptions& options);
 
 /// The library's refusal of points, with the file (and the types taken from it) that they came from. Points are counted
@@ -66,6 +67,9 @@ struct CommonOptions {
     bool json = false;
     int threads = 0;
 };
+
+/// For options and arguments that name a file: an empty name is wrong usage.
+[[nodiscard]] CLI::Validator file_name();
 
 void add_json_option(CLI::App& command, CommonOptions& options);
 void add_threads_option(CLI::App& command, CommonOptions& options);

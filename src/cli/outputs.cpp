@@ -10,6 +10,8 @@
 #include <cerrno>
 #include <cstring>
 #include <fcntl.h>
+#include <random>
+#include <sys/stat.h>
 #include <system_error>
 #include <unistd.h>
 
@@ -36,9 +38,24 @@ fs::path resolved(const fs::path& path) {
     return ignored ? fs::absolute(path) : full;
 }
 
-fs::path hidden_sibling(const fs::path& target) {
-    return target.parent_path() /
-           fmt::format(".{}.kith-{}{}", target.stem().string(), ::getpid(), target.extension().string());
+/// Short, so that it fits wherever the target's own name does. The number keeps runs on two machines apart that share
+/// the directory.
+fs::path hidden_sibling(const fs::path& target, std::string_view extension) {
+    return target.parent_path() / fmt::format(".kith-{}-{:08x}{}", ::getpid(), std::random_device{}(), extension);
+}
+
+/// A file that replaces another is for the same people.
+void keep_permissions(const fs::path& older, const fs::path& newer) {
+    std::error_code ignored;
+    const fs::file_status status = fs::status(older, ignored);
+    if (fs::is_regular_file(status)) {
+        fs::permissions(newer, status.permissions() & fs::perms::all, ignored);
+    }
+}
+
+bool is_too_long(const fs::path& path) {
+    struct stat ignored = {};
+    return ::lstat(path.c_str(), &ignored) != 0 && errno == ENAMETOOLONG;
 }
 
 } // namespace
@@ -68,6 +85,11 @@ void OutputFiles::plan(std::string_view option, const fs::path& target,
                                 option, target.string()));
     }
     const fs::path full = resolved(target);
+    if (is_too_long(full)) {
+        throw UsageError(fmt::format("{} is '{}', a name of {} characters, longer than the file system takes; give a "
+                                     "shorter one",
+                                     option, target.string(), target.filename().string().size()));
+    }
     std::error_code ignored;
     if (fs::exists(full, ignored) && !fs::is_regular_file(full, ignored)) {
         throw UsageError(fmt::format("{} is '{}', which is not a regular file; give the name of a file to write",
@@ -79,7 +101,8 @@ void OutputFiles::plan(std::string_view option, const fs::path& target,
                                          option, target.string()));
         }
     }
-    outputs_.push_back({std::string(option), target, full, hidden_sibling(full)});
+    outputs_.push_back(
+        {std::string(option), target, full, hidden_sibling(full, extensions.size() > 0 ? extension : "")});
 }
 
 void OutputFiles::keep_apart_from(const fs::path& input) const {
@@ -133,6 +156,7 @@ void OutputFiles::write(const std::function<void()>& body) const {
 
 void OutputFiles::commit() {
     for (std::size_t i = 0; i < outputs_.size(); ++i) {
+        keep_permissions(outputs_[i].target, outputs_[i].staged);
         std::error_code failure;
         fs::rename(outputs_[i].staged, outputs_[i].target, failure);
         if (failure) {

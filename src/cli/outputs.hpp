@@ -39,7 +39,7 @@ public:
     /// Runs what writes the staged files. Errors from it name the files as the user did, not as they are staged.
     void write(const std::function<void()>& body) const;
 
-    /// Puts every output in its place.
+    /// Puts every output in its place, with the permissions of the file that it replaces.
     void commit();
 
     /// The outputs in the order planned, as given.

@@ -1,12 +1,12 @@
 #include "cli/progress_bar.hpp"
 
 #include "cli/interrupt.hpp"
+#include "cli/report.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <unistd.h>
 
 namespace kith::cli {
@@ -30,8 +30,7 @@ Progress ProgressBar::callback() {
 
 void ProgressBar::announce(std::string_view stage) {
     if (on_terminal_) {
-        fmt::print(stderr, "\r\033[K{} ...", stage);
-        std::fflush(stderr);
+        tell(fmt::format("\r\033[K{} ...", stage));
         drawn_ = true;
         drawn_at_ = std::chrono::steady_clock::now();
     }
@@ -39,8 +38,7 @@ void ProgressBar::announce(std::string_view stage) {
 
 void ProgressBar::erase() {
     if (drawn_) {
-        fmt::print(stderr, "\r\033[K");
-        std::fflush(stderr);
+        tell("\r\033[K");
         drawn_ = false;
     }
 }
@@ -49,8 +47,7 @@ void ProgressBar::draw(std::string_view stage, double fraction) {
     constexpr int cells = 40;
     const double done = std::clamp(fraction, 0.0, 1.0);
     const auto filled = static_cast<std::size_t>(std::lround(done * cells));
-    fmt::print(stderr, "\r\033[K{:<10} [{:-<{}}] {:3.0f} %", stage, std::string(filled, '#'), cells, 100 * done);
-    std::fflush(stderr);
+    tell(fmt::format("\r\033[K{:<10} [{:-<{}}] {:3.0f} %", stage, std::string(filled, '#'), cells, 100 * done));
     drawn_ = true;
 }
 

@@ -27,6 +27,11 @@ std::string quoted(std::string_view word) {
     return text + "'";
 }
 
+/// A failure stays in the stream's error flag, which main() looks at.
+void print(const std::string& text) {
+    static_cast<void>(std::fwrite(text.data(), 1, text.size(), stdout));
+}
+
 } // namespace
 
 Invocation invocation_of(int argument_count, char** arguments) {
@@ -56,6 +61,13 @@ void StageClock::add(std::string_view stage, double seconds) {
 void StageClock::add(const StageReports& reports) {
     for (const StageReport& report : reports) {
         add(report.name, report.seconds);
+        const auto found =
+            std::find_if(peaks_.begin(), peaks_.end(), [&](const auto& entry) { return entry.first == report.name; });
+        if (found == peaks_.end()) {
+            peaks_.emplace_back(report.name, report.peak_bytes);
+        } else {
+            found->second = std::max(found->second, report.peak_bytes);
+        }
     }
 }
 
@@ -80,6 +92,30 @@ std::string StageClock::text() const {
         }
     }
     return fmt::format("{}; {} in all", text, format_seconds(total()));
+}
+
+Json StageClock::peaks_json() const {
+    Json json = Json::object();
+    for (const auto& [stage, bytes] : peaks_) {
+        json[stage] = bytes;
+    }
+    return json;
+}
+
+std::string StageClock::peaks_text() const {
+    std::string text;
+    for (const auto& [stage, bytes] : peaks_) {
+        if (bytes > 0) {
+            text += fmt::format("{}{} {}", text.empty() ? "" : ", ", stage, format_bytes(bytes));
+        }
+    }
+    return text;
+}
+
+std::string memory_text(const StageClock& clock) {
+    const std::string peaks = clock.peaks_text();
+    return fmt::format("{} at most{}{}", format_bytes(peak_rss_bytes()),
+                       peaks.empty() ? "" : "; working memory: ", peaks);
 }
 
 std::int64_t peak_rss_bytes() {
@@ -115,18 +151,23 @@ std::string format_length(double length, DType dtype) {
     return dtype == DType::float32 ? fmt::format("{}", static_cast<float>(length)) : fmt::format("{}", length);
 }
 
+void tell(std::string_view text) {
+    static_cast<void>(std::fwrite(text.data(), 1, text.size(), stderr));
+    static_cast<void>(std::fflush(stderr));
+}
+
 void print_warnings(const std::vector<std::string>& warnings) {
     for (const std::string& warning : warnings) {
-        fmt::print(stderr, "kith: warning: {}\n", warning);
+        tell(fmt::format("kith: warning: {}\n", warning));
     }
 }
 
 void print_json(const Json& json) {
-    fmt::print("{}\n", json.dump(2, ' ', false, Json::error_handler_t::replace));
+    print(json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
 }
 
 void print_line(std::string_view label, std::string_view text) {
-    fmt::print("{:<9}{}\n", label, text);
+    print(fmt::format("{:<9}{}\n", label, text));
 }
 
 io::Provenance provenance_of(const Invocation& invocation, const std::string& input) {

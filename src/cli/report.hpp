@@ -24,8 +24,8 @@ struct Invocation {
 
 [[nodiscard]] Invocation invocation_of(int argument_count, char** arguments);
 
-/// Seconds by stage, in the order given to the constructor. Stages that never ran count 0; stages that the library
-/// names beside them follow.
+/// Seconds by stage, in the order given to the constructor, and the working memory of those that the library reports.
+/// Stages that never ran count 0; stages that the library names beside them follow.
 class StageClock {
 public:
     explicit StageClock(std::vector<std::string> stages);
@@ -40,8 +40,10 @@ public:
         return std::forward<Body>(body)();
     }
 
-    [[nodiscard]] Json json() const;        ///< every stage, and the total wall-clock time so far
-    [[nodiscard]] std::string text() const; ///< "read 0.12 s, tree 0.02 s; 0.2 s in all", idle stages left out
+    [[nodiscard]] Json json() const;              ///< every stage, and the total wall-clock time so far
+    [[nodiscard]] Json peaks_json() const;        ///< bytes of working memory, of the stages that report it
+    [[nodiscard]] std::string peaks_text() const; ///< "order 1.5 MiB, tree 0.2 MiB"; empty if no stage took any
+    [[nodiscard]] std::string text() const;       ///< "read 0.12 s, tree 0.02 s; 0.2 s in all", idle stages left out
 
 private:
     using Clock = std::chrono::steady_clock;
@@ -54,8 +56,12 @@ private:
     [[nodiscard]] double total() const;
 
     std::vector<std::pair<std::string, double>> seconds_;
+    std::vector<std::pair<std::string, std::int64_t>> peaks_;
     Clock::time_point start_ = Clock::now();
 };
+
+/// The memory line of a summary: what the process held at most, and the working memory of its stages.
+[[nodiscard]] std::string memory_text(const StageClock& clock);
 
 /// The most memory this process ever held, as the system counts it.
 [[nodiscard]] std::int64_t peak_rss_bytes();
@@ -66,6 +72,9 @@ private:
 
 /// A length of points of that type, in the fewest digits that read back to the same value.
 [[nodiscard]] std::string format_length(double length, DType dtype);
+
+/// On stderr. That nobody can read it there (closed, or on a full disk) is no reason to fail.
+void tell(std::string_view text);
 
 /// Each on stderr, after "kith: warning: ".
 void print_warnings(const std::vector<std::string>& warnings);

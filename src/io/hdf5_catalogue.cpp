@@ -2,7 +2,7 @@
 //
 //   /Header          attributes Ngroups_ThisFile, Ngroups_Total, Nsubhalos_*, Nids_*, NumFiles, Time, Redshift (NaN if
 //                    the snapshot has none), BoxSize (0: open; one number per axis where the axes differ), Dimension,
-//                    and the provenance
+//                    Masses (text, only if the input names none and members were counted instead), and the provenance
 //   /Parameters      what the snapshot says of cosmology and units, under the names found there
 //   /Group           one row per group; Gadget-4's columns and kith's own beside them
 //   /Members/Index   rows of the snapshot file, group after group, within a group by type, then ascending
@@ -116,6 +116,13 @@ private:
     std::int64_t groups_;
 };
 
+// Whether the masses of the groups are numbers of members for want of any in the input.
+bool counts_as_mass(const Catalogue& catalogue, const Snapshot& snapshot) {
+    return !snapshot.masses && !snapshot.uniform_mass &&
+           std::equal(catalogue.mass.begin(), catalogue.mass.end(), catalogue.count.begin(), catalogue.count.end(),
+                      [](double mass, std::int64_t count) { return mass == static_cast<double>(count); });
+}
+
 void write_groups(const hdf5::OutputFile& file, const Catalogue& catalogue, const Snapshot& snapshot) {
     const hdf5::Group group = file.make_group("Group");
     const GroupTable table(file, catalogue);
@@ -127,7 +134,10 @@ void write_groups(const hdf5::OutputFile& file, const Catalogue& catalogue, cons
     table.write("GroupOffset", catalogue.offset, 0, "place of the first member in /Members/Index");
     table.write("GroupOffsetType", offsets_by_type(catalogue), max_types,
                 "place of the first member of each type in /Members/Index");
-    table.write("GroupMass", catalogue.mass, 0, "sum of the members' masses, in their units, float64");
+    table.write("GroupMass", catalogue.mass, 0,
+                counts_as_mass(catalogue, snapshot)
+                    ? "number of members: the input names no masses, so each particle counts as mass 1; float64"
+                    : "sum of the members' masses, in their units, float64");
     table.write("GroupMassType", catalogue.mass_by_type, max_types, "the same for each type");
     table.write_as(lengths, "GroupPos", catalogue.centre, d, "centre of mass, in the units and type of the positions");
     if (!catalogue.velocity.empty()) {
@@ -190,6 +200,9 @@ void write_header(const hdf5::OutputFile& file, const Catalogue& catalogue, cons
         file.set(header, "BoxSize", box.period(0));
     } else {
         file.set(header, "BoxSize", std::span<const double>(periods));
+    }
+    if (counts_as_mass(catalogue, snapshot)) {
+        file.set_text(header, "Masses", "none in the input: each particle counts as mass 1");
     }
     file.set_provenance(header, provenance);
 

@@ -117,9 +117,16 @@ void Dataset::read(hid_t memory_type, void* out) const {
     }
 }
 
-std::optional<std::vector<double>> numbers(hid_t object, const char* name) {
-    if (H5Aexists(object, name) <= 0) {
+bool has_attribute(hid_t object, const char* name) {
+    const htri_t found = H5Aexists(object, name);
+    if (found < 0) {
         H5Eclear2(H5E_DEFAULT);
+    }
+    return found > 0;
+}
+
+std::optional<std::vector<double>> numbers(hid_t object, const char* name) {
+    if (!has_attribute(object, name)) {
         return std::nullopt;
     }
     const Attribute attribute(H5Aopen(object, name, H5P_DEFAULT));
@@ -141,8 +148,7 @@ std::optional<std::vector<double>> numbers(hid_t object, const char* name) {
 }
 
 std::optional<std::string> text(hid_t object, const char* name) {
-    if (H5Aexists(object, name) <= 0) {
-        H5Eclear2(H5E_DEFAULT);
+    if (!has_attribute(object, name)) {
         return std::nullopt;
     }
     const Attribute attribute(H5Aopen(object, name, H5P_DEFAULT));

@@ -107,6 +107,9 @@ struct Dataset {
 /// virtual datasets.
 [[nodiscard]] Dataset open_dataset(hid_t file, const std::string& name, std::string_view file_name);
 
+/// Whether `object` has an attribute of that name, of any type.
+[[nodiscard]] bool has_attribute(hid_t object, const char* name);
+
 /// A numeric attribute as doubles; nothing if it is absent or not numeric.
 [[nodiscard]] std::optional<std::vector<double>> numbers(hid_t object, const char* name);
 

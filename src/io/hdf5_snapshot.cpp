@@ -10,6 +10,7 @@
 #include <kith/error.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 #include <vector>
 
@@ -153,17 +154,53 @@ std::string format_name(const SnapshotFile& snapshot, const Object& header) {
     return "HDF5 (Gadget-like)";
 }
 
-void read_box(SnapshotHeader& header, const std::optional<std::vector<double>>& size) {
-    if (!size) {
-        return;
+std::string list(const std::vector<double>& values) {
+    std::string text;
+    for (const double value : values) {
+        text += text.empty() ? "" : ", ";
+        text += message(value);
     }
-    if (size->size() == 1) {
-        header.box_size = {size->front(), size->front(), size->front()};
-    } else if (size->size() <= 3) {
-        header.box_size.emplace().fill(0);
-        std::copy(size->begin(), size->end(), header.box_size->begin());
-    } else {
-        header.warnings.push_back(message("BoxSize has ", size->size(), " entries and is ignored"));
+    return values.size() == 1 ? text : "[" + text + "]";
+}
+
+// What is wrong with periods for points of that dimension; nothing if they can be used.
+std::string fault_of(const std::vector<double>& periods, int dimension) {
+    const auto entries = static_cast<int>(periods.size());
+    if (!std::all_of(periods.begin(), periods.end(), [](double l) { return std::isfinite(l) && l >= 0; })) {
+        return "a period is a finite number, 0 or more";
+    }
+    if (std::all_of(periods.begin(), periods.end(), [](double l) { return l == 0; })) {
+        return "";
+    }
+    if (entries > 1 && entries < dimension) {
+        return message("it has ", entries, " periods for ", dimension, " axes");
+    }
+    return entries > 3 || dimension > 3 ? "boxes are read for at most 3 axes" : "";
+}
+
+// The first place that states a BoxSize decides, whatever it states. One that has no meaning is not read as open space:
+// it is kept as header.invalid_box, and whoever needs the box refuses the file.
+void read_box(SnapshotFile& snapshot, const std::vector<std::pair<const char*, const Object*>>& places) {
+    SnapshotHeader& header = snapshot.header;
+    for (const auto& [group, place] : places) {
+        if (place->get() < 0 || !has_attribute(place->get(), "BoxSize")) {
+            continue;
+        }
+        const std::optional<std::vector<double>> size = numbers(place->get(), "BoxSize");
+        const std::string fault = size ? fault_of(*size, header.dimension) : "a period is a number";
+        if (!fault.empty()) {
+            const std::optional<std::string> words = text(place->get(), "BoxSize");
+            const std::string value = size ? list(*size) : words ? "'" + *words + "'" : "of another type";
+            header.invalid_box =
+                message(snapshot.name, ": attribute BoxSize of /", group, " is ", value, ", but ", fault);
+            header.warnings.push_back(header.invalid_box + "; no box is taken from the file");
+        } else if (size->size() == 1) {
+            header.box_size = {size->front(), size->front(), size->front()};
+        } else if (size->size() <= 3) {
+            header.box_size.emplace().fill(0);
+            std::copy(size->begin(), size->end(), header.box_size->begin());
+        }
+        return;
     }
 }
 
@@ -207,7 +244,7 @@ SnapshotFile open_snapshot(const std::filesystem::path& path) {
     if (const auto table = first_of({&attributes}, {"MassTable"})) {
         std::copy_n(table->begin(), std::min(table->size(), snapshot.mass_table.size()), snapshot.mass_table.begin());
     }
-    read_box(header, first_of({&attributes, &parameters}, {"BoxSize"}));
+    read_box(snapshot, {{"Header", &attributes}, {"Parameters", &parameters}});
     header.time = scalar(first_of({&attributes}, {"Time"}));
     if (!header.time) {
         header.time = scalar(first_of({&attributes}, {"ExpansionFactor", "Scale-factor"}));

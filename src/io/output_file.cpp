@@ -59,6 +59,10 @@ Replacement::~Replacement() {
 
 void Replacement::commit() {
     std::error_code failure;
+    const fs::file_status older = fs::status(target_, failure);
+    if (fs::is_regular_file(older)) {
+        fs::permissions(temporary_, older.permissions() & fs::perms::all, failure);
+    }
     fs::rename(temporary_, target_, failure);
     if (failure) {
         throw Error(ErrorKind::file,

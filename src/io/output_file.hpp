@@ -23,7 +23,7 @@ public:
     /// The name to write to. Nothing is there yet.
     [[nodiscard]] const std::filesystem::path& temporary() const noexcept { return temporary_; }
     [[nodiscard]] const std::filesystem::path& target() const noexcept { return target_; }
-    /// Gives the finished file its name.
+    /// Gives the finished file its name, and the permissions of the file that it replaces.
     void commit();
 
 private:

@@ -53,10 +53,13 @@ std::string list_counts(const std::array<std::int64_t, max_types>& counts) {
 }
 
 SelectedTypes select_types(const TypeSelection& selection, SnapshotHeader& header, const std::filesystem::path& path) {
+    if (!header.has_types) {
+        return all_present(header);
+    }
     if (std::all_of(header.counts.begin(), header.counts.end(), [](std::int64_t count) { return count == 0; })) {
         throw Error(ErrorKind::invalid_argument, message(path.string(), ": the file holds no particles of any type"));
     }
-    if (!header.has_types || selection.kind == TypeSelection::Kind::all) {
+    if (selection.kind == TypeSelection::Kind::all) {
         return all_present(header);
     }
     if (selection.kind == TypeSelection::Kind::automatic) {

@@ -41,11 +41,17 @@ using namespace kith::cli;
     std::_Exit(1);
 }
 
-[[noreturn]] void interrupt_while_ignored() {
-    std::signal(SIGINT, SIG_IGN);
+[[noreturn]] void interrupt_while_ignored(int signal) {
+    std::signal(signal, SIG_IGN);
     watch_for_interrupts();
-    std::raise(SIGINT);
+    std::raise(signal);
     std::_Exit(interrupted() ? 1 : 0);
+}
+
+[[noreturn]] void interrupt_once(int signal) {
+    watch_for_interrupts();
+    std::raise(signal);
+    std::_Exit(interrupted() ? interrupt_exit_code() : 0);
 }
 
 TEST(InterruptDeathTest, TheFirstSignalCancels) {
@@ -58,7 +64,19 @@ TEST(InterruptDeathTest, TheSecondEndsTheProcessButNotWhileWriting) {
 }
 
 TEST(InterruptDeathTest, AnIgnoredSignalStaysIgnored) {
-    EXPECT_EXIT(interrupt_while_ignored(), testing::ExitedWithCode(0), "");
+    for (const int signal : {SIGINT, SIGHUP}) {
+        EXPECT_EXIT(interrupt_while_ignored(signal), testing::ExitedWithCode(0), "") << signal;
+    }
+}
+
+TEST(InterruptDeathTest, EverySignalThatAsksToEndIsWatched) {
+    for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) {
+        EXPECT_EXIT(interrupt_once(signal), testing::ExitedWithCode(128 + signal), "") << signal;
+    }
+}
+
+TEST(InterruptDeathTest, AFileBeyondTheLimitIsLeftToTheWriter) {
+    EXPECT_EXIT(interrupt_once(SIGXFSZ), testing::ExitedWithCode(0), "");
 }
 
 } // namespace

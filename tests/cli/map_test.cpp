@@ -59,6 +59,19 @@ TEST(MapView, HoldsOpenPointsButNotAFarStray) {
     EXPECT_FALSE(view.repeats(0));
 }
 
+TEST(MapView, LeavesRoomToTheManyNotToThinOutskirts) {
+    auto points = cloud(10000); // in [0, 1], but one in a hundred a thousand times as far out
+    for (std::size_t i = 0; i < points.size(); i += 300) {
+        for (std::size_t axis = 0; axis < 3; ++axis) {
+            points[i + axis] = 1000 * (points[i + axis] - 0.5F);
+        }
+    }
+    const View view = choose_view(PointsView(points, 3), Box{});
+    EXPECT_LT(view.lower[0], 0.01);
+    EXPECT_GT(view.lower[0] + view.span[0], 0.99);
+    EXPECT_LT(view.span[0], 2.5);
+}
+
 TEST(MapView, GoesToThePointsInABoxThatIsMostlyEmpty) {
     const auto points = cloud(1000); // in [0, 1] of boxes of 50; the first begins at -50, where 0.5 is -49.5
     const View view = choose_view(PointsView(points, 3), Box::periodic(50).with_origin(0, -50).with_origin(1, 0));
@@ -97,6 +110,30 @@ TEST(Map, CirclesContinueAcrossPeriodicEdges) {
     EXPECT_GT(differing_pixels(plain, circled, 0, 200), 100);
     EXPECT_GT(differing_pixels(plain, circled, plain.width() - 200, plain.width()), 100);
     EXPECT_EQ(differing_pixels(plain, circled, 300, plain.width() - 300), 0);
+}
+
+TEST(Map, ADenseMiddleIsNotAllWhite) {
+    // A disc of surface density 1/r: most points are in a small part of the picture.
+    std::mt19937 random(5);
+    std::uniform_real_distribution<double> uniform(0, 1);
+    std::vector<double> points;
+    for (int i = 0; i < 100000; ++i) {
+        const double radius = std::pow(10.0, 3 * uniform(random) - 3);
+        const double angle = 6.283185307179586 * uniform(random);
+        points.insert(points.end(), {radius * std::cos(angle), radius * std::sin(angle)});
+    }
+    Catalogue none;
+    MapSubject subject;
+    subject.groups = &none;
+    subject.points = PointsView(points, 2);
+    const Canvas map = draw_map(subject);
+    int white = 0;
+    for (int y = 0; y < map.height(); ++y) {
+        for (int x = 0; x < map.width(); ++x) {
+            white += map.pixel(x, y).green == colour_at(1).green ? 1 : 0;
+        }
+    }
+    EXPECT_LT(white, 200); // a two thousandth of the pixels are 590
 }
 
 TEST(Map, DegenerateSubjectsAreDrawn) {

@@ -75,6 +75,22 @@ TEST(Options, TheAutomaticBoxIsTheFiles) {
     EXPECT_TRUE(resolve_box(parse_box("none"), header_with(3, {{1, 2, 3}})).box.is_open());
 }
 
+TEST(Options, AnInvalidBoxOfTheFileStopsOnlyWhoWantsIt) {
+    io::SnapshotHeader header = header_with(3, std::nullopt);
+    header.invalid_box = "a.hdf5: attribute BoxSize of /Header is -1, but a period is a finite number, 0 or more";
+    try {
+        (void)resolve_box(parse_box("auto"), header);
+        FAIL() << "no error";
+    } catch (const Error& error) {
+        const std::string text = error.what();
+        EXPECT_EQ(error.kind(), ErrorKind::file);
+        EXPECT_NE(text.find("BoxSize of /Header is -1"), std::string::npos) << text;
+        EXPECT_NE(text.find("--box"), std::string::npos) << text;
+    }
+    EXPECT_EQ(resolve_box(parse_box("5"), header).box.period(2), 5);
+    EXPECT_TRUE(resolve_box(parse_box("none"), header).box.is_open());
+}
+
 TEST(Options, AGivenBoxHasOnePeriodOrOnePerAxis) {
     EXPECT_EQ(resolve_box(parse_box("5"), header_with(2, std::nullopt)).box.period(1), 5);
     EXPECT_EQ(resolve_box(parse_box("5,7"), header_with(2, std::nullopt)).box.period(1), 7);

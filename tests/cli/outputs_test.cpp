@@ -52,6 +52,19 @@ TEST_F(Outputs, CommitPutsEveryFileInPlace) {
     EXPECT_EQ(read(directory_ / "b.npy"), "labels");
 }
 
+TEST_F(Outputs, AReplacedFileKeepsItsPermissions) {
+    const fs::path target = directory_ / "a.npy";
+    write(target, "older");
+    constexpr fs::perms private_to_group = fs::perms::owner_read | fs::perms::owner_write | fs::perms::group_read;
+    fs::permissions(target, private_to_group);
+    OutputFiles outputs;
+    outputs.plan("--labels", target, {".npy"});
+    write(outputs.staged(target), "newer");
+    outputs.commit();
+    EXPECT_EQ(read(target), "newer");
+    EXPECT_EQ(fs::status(target).permissions(), private_to_group);
+}
+
 TEST_F(Outputs, WithoutCommitNothingIsLeftAndOlderFilesStay) {
     write(directory_ / "a.hdf5", "older");
     {

@@ -40,12 +40,37 @@ TEST_F(Failure, PointsThatAreNoNumbersAreRefused) {
     EXPECT_NE(outcome.err.find("'in.npy': queries: point 1 "), std::string::npos) << outcome.err;
 }
 
-TEST_F(Failure, AnEmptyFileIsBadData) {
-    write_npy("in.npy", std::vector<double>{}, 3);
-    EXPECT_EQ(kith("fof in.npy -o out.hdf5 --linking-length 1").exit_code, 1);
-    EXPECT_EQ(kith("knn in.npy -k 1 -o out.npz").exit_code, 1);
-    EXPECT_EQ(kith("info in.npy").exit_code, 0);
+TEST_F(Failure, AResultBeyondMemoryNamesAnOptionAsTheRemedy) {
+    write_npy("in.npy", std::vector<float>(3 * 50000, 1.0F), 3);
+    const Outcome outcome = kith("knn in.npy -k 2147483647 -o out.npz");
+    EXPECT_EQ(outcome.exit_code, 1);
+    EXPECT_NE(outcome.err.find("50000 rows x 2147483647"), std::string::npos) << outcome.err;
+    EXPECT_NE(outcome.err.find("(-k)"), std::string::npos) << outcome.err;
+    EXPECT_NE(outcome.err.find("--queries"), std::string::npos) << outcome.err;
+    EXPECT_EQ(outcome.err.find("knn_visit"), std::string::npos) << outcome.err;
     EXPECT_EQ(files(), std::vector<std::string>{"in.npy"});
+}
+
+TEST_F(Failure, AClosedStandardErrorChangesNothing) {
+    const std::string closed = "closed() { \"$@\" 2>&-; }; closed";
+    write_npy("in.npy", std::vector<float>{0, 0, 0, 1, 1, 1}, 3);
+    write_npy("q.npy", std::vector<double>{0, 0, 0}, 3);
+    EXPECT_EQ(kith("knn in.npy -k 1 --queries q.npy -o warned.npz", closed).exit_code, 0); // of two types: a warning
+    EXPECT_EQ(kith("knn in.npy -k 1 --queries q.npy -o plain.npz").exit_code, 0);
+    EXPECT_EQ(read("warned.npz").size(), read("plain.npz").size() + 1); // the command line in it; no warning
+    EXPECT_EQ(kith("knn nowhere.npy -k 1 -o out.npz", closed).exit_code, 1);
+    EXPECT_EQ(kith("knn in.npy -k 0 -o out.npz", closed).exit_code, 2);
+    EXPECT_EQ(kith("knn in.npy --no-such", closed).exit_code, 2);
+}
+
+TEST_F(Failure, AClosedStandardOutputIsReported) {
+    write_npy("in.npy", std::vector<float>{0, 0, 0, 1, 1, 1}, 3);
+    for (const char* json : {"", " --json"}) {
+        const Outcome outcome =
+            kith(std::string("knn in.npy -k 1 -o out.npz") + json, "closed() { \"$@\" >&-; }; closed");
+        EXPECT_EQ(outcome.exit_code, 1);
+        EXPECT_NE(outcome.err.find("standard output"), std::string::npos) << outcome.err;
+    }
 }
 
 TEST_F(Failure, ABoxThatIsNotThisDatasIsRefused) {
@@ -71,8 +96,7 @@ TEST_F(Failure, AFullDiskLeavesNothingAndKeepsOlderFiles) {
     write_npy("in.npy", points, 2);
     ASSERT_EQ(kith("fof in.npy -o out.hdf5 --linking-length 0.5").exit_code, 0);
     const std::string older = read("out.hdf5");
-    const Outcome outcome =
-        kith("fof in.npy -o out.hdf5 --linking-length 0.25 --labels labels.npy", "trap '' XFSZ; ulimit -f 64;");
+    const Outcome outcome = kith("fof in.npy -o out.hdf5 --linking-length 0.25 --labels labels.npy", "ulimit -f 64;");
     EXPECT_EQ(outcome.exit_code, 1);
     EXPECT_NE(outcome.err.find("labels.npy"), std::string::npos) << outcome.err; // not the name it is staged under
     EXPECT_EQ(outcome.out, "");

@@ -41,6 +41,10 @@ TEST_F(Fof, LabelsCoverEveryRowOfTheFile) {
     }
     EXPECT_EQ(json["seconds"]["map"], 0.0);
     EXPECT_GT(json["peak_rss_bytes"], 1000000);
+    for (const char* stage : {"order", "tree", "link", "catalogue"}) {
+        EXPECT_TRUE(json["stage_peak_bytes"].contains(stage)) << stage;
+    }
+    EXPECT_GT(json["stage_peak_bytes"]["link"], 0);
 }
 
 TEST_F(Fof, AnOpenBoxDoesNotLinkAcrossItsEdge) {
@@ -74,6 +78,26 @@ TEST_F(Fof, NoGroupIsAnAnswer) {
     EXPECT_EQ(npy_values<std::int32_t>(read("l.npy"), "<i4"), std::vector<std::int32_t>(6, -1));
     EXPECT_EQ(read("g"), "6\n0\n0\n0\n0\n0\n0\n");
     EXPECT_TRUE(exists("m.png"));
+}
+
+TEST_F(Fof, NoPointsGiveAnEmptyCatalogue) {
+    write_npy("in.npy", std::vector<double>{}, 3);
+    const Outcome outcome =
+        kith("fof in.npy --linking-length 0.5 -o out.hdf5 --labels l.npy --grp g --gtp t --map m.png");
+    ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+    EXPECT_GT(read("out.hdf5").size(), 500U);
+    EXPECT_TRUE(npy_values<std::int32_t>(read("l.npy"), "<i4").empty());
+    EXPECT_EQ(read("g"), "0\n");
+    EXPECT_EQ(read("t").size(), 32U);
+    EXPECT_TRUE(exists("m.png"));
+    EXPECT_EQ(Json::parse(kith("fof in.npy --linking-length 0.5 -o out.hdf5 --json").out)["n"], 0);
+    EXPECT_EQ(kith("info in.npy").exit_code, 0);
+}
+
+TEST_F(Fof, MassesThatWereNotGivenAreNotPassedOff) {
+    write_points();
+    const Outcome outcome = kith("fof in.npy --linking-length 0.5 -o out.hdf5");
+    EXPECT_NE(outcome.out.find("every particle counts 1"), std::string::npos) << outcome.out;
 }
 
 TEST_F(Fof, OtherDimensionsWork) {

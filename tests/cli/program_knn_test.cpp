@@ -38,6 +38,7 @@ TEST_F(Knn, FindsNeighborsOfEveryPoint) {
         EXPECT_TRUE(json["seconds"].contains(stage)) << stage;
     }
     EXPECT_GT(json["peak_rss_bytes"], 1000000);
+    EXPECT_GT(json["stage_peak_bytes"]["search"], 0);
 }
 
 TEST_F(Knn, EnginesAgree) {
@@ -77,6 +78,36 @@ TEST_F(Knn, PeriodsAreUsed) {
     write_line();
     ASSERT_EQ(kith("knn in.npy -k 1 --exclude-self --box 8,0 -o out.npz").exit_code, 0);
     EXPECT_EQ(indices(), (std::vector<std::int32_t>{1, 0, 1, 0}));
+}
+
+TEST_F(Knn, NoPointsAndNoQueriesAreOrdinary) {
+    write_line();
+    write_npy("none.npy", std::vector<float>{}, 2);
+    const Outcome nobody = kith("knn none.npy -k 2 -o out.npz --json");
+    ASSERT_EQ(nobody.exit_code, 0) << nobody.err;
+    EXPECT_EQ(Json::parse(nobody.out)["n"], 0);
+    EXPECT_TRUE(indices().empty());
+    EXPECT_TRUE(distances<float>("<f4").empty());
+    EXPECT_EQ(kith("knn none.npy -k 2 -o out.hdf5").exit_code, 0);
+
+    const Outcome unasked = kith("knn in.npy -k 2 --queries none.npy -o out.npz --json");
+    ASSERT_EQ(unasked.exit_code, 0) << unasked.err;
+    EXPECT_EQ(Json::parse(unasked.out)["queries"], 0);
+    EXPECT_TRUE(indices().empty());
+
+    const Outcome alone = kith("knn none.npy -k 2 --queries in.npy -o out.npz");
+    ASSERT_EQ(alone.exit_code, 0) << alone.err;
+    EXPECT_EQ(indices(), std::vector<std::int32_t>(8, -1));
+    EXPECT_EQ(distances<float>("<f4"), std::vector<float>(8, std::numeric_limits<float>::infinity()));
+    EXPECT_EQ(alone.err.find("type"), std::string::npos) << alone.err;
+}
+
+TEST_F(Knn, ANameOfTheGreatestLengthIsWritten) {
+    write_line();
+    const std::string name = std::string(251, 'x') + ".npz";
+    const Outcome outcome = kith("knn in.npy -k 1 -o " + name);
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+    EXPECT_TRUE(exists(name));
 }
 
 TEST_F(Knn, WritesHdf5) {

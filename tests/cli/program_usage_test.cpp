@@ -61,6 +61,44 @@ TEST_F(Usage, WrongUsageIsCodeTwoAndNamesTheCulprit) {
     EXPECT_TRUE(files().empty());
 }
 
+TEST_F(Usage, EmptyFileNamesAreRefusedByOption) {
+    write_npy("in.npy", std::vector<double>{0, 0, 0, 1, 1, 1}, 3);
+    struct Case {
+        const char* arguments;
+        const char* named;
+    };
+    for (const Case& wrong :
+         {Case{"info ''", "FILE"}, Case{"knn '' -k 1 -o out.npz", "POINTS"}, Case{"knn in.npy -k 1 -o ''", "--output"},
+          Case{"knn in.npy -k 1 -o out.npz --queries ''", "--queries"}, Case{"fof '' -o out.hdf5", "SNAPSHOT"},
+          Case{"fof in.npy -o ''", "--output"}, Case{"fof in.npy -o out.hdf5 --labels ''", "--labels"},
+          Case{"fof in.npy -o out.hdf5 --grp ''", "--grp"}, Case{"fof in.npy -o out.hdf5 --gtp ''", "--gtp"},
+          Case{"fof in.npy -o out.hdf5 --map ''", "--map"}}) {
+        const Outcome outcome = kith(wrong.arguments);
+        EXPECT_EQ(outcome.exit_code, 2) << wrong.arguments;
+        EXPECT_EQ(outcome.out, "") << wrong.arguments;
+        EXPECT_NE(outcome.err.find(wrong.named), std::string::npos) << wrong.arguments << ": " << outcome.err;
+        EXPECT_NE(outcome.err.find("empty"), std::string::npos) << wrong.arguments << ": " << outcome.err;
+    }
+    EXPECT_EQ(files(), std::vector<std::string>{"in.npy"});
+}
+
+TEST_F(Usage, ANameThatIsTooLongSaysSo) {
+    const Outcome outcome = kith("knn in.npy -k 1 -o " + std::string(300, 'x') + ".npz");
+    EXPECT_EQ(outcome.exit_code, 2);
+    EXPECT_NE(outcome.err.find("304 characters"), std::string::npos) << outcome.err;
+    EXPECT_NE(outcome.err.find("shorter"), std::string::npos) << outcome.err;
+    EXPECT_EQ(outcome.err.find("writable"), std::string::npos) << outcome.err;
+}
+
+TEST_F(Usage, ATipsyFileOfGroupsNeedsThreeAxes) {
+    write_npy("in.npy", std::vector<double>{0, 0, 1, 1}, 2);
+    const Outcome outcome = kith("fof in.npy --linking-length 2 --min-members 2 -o out.hdf5 --gtp out.gtp");
+    EXPECT_EQ(outcome.exit_code, 2);
+    EXPECT_NE(outcome.err.find("--gtp"), std::string::npos) << outcome.err;
+    EXPECT_NE(outcome.err.find("leave --gtp out"), std::string::npos) << outcome.err;
+    EXPECT_EQ(files(), std::vector<std::string>{"in.npy"});
+}
+
 TEST_F(Usage, ABoxForOtherAxesIsWrongUsage) {
     write_npy("in.npy", std::vector<double>{0, 0, 0, 1, 1, 1}, 3);
     const Outcome outcome = kith("knn in.npy -k 1 -o out.npz --box 1,2");

@@ -23,6 +23,16 @@ TEST(Report, StagesThatNeverRanCountZero) {
     EXPECT_NE(clock.text().find("link 2.50 s"), std::string::npos);
 }
 
+TEST(Report, ThePeakOfAStageIsItsLargest) {
+    StageClock clock({"read", "order"});
+    EXPECT_EQ(clock.peaks_text(), "");
+    clock.add("read", 1);
+    clock.add(StageReports{{"order", 0.5, 3 << 19}, {"search", 1, 0}});
+    clock.add(StageReports{{"order", 0.5, 1 << 19}, {"tree", 1, 1 << 20}});
+    EXPECT_EQ(clock.peaks_json(), (Json{{"order", 3 << 19}, {"search", 0}, {"tree", 1 << 20}}));
+    EXPECT_EQ(clock.peaks_text(), "order 1.5 MiB, tree 1.0 MiB");
+}
+
 TEST(Report, TimedBodiesReturnTheirValueAndAreBooked) {
     StageClock clock({"read"});
     EXPECT_EQ(clock.time("read", [] { return 7; }), 7);

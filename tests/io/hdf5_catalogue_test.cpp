@@ -113,6 +113,25 @@ TEST(Hdf5Catalogue, PrecisionFollowsTheSnapshot) {
     EXPECT_EQ(file.numbers("Header", "BoxSize"), std::vector<double>{0});
 }
 
+TEST(Hdf5Catalogue, MassesThatWereNeverGivenAreCalledCounts) {
+    const TemporaryFolder folder;
+    io::Snapshot without = snapshot();
+    without.masses.reset();
+    without.uniform_mass.reset();
+    Catalogue counted = catalogue();
+    counted.mass.assign(counted.count.begin(), counted.count.end());
+    io::write_catalogue_hdf5(folder / "counted", counted, without, {}, provenance);
+    const Hdf5Checker file(folder / "counted");
+    EXPECT_NE(file.text("Group/GroupMass", "description").find("each particle counts as mass 1"), std::string::npos);
+    EXPECT_NE(file.text("Header", "Masses").find("each particle counts as mass 1"), std::string::npos);
+
+    without.uniform_mass = 1; // the input names it
+    io::write_catalogue_hdf5(folder / "given", counted, without, {}, provenance);
+    const Hdf5Checker given(folder / "given");
+    EXPECT_EQ(given.text("Group/GroupMass", "description").find("counts as"), std::string::npos);
+    EXPECT_LE(H5Aexists_by_name(given.id(), "Header", "Masses", H5P_DEFAULT), 0);
+}
+
 TEST(Hdf5Catalogue, NoGroupsIsAValidCatalogue) {
     const TemporaryFolder folder;
     Catalogue none;

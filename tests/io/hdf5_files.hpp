@@ -107,6 +107,7 @@ public:
     Hdf5Checker& operator=(const Hdf5Checker&) = delete;
     ~Hdf5Checker() { H5Fclose(file_); }
 
+    [[nodiscard]] hid_t id() const { return file_; }
     [[nodiscard]] bool has(const std::string& name) const { return H5Lexists(file_, name.c_str(), H5P_DEFAULT) > 0; }
     [[nodiscard]] std::vector<hsize_t> shape(const std::string& name) const {
         const hid_t dataset = H5Dopen2(file_, name.c_str(), H5P_DEFAULT);

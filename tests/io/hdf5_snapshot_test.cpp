@@ -2,6 +2,7 @@
 #include "io/files.hpp"
 #include "io/hdf5_files.hpp"
 
+#include <cmath>
 #include <limits>
 
 using namespace kith;
@@ -235,6 +236,44 @@ TEST_F(Hdf5Snapshot, ABoxInOtherUnitsDrawsAWarning) {
         .group("PartType1")
         .dataset<float>("PartType1/Coordinates", {12348, 72311, 32454}, 3);
     EXPECT_TRUE(warns(read().header, "different units"));
+}
+
+TEST_F(Hdf5Snapshot, ABoxWithoutMeaningIsNotTakenForOpenSpace) {
+    const auto make = [&](auto&& add_box) {
+        Hdf5Maker maker(path());
+        maker.group("Header").group("Parameters").group("PartType1").dataset("PartType1/Coordinates", ramp(3), 3);
+        add_box(maker);
+    };
+    const auto expect_invalid = [&](std::string_view value) {
+        const io::SnapshotHeader header = io::read_header(path());
+        EXPECT_FALSE(header.box_size);
+        for (const std::string_view word : {std::string_view("snapshot.bin"), std::string_view("BoxSize"), value}) {
+            EXPECT_NE(header.invalid_box.find(word), std::string::npos) << word << ": " << header.invalid_box;
+        }
+        EXPECT_TRUE(warns(header, header.invalid_box));
+        EXPECT_EQ(read().header.invalid_box, header.invalid_box);
+    };
+    const double infinity = std::numeric_limits<double>::infinity();
+    make([](Hdf5Maker& maker) { maker.attribute<double>("Header", "BoxSize", {-10}); });
+    expect_invalid("/Header is -10,");
+    make([](Hdf5Maker& maker) { maker.attribute<double>("Header", "BoxSize", {NAN}); });
+    expect_invalid("nan");
+    make([&](Hdf5Maker& maker) { maker.attribute<double>("Parameters", "BoxSize", {10, infinity, 10}); });
+    expect_invalid("/Parameters is [10, inf, 10],");
+    make([](Hdf5Maker& maker) { maker.attribute<double>("Header", "BoxSize", {10, 10}); });
+    expect_invalid("[10, 10], but it has 2 periods for 3 axes");
+    make([](Hdf5Maker& maker) { maker.attribute<double>("Header", "BoxSize", {10, 10, 10, 10}); });
+    expect_invalid("[10, 10, 10, 10]");
+    // The header's word counts, even if the parameters have a better one.
+    make([](Hdf5Maker& maker) {
+        maker.text("Header", "BoxSize", "100 Mpc").attribute<double>("Parameters", "BoxSize", {9});
+    });
+    expect_invalid("'100 Mpc', but a period is a number");
+
+    for (const std::vector<double>& none : {std::vector<double>{0}, {0, 0}, {0, 0, 0}}) {
+        make([&](Hdf5Maker& maker) { maker.attribute<double>("Header", "BoxSize", none); });
+        EXPECT_EQ(io::read_header(path()).invalid_box, "");
+    }
 }
 
 TEST_F(Hdf5Snapshot, OtherDimensions) {

@@ -186,11 +186,14 @@ TEST_F(Npy, SizesAreCheckedAgainstTheLength) {
     EXPECT_TRUE(warns(longer.header, "4 bytes longer"));
 }
 
-TEST_F(Npy, AnEmptyArrayIsAnEmptySelection) {
+TEST_F(Npy, AnEmptyArrayIsOrdinary) {
     write_bytes(folder_ / "none.npy", npy(1, dictionary("<f4", false, "(0, 3)"), ""));
     EXPECT_EQ(io::read_header(folder_ / "none.npy").counts[1], 0);
-    expect_error(ErrorKind::invalid_argument, {"no particles"},
-                 [&] { static_cast<void>(io::read_snapshot(folder_ / "none.npy")); });
+    const io::Snapshot none = io::read_snapshot(folder_ / "none.npy", only_types({4}));
+    EXPECT_EQ(none.positions.rows(), 0);
+    EXPECT_EQ(none.positions.columns, 3);
+    EXPECT_EQ(none.positions.dtype(), DType::float32);
+    EXPECT_TRUE(none.file_rows.empty());
 }
 
 TEST_F(Npy, TheChoiceOfTypesIsIgnored) {

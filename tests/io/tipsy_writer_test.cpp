@@ -17,6 +17,18 @@ Catalogue two_groups() {
     return catalogue;
 }
 
+TEST(Writers, AReplacedFileKeepsItsPermissions) {
+    namespace fs = std::filesystem;
+    const TemporaryFolder folder;
+    const fs::path path = folder / "a.grp";
+    io::write_grp(path, {});
+    constexpr fs::perms private_to_group = fs::perms::owner_read | fs::perms::owner_write | fs::perms::group_read;
+    fs::permissions(path, private_to_group);
+    io::write_grp(path, std::vector<std::int32_t>{0});
+    EXPECT_EQ(read_bytes(path), "1\n1\n");
+    EXPECT_EQ(fs::status(path).permissions(), private_to_group);
+}
+
 TEST(TipsyWriter, LabelsPlusOne) {
     const TemporaryFolder folder;
     const std::vector<std::int32_t> labels = {-1, 0, 41, 2147483647};
