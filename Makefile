@@ -13,7 +13,7 @@ BUILD = cmake --build --parallel $(JOBS) --preset
 TEST = ctest --parallel $(JOBS) --preset
 
 .DEFAULT_GOAL := build
-.PHONY: help dependencies build demo test tested asan tsan format lint install clean
+.PHONY: help dependencies build demo test tested asan tsan format lint bench install clean
 
 help:
 	@echo "make build                 the program: $(KITH)"
@@ -21,6 +21,7 @@ help:
 	@echo "make test                  all tests, also under the sanitizers"
 	@echo "make asan, make tsan       the tests under one sanitizer"
 	@echo "make lint                  layout (clang-format) and habits (clang-tidy) of the code"
+	@echo "make bench SUITE=must      kith beside its peers: quick (minutes), must (an hour), full (hours)"
 	@echo "make install PREFIX=/path  program, library, headers, CMake package (default /usr/local)"
 	@echo "make clean                 remove build/ and kith-demo/"
 
@@ -31,6 +32,7 @@ endif
 
 test: DEPENDENCIES_FOR = --for-checks
 lint: DEPENDENCIES_FOR = --for-checks
+bench: DEPENDENCIES_FOR = --for-benchmarks
 
 build: dependencies
 	cmake --preset release
@@ -72,6 +74,19 @@ format:
 lint: dependencies format
 	cmake --preset dev
 	scripts/run-clang-tidy.sh build/dev
+
+# Peers that are Python packages go to build/bench-venv; so does the newest nanoflann that is to be had. Another one:
+# NANOFLANN=/folder/of/nanoflann.hpp.
+SUITE ?= must
+NANOFLANN ?= build/bench-venv/nanoflann
+bench: dependencies
+ifneq ($(DEPENDENCIES),no)
+	$(PYTHON) bench/compare.py --install
+endif
+	cmake -S . -B build/bench -G Ninja -DCMAKE_BUILD_TYPE=Release -DKITH_BENCHMARKS=ON -DKITH_IO=OFF -DKITH_CLI=OFF \
+	    -DKITH_TESTS=OFF -DKITH_EXAMPLES=OFF -DKITH_NANOFLANN_INCLUDE_DIR=$(abspath $(NANOFLANN))
+	cmake --build build/bench --parallel $(JOBS) --target contestants
+	$(PYTHON) bench/compare.py --suite $(SUITE)
 
 install: dependencies
 	cmake --preset release

@@ -1,0 +1,109 @@
+// kith, through its public interface: a tree, then neighbours into the caller's memory, or groups.
+#include "contestant.hpp"
+
+#include <kith/kith.hpp>
+
+#include <algorithm>
+#include <optional>
+#include <span>
+
+namespace bench {
+namespace {
+
+kith::PointsView view(const PointsFile& points) {
+    return points.type == npy_type<float>() ? kith::PointsView(points.rows<float>(), points.count, points.dimension)
+                                            : kith::PointsView(points.rows<double>(), points.count, points.dimension);
+}
+
+/// The tree is the same for neighbours and groups; so is the account of the stages.
+class Kith : public Contestant {
+public:
+    explicit Kith(const Workload& workload) : workload_(workload), where_(kith::cpu(workload.threads)) {}
+
+    void build() override {
+        tree_.emplace(view(workload_.points), kith::Box::periodic(workload_.period), kith::TreeOptions{}, where_);
+    }
+    void forget() override { tree_.reset(); }
+
+    [[nodiscard]] Stages stages() const override {
+        Stages stages;
+        const auto add = [&](const kith::StageReports& reports) {
+            for (const kith::StageReport& report : reports) { // separate queries are ordered too
+                const auto same = std::find_if(stages.begin(), stages.end(),
+                                               [&](const auto& stage) { return stage.first == report.name; });
+                if (same != stages.end()) {
+                    same->second += report.seconds;
+                } else {
+                    stages.emplace_back(report.name, report.seconds);
+                }
+            }
+        };
+        if (!workload_.keep_tree) {
+            add(tree_->stages());
+        }
+        add(searched_);
+        return stages;
+    }
+
+protected:
+    const Workload& workload_;
+    kith::Execution where_;
+    std::optional<kith::Tree> tree_;
+    kith::StageReports searched_;
+};
+
+template <class T>
+class Neighbors final : public Kith {
+public:
+    explicit Neighbors(const Workload& workload) : Kith(workload), rows_(workload) {}
+
+    void search() override {
+        const kith::NeighborRows rows{std::span(rows_.indices), std::span(rows_.distances)};
+        searched_ = workload_.queries ? kith::knn_into(rows, *tree_, view(*workload_.queries), workload_.k, {}, where_)
+                                      : kith::knn_into(rows, *tree_, workload_.k, {}, where_);
+    }
+    void write_answer(const std::string& prefix) const override { rows_.write(prefix); }
+
+private:
+    Rows<T> rows_;
+};
+
+class Groups final : public Kith {
+public:
+    using Kith::Kith;
+
+    void search() override { group(workload_.linking_length); }
+    void forget() override {
+        Kith::forget();
+        groups_ = {};
+    }
+    void regroup(double factor) override { group(factor * workload_.linking_length); }
+    void write_answer(const std::string& prefix) const override {
+        write_npy<std::int32_t>(prefix + ".labels.npy", groups_.labels);
+    }
+
+private:
+    void group(double length) {
+        groups_ = kith::fof(*tree_, kith::LinkingLength::absolute(length), {}, where_);
+        searched_ = groups_.stages;
+    }
+
+    kith::FofResult groups_;
+};
+
+} // namespace
+} // namespace bench
+
+int main(int argc, char** argv) {
+    using namespace bench;
+    return serve(argc, argv, {"kith", KITH_VERSION, "defaults"},
+                 [](const Workload& workload) -> std::unique_ptr<Contestant> {
+                     if (workload.k == 0) {
+                         return std::make_unique<Groups>(workload);
+                     }
+                     if (workload.points.type == npy_type<float>()) {
+                         return std::make_unique<Neighbors<float>>(workload);
+                     }
+                     return std::make_unique<Neighbors<double>>(workload);
+                 });
+}
