@@ -100,7 +100,9 @@ std::vector<Number> npy_values(const std::string& bytes, std::string_view descri
         at += std::max<std::size_t>(used, 1);
     }
     std::vector<Number> values(count);
-    std::memcpy(values.data(), bytes.data() + start + 10 + length, count * sizeof(Number));
+    if (count > 0) {
+        std::memcpy(values.data(), bytes.data() + start + 10 + length, count * sizeof(Number));
+    }
     return values;
 }
 
