@@ -61,7 +61,9 @@ void order_ties(const T* distances, Index* indices, std::int64_t size) {
         while (stop < size && distances[stop] == distances[start]) {
             ++stop;
         }
-        std::sort(indices + start, indices + stop);
+        if (!std::is_sorted(indices + start, indices + stop)) {
+            std::sort(indices + start, indices + stop);
+        }
         start = stop;
     }
 }

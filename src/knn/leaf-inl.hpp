@@ -34,7 +34,7 @@ public:
 
     LeafSearch(const SearchJob<T>& job, SearchScratch<T>& scratch)
         : receivers_(*job.receivers), sources_(*job.sources), request_(*job.request), sink_(*job.sink),
-          scratch_(scratch) {}
+          scratch_(scratch), needed_(request_.k + (request_.exclude_self ? 1 : 0)) {}
 
     /// Starts on a leaf of the receivers: all its rows are pending.
     HWY_INLINE void begin(std::int64_t leaf) {
@@ -56,18 +56,24 @@ public:
     HWY_INLINE bool search(const Receiver<T, D>& box, const std::int32_t* leaves, std::int64_t count,
                            const Candidate<T>& bound, bool holds_all) {
         const std::int64_t size = gather_block(box, leaves, count, bound);
-        if (size < request_.k && !holds_all) {
+        if (size < needed_ && !holds_all) {
             return false;
         }
-        T period[D];
-        for (int axis = 0; axis < D; ++axis) {
-            period[axis] = box.period[axis];
-        }
+        const bool one_place = box.is_one_place(); // then one search answers all rows
+        std::int64_t found = 0;
         std::int64_t left = 0;
         for (std::int64_t i = 0; i < pending_; ++i) {
             const std::int32_t row = scratch_.pending[i];
-            scratch_.pending[left] = row;
-            left += search_point(row, period, size, bound.distance, holds_all) ? 0 : 1;
+            if (i == 0 || !one_place) {
+                found = find_nearest(row, box.period, size, bound.distance, holds_all);
+            }
+            if (found < needed_ && !holds_all) {
+                scratch_.pending[left++] = row;
+                continue;
+            }
+            write_row(scratch_.sorted_distances.data(), scratch_.sorted_indices.data(), found,
+                      request_.exclude_self ? receivers_.points.indices[first_ + row] : -1, request_.k, request_.report,
+                      scratch_.row_indices.data() + row * request_.k, scratch_.row_distances.data() + row * request_.k);
         }
         pending_ = left;
         return left == 0;
@@ -129,15 +135,16 @@ private:
         return size;
     }
 
-    /// One query. Returns false, and writes nothing, if it found too few within `farthest` and there may be more beyond.
-    HWY_INLINE bool search_point(std::int64_t row, const T* period, std::int64_t block_size, T farthest,
-                                 bool holds_all) {
-        const std::int64_t position = first_ + row;
+    /// Finds the points of the block that are nearest to one query: all of the first few that are needed, in order.
+    /// Returns how many there are; if they are too few, and there may be more beyond, they are in no order.
+    HWY_INLINE std::int64_t find_nearest(std::int64_t row, const T* box_period, std::int64_t block_size, T farthest,
+                                         bool holds_all) {
         T query[D];
+        T period[D];
         for (int axis = 0; axis < D; ++axis) {
-            query[axis] = receivers_.points.axis(axis)[position];
+            query[axis] = receivers_.points.axis(axis)[first_ + row];
+            period[axis] = box_period[axis];
         }
-        const std::int64_t k = request_.k;
         constexpr T widening = T(1.8); // of the squared distance
         bool widened = false;
         T threshold = std::min(scratch_.guess, farthest);
@@ -146,29 +153,25 @@ private:
             found =
                 keep_within<Periodic, D>(query, period, scratch_.block.data(), stride_, scratch_.block_indices.data(),
                                          block_size, threshold, scratch_.distances.data(), scratch_.indices.data());
-            if (request_.exclude_self) {
-                found = without(receivers_.points.indices[position], scratch_.distances.data(), scratch_.indices.data(),
-                                found);
-            }
-            if (found >= k || threshold == farthest) {
+            if (found >= needed_ || threshold == farthest) {
                 break;
             }
             // The guess was too small. Widen it once, then take what the block has.
             threshold = widened ? farthest : std::min(threshold * widening, farthest);
             widened = true;
         }
-        if (found < k && !holds_all) {
-            return false;
+        if (found < needed_ && !holds_all) {
+            return found;
         }
-        sort_survivors(scratch_.distances.data(), scratch_.indices.data(), found, k, scratch_.sorted_distances.data(),
-                       scratch_.sorted_indices.data(), scratch_.candidates);
+        sort_survivors(scratch_.distances.data(), scratch_.indices.data(), found, needed_,
+                       scratch_.sorted_distances.data(), scratch_.sorted_indices.data(), scratch_.candidates);
         constexpr T margin = T(1.25); // the next query's k-th distance, squared, is rarely larger by more
-        const T reached = found >= k ? scratch_.sorted_distances[k - 1] : farthest;
-        scratch_.guess = reached * margin;
+        const T reached = found >= needed_ ? scratch_.sorted_distances[needed_ - 1] : farthest;
+        if (reached > 0) { // places that many points share say nothing about the others
+            scratch_.guess = reached * margin;
+        }
         farthest_ = std::max(farthest_, reached);
-        write_row(scratch_.sorted_distances.data(), scratch_.sorted_indices.data(), std::min(found, k), k,
-                  request_.report, scratch_.row_indices.data() + row * k, scratch_.row_distances.data() + row * k);
-        return true;
+        return found;
     }
 
     const PlaneTree<T>& receivers_;
@@ -176,7 +179,8 @@ private:
     const KnnRequest<T>& request_;
     RowSink<T>& sink_;
     SearchScratch<T>& scratch_;
-    std::int64_t first_ = 0; ///< sorted position of the leaf's first query
+    const std::int64_t needed_; ///< neighbours to find, with the query itself where that is left out
+    std::int64_t first_ = 0;    ///< sorted position of the leaf's first query
     std::int64_t rows_ = 0;
     std::int64_t pending_ = 0;
     std::int64_t stride_ = 0; ///< of the block

@@ -319,6 +319,9 @@ private:
     /// Searches a leaf as far as it is expected to need, then somewhat farther. Returns whether that did.
     HWY_INLINE bool search_leaf_within_reach(std::int64_t leaf, const Receiver<T, D>& box, const List& parents,
                                              const Step& step, List& list, const Candidate<T>& bound) {
+        if (self_search_ && box.is_one_place() && receivers_.planes[0].points_in(leaf) >= needed_) {
+            return false; // its own points are the bound
+        }
         constexpr int rounds = 3;
         const T wider = static_cast<T>(std::exp2(2.0 / D)); // twice the volume
         T radius = guess_reach(leaf, box);
@@ -346,8 +349,7 @@ private:
         for (int axis = 0; axis < D; ++axis) {
             squared_diagonal += (box.upper[axis] - box.lower[axis]) * (box.upper[axis] - box.lower[axis]);
         }
-        const bool self_search = &receivers_ == &sources_;
-        return scratch_.reach.guess(squared_diagonal, self_search ? receivers_.planes[0].points_in(leaf) : 0, D);
+        return scratch_.reach.guess(squared_diagonal, self_search_ ? receivers_.planes[0].points_in(leaf) : 0, D);
     }
 
     /// Searches a leaf within its guaranteed bound.
@@ -402,6 +404,7 @@ private:
     SearchScratch<T>& scratch_;
     LeafSearch<T, D, Periodic> leaf_;
     const std::int64_t needed_; ///< sources that must be vouched for; one more if the point itself does not count
+    const bool self_search_ = &receivers_ == &sources_;
     std::int64_t vouched_points_ = 0;
     std::int64_t box_stride_ = 0;
     T period_[D];

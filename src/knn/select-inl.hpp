@@ -126,28 +126,23 @@ HWY_INLINE void report_distances(const T* squared, std::int64_t size, const Repo
     }
 }
 
-/// Takes a query's own point out of its survivors; returns how many are left.
+/// Writes one finished row: the first k of the survivors, without the index `own` (-1: none is left out).
 template <class T, class Index>
-HWY_INLINE std::int64_t without(std::int32_t own, T* distances, Index* indices, std::int64_t size) {
-    for (std::int64_t i = 0; i < size; ++i) {
-        if (indices[i] == own) {
-            std::copy(indices + i + 1, indices + size, indices + i);
-            std::copy(distances + i + 1, distances + size, distances + i);
-            return size - 1;
-        }
+HWY_INLINE void write_row(const T* sorted_distances, const Index* sorted_indices, std::int64_t found, std::int32_t own,
+                          std::int64_t k, const ReportScale<T>& scale, std::int32_t* row_indices, T* row_distances) {
+    const std::int64_t most = std::min(found, own < 0 ? k : k + 1);
+    std::int64_t before = 0; // how many come before the one left out
+    while (before < most && sorted_indices[before] != own) {
+        ++before;
     }
-    return size;
-}
-
-/// Writes one finished row.
-template <class T, class Index>
-HWY_INLINE void write_row(const T* sorted_distances, const Index* sorted_indices, std::int64_t found, std::int64_t k,
-                          const ReportScale<T>& scale, std::int32_t* row_indices, T* row_distances) {
-    report_distances(sorted_distances, found, scale, row_distances);
-    for (std::int64_t i = 0; i < found; ++i) {
-        row_indices[i] = static_cast<std::int32_t>(sorted_indices[i]);
+    const std::int64_t kept = std::min(before == most ? most : most - 1, k);
+    before = std::min(before, kept);
+    report_distances(sorted_distances, before, scale, row_distances);
+    report_distances(sorted_distances + before + 1, kept - before, scale, row_distances + before);
+    for (std::int64_t i = 0; i < kept; ++i) {
+        row_indices[i] = static_cast<std::int32_t>(sorted_indices[i < before ? i : i + 1]);
     }
-    for (std::int64_t i = found; i < k; ++i) {
+    for (std::int64_t i = kept; i < k; ++i) {
         row_indices[i] = -1;
         row_distances[i] = std::numeric_limits<T>::infinity();
     }

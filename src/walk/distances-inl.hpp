@@ -34,6 +34,8 @@ struct Receiver {
     T lower[D];
     T upper[D];
     T period[D];
+
+    [[nodiscard]] bool is_one_place() const { return std::equal(lower, lower + D, upper); }
 };
 
 template <class V>

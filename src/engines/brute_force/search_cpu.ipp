@@ -62,13 +62,11 @@ void search_tiles(const BruteForceJob<T>& job, std::int64_t begin, std::int64_t 
     for (std::int64_t row = 0; row < rows; ++row) {
         T* distances = scratch.distances.data() + row * stride;
         LaneIndex* indices = scratch.indices.data() + row * stride;
-        if (request.exclude_self) {
-            found[row] = without(job.receivers->indices[begin + row], distances, indices, found[row]);
-        }
-        sort_survivors(distances, indices, found[row], k, scratch.sorted_distances.data(),
+        sort_survivors(distances, indices, found[row], needed, scratch.sorted_distances.data(),
                        scratch.sorted_indices.data(), scratch.candidates);
-        write_row(scratch.sorted_distances.data(), scratch.sorted_indices.data(), std::min(found[row], k), k,
-                  request.report, scratch.row_indices.data() + row * k, scratch.row_distances.data() + row * k);
+        write_row(scratch.sorted_distances.data(), scratch.sorted_indices.data(), found[row],
+                  request.exclude_self ? job.receivers->indices[begin + row] : -1, k, request.report,
+                  scratch.row_indices.data() + row * k, scratch.row_distances.data() + row * k);
     }
     job.sink->take({begin, rows, job.receivers->indices.data() + begin, k, scratch.row_indices.data(),
                     scratch.row_distances.data()});
