@@ -1,12 +1,18 @@
 // The search of one leaf: many queries that lie together, against the source leaves near them.
 //
 // The source points that can matter to the leaf are gathered once into a small block. Each query makes one pass over
-// the block with a threshold guessed from the query before it and verified by the count, and sorts what survives. Rows
-// that find too few stay pending, for a larger block.
+// the block with a threshold guessed from the query before it and verified by the count, cuts a crowd of survivors
+// down, and sorts what is left. Rows that find too few stay pending, for a larger block.
 
 #include "knn/select-inl.hpp"
 
 #include "knn/search.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <vector>
 
 #if defined(KITH_LEAF_INL_HPP) == defined(HWY_TARGET_TOGGLE)
 #ifdef KITH_LEAF_INL_HPP
@@ -49,6 +55,7 @@ public:
         }
         pending_ = rows_;
         farthest_ = 0;
+        sink_.expect(receivers_.points.indices.data() + first_, rows_, request_.k);
     }
 
     /// Searches the listed source leaves for the pending rows; nothing beyond the bound is looked at. Rows that find k
@@ -145,20 +152,20 @@ private:
             query[axis] = receivers_.points.axis(axis)[first_ + row];
             period[axis] = box_period[axis];
         }
-        constexpr T widening = T(1.8); // of the squared distance
-        bool widened = false;
         T threshold = std::min(scratch_.guess, farthest);
         std::int64_t found;
-        while (true) {
+        for (int widenings = 0;; ++widenings) {
             found =
                 keep_within<Periodic, D>(query, period, scratch_.block.data(), stride_, scratch_.block_indices.data(),
                                          block_size, threshold, scratch_.distances.data(), scratch_.indices.data());
             if (found >= needed_ || threshold == farthest) {
                 break;
             }
-            // The guess was too small. Widen it once, then take what the block has.
-            threshold = widened ? farthest : std::min(threshold * widening, farthest);
-            widened = true;
+            // The guess was too small. Widen it once, as far as what was found suggests, then take what the block has.
+            threshold = widenings == 0 ? std::min(threshold * for_count(found), farthest) : farthest;
+        }
+        if (is_crowd(found)) {
+            found = cut_crowd(found, threshold);
         }
         if (found < needed_ && !holds_all) {
             return found;
@@ -172,6 +179,59 @@ private:
         }
         farthest_ = std::max(farthest_, reached);
         return found;
+    }
+
+    /// The factor from a squared radius that held so many points to one that should hold somewhat more than needed.
+    [[nodiscard]] HWY_INLINE T for_count(std::int64_t found) const {
+        const float share = (static_cast<float>(needed_) * 1.2F + 2.0F) / (static_cast<float>(found) + 0.5F);
+        return static_cast<T>(std::pow(share, 2.0F / D));
+    }
+
+    /// Many more survivors than needed: sorting takes the square of their number.
+    [[nodiscard]] bool is_crowd(std::int64_t found) const { return found > needed_ + needed_ / 2 + 8; }
+
+    /// Drops the farthest of a crowd of survivors, all within the threshold. Returns how many are left.
+    HWY_NOINLINE std::int64_t cut_crowd(std::int64_t found, T threshold) {
+        constexpr int most_cuts = 4;
+        T too_small = 0;
+        for (int cuts = 0; cuts < most_cuts && is_crowd(found); ++cuts) {
+            const T smaller =
+                too_small > 0 ? std::sqrt(too_small) * std::sqrt(threshold) : threshold * for_count(found);
+            if (!(smaller < threshold)) {
+                break;
+            }
+            const std::int64_t within = keep_nearer(found, smaller);
+            (within < needed_ ? too_small : threshold) = smaller;
+            found = within < needed_ ? found : within;
+        }
+        return found;
+    }
+
+    /// Drops survivors beyond the threshold if there are enough within it. Returns how many are within it.
+    HWY_INLINE std::int64_t keep_nearer(std::int64_t found, T threshold) {
+        const Tag tag;
+        const hn::Rebind<LaneIndex, Tag> index_tag;
+        const std::int64_t lanes = static_cast<std::int64_t>(hn::Lanes(tag));
+        T* distances = scratch_.distances.data();
+        LaneIndex* indices = scratch_.indices.data();
+        const auto limit = hn::Set(tag, threshold);
+        hn::StoreU(hn::Set(tag, std::numeric_limits<T>::quiet_NaN()), tag, distances + found);
+        std::int64_t within = 0;
+        for (std::int64_t i = 0; i < found; i += lanes) {
+            within += static_cast<std::int64_t>(hn::CountTrue(tag, hn::Le(hn::LoadU(tag, distances + i), limit)));
+        }
+        if (within < needed_) {
+            return within;
+        }
+        std::int64_t kept = 0;
+        for (std::int64_t i = 0; i < found; i += lanes) { // what is written has been read
+            const auto distance = hn::LoadU(tag, distances + i);
+            const auto index = hn::LoadU(index_tag, indices + i);
+            const auto near = hn::Le(distance, limit);
+            compress_store(index_tag, index, hn::RebindMask(index_tag, near), indices + kept);
+            kept += compress_store(tag, distance, near, distances + kept);
+        }
+        return kept;
     }
 
     const PlaneTree<T>& receivers_;

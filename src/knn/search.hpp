@@ -41,6 +41,8 @@ public:
     RowSink(const RowSink&) = delete;
     RowSink& operator=(const RowSink&) = delete;
     virtual ~RowSink() = default;
+    /// Rows of these queries are being worked on: a chance to bring their places near. Nothing is owed.
+    virtual void expect(const std::int32_t* /*queries*/, std::int64_t /*rows*/, std::int64_t /*k*/) {}
     virtual void take(const RowBlock<T>& block) = 0;
 };
 

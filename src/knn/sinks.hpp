@@ -16,6 +16,22 @@ class InputOrderRows final : public RowSink<T> {
 public:
     explicit InputOrderRows(const NeighborRows& rows) : rows_(rows) {}
 
+    /// The rows lie all over the arrays: without this, every one of them would wait for memory in turn.
+    void expect(const std::int32_t* queries, std::int64_t rows, std::int64_t k) override {
+        if (rows * k > most_prefetched) {
+            return;
+        }
+        const std::int64_t index_width = rows_.index_type() == IndexType::int32 ? 4 : 8;
+        for (std::int64_t row = 0; row < rows; ++row) {
+            if (rows_.distances() != nullptr) {
+                prefetch(rows_.distances(), queries[row] * k * sizeof(T), k * sizeof(T));
+            }
+            if (rows_.indices() != nullptr) {
+                prefetch(rows_.indices(), queries[row] * k * index_width, k * index_width);
+            }
+        }
+    }
+
     void take(const RowBlock<T>& block) override {
         for (std::int64_t row = 0; row < block.rows; ++row) {
             const std::int64_t to = block.queries[row] * block.k;
@@ -35,6 +51,15 @@ public:
     }
 
 private:
+    static constexpr std::int64_t most_prefetched = 4096; ///< neighbours; in bytes, a good part of a first-level cache
+
+    static void prefetch(void* memory, std::int64_t offset, std::int64_t bytes) {
+        constexpr std::int64_t line = 64;
+        for (std::int64_t i = 0; i < bytes; i += line) {
+            __builtin_prefetch(static_cast<char*>(memory) + offset + i, 1);
+        }
+    }
+
     NeighborRows rows_;
 };
 
