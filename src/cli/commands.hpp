@@ -17,5 +17,6 @@ struct Command {
 [[nodiscard]] Command info_command(CLI::App& program);
 [[nodiscard]] Command knn_command(CLI::App& program);
 [[nodiscard]] Command fof_command(CLI::App& program);
+[[nodiscard]] Command bench_command(CLI::App& program);
 
 } // namespace kith::cli

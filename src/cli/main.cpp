@@ -62,7 +62,7 @@ int run(int argument_count, char** arguments) {
                    "'kith fof --help' and its like tell more. Exit codes: 0 success, 1 bad data or failure, 2 wrong "
                    "usage, 130 interrupted.");
     const std::array commands{kith::cli::info_command(program), kith::cli::knn_command(program),
-                              kith::cli::fof_command(program)};
+                              kith::cli::fof_command(program), kith::cli::bench_command(program)};
     try {
         program.parse(argument_count, arguments);
     } catch (const CLI::Success& help_or_version) {
@@ -71,7 +71,7 @@ int run(int argument_count, char** arguments) {
         const auto chosen = program.get_subcommands();
         const auto unknown = program.remaining();
         complain(chosen.empty() && !unknown.empty()
-                     ? fmt::format("'{}' is not a subcommand; there are info, knn and fof", unknown.front())
+                     ? fmt::format("'{}' is not a subcommand; there are info, knn, fof and bench", unknown.front())
                      : error.what());
         kith::cli::tell(fmt::format("'kith{} --help' shows the options.\n",
                                     chosen.empty() ? "" : " " + chosen.front()->get_name()));

@@ -3,6 +3,7 @@
 #include <kith/knn.hpp>
 
 #include "support/message.hpp"
+#include "support/pages.hpp"
 
 #include <cstdlib>
 #include <string>
@@ -31,7 +32,7 @@ void require_memory(std::int64_t rows, std::int64_t k, std::int64_t bytes_each) 
 
 void* allocate(std::int64_t rows, std::int64_t k, std::int64_t width) {
     const std::int64_t bytes = rows * k * width;
-    void* memory = std::aligned_alloc(64, static_cast<std::size_t>((bytes + 127) / 64 * 64));
+    void* memory = detail::allocate_pages((bytes + 127) / 64 * 64);
     if (memory == nullptr) {
         throw Error(ErrorKind::out_of_memory,
                     detail::message("out of memory: ", bytes, " bytes for ", rows, " rows x ", k,

@@ -9,6 +9,7 @@
 #include "order/zorder.hpp"
 
 #include <array>
+#include <cmath>
 #include <cstdint>
 
 namespace kith::detail {
@@ -33,7 +34,13 @@ public:
 
     /// For the cell whose topmost differing bit has this exponent; sign_exponent if signs differ in it.
     KeyMaker(int top_exponent, int sign_exponent)
-        : unit_exponent_(top_exponent - bits_per_axis + 1), signs_differ_(top_exponent == sign_exponent) {}
+        : unit_exponent_(top_exponent - bits_per_axis + 1), signs_differ_(top_exponent == sign_exponent) {
+        // No number at hand reaches 2^sign_exponent. Where that is less than 2^63 units, a conversion to an integer does
+        // what the general way does with shifts: multiplying by a power of two is exact, or gives less than one.
+        if (sign_exponent - unit_exponent_ < 63 && std::abs(unit_exponent_) < 1000) {
+            units_ = std::ldexp(1.0, -unit_exponent_);
+        }
+    }
 
     [[nodiscard]] std::uint64_t operator()(const std::array<T, D>& x) const noexcept {
         std::uint64_t key = 0;
@@ -45,23 +52,29 @@ public:
 
 private:
     [[nodiscard]] std::uint64_t axis_bits(T x) const noexcept {
-        using Bits = FloatBits<T>;
-        const auto magnitude = Bits::magnitude(x);
-        const std::uint64_t significand = Bits::significand(magnitude);
-        const int shift = Bits::unit_exponent(magnitude) - unit_exponent_;
-        std::uint64_t value = 0; // the magnitude in units, its low 64 bits
-        if (shift >= 0) {
-            value = shift < 64 ? significand << shift : 0;
-        } else {
-            value = shift > -64 ? significand >> -shift : 0;
-        }
-        const bool negative = Bits::negative(x);
+        const bool negative = FloatBits<T>::negative(x);
+        std::uint64_t value =
+            units_ != 0
+                ? static_cast<std::uint64_t>(static_cast<std::int64_t>(std::abs(static_cast<double>(x)) * units_))
+                : magnitude_in_units(x);
         value = negative ? ~value : value;
         constexpr std::uint64_t top = std::uint64_t{1} << (bits_per_axis - 1);
         if (signs_differ_) {
             value = (value & (top - 1)) | (negative ? 0 : top);
         }
         return value & (top | (top - 1));
+    }
+
+    /// Its low 64 bits.
+    [[nodiscard]] std::uint64_t magnitude_in_units(T x) const noexcept {
+        using Bits = FloatBits<T>;
+        const auto magnitude = Bits::magnitude(x);
+        const std::uint64_t significand = Bits::significand(magnitude);
+        const int shift = Bits::unit_exponent(magnitude) - unit_exponent_;
+        if (shift >= 0) {
+            return shift < 64 ? significand << shift : 0;
+        }
+        return shift > -64 ? significand >> -shift : 0;
     }
 
     static std::uint64_t spread(std::uint64_t value) noexcept {
@@ -74,6 +87,7 @@ private:
 
     int unit_exponent_;
     bool signs_differ_;
+    double units_ = 0; ///< in one; 0 if numbers may be too large, or units too small, for that
 };
 
 } // namespace kith::detail

@@ -11,6 +11,7 @@
 #include "support/denormals.hpp"
 #include "support/fork_join.hpp"
 #include "support/message.hpp"
+#include "support/pages.hpp"
 
 #include <tbb/global_control.h>
 #include <tbb/info.h>
@@ -151,7 +152,7 @@ public:
     Buffer() = default;
     Buffer(const std::shared_ptr<Ledger>& ledger, std::int64_t size) : size_(size), ledger_(ledger) {
         const std::int64_t bytes = (size * static_cast<std::int64_t>(sizeof(T)) + 127) / 64 * 64;
-        data_ = static_cast<T*>(std::aligned_alloc(64, static_cast<std::size_t>(bytes)));
+        data_ = static_cast<T*>(allocate_pages(bytes));
         if (data_ == nullptr) {
             throw Error(ErrorKind::out_of_memory,
                         message("out of memory: ", bytes, " bytes of working memory could not be had"));

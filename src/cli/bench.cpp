@@ -1,0 +1,256 @@
+// kith bench: how many points a second each stage takes on this machine. bench/compare.py in the sources measures kith
+// beside others.
+#include "cli/commands.hpp"
+#include "cli/interrupt.hpp"
+#include "cli/options.hpp"
+#include "cli/progress_bar.hpp"
+#include "cli/sample_points.hpp"
+#include "cli/usage_error.hpp"
+
+#include <kith/io.hpp>
+#include <kith/kith.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <memory>
+#include <optional>
+
+namespace kith::cli {
+
+namespace {
+
+struct Arguments {
+    CommonOptions common;
+    std::string points; ///< empty: sample points
+    std::optional<SampleSet> set;
+    std::optional<std::int64_t> count;
+    std::optional<std::int64_t> dimension;
+    bool float64 = false;
+    BoxChoice box;
+    io::TypeSelection types;
+    std::int64_t k = 16;
+    double b = 0.2;
+    std::int64_t repetitions = 5;
+};
+
+struct Input {
+    io::RealArray points;
+    Box box;
+    std::string text;
+    std::vector<std::string> warnings;
+};
+
+/// The seconds of the runs of one task, stage by stage; the whole task comes last, as "all".
+struct Timings {
+    std::vector<std::pair<std::string, std::vector<double>>> stages;
+
+    void add(std::string_view stage, double seconds) {
+        const auto found =
+            std::find_if(stages.begin(), stages.end(), [&](const auto& entry) { return entry.first == stage; });
+        (found != stages.end() ? found->second : stages.emplace_back(stage, std::vector<double>()).second)
+            .push_back(seconds);
+    }
+    void add_run(const StageReports& tree, const StageReports& search) {
+        double sum = 0;
+        for (const StageReports* reports : {&tree, &search}) {
+            for (const StageReport& report : *reports) {
+                add(report.name, report.seconds);
+                sum += report.seconds;
+            }
+        }
+        add("all", sum);
+    }
+};
+
+double median(std::vector<double> values) {
+    std::sort(values.begin(), values.end());
+    const std::size_t half = values.size() / 2;
+    return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
+}
+
+Input read_input(const Arguments& arguments) {
+    Input input;
+    if (arguments.points.empty()) {
+        const SampleSet set = arguments.set.value_or(SampleSet::uniform);
+        io::SnapshotHeader header;
+        header.dimension = static_cast<int>(arguments.dimension.value_or(3));
+        input.points = sample_points(set, arguments.count.value_or(1'000'000), header.dimension,
+                                     arguments.float64 ? DType::float64 : DType::float32);
+        input.box = resolve_box(arguments.box, header).box;
+        input.text = fmt::format("{} sample points", name_of(set));
+        return input;
+    }
+    if (arguments.set || arguments.count || arguments.dimension || arguments.float64) {
+        throw UsageError(
+            fmt::format("'{}' is given with -n, -d, --set or --float64, which describe sample points; give "
+                        "one or the other",
+                        arguments.points));
+    }
+    io::ReadOptions wanted;
+    wanted.types = arguments.types;
+    wanted.velocities = false;
+    wanted.masses = false;
+    wanted.ids = false;
+    io::Snapshot snapshot = read_points(arguments.points, wanted);
+    input.box = resolve_box(arguments.box, snapshot.header).box;
+    input.points = std::move(snapshot.positions);
+    input.text = fmt::format("{}, {}", arguments.points, snapshot.header.format);
+    input.warnings = snapshot.header.warnings;
+    return input;
+}
+
+/// Both tasks start from unsorted points and end with results in input order. A first run that does not count touches
+/// the memory.
+Timings time_neighbors(const Arguments& arguments, const Input& input, const Execution& execution) {
+    const PointsView points = input.points.view();
+    KnnResult rows(points.count(), arguments.k, IndexType::int32, points.dtype());
+    Timings timings;
+    for (std::int64_t run = 0; run <= arguments.repetitions; ++run) {
+        const Tree tree(points, input.box, {}, execution);
+        const StageReports searched =
+            knn_into(rows.rows_view(), tree, arguments.k, {.engine = Engine::tree}, execution);
+        stop_if_interrupted();
+        if (run > 0) {
+            timings.add_run(tree.stages(), searched);
+        }
+    }
+    return timings;
+}
+
+Timings time_groups(const Arguments& arguments, const Input& input, const Execution& execution) {
+    Timings timings;
+    for (std::int64_t run = 0; run <= arguments.repetitions; ++run) {
+        const Tree tree(input.points.view(), input.box, {}, execution);
+        const FofResult groups = fof(tree, LinkingLength::relative(arguments.b), {.engine = Engine::tree}, execution);
+        stop_if_interrupted();
+        if (run > 0) {
+            timings.add_run(tree.stages(), groups.stages);
+        }
+    }
+    return timings;
+}
+
+Json json_of(const Timings& timings, std::int64_t points) {
+    Json stages = Json::object();
+    for (const auto& [stage, seconds] : timings.stages) {
+        const double middle = median(seconds);
+        stages[stage] = {{"seconds", middle},
+                         {"least", *std::min_element(seconds.begin(), seconds.end())},
+                         {"most", *std::max_element(seconds.begin(), seconds.end())},
+                         {"points_per_second", middle > 0 ? static_cast<double>(points) / middle : 0.0}};
+    }
+    return stages;
+}
+
+void print_timings(std::string_view task, const std::string& parameter, const Timings& timings, std::int64_t points) {
+    print_line(task, fmt::format("{:<8}{:>10} {:>23} {:>18}", parameter, "median", "least to most", "points a second"));
+    for (const auto& [stage, seconds] : timings.stages) {
+        const double middle = median(seconds);
+        const auto [least, most] = std::minmax_element(seconds.begin(), seconds.end());
+        print_line("  " + stage,
+                   fmt::format("{:<8}{:>10} {:>23} {:>18}", "", format_seconds(middle),
+                               fmt::format("{} to {}", format_seconds(*least), format_seconds(*most)),
+                               middle > 0
+                                   ? format_count(static_cast<std::int64_t>(static_cast<double>(points) / middle))
+                                   : std::string("-")));
+    }
+}
+
+void run(const Arguments& arguments) {
+    ProgressBar bar;
+    bar.announce(arguments.points.empty() ? "making points" : "reading");
+    const Input input = read_input(arguments);
+    stop_if_interrupted();
+
+    const std::int64_t points = input.points.rows();
+    const std::string box = describe(input.box, input.points.columns);
+    const Execution execution = cpu(arguments.common.threads, bar.callback());
+    const Timings neighbors = time_neighbors(arguments, input, execution);
+    const Timings groups = time_groups(arguments, input, execution);
+    bar.erase();
+
+    print_warnings(input.warnings);
+    if (arguments.common.json) {
+        Json json;
+        json["input"] = input.text;
+        json["n"] = points;
+        json["dimension"] = input.points.columns;
+        json["dtype"] = name_of(input.points.dtype());
+        json["box"] = box;
+        json["threads"] = arguments.common.threads;
+        json["repetitions"] = arguments.repetitions;
+        json["k"] = arguments.k;
+        json["knn"] = json_of(neighbors, points);
+        json["b"] = arguments.b;
+        json["fof"] = json_of(groups, points);
+        json["peak_rss_bytes"] = peak_rss_bytes();
+        print_json(json);
+        return;
+    }
+    print_line("input", input.text);
+    print_line("points", fmt::format("{} in {} dimensions, {}", format_count(points), input.points.columns,
+                                     name_of(input.points.dtype())));
+    print_line("box", box);
+    print_line("threads", arguments.common.threads == 0 ? "all cores" : fmt::format("{}", arguments.common.threads));
+    print_line("runs", fmt::format("{}, from unsorted points to results in input order", arguments.repetitions));
+    print_timings("knn", fmt::format("k = {}", arguments.k), neighbors, points);
+    print_timings("fof", fmt::format("b = {}", arguments.b), groups, points);
+}
+
+} // namespace
+
+Command bench_command(CLI::App& program) {
+    const auto arguments = std::make_shared<Arguments>();
+    CLI::App& command = *program.add_subcommand("bench", "Measure how many points a second each stage takes here");
+    command.add_option("POINTS", arguments->points, "Snapshot or array to measure with; without one, sample points")
+        ->check(file_name());
+    const auto whole = [&command](const char* option, auto assign, std::int64_t least, std::int64_t most,
+                                  const char* text, const char* type) {
+        command
+            .add_option_function<std::string>(
+                option,
+                [option, assign, least, most](const std::string& value) {
+                    assign(parse_whole(option, value, least, most));
+                },
+                text)
+            ->type_name(type);
+    };
+    constexpr std::int64_t most_points = std::numeric_limits<std::int32_t>::max();
+    whole(
+        "-n", [arguments](std::int64_t n) { arguments->count = n; }, 1, most_points,
+        "Number of sample points; 1000000 by default", "N");
+    whole(
+        "-d", [arguments](std::int64_t d) { arguments->dimension = d; }, 2, max_dimension,
+        "Their dimension; 3 by default", "D");
+    command
+        .add_option_function<std::string>(
+            "--set", [arguments](const std::string& text) { arguments->set = parse_sample_set(text); },
+            "Their kind: uniform (the default), or clustered, most of them in halos")
+        ->type_name("uniform|clustered");
+    command.add_flag("--float64", arguments->float64, "Sample points in float64, not float32");
+    whole(
+        "-k", [arguments](std::int64_t k) { arguments->k = k; }, 1, most_points, "Neighbours of each; 16 by default",
+        "K");
+    command
+        .add_option_function<std::string>(
+            "-b", [arguments](const std::string& text) { arguments->b = parse_length("-b", text); },
+            "Linking length in mean separations; 0.2 by default")
+        ->type_name("B");
+    whole(
+        "--repeat", [arguments](std::int64_t runs) { arguments->repetitions = runs; }, 1, 1000,
+        "Runs that count; 5 by default", "RUNS");
+    add_box_option(command, arguments->box);
+    add_types_option(command, arguments->types);
+    add_threads_option(command, arguments->common);
+    add_json_option(command, arguments->common);
+    command.footer("Runs from unsorted points to results in input order; a first run does not count.\n\n"
+                   "Examples:\n"
+                   "  kith bench\n"
+                   "  kith bench -n 10000000 --set clustered --box 1 --threads 1\n"
+                   "  kith bench snapshot.hdf5 -k 32 -b 0.28");
+    return {&command, [arguments](const Invocation&) { run(*arguments); }};
+}
+
+} // namespace kith::cli

@@ -1,0 +1,113 @@
+#include "cli/sample_points.hpp"
+
+#include "cli/usage_error.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <random>
+#include <string>
+#include <vector>
+
+namespace kith::cli {
+
+namespace {
+
+/// Numbers in [0, 1) made from the engine's bits alone: standard distributions differ from library to library.
+class Uniform {
+public:
+    double operator()() { return static_cast<double>(engine_() >> 11) * 0x1p-53; }
+
+private:
+    std::mt19937_64 engine_{20240229};
+};
+
+using Place = std::array<double, max_dimension>;
+
+Place place_in_cube(Uniform& uniform, int dimension) {
+    Place place{};
+    for (int axis = 0; axis < dimension; ++axis) {
+        place[axis] = uniform();
+    }
+    return place;
+}
+
+/// Within a ball, uniform in radius: as many points between r and 2 r as between 2 r and 3 r.
+Place place_in_halo(Uniform& uniform, int dimension, const Place& centre, double halo_radius) {
+    while (true) {
+        Place place = place_in_cube(uniform, dimension);
+        double square = 0;
+        for (int axis = 0; axis < dimension; ++axis) {
+            place[axis] = 2 * place[axis] - 1;
+            square += place[axis] * place[axis];
+        }
+        if (square > 1 || square == 0) {
+            continue;
+        }
+        const double scale = halo_radius * uniform() / std::sqrt(square);
+        for (int axis = 0; axis < dimension; ++axis) {
+            const double x = centre[axis] + place[axis] * scale;
+            place[axis] = x - std::floor(x);
+        }
+        return place;
+    }
+}
+
+template <class T>
+std::vector<T> make_points(SampleSet set, std::int64_t count, int dimension) {
+    constexpr double in_halos = 0.7;
+    constexpr std::int64_t points_per_halo = 1000;
+    // A halo's radius over the mean distance between halos: they are 170 times as dense as the mean, as real ones are.
+    constexpr double share_of_separation = 0.1;
+    const T below_one = std::nextafter(T(1), T(0));
+    Uniform uniform;
+    std::vector<Place> centres(static_cast<std::size_t>(count / points_per_halo + 1));
+    for (Place& centre : centres) {
+        centre = place_in_cube(uniform, dimension);
+    }
+    const double halo_radius = share_of_separation * std::pow(static_cast<double>(centres.size()), -1.0 / dimension);
+    std::vector<T> values;
+    values.reserve(static_cast<std::size_t>(count * dimension));
+    for (std::int64_t i = 0; i < count; ++i) {
+        const bool in_halo = set == SampleSet::clustered && uniform() < in_halos;
+        const Place place =
+            in_halo ? place_in_halo(uniform, dimension,
+                                    centres[static_cast<std::size_t>(uniform() * static_cast<double>(centres.size()))],
+                                    halo_radius)
+                    : place_in_cube(uniform, dimension);
+        for (int axis = 0; axis < dimension; ++axis) {
+            values.push_back(std::min(static_cast<T>(place[axis]), below_one));
+        }
+    }
+    return values;
+}
+
+} // namespace
+
+SampleSet parse_sample_set(std::string_view text) {
+    for (const SampleSet set : {SampleSet::uniform, SampleSet::clustered}) {
+        if (text == name_of(set)) {
+            return set;
+        }
+    }
+    throw UsageError(fmt::format("--set is '{}'; it must be uniform or clustered", text));
+}
+
+std::string_view name_of(SampleSet set) {
+    return set == SampleSet::uniform ? "uniform" : "clustered";
+}
+
+io::RealArray sample_points(SampleSet set, std::int64_t count, int dimension, DType dtype) {
+    io::RealArray points;
+    points.columns = dimension;
+    if (dtype == DType::float32) {
+        points.values = make_points<float>(set, count, dimension);
+    } else {
+        points.values = make_points<double>(set, count, dimension);
+    }
+    return points;
+}
+
+} // namespace kith::cli

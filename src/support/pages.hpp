@@ -1,0 +1,30 @@
+// Large memory in large pages, where the system has them: fewer faults when it is first touched, fewer misses of the
+// translation buffer when it is reached at random.
+#pragma once
+
+#include <cstdint>
+#include <cstdlib>
+
+#include <sys/mman.h>
+
+namespace kith::detail {
+
+/// Memory aligned to 64 bytes or more, to be freed with std::free; null if there is none. `bytes` is a multiple of 64.
+inline void* allocate_pages(std::int64_t bytes) {
+    constexpr std::int64_t large_page = std::int64_t{1} << 21;
+    if (bytes < 2 * large_page) {
+        return std::aligned_alloc(64, static_cast<std::size_t>(bytes));
+    }
+    // Rounded up because std::aligned_alloc wants it; what is never touched takes no memory, so the last page, touched in
+    // part, stays one of ordinary pages.
+    const std::int64_t pages = (bytes + large_page - 1) / large_page;
+    void* memory = std::aligned_alloc(large_page, static_cast<std::size_t>(pages * large_page));
+#ifdef MADV_HUGEPAGE
+    if (memory != nullptr) {
+        (void)madvise(memory, static_cast<std::size_t>(bytes / large_page * large_page), MADV_HUGEPAGE); // but a wish
+    }
+#endif
+    return memory;
+}
+
+} // namespace kith::detail

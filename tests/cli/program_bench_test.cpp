@@ -1,0 +1,69 @@
+// kith bench: measures, on sample points or a file, and says which options do not go together.
+#include "cli/program.hpp"
+
+#include <nlohmann/json.hpp>
+
+namespace {
+
+using kith::test::Outcome;
+using Json = nlohmann::json;
+
+class Bench : public kith::test::ProgramTest {};
+
+TEST_F(Bench, MeasuresEveryStageOfBothTasks) {
+    const Outcome outcome = kith("bench -n 2000 -d 2 --set clustered --float64 --repeat 3 -k 5 --box 1 --json");
+    ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+    const Json json = Json::parse(outcome.out);
+    EXPECT_EQ(json["n"], 2000);
+    EXPECT_EQ(json["dimension"], 2);
+    EXPECT_EQ(json["dtype"], "float64");
+    EXPECT_EQ(json["box"], "1 x 1");
+    EXPECT_EQ(json["k"], 5);
+    for (const auto& [task, stages] : {std::pair("knn", std::vector{"order", "tree", "search", "all"}),
+                                       std::pair("fof", std::vector{"order", "tree", "link", "all"})}) {
+        for (const char* stage : stages) {
+            const Json& seen = json[task][stage];
+            EXPECT_GT(seen["seconds"], 0) << task << ' ' << stage;
+            EXPECT_LE(seen["least"], seen["seconds"]) << task << ' ' << stage;
+            EXPECT_GE(seen["most"], seen["seconds"]) << task << ' ' << stage;
+            EXPECT_NEAR(static_cast<double>(seen["points_per_second"]) * static_cast<double>(seen["seconds"]), 2000, 1);
+        }
+        double parts = 0;
+        for (const char* stage : {stages[0], stages[1], stages[2]}) {
+            parts += static_cast<double>(json[task][stage]["least"]);
+        }
+        EXPECT_LE(parts, json[task]["all"]["most"]) << task;
+    }
+    EXPECT_TRUE(files().empty()) << "nothing is written";
+}
+
+TEST_F(Bench, PrintsTablesForPeople) {
+    const Outcome outcome = kith("bench -n 100 --repeat 1");
+    ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+    for (const char* text :
+         {"100 in 3 dimensions, float32", "knn      k = 16", "fof      b = 0.2", "points a second", "search"}) {
+        EXPECT_NE(outcome.out.find(text), std::string::npos) << text << "\n" << outcome.out;
+    }
+}
+
+TEST_F(Bench, TakesAFile) {
+    write_npy("in.npy", std::vector<float>{0, 0, 1, 0, 3, 0, 7, 1}, 2);
+    const Outcome outcome = kith("bench in.npy --repeat 1 --json");
+    ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+    EXPECT_EQ(Json::parse(outcome.out)["n"], 4);
+}
+
+TEST_F(Bench, RefusesWhatMakesNoSense) {
+    write_npy("in.npy", std::vector<float>{0, 0, 1, 0}, 2);
+    for (const auto& [arguments, text] :
+         {std::pair("bench in.npy -n 10", "'in.npy' is given with -n"), std::pair("bench --set lattice", "'lattice'"),
+          std::pair("bench -d 9", "-d"), std::pair("bench -n 0", "-n"), std::pair("bench --repeat 0", "--repeat"),
+          std::pair("bench -b none", "-b")}) {
+        const Outcome outcome = kith(arguments);
+        EXPECT_EQ(outcome.exit_code, 2) << arguments << outcome.err;
+        EXPECT_NE(outcome.err.find(text), std::string::npos) << arguments << outcome.err;
+        EXPECT_TRUE(outcome.out.empty()) << arguments;
+    }
+}
+
+} // namespace
