@@ -19,13 +19,17 @@
 #include "npy.hpp"
 
 #include <cstdint>
+#include <cstdlib>
 #include <functional>
 #include <memory>
+#include <new>
 #include <optional>
 #include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
+
+#include <sys/mman.h>
 
 namespace bench {
 
@@ -60,6 +64,36 @@ public:
     [[nodiscard]] virtual Stages stages() const { return {}; }
 };
 
+/// Memory in large pages, where the system has them: rows are written at random, and every contestant gains.
+template <class T>
+struct LargePages {
+    using value_type = T;
+    LargePages() = default;
+    template <class U>
+    LargePages(const LargePages<U>& /*other*/) {}
+    T* allocate(std::size_t count) {
+        constexpr std::size_t page = std::size_t{1} << 21;
+        const std::size_t bytes = (count * sizeof(T) + page - 1) / page * page;
+        void* memory = std::aligned_alloc(page, bytes);
+        if (memory == nullptr) {
+            throw std::bad_alloc();
+        }
+#ifdef MADV_HUGEPAGE
+        (void)madvise(memory, bytes, MADV_HUGEPAGE); // but a wish
+#endif
+        return static_cast<T*>(memory);
+    }
+    void deallocate(T* memory, std::size_t /*count*/) {
+        std::free(memory);
+    }
+    friend bool operator==(const LargePages& /*a*/, const LargePages& /*b*/) {
+        return true;
+    }
+};
+
+template <class T>
+using LargeVector = std::vector<T, LargePages<T>>;
+
 /// Neighbours in input order, in memory that has been touched.
 template <class T>
 struct Rows {
@@ -74,8 +108,8 @@ struct Rows {
     }
 
     std::size_t k;
-    std::vector<std::int32_t> indices;
-    std::vector<T> distances;
+    LargeVector<std::int32_t> indices;
+    LargeVector<T> distances;
 };
 
 struct Introduction {

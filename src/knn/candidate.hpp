@@ -6,6 +6,7 @@
 #include "points/frame.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cstdint>
 #include <limits>
 #include <vector>
@@ -33,6 +34,13 @@ struct ReportScale {
     ReportScale(const Frame<T>& frame, bool report_squares)
         : squared(report_squares), power(report_squares ? -2 * frame.exponent : -frame.exponent) {}
 };
+
+/// x to a power, for x > 0, within some per cent: the logarithm is taken to be linear between powers of two.
+inline float rough_power(float x, float power) noexcept {
+    constexpr std::int32_t one = 0x3F800000;
+    const float logarithm = static_cast<float>(std::bit_cast<std::int32_t>(x) - one);
+    return std::bit_cast<float>(one + static_cast<std::int32_t>(power * logarithm));
+}
 
 /// Sorts at least the first k of many candidates by (distance, index) into `sorted_*`.
 template <Coordinate T, class Index>

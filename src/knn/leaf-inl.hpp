@@ -1,10 +1,10 @@
 // The search of one leaf: many queries that lie together, against the source leaves near them.
 //
 // The source points that can matter to the leaf are gathered once into a small block. Each query makes one pass over
-// the block with a threshold guessed from the query before it and verified by the count, cuts a crowd of survivors
-// down, and sorts what is left. Rows that find too few stay pending, for a larger block.
+// the block with a threshold guessed from queries before it and verified by the count, cuts a crowd of survivors down,
+// and sorts what is left. Rows that find too few stay pending, for a larger block.
 
-#include "knn/select-inl.hpp"
+#include "knn/survivors-inl.hpp"
 
 #include "knn/search.hpp"
 
@@ -40,15 +40,17 @@ public:
 
     LeafSearch(const SearchJob<T>& job, SearchScratch<T>& scratch)
         : receivers_(*job.receivers), sources_(*job.sources), request_(*job.request), sink_(*job.sink),
-          scratch_(scratch), needed_(request_.k + (request_.exclude_self ? 1 : 0)) {}
+          scratch_(scratch), direct_(sink_.direct()), needed_(request_.k + (request_.exclude_self ? 1 : 0)) {}
 
     /// Starts on a leaf of the receivers: all its rows are pending.
     HWY_INLINE void begin(std::int64_t leaf) {
         const Plane<T>& leaves = receivers_.planes[0];
         first_ = leaves.first_point[leaf];
         rows_ = leaves.points_in(leaf);
-        reserve_room(scratch_.row_indices, rows_ * request_.k);
-        reserve_room(scratch_.row_distances, rows_ * request_.k);
+        if (direct_.distances == nullptr) {
+            reserve_room(scratch_.row_indices, rows_ * request_.k);
+            reserve_room(scratch_.row_distances, rows_ * request_.k);
+        }
         reserve_room(scratch_.pending, rows_);
         for (std::int64_t row = 0; row < rows_; ++row) {
             scratch_.pending[row] = static_cast<std::int32_t>(row);
@@ -58,11 +60,27 @@ public:
         sink_.expect(receivers_.points.indices.data() + first_, rows_, request_.k);
     }
 
-    /// Searches the listed source leaves for the pending rows; nothing beyond the bound is looked at. Rows that find k
-    /// are finished; if the bound is known to hold all answers, the others are as well. Returns whether all rows are.
-    HWY_INLINE bool search(const Receiver<T, D>& box, const std::int32_t* leaves, std::int64_t count,
+    /// The box of the pending rows.
+    [[nodiscard]] Receiver<T, D> pending_box(const T* period) const {
+        Receiver<T, D> box;
+        for (int axis = 0; axis < D; ++axis) {
+            const T* x = receivers_.points.axis(axis) + first_;
+            box.lower[axis] = box.upper[axis] = x[scratch_.pending[0]];
+            for (std::int64_t i = 1; i < pending_; ++i) {
+                box.lower[axis] = std::min(box.lower[axis], x[scratch_.pending[i]]);
+                box.upper[axis] = std::max(box.upper[axis], x[scratch_.pending[i]]);
+            }
+            box.period[axis] = period[axis];
+        }
+        return box;
+    }
+
+    /// Searches spans of source points for the pending rows, all of which lie in the box; nothing beyond the bound is
+    /// looked at. Rows that find enough are finished; if the bound is known to hold all answers, the others are as well.
+    /// Returns whether all rows are.
+    HWY_INLINE bool search(const Receiver<T, D>& box, const std::vector<Span>& spans, std::int64_t count,
                            const Candidate<T>& bound, bool holds_all) {
-        const std::int64_t size = gather_block(box, leaves, count, bound);
+        const std::int64_t size = gather_block(box, spans.data(), count, bound);
         if (size < needed_ && !holds_all) {
             return false;
         }
@@ -78,9 +96,13 @@ public:
                 scratch_.pending[left++] = row;
                 continue;
             }
+            const std::int32_t query = receivers_.points.indices[first_ + row];
+            const bool direct = direct_.distances != nullptr;
             write_row(scratch_.sorted_distances.data(), scratch_.sorted_indices.data(), found,
-                      request_.exclude_self ? receivers_.points.indices[first_ + row] : -1, request_.k, request_.report,
-                      scratch_.row_indices.data() + row * request_.k, scratch_.row_distances.data() + row * request_.k);
+                      request_.exclude_self ? query : -1, request_.k, request_.report,
+                      direct ? direct_.indices + query * request_.k : scratch_.row_indices.data() + row * request_.k,
+                      direct ? direct_.distances + query * request_.k
+                             : scratch_.row_distances.data() + row * request_.k);
         }
         pending_ = left;
         return left == 0;
@@ -88,50 +110,56 @@ public:
 
     /// Hands the rows on. Returns the largest squared distance that a row had to look at.
     HWY_INLINE T finish() {
-        sink_.take({first_, rows_, receivers_.points.indices.data() + first_, request_.k, scratch_.row_indices.data(),
-                    scratch_.row_distances.data()});
+        if (direct_.distances == nullptr) {
+            sink_.take({first_, rows_, receivers_.points.indices.data() + first_, request_.k,
+                        scratch_.row_indices.data(), scratch_.row_distances.data()});
+        }
         return farthest_;
     }
 
 private:
     using LaneIndex = typename SearchScratch<T>::LaneIndex;
 
-    /// Gathers the points of some source leaves that lie within the bound of the box. Returns how many.
-    HWY_INLINE std::int64_t gather_block(const Receiver<T, D>& box, const std::int32_t* leaves, std::int64_t count,
-                                         const Candidate<T>& bound) {
+    /// Gathers the points of some spans that lie within the bound of the box. Returns how many.
+    HWY_NOINLINE std::int64_t gather_block(const Receiver<T, D>& box, const Span* spans, std::int64_t count,
+                                           const Candidate<T>& bound) {
         const Tag tag;
         const hn::Rebind<LaneIndex, Tag> index_tag;
         const std::int64_t lanes = static_cast<std::int64_t>(hn::Lanes(tag));
-        const std::int32_t* first_point = sources_.planes[0].first_point.data();
         std::int64_t most = 0;
         for (std::int64_t i = 0; i < count; ++i) {
-            most += first_point[leaves[i] + 1] - first_point[leaves[i]];
+            most += spans[i].last - spans[i].first;
         }
         stride_ = (most + 2 * vector_room) / vector_room * vector_room;
         reserve_room(scratch_.block, stride_ * D);
         reserve_room(scratch_.block_indices, stride_);
         reserve_room(scratch_.distances, stride_);
-        reserve_room(scratch_.indices, stride_);
-        reserve_room(scratch_.sorted_distances, stride_);
-        reserve_room(scratch_.sorted_indices, stride_);
+        reserve_room(scratch_.positions, stride_ + most_sorted_keys + vector_room);
+        reserve_room(scratch_.spare_distances, stride_);
+        reserve_room(scratch_.spare_indices, stride_);
+        reserve_room(scratch_.sorted_distances, stride_ + most_sorted_keys);
+        reserve_room(scratch_.sorted_indices, stride_ + most_sorted_keys);
         T* block = scratch_.block.data();
         LaneIndex* indices = scratch_.block_indices.data();
         const T* coordinates = sources_.points.axis(0);
         const std::int64_t source_stride = sources_.points.stride;
         const std::int32_t* source_indices = sources_.points.indices.data();
+        const bool ties_count = bound.index == std::numeric_limits<std::int32_t>::max();
         const auto limit = hn::Set(tag, bound.distance);
         const auto last_index = hn::Set(index_tag, static_cast<LaneIndex>(bound.index));
         std::int64_t size = 0;
         for (std::int64_t i = 0; i < count; ++i) {
-            const std::int64_t end = first_point[leaves[i] + 1];
-            for (std::int64_t point = first_point[leaves[i]]; point < end; point += lanes) {
+            const std::int64_t end = spans[i].last;
+            for (std::int64_t point = spans[i].first; point < end; point += lanes) {
                 const Columns<Tag> place{tag, coordinates + point, source_stride};
                 const auto least = least_distances<Periodic, D>(tag, box, place, place);
                 const auto index = load_indices(index_tag, source_indices + point);
-                const auto tied =
-                    hn::And(hn::Eq(least, limit), hn::RebindMask(tag, hn::Not(hn::Gt(index, last_index))));
-                const auto near = hn::And(hn::Or(hn::Lt(least, limit), tied),
-                                          hn::FirstN(tag, static_cast<std::size_t>(std::min(lanes, end - point))));
+                auto near = hn::Le(least, limit);
+                if (!ties_count) {
+                    const auto beyond = hn::And(hn::Eq(least, limit), hn::RebindMask(tag, hn::Gt(index, last_index)));
+                    near = hn::AndNot(beyond, near);
+                }
+                near = hn::And(near, hn::FirstN(tag, static_cast<std::size_t>(std::min(lanes, end - point))));
                 for (int axis = 0; axis < D; ++axis) {
                     compress_store(tag, place(axis), near, block + axis * stride_ + size);
                 }
@@ -144,38 +172,41 @@ private:
 
     /// Finds the points of the block that are nearest to one query: all of the first few that are needed, in order.
     /// Returns how many there are; if they are too few, and there may be more beyond, they are in no order.
-    HWY_INLINE std::int64_t find_nearest(std::int64_t row, const T* box_period, std::int64_t block_size, T farthest,
-                                         bool holds_all) {
+    HWY_NOINLINE std::int64_t find_nearest(std::int64_t row, const T* box_period, std::int64_t block_size, T farthest,
+                                           bool holds_all) {
         T query[D];
         T period[D];
         for (int axis = 0; axis < D; ++axis) {
             query[axis] = receivers_.points.axis(axis)[first_ + row];
             period[axis] = box_period[axis];
         }
+        T* distances = scratch_.distances.data();
+        std::int32_t* positions = scratch_.positions.data();
         T threshold = std::min(scratch_.guess, farthest);
-        std::int64_t found;
-        for (int widenings = 0;; ++widenings) {
-            found =
-                keep_within<Periodic, D>(query, period, scratch_.block.data(), stride_, scratch_.block_indices.data(),
-                                         block_size, threshold, scratch_.distances.data(), scratch_.indices.data());
-            if (found >= needed_ || threshold == farthest) {
-                break;
-            }
-            // The guess was too small. Widen it once, as far as what was found suggests, then take what the block has.
+        std::int64_t found = measure_within<Periodic, D>(query, period, scratch_.block.data(), stride_, block_size,
+                                                         threshold, distances, positions);
+        const bool too_small = found < needed_;
+        for (int widenings = 0; found < needed_ && threshold != farthest; ++widenings) {
+            // Widen once, as far as what was found suggests, then take what the block has.
             threshold = widenings == 0 ? std::min(threshold * for_count(found), farthest) : farthest;
+            found = find_within(distances, block_size, threshold, positions);
         }
         if (is_crowd(found)) {
-            found = cut_crowd(found, threshold);
+            found = cut_crowd(block_size, found, threshold);
         }
         if (found < needed_ && !holds_all) {
             return found;
         }
-        sort_survivors(scratch_.distances.data(), scratch_.indices.data(), found, needed_,
-                       scratch_.sorted_distances.data(), scratch_.sorted_indices.data(), scratch_.candidates);
-        constexpr T margin = T(1.25); // the next query's k-th distance, squared, is rarely larger by more
+        sort_survivors_at(Survivors<T, LaneIndex>{distances, block_size, scratch_.block_indices.data(), positions,
+                                                  found, scratch_.sorted_distances.data(),
+                                                  scratch_.sorted_indices.data(), scratch_.spare_distances.data(),
+                                                  scratch_.spare_indices.data(), scratch_.candidates},
+                          needed_);
         const T reached = found >= needed_ ? scratch_.sorted_distances[needed_ - 1] : farthest;
         if (reached > 0) { // places that many points share say nothing about the others
-            scratch_.guess = reached * margin;
+            // The guess lags by one query, unless it was wrong: then this query need not wait for the sort of the last.
+            scratch_.guess = too_small ? reached * guess_margin : scratch_.next_guess;
+            scratch_.next_guess = reached * guess_margin;
         }
         farthest_ = std::max(farthest_, reached);
         return found;
@@ -184,61 +215,43 @@ private:
     /// The factor from a squared radius that held so many points to one that should hold somewhat more than needed.
     [[nodiscard]] HWY_INLINE T for_count(std::int64_t found) const {
         const float share = (static_cast<float>(needed_) * 1.2F + 2.0F) / (static_cast<float>(found) + 0.5F);
-        return static_cast<T>(std::pow(share, 2.0F / D));
+        return static_cast<T>(rough_power(share, 2.0F / D));
     }
 
-    /// Many more survivors than needed: sorting takes the square of their number.
-    [[nodiscard]] bool is_crowd(std::int64_t found) const { return found > needed_ + needed_ / 2 + 8; }
+    /// Many more survivors than needed, too many to be sorted in registers.
+    [[nodiscard]] bool is_crowd(std::int64_t found) const {
+        return found > most_sorted_keys && found > needed_ + needed_ / 2 + 8;
+    }
 
-    /// Drops the farthest of a crowd of survivors, all within the threshold. Returns how many are left.
-    HWY_NOINLINE std::int64_t cut_crowd(std::int64_t found, T threshold) {
+    /// Leaves out the farthest of a crowd of survivors, all within the threshold. Returns how many are left.
+    HWY_NOINLINE std::int64_t cut_crowd(std::int64_t block_size, std::int64_t found, T threshold) {
         constexpr int most_cuts = 4;
         T too_small = 0;
+        bool stale = false; // the positions are those of a threshold that was too small
         for (int cuts = 0; cuts < most_cuts && is_crowd(found); ++cuts) {
             const T smaller =
                 too_small > 0 ? std::sqrt(too_small) * std::sqrt(threshold) : threshold * for_count(found);
             if (!(smaller < threshold)) {
                 break;
             }
-            const std::int64_t within = keep_nearer(found, smaller);
-            (within < needed_ ? too_small : threshold) = smaller;
-            found = within < needed_ ? found : within;
+            const std::int64_t within =
+                find_within(scratch_.distances.data(), block_size, smaller, scratch_.positions.data());
+            stale = within < needed_;
+            (stale ? too_small : threshold) = smaller;
+            found = stale ? found : within;
         }
-        return found;
+        return stale ? find_within(scratch_.distances.data(), block_size, threshold, scratch_.positions.data()) : found;
     }
 
-    /// Drops survivors beyond the threshold if there are enough within it. Returns how many are within it.
-    HWY_INLINE std::int64_t keep_nearer(std::int64_t found, T threshold) {
-        const Tag tag;
-        const hn::Rebind<LaneIndex, Tag> index_tag;
-        const std::int64_t lanes = static_cast<std::int64_t>(hn::Lanes(tag));
-        T* distances = scratch_.distances.data();
-        LaneIndex* indices = scratch_.indices.data();
-        const auto limit = hn::Set(tag, threshold);
-        hn::StoreU(hn::Set(tag, std::numeric_limits<T>::quiet_NaN()), tag, distances + found);
-        std::int64_t within = 0;
-        for (std::int64_t i = 0; i < found; i += lanes) {
-            within += static_cast<std::int64_t>(hn::CountTrue(tag, hn::Le(hn::LoadU(tag, distances + i), limit)));
-        }
-        if (within < needed_) {
-            return within;
-        }
-        std::int64_t kept = 0;
-        for (std::int64_t i = 0; i < found; i += lanes) { // what is written has been read
-            const auto distance = hn::LoadU(tag, distances + i);
-            const auto index = hn::LoadU(index_tag, indices + i);
-            const auto near = hn::Le(distance, limit);
-            compress_store(index_tag, index, hn::RebindMask(index_tag, near), indices + kept);
-            kept += compress_store(tag, distance, near, distances + kept);
-        }
-        return kept;
-    }
+    /// The square of what the next query's k-th distance is rarely larger by.
+    static constexpr T guess_margin = T(1.25);
 
     const PlaneTree<T>& receivers_;
     const PlaneTree<T>& sources_;
     const KnnRequest<T>& request_;
     RowSink<T>& sink_;
     SearchScratch<T>& scratch_;
+    const DirectRows<T> direct_;
     const std::int64_t needed_; ///< neighbours to find, with the query itself where that is left out
     std::int64_t first_ = 0;    ///< sorted position of the leaf's first query
     std::int64_t rows_ = 0;

@@ -98,10 +98,9 @@ private:
         }
         for (std::int64_t child = first; child < last; ++child) {
             const Receiver<T, D> box = receiver(receiver_plane, child);
-            begin_list(list, most);
             if (to_leaves) {
                 leaf_.begin(child);
-                if (search_leaf_within_reach(child, box, parents, step, list, bound)) {
+                if (search_leaf_within_reach(child, box, parents, step, bound)) {
                     continue;
                 }
             }
@@ -271,20 +270,18 @@ private:
         }
     }
 
-    /// Lists the source leaves within a radius of a box, from the list above them. Returns how many points they have;
-    /// stops soon after that is more than `most`.
-    HWY_INLINE std::int64_t list_leaves(const Receiver<T, D>& box, const List& parents, const Step& step, T radius,
-                                        std::int64_t most, List& list) {
+    /// Lists the points of the source leaves within a radius of a box, from the list above them. Returns how many they
+    /// are; stops soon after that is more than `most`.
+    HWY_NOINLINE std::int64_t list_spans(const Receiver<T, D>& box, const List& parents, const Step& step, T radius,
+                                         std::int64_t most) {
         const Tag tag;
         const std::int64_t lanes = static_cast<std::int64_t>(hn::Lanes(tag));
         const auto farthest = hn::Set(tag, radius);
         const Plane<T>& leaves = sources_.planes[0];
-        const std::int32_t* first_point = leaves.first_point.data();
         const std::int32_t* first_child =
             step.sources ? sources_.planes[step.source_plane].first_child.data() : nullptr;
-        std::int32_t* nodes = list.nodes.data();
-        std::int64_t size = 0;
         std::int64_t points = 0;
+        spans_ = 0;
         for (std::int64_t i = 0; i < parents.size && points <= most; i += lanes) {
             const Columns<Tag> lower{tag, scratch_.lower_corners.data() + i, box_stride_};
             const Columns<Tag> upper{tag, scratch_.upper_corners.data() + i, box_stride_};
@@ -293,8 +290,7 @@ private:
             for (unsigned bits = mask_bits(tag, near); bits != 0; bits &= bits - 1) {
                 const std::int32_t parent = parents.nodes[i + std::countr_zero(bits)];
                 if (first_child == nullptr) {
-                    nodes[size++] = parent;
-                    points += first_point[parent + 1] - first_point[parent];
+                    points += add_span(leaves, parent, parent + 1);
                     continue;
                 }
                 const std::int32_t last = first_child[parent + 1];
@@ -304,42 +300,56 @@ private:
                     const auto child_near =
                         hn::And(hn::Le(least_distances<Periodic, D>(tag, box, child_lower, child_upper), farthest),
                                 hn::FirstN(tag, static_cast<std::size_t>(std::min<std::int64_t>(lanes, last - child))));
-                    for (unsigned set = mask_bits(tag, child_near); set != 0; set &= set - 1) {
-                        const std::int32_t node = child + std::countr_zero(set);
-                        nodes[size++] = node;
-                        points += first_point[node + 1] - first_point[node];
+                    for (unsigned set = mask_bits(tag, child_near); set != 0;) { // one run of neighbours after another
+                        const int start = std::countr_zero(set);
+                        const int stop = start + std::countr_one(set >> start);
+                        points += add_span(leaves, child + start, child + stop);
+                        set &= ~0U << stop;
                     }
                 }
             }
         }
-        list.size = size;
         return points;
     }
 
+    /// Adds the points of some leaves; they continue the last span if they follow it. Returns how many they are.
+    HWY_INLINE std::int32_t add_span(const Plane<T>& leaves, std::int32_t first_leaf, std::int32_t last_leaf) {
+        const Span span{leaves.first_point[first_leaf], leaves.first_point[last_leaf]};
+        reserve_room(scratch_.spans, spans_ + 1);
+        if (spans_ > 0 && scratch_.spans[spans_ - 1].last == span.first) {
+            scratch_.spans[spans_ - 1].last = span.last;
+        } else {
+            scratch_.spans[spans_++] = span;
+        }
+        return span.last - span.first;
+    }
+
     /// Searches a leaf as far as it is expected to need, then somewhat farther. Returns whether that did.
-    HWY_INLINE bool search_leaf_within_reach(std::int64_t leaf, const Receiver<T, D>& box, const List& parents,
-                                             const Step& step, List& list, const Candidate<T>& bound) {
-        if (self_search_ && box.is_one_place() && receivers_.planes[0].points_in(leaf) >= needed_) {
+    HWY_INLINE bool search_leaf_within_reach(std::int64_t leaf, const Receiver<T, D>& leaf_box, const List& parents,
+                                             const Step& step, const Candidate<T>& bound) {
+        if (self_search_ && leaf_box.is_one_place() && receivers_.planes[0].points_in(leaf) >= needed_) {
             return false; // its own points are the bound
         }
         constexpr int rounds = 3;
         const T wider = static_cast<T>(std::exp2(2.0 / D)); // twice the volume
+        Receiver<T, D> box = leaf_box;
         T radius = guess_reach(leaf, box);
         for (int round = 0; round < rounds && radius > 0; ++round, radius *= wider) {
             radius = std::min(radius, bound.distance);
             if (!(radius < std::numeric_limits<T>::infinity())) {
                 return false;
             }
-            const std::int64_t points = list_leaves(box, parents, step, radius, scratch_.crowd, list);
+            const std::int64_t points = list_spans(box, parents, step, radius, scratch_.crowd);
             if (points > scratch_.crowd) {
                 return false;
             }
             const bool holds_all = radius == bound.distance;
             if ((points >= request_.k || holds_all) &&
-                leaf_.search(box, list.nodes.data(), list.size, Candidate<T>{radius}, holds_all)) {
+                leaf_.search(box, scratch_.spans, spans_, Candidate<T>{radius}, holds_all)) {
                 scratch_.reach.learn(leaf_.finish());
                 return true;
             }
+            box = leaf_.pending_box(period_);
         }
         return false;
     }
@@ -358,10 +368,11 @@ private:
         bound = tightened(list, leaves, box, bound);
         keep_near(list, leaves, bound);
         std::int64_t points = 0;
+        spans_ = 0;
         for (std::int64_t i = 0; i < list.size; ++i) {
-            points += leaves.points_in(list.nodes[i]);
+            points += add_span(leaves, list.nodes[i], list.nodes[i] + 1);
         }
-        (void)leaf_.search(box, list.nodes.data(), list.size, bound, true);
+        (void)leaf_.search(box, scratch_.spans, spans_, bound, true);
         scratch_.reach.learn(leaf_.finish());
         scratch_.crowd = std::max(points, scratch_.crowd);
     }
@@ -406,6 +417,7 @@ private:
     const std::int64_t needed_; ///< sources that must be vouched for; one more if the point itself does not count
     const bool self_search_ = &receivers_ == &sources_;
     std::int64_t vouched_points_ = 0;
+    std::int64_t spans_ = 0;
     std::int64_t box_stride_ = 0;
     T period_[D];
 };

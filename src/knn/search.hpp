@@ -33,6 +33,13 @@ struct RowBlock {
     const T* distances;
 };
 
+/// Memory for all rows in input order, null if there is none: a row may be written straight to its place.
+template <Coordinate T>
+struct DirectRows {
+    T* distances = nullptr;
+    std::int32_t* indices = nullptr;
+};
+
 /// Where finished rows go. Calls are concurrent.
 template <Coordinate T>
 class RowSink {
@@ -44,6 +51,14 @@ public:
     /// Rows of these queries are being worked on: a chance to bring their places near. Nothing is owed.
     virtual void expect(const std::int32_t* /*queries*/, std::int64_t /*rows*/, std::int64_t /*k*/) {}
     virtual void take(const RowBlock<T>& block) = 0;
+    /// If it gives memory, rows written there are not handed on by take().
+    [[nodiscard]] virtual DirectRows<T> direct() const { return {}; }
+};
+
+/// Consecutive points of the sources.
+struct Span {
+    std::int32_t first;
+    std::int32_t last; ///< one past
 };
 
 /// Memory of one thread, kept from task to task so that the inner loops allocate nothing.
@@ -72,8 +87,11 @@ struct SearchScratch {
     std::vector<Candidate<T>> candidates;
     std::vector<T> block; ///< candidate points of a leaf, axis after axis
     std::vector<LaneIndex> block_indices;
-    std::vector<T> distances; ///< survivors of one query
-    std::vector<LaneIndex> indices;
+    std::vector<Span> spans;             ///< where the block's points come from
+    std::vector<T> distances;            ///< from one query to the block
+    std::vector<std::int32_t> positions; ///< in the block, of the survivors
+    std::vector<T> spare_distances;
+    std::vector<LaneIndex> spare_indices;
     std::vector<T> sorted_distances;
     std::vector<LaneIndex> sorted_indices;
     std::vector<std::int32_t> pending; ///< rows of a leaf that are not finished
@@ -81,7 +99,8 @@ struct SearchScratch {
     std::vector<T> row_distances;
     Reach<T> reach;
     std::int64_t crowd = 0; ///< points among which a leaf's neighbours are looked for without a guaranteed bound
-    T guess = std::numeric_limits<T>::infinity(); ///< squared k-th distance expected of the next query
+    T guess = std::numeric_limits<T>::infinity();      ///< squared k-th distance expected of the next query
+    T next_guess = std::numeric_limits<T>::infinity(); ///< of the one after it
 };
 
 template <Coordinate T>

@@ -49,8 +49,8 @@ HWY_INLINE std::int64_t keep_within(const T* query, const T* period, const T* bl
 
 /// Sorts `size` survivors by distance into `sorted_*`; equal distances keep their order.
 template <class T, class Index>
-HWY_INLINE void sort_by_rank(const T* distances, const Index* indices, std::int64_t size, T* sorted_distances,
-                             Index* sorted_indices) {
+HWY_NOINLINE void sort_by_rank(const T* distances, const Index* indices, std::int64_t size, T* sorted_distances,
+                               Index* sorted_indices) {
     const hn::ScalableTag<T> tag;
     const hn::Rebind<Index, decltype(tag)> index_tag;
     const std::int64_t lanes = static_cast<std::int64_t>(hn::Lanes(tag));
@@ -128,20 +128,18 @@ HWY_INLINE void report_distances(const T* squared, std::int64_t size, const Repo
 
 /// Writes one finished row: the first k of the survivors, without the index `own` (-1: none is left out).
 template <class T, class Index>
-HWY_INLINE void write_row(const T* sorted_distances, const Index* sorted_indices, std::int64_t found, std::int32_t own,
-                          std::int64_t k, const ReportScale<T>& scale, std::int32_t* row_indices, T* row_distances) {
+HWY_NOINLINE void write_row(const T* sorted_distances, const Index* sorted_indices, std::int64_t found,
+                            std::int32_t own, std::int64_t k, const ReportScale<T>& scale, std::int32_t* row_indices,
+                            T* row_distances) {
     const std::int64_t most = std::min(found, own < 0 ? k : k + 1);
-    std::int64_t before = 0; // how many come before the one left out
-    while (before < most && sorted_indices[before] != own) {
-        ++before;
-    }
-    const std::int64_t kept = std::min(before == most ? most : most - 1, k);
-    before = std::min(before, kept);
+    const auto* left_out = own < 0 ? sorted_indices + most : std::find(sorted_indices, sorted_indices + most, own);
+    const bool all = left_out == sorted_indices + most;
+    const std::int64_t kept = std::min(all ? most : most - 1, k);
+    const std::int64_t before = std::min(left_out - sorted_indices, kept);
     report_distances(sorted_distances, before, scale, row_distances);
     report_distances(sorted_distances + before + 1, kept - before, scale, row_distances + before);
-    for (std::int64_t i = 0; i < kept; ++i) {
-        row_indices[i] = static_cast<std::int32_t>(sorted_indices[i < before ? i : i + 1]);
-    }
+    std::copy_n(sorted_indices, before, row_indices);
+    std::copy_n(sorted_indices + before + 1, kept - before, row_indices + before);
     for (std::int64_t i = kept; i < k; ++i) {
         row_indices[i] = -1;
         row_distances[i] = std::numeric_limits<T>::infinity();

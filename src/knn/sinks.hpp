@@ -32,6 +32,13 @@ public:
         }
     }
 
+    [[nodiscard]] DirectRows<T> direct() const override {
+        if (rows_.distances() == nullptr || rows_.indices() == nullptr || rows_.index_type() != IndexType::int32) {
+            return {};
+        }
+        return {static_cast<T*>(rows_.distances()), static_cast<std::int32_t*>(rows_.indices())};
+    }
+
     void take(const RowBlock<T>& block) override {
         for (std::int64_t row = 0; row < block.rows; ++row) {
             const std::int64_t to = block.queries[row] * block.k;

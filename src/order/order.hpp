@@ -1,20 +1,23 @@
-// The permutation that sorts points along the z-order curve.
+// Points into the order of the z-order curve.
 //
-// Points get 64-bit keys within the smallest cell that holds them all and are sorted by radix. A run of equal keys
-// longer than 64 points is keyed and sorted again within its own cell, a shorter one is finished by comparison, and
-// coincident points follow their original index. Cost: O(N) time for ordinary data, 24 bytes a point of scratch.
+// The points of a cell get 64-bit keys relative to the cell. A large cell is split by the topmost bits of the keys:
+// points and indices move together, once, as records, so that what follows reads and writes memory in order. A cell
+// that fits the second-level cache is sorted there by its keys and written out axis by axis. Points whose keys agree
+// share a smaller cell and are sorted again within it, a few of them by comparison; coincident points keep the order of
+// their original indices, since nothing on the way changes the order of equals. Cost: O(N) time for ordinary data; 16
+// bytes a point of scratch in 3-D float32 and 2 while the cell of all points is split.
 #pragma once
 
 #include "order/keys.hpp"
-#include "order/radix_sort.hpp"
+#include "order/word_sort.hpp"
 #include "order/zorder.hpp"
 #include "points/point_set.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cstdint>
-#include <numeric>
 #include <utility>
+#include <vector>
 
 namespace kith::detail {
 
@@ -38,39 +41,91 @@ int sign_exponent_of(const std::array<T, D>& lower, const std::array<T, D>& uppe
 template <Coordinate T, int D>
 class Order {
 public:
-    Order(Context& context, const Loader<T, D>& load)
-        : load_(load), keys_{Buffer<std::uint64_t>(context.ledger(), load.count()),
-                             Buffer<std::uint64_t>(context.ledger(), load.count())},
-          indices_{Buffer<std::int32_t>(context.ledger(), load.count()),
-                   Buffer<std::int32_t>(context.ledger(), load.count())} {
-        std::iota(indices_[0].data(), indices_[0].data() + load.count(), 0);
-        sort_cell(0, load.count());
+    /// Fills the coordinates and indices of `sorted`, which has room for all points of `load`.
+    Order(Context& context, const Loader<T, D>& load, PointSet<T>& sorted) : context_(context), sorted_(sorted) {
+        const FromView source{load};
+        if (load.count() == 0) {
+            return;
+        }
+        const Extent all = extent(source, load.count());
+        sign_exponent_ = sign_exponent_of<T, D>(all.lower, all.upper);
+        sort_cell(source, load.count(), 0, all);
     }
 
-    [[nodiscard]] Buffer<std::int32_t> take_indices() { return std::move(indices_[0]); }
     [[nodiscard]] int sign_exponent() const noexcept { return sign_exponent_; }
 
 private:
-    static constexpr std::int64_t longest_compared_run = 64;
-    static constexpr std::int64_t grain = 1 << 14;
-
+    struct Record {
+        std::array<T, D> x;
+        std::int32_t index;
+    };
     struct Extent {
         std::array<T, D> lower;
         std::array<T, D> upper;
     };
+    struct FromView {
+        const Loader<T, D>& load;
+        [[nodiscard]] Record operator()(std::int64_t i) const noexcept {
+            return {load(i), static_cast<std::int32_t>(i)};
+        }
+    };
+    struct FromRecords {
+        const Record* records;
+        [[nodiscard]] const Record& operator()(std::int64_t i) const noexcept { return records[i]; }
+    };
+    struct FromSorted {
+        const PointSet<T>& points;
+        std::int64_t begin;
+        [[nodiscard]] Record operator()(std::int64_t i) const noexcept {
+            Record record;
+            for (int axis = 0; axis < D; ++axis) {
+                record.x[axis] = points.axis(axis)[begin + i];
+            }
+            record.index = points.indices[begin + i];
+            return record;
+        }
+    };
+    /// Of one thread: a cell that is sorted within the cache.
+    struct Scratch {
+        std::vector<std::uint64_t> words;
+        std::vector<std::uint64_t> spare;
+    };
+    struct Run {
+        std::int64_t begin;
+        std::int64_t end;
+    };
 
-    [[nodiscard]] Extent extent(std::int64_t begin, std::int64_t end) const {
-        const std::array<T, D> first = load_(indices_[0][begin]);
+    static constexpr int position_bits = 13;
+    static constexpr std::int64_t cached_size = std::int64_t{1} << position_bits; // 256 kB with keys, in 3-D float32
+    static constexpr std::int64_t wanted_size = cached_size / 4;                  // of a large cell's parts
+    static constexpr int widest_digit = 11;                                       // more parts would miss the TLB
+    static constexpr std::int64_t parallel_size = 1 << 16;                        // below, one thread is faster
+    static constexpr std::int64_t longest_compared_run = 64;
+    static constexpr std::int64_t grain = 1 << 14;
+
+    template <class Source>
+    static void extend(Extent& extent, const Source& source, std::int64_t begin, std::int64_t end) {
+        for (std::int64_t i = begin; i < end; ++i) {
+            const Record& record = source(i);
+            for (int axis = 0; axis < D; ++axis) {
+                extent.lower[axis] = std::min(extent.lower[axis], record.x[axis]);
+                extent.upper[axis] = std::max(extent.upper[axis], record.x[axis]);
+            }
+        }
+    }
+
+    template <class Source>
+    [[nodiscard]] static Extent extent(const Source& source, std::int64_t size) {
+        const Record& first = source(0);
+        Extent none{first.x, first.x};
+        if (size < parallel_size) {
+            extend(none, source, 0, size);
+            return none;
+        }
         return parallel_reduce(
-            begin, end, grain, Extent{first, first},
-            [&](std::int64_t lower, std::int64_t upper, Extent sum) {
-                for (std::int64_t i = lower; i < upper; ++i) {
-                    const std::array<T, D> x = load_(indices_[0][i]);
-                    for (int axis = 0; axis < D; ++axis) {
-                        sum.lower[axis] = std::min(sum.lower[axis], x[axis]);
-                        sum.upper[axis] = std::max(sum.upper[axis], x[axis]);
-                    }
-                }
+            0, size, grain, none,
+            [&](std::int64_t begin, std::int64_t end, Extent sum) {
+                extend(sum, source, begin, end);
                 return sum;
             },
             [](Extent left, const Extent& right) {
@@ -82,52 +137,138 @@ private:
             });
     }
 
-    // The range holds ascending indices; coincident points are therefore in order already.
-    void sort_cell(std::int64_t begin, std::int64_t end) {
-        if (end - begin < 2) {
-            return;
-        }
-        const Extent cell = extent(begin, end);
-        if (begin == 0 && end == load_.count()) {
-            sign_exponent_ = sign_exponent_of<T, D>(cell.lower, cell.upper);
-        }
+    /// Sorts the points of a cell, which the source gives by ascending index, into the places from `begin` on.
+    template <class Source>
+    void sort_cell(const Source& source, std::int64_t size, std::int64_t begin, const Extent& cell) {
         const Parting top = parting<T, D>(cell.lower, cell.upper, sign_exponent_);
         if (top.exponent == coincident) {
-            return;
+            for (std::int64_t i = 0; i < size; ++i) {
+                place(source(i), begin + i);
+            }
+        } else if (size <= cached_size) {
+            sort_cached(source, size, begin, KeyMaker<T, D>(top.exponent, sign_exponent_));
+        } else {
+            split(source, size, begin, KeyMaker<T, D>(top.exponent, sign_exponent_));
         }
-        const KeyMaker<T, D> key_of(top.exponent, sign_exponent_);
-        parallel_for(begin, end, grain, [&](std::int64_t lower, std::int64_t upper) {
-            for (std::int64_t i = lower; i < upper; ++i) {
-                keys_[0][i] = key_of(load_(indices_[0][i]));
+    }
+
+    void place(const Record& record, std::int64_t position) {
+        for (int axis = 0; axis < D; ++axis) {
+            sorted_.axis(axis)[position] = record.x[axis];
+        }
+        sorted_.indices[position] = record.index;
+    }
+
+    template <class Source>
+    void split(const Source& source, std::int64_t size, std::int64_t begin, const KeyMaker<T, D>& key_of) {
+        const int width =
+            std::min(static_cast<int>(std::bit_width(static_cast<std::uint64_t>(size / wanted_size))), widest_digit);
+        const int shift = KeyMaker<T, D>::bits - width;
+        const std::int64_t parts = std::int64_t{1} << width;
+        const std::int64_t blocks = size < parallel_size ? 1 : std::min<std::int64_t>(64, size / (parallel_size / 4));
+        const std::int64_t block_size = (size + blocks - 1) / blocks;
+        std::vector<std::int64_t> counts(static_cast<std::size_t>(blocks * parts));
+        Buffer<Record> records(context_.ledger(), size);
+        {
+            Buffer<std::uint16_t> part_of(context_.ledger(), size);
+            const auto each_block = [&](auto&& body) {
+                parallel_for(0, blocks, 1, [&](std::int64_t first, std::int64_t last) {
+                    for (std::int64_t block = first; block < last; ++block) {
+                        const std::int64_t lower = block * block_size;
+                        body(counts.data() + block * parts, lower, std::min(size, lower + block_size));
+                    }
+                });
+            };
+            each_block([&](std::int64_t* count, std::int64_t lower, std::int64_t upper) {
+                for (std::int64_t i = lower; i < upper; ++i) {
+                    const auto part = static_cast<std::uint16_t>(key_of(source(i).x) >> shift);
+                    part_of[i] = part;
+                    ++count[part];
+                }
+            });
+            std::int64_t place = 0;
+            for (std::int64_t part = 0; part < parts; ++part) {
+                for (std::int64_t block = 0; block < blocks; ++block) {
+                    place += std::exchange(counts[block * parts + part], place);
+                }
+            }
+            each_block([&](std::int64_t* next, std::int64_t lower, std::int64_t upper) {
+                for (std::int64_t i = lower; i < upper; ++i) {
+                    records[next[part_of[i]]++] = source(i);
+                }
+            });
+        }
+        const std::int64_t* ends = counts.data() + (blocks - 1) * parts; // where the last block stopped writing
+        parallel_for(0, parts, std::max<std::int64_t>(1, parts / 256), [&](std::int64_t first, std::int64_t last) {
+            for (std::int64_t part = first; part < last; ++part) {
+                const std::int64_t start = part == 0 ? 0 : ends[part - 1];
+                if (ends[part] > start) {
+                    const FromRecords points{records.data() + start};
+                    sort_cell(points, ends[part] - start, begin + start, extent(points, ends[part] - start));
+                }
             }
         });
-        const auto finish = [this](std::int64_t lower, std::int64_t upper) { finish_run(lower, upper); };
-        const RadixSort sort({keys_[0].data(), indices_[0].data()}, {keys_[1].data(), indices_[1].data()}, finish);
-        sort(begin, end, KeyMaker<T, D>::bits);
+    }
+
+    template <class Source>
+    void sort_cached(const Source& source, std::int64_t size, std::int64_t begin, const KeyMaker<T, D>& key_of) {
+        constexpr int key_bits = std::min(KeyMaker<T, D>::bits, 64 - position_bits);
+        constexpr int dropped = KeyMaker<T, D>::bits - key_bits;
+        constexpr std::uint64_t position_mask = cached_size - 1;
+        std::vector<Run> runs; // of equal keys
+        {
+            Scratch& scratch = scratch_.local();
+            scratch.words.resize(cached_size);
+            scratch.spare.resize(cached_size);
+            std::uint64_t* words = scratch.words.data();
+            for (std::int64_t i = 0; i < size; ++i) {
+                words[i] = (key_of(source(i).x) >> dropped) << position_bits | static_cast<std::uint64_t>(i);
+            }
+            sort_words(words, scratch.spare.data(), size, key_bits + position_bits, position_bits);
+            std::uint64_t before = ~words[0];
+            for (std::int64_t i = 0; i < size; ++i) {
+                place(source(static_cast<std::int64_t>(words[i] & position_mask)), begin + i);
+                if ((words[i] ^ before) <= position_mask) {
+                    if (runs.empty() || runs.back().end != begin + i) {
+                        runs.push_back({begin + i - 1, begin + i});
+                    }
+                    runs.back().end = begin + i + 1;
+                }
+                before = words[i];
+            }
+        }
+        for (const Run& run : runs) { // the thread's scratch is free by now
+            finish_run(run.begin, run.end);
+        }
     }
 
     void finish_run(std::int64_t begin, std::int64_t end) {
-        if (end - begin > longest_compared_run) {
-            sort_cell(begin, end);
+        const FromSorted points{sorted_, begin};
+        const std::int64_t size = end - begin;
+        const Extent cell = extent(points, size);
+        if (cell.lower == cell.upper) {
             return;
         }
-        std::array<std::pair<std::array<T, D>, std::int32_t>, longest_compared_run> run;
-        const auto last = run.begin() + (end - begin);
-        for (std::int64_t i = begin; i < end; ++i) {
-            run[i - begin] = {load_(indices_[0][i]), indices_[0][i]};
+        std::vector<Record> run(static_cast<std::size_t>(size));
+        for (std::int64_t i = 0; i < size; ++i) {
+            run[i] = points(i);
         }
-        std::sort(run.begin(), last, [this](const auto& p, const auto& q) {
-            const Parting at = parting<T, D>(p.first, q.first, sign_exponent_);
-            return at.exponent == coincident ? p.second < q.second : p.first[at.axis] < q.first[at.axis];
+        if (size > longest_compared_run) {
+            sort_cell(FromRecords{run.data()}, size, begin, cell);
+            return;
+        }
+        std::sort(run.begin(), run.end(), [this](const Record& p, const Record& q) {
+            const Parting at = parting<T, D>(p.x, q.x, sign_exponent_);
+            return at.exponent == coincident ? p.index < q.index : p.x[at.axis] < q.x[at.axis];
         });
-        for (std::int64_t i = begin; i < end; ++i) {
-            indices_[0][i] = run[i - begin].second;
+        for (std::int64_t i = 0; i < size; ++i) {
+            place(run[i], begin + i);
         }
     }
 
-    Loader<T, D> load_;
-    Buffer<std::uint64_t> keys_[2];
-    Buffer<std::int32_t> indices_[2];
+    Context& context_;
+    PointSet<T>& sorted_;
+    PerThread<Scratch> scratch_;
     int sign_exponent_ = 0;
 };
 

@@ -7,11 +7,11 @@
 #include "support/context.hpp"
 #include "support/parallel.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <limits>
 #include <numeric>
-#include <utility>
 
 namespace kith::detail {
 
@@ -48,34 +48,35 @@ struct PointSet {
     [[nodiscard]] int dimension() const noexcept { return frame.dimension; }
 };
 
-/// The working copy in the order of `indices`, which it takes over. Without them, in the order given.
-template <Coordinate T, int D>
-PointSet<T> gather_points(Context& context, const PointsView& view, const Frame<T>& frame,
-                          Buffer<std::int32_t> indices = {}) {
+/// Room for a working copy. Behind its end lie points that are within no distance of anything.
+template <Coordinate T>
+PointSet<T> make_point_set(Context& context, const Frame<T>& frame, std::int64_t count) {
     PointSet<T> points;
     points.frame = frame;
-    points.count = view.count();
-    points.stride = (points.count + 31) / 16 * 16;
-    points.coordinates = Buffer<T>(context.ledger(), points.stride * D);
-    if (indices.size() == 0) {
-        indices = Buffer<std::int32_t>(context.ledger(), points.count);
-        std::iota(indices.data(), indices.data() + points.count, 0);
+    points.count = count;
+    points.stride = (count + 31) / 16 * 16;
+    points.coordinates = Buffer<T>(context.ledger(), points.stride * frame.dimension);
+    points.indices = Buffer<std::int32_t>(context.ledger(), count);
+    for (int axis = 0; axis < frame.dimension; ++axis) {
+        std::fill(points.axis(axis) + count, points.axis(axis) + points.stride, std::numeric_limits<T>::quiet_NaN());
     }
-    points.indices = std::move(indices);
+    return points;
+}
+
+/// The working copy in the order given.
+template <Coordinate T, int D>
+PointSet<T> gather_points(Context& context, const PointsView& view, const Frame<T>& frame) {
+    PointSet<T> points = make_point_set(context, frame, view.count());
+    std::iota(points.indices.data(), points.indices.data() + points.count, 0);
     const Loader<T, D> load(view, frame);
     parallel_for(0, points.count, 1 << 14, [&](std::int64_t begin, std::int64_t end) {
         for (std::int64_t i = begin; i < end; ++i) {
-            const std::array<T, D> x = load(points.indices[i]);
+            const std::array<T, D> x = load(i);
             for (int axis = 0; axis < D; ++axis) {
                 points.axis(axis)[i] = x[axis];
             }
         }
     });
-    for (int axis = 0; axis < D; ++axis) { // behind the end lie points that are within no distance of anything
-        for (std::int64_t i = points.count; i < points.stride; ++i) {
-            points.axis(axis)[i] = std::numeric_limits<T>::quiet_NaN();
-        }
-    }
     return points;
 }
 

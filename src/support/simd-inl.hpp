@@ -72,6 +72,24 @@ HWY_INLINE std::int64_t compress_store(Tag tag, V v, Mask mask, hn::TFromD<Tag>*
 #endif
 }
 
+/// Stores `first` plus the number of every lane whose mask bit is set; returns how many. Writes eight or a whole vector.
+template <class Tag, class Mask>
+HWY_INLINE std::int64_t append_positions(Tag tag, Mask mask, std::int32_t first, std::int32_t* out) {
+    constexpr std::size_t lanes = hn::MaxLanes(Tag());
+    if constexpr (lanes > 8) {
+        const hn::Rebind<std::int32_t, Tag> positions;
+        return static_cast<std::int64_t>(
+            hn::CompressStore(hn::Iota(positions, first), hn::RebindMask(positions, mask), positions, out));
+    } else { // a table of lane numbers needs no shuffle
+        const hn::Rebind<std::int32_t, Tag> positions;
+        const hn::Rebind<std::uint8_t, Tag> numbers;
+        const unsigned bits = mask_bits(tag, mask);
+        const auto set = hn::PromoteTo(positions, hn::LoadU(numbers, set_lanes[bits].data()));
+        hn::StoreU(hn::Add(set, hn::Set(positions, first)), positions, out);
+        return std::popcount(bits);
+    }
+}
+
 } // namespace kith::detail::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 

@@ -15,6 +15,7 @@
 #include "tree/cuts.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <iterator>
 #include <utility>
@@ -23,35 +24,41 @@ namespace kith::detail {
 
 namespace {
 
-/// log2 of the largest cell a node of this plane may have, or +infinity.
+/// log2 of the largest cell a node of this plane may have, or +infinity. The nodes that hold 90 % of the points are
+/// taken level by level, the smallest cells first.
 template <Coordinate T, int D>
 double highest_level(const Cutter<T, D>& cutter, const Cuts& cuts, std::int64_t count, double factor) {
-    struct Node {
-        int level;
-        std::int64_t points;
+    const auto nodes = static_cast<std::int64_t>(cuts.size()) + 1;
+    const auto begin_of = [&](std::int64_t node) { return node == 0 ? 0 : std::int64_t{cuts[node - 1].position}; };
+    const auto end_of = [&](std::int64_t node) {
+        return node == nodes - 1 ? count : std::int64_t{cuts[node].position};
     };
-    std::vector<Node> nodes(cuts.size() + 1);
-    parallel_for(0, static_cast<std::int64_t>(nodes.size()), 1024, [&](std::int64_t first, std::int64_t last) {
-        for (std::int64_t i = first; i < last; ++i) {
-            const std::int64_t begin = i == 0 ? 0 : cuts[i - 1].position;
-            const std::int64_t end = i == static_cast<std::int64_t>(cuts.size()) ? count : cuts[i].position;
-            nodes[i] = {cutter.level(begin, end), end - begin};
+    std::vector<std::int32_t> levels(static_cast<std::size_t>(nodes));
+    parallel_for(0, nodes, 1024, [&](std::int64_t first, std::int64_t last) {
+        for (std::int64_t node = first; node < last; ++node) {
+            levels[node] = cutter.level(begin_of(node), end_of(node));
         }
     });
-    std::sort(nodes.begin(), nodes.end(), [](const Node& a, const Node& b) { return a.level < b.level; });
-    const double wanted = 0.9 * static_cast<double>(count);
-    double points = 0;
-    double volume = 0; // sum of points times 2^(level - top), where top is the largest level of the 90 %
-    int top = coincident;
-    for (const Node& node : nodes) {
-        if (points >= wanted) {
-            break;
+    constexpr std::int32_t lowest = -D * 1100; // below all levels of numbers
+    std::vector<std::int64_t> points_at(static_cast<std::size_t>(2 * -lowest));
+    double points = 0; // first those of coincident points, which have no cell
+    for (std::int64_t node = 0; node < nodes; ++node) {
+        const std::int64_t size = end_of(node) - begin_of(node);
+        if (levels[node] == coincident) {
+            points += static_cast<double>(size);
+        } else {
+            points_at[levels[node] - lowest] += size;
         }
-        volume = std::ldexp(volume, std::max(top - node.level, -4096)) + static_cast<double>(node.points);
-        top = node.level;
-        points += static_cast<double>(node.points);
-        if (node.level == coincident) {
-            volume = 0;
+    }
+    const double wanted = 0.9 * static_cast<double>(count);
+    double volume = 0; // sum of points times 2^(level - top), where top is the largest level so far
+    int top = lowest;
+    for (int level = lowest; points < wanted; ++level) {
+        const auto size = static_cast<double>(points_at[level - lowest]);
+        if (size > 0) {
+            volume = std::ldexp(volume, std::max(top - level, -4096)) + size;
+            top = level;
+            points += size;
         }
     }
     if (volume == 0) { // nine tenths are coincident: there is no mean cell to compare with
@@ -101,28 +108,66 @@ Plane<T> make_plane(Context& context, const Cuts& cuts, std::int64_t count, int 
     return plane;
 }
 
-// Boxes and indices of nodes from what lies below: points, or the nodes of the finer plane.
-template <Coordinate T>
-void summarise_below(Plane<T>& plane, int dimension, const std::int32_t* first, const auto& lower, const auto& upper,
-                     const std::int32_t* index) {
+/// What a plane is made of: points, or the nodes of the finer plane.
+template <Coordinate T, int D>
+struct Below {
+    std::array<const T*, D> lower;
+    std::array<const T*, D> upper;
+    const std::int32_t* index;
+};
+
+/// Boxes and smallest indices of nodes; node i consists of first[i] to first[i + 1] of what lies below.
+template <Coordinate T, int D>
+void summarise(Plane<T>& plane, const std::int32_t* first, const Below<T, D>& below) {
     parallel_for(0, plane.nodes, 512, [&](std::int64_t begin, std::int64_t end) {
         for (std::int64_t node = begin; node < end; ++node) {
-            for (int axis = 0; axis < dimension; ++axis) {
-                plane.lower_corners[axis * plane.stride + node] =
-                    *std::min_element(lower(axis) + first[node], lower(axis) + first[node + 1]);
-                plane.upper_corners[axis * plane.stride + node] =
-                    *std::max_element(upper(axis) + first[node], upper(axis) + first[node + 1]);
+            std::array<T, D> lower;
+            std::array<T, D> upper;
+            std::int32_t index = below.index[first[node]];
+            for (int axis = 0; axis < D; ++axis) {
+                lower[axis] = below.lower[axis][first[node]];
+                upper[axis] = below.upper[axis][first[node]];
             }
-            plane.smallest_index[node] = *std::min_element(index + first[node], index + first[node + 1]);
+            for (std::int32_t i = first[node] + 1; i < first[node + 1]; ++i) {
+                for (int axis = 0; axis < D; ++axis) {
+                    lower[axis] = std::min(lower[axis], below.lower[axis][i]);
+                    upper[axis] = std::max(upper[axis], below.upper[axis][i]);
+                }
+                index = std::min(index, below.index[i]);
+            }
+            for (int axis = 0; axis < D; ++axis) {
+                plane.lower_corners[axis * plane.stride + node] = lower[axis];
+                plane.upper_corners[axis * plane.stride + node] = upper[axis];
+            }
+            plane.smallest_index[node] = index;
         }
     });
     for (std::int64_t node = plane.nodes; node < plane.stride; ++node) { // read by whole vectors, then masked
         plane.smallest_index[node] = 0;
-        for (int axis = 0; axis < dimension; ++axis) {
+        for (int axis = 0; axis < D; ++axis) {
             plane.lower_corners[axis * plane.stride + node] = 0;
             plane.upper_corners[axis * plane.stride + node] = 0;
         }
     }
+}
+
+template <Coordinate T, int D>
+void summarise_points(Plane<T>& plane, const PointSet<T>& points) {
+    Below<T, D> below{{}, {}, points.indices.data()};
+    for (int axis = 0; axis < D; ++axis) {
+        below.lower[axis] = below.upper[axis] = points.axis(axis);
+    }
+    summarise(plane, plane.first_point.data(), below);
+}
+
+template <Coordinate T, int D>
+void summarise_nodes(Plane<T>& plane, const Plane<T>& finer) {
+    Below<T, D> below{{}, {}, finer.smallest_index.data()};
+    for (int axis = 0; axis < D; ++axis) {
+        below.lower[axis] = finer.lower(axis);
+        below.upper[axis] = finer.upper(axis);
+    }
+    summarise(plane, plane.first_child.data(), below);
 }
 
 template <Coordinate T, int D>
@@ -144,9 +189,7 @@ std::vector<Plane<T>> cut_planes(Context& context, const PointSet<T>& points, in
     while (true) {
         Plane<T> plane = make_plane<T>(context, cuts, points.count, D);
         if (planes.empty()) {
-            summarise_below(
-                plane, D, plane.first_point.data(), [&](int axis) { return points.axis(axis); },
-                [&](int axis) { return points.axis(axis); }, points.indices.data());
+            summarise_points<T, D>(plane, points);
         } else {
             const Plane<T>& below = planes.back();
             plane.first_child = Buffer<std::int32_t>(context.ledger(), plane.nodes + 1);
@@ -157,9 +200,7 @@ std::vector<Plane<T>> cut_planes(Context& context, const PointSet<T>& points, in
                 }
                 plane.first_child[node] = static_cast<std::int32_t>(child);
             }
-            summarise_below(
-                plane, D, plane.first_child.data(), [&](int axis) { return below.lower(axis); },
-                [&](int axis) { return below.upper(axis); }, below.smallest_index.data());
+            summarise_nodes<T, D>(plane, below);
         }
         planes.push_back(std::move(plane));
         if (planes.back().nodes <= options.top_size || n_max >= points.count) {
@@ -189,13 +230,8 @@ PlaneTree<T> build_plane_tree(Context& context, const PointsView& view, const Fr
     with_dimension(view.dimension(), [&]<int D>(std::integral_constant<int, D>) {
         int sign_exponent = 0;
         context.stage("order", [&] {
-            Buffer<std::int32_t> indices;
-            {
-                Order<T, D> order(context, Loader<T, D>(view, frame));
-                sign_exponent = order.sign_exponent();
-                indices = order.take_indices();
-            }
-            tree.points = gather_points<T, D>(context, view, frame, std::move(indices));
+            tree.points = make_point_set(context, frame, view.count());
+            sign_exponent = Order<T, D>(context, Loader<T, D>(view, frame), tree.points).sign_exponent();
         });
         context.stage("tree", [&] { tree.planes = cut_planes<T, D>(context, tree.points, sign_exponent, options); });
     });

@@ -8,6 +8,9 @@
 
 #include "support/simd-inl.hpp"
 
+#include <algorithm>
+#include <cstdint>
+
 #if defined(KITH_DISTANCES_INL_HPP) == defined(HWY_TARGET_TOGGLE)
 #ifdef KITH_DISTANCES_INL_HPP
 #undef KITH_DISTANCES_INL_HPP

@@ -2,14 +2,12 @@
 //
 // Highway is told to choose one target after the other, the scalar fallback included; the library then dispatches to
 // it. The definitions of this file are the library's, so that both mean the same targets.
+#include "simd/only_target.hpp"
 #include "support/cases.hpp"
 
 #include <kith/kith.hpp>
 
 #include <gtest/gtest.h>
-
-#include <hwy/highway.h>
-#include <hwy/targets.h>
 
 #include <cmath>
 #include <cstdint>
@@ -19,31 +17,6 @@
 
 namespace kith::test {
 namespace {
-
-/// Makes the library dispatch to one target while it lives.
-class OnlyTarget {
-public:
-    explicit OnlyTarget(std::int64_t target) {
-        hwy::SetSupportedTargetsForTest(target);
-        hwy::GetChosenTarget().Update(hwy::SupportedTargets());
-    }
-    OnlyTarget(const OnlyTarget&) = delete;
-    OnlyTarget& operator=(const OnlyTarget&) = delete;
-    ~OnlyTarget() {
-        hwy::SetSupportedTargetsForTest(0);
-        hwy::GetChosenTarget().Update(hwy::SupportedTargets());
-    }
-    /// Place in the dispatch tables.
-    [[nodiscard]] static std::size_t chosen() { return hwy::GetChosenTarget().GetIndex(); }
-};
-
-std::vector<std::int64_t> targets() {
-    std::vector<std::int64_t> all = hwy::SupportedAndGeneratedTargets();
-    if (all.empty() || all.back() != HWY_SCALAR) {
-        all.push_back(HWY_SCALAR);
-    }
-    return all;
-}
 
 TEST(Simd, EveryTargetIsReallyChosen) {
     std::set<std::size_t> places;

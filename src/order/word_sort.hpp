@@ -1,0 +1,70 @@
+// Sorting 64-bit words within the cache, most significant digit first.
+//
+// One pass splits the words by their topmost bits, as many as make buckets of a few; one insertion sort over all of them
+// then moves words within their buckets only. Buckets that are large all the same are split again by the next bits. So
+// only the bits that matter are looked at, about log2 of the number of words.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+
+namespace kith::detail {
+
+/// Sorts words[0, size) by their low `bits` bits, the others being alike; words that differ only in bits below
+/// `lowest_bit` must be in order. `spare` is as large.
+inline void sort_words(std::uint64_t* words, std::uint64_t* spare, std::int64_t size, int bits, int lowest_bit) {
+    constexpr std::int64_t insertion_size = 24;
+    constexpr int widest_digit = 10;
+    if (size <= insertion_size) {
+        for (std::int64_t i = 1; i < size; ++i) {
+            const std::uint64_t word = words[i];
+            std::int64_t hole = i;
+            for (; hole > 0 && words[hole - 1] > word; --hole) {
+                words[hole] = words[hole - 1];
+            }
+            words[hole] = word;
+        }
+        return;
+    }
+    if (bits <= lowest_bit) {
+        return;
+    }
+    const int wanted = static_cast<int>(std::bit_width(static_cast<std::uint64_t>(size))) - 2;
+    const int width = std::min({wanted, widest_digit, bits - lowest_bit});
+    const int shift = bits - width;
+    const std::int64_t buckets = std::int64_t{1} << width;
+    const std::uint64_t mask = static_cast<std::uint64_t>(buckets) - 1;
+    std::uint32_t ends[(1 << widest_digit) + 1] = {};
+    for (std::int64_t i = 0; i < size; ++i) {
+        ++ends[((words[i] >> shift) & mask) + 1];
+    }
+    std::uint32_t largest = 0;
+    for (std::int64_t b = 0; b < buckets; ++b) {
+        largest = std::max(largest, ends[b + 1]);
+        ends[b + 1] += ends[b];
+    }
+    for (std::int64_t i = 0; i < size; ++i) {
+        spare[ends[(words[i] >> shift) & mask]++] = words[i];
+    }
+    if (largest <= insertion_size) {
+        words[0] = spare[0];
+        for (std::int64_t i = 1; i < size; ++i) {
+            const std::uint64_t word = spare[i];
+            std::int64_t hole = i;
+            for (; hole > 0 && words[hole - 1] > word; --hole) {
+                words[hole] = words[hole - 1];
+            }
+            words[hole] = word;
+        }
+        return;
+    }
+    std::copy(spare, spare + size, words);
+    for (std::int64_t b = 0, start = 0; b < buckets; ++b) {
+        const std::int64_t end = ends[b]; // where the bucket ends, by now
+        sort_words(words + start, spare + start, end - start, shift, lowest_bit);
+        start = end;
+    }
+}
+
+} // namespace kith::detail
