@@ -1,4 +1,4 @@
-// Sixty-four bit keys: prefixes of the z-order within one cell.
+// Keys of up to 64 bits: prefixes of the z-order within one cell.
 //
 // The cell is the smallest dyadic one that holds the points at hand. Per axis the key takes the bits from the cell's
 // topmost differing bit downward: the sign if signs differ, then the magnitude in units of a power of two,
@@ -26,15 +26,18 @@ inline constexpr std::array<std::uint64_t, 256> spread_byte = [] {
     return table;
 }();
 
-template <Coordinate T, int D>
+/// Keys with so many bits of every axis.
+template <Coordinate T, int D, int BitsPerAxis>
 class KeyMaker {
 public:
-    static constexpr int bits_per_axis = 64 / D;
+    static constexpr int bits_per_axis = BitsPerAxis;
     static constexpr int bits = bits_per_axis * D;
+    static_assert(bits <= 64);
 
     /// For the cell whose topmost differing bit has this exponent; sign_exponent if signs differ in it.
     KeyMaker(int top_exponent, int sign_exponent)
-        : unit_exponent_(top_exponent - bits_per_axis + 1), signs_differ_(top_exponent == sign_exponent) {
+        : unit_exponent_(top_exponent - bits_per_axis + 1),
+          top_if_signs_differ_(top_exponent == sign_exponent ? top : 0) {
         // No number at hand reaches 2^sign_exponent. Where that is less than 2^63 units, a conversion to an integer does
         // what the general way does with shifts: multiplying by a power of two is exact, or gives less than one.
         if (sign_exponent - unit_exponent_ < 63 && std::abs(unit_exponent_) < 1000) {
@@ -51,17 +54,16 @@ public:
     }
 
 private:
+    static constexpr std::uint64_t top = std::uint64_t{1} << (bits_per_axis - 1);
+
     [[nodiscard]] std::uint64_t axis_bits(T x) const noexcept {
-        const bool negative = FloatBits<T>::negative(x);
         std::uint64_t value =
             units_ != 0
                 ? static_cast<std::uint64_t>(static_cast<std::int64_t>(std::abs(static_cast<double>(x)) * units_))
                 : magnitude_in_units(x);
-        value = negative ? ~value : value;
-        constexpr std::uint64_t top = std::uint64_t{1} << (bits_per_axis - 1);
-        if (signs_differ_) {
-            value = (value & (top - 1)) | (negative ? 0 : top);
-        }
+        value ^= FloatBits<T>::negative(x) ? ~std::uint64_t{0} : 0;
+        // The topmost bit is the sign's if signs differ, and then no number's own; it is set if not negative.
+        value = (value & ~top_if_signs_differ_) | (FloatBits<T>::negative(x) ? 0 : top_if_signs_differ_);
         return value & (top | (top - 1));
     }
 
@@ -86,8 +88,8 @@ private:
     }
 
     int unit_exponent_;
-    bool signs_differ_;
-    double units_ = 0; ///< in one; 0 if numbers may be too large, or units too small, for that
+    std::uint64_t top_if_signs_differ_; ///< 0 if they do not
+    double units_ = 0;                  ///< in one; 0 if numbers may be too large, or units too small, for that
 };
 
 } // namespace kith::detail

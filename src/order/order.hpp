@@ -85,6 +85,22 @@ private:
             return record;
         }
     };
+    /// Where sorted points go, from some position on; the pointers stay in registers.
+    struct Places {
+        std::array<T*, D> axis;
+        std::int32_t* index;
+        Places(PointSet<T>& sorted, std::int64_t begin) : index(sorted.indices.data() + begin) {
+            for (int a = 0; a < D; ++a) {
+                axis[a] = sorted.axis(a) + begin;
+            }
+        }
+        void put(const Record& record, std::int64_t i) const {
+            for (int a = 0; a < D; ++a) {
+                axis[a][i] = record.x[a];
+            }
+            index[i] = record.index;
+        }
+    };
     /// Of one thread: a cell that is sorted within the cache.
     struct Scratch {
         std::vector<std::uint64_t> words;
@@ -95,7 +111,11 @@ private:
         std::int64_t end;
     };
 
+    // Most keys differ within their first 16 bits of an axis; those that do not are ordered by other means.
     static constexpr int position_bits = 13;
+    using PartKey = KeyMaker<T, D, 8>;
+    using CachedKey = KeyMaker<T, D, std::min(16, (64 - position_bits) / D)>;
+
     static constexpr std::int64_t cached_size = std::int64_t{1} << position_bits; // 256 kB with keys, in 3-D float32
     static constexpr std::int64_t wanted_size = cached_size / 4;                  // of a large cell's parts
     static constexpr int widest_digit = 11;                                       // more parts would miss the TLB
@@ -142,28 +162,22 @@ private:
     void sort_cell(const Source& source, std::int64_t size, std::int64_t begin, const Extent& cell) {
         const Parting top = parting<T, D>(cell.lower, cell.upper, sign_exponent_);
         if (top.exponent == coincident) {
+            const Places places(sorted_, begin);
             for (std::int64_t i = 0; i < size; ++i) {
-                place(source(i), begin + i);
+                places.put(source(i), i);
             }
         } else if (size <= cached_size) {
-            sort_cached(source, size, begin, KeyMaker<T, D>(top.exponent, sign_exponent_));
+            sort_cached(source, size, begin, CachedKey(top.exponent, sign_exponent_));
         } else {
-            split(source, size, begin, KeyMaker<T, D>(top.exponent, sign_exponent_));
+            split(source, size, begin, PartKey(top.exponent, sign_exponent_));
         }
-    }
-
-    void place(const Record& record, std::int64_t position) {
-        for (int axis = 0; axis < D; ++axis) {
-            sorted_.axis(axis)[position] = record.x[axis];
-        }
-        sorted_.indices[position] = record.index;
     }
 
     template <class Source>
-    void split(const Source& source, std::int64_t size, std::int64_t begin, const KeyMaker<T, D>& key_of) {
+    void split(const Source& source, std::int64_t size, std::int64_t begin, const PartKey& key_of) {
         const int width =
             std::min(static_cast<int>(std::bit_width(static_cast<std::uint64_t>(size / wanted_size))), widest_digit);
-        const int shift = KeyMaker<T, D>::bits - width;
+        const int shift = PartKey::bits - width;
         const std::int64_t parts = std::int64_t{1} << width;
         const std::int64_t blocks = size < parallel_size ? 1 : std::min<std::int64_t>(64, size / (parallel_size / 4));
         const std::int64_t block_size = (size + blocks - 1) / blocks;
@@ -211,9 +225,7 @@ private:
     }
 
     template <class Source>
-    void sort_cached(const Source& source, std::int64_t size, std::int64_t begin, const KeyMaker<T, D>& key_of) {
-        constexpr int key_bits = std::min(KeyMaker<T, D>::bits, 64 - position_bits);
-        constexpr int dropped = KeyMaker<T, D>::bits - key_bits;
+    void sort_cached(const Source& source, std::int64_t size, std::int64_t begin, const CachedKey& key_of) {
         constexpr std::uint64_t position_mask = cached_size - 1;
         std::vector<Run> runs; // of equal keys
         {
@@ -222,12 +234,13 @@ private:
             scratch.spare.resize(cached_size);
             std::uint64_t* words = scratch.words.data();
             for (std::int64_t i = 0; i < size; ++i) {
-                words[i] = (key_of(source(i).x) >> dropped) << position_bits | static_cast<std::uint64_t>(i);
+                words[i] = key_of(source(i).x) << position_bits | static_cast<std::uint64_t>(i);
             }
-            sort_words(words, scratch.spare.data(), size, key_bits + position_bits, position_bits);
+            sort_words(words, scratch.spare.data(), size, CachedKey::bits + position_bits, position_bits);
+            const Places places(sorted_, begin);
             std::uint64_t before = ~words[0];
             for (std::int64_t i = 0; i < size; ++i) {
-                place(source(static_cast<std::int64_t>(words[i] & position_mask)), begin + i);
+                places.put(source(static_cast<std::int64_t>(words[i] & position_mask)), i);
                 if ((words[i] ^ before) <= position_mask) {
                     if (runs.empty() || runs.back().end != begin + i) {
                         runs.push_back({begin + i - 1, begin + i});
@@ -261,8 +274,9 @@ private:
             const Parting at = parting<T, D>(p.x, q.x, sign_exponent_);
             return at.exponent == coincident ? p.index < q.index : p.x[at.axis] < q.x[at.axis];
         });
+        const Places places(sorted_, begin);
         for (std::int64_t i = 0; i < size; ++i) {
-            place(run[i], begin + i);
+            places.put(run[i], i);
         }
     }
 

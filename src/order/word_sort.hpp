@@ -15,7 +15,7 @@ namespace kith::detail {
 /// `lowest_bit` must be in order. `spare` is as large.
 inline void sort_words(std::uint64_t* words, std::uint64_t* spare, std::int64_t size, int bits, int lowest_bit) {
     constexpr std::int64_t insertion_size = 24;
-    constexpr int widest_digit = 10;
+    constexpr int widest_digit = 11;
     if (size <= insertion_size) {
         for (std::int64_t i = 1; i < size; ++i) {
             const std::uint64_t word = words[i];
@@ -35,7 +35,8 @@ inline void sort_words(std::uint64_t* words, std::uint64_t* spare, std::int64_t 
     const int shift = bits - width;
     const std::int64_t buckets = std::int64_t{1} << width;
     const std::uint64_t mask = static_cast<std::uint64_t>(buckets) - 1;
-    std::uint32_t ends[(1 << widest_digit) + 1] = {};
+    std::uint32_t ends[(1 << widest_digit) + 1];
+    std::fill_n(ends, buckets + 1, 0U);
     for (std::int64_t i = 0; i < size; ++i) {
         ++ends[((words[i] >> shift) & mask) + 1];
     }

@@ -65,6 +65,21 @@ int differing_bit(T a, T b, int sign_exponent) noexcept {
     return unit + static_cast<int>(std::bit_width(difference)) - 1;
 }
 
+/// Of the numbers that agree with `first` or `last` above the bit of `exponent`, where these two differ, the smallest on
+/// the side of `last`: the half that comes second.
+template <Coordinate T>
+T second_half(T first, T last, int exponent) noexcept {
+    using Bits = FloatBits<T>;
+    using Word = typename Bits::Word;
+    const auto cleared = [exponent](Word magnitude) { // of the bits below
+        return magnitude & ~((Word{1} << (exponent - Bits::unit_exponent(magnitude))) - 1);
+    };
+    if (!Bits::negative(last)) {
+        return Bits::negative(first) ? T(0) : std::bit_cast<T>(cleared(Bits::magnitude(last)));
+    }
+    return std::bit_cast<T>((cleared(Bits::magnitude(first)) - 1) | Bits::sign_bit); // one closer to zero
+}
+
 /// Where two points part on the curve.
 struct Parting {
     int exponent = coincident; ///< of the differing bit

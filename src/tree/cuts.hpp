@@ -3,9 +3,10 @@
 // The smallest Morton cell that holds two neighbouring sorted points and all between its ends is split at one gap. Going
 // down from the cell of all points, every split of a cell with more than n_max points is a cut of the leaf plane; the
 // cut remembers the size and level of its cell, so that the cuts of every coarser plane are a selection of these. A
-// cell is split by binary search for the first point that has the cell's topmost bit; a run of coincident points is
-// split by position, at the largest power of two, so that such splits nest too. Source: jz-tree paper, sections II-C
-// and II-D; there each gap searches for its cell instead. Cost: O(N / n_max log N), nothing allocated per gap.
+// cell is split by binary search for the first point that has the cell's topmost bit, which is a number to compare
+// with; a run of coincident points is split by position, at the largest power of two, so that such splits nest too.
+// Source: jz-tree paper, sections II-C and II-D; there each gap searches for its cell instead. Cost: O(N / n_max log N),
+// nothing allocated per gap.
 #pragma once
 
 #include "order/zorder.hpp"
@@ -81,12 +82,14 @@ private:
             position = begin + static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(end - begin - 1)));
         } else {
             const T* x = points_.axis(top.axis);
-            std::int64_t before = begin; // shares the first point's side of the topmost bit
-            position = end - 1;          // does not
-            while (position - before > 1) {
-                const std::int64_t middle = before + (position - before) / 2;
-                (differing_bit(x[begin], x[middle], sign_exponent_) >= top.exponent ? position : before) = middle;
+            const T boundary = second_half(x[begin], x[end - 1], top.exponent);
+            std::int64_t before = begin; // the last point known to lie before the boundary
+            for (std::int64_t size = end - begin; size > 1;) {
+                const std::int64_t half = size / 2;
+                before += x[before + half] < boundary ? half : 0;
+                size -= half;
             }
+            position = before + 1;
         }
         return {static_cast<std::int32_t>(position), static_cast<std::int32_t>(end - begin), top.level(D)};
     }
