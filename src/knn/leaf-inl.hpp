@@ -121,8 +121,9 @@ private:
     using LaneIndex = typename SearchScratch<T>::LaneIndex;
 
     /// Gathers the points of some spans that lie within the bound of the box. Returns how many.
-    HWY_NOINLINE std::int64_t gather_block(const Receiver<T, D>& box, const Span* spans, std::int64_t count,
+    HWY_NOINLINE std::int64_t gather_block(const Receiver<T, D>& given, const Span* spans, std::int64_t count,
                                            const Candidate<T>& bound) {
+        const Receiver<T, D> box = given; // a copy, which the stores below cannot touch, stays in registers
         const Tag tag;
         const hn::Rebind<LaneIndex, Tag> index_tag;
         const std::int64_t lanes = static_cast<std::int64_t>(hn::Lanes(tag));
@@ -139,6 +140,7 @@ private:
         reserve_room(scratch_.spare_indices, stride_);
         reserve_room(scratch_.sorted_distances, stride_ + most_sorted_keys);
         reserve_room(scratch_.sorted_indices, stride_ + most_sorted_keys);
+        const std::int64_t stride = stride_;
         T* block = scratch_.block.data();
         LaneIndex* indices = scratch_.block_indices.data();
         const T* coordinates = sources_.points.axis(0);
@@ -160,8 +162,11 @@ private:
                     near = hn::AndNot(beyond, near);
                 }
                 near = hn::And(near, hn::FirstN(tag, static_cast<std::size_t>(std::min(lanes, end - point))));
+                if (D > 3 && hn::AllFalse(tag, near)) { // in fewer dimensions too rare to pay
+                    continue;
+                }
                 for (int axis = 0; axis < D; ++axis) {
-                    compress_store(tag, place(axis), near, block + axis * stride_ + size);
+                    compress_store(tag, place(axis), near, block + axis * stride + size);
                 }
                 size += compress_store(index_tag, index, hn::RebindMask(index_tag, near), indices + size);
             }

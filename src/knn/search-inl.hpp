@@ -78,9 +78,7 @@ private:
         }
         const Step step = schedule_[depth];
         const bool to_leaves = depth + 1 == schedule_.size();
-        if (to_leaves) {
-            collect_boxes(scratch_.lists[depth], sources_.planes[step.source_plane]);
-        }
+        near_radius_ = -1; // another list
         const Plane<T>& upper_sources = sources_.planes[step.source_plane];
         const Plane<T>& source_plane = sources_.planes[step.source_plane - (step.sources ? 1 : 0)];
         const Plane<T>& upper_receivers = receivers_.planes[step.receiver_plane];
@@ -253,9 +251,24 @@ private:
         list.size = kept;
     }
 
-    /// The boxes of the listed nodes, side by side, for all the leaves below one receiver.
-    HWY_INLINE void collect_boxes(const List& list, const Plane<T>& plane) {
-        box_stride_ = (list.size + 2 * vector_room) / vector_room * vector_room;
+    /// Collects those of the listed nodes that lie within a radius of the receiver they are listed for, with their boxes
+    /// side by side, for the leaves below it.
+    HWY_NOINLINE void collect_near(const List& list, const Plane<T>& plane, T radius) {
+        const Tag tag;
+        const auto lanes = static_cast<std::int64_t>(hn::Lanes(tag));
+        reserve_room(scratch_.near_nodes, list.size + 2 * vector_room + 8);
+        std::int32_t* near = scratch_.near_nodes.data();
+        near_radius_ = radius;
+        near_size_ = 0;
+        for (std::int64_t i = 0; i < list.size; i += lanes) {
+            const auto within = hn::And(hn::Le(hn::LoadU(tag, list.least.data() + i), hn::Set(tag, radius)),
+                                        hn::FirstN(tag, static_cast<std::size_t>(std::min(lanes, list.size - i))));
+            near_size_ += append_positions(tag, within, static_cast<std::int32_t>(i), near + near_size_);
+        }
+        for (std::int64_t i = 0; i < near_size_; ++i) {
+            near[i] = list.nodes[near[i]];
+        }
+        box_stride_ = (near_size_ + 2 * vector_room) / vector_room * vector_room;
         reserve_room(scratch_.lower_corners, D * box_stride_);
         reserve_room(scratch_.upper_corners, D * box_stride_);
         for (int axis = 0; axis < D; ++axis) {
@@ -263,9 +276,9 @@ private:
             const T* from_upper = plane.upper(axis);
             T* lower = scratch_.lower_corners.data() + axis * box_stride_;
             T* upper = scratch_.upper_corners.data() + axis * box_stride_;
-            for (std::int64_t i = 0; i < list.size; ++i) {
-                lower[i] = from_lower[list.nodes[i]];
-                upper[i] = from_upper[list.nodes[i]];
+            for (std::int64_t i = 0; i < near_size_; ++i) {
+                lower[i] = from_lower[near[i]];
+                upper[i] = from_upper[near[i]];
             }
         }
     }
@@ -278,17 +291,21 @@ private:
         const std::int64_t lanes = static_cast<std::int64_t>(hn::Lanes(tag));
         const auto farthest = hn::Set(tag, radius);
         const Plane<T>& leaves = sources_.planes[0];
-        const std::int32_t* first_child =
-            step.sources ? sources_.planes[step.source_plane].first_child.data() : nullptr;
+        const Plane<T>& parent_plane = sources_.planes[step.source_plane];
+        const std::int32_t* first_child = step.sources ? parent_plane.first_child.data() : nullptr;
+        if (radius > near_radius_) {
+            constexpr T for_next = T(1.3); // leaves that follow may need more
+            collect_near(parents, parent_plane, radius * for_next);
+        }
         std::int64_t points = 0;
         spans_ = 0;
-        for (std::int64_t i = 0; i < parents.size && points <= most; i += lanes) {
+        for (std::int64_t i = 0; i < near_size_ && points <= most; i += lanes) {
             const Columns<Tag> lower{tag, scratch_.lower_corners.data() + i, box_stride_};
             const Columns<Tag> upper{tag, scratch_.upper_corners.data() + i, box_stride_};
             const auto near = hn::And(hn::Le(least_distances<Periodic, D>(tag, box, lower, upper), farthest),
-                                      hn::FirstN(tag, static_cast<std::size_t>(std::min(lanes, parents.size - i))));
+                                      hn::FirstN(tag, static_cast<std::size_t>(std::min(lanes, near_size_ - i))));
             for (unsigned bits = mask_bits(tag, near); bits != 0; bits &= bits - 1) {
-                const std::int32_t parent = parents.nodes[i + std::countr_zero(bits)];
+                const std::int32_t parent = scratch_.near_nodes[i + std::countr_zero(bits)];
                 if (first_child == nullptr) {
                     points += add_span(leaves, parent, parent + 1);
                     continue;
@@ -418,7 +435,9 @@ private:
     const bool self_search_ = &receivers_ == &sources_;
     std::int64_t vouched_points_ = 0;
     std::int64_t spans_ = 0;
-    std::int64_t box_stride_ = 0;
+    T near_radius_ = -1;          ///< squared, of the nodes that are collected; -1: none are
+    std::int64_t near_size_ = 0;
+    std::int64_t box_stride_ = 0; ///< of their corners
     T period_[D];
 };
 

@@ -81,7 +81,8 @@ struct SearchScratch {
     };
 
     std::vector<List> lists;      ///< one per step of the schedule, and one for the top
-    std::vector<T> lower_corners; ///< of the boxes in the list above the leaves
+    std::vector<std::int32_t> near_nodes; ///< of the list above the leaves
+    std::vector<T> lower_corners;         ///< of their boxes
     std::vector<T> upper_corners;
     std::vector<Vouched> vouched;
     std::vector<Candidate<T>> candidates;
