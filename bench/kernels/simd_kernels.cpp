@@ -29,14 +29,22 @@ std::int64_t count_near_boxes_any(const Block& lower, const Block& upper, const 
     return near;
 }
 
+Measured<float> measured_in(QueryMemory& memory, std::int64_t found = 0) {
+    return {memory.distances.data(), memory.positions.data(), found};
+}
+
 std::int64_t measure_block_any(const Block& block, const float* query, float threshold, QueryMemory& memory) {
     const float open[bench::dimension] = {};
-    return measure_within<false, bench::dimension>(query, open, block.coordinates.data(), block.stride, block.size,
-                                                   threshold, memory.distances.data(), memory.positions.data());
+    Measured<float> measured = measured_in(memory);
+    measure_within<false, bench::dimension, 1>(query, open, block.coordinates.data(), block.stride, block.size,
+                                               threshold, &measured);
+    return measured.found;
 }
 
 std::int64_t find_in_block_any(const Block& block, float threshold, QueryMemory& memory) {
-    return find_within(memory.distances.data(), block.size, threshold, memory.positions.data());
+    Measured<float> measured = measured_in(memory);
+    find_within(measured, block.size, threshold);
+    return measured.found;
 }
 
 struct Sorted {
@@ -54,16 +62,9 @@ struct Sorted {
 std::int64_t sort_by_keys_any(const Block& block, std::int64_t survivors, std::int64_t k, QueryMemory& memory) {
     Sorted sorted;
     std::vector<Candidate<float>> spare;
-    const Survivors<float, std::int32_t> all{memory.distances.data(),
-                                             block.size,
-                                             block.indices.data(),
-                                             memory.positions.data(),
-                                             survivors,
-                                             sorted.distances,
-                                             sorted.indices,
-                                             nullptr,
-                                             nullptr,
-                                             spare};
+    Measured<float> measured = measured_in(memory, survivors);
+    const Survivors<float, std::int32_t> all{
+        measured, block.size, block.indices.data(), sorted.distances, sorted.indices, nullptr, nullptr, spare};
     return sort_by_key(all, k) ? sorted.sum(k) : -1;
 }
 

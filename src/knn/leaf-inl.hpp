@@ -75,37 +75,40 @@ public:
         return box;
     }
 
+    /// Gathers the points of some spans that lie within a squared radius of a box, for the leaves in that box. Returns how
+    /// many.
+    std::int64_t gather_family(const Receiver<T, D>& box, const std::vector<Span>& spans, std::int64_t count,
+                               T radius) {
+        const Origin<std::int32_t> origin{sources_.points.axis(0), sources_.points.stride,
+                                          sources_.points.indices.data()};
+        family_ =
+            gather(box, origin, spans.data(), count, Candidate<T>{radius}, scratch_.family, scratch_.family_indices);
+        return family_.size;
+    }
+
     /// Searches spans of source points for the pending rows, all of which lie in the box; nothing beyond the bound is
     /// looked at. Rows that find enough are finished; if the bound is known to hold all answers, the others are as well.
     /// Returns whether all rows are.
-    HWY_INLINE bool search(const Receiver<T, D>& box, const std::vector<Span>& spans, std::int64_t count,
-                           const Candidate<T>& bound, bool holds_all) {
-        const std::int64_t size = gather_block(box, spans.data(), count, bound);
-        if (size < needed_ && !holds_all) {
-            return false;
-        }
-        const bool one_place = box.is_one_place(); // then one search answers all rows
-        std::int64_t found = 0;
-        std::int64_t left = 0;
-        for (std::int64_t i = 0; i < pending_; ++i) {
-            const std::int32_t row = scratch_.pending[i];
-            if (i == 0 || !one_place) {
-                found = find_nearest(row, box.period, size, bound.distance, holds_all);
-            }
-            if (found < needed_ && !holds_all) {
-                scratch_.pending[left++] = row;
-                continue;
-            }
-            const std::int32_t query = receivers_.points.indices[first_ + row];
-            const bool direct = direct_.distances != nullptr;
-            write_row(scratch_.sorted_distances.data(), scratch_.sorted_indices.data(), found,
-                      request_.exclude_self ? query : -1, request_.k, request_.report,
-                      direct ? direct_.indices + query * request_.k : scratch_.row_indices.data() + row * request_.k,
-                      direct ? direct_.distances + query * request_.k
-                             : scratch_.row_distances.data() + row * request_.k);
-        }
-        pending_ = left;
-        return left == 0;
+    bool search(const Receiver<T, D>& box, const std::vector<Span>& spans, std::int64_t count,
+                const Candidate<T>& bound, bool holds_all) {
+        const Origin<std::int32_t> origin{sources_.points.axis(0), sources_.points.stride,
+                                          sources_.points.indices.data()};
+        block_ = gather(box, origin, spans.data(), count, bound, scratch_.block, scratch_.block_indices);
+        return search_block(box, bound, holds_all);
+    }
+
+    /// The same, where the family is known to hold all points within the bound.
+    bool search_family(const Receiver<T, D>& box, const Candidate<T>& bound, bool holds_all) {
+        const Span all{0, static_cast<std::int32_t>(family_.size)};
+        const Origin<LaneIndex> origin{scratch_.family.data(), family_.stride, scratch_.family_indices.data()};
+        block_ = gather(box, origin, &all, 1, bound, scratch_.block, scratch_.block_indices);
+        return search_block(box, bound, holds_all);
+    }
+
+    /// The factor from the squared radius of the last search to one that should do for the pending rows: from twice to
+    /// sixteen times the volume, as the least that one of them found suggests.
+    [[nodiscard]] T growth() const {
+        return std::clamp(for_count(fewest_), static_cast<T>(std::exp2(2.0 / D)), static_cast<T>(std::exp2(8.0 / D)));
     }
 
     /// Hands the rows on. Returns the largest squared distance that a row had to look at.
@@ -120,9 +123,103 @@ public:
 private:
     using LaneIndex = typename SearchScratch<T>::LaneIndex;
 
-    /// Gathers the points of some spans that lie within the bound of the box. Returns how many.
-    HWY_NOINLINE std::int64_t gather_block(const Receiver<T, D>& given, const Span* spans, std::int64_t count,
-                                           const Candidate<T>& bound) {
+    /// Points axis after axis, and their original indices.
+    template <class Index>
+    struct Origin {
+        const T* coordinates;
+        std::int64_t stride;
+        const Index* indices;
+    };
+    struct Extent {
+        std::int64_t stride = 0;
+        std::int64_t size = 0;
+    };
+
+    /// Searches the block for the pending rows.
+    bool search_block(const Receiver<T, D>& box, const Candidate<T>& bound, bool holds_all) {
+        const std::int64_t size = block_.size;
+        fewest_ = size;
+        if (size < needed_ && !holds_all) {
+            return false;
+        }
+        for (int q = 0; q < 2; ++q) {
+            reserve_room(scratch_.distances[q], block_.stride);
+            reserve_room(scratch_.positions[q], block_.stride + most_sorted_keys + vector_room);
+        }
+        reserve_room(scratch_.spare_distances, block_.stride);
+        reserve_room(scratch_.spare_indices, block_.stride);
+        reserve_room(scratch_.sorted_distances, block_.stride + most_sorted_keys);
+        reserve_room(scratch_.sorted_indices, block_.stride + most_sorted_keys);
+        std::int64_t left = 0;
+        if (box.is_one_place()) { // then one search answers all rows
+            Measured<T> measured[1];
+            const T threshold = measure<1>(0, box, bound.distance, measured);
+            const std::int64_t found = find_nearest(measured[0], threshold, bound.distance, holds_all);
+            for (std::int64_t i = 0; i < pending_; ++i) {
+                conclude(scratch_.pending[i], found, holds_all, left);
+            }
+        } else {
+            std::int64_t i = 0;
+            for (; i + 1 < pending_; i += 2) {
+                search_rows<2>(i, box, bound.distance, holds_all, left);
+            }
+            if (i < pending_) {
+                search_rows<1>(i, box, bound.distance, holds_all, left);
+            }
+        }
+        pending_ = left;
+        return left == 0;
+    }
+
+    /// Searches the block for some pending rows, from the i-th on.
+    template <int Queries>
+    HWY_NOINLINE void search_rows(std::int64_t i, const Receiver<T, D>& box, T farthest, bool holds_all,
+                                  std::int64_t& left) {
+        std::int32_t rows[Queries]; // their places among the pending ones may be taken by others
+        std::copy_n(scratch_.pending.data() + i, Queries, rows);
+        Measured<T> measured[Queries];
+        const T threshold = measure<Queries>(i, box, farthest, measured);
+        for (int q = 0; q < Queries; ++q) {
+            conclude(rows[q], find_nearest(measured[q], threshold, farthest, holds_all), holds_all, left);
+        }
+    }
+
+    /// Measures the block from some pending rows, from the i-th on. Returns the threshold that was taken.
+    template <int Queries>
+    HWY_INLINE T measure(std::int64_t i, const Receiver<T, D>& box, T farthest, Measured<T>* measured) {
+        T queries[Queries * D];
+        for (int q = 0; q < Queries; ++q) {
+            for (int axis = 0; axis < D; ++axis) {
+                queries[q * D + axis] = receivers_.points.axis(axis)[first_ + scratch_.pending[i + q]];
+            }
+            measured[q] = {scratch_.distances[q].data(), scratch_.positions[q].data(), 0};
+        }
+        const T threshold = std::min(scratch_.guess, farthest);
+        measure_within<Periodic, D, Queries>(queries, box.period, scratch_.block.data(), block_.stride, block_.size,
+                                             threshold, measured);
+        return threshold;
+    }
+
+    /// A row is finished, or pending for longer.
+    HWY_INLINE void conclude(std::int32_t row, std::int64_t found, bool holds_all, std::int64_t& left) {
+        if (found < needed_ && !holds_all) {
+            scratch_.pending[left++] = row;
+            fewest_ = std::min(fewest_, found);
+            return;
+        }
+        const std::int32_t query = receivers_.points.indices[first_ + row];
+        const bool direct = direct_.distances != nullptr;
+        write_row(scratch_.sorted_distances.data(), scratch_.sorted_indices.data(), found,
+                  request_.exclude_self ? query : -1, request_.k, request_.report,
+                  direct ? direct_.indices + query * request_.k : scratch_.row_indices.data() + row * request_.k,
+                  direct ? direct_.distances + query * request_.k : scratch_.row_distances.data() + row * request_.k);
+    }
+
+    /// Gathers the points of some spans that lie within the bound of the box.
+    template <class Index>
+    HWY_NOINLINE Extent gather(const Receiver<T, D>& given, const Origin<Index>& origin, const Span* spans,
+                               std::int64_t count, const Candidate<T>& bound, std::vector<T>& block_memory,
+                               std::vector<LaneIndex>& index_memory) {
         const Receiver<T, D> box = given; // a copy, which the stores below cannot touch, stays in registers
         const Tag tag;
         const hn::Rebind<LaneIndex, Tag> index_tag;
@@ -131,21 +228,14 @@ private:
         for (std::int64_t i = 0; i < count; ++i) {
             most += spans[i].last - spans[i].first;
         }
-        stride_ = (most + 2 * vector_room) / vector_room * vector_room;
-        reserve_room(scratch_.block, stride_ * D);
-        reserve_room(scratch_.block_indices, stride_);
-        reserve_room(scratch_.distances, stride_);
-        reserve_room(scratch_.positions, stride_ + most_sorted_keys + vector_room);
-        reserve_room(scratch_.spare_distances, stride_);
-        reserve_room(scratch_.spare_indices, stride_);
-        reserve_room(scratch_.sorted_distances, stride_ + most_sorted_keys);
-        reserve_room(scratch_.sorted_indices, stride_ + most_sorted_keys);
-        const std::int64_t stride = stride_;
-        T* block = scratch_.block.data();
-        LaneIndex* indices = scratch_.block_indices.data();
-        const T* coordinates = sources_.points.axis(0);
-        const std::int64_t source_stride = sources_.points.stride;
-        const std::int32_t* source_indices = sources_.points.indices.data();
+        const std::int64_t stride = (most + 2 * vector_room) / vector_room * vector_room;
+        reserve_room(block_memory, stride * D);
+        reserve_room(index_memory, stride);
+        T* block = block_memory.data();
+        LaneIndex* indices = index_memory.data();
+        const T* coordinates = origin.coordinates;
+        const std::int64_t source_stride = origin.stride;
+        const Index* source_indices = origin.indices;
         const bool ties_count = bound.index == std::numeric_limits<std::int32_t>::max();
         const auto limit = hn::Set(tag, bound.distance);
         const auto last_index = hn::Set(index_tag, static_cast<LaneIndex>(bound.index));
@@ -172,40 +262,30 @@ private:
             }
         }
         hn::StoreU(hn::Set(tag, std::numeric_limits<T>::quiet_NaN()), tag, block + size);
-        return size;
+        return {stride, size};
     }
 
-    /// Finds the points of the block that are nearest to one query: all of the first few that are needed, in order.
-    /// Returns how many there are; if they are too few, and there may be more beyond, they are in no order.
-    HWY_NOINLINE std::int64_t find_nearest(std::int64_t row, const T* box_period, std::int64_t block_size, T farthest,
-                                           bool holds_all) {
-        T query[D];
-        T period[D];
-        for (int axis = 0; axis < D; ++axis) {
-            query[axis] = receivers_.points.axis(axis)[first_ + row];
-            period[axis] = box_period[axis];
-        }
-        T* distances = scratch_.distances.data();
-        std::int32_t* positions = scratch_.positions.data();
-        T threshold = std::min(scratch_.guess, farthest);
-        std::int64_t found = measure_within<Periodic, D>(query, period, scratch_.block.data(), stride_, block_size,
-                                                         threshold, distances, positions);
-        const bool too_small = found < needed_;
-        for (int widenings = 0; found < needed_ && threshold != farthest; ++widenings) {
+    /// Finds the points of the block that are nearest to a query that has been measured: all of the first few that are
+    /// needed, in order. Returns how many there are; if they are too few, and there may be more beyond, they are in no
+    /// order.
+    HWY_INLINE std::int64_t find_nearest(Measured<T>& measured, T threshold, T farthest, bool holds_all) {
+        const bool too_small = measured.found < needed_;
+        for (int widenings = 0; measured.found < needed_ && threshold != farthest; ++widenings) {
             // Widen once, as far as what was found suggests, then take what the block has.
-            threshold = widenings == 0 ? std::min(threshold * for_count(found), farthest) : farthest;
-            found = find_within(distances, block_size, threshold, positions);
+            threshold = widenings == 0 ? std::min(threshold * for_count(measured.found), farthest) : farthest;
+            find_within(measured, block_.size, threshold);
         }
-        if (is_crowd(found)) {
-            found = cut_crowd(block_size, found, threshold);
+        if (is_crowd(measured.found)) {
+            cut_crowd(measured, threshold);
         }
+        const std::int64_t found = measured.found;
         if (found < needed_ && !holds_all) {
             return found;
         }
-        sort_survivors_at(Survivors<T, LaneIndex>{distances, block_size, scratch_.block_indices.data(), positions,
-                                                  found, scratch_.sorted_distances.data(),
-                                                  scratch_.sorted_indices.data(), scratch_.spare_distances.data(),
-                                                  scratch_.spare_indices.data(), scratch_.candidates},
+        sort_survivors_at(Survivors<T, LaneIndex>{measured, block_.size, scratch_.block_indices.data(),
+                                                  scratch_.sorted_distances.data(), scratch_.sorted_indices.data(),
+                                                  scratch_.spare_distances.data(), scratch_.spare_indices.data(),
+                                                  scratch_.candidates},
                           needed_);
         const T reached = found >= needed_ ? scratch_.sorted_distances[needed_ - 1] : farthest;
         if (reached > 0) { // places that many points share say nothing about the others
@@ -228,28 +308,29 @@ private:
         return found > most_sorted_keys && found > needed_ + needed_ / 2 + 8;
     }
 
-    /// Leaves out the farthest of a crowd of survivors, all within the threshold. Returns how many are left.
-    HWY_NOINLINE std::int64_t cut_crowd(std::int64_t block_size, std::int64_t found, T threshold) {
+    /// Leaves out the farthest of a crowd of survivors, all within the threshold.
+    HWY_NOINLINE void cut_crowd(Measured<T>& measured, T threshold) {
         constexpr int most_cuts = 4;
         T too_small = 0;
         bool stale = false; // the positions are those of a threshold that was too small
-        for (int cuts = 0; cuts < most_cuts && is_crowd(found); ++cuts) {
-            const T smaller =
-                too_small > 0 ? std::sqrt(too_small) * std::sqrt(threshold) : threshold * for_count(found);
+        std::int64_t left = measured.found;
+        for (int cuts = 0; cuts < most_cuts && is_crowd(left); ++cuts) {
+            const T smaller = too_small > 0 ? std::sqrt(too_small) * std::sqrt(threshold) : threshold * for_count(left);
             if (!(smaller < threshold)) {
                 break;
             }
-            const std::int64_t within =
-                find_within(scratch_.distances.data(), block_size, smaller, scratch_.positions.data());
-            stale = within < needed_;
+            find_within(measured, block_.size, smaller);
+            stale = measured.found < needed_;
             (stale ? too_small : threshold) = smaller;
-            found = stale ? found : within;
+            left = stale ? left : measured.found;
         }
-        return stale ? find_within(scratch_.distances.data(), block_size, threshold, scratch_.positions.data()) : found;
+        if (stale) {
+            find_within(measured, block_.size, threshold);
+        }
     }
 
     /// The square of what the next query's k-th distance is rarely larger by.
-    static constexpr T guess_margin = T(1.25);
+    static constexpr T guess_margin = T(1.18);
 
     const PlaneTree<T>& receivers_;
     const PlaneTree<T>& sources_;
@@ -261,7 +342,9 @@ private:
     std::int64_t first_ = 0;    ///< sorted position of the leaf's first query
     std::int64_t rows_ = 0;
     std::int64_t pending_ = 0;
-    std::int64_t stride_ = 0; ///< of the block
+    std::int64_t fewest_ = 0; ///< points that a row found that did not find enough
+    Extent block_;
+    Extent family_;
     T farthest_ = 0;
 };
 

@@ -57,6 +57,8 @@ private:
     using Vouched = typename SearchScratch<T>::Vouched;
     using LaneIndex = typename SearchScratch<T>::LaneIndex;
     using Tag = hn::ScalableTag<T>;
+    /// Whether leaves share a block: pays where the points that can matter to a leaf are many times its own.
+    static constexpr bool families = D > 3;
     static constexpr std::int64_t vector_room = static_cast<std::int64_t>(hn::MaxLanes(Tag()));
 
     [[nodiscard]] HWY_INLINE Receiver<T, D> receiver(const Plane<T>& plane, std::int64_t node) const {
@@ -79,6 +81,7 @@ private:
         const Step step = schedule_[depth];
         const bool to_leaves = depth + 1 == schedule_.size();
         near_radius_ = -1; // another list
+        family_radius_ = -1;
         const Plane<T>& upper_sources = sources_.planes[step.source_plane];
         const Plane<T>& source_plane = sources_.planes[step.source_plane - (step.sources ? 1 : 0)];
         const Plane<T>& upper_receivers = receivers_.planes[step.receiver_plane];
@@ -86,6 +89,7 @@ private:
         const std::int64_t first = step.receivers ? upper_receivers.first_child[node] : node;
         const std::int64_t last = step.receivers ? upper_receivers.first_child[node + 1] : node + 1;
         const List& parents = scratch_.lists[depth];
+        const Receiver<T, D> parent_box = receiver(upper_receivers, node);
         List& list = scratch_.lists[depth + 1];
         std::int64_t most = parents.size;
         if (step.sources) {
@@ -98,7 +102,7 @@ private:
             const Receiver<T, D> box = receiver(receiver_plane, child);
             if (to_leaves) {
                 leaf_.begin(child);
-                if (search_leaf_within_reach(child, box, parents, step, bound)) {
+                if (search_leaf_within_reach(child, last - child, box, parent_box, parents, step, bound)) {
                     continue;
                 }
             }
@@ -294,7 +298,7 @@ private:
         const Plane<T>& parent_plane = sources_.planes[step.source_plane];
         const std::int32_t* first_child = step.sources ? parent_plane.first_child.data() : nullptr;
         if (radius > near_radius_) {
-            constexpr T for_next = T(1.3); // leaves that follow may need more
+            constexpr T for_next = T(1.2); // leaves that follow may need more
             collect_near(parents, parent_plane, radius * for_next);
         }
         std::int64_t points = 0;
@@ -341,32 +345,52 @@ private:
         return span.last - span.first;
     }
 
+    void make_family(const Receiver<T, D>& parent_box, const List& parents, const Step& step, T radius) {
+        const T reach = radius * T(1.2);
+        const std::int64_t points = list_spans(parent_box, parents, step, reach, scratch_.crowd * 4);
+        if (points > scratch_.crowd * 4) {
+            return;
+        }
+        leaf_.gather_family(parent_box, scratch_.spans, spans_, reach);
+        family_radius_ = reach;
+    }
+
     /// Searches a leaf as far as it is expected to need, then somewhat farther. Returns whether that did.
-    HWY_INLINE bool search_leaf_within_reach(std::int64_t leaf, const Receiver<T, D>& leaf_box, const List& parents,
-                                             const Step& step, const Candidate<T>& bound) {
+    HWY_INLINE bool search_leaf_within_reach(std::int64_t leaf, std::int64_t siblings, const Receiver<T, D>& leaf_box,
+                                             const Receiver<T, D>& parent_box, const List& parents, const Step& step,
+                                             const Candidate<T>& bound) {
         if (self_search_ && leaf_box.is_one_place() && receivers_.planes[0].points_in(leaf) >= needed_) {
             return false; // its own points are the bound
         }
-        constexpr int rounds = 3;
-        const T wider = static_cast<T>(std::exp2(2.0 / D)); // twice the volume
+        constexpr int rounds = 5;
         Receiver<T, D> box = leaf_box;
         T radius = guess_reach(leaf, box);
-        for (int round = 0; round < rounds && radius > 0; ++round, radius *= wider) {
+        for (int round = 0; round < rounds && radius > 0; ++round) {
             radius = std::min(radius, bound.distance);
             if (!(radius < std::numeric_limits<T>::infinity())) {
                 return false;
             }
-            const std::int64_t points = list_spans(box, parents, step, radius, scratch_.crowd);
-            if (points > scratch_.crowd) {
-                return false;
-            }
             const bool holds_all = radius == bound.distance;
-            if ((points >= request_.k || holds_all) &&
-                leaf_.search(box, scratch_.spans, spans_, Candidate<T>{radius}, holds_all)) {
+            if (families && round == 0 && siblings >= 5 && family_radius_ < 0) {
+                make_family(parent_box, parents, step, radius);
+            }
+            bool done = false;
+            if (families && radius <= family_radius_ && radius * T(1.6) >= family_radius_) {
+                done = leaf_.search_family(box, Candidate<T>{radius}, holds_all);
+            } else {
+                const std::int64_t points = list_spans(box, parents, step, radius, scratch_.crowd);
+                if (points > scratch_.crowd) {
+                    return false;
+                }
+                done = (points >= request_.k || holds_all) &&
+                       leaf_.search(box, scratch_.spans, spans_, Candidate<T>{radius}, holds_all);
+            }
+            if (done) {
                 scratch_.reach.learn(leaf_.finish());
                 return true;
             }
             box = leaf_.pending_box(period_);
+            radius *= leaf_.growth();
         }
         return false;
     }
@@ -435,9 +459,10 @@ private:
     const bool self_search_ = &receivers_ == &sources_;
     std::int64_t vouched_points_ = 0;
     std::int64_t spans_ = 0;
-    T near_radius_ = -1;          ///< squared, of the nodes that are collected; -1: none are
+    T near_radius_ = -1; ///< squared, of the nodes that are collected; -1: none are
     std::int64_t near_size_ = 0;
     std::int64_t box_stride_ = 0; ///< of their corners
+    T family_radius_ = -1;        ///< squared, of the points that are gathered for some leaves; -1: none are
     T period_[D];
 };
 

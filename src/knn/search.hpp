@@ -80,7 +80,7 @@ struct SearchScratch {
         std::int32_t last_index; ///< no vouched-for source has a larger one
     };
 
-    std::vector<List> lists;      ///< one per step of the schedule, and one for the top
+    std::vector<List> lists;              ///< one per step of the schedule, and one for the top
     std::vector<std::int32_t> near_nodes; ///< of the list above the leaves
     std::vector<T> lower_corners;         ///< of their boxes
     std::vector<T> upper_corners;
@@ -88,9 +88,11 @@ struct SearchScratch {
     std::vector<Candidate<T>> candidates;
     std::vector<T> block; ///< candidate points of a leaf, axis after axis
     std::vector<LaneIndex> block_indices;
-    std::vector<Span> spans;             ///< where the block's points come from
-    std::vector<T> distances;            ///< from one query to the block
-    std::vector<std::int32_t> positions; ///< in the block, of the survivors
+    std::vector<T> family; ///< the same for the leaves below one node
+    std::vector<LaneIndex> family_indices;
+    std::vector<Span> spans;                ///< where the block's points come from
+    std::vector<T> distances[2];            ///< from two queries to the block
+    std::vector<std::int32_t> positions[2]; ///< in the block, of the survivors
     std::vector<T> spare_distances;
     std::vector<LaneIndex> spare_indices;
     std::vector<T> sorted_distances;

@@ -23,54 +23,69 @@
 HWY_BEFORE_NAMESPACE();
 namespace kith::detail::HWY_NAMESPACE {
 
-/// Measures the squared distance from a query to every point of a block and notes the positions of those within the
-/// threshold, inclusive. The block is followed by a whole vector of NaN on axis 0. Returns how many positions there are;
-/// `positions` has room for all and eight more, `distances` for all and a vector more.
-template <bool Periodic, int D, class T>
-HWY_INLINE std::int64_t measure_within(const T* query, const T* period, const T* block, std::int64_t stride,
-                                       std::int64_t size, T threshold, T* distances, std::int32_t* positions) {
+/// One query's squared distances to the points of a block, and the positions of those that survive a threshold.
+template <class T>
+struct Measured {
+    T* distances;            ///< room for the block and a vector more
+    std::int32_t* positions; ///< room for the block and eight more
+    std::int64_t found;      ///< how many positions there are
+};
+
+/// Measures the squared distances from some queries, so many times D numbers, to every point of a block, and notes the
+/// positions of those within the threshold, inclusive. The block is followed by a whole vector of NaN on axis 0. Queries
+/// that go together share the reading of the block, and none waits for the other.
+template <bool Periodic, int D, int Queries, class T>
+HWY_INLINE void measure_within(const T* queries, const T* period, const T* block, std::int64_t stride,
+                               std::int64_t size, T threshold, Measured<T>* measured) {
     const hn::ScalableTag<T> tag;
     const std::int64_t lanes = static_cast<std::int64_t>(hn::Lanes(tag));
     const auto limit = hn::Set(tag, threshold);
-    T place[D]; // copies, which the stores below cannot touch, stay in registers
+    T place[Queries][D]; // copies, which the stores below cannot touch, stay in registers
     T length[D];
-    for (int axis = 0; axis < D; ++axis) {
-        place[axis] = query[axis];
-        length[axis] = period[axis];
+    T* distances[Queries];
+    std::int32_t* positions[Queries];
+    for (int q = 0; q < Queries; ++q) {
+        std::copy_n(queries + q * D, D, place[q]);
+        distances[q] = measured[q].distances;
+        positions[q] = measured[q].positions;
     }
-    std::int64_t found = 0;
+    std::copy_n(period, D, length);
     for (std::int64_t i = 0; i < size; i += lanes) {
         const Columns<decltype(tag)> sources{tag, block + i, stride};
-        const auto distance = point_distances<Periodic, D>(tag, place, length, sources, hn::Zero(tag));
-        hn::StoreU(distance, tag, distances + i);
-        found += append_positions(tag, hn::Le(distance, limit), static_cast<std::int32_t>(i), positions + found);
+#pragma GCC unroll 2
+        for (int q = 0; q < Queries; ++q) {
+            const auto distance = point_distances<Periodic, D>(tag, place[q], length, sources, hn::Zero(tag));
+            hn::StoreU(distance, tag, distances[q] + i);
+            positions[q] += append_positions(tag, hn::Le(distance, limit), static_cast<std::int32_t>(i), positions[q]);
+        }
     }
-    return found;
+    for (int q = 0; q < Queries; ++q) {
+        measured[q].found = positions[q] - measured[q].positions;
+    }
 }
 
-/// The positions of the distances within a threshold, inclusive, as measure_within notes them.
+/// Another threshold, the distances being known.
 template <class T>
-HWY_NOINLINE std::int64_t find_within(const T* distances, std::int64_t size, T threshold, std::int32_t* positions) {
+HWY_NOINLINE void find_within(Measured<T>& measured, std::int64_t size, T threshold) {
     const hn::ScalableTag<T> tag;
     const std::int64_t lanes = static_cast<std::int64_t>(hn::Lanes(tag));
     const auto limit = hn::Set(tag, threshold);
-    std::int64_t found = 0;
+    const T* distances = measured.distances;
+    std::int32_t* positions = measured.positions;
     for (std::int64_t i = 0; i < size; i += lanes) {
         const auto within = hn::Le(hn::LoadU(tag, distances + i), limit);
-        found += append_positions(tag, within, static_cast<std::int32_t>(i), positions + found);
+        positions += append_positions(tag, within, static_cast<std::int32_t>(i), positions);
     }
-    return found;
+    measured.found = positions - measured.positions;
 }
 
-/// Survivors in the memory of the search: what sort_survivors_at reads and writes.
+/// What sort_survivors_at reads and writes.
 template <class T, class Index>
 struct Survivors {
-    T* distances; ///< of the whole block; one more is written
+    Measured<T>& measured; ///< one more distance is written; room for most_sorted_keys and a vector more positions
     std::int64_t block_size;
-    const Index* indices;
-    std::int32_t* positions; ///< room for most_sorted_keys and a vector more
-    std::int64_t count;
-    T* sorted_distances; ///< room for a vector more
+    const Index* indices; ///< of the block
+    T* sorted_distances;  ///< room for a vector more
     Index* sorted_indices;
     T* spare_distances;
     Index* spare_indices;
@@ -107,7 +122,7 @@ HWY_NOINLINE bool sort_in_rows(const Survivors<T, Index>& survivors, int wanted)
     KeyVector row[Rows];
 #pragma GCC unroll 8
     for (int r = 0; r < Rows; ++r) {
-        row[r] = make_keys(survivors.distances, survivors.positions + r * key_lanes, r * key_lanes);
+        row[r] = make_keys(survivors.measured.distances, survivors.measured.positions + r * key_lanes, r * key_lanes);
     }
     sort_rows<Rows>(row);
     HWY_ALIGN std::uint32_t keys[Rows * key_lanes];
@@ -118,12 +133,12 @@ HWY_NOINLINE bool sort_in_rows(const Survivors<T, Index>& survivors, int wanted)
     for (int i = 0, lane = 0; i < wanted; ++lane) { // whole lanes; room for a vector more is enough
 #pragma GCC unroll 8
         for (int r = 0; r < Rows; ++r, ++i) {
-            const std::int32_t position = survivors.positions[keys[r * key_lanes + lane] & number_mask];
-            survivors.sorted_distances[i] = survivors.distances[position];
+            const std::int32_t position = survivors.measured.positions[keys[r * key_lanes + lane] & number_mask];
+            survivors.sorted_distances[i] = survivors.measured.distances[position];
             survivors.sorted_indices[i] = survivors.indices[position];
         }
     }
-    if (wanted == survivors.count) {
+    if (wanted == survivors.measured.found) {
         return true;
     }
     const auto key = [&keys](int i) { return keys[(i % Rows) * key_lanes + i / Rows]; };
@@ -147,7 +162,7 @@ HWY_INLINE bool strictly_ascend(const T* distances, std::int64_t size) {
 /// Sorts by keys of 32 bits. False if keys are too much alike to tell the order of the first `needed`.
 template <class T, class Index>
 HWY_INLINE bool sort_by_key(const Survivors<T, Index>& survivors, std::int64_t needed) {
-    const int count = static_cast<int>(survivors.count);
+    const int count = static_cast<int>(survivors.measured.found);
     const int wanted = static_cast<int>(std::min<std::int64_t>(count, needed));
     const hn::Rebind<std::int32_t, KeyTag> position_tag;
     int rows = 1;
@@ -155,10 +170,10 @@ HWY_INLINE bool sort_by_key(const Survivors<T, Index>& survivors, std::int64_t n
         rows *= 2;
     }
     // What fills the rows sorts behind everything.
-    survivors.distances[survivors.block_size] = std::numeric_limits<T>::quiet_NaN();
+    survivors.measured.distances[survivors.block_size] = std::numeric_limits<T>::quiet_NaN();
     const auto behind = hn::Set(position_tag, static_cast<std::int32_t>(survivors.block_size));
     for (int i = count; i < rows * key_lanes; i += key_lanes) {
-        hn::StoreU(behind, position_tag, survivors.positions + i);
+        hn::StoreU(behind, position_tag, survivors.measured.positions + i);
     }
     bool told = false;
     if (rows == 1) {
@@ -176,14 +191,14 @@ HWY_INLINE bool sort_by_key(const Survivors<T, Index>& survivors, std::int64_t n
 /// Sorts survivors by (distance, index), at least the first `needed` of them.
 template <class T, class Index>
 HWY_NOINLINE void sort_survivors_at(const Survivors<T, Index>& survivors, std::int64_t needed) {
-    if (HWY_LIKELY(survivors.count <= most_sorted_keys) && sort_by_key(survivors, needed)) {
+    if (HWY_LIKELY(survivors.measured.found <= most_sorted_keys) && sort_by_key(survivors, needed)) {
         return;
     }
-    for (std::int64_t i = 0; i < survivors.count; ++i) {
-        survivors.spare_distances[i] = survivors.distances[survivors.positions[i]];
-        survivors.spare_indices[i] = survivors.indices[survivors.positions[i]];
+    for (std::int64_t i = 0; i < survivors.measured.found; ++i) {
+        survivors.spare_distances[i] = survivors.measured.distances[survivors.measured.positions[i]];
+        survivors.spare_indices[i] = survivors.indices[survivors.measured.positions[i]];
     }
-    sort_survivors(survivors.spare_distances, survivors.spare_indices, survivors.count, needed,
+    sort_survivors(survivors.spare_distances, survivors.spare_indices, survivors.measured.found, needed,
                    survivors.sorted_distances, survivors.sorted_indices, survivors.spare);
 }
 
