@@ -38,7 +38,7 @@ public:
                 }
             }
         };
-        if (!workload_.keep_tree) {
+        if (tree_ && !workload_.keep_tree) {
             add(tree_->stages());
         }
         add(searched_);
@@ -57,10 +57,24 @@ class Neighbors final : public Kith {
 public:
     explicit Neighbors(const Workload& workload) : Kith(workload), rows_(workload) {}
 
+    // One call does it all, unless the tree is kept.
+    void build() override {
+        if (workload_.keep_tree) {
+            Kith::build();
+        }
+    }
     void search() override {
         const kith::NeighborRows rows{std::span(rows_.indices), std::span(rows_.distances)};
-        searched_ = workload_.queries ? kith::knn_into(rows, *tree_, view(*workload_.queries), workload_.k, {}, where_)
-                                      : kith::knn_into(rows, *tree_, workload_.k, {}, where_);
+        const kith::PointsView points = view(workload_.points);
+        const kith::Box box = kith::Box::periodic(workload_.period);
+        const std::int64_t k = workload_.k;
+        if (workload_.keep_tree) {
+            searched_ = workload_.queries ? kith::knn_into(rows, *tree_, view(*workload_.queries), k, {}, where_)
+                                          : kith::knn_into(rows, *tree_, k, {}, where_);
+        } else {
+            searched_ = workload_.queries ? kith::knn_into(rows, points, view(*workload_.queries), k, box, {}, where_)
+                                          : kith::knn_into(rows, points, k, box, {}, where_);
+        }
     }
     void write_answer(const std::string& prefix) const override { rows_.write(prefix); }
 

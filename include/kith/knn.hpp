@@ -149,6 +149,11 @@ StageReports knn_into(const NeighborRows& rows, const Tree& tree, std::int64_t k
 StageReports knn_into(const NeighborRows& rows, const Tree& tree, const PointsView& queries, std::int64_t k,
                       const KnnOptions& options = {}, const Execution& execution = {});
 
+StageReports knn_into(const NeighborRows& rows, const PointsView& points, std::int64_t k, const Box& box = {},
+                      const KnnOptions& options = {}, const Execution& execution = {});
+StageReports knn_into(const NeighborRows& rows, const PointsView& points, const PointsView& queries, std::int64_t k,
+                      const Box& box = {}, const KnnOptions& options = {}, const Execution& execution = {});
+
 /// The same through a visitor; never holds rows * k numbers.
 StageReports knn_visit(const NeighborVisitor& visitor, const Tree& tree, std::int64_t k, const KnnOptions& options = {},
                        const Execution& execution = {});

@@ -236,6 +236,30 @@ StageReports search_kept_tree_checked(const Tree& tree, const PointsView* querie
     return context.take_stages();
 }
 
+Engine search_points_into(Context& context, const PointsView& points, const PointsView* queries, std::int64_t k,
+                          const Box& box, const KnnOptions& options, const NeighborRows& rows) {
+    Engine engine = Engine::tree;
+    with_dtype(points.dtype(), [&]<Coordinate T>(T) {
+        with_sink<T>(&rows, nullptr, [&](RowSink<T>& sink) {
+            engine = search_points<T>(context, points, box, queries, k, options, sink);
+        });
+    });
+    return engine;
+}
+
+StageReports search_points_checked(const PointsView& points, const PointsView* queries, std::int64_t k, const Box& box,
+                                   const KnnOptions& options, const Execution& execution, const NeighborRows& rows) {
+    Context context(execution);
+    check_request(k, options, queries != nullptr);
+    check_view(points, "points");
+    if (queries != nullptr) {
+        check_view(*queries, "queries");
+    }
+    check_rows(rows, queries != nullptr ? queries->count() : points.count(), k, points.dtype());
+    search_points_into(context, points, queries, k, box, options, rows);
+    return context.take_stages();
+}
+
 } // namespace
 
 } // namespace detail
@@ -266,12 +290,7 @@ struct KnnResultAccess {
             detail::check_view(*queries, "queries");
         }
         KnnResult result(queries != nullptr ? queries->count() : points.count(), k, options.index_type, points.dtype());
-        const NeighborRows rows = result.rows_view();
-        detail::with_dtype(points.dtype(), [&]<Coordinate T>(T) {
-            detail::with_sink<T>(&rows, nullptr, [&](detail::RowSink<T>& sink) {
-                result.engine_ = detail::search_points<T>(context, points, box, queries, k, options, sink);
-            });
-        });
+        result.engine_ = detail::search_points_into(context, points, queries, k, box, options, result.rows_view());
         result.stages = context.take_stages();
         return result;
     }
@@ -304,6 +323,16 @@ StageReports knn_into(const NeighborRows& rows, const Tree& tree, std::int64_t k
 StageReports knn_into(const NeighborRows& rows, const Tree& tree, const PointsView& queries, std::int64_t k,
                       const KnnOptions& options, const Execution& execution) {
     return detail::search_kept_tree_checked(tree, &queries, k, options, execution, &rows, nullptr);
+}
+
+StageReports knn_into(const NeighborRows& rows, const PointsView& points, std::int64_t k, const Box& box,
+                      const KnnOptions& options, const Execution& execution) {
+    return detail::search_points_checked(points, nullptr, k, box, options, execution, rows);
+}
+
+StageReports knn_into(const NeighborRows& rows, const PointsView& points, const PointsView& queries, std::int64_t k,
+                      const Box& box, const KnnOptions& options, const Execution& execution) {
+    return detail::search_points_checked(points, &queries, k, box, options, execution, rows);
 }
 
 StageReports knn_visit(const NeighborVisitor& visitor, const Tree& tree, std::int64_t k, const KnnOptions& options,

@@ -47,6 +47,26 @@ TEST_F(Rows, AreWrittenToTheCallersMemory) {
     }
 }
 
+TEST_F(Rows, NeedNoTree) {
+    for (const Engine engine : {Engine::tree, Engine::brute_force, Engine::automatic}) {
+        std::vector<std::int32_t> indices(200 * k, -7);
+        std::vector<float> distances(200 * k, -7);
+        const StageReports stages =
+            knn_into({std::span(indices), std::span(distances)}, PointsView(points, 3), k, {}, {.engine = engine});
+        EXPECT_TRUE(same_rows<float>({{indices.begin(), indices.end()}, distances}, expected, k));
+        EXPECT_EQ(stages.back().name, "search");
+
+        std::vector<std::int64_t> wide(50 * k, -7);
+        std::vector<float> near(50 * k, -7);
+        knn_into({std::span(wide), std::span(near)}, PointsView(points, 3), PointsView(queries, 3), k, {},
+                 {.engine = engine});
+        EXPECT_TRUE(same_rows<float>({wide, near}, expected_of_queries, k));
+    }
+    std::vector<std::int32_t> few(199 * k);
+    std::vector<float> distances(200 * k);
+    EXPECT_THROW(knn_into({std::span(few), std::span(distances)}, PointsView(points, 3), k), Error);
+}
+
 TEST_F(Rows, EitherHalfMayBeLeftOut) {
     for (const Engine engine : {Engine::tree, Engine::brute_force}) {
         std::vector<std::int32_t> indices(200 * k, -7);
