@@ -99,18 +99,11 @@ inline constexpr std::uint32_t number_mask = 63;
 template <class T>
 HWY_INLINE KeyVector make_keys(const T* distances, const std::int32_t* positions, int first) {
     const KeyTag tag;
-    const hn::Rebind<float, KeyTag> distance_tag;
-    hn::Vec<decltype(distance_tag)> distance;
-    if constexpr (sizeof(T) == 4) {
-        const hn::Rebind<std::int32_t, KeyTag> position_tag;
-        distance = hn::GatherIndex(distance_tag, distances, hn::LoadU(position_tag, positions));
-    } else {
-        HWY_ALIGN float rounded[key_lanes];
-        for (int lane = 0; lane < key_lanes; ++lane) {
-            rounded[lane] = static_cast<float>(distances[positions[lane]]);
-        }
-        distance = hn::Load(distance_tag, rounded);
+    HWY_ALIGN float rounded[key_lanes]; // one by one: gather instructions are no faster
+    for (int lane = 0; lane < key_lanes; ++lane) {
+        rounded[lane] = static_cast<float>(distances[positions[lane]]);
     }
+    const auto distance = hn::Load(hn::Rebind<float, KeyTag>(), rounded);
     const auto upper = hn::And(hn::BitCast(tag, distance), hn::Set(tag, ~number_mask));
     return hn::Or(upper, hn::Iota(tag, static_cast<std::uint32_t>(first)));
 }
