@@ -3,38 +3,104 @@
 #include "support/parallel.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <cstddef>
 #include <limits>
+#include <numeric>
 #include <vector>
 
 namespace kith::detail {
 
-// Only groups of two or more are sorted; single points, usually most of the groups, are numbered behind them in one
-// pass in input order.
+namespace {
+
+/// What is known of a group, kept at its root.
+struct Group {
+    std::int32_t size;
+    std::int32_t first_member; ///< smallest original index
+
+    static constexpr Group none() { return {0, std::numeric_limits<std::int32_t>::max()}; }
+    /// Adds members found elsewhere; others may do so at the same time.
+    void add(const Group& members) {
+        std::atomic_ref(size).fetch_add(members.size, std::memory_order_relaxed);
+        const std::atomic_ref first(first_member);
+        std::int32_t seen = first.load(std::memory_order_relaxed);
+        while (members.first_member < seen &&
+               !first.compare_exchange_weak(seen, members.first_member, std::memory_order_relaxed)) {
+        }
+    }
+};
+
+struct Ranked {
+    Group group;
+    std::int32_t root;
+    friend bool operator<(const Ranked& a, const Ranked& b) {
+        return a.group.size != b.group.size ? a.group.size > b.group.size : a.group.first_member < b.group.first_member;
+    }
+};
+
+constexpr std::int64_t grain = 1 << 14;
+
+/// Members of a group lie together along the curve: they are counted in runs, and each run is added once.
+void count_members(const UnionFind& groups, std::span<const std::int32_t> original, Buffer<Group>& by_root) {
+    parallel_for(0, static_cast<std::int64_t>(original.size()), grain, [&](std::int64_t begin, std::int64_t end) {
+        Group run = Group::none();
+        std::int32_t root = groups.find(static_cast<std::int32_t>(begin));
+        for (std::int64_t i = begin; i < end; ++i) {
+            const std::int32_t own = groups.find(static_cast<std::int32_t>(i));
+            if (own != root) {
+                by_root[root].add(run);
+                run = Group::none();
+                root = own;
+            }
+            ++run.size;
+            run.first_member = std::min(run.first_member, original[i]);
+        }
+        by_root[root].add(run);
+    });
+}
+
+/// Labels of -1 become consecutive numbers, in order, from `next` on.
+void number_singles(std::vector<std::int32_t>& labels, std::int32_t next) {
+    const auto count = static_cast<std::int64_t>(labels.size());
+    const std::int64_t blocks = (count + grain - 1) / grain;
+    std::vector<std::int32_t> starts(static_cast<std::size_t>(blocks));
+    const auto each_block = [&](auto&& body) {
+        parallel_for(0, blocks, 1, [&](std::int64_t first, std::int64_t last) {
+            for (std::int64_t block = first; block < last; ++block) {
+                body(block, labels.begin() + block * grain, labels.begin() + std::min(count, (block + 1) * grain));
+            }
+        });
+    };
+    each_block([&](std::int64_t block, auto begin, auto end) {
+        starts[block] = static_cast<std::int32_t>(std::count(begin, end, -1));
+    });
+    std::exclusive_scan(starts.begin(), starts.end(), starts.begin(), next);
+    each_block([&](std::int64_t block, auto begin, auto end) {
+        std::int32_t number = starts[block];
+        for (auto label = begin; label != end; ++label) {
+            if (*label < 0) {
+                *label = number++;
+            }
+        }
+    });
+}
+
+} // namespace
+
+// Only groups of two or more are sorted; single points, usually most of the groups, are numbered behind them in input
+// order.
 void number_groups(Context& context, const UnionFind& groups, std::span<const std::int32_t> original,
                    FofResult& result) {
     const auto count = static_cast<std::int64_t>(original.size());
-    struct Group {
-        std::int32_t size;
-        std::int32_t first_member; ///< smallest original index
-    };
     Buffer<Group> by_root(context.ledger(), count);
-    parallel_for(0, count, 1 << 14, [&](std::int64_t begin, std::int64_t end) {
+    parallel_for(0, count, grain, [&](std::int64_t begin, std::int64_t end) {
         for (std::int64_t i = begin; i < end; ++i) {
-            by_root[i] = {0, std::numeric_limits<std::int32_t>::max()};
-            (void)groups.find(static_cast<std::int32_t>(i)); // shortens the paths for the pass below
+            by_root[i] = Group::none();
+            (void)groups.find(static_cast<std::int32_t>(i)); // shortens the paths for the passes below
         }
     });
-    for (std::int64_t i = 0; i < count; ++i) {
-        Group& group = by_root[groups.find(static_cast<std::int32_t>(i))];
-        ++group.size;
-        group.first_member = std::min(group.first_member, original[i]);
-    }
+    count_members(groups, original, by_root);
 
-    struct Ranked {
-        Group group;
-        std::int32_t root;
-    };
     std::vector<Ranked> ranked;
     std::int64_t singles = 0;
     for (std::int64_t i = 0; i < count; ++i) {
@@ -43,9 +109,7 @@ void number_groups(Context& context, const UnionFind& groups, std::span<const st
         }
         singles += by_root[i].size == 1 ? 1 : 0;
     }
-    std::sort(ranked.begin(), ranked.end(), [](const Ranked& a, const Ranked& b) {
-        return a.group.size != b.group.size ? a.group.size > b.group.size : a.group.first_member < b.group.first_member;
-    });
+    std::sort(ranked.begin(), ranked.end());
 
     result.sizes.assign(ranked.size() + static_cast<std::size_t>(singles), 1);
     for (std::size_t label = 0; label < ranked.size(); ++label) {
@@ -53,18 +117,13 @@ void number_groups(Context& context, const UnionFind& groups, std::span<const st
         by_root[ranked[label].root].first_member = static_cast<std::int32_t>(label); // from here on, the label
     }
     result.labels.resize(static_cast<std::size_t>(count));
-    parallel_for(0, count, 1 << 14, [&](std::int64_t begin, std::int64_t end) {
+    parallel_for(0, count, grain, [&](std::int64_t begin, std::int64_t end) {
         for (std::int64_t i = begin; i < end; ++i) {
             const Group& group = by_root[groups.find(static_cast<std::int32_t>(i))];
             result.labels[original[i]] = group.size > 1 ? group.first_member : -1;
         }
     });
-    auto next = static_cast<std::int32_t>(ranked.size());
-    for (std::int32_t& label : result.labels) {
-        if (label < 0) {
-            label = next++;
-        }
-    }
+    number_singles(result.labels, static_cast<std::int32_t>(ranked.size()));
 }
 
 } // namespace kith::detail

@@ -7,6 +7,7 @@
 #include "knn/survivors-inl.hpp"
 
 #include "knn/search.hpp"
+#include "support/room.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -23,14 +24,6 @@
 
 HWY_BEFORE_NAMESPACE();
 namespace kith::detail::HWY_NAMESPACE {
-
-/// Grows a vector that is used as plain memory; contents are not kept meaningful.
-template <class Element>
-HWY_INLINE void reserve_room(std::vector<Element>& memory, std::int64_t size) {
-    if (HWY_UNLIKELY(static_cast<std::int64_t>(memory.size()) < size)) {
-        memory.resize(static_cast<std::size_t>(size + size / 2));
-    }
-}
 
 template <class T, int D, bool Periodic>
 class LeafSearch {
@@ -75,25 +68,21 @@ public:
         return box;
     }
 
-    /// Gathers the points of some spans that lie within a squared radius of a box, for the leaves in that box. Returns how
-    /// many.
-    std::int64_t gather_family(const Receiver<T, D>& box, const std::vector<Span>& spans, std::int64_t count,
-                               T radius) {
+    /// Gathers the points of some spans that lie within a squared radius of a box, for the leaves in that box.
+    void gather_family(const Receiver<T, D>& box, const Span* spans, std::int64_t count, T radius) {
         const Origin<std::int32_t> origin{sources_.points.axis(0), sources_.points.stride,
                                           sources_.points.indices.data()};
-        family_ =
-            gather(box, origin, spans.data(), count, Candidate<T>{radius}, scratch_.family, scratch_.family_indices);
-        return family_.size;
+        family_ = gather(box, origin, spans, count, Candidate<T>{radius}, scratch_.family, scratch_.family_indices);
     }
 
     /// Searches spans of source points for the pending rows, all of which lie in the box; nothing beyond the bound is
     /// looked at. Rows that find enough are finished; if the bound is known to hold all answers, the others are as well.
     /// Returns whether all rows are.
-    bool search(const Receiver<T, D>& box, const std::vector<Span>& spans, std::int64_t count,
-                const Candidate<T>& bound, bool holds_all) {
+    bool search(const Receiver<T, D>& box, const Span* spans, std::int64_t count, const Candidate<T>& bound,
+                bool holds_all) {
         const Origin<std::int32_t> origin{sources_.points.axis(0), sources_.points.stride,
                                           sources_.points.indices.data()};
-        block_ = gather(box, origin, spans.data(), count, bound, scratch_.block, scratch_.block_indices);
+        block_ = gather(box, origin, spans, count, bound, scratch_.block, scratch_.block_indices);
         return search_block(box, bound, holds_all);
     }
 

@@ -7,13 +7,14 @@
 // point inside; what lies beyond the bound is dropped.
 //
 // For a leaf, that bound is several times wider than what its points need. So the leaf is first searched within a
-// radius that is expected to do (reach.hpp), straight from the list of its parent; rows that find fewer than k there
-// are searched within twice the volume, and so on, and what is left after a few rounds, or lies among too many
-// points, takes the guaranteed bound. Bounds are pairs of squared distance and index, so that ties are cut as exactly
+// radius that is expected to do (reach.hpp), straight from the list of its parent (spans-inl.hpp); rows that find fewer
+// than k there are searched within twice the volume or more, and so on, and what is left after a few rounds, or lies
+// among too many points, takes the guaranteed bound. Bounds are pairs of squared distance and index, so that ties are cut as exactly
 // as distances. Lists live in per-thread memory: nothing is allocated in the inner loops and memory does not grow
 // with N.
 
 #include "knn/leaf-inl.hpp"
+#include "knn/spans-inl.hpp"
 
 #if defined(KITH_SEARCH_INL_HPP) == defined(HWY_TARGET_TOGGLE)
 #ifdef KITH_SEARCH_INL_HPP
@@ -30,7 +31,8 @@ class Searcher {
 public:
     Searcher(const SearchJob<T>& job, SearchScratch<T>& scratch)
         : receivers_(*job.receivers), sources_(*job.sources), schedule_(*job.schedule), request_(*job.request),
-          scratch_(scratch), leaf_(job, scratch), needed_(request_.k + (request_.exclude_self ? 1 : 0)) {
+          scratch_(scratch), leaf_(job, scratch), spans_(sources_, scratch),
+          needed_(request_.k + (request_.exclude_self ? 1 : 0)) {
         for (int axis = 0; axis < D; ++axis) {
             period_[axis] = sources_.points.frame.working_period[axis];
         }
@@ -55,7 +57,6 @@ public:
 private:
     using List = typename SearchScratch<T>::List;
     using Vouched = typename SearchScratch<T>::Vouched;
-    using LaneIndex = typename SearchScratch<T>::LaneIndex;
     using Tag = hn::ScalableTag<T>;
     /// Whether leaves share a block: pays where the points that can matter to a leaf are many times its own.
     static constexpr bool families = D > 3;
@@ -80,8 +81,6 @@ private:
         }
         const Step step = schedule_[depth];
         const bool to_leaves = depth + 1 == schedule_.size();
-        near_radius_ = -1; // another list
-        family_radius_ = -1;
         const Plane<T>& upper_sources = sources_.planes[step.source_plane];
         const Plane<T>& source_plane = sources_.planes[step.source_plane - (step.sources ? 1 : 0)];
         const Plane<T>& upper_receivers = receivers_.planes[step.receiver_plane];
@@ -91,6 +90,11 @@ private:
         const List& parents = scratch_.lists[depth];
         const Receiver<T, D> parent_box = receiver(upper_receivers, node);
         List& list = scratch_.lists[depth + 1];
+        if (to_leaves) {
+            spans_.start(parents, upper_sources);
+            family_radius_ = -1;
+            family_tried_ = false;
+        }
         std::int64_t most = parents.size;
         if (step.sources) {
             most = 0;
@@ -102,7 +106,7 @@ private:
             const Receiver<T, D> box = receiver(receiver_plane, child);
             if (to_leaves) {
                 leaf_.begin(child);
-                if (search_leaf_within_reach(child, last - child, box, parent_box, parents, step, bound)) {
+                if (search_leaf_within_reach(child, last - child, box, parent_box, bound)) {
                     continue;
                 }
             }
@@ -255,110 +259,20 @@ private:
         list.size = kept;
     }
 
-    /// Collects those of the listed nodes that lie within a radius of the receiver they are listed for, with their boxes
-    /// side by side, for the leaves below it.
-    HWY_NOINLINE void collect_near(const List& list, const Plane<T>& plane, T radius) {
-        const Tag tag;
-        const auto lanes = static_cast<std::int64_t>(hn::Lanes(tag));
-        reserve_room(scratch_.near_nodes, list.size + 2 * vector_room + 8);
-        std::int32_t* near = scratch_.near_nodes.data();
-        near_radius_ = radius;
-        near_size_ = 0;
-        for (std::int64_t i = 0; i < list.size; i += lanes) {
-            const auto within = hn::And(hn::Le(hn::LoadU(tag, list.least.data() + i), hn::Set(tag, radius)),
-                                        hn::FirstN(tag, static_cast<std::size_t>(std::min(lanes, list.size - i))));
-            near_size_ += append_positions(tag, within, static_cast<std::int32_t>(i), near + near_size_);
-        }
-        for (std::int64_t i = 0; i < near_size_; ++i) {
-            near[i] = list.nodes[near[i]];
-        }
-        box_stride_ = (near_size_ + 2 * vector_room) / vector_room * vector_room;
-        reserve_room(scratch_.lower_corners, D * box_stride_);
-        reserve_room(scratch_.upper_corners, D * box_stride_);
-        for (int axis = 0; axis < D; ++axis) {
-            const T* from_lower = plane.lower(axis);
-            const T* from_upper = plane.upper(axis);
-            T* lower = scratch_.lower_corners.data() + axis * box_stride_;
-            T* upper = scratch_.upper_corners.data() + axis * box_stride_;
-            for (std::int64_t i = 0; i < near_size_; ++i) {
-                lower[i] = from_lower[near[i]];
-                upper[i] = from_upper[near[i]];
-            }
-        }
-    }
-
-    /// Lists the points of the source leaves within a radius of a box, from the list above them. Returns how many they
-    /// are; stops soon after that is more than `most`.
-    HWY_NOINLINE std::int64_t list_spans(const Receiver<T, D>& box, const List& parents, const Step& step, T radius,
-                                         std::int64_t most) {
-        const Tag tag;
-        const std::int64_t lanes = static_cast<std::int64_t>(hn::Lanes(tag));
-        const auto farthest = hn::Set(tag, radius);
-        const Plane<T>& leaves = sources_.planes[0];
-        const Plane<T>& parent_plane = sources_.planes[step.source_plane];
-        const std::int32_t* first_child = step.sources ? parent_plane.first_child.data() : nullptr;
-        if (radius > near_radius_) {
-            constexpr T for_next = T(1.2); // leaves that follow may need more
-            collect_near(parents, parent_plane, radius * for_next);
-        }
-        std::int64_t points = 0;
-        spans_ = 0;
-        for (std::int64_t i = 0; i < near_size_ && points <= most; i += lanes) {
-            const Columns<Tag> lower{tag, scratch_.lower_corners.data() + i, box_stride_};
-            const Columns<Tag> upper{tag, scratch_.upper_corners.data() + i, box_stride_};
-            const auto near = hn::And(hn::Le(least_distances<Periodic, D>(tag, box, lower, upper), farthest),
-                                      hn::FirstN(tag, static_cast<std::size_t>(std::min(lanes, near_size_ - i))));
-            for (unsigned bits = mask_bits(tag, near); bits != 0; bits &= bits - 1) {
-                const std::int32_t parent = scratch_.near_nodes[i + std::countr_zero(bits)];
-                if (first_child == nullptr) {
-                    points += add_span(leaves, parent, parent + 1);
-                    continue;
-                }
-                const std::int32_t last = first_child[parent + 1];
-                for (std::int32_t child = first_child[parent]; child < last; child += static_cast<int>(lanes)) {
-                    const Columns<Tag> child_lower{tag, leaves.lower(0) + child, leaves.stride};
-                    const Columns<Tag> child_upper{tag, leaves.upper(0) + child, leaves.stride};
-                    const auto child_near =
-                        hn::And(hn::Le(least_distances<Periodic, D>(tag, box, child_lower, child_upper), farthest),
-                                hn::FirstN(tag, static_cast<std::size_t>(std::min<std::int64_t>(lanes, last - child))));
-                    for (unsigned set = mask_bits(tag, child_near); set != 0;) { // one run of neighbours after another
-                        const int start = std::countr_zero(set);
-                        const int stop = start + std::countr_one(set >> start);
-                        points += add_span(leaves, child + start, child + stop);
-                        set &= ~0U << stop;
-                    }
-                }
-            }
-        }
-        return points;
-    }
-
-    /// Adds the points of some leaves; they continue the last span if they follow it. Returns how many they are.
-    HWY_INLINE std::int32_t add_span(const Plane<T>& leaves, std::int32_t first_leaf, std::int32_t last_leaf) {
-        const Span span{leaves.first_point[first_leaf], leaves.first_point[last_leaf]};
-        reserve_room(scratch_.spans, spans_ + 1);
-        if (spans_ > 0 && scratch_.spans[spans_ - 1].last == span.first) {
-            scratch_.spans[spans_ - 1].last = span.last;
-        } else {
-            scratch_.spans[spans_++] = span;
-        }
-        return span.last - span.first;
-    }
-
-    void make_family(const Receiver<T, D>& parent_box, const List& parents, const Step& step, T radius) {
+    /// Gathers what the leaves below one box share, unless it is too much.
+    void make_family(const Receiver<T, D>& box, T radius) {
         const T reach = radius * T(1.2);
-        const std::int64_t points = list_spans(parent_box, parents, step, reach, scratch_.crowd * 4);
-        if (points > scratch_.crowd * 4) {
-            return;
+        const std::int64_t most = 4 * scratch_.crowd;
+        family_tried_ = true;
+        if (spans_.list(box, reach, most) <= most) {
+            leaf_.gather_family(box, spans_.data(), spans_.size(), reach);
+            family_radius_ = reach;
         }
-        leaf_.gather_family(parent_box, scratch_.spans, spans_, reach);
-        family_radius_ = reach;
     }
 
     /// Searches a leaf as far as it is expected to need, then somewhat farther. Returns whether that did.
     HWY_INLINE bool search_leaf_within_reach(std::int64_t leaf, std::int64_t siblings, const Receiver<T, D>& leaf_box,
-                                             const Receiver<T, D>& parent_box, const List& parents, const Step& step,
-                                             const Candidate<T>& bound) {
+                                             const Receiver<T, D>& parent_box, const Candidate<T>& bound) {
         if (self_search_ && leaf_box.is_one_place() && receivers_.planes[0].points_in(leaf) >= needed_) {
             return false; // its own points are the bound
         }
@@ -371,19 +285,17 @@ private:
                 return false;
             }
             const bool holds_all = radius == bound.distance;
-            if (families && round == 0 && siblings >= 5 && family_radius_ < 0) {
-                make_family(parent_box, parents, step, radius);
+            if (families && round == 0 && siblings >= 5 && !family_tried_) {
+                make_family(parent_box, radius);
             }
             bool done = false;
             if (families && radius <= family_radius_ && radius * T(1.6) >= family_radius_) {
                 done = leaf_.search_family(box, Candidate<T>{radius}, holds_all);
             } else {
-                const std::int64_t points = list_spans(box, parents, step, radius, scratch_.crowd);
-                if (points > scratch_.crowd) {
+                if (spans_.list(box, radius, scratch_.crowd) > scratch_.crowd) {
                     return false;
                 }
-                done = (points >= request_.k || holds_all) &&
-                       leaf_.search(box, scratch_.spans, spans_, Candidate<T>{radius}, holds_all);
+                done = leaf_.search(box, spans_.data(), spans_.size(), Candidate<T>{radius}, holds_all);
             }
             if (done) {
                 scratch_.reach.learn(leaf_.finish());
@@ -409,11 +321,11 @@ private:
         bound = tightened(list, leaves, box, bound);
         keep_near(list, leaves, bound);
         std::int64_t points = 0;
-        spans_ = 0;
+        spans_.clear();
         for (std::int64_t i = 0; i < list.size; ++i) {
-            points += add_span(leaves, list.nodes[i], list.nodes[i] + 1);
+            points += spans_.add(list.nodes[i], list.nodes[i] + 1);
         }
-        (void)leaf_.search(box, scratch_.spans, spans_, bound, true);
+        (void)leaf_.search(box, spans_.data(), spans_.size(), bound, true);
         scratch_.reach.learn(leaf_.finish());
         scratch_.crowd = std::max(points, scratch_.crowd);
     }
@@ -455,14 +367,12 @@ private:
     const KnnRequest<T>& request_;
     SearchScratch<T>& scratch_;
     LeafSearch<T, D, Periodic> leaf_;
+    Spans<T, D, Periodic> spans_;
     const std::int64_t needed_; ///< sources that must be vouched for; one more if the point itself does not count
     const bool self_search_ = &receivers_ == &sources_;
     std::int64_t vouched_points_ = 0;
-    std::int64_t spans_ = 0;
-    T near_radius_ = -1; ///< squared, of the nodes that are collected; -1: none are
-    std::int64_t near_size_ = 0;
-    std::int64_t box_stride_ = 0; ///< of their corners
-    T family_radius_ = -1;        ///< squared, of the points that are gathered for some leaves; -1: none are
+    bool family_tried_ = false;
+    T family_radius_ = -1; ///< squared, of the points that are gathered for some leaves; -1: none are
     T period_[D];
 };
 

@@ -224,8 +224,15 @@ private:
         });
     }
 
-    template <class Source>
-    void sort_cached(const Source& source, std::int64_t size, std::int64_t begin, const CachedKey& key_of) {
+    void sort_cached(const FromView& points, std::int64_t size, std::int64_t begin, const CachedKey& key_of) {
+        std::vector<Record> records(static_cast<std::size_t>(size));
+        for (std::int64_t i = 0; i < size; ++i) {
+            records[i] = points(i);
+        }
+        sort_cached(FromRecords{records.data()}, size, begin, key_of);
+    }
+
+    void sort_cached(const FromRecords& source, std::int64_t size, std::int64_t begin, const CachedKey& key_of) {
         constexpr std::uint64_t position_mask = cached_size - 1;
         std::vector<Run> runs; // of equal keys
         {
