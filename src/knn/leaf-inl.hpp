@@ -70,9 +70,8 @@ public:
 
     /// Gathers the points of some spans that lie within a squared radius of a box, for the leaves in that box.
     void gather_family(const Receiver<T, D>& box, const Span* spans, std::int64_t count, T radius) {
-        const Origin<std::int32_t> origin{sources_.points.axis(0), sources_.points.stride,
-                                          sources_.points.indices.data()};
-        family_ = gather(box, origin, spans, count, Candidate<T>{radius}, scratch_.family, scratch_.family_indices);
+        family_ =
+            gather(box, source_points(), spans, count, Candidate<T>{radius}, scratch_.family, scratch_.family_indices);
     }
 
     /// Searches spans of source points for the pending rows, all of which lie in the box; nothing beyond the bound is
@@ -80,9 +79,7 @@ public:
     /// Returns whether all rows are.
     bool search(const Receiver<T, D>& box, const Span* spans, std::int64_t count, const Candidate<T>& bound,
                 bool holds_all) {
-        const Origin<std::int32_t> origin{sources_.points.axis(0), sources_.points.stride,
-                                          sources_.points.indices.data()};
-        block_ = gather(box, origin, spans, count, bound, scratch_.block, scratch_.block_indices);
+        block_ = gather(box, source_points(), spans, count, bound, scratch_.block, scratch_.block_indices);
         return search_block(box, bound, holds_all);
     }
 
@@ -119,6 +116,9 @@ private:
         std::int64_t stride;
         const Index* indices;
     };
+    [[nodiscard]] Origin<std::int32_t> source_points() const {
+        return {sources_.points.axis(0), sources_.points.stride, sources_.points.indices.data()};
+    }
     struct Extent {
         std::int64_t stride = 0;
         std::int64_t size = 0;

@@ -94,6 +94,7 @@ struct Survivors {
 
 /// The bits of a number are in its lower ones; a distance's upper bits are above.
 inline constexpr std::uint32_t number_mask = 63;
+static_assert(most_sorted_keys <= number_mask + 1);
 
 /// Keys of the distances at some positions, whose numbers count from `first`.
 template <class T>

@@ -11,20 +11,25 @@
 
 namespace kith::detail {
 
+/// Sorts few words, or words that are nearly in order, into `sorted`; that may be where they are.
+inline void insert_words(const std::uint64_t* words, std::int64_t size, std::uint64_t* sorted) {
+    for (std::int64_t i = 0; i < size; ++i) {
+        const std::uint64_t word = words[i];
+        std::int64_t hole = i;
+        for (; hole > 0 && sorted[hole - 1] > word; --hole) {
+            sorted[hole] = sorted[hole - 1];
+        }
+        sorted[hole] = word;
+    }
+}
+
 /// Sorts words[0, size) by their low `bits` bits, the others being alike; words that differ only in bits below
 /// `lowest_bit` must be in order. `spare` is as large.
 inline void sort_words(std::uint64_t* words, std::uint64_t* spare, std::int64_t size, int bits, int lowest_bit) {
     constexpr std::int64_t insertion_size = 24;
     constexpr int widest_digit = 11;
     if (size <= insertion_size) {
-        for (std::int64_t i = 1; i < size; ++i) {
-            const std::uint64_t word = words[i];
-            std::int64_t hole = i;
-            for (; hole > 0 && words[hole - 1] > word; --hole) {
-                words[hole] = words[hole - 1];
-            }
-            words[hole] = word;
-        }
+        insert_words(words, size, words);
         return;
     }
     if (bits <= lowest_bit) {
@@ -49,15 +54,7 @@ inline void sort_words(std::uint64_t* words, std::uint64_t* spare, std::int64_t 
         spare[ends[(words[i] >> shift) & mask]++] = words[i];
     }
     if (largest <= insertion_size) {
-        words[0] = spare[0];
-        for (std::int64_t i = 1; i < size; ++i) {
-            const std::uint64_t word = spare[i];
-            std::int64_t hole = i;
-            for (; hole > 0 && words[hole - 1] > word; --hole) {
-                words[hole] = words[hole - 1];
-            }
-            words[hole] = word;
-        }
+        insert_words(spare, size, words);
         return;
     }
     std::copy(spare, spare + size, words);
