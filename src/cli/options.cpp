@@ -23,6 +23,20 @@ bool parse_all(std::string_view text, Number& value) {
     return error == std::errc() && end == text.data() + text.size();
 }
 
+/// Also as people write large ones: 1e6.
+bool parse_whole_number(std::string_view text, std::int64_t& value) {
+    constexpr double exact = 9007199254740992; // whole numbers up to here are doubles
+    double number = 0;
+    if (parse_all(text, value)) {
+        return true;
+    }
+    if (!parse_all(text, number) || !(std::abs(number) <= exact) || number != std::trunc(number)) {
+        return false;
+    }
+    value = static_cast<std::int64_t>(number);
+    return true;
+}
+
 std::vector<std::string_view> split_at_commas(std::string_view text) {
     std::vector<std::string_view> parts;
     for (std::size_t begin = 0; begin <= text.size();) {
@@ -37,7 +51,7 @@ std::vector<std::string_view> split_at_commas(std::string_view text) {
 
 std::int64_t parse_whole(std::string_view option, std::string_view text, std::int64_t least, std::int64_t most) {
     std::int64_t value = 0;
-    if (!parse_all(text, value) || value < least) {
+    if (!parse_whole_number(text, value) || value < least) {
         throw UsageError(fmt::format("{} is '{}'; it must be a whole number of {} or more", option, text, least));
     }
     if (value > most) {

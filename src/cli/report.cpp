@@ -135,6 +135,9 @@ std::string format_bytes(std::int64_t bytes) {
 }
 
 std::string format_seconds(double seconds) {
+    if (seconds < 0.001) {
+        return fmt::format("{:.0f} \u00b5s", 1e6 * seconds);
+    }
     return seconds < 1 ? fmt::format("{:.{}f} ms", 1000 * seconds, seconds < 0.01 ? 1 : 0)
                        : fmt::format("{:.2f} s", seconds);
 }

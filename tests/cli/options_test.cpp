@@ -29,7 +29,9 @@ io::SnapshotHeader header_with(int dimension, std::optional<std::array<double, 3
 TEST(Options, WholeNumbersAreDecimalAndBounded) {
     EXPECT_EQ(parse_whole("-k", "16", 1, 100), 16);
     EXPECT_EQ(parse_whole("-k", "010", 1, 100), 10);
-    for (const char* text : {"", "0", "-3", "1.5", "1e3", "0x10", "many", " 7", "7 "}) {
+    EXPECT_EQ(parse_whole("-n", "1e6", 1, 2'000'000), 1'000'000);
+    EXPECT_EQ(parse_whole("-n", "1.5e6", 1, 2'000'000), 1'500'000);
+    for (const char* text : {"", "0", "-3", "1.5", "1e3", "1e300", "inf", "nan", "1.5e0", "0x10", "many", " 7", "7 "}) {
         EXPECT_THROW((void)parse_whole("-k", text, 1, 100), UsageError) << text;
     }
     EXPECT_THROW((void)parse_whole("-k", "101", 1, 100), UsageError);

@@ -40,6 +40,7 @@ TEST(Report, TimedBodiesReturnTheirValueAndAreBooked) {
 }
 
 TEST(Report, SecondsAreReadable) {
+    EXPECT_EQ(format_seconds(0.000234), "234 \u00b5s");
     EXPECT_EQ(format_seconds(0.00421), "4.2 ms");
     EXPECT_EQ(format_seconds(0.4219), "422 ms");
     EXPECT_EQ(format_seconds(12.3), "12.30 s");

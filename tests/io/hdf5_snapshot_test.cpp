@@ -377,7 +377,7 @@ TEST_F(Hdf5Snapshot, TheCallersErrorPrintingIsPutBack) {
     H5Eget_auto2(H5E_DEFAULT, &before, &data);
     testing::internal::CaptureStderr();
     static_cast<void>(read());
-    write_bytes(path(), std::string("\x89HDF\r\n\x1a\n", 8) + std::string(200, '\7'));
+    write_bytes(path(), std::string("\x89HDF\r\n\x1a\n", 8).append(200, '\7'));
     refused(ErrorKind::file, {"could not be opened", "HDF5:"});
     EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
     H5Eget_auto2(H5E_DEFAULT, &after, &data);
