@@ -22,7 +22,7 @@ struct TreeData;
 
 /// How the tree is cut. The defaults were measured (docs/performance-log.md); answers do not depend on them.
 struct TreeOptions {
-    int leaf_size = 24;         ///< most points in a leaf, n_max of plane 0; 1 or more
+    int leaf_size = 40;         ///< most points in a leaf, n_max of plane 0; 1 or more
     int coarsening = 8;         ///< n_max grows by this factor from plane to plane; 2 or more
     int top_size = 256;         ///< coarsening stops once a plane has no more nodes than this; 1 or more
     double regularisation = 50; ///< f_max of section II-D: no node's cell is larger than this times the mean cell of

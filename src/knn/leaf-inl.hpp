@@ -15,6 +15,8 @@
 #include <limits>
 #include <vector>
 
+#include <hwy/cache_control.h>
+
 #if defined(KITH_LEAF_INL_HPP) == defined(HWY_TARGET_TOGGLE)
 #ifdef KITH_LEAF_INL_HPP
 #undef KITH_LEAF_INL_HPP
@@ -33,7 +35,8 @@ public:
 
     LeafSearch(const SearchJob<T>& job, SearchScratch<T>& scratch)
         : receivers_(*job.receivers), sources_(*job.sources), request_(*job.request), sink_(*job.sink),
-          scratch_(scratch), direct_(sink_.direct()), needed_(request_.k + (request_.exclude_self ? 1 : 0)) {}
+          scratch_(scratch), direct_(sink_.direct()), whole_lines_(are_whole_lines(direct_, request_.k)),
+          needed_(request_.k + (request_.exclude_self ? 1 : 0)) {}
 
     /// Starts on a leaf of the receivers: all its rows are pending.
     HWY_INLINE void begin(std::int64_t leaf) {
@@ -50,7 +53,9 @@ public:
         }
         pending_ = rows_;
         farthest_ = 0;
-        sink_.expect(receivers_.points.indices.data() + first_, rows_, request_.k);
+        if (!whole_lines_) {
+            sink_.expect(receivers_.points.indices.data() + first_, rows_, request_.k);
+        }
     }
 
     /// The box of the pending rows.
@@ -106,8 +111,23 @@ public:
         return farthest_;
     }
 
+    /// Rows that were written past the cache are seen by other threads from now on.
+    HWY_INLINE void publish() {
+        if (whole_lines_) {
+            hwy::FlushStream();
+        }
+    }
+
 private:
     using LaneIndex = typename SearchScratch<T>::LaneIndex;
+
+    /// Whether each row is whole cache lines, of distances and of indices. Such rows are written without being read.
+    [[nodiscard]] static bool are_whole_lines(const DirectRows<T>& rows, std::int64_t k) {
+        constexpr std::uintptr_t line = 64;
+        const auto start =
+            reinterpret_cast<std::uintptr_t>(rows.distances) | reinterpret_cast<std::uintptr_t>(rows.indices);
+        return sizeof(T) == 4 && rows.distances != nullptr && start % line == 0 && k * sizeof(T) % line == 0;
+    }
 
     /// Points axis after axis, and their original indices.
     template <class Index>
@@ -201,7 +221,8 @@ private:
         write_row(scratch_.sorted_distances.data(), scratch_.sorted_indices.data(), found,
                   request_.exclude_self ? query : -1, request_.k, request_.report,
                   direct ? direct_.indices + query * request_.k : scratch_.row_indices.data() + row * request_.k,
-                  direct ? direct_.distances + query * request_.k : scratch_.row_distances.data() + row * request_.k);
+                  direct ? direct_.distances + query * request_.k : scratch_.row_distances.data() + row * request_.k,
+                  whole_lines_);
     }
 
     /// Gathers the points of some spans that lie within the bound of the box.
@@ -279,8 +300,8 @@ private:
         const T reached = found >= needed_ ? scratch_.sorted_distances[needed_ - 1] : farthest;
         if (reached > 0) { // places that many points share say nothing about the others
             // The guess lags by one query, unless it was wrong: then this query need not wait for the sort of the last.
-            scratch_.guess = too_small ? reached * guess_margin : scratch_.next_guess;
-            scratch_.next_guess = reached * guess_margin;
+            scratch_.guess = too_small ? reached * guess_margin_ : scratch_.next_guess;
+            scratch_.next_guess = reached * guess_margin_;
         }
         farthest_ = std::max(farthest_, reached);
         return found;
@@ -294,7 +315,7 @@ private:
 
     /// Many more survivors than needed, too many to be sorted in registers.
     [[nodiscard]] bool is_crowd(std::int64_t found) const {
-        return found > most_sorted_keys && found > needed_ + needed_ / 2 + 8;
+        return found > matrix_keys && found > needed_ + needed_ / 2 + 8;
     }
 
     /// Leaves out the farthest of a crowd of survivors, all within the threshold.
@@ -318,8 +339,11 @@ private:
         }
     }
 
-    /// The square of what the next query's k-th distance is rarely larger by.
-    static constexpr T guess_margin = T(1.18);
+    /// The square of what the next query's k-th distance is rarely larger by: the more neighbours, the less it varies.
+    [[nodiscard]] static T margin_for(std::int64_t needed) {
+        constexpr double few = 33;
+        return static_cast<T>(1 + 0.18 * std::min(1.0, std::sqrt(few / static_cast<double>(needed))));
+    }
 
     const PlaneTree<T>& receivers_;
     const PlaneTree<T>& sources_;
@@ -327,8 +351,10 @@ private:
     RowSink<T>& sink_;
     SearchScratch<T>& scratch_;
     const DirectRows<T> direct_;
+    const bool whole_lines_;    ///< direct rows are
     const std::int64_t needed_; ///< neighbours to find, with the query itself where that is left out
-    std::int64_t first_ = 0;    ///< sorted position of the leaf's first query
+    const T guess_margin_ = margin_for(needed_);
+    std::int64_t first_ = 0; ///< sorted position of the leaf's first query
     std::int64_t rows_ = 0;
     std::int64_t pending_ = 0;
     std::int64_t fewest_ = 0; ///< points that a row found that did not find enough

@@ -52,6 +52,7 @@ public:
         add_nodes(list, plane, box, 0, static_cast<std::int32_t>(plane.nodes), bound);
         keep_near(list, plane, bound);
         descend(0, node, bound);
+        leaf_.publish();
     }
 
 private:

@@ -126,15 +126,51 @@ HWY_INLINE void report_distances(const T* squared, std::int64_t size, const Repo
     }
 }
 
-/// Writes one finished row: the first k of the survivors, without the index `own` (-1: none is left out).
+/// Distances as reported and indices, past the cache, to whole lines of memory. False if the distances are too small or
+/// too large for that.
+template <class T>
+HWY_INLINE bool stream_row(const T* squared, const std::int32_t* indices, std::int64_t k, const ReportScale<T>& scale,
+                           std::int32_t* row_indices, T* row_distances) {
+    static_assert(sizeof(T) == 4);
+    const hn::ScalableTag<T> tag;
+    const hn::Rebind<std::int32_t, decltype(tag)> index_tag;
+    const std::int64_t lanes = static_cast<std::int64_t>(hn::Lanes(tag));
+    const T factor = scale.power.as_factor();
+    if (factor == 0) {
+        return false;
+    }
+    for (std::int64_t i = 0; i < k; i += lanes) {
+        const auto d2 = hn::LoadU(tag, squared + i);
+        hn::Stream(hn::Mul(scale.squared ? d2 : hn::Sqrt(d2), hn::Set(tag, factor)), tag, row_distances + i);
+    }
+    for (std::int64_t i = 0; i < k; i += lanes) {
+        hn::Stream(hn::LoadU(index_tag, indices + i), index_tag, row_indices + i);
+    }
+    return true;
+}
+
+/// Writes one finished row: the first k of the survivors, without the index `own` (-1: none is left out). `whole_lines`:
+/// the row is whole cache lines, which nobody reads soon.
 template <class T, class Index>
 HWY_NOINLINE void write_row(const T* sorted_distances, const Index* sorted_indices, std::int64_t found,
                             std::int32_t own, std::int64_t k, const ReportScale<T>& scale, std::int32_t* row_indices,
-                            T* row_distances) {
-    const std::int64_t most = std::min(found, own < 0 ? k : k + 1);
+                            T* row_distances, bool whole_lines) {
+    std::int64_t most = std::min(found, own < 0 ? k : k + 1);
     const auto* left_out = own < 0 ? sorted_indices + most : std::find(sorted_indices, sorted_indices + most, own);
+    if (left_out == sorted_indices && most > 0) { // as most points are their own nearest
+        ++sorted_distances;
+        ++sorted_indices;
+        --most;
+        left_out = sorted_indices + most;
+    }
     const bool all = left_out == sorted_indices + most;
     const std::int64_t kept = std::min(all ? most : most - 1, k);
+    if constexpr (sizeof(T) == 4) {
+        if (whole_lines && all && kept == k &&
+            stream_row(sorted_distances, sorted_indices, k, scale, row_indices, row_distances)) {
+            return;
+        }
+    }
     const std::int64_t before = std::min(left_out - sorted_indices, kept);
     report_distances(sorted_distances, before, scale, row_distances);
     report_distances(sorted_distances + before + 1, kept - before, scale, row_distances + before);

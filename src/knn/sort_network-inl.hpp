@@ -1,4 +1,4 @@
-// Sorting a few dozen 32-bit keys in vector registers.
+// Sorting 32-bit keys in vector registers: a few dozen at once, a few hundred in blocks of as many.
 //
 // A bitonic sort on a matrix of keys, as many columns as a vector has lanes and one row per vector: columns are sorted
 // by a network across rows, which needs no shuffles, then columns are merged in pairs, fours and so on. Sorted keys run
@@ -25,9 +25,12 @@ using KeyTag = hn::ScalableTag<std::uint32_t>;
 using KeyVector = hn::Vec<KeyTag>;
 inline constexpr int key_lanes = static_cast<int>(hn::MaxLanes(KeyTag()));
 
-/// The most rows, eight at most, and the most keys that the network sorts. Without lanes it sorts few.
+/// The most rows of a matrix, eight at most, its keys, and the most keys that are sorted, in several of them. Without
+/// lanes these are few.
 inline constexpr int most_rows = std::min(8, 64 / key_lanes);
-inline constexpr int most_sorted_keys = most_rows * key_lanes;
+inline constexpr int matrix_keys = most_rows * key_lanes;
+inline constexpr int most_matrices = 8;
+inline constexpr int most_sorted_keys = most_matrices * matrix_keys;
 
 HWY_INLINE void exchange(KeyVector& a, KeyVector& b) {
     const KeyVector lesser = hn::Min(a, b);
@@ -52,6 +55,20 @@ HWY_INLINE void sort_columns(KeyVector* row) {
         exchange(row[1], row[2]);
     } else if constexpr (Rows == 2) {
         exchange(row[0], row[1]);
+    }
+}
+
+/// Sorts bitonic columns; the first comparison is between rows `Distance` apart.
+template <int Rows, int Distance>
+HWY_INLINE void merge_rows(KeyVector* row) {
+    if constexpr (Distance >= 1) {
+#pragma GCC unroll 8
+        for (int r = 0; r < Rows; ++r) {
+            if ((r & Distance) == 0) {
+                exchange(row[r], row[r + Distance]);
+            }
+        }
+        merge_rows<Rows, Distance / 2>(row);
     }
 }
 
@@ -116,19 +133,6 @@ HWY_INLINE void merge_lanes(KeyVector* row) {
     }
 }
 
-template <int Rows, int Distance>
-HWY_INLINE void merge_rows(KeyVector* row) {
-    if constexpr (Distance >= 1) {
-#pragma GCC unroll 8
-        for (int r = 0; r < Rows; ++r) {
-            if ((r & Distance) == 0) {
-                exchange(row[r], row[r + Distance]);
-            }
-        }
-        merge_rows<Rows, Distance / 2>(row);
-    }
-}
-
 /// Merges sorted runs of `Columns` columns two by two, until one is left.
 template <int Rows, int Columns>
 HWY_INLINE void merge_columns(KeyVector* row) {
@@ -158,6 +162,71 @@ HWY_INLINE void sort_rows(KeyVector* row) {
 #if HWY_TARGET != HWY_SCALAR
     merge_columns<Rows, 1>(row);
 #endif
+}
+
+/// Sorts a bitonic run of so many matrices, one after the other in memory.
+template <int Matrices>
+HWY_INLINE void merge_matrices(std::uint32_t* keys) {
+    const KeyTag tag;
+    if constexpr (Matrices == 1) {
+        KeyVector row[most_rows];
+#pragma GCC unroll 8
+        for (int r = 0; r < most_rows; ++r) {
+            row[r] = hn::Load(tag, keys + r * key_lanes);
+        }
+#if HWY_TARGET != HWY_SCALAR
+        merge_lanes<most_rows, key_lanes / 2>(row);
+#endif
+        merge_rows<most_rows, most_rows / 2>(row);
+#pragma GCC unroll 8
+        for (int r = 0; r < most_rows; ++r) {
+            hn::Store(row[r], tag, keys + r * key_lanes);
+        }
+    } else {
+        std::uint32_t* second = keys + Matrices / 2 * matrix_keys;
+        for (int i = 0; i < Matrices / 2 * matrix_keys; i += key_lanes) {
+            KeyVector a = hn::Load(tag, keys + i);
+            KeyVector b = hn::Load(tag, second + i);
+            exchange(a, b);
+            hn::Store(a, tag, keys + i);
+            hn::Store(b, tag, second + i);
+        }
+        merge_matrices<Matrices / 2>(keys);
+        merge_matrices<Matrices / 2>(second);
+    }
+}
+
+/// Sorts so many matrices of most_rows rows, one after the other in aligned memory, across their bounds.
+template <int Matrices>
+HWY_NOINLINE void sort_matrices(std::uint32_t* keys) {
+    const KeyTag tag;
+    if constexpr (Matrices == 1) {
+        KeyVector row[most_rows];
+#pragma GCC unroll 8
+        for (int r = 0; r < most_rows; ++r) {
+            row[r] = hn::Load(tag, keys + r * key_lanes);
+        }
+        sort_rows<most_rows>(row);
+#pragma GCC unroll 8
+        for (int r = 0; r < most_rows; ++r) {
+            hn::Store(row[r], tag, keys + r * key_lanes);
+        }
+    } else {
+        std::uint32_t* second = keys + Matrices / 2 * matrix_keys;
+        sort_matrices<Matrices / 2>(keys);
+        sort_matrices<Matrices / 2>(second);
+        // The second run backwards, beside the first: both halves become bitonic, the second half backwards.
+        std::uint32_t* last = keys + Matrices * matrix_keys - key_lanes;
+        for (int i = 0; i < Matrices / 2 * matrix_keys; i += key_lanes) {
+            KeyVector a = hn::Load(tag, keys + i);
+            KeyVector b = hn::Reverse(tag, hn::Load(tag, last - i));
+            exchange(a, b);
+            hn::Store(a, tag, keys + i);
+            hn::Store(hn::Reverse(tag, b), tag, last - i);
+        }
+        merge_matrices<Matrices / 2>(keys);
+        merge_matrices<Matrices / 2>(second);
+    }
 }
 
 } // namespace kith::detail::HWY_NAMESPACE

@@ -1,14 +1,16 @@
 // The survivors of one query: from a block of candidate points to the few that lie within a threshold, in order.
 //
 // One pass measures all distances, keeps them, and notes the positions of those within the threshold; another threshold
-// then costs a pass over the distances alone. A few dozen survivors are sorted in registers by a 32-bit key, the upper
-// bits of the distance above the survivor's number. Keys whose upper bits are alike, which is rare unless points lie on
-// a lattice, may stand for distances in another order: then, and where survivors are many, the exact sort decides.
+// then costs a pass over the distances alone. Survivors are sorted in registers by a 32-bit key, the upper bits of the
+// distance above the survivor's number. Keys whose upper bits are alike may stand for distances in another order: few
+// of them are put right afterwards; where they are many, as on a lattice, and where survivors are, the exact sort
+// decides.
 
 #include "knn/select-inl.hpp"
 #include "knn/sort_network-inl.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cstdint>
 #include <limits>
 #include <vector>
@@ -92,12 +94,12 @@ struct Survivors {
     std::vector<Candidate<T>>& spare;
 };
 
-/// The bits of a number are in its lower ones; a distance's upper bits are above.
-inline constexpr std::uint32_t number_mask = 63;
-static_assert(most_sorted_keys <= number_mask + 1);
+/// The lower bits of a key are a survivor's number, the upper ones its distance's.
+template <int Keys>
+inline constexpr std::uint32_t number_mask = std::bit_ceil(static_cast<unsigned>(Keys)) - 1;
 
 /// Keys of the distances at some positions, whose numbers count from `first`.
-template <class T>
+template <int Keys, class T>
 HWY_INLINE KeyVector make_keys(const T* distances, const std::int32_t* positions, int first) {
     const KeyTag tag;
     HWY_ALIGN float rounded[key_lanes]; // one by one: gather instructions are no faster
@@ -105,38 +107,56 @@ HWY_INLINE KeyVector make_keys(const T* distances, const std::int32_t* positions
         rounded[lane] = static_cast<float>(distances[positions[lane]]);
     }
     const auto distance = hn::Load(hn::Rebind<float, KeyTag>(), rounded);
-    const auto upper = hn::And(hn::BitCast(tag, distance), hn::Set(tag, ~number_mask));
+    const auto upper = hn::And(hn::BitCast(tag, distance), hn::Set(tag, ~number_mask<Keys>));
     return hn::Or(upper, hn::Iota(tag, static_cast<std::uint32_t>(first)));
 }
 
-/// Sorts by keys in so many rows; false if that does not tell which are the first `wanted`.
-template <int Rows, class T, class Index>
+/// Sorts by keys in so many matrices of so many rows; false if that does not tell which are the first `wanted`.
+template <int Rows, int Matrices, class T, class Index>
 HWY_NOINLINE bool sort_in_rows(const Survivors<T, Index>& survivors, int wanted) {
+    constexpr int all_rows = Rows * Matrices;
+    constexpr int room = all_rows * key_lanes;
     const KeyTag tag;
-    KeyVector row[Rows];
+    HWY_ALIGN std::uint32_t keys[room];
+    const T* distances = survivors.measured.distances;
+    const std::int32_t* positions = survivors.measured.positions;
+    if constexpr (Matrices == 1) {
+        KeyVector row[Rows];
 #pragma GCC unroll 8
-    for (int r = 0; r < Rows; ++r) {
-        row[r] = make_keys(survivors.measured.distances, survivors.measured.positions + r * key_lanes, r * key_lanes);
-    }
-    sort_rows<Rows>(row);
-    HWY_ALIGN std::uint32_t keys[Rows * key_lanes];
+        for (int r = 0; r < Rows; ++r) {
+            row[r] = make_keys<room>(distances, positions + r * key_lanes, r * key_lanes);
+        }
+        sort_rows<Rows>(row);
 #pragma GCC unroll 8
-    for (int r = 0; r < Rows; ++r) {
-        hn::Store(row[r], tag, keys + r * key_lanes);
+        for (int r = 0; r < Rows; ++r) {
+            hn::Store(row[r], tag, keys + r * key_lanes);
+        }
+    } else {
+        for (int r = 0; r < all_rows; ++r) {
+            hn::Store(make_keys<room>(distances, positions + r * key_lanes, r * key_lanes), tag, keys + r * key_lanes);
+        }
+        sort_matrices<Matrices>(keys);
     }
-    for (int i = 0, lane = 0; i < wanted; ++lane) { // whole lanes; room for a vector more is enough
+    const std::uint32_t* matrix = keys;
+    for (int i = 0, lane = 0; i < wanted;) { // whole lanes; room for a vector more is enough
 #pragma GCC unroll 8
         for (int r = 0; r < Rows; ++r, ++i) {
-            const std::int32_t position = survivors.measured.positions[keys[r * key_lanes + lane] & number_mask];
-            survivors.sorted_distances[i] = survivors.measured.distances[position];
+            const std::int32_t position = positions[matrix[r * key_lanes + lane] & number_mask<room>];
+            survivors.sorted_distances[i] = distances[position];
             survivors.sorted_indices[i] = survivors.indices[position];
+        }
+        if (++lane == key_lanes) {
+            matrix += Rows * key_lanes;
+            lane = 0;
         }
     }
     if (wanted == survivors.measured.found) {
         return true;
     }
-    const auto key = [&keys](int i) { return keys[(i % Rows) * key_lanes + i / Rows]; };
-    return (key(wanted) ^ key(wanted - 1)) > number_mask;
+    const auto key = [&keys](int i) {
+        return keys[i / (Rows * key_lanes) * (Rows * key_lanes) + i % Rows * key_lanes + i % (Rows * key_lanes) / Rows];
+    };
+    return (key(wanted) ^ key(wanted - 1)) > number_mask<room>;
 }
 
 /// Whether each of the first distances is smaller than the next. Reads a vector more.
@@ -151,6 +171,30 @@ HWY_INLINE bool strictly_ascend(const T* distances, std::int64_t size) {
         wrong = hn::Or(wrong, hn::AndNot(ascends, counts));
     }
     return hn::AllFalse(tag, wrong);
+}
+
+/// Sorts what is almost in order by (distance, index). Gives up, with false, if that takes more steps than there are.
+template <class T, class Index>
+HWY_NOINLINE bool put_right(T* distances, Index* indices, std::int64_t size) {
+    std::int64_t steps = 0;
+    for (std::int64_t i = 1; i < size; ++i) {
+        const T distance = distances[i];
+        const Index index = indices[i];
+        std::int64_t place = i;
+        for (; place > 0 &&
+               (distance < distances[place - 1] || (distance == distances[place - 1] && index < indices[place - 1]));
+             --place) {
+            distances[place] = distances[place - 1];
+            indices[place] = indices[place - 1];
+        }
+        distances[place] = distance;
+        indices[place] = index;
+        steps += i - place;
+        if (steps > size) {
+            return false;
+        }
+    }
+    return true;
 }
 
 /// Sorts by keys of 32 bits. False if keys are too much alike to tell the order of the first `needed`.
@@ -170,16 +214,33 @@ HWY_INLINE bool sort_by_key(const Survivors<T, Index>& survivors, std::int64_t n
         hn::StoreU(behind, position_tag, survivors.measured.positions + i);
     }
     bool told = false;
-    if (rows == 1) {
-        told = sort_in_rows<1>(survivors, wanted);
-    } else if (rows == 2) {
-        told = sort_in_rows<2>(survivors, wanted);
-    } else if (rows == 4) {
-        told = sort_in_rows<4>(survivors, wanted);
-    } else if constexpr (most_rows == 8) {
-        told = sort_in_rows<8>(survivors, wanted);
+    switch (rows) {
+    case 1:
+        told = sort_in_rows<1, 1>(survivors, wanted);
+        break;
+    case 2:
+        told = sort_in_rows<2, 1>(survivors, wanted);
+        break;
+    case 4:
+        told = sort_in_rows<4, 1>(survivors, wanted);
+        break;
+    default:
+        switch (rows / most_rows) {
+        case 1:
+            told = sort_in_rows<most_rows, 1>(survivors, wanted);
+            break;
+        case 2:
+            told = sort_in_rows<most_rows, 2>(survivors, wanted);
+            break;
+        case 4:
+            told = sort_in_rows<most_rows, 4>(survivors, wanted);
+            break;
+        default:
+            told = sort_in_rows<most_rows, most_matrices>(survivors, wanted);
+        }
     }
-    return told && strictly_ascend(survivors.sorted_distances, wanted);
+    return told && (strictly_ascend(survivors.sorted_distances, wanted) ||
+                    put_right(survivors.sorted_distances, survivors.sorted_indices, wanted));
 }
 
 /// Sorts survivors by (distance, index), at least the first `needed` of them.

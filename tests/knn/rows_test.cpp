@@ -6,6 +6,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <vector>
@@ -76,6 +78,45 @@ TEST_F(Rows, EitherHalfMayBeLeftOut) {
         knn_into({std::span<std::int32_t>(), std::span(distances)}, tree(), k, {.engine = engine});
         EXPECT_EQ(distances, expected.distances);
     }
+}
+
+// Rows that are whole cache lines are written another way, unless they are not full.
+TEST_F(Rows, ThatAreWholeLinesAreTheSame) {
+    constexpr std::int64_t line = 64 / sizeof(float);
+    for (const float scale : {1.0F, 1e-19F, 1e-30F, 1e18F}) {
+        std::vector<float> scaled = points;
+        std::for_each(scaled.begin(), scaled.end(), [scale](float& x) { x *= scale; });
+        for (const std::int64_t count : {200, 16, 10}) {
+            for (const bool exclude_self : {false, true}) {
+                for (const bool squared : {false, true}) {
+                    for (const std::int64_t length : {line, 2 * line, 2 * line + 8}) {
+                        const KnnOptions options{
+                            .exclude_self = exclude_self, .squared = squared, .engine = Engine::tree};
+                        std::vector<float> distances(count * length + 2 * line);
+                        std::vector<std::int32_t> indices(count * length + 2 * line);
+                        const auto start = [](const auto& memory, std::size_t past) {
+                            return (line - reinterpret_cast<std::uintptr_t>(memory.data()) / sizeof(float) % line) +
+                                   past;
+                        };
+                        std::vector<float> found_distances[2];
+                        std::vector<std::int32_t> found_indices[2];
+                        for (const std::size_t past : {0, 1}) { // on a line's start, and not
+                            const auto rows = static_cast<std::size_t>(count * length);
+                            const std::span<float> d(distances.data() + start(distances, past), rows);
+                            const std::span<std::int32_t> i(indices.data() + start(indices, past), rows);
+                            knn_into({i, d}, PointsView(scaled.data(), count, 3), length, {}, options);
+                            found_distances[past].assign(d.begin(), d.end());
+                            found_indices[past].assign(i.begin(), i.end());
+                        }
+                        EXPECT_EQ(found_distances[0], found_distances[1]);
+                        EXPECT_EQ(found_indices[0], found_indices[1]);
+                    }
+                }
+            }
+        }
+    }
+    const KnnResult owned = knn(tree(), line, {.engine = Engine::tree});
+    EXPECT_TRUE(same_rows<float>(owned, oracle::Neighbors<float>(copy).rows(line)));
 }
 
 TEST_F(Rows, OfTheWrongSizeAreRefused) {
