@@ -18,7 +18,7 @@
 
 namespace kith::cli {
 
-/// Throw UsageError unless the whole text is a decimal number of at least `least`, or a finite number of 0 or more.
+/// Throw UsageError unless the text is a whole number (16, 1e6) of at least `least`, or a finite number of 0 or more.
 [[nodiscard]] std::int64_t parse_whole(std::string_view option, std::string_view text, std::int64_t least,
                                        std::int64_t most);
 [[nodiscard]] double parse_length(std::string_view option, std::string_view text);

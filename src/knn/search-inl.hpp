@@ -9,9 +9,9 @@
 // For a leaf, that bound is several times wider than what its points need. So the leaf is first searched within a
 // radius that is expected to do (reach.hpp), straight from the list of its parent (spans-inl.hpp); rows that find fewer
 // than k there are searched within twice the volume or more, and so on, and what is left after a few rounds, or lies
-// among too many points, takes the guaranteed bound. Bounds are pairs of squared distance and index, so that ties are cut as exactly
-// as distances. Lists live in per-thread memory: nothing is allocated in the inner loops and memory does not grow
-// with N.
+// among too many points, takes the guaranteed bound. Bounds are pairs of squared distance and index, so that ties are
+// cut as exactly as distances. Lists live in per-thread memory: nothing is allocated in the inner loops and memory does
+// not grow with N.
 
 #include "knn/leaf-inl.hpp"
 #include "knn/spans-inl.hpp"

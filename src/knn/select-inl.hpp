@@ -154,7 +154,7 @@ HWY_INLINE bool stream_row(const T* squared, const std::int32_t* indices, std::i
 template <class T, class Index>
 HWY_NOINLINE void write_row(const T* sorted_distances, const Index* sorted_indices, std::int64_t found,
                             std::int32_t own, std::int64_t k, const ReportScale<T>& scale, std::int32_t* row_indices,
-                            T* row_distances, bool whole_lines) {
+                            T* row_distances, bool whole_lines = false) {
     std::int64_t most = std::min(found, own < 0 ? k : k + 1);
     const auto* left_out = own < 0 ? sorted_indices + most : std::find(sorted_indices, sorted_indices + most, own);
     if (left_out == sorted_indices && most > 0) { // as most points are their own nearest

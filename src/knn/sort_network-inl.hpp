@@ -164,24 +164,41 @@ HWY_INLINE void sort_rows(KeyVector* row) {
 #endif
 }
 
+/// Where the i-th smallest key is in memory, of matrices of so many rows that lie one after the other.
+template <int Rows>
+constexpr int sorted_place(int i) {
+    const int within = i % (Rows * key_lanes);
+    return i - within + within % Rows * key_lanes + within / Rows;
+}
+
+template <int Rows>
+HWY_INLINE void load_rows(const std::uint32_t* keys, KeyVector* row) {
+#pragma GCC unroll 8
+    for (int r = 0; r < Rows; ++r) {
+        row[r] = hn::Load(KeyTag(), keys + r * key_lanes);
+    }
+}
+
+template <int Rows>
+HWY_INLINE void store_rows(const KeyVector* row, std::uint32_t* keys) {
+#pragma GCC unroll 8
+    for (int r = 0; r < Rows; ++r) {
+        hn::Store(row[r], KeyTag(), keys + r * key_lanes);
+    }
+}
+
 /// Sorts a bitonic run of so many matrices, one after the other in memory.
 template <int Matrices>
 HWY_INLINE void merge_matrices(std::uint32_t* keys) {
     const KeyTag tag;
     if constexpr (Matrices == 1) {
         KeyVector row[most_rows];
-#pragma GCC unroll 8
-        for (int r = 0; r < most_rows; ++r) {
-            row[r] = hn::Load(tag, keys + r * key_lanes);
-        }
+        load_rows<most_rows>(keys, row);
 #if HWY_TARGET != HWY_SCALAR
         merge_lanes<most_rows, key_lanes / 2>(row);
 #endif
         merge_rows<most_rows, most_rows / 2>(row);
-#pragma GCC unroll 8
-        for (int r = 0; r < most_rows; ++r) {
-            hn::Store(row[r], tag, keys + r * key_lanes);
-        }
+        store_rows<most_rows>(row, keys);
     } else {
         std::uint32_t* second = keys + Matrices / 2 * matrix_keys;
         for (int i = 0; i < Matrices / 2 * matrix_keys; i += key_lanes) {
@@ -202,15 +219,9 @@ HWY_NOINLINE void sort_matrices(std::uint32_t* keys) {
     const KeyTag tag;
     if constexpr (Matrices == 1) {
         KeyVector row[most_rows];
-#pragma GCC unroll 8
-        for (int r = 0; r < most_rows; ++r) {
-            row[r] = hn::Load(tag, keys + r * key_lanes);
-        }
+        load_rows<most_rows>(keys, row);
         sort_rows<most_rows>(row);
-#pragma GCC unroll 8
-        for (int r = 0; r < most_rows; ++r) {
-            hn::Store(row[r], tag, keys + r * key_lanes);
-        }
+        store_rows<most_rows>(row, keys);
     } else {
         std::uint32_t* second = keys + Matrices / 2 * matrix_keys;
         sort_matrices<Matrices / 2>(keys);

@@ -127,10 +127,7 @@ HWY_NOINLINE bool sort_in_rows(const Survivors<T, Index>& survivors, int wanted)
             row[r] = make_keys<room>(distances, positions + r * key_lanes, r * key_lanes);
         }
         sort_rows<Rows>(row);
-#pragma GCC unroll 8
-        for (int r = 0; r < Rows; ++r) {
-            hn::Store(row[r], tag, keys + r * key_lanes);
-        }
+        store_rows<Rows>(row, keys);
     } else {
         for (int r = 0; r < all_rows; ++r) {
             hn::Store(make_keys<room>(distances, positions + r * key_lanes, r * key_lanes), tag, keys + r * key_lanes);
@@ -153,10 +150,7 @@ HWY_NOINLINE bool sort_in_rows(const Survivors<T, Index>& survivors, int wanted)
     if (wanted == survivors.measured.found) {
         return true;
     }
-    const auto key = [&keys](int i) {
-        return keys[i / (Rows * key_lanes) * (Rows * key_lanes) + i % Rows * key_lanes + i % (Rows * key_lanes) / Rows];
-    };
-    return (key(wanted) ^ key(wanted - 1)) > number_mask<room>;
+    return (keys[sorted_place<Rows>(wanted)] ^ keys[sorted_place<Rows>(wanted - 1)]) > number_mask<room>;
 }
 
 /// Whether each of the first distances is smaller than the next. Reads a vector more.

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace kith::test {
@@ -80,38 +81,45 @@ TEST_F(Rows, EitherHalfMayBeLeftOut) {
     }
 }
 
+constexpr std::int64_t line = 64 / sizeof(float);
+
+/// Rows of a self-search in memory that starts at a cache line, or some numbers past it.
+oracle::Rows<float> rows_in_lines(const PointsView& points, std::int64_t length, const KnnOptions& options,
+                                  std::size_t past) {
+    const auto size = static_cast<std::size_t>(points.count() * length);
+    std::vector<float> distances(size + 2 * line);
+    std::vector<std::int32_t> indices(size + 2 * line);
+    const auto rows_in = [&](auto& memory) {
+        const std::uintptr_t start = reinterpret_cast<std::uintptr_t>(memory.data()) / sizeof(float);
+        return std::span(memory).subspan(line - start % line + past, size);
+    };
+    const auto d = rows_in(distances);
+    const auto i = rows_in(indices);
+    knn_into({i, d}, points, length, {}, options);
+    return {{i.begin(), i.end()}, {d.begin(), d.end()}};
+}
+
 // Rows that are whole cache lines are written another way, unless they are not full.
 TEST_F(Rows, ThatAreWholeLinesAreTheSame) {
-    constexpr std::int64_t line = 64 / sizeof(float);
+    std::vector<std::pair<std::int64_t, KnnOptions>> asked;
+    for (const std::int64_t length : {line, 2 * line, 2 * line + 8}) {
+        for (const bool exclude_self : {false, true}) {
+            for (const bool squared : {false, true}) {
+                asked.push_back({length, {.exclude_self = exclude_self, .squared = squared, .engine = Engine::tree}});
+            }
+        }
+    }
     for (const float scale : {1.0F, 1e-19F, 1e-30F, 1e18F}) {
-        std::vector<float> scaled = points;
-        std::for_each(scaled.begin(), scaled.end(), [scale](float& x) { x *= scale; });
         for (const std::int64_t count : {200, 16, 10}) {
-            for (const bool exclude_self : {false, true}) {
-                for (const bool squared : {false, true}) {
-                    for (const std::int64_t length : {line, 2 * line, 2 * line + 8}) {
-                        const KnnOptions options{
-                            .exclude_self = exclude_self, .squared = squared, .engine = Engine::tree};
-                        std::vector<float> distances(count * length + 2 * line);
-                        std::vector<std::int32_t> indices(count * length + 2 * line);
-                        const auto start = [](const auto& memory, std::size_t past) {
-                            return (line - reinterpret_cast<std::uintptr_t>(memory.data()) / sizeof(float) % line) +
-                                   past;
-                        };
-                        std::vector<float> found_distances[2];
-                        std::vector<std::int32_t> found_indices[2];
-                        for (const std::size_t past : {0, 1}) { // on a line's start, and not
-                            const auto rows = static_cast<std::size_t>(count * length);
-                            const std::span<float> d(distances.data() + start(distances, past), rows);
-                            const std::span<std::int32_t> i(indices.data() + start(indices, past), rows);
-                            knn_into({i, d}, PointsView(scaled.data(), count, 3), length, {}, options);
-                            found_distances[past].assign(d.begin(), d.end());
-                            found_indices[past].assign(i.begin(), i.end());
-                        }
-                        EXPECT_EQ(found_distances[0], found_distances[1]);
-                        EXPECT_EQ(found_indices[0], found_indices[1]);
-                    }
-                }
+            std::vector<float> scaled(points.begin(), points.begin() + 3 * count);
+            std::for_each(scaled.begin(), scaled.end(), [scale](float& x) { x *= scale; });
+            const oracle::Neighbors<float> neighbors(oracle::working_copy<float>(scaled, 3));
+            for (const auto& [length, options] : asked) {
+                const oracle::Rows<float> at_line = rows_in_lines(PointsView(scaled, 3), length, options, 0);
+                const oracle::Rows<float> past_it = rows_in_lines(PointsView(scaled, 3), length, options, 1);
+                EXPECT_EQ(at_line.distances, past_it.distances);
+                EXPECT_EQ(at_line.indices, past_it.indices);
+                EXPECT_TRUE(same_rows<float>(at_line, neighbors.rows(length, options), length));
             }
         }
     }

@@ -31,7 +31,7 @@ std::vector<std::uint32_t> sorted_in_rows(const std::vector<std::uint32_t>& keys
     }
     std::vector<std::uint32_t> sorted;
     for (std::size_t i = 0; i < keys.size(); ++i) {
-        sorted.push_back(room[i % Rows * key_lanes + i / Rows]);
+        sorted.push_back(room[sorted_place<Rows>(static_cast<int>(i))]);
     }
     return sorted;
 }
@@ -43,8 +43,7 @@ std::vector<std::uint32_t> sorted_in_matrices(const std::vector<std::uint32_t>& 
     sort_matrices<Matrices>(room);
     std::vector<std::uint32_t> sorted;
     for (std::size_t i = 0; i < keys.size(); ++i) {
-        const std::size_t within = i % matrix_keys;
-        sorted.push_back(room[i - within + within % most_rows * key_lanes + within / most_rows]);
+        sorted.push_back(room[sorted_place<most_rows>(static_cast<int>(i))]);
     }
     return sorted;
 }

@@ -66,7 +66,7 @@ void search_tiles(const BruteForceJob<T>& job, std::int64_t begin, std::int64_t 
                        scratch.sorted_indices.data(), scratch.candidates);
         write_row(scratch.sorted_distances.data(), scratch.sorted_indices.data(), found[row],
                   request.exclude_self ? job.receivers->indices[begin + row] : -1, k, request.report,
-                  scratch.row_indices.data() + row * k, scratch.row_distances.data() + row * k, false);
+                  scratch.row_indices.data() + row * k, scratch.row_distances.data() + row * k);
     }
     job.sink->take({begin, rows, job.receivers->indices.data() + begin, k, scratch.row_indices.data(),
                     scratch.row_distances.data()});
