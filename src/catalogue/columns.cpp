@@ -127,7 +127,7 @@ double scale_for(double largest) {
 
 void take_positions(Columns& columns, const PointsView& positions, const Box& box) {
     with_dtype(positions.dtype(), [&](auto zero) {
-        const Frame<decltype(zero)> frame = make_frame<decltype(zero)>(positions, box);
+        const Frame<decltype(zero)> frame = place_sources<decltype(zero)>(positions, box).frame;
         const double scale = scale_for(std::ldexp(1.0, std::min(32 - frame.exponent, 1023))); // above every coordinate
         columns.positions = VectorColumn(positions, scale);
         for (int axis = 0; axis < columns.dimension; ++axis) {

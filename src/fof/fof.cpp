@@ -70,12 +70,6 @@ void resolve_length(const LinkingLength& length, const Frame<T>& frame, std::int
     }
 }
 
-Buffer<std::int32_t> own_roots(Context& context, std::int64_t count) {
-    Buffer<std::int32_t> parents(context.ledger(), count);
-    std::iota(parents.data(), parents.data() + count, 0);
-    return parents;
-}
-
 template <Coordinate T>
 T squared_length(const Frame<T>& frame, const FofResult& result) {
     const T radius = frame.load_radius(result.linking_length);
@@ -85,7 +79,7 @@ T squared_length(const Frame<T>& frame, const FofResult& result) {
 template <Coordinate T>
 void link_tree(Context& context, const PlaneTree<T>& tree, FofResult& result) {
     const std::int64_t count = tree.points.count;
-    Buffer<std::int32_t> parents = own_roots(context, count);
+    Buffer<std::int32_t> parents(context.ledger(), count);
     std::vector<Buffer<std::uint8_t>> whole;
     LinkJob<T> job{&tree.points, &tree, squared_length(tree.points.frame, result), UnionFind(parents.data()), {}};
     for (const Plane<T>& plane : tree.planes) {
@@ -113,8 +107,9 @@ void link_tree(Context& context, const PlaneTree<T>& tree, FofResult& result) {
 template <Coordinate T>
 void link_all_pairs(Context& context, const PointSet<T>& points, FofResult& result) {
     constexpr std::int64_t tile = 512;
-    Buffer<std::int32_t> parents = own_roots(context, points.count);
+    Buffer<std::int32_t> parents(context.ledger(), points.count);
     const LinkJob<T> job{&points, nullptr, squared_length(points.frame, result), UnionFind(parents.data()), {}};
+    job.groups.separate(0, static_cast<std::int32_t>(points.count));
     const std::int64_t tiles = (points.count + tile - 1) / tile;
     context.expect(tiles * tiles);
     parallel_for(0, tiles * tiles, 1, [&](std::int64_t first, std::int64_t last) {
@@ -171,18 +166,18 @@ FofResult fof(const PointsView& points, LinkingLength linking_length, const Box&
                            (options.engine == Engine::automatic && points.count() <= detail::brute_force_pays);
     result.engine = all_pairs ? Engine::brute_force : Engine::tree;
     detail::with_dtype(points.dtype(), [&]<Coordinate T>(T) {
-        detail::Frame<T> frame;
-        context.run([&] { frame = detail::make_frame<T>(points, box); });
-        detail::resolve_length(linking_length, frame, points.count(), result);
+        detail::PlacedPoints<T> placed;
+        context.run([&] { placed = detail::place_sources<T>(points, box); });
+        detail::resolve_length(linking_length, placed.frame, points.count(), result);
         if (all_pairs) {
             context.stage("link", [&] {
                 detail::with_dimension(points.dimension(), [&]<int D>(std::integral_constant<int, D>) {
-                    detail::link_all_pairs(context, detail::gather_points<T, D>(context, points, frame), result);
+                    detail::link_all_pairs(context, detail::gather_points<T, D>(context, placed), result);
                 });
             });
             return;
         }
-        const detail::PlaneTree<T> tree = detail::build_plane_tree<T>(context, points, frame, TreeOptions{});
+        const detail::PlaneTree<T> tree = detail::build_plane_tree<T>(context, placed, TreeOptions{});
         context.stage("link", [&] { detail::link_tree(context, tree, result); });
     });
     result.stages = context.take_stages();

@@ -101,17 +101,16 @@ private:
     using PointLinker<T, D, Periodic>::link_point;
     using PointLinker<T, D, Periodic>::link_within;
 
+    /// All pairs within a node none of whose points has a parent yet.
     void link_inside(int level, std::int32_t node) {
+        const Plane<T>& plane = tree_.planes[level];
         if (fits_linking_length(level, node)) {
-            make_whole(level, node);
+            groups_.adopt(plane.first_point[node], plane.first_point[node + 1]);
+            mark_with_descendants(level, node);
             return;
         }
-        const Plane<T>& plane = tree_.planes[level];
         if (level == 0) {
-            const std::int32_t begin = plane.first_point[node];
-            const std::int32_t end = plane.first_point[node + 1];
-            link_within(begin, end);
-            if (are_one_group(begin, end)) {
+            if (link_leaf(plane.first_point[node], plane.first_point[node + 1])) {
                 mark(level, node);
             }
             return;
@@ -127,6 +126,51 @@ private:
         if (are_one_group(level - 1, first, last)) {
             mark(level, node);
         }
+    }
+
+    /// All pairs within a leaf that no other thread sees yet. Returns whether they are one group.
+    [[nodiscard]] bool link_leaf(std::int32_t begin, std::int32_t end) const {
+        if (end - begin > 64) { // more than a word of bits
+            groups_.separate(begin, end);
+            link_within(begin, end);
+            return are_one_group(begin, end);
+        }
+        // Groups one after the other: friends of its members are looked for among the points without a group only.
+        std::uint64_t free = ~std::uint64_t{0} >> (64 - (end - begin));
+        bool one_group = true;
+        while (free != 0) {
+            std::uint64_t waiting = free & -free;
+            std::uint64_t members = waiting;
+            free ^= waiting;
+            while ((waiting != 0) & (free != 0)) {
+                const int point = std::countr_zero(waiting);
+                const std::uint64_t friends = friends_in_leaf(begin, point, free);
+                free ^= friends;
+                members |= friends;
+                waiting = (waiting & (waiting - 1)) | friends;
+            }
+            one_group = one_group && std::popcount(members) == end - begin;
+            groups_.adopt(begin, members);
+        }
+        return one_group;
+    }
+
+    /// Which of the points `among`, bits counted from `begin`, lie within the linking length of one of the leaf.
+    [[nodiscard]] HWY_INLINE std::uint64_t friends_in_leaf(std::int64_t begin, int point, std::uint64_t among) const {
+        const Tag tag;
+        const int lanes = static_cast<int>(hn::Lanes(tag));
+        T place[D];
+        for (int axis = 0; axis < D; ++axis) {
+            place[axis] = points_.axis(axis)[begin + point];
+        }
+        std::uint64_t friends = 0;
+        const int last = 63 - std::countl_zero(among);
+        for (int i = std::countr_zero(among); i <= last; i += lanes) {
+            const Columns<Tag> others{tag, points_.axis(0) + begin + i, points_.stride};
+            const auto distance = point_distances<Periodic, D>(tag, place, period_, others, hn::Zero(tag));
+            friends |= std::uint64_t{mask_bits(tag, hn::Le(distance, hn::Set(tag, limit_)))} << i;
+        }
+        return friends & among;
     }
 
     /// Whether the points [begin, end) are one group so far.
@@ -239,6 +283,10 @@ private:
         for (std::int32_t i = first + 1; i < plane.first_point[node + 1]; ++i) {
             groups_.unite(first, i);
         }
+        mark_with_descendants(level, node);
+    }
+
+    void mark_with_descendants(int level, std::int32_t node) const {
         std::int32_t begin = node;
         std::int32_t end = node + 1;
         while (true) {

@@ -6,16 +6,35 @@
 // section IV-A.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
+#include <bit>
 #include <cstdint>
+#include <numeric>
 #include <utility>
 
 namespace kith::detail {
 
 class UnionFind {
 public:
-    /// Uses memory of one int32 per point; the caller sets each to its own position.
+    /// Uses memory of one int32 per point. Every point gets its first parent by `separate` or `adopt`.
     explicit UnionFind(std::int32_t* parents) : parents_(parents) {}
+
+    /// Each of [begin, end) a group of its own. No other thread may be at these points.
+    void separate(std::int32_t begin, std::int32_t end) const noexcept {
+        std::iota(parents_ + begin, parents_ + end, begin);
+    }
+    /// All of [begin, end) one group; alone there, as above.
+    void adopt(std::int32_t begin, std::int32_t end) const noexcept {
+        std::fill(parents_ + begin, parents_ + end, begin);
+    }
+    /// One group of those whose bit is set, at least one, counted from `begin`; alone there, as above.
+    void adopt(std::int32_t begin, std::uint64_t members) const noexcept {
+        const std::int32_t root = begin + std::countr_zero(members);
+        for (; members != 0; members &= members - 1) {
+            parents_[begin + std::countr_zero(members)] = root;
+        }
+    }
 
     [[nodiscard]] std::int32_t find(std::int32_t point) const noexcept {
         while (true) {

@@ -14,6 +14,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 namespace kith {
 
@@ -114,10 +115,9 @@ TreeOptions query_tree_options(const PlaneTree<T>& sources, std::int64_t queries
 
 /// Rows in which every neighbour is missing.
 template <Coordinate T>
-void give_empty_rows(Context& context, const PointsView& queries, const Frame<T>& frame, std::int64_t k,
-                     RowSink<T>& sink) {
-    with_dimension(queries.dimension(), [&]<int D>(std::integral_constant<int, D>) {
-        const PointSet<T> receivers = gather_points<T, D>(context, queries, frame);
+void give_empty_rows(Context& context, const PlacedPoints<T>& queries, std::int64_t k, RowSink<T>& sink) {
+    with_dimension(queries.view.dimension(), [&]<int D>(std::integral_constant<int, D>) {
+        const PointSet<T> receivers = gather_points<T, D>(context, queries);
         const std::vector<std::int32_t> indices(static_cast<std::size_t>(k), -1);
         const std::vector<T> distances(static_cast<std::size_t>(k), std::numeric_limits<T>::infinity());
         for (std::int64_t i = 0; i < receivers.count; ++i) {
@@ -129,15 +129,14 @@ void give_empty_rows(Context& context, const PointsView& queries, const Frame<T>
 /// Runs the stages of a search of a finished tree. Null queries mean a self-search.
 template <Coordinate T>
 void search_in_tree(Context& context, const PlaneTree<T>& sources, const TreeOptions& tree_options,
-                    const PointsView* queries, std::int64_t k, const KnnOptions& options, RowSink<T>& sink) {
-    const Frame<T>& frame = sources.points.frame;
-    const KnnRequest<T> request = make_request(frame, k, options);
-    if (queries != nullptr ? queries->count() == 0 : sources.points.count == 0) {
+                    const PlacedPoints<T>* queries, std::int64_t k, const KnnOptions& options, RowSink<T>& sink) {
+    const KnnRequest<T> request = make_request(sources.points.frame, k, options);
+    if (queries != nullptr ? queries->view.count() == 0 : sources.points.count == 0) {
         context.stage("search", [] {});
         return;
     }
     if (sources.points.count == 0) {
-        context.stage("search", [&] { give_empty_rows(context, *queries, frame, k, sink); });
+        context.stage("search", [&] { give_empty_rows(context, *queries, k, sink); });
         return;
     }
     if (options.engine == Engine::brute_force) {
@@ -146,8 +145,8 @@ void search_in_tree(Context& context, const PlaneTree<T>& sources, const TreeOpt
                 search_all_pairs(context, sources.points, sources.points, request, sink);
                 return;
             }
-            with_dimension(queries->dimension(), [&]<int D>(std::integral_constant<int, D>) {
-                search_all_pairs(context, gather_points<T, D>(context, *queries, frame), sources.points, request, sink);
+            with_dimension(queries->view.dimension(), [&]<int D>(std::integral_constant<int, D>) {
+                search_all_pairs(context, gather_points<T, D>(context, *queries), sources.points, request, sink);
             });
         });
         return;
@@ -157,7 +156,7 @@ void search_in_tree(Context& context, const PlaneTree<T>& sources, const TreeOpt
         return;
     }
     const PlaneTree<T> receivers =
-        build_plane_tree<T>(context, *queries, frame, query_tree_options(sources, queries->count(), tree_options));
+        build_plane_tree<T>(context, *queries, query_tree_options(sources, queries->view.count(), tree_options));
     context.stage("search", [&] { search_tree(context, receivers, sources, request, sink); });
 }
 
@@ -165,28 +164,29 @@ void search_in_tree(Context& context, const PlaneTree<T>& sources, const TreeOpt
 template <Coordinate T>
 Engine search_points(Context& context, const PointsView& points, const Box& box, const PointsView* queries,
                      std::int64_t k, const KnnOptions& options, RowSink<T>& sink) {
-    Frame<T> frame;
+    PlacedPoints<T> placed;
+    std::optional<PlacedPoints<T>> placed_queries;
     context.run([&] {
-        frame = make_frame<T>(points, box);
+        placed = place_sources<T>(points, box);
         if (queries != nullptr) {
-            check_queries(frame, *queries);
+            placed_queries = place_queries(*queries, placed.frame);
         }
     });
     const bool all_pairs = options.engine == Engine::brute_force ||
                            (options.engine == Engine::automatic && brute_force_pays(points, queries));
     if (!all_pairs || points.count() == 0) {
-        const PlaneTree<T> tree = build_plane_tree<T>(context, points, frame, TreeOptions{});
-        search_in_tree(context, tree, TreeOptions{}, queries, k, options, sink);
+        const PlaneTree<T> tree = build_plane_tree<T>(context, placed, TreeOptions{});
+        search_in_tree(context, tree, TreeOptions{}, placed_queries ? &*placed_queries : nullptr, k, options, sink);
         return all_pairs ? Engine::brute_force : Engine::tree;
     }
-    const KnnRequest<T> request = make_request(frame, k, options);
+    const KnnRequest<T> request = make_request(placed.frame, k, options);
     context.stage("search", [&] {
         with_dimension(points.dimension(), [&]<int D>(std::integral_constant<int, D>) {
-            const PointSet<T> sources = gather_points<T, D>(context, points, frame);
-            if (queries == nullptr) {
+            const PointSet<T> sources = gather_points<T, D>(context, placed);
+            if (!placed_queries) {
                 search_all_pairs(context, sources, sources, request, sink);
             } else {
-                search_all_pairs(context, gather_points<T, D>(context, *queries, frame), sources, request, sink);
+                search_all_pairs(context, gather_points<T, D>(context, *placed_queries), sources, request, sink);
             }
         });
     });
@@ -205,18 +205,16 @@ void with_sink(const NeighborRows* rows, const NeighborVisitor* visitor, Functio
     }
 }
 
-void check_tree_queries(Context& context, const Tree& tree, const PointsView& queries) {
-    check_view(queries, "queries");
-    with_dtype(tree.dtype(), [&]<Coordinate T>(T) {
-        context.run([&] { check_queries(tree.data().as<T>().points.frame, queries); });
-    });
-}
-
 void search_kept_tree(Context& context, const Tree& tree, const PointsView* queries, std::int64_t k,
                       const KnnOptions& options, const NeighborRows* rows, const NeighborVisitor* visitor) {
     with_dtype(tree.dtype(), [&]<Coordinate T>(T) {
+        const PlaneTree<T>& sources = tree.data().as<T>();
+        std::optional<PlacedPoints<T>> placed;
+        if (queries != nullptr) {
+            context.run([&] { placed = place_queries(*queries, sources.points.frame); });
+        }
         with_sink<T>(rows, visitor, [&](RowSink<T>& sink) {
-            search_in_tree(context, tree.data().as<T>(), tree.data().options, queries, k, options, sink);
+            search_in_tree(context, sources, tree.data().options, placed ? &*placed : nullptr, k, options, sink);
         });
     });
 }
@@ -227,7 +225,7 @@ StageReports search_kept_tree_checked(const Tree& tree, const PointsView* querie
     Context context(execution);
     check_request(k, options, queries != nullptr);
     if (queries != nullptr) {
-        check_tree_queries(context, tree, *queries);
+        check_view(*queries, "queries");
     }
     if (rows != nullptr) {
         check_rows(*rows, queries != nullptr ? queries->count() : tree.size(), k, tree.dtype());
@@ -271,7 +269,7 @@ struct KnnResultAccess {
         detail::Context context(execution);
         detail::check_request(k, options, queries != nullptr);
         if (queries != nullptr) {
-            detail::check_tree_queries(context, tree, *queries);
+            detail::check_view(*queries, "queries");
         }
         KnnResult result(queries != nullptr ? queries->count() : tree.size(), k, options.index_type, tree.dtype());
         const NeighborRows rows = result.rows_view();

@@ -6,11 +6,14 @@
 // curve does, down to the unit; points with equal keys share a smaller cell and are ordered within it by other means.
 #pragma once
 
+#include "order/vector_keys.hpp"
 #include "order/zorder.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 
 namespace kith::detail {
 
@@ -43,6 +46,11 @@ public:
         if (sign_exponent - unit_exponent_ < 63 && std::abs(unit_exponent_) < 1000) {
             units_ = std::ldexp(1.0, -unit_exponent_);
         }
+        // A vector's lanes hold less. The units themselves must be an ordinary number of type T.
+        if (sign_exponent - unit_exponent_ < 31 &&
+            std::abs(unit_exponent_) < std::numeric_limits<T>::max_exponent - 2 && bits_per_axis <= 16) {
+            vector_units_ = std::ldexp(T(1), -unit_exponent_);
+        }
     }
 
     [[nodiscard]] std::uint64_t operator()(const std::array<T, D>& x) const noexcept {
@@ -51,6 +59,36 @@ public:
             key |= spread(axis_bits(x[axis])) << (D - 1 - axis);
         }
         return key;
+    }
+
+    /// Calls take(i, key) for the points i in [begin, end), which source(i).x gives.
+    template <class Source, class Take>
+    void each(const Source& source, std::int64_t begin, std::int64_t end, const Take& take) const {
+        if (vector_units_ == 0) {
+            for (std::int64_t i = begin; i < end; ++i) {
+                take(i, (*this)(source(i).x));
+            }
+            return;
+        }
+        constexpr std::int64_t block = 128;
+        static_assert(block % key_padding == 0);
+        T columns[D * block] = {};
+        std::uint64_t keys[block];
+        for (std::int64_t first = begin; first < end; first += block) {
+            const std::int64_t count = std::min(block, end - first);
+            for (std::int64_t i = 0; i < count; ++i) {
+                const auto& x = source(first + i).x;
+                for (int axis = 0; axis < D; ++axis) {
+                    columns[axis * block + i] = x[axis];
+                }
+            }
+            make_keys({columns, block, count, vector_units_, static_cast<std::uint32_t>(top | (top - 1)),
+                       static_cast<std::uint32_t>(top_if_signs_differ_)},
+                      D, keys);
+            for (std::int64_t i = 0; i < count; ++i) {
+                take(first + i, keys[i]);
+            }
+        }
     }
 
 private:
@@ -90,6 +128,7 @@ private:
     int unit_exponent_;
     std::uint64_t top_if_signs_differ_; ///< 0 if they do not
     double units_ = 0;                  ///< in one; 0 if numbers may be too large, or units too small, for that
+    T vector_units_ = 0;                ///< the same for make_keys
 };
 
 } // namespace kith::detail

@@ -41,15 +41,17 @@ int sign_exponent_of(const std::array<T, D>& lower, const std::array<T, D>& uppe
 template <Coordinate T, int D>
 class Order {
 public:
-    /// Fills the coordinates and indices of `sorted`, which has room for all points of `load`.
-    Order(Context& context, const Loader<T, D>& load, PointSet<T>& sorted) : context_(context), sorted_(sorted) {
+    /// Fills the coordinates and indices of `sorted`, which has room for all points.
+    Order(Context& context, const PlacedPoints<T>& points, PointSet<T>& sorted) : context_(context), sorted_(sorted) {
+        const Loader<T, D> load(points);
         const FromView source{load};
-        if (load.count() == 0) {
+        const std::int64_t count = points.view.count();
+        if (count == 0) {
             return;
         }
-        const Extent all = extent(source, load.count());
+        const Extent all = points.wraps ? extent(source, count) : extent(points);
         sign_exponent_ = sign_exponent_of<T, D>(all.lower, all.upper);
-        sort_cell(source, load.count(), 0, all);
+        sort_cell(source, count, 0, all);
     }
 
     [[nodiscard]] int sign_exponent() const noexcept { return sign_exponent_; }
@@ -134,6 +136,15 @@ private:
         }
     }
 
+    [[nodiscard]] static Extent extent(const PlacedPoints<T>& unwrapped) {
+        Extent all;
+        for (int axis = 0; axis < D; ++axis) {
+            all.lower[axis] = unwrapped.frame.load(unwrapped.lower[axis], axis);
+            all.upper[axis] = unwrapped.frame.load(unwrapped.upper[axis], axis);
+        }
+        return all;
+    }
+
     template <class Source>
     [[nodiscard]] static Extent extent(const Source& source, std::int64_t size) {
         const Record& first = source(0);
@@ -194,11 +205,10 @@ private:
                 });
             };
             each_block([&](std::int64_t* count, std::int64_t lower, std::int64_t upper) {
-                for (std::int64_t i = lower; i < upper; ++i) {
-                    const auto part = static_cast<std::uint16_t>(key_of(source(i).x) >> shift);
-                    part_of[i] = part;
-                    ++count[part];
-                }
+                key_of.each(source, lower, upper, [&](std::int64_t i, std::uint64_t key) {
+                    part_of[i] = static_cast<std::uint16_t>(key >> shift);
+                    ++count[key >> shift];
+                });
             });
             std::int64_t place = 0;
             for (std::int64_t part = 0; part < parts; ++part) {
@@ -240,9 +250,9 @@ private:
             scratch.words.resize(cached_size);
             scratch.spare.resize(cached_size);
             std::uint64_t* words = scratch.words.data();
-            for (std::int64_t i = 0; i < size; ++i) {
-                words[i] = key_of(source(i).x) << position_bits | static_cast<std::uint64_t>(i);
-            }
+            key_of.each(source, 0, size, [&](std::int64_t i, std::uint64_t key) {
+                words[i] = key << position_bits | static_cast<std::uint64_t>(i);
+            });
             sort_words(words, scratch.spare.data(), size, CachedKey::bits + position_bits, position_bits);
             const Places places(sorted_, begin);
             std::uint64_t before = ~words[0];

@@ -35,7 +35,7 @@ inline void sort_words(std::uint64_t* words, std::uint64_t* spare, std::int64_t 
     if (bits <= lowest_bit) {
         return;
     }
-    const int wanted = static_cast<int>(std::bit_width(static_cast<std::uint64_t>(size))) - 2;
+    const int wanted = static_cast<int>(std::bit_width(static_cast<std::uint64_t>(size))) - 1;
     const int width = std::min({wanted, widest_digit, bits - lowest_bit});
     const int shift = bits - width;
     const std::int64_t buckets = std::int64_t{1} << width;

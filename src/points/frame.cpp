@@ -40,29 +40,91 @@ T coordinate(const PointsView& view, std::int64_t point, int axis) {
     return view.data_as<T>()[point * view.point_stride() + axis * view.axis_stride()];
 }
 
+/// Takes the points [begin, end) of an array without gaps into lower and upper, a few at a time so that compilers make
+/// vectors of them. Returns whether all are finite; if not, the bounds say nothing.
+template <Coordinate T, int D>
+bool extend_dense(const T* points, std::int64_t begin, std::int64_t end, T* lower, T* upper) {
+    constexpr std::int64_t block = 8;
+    constexpr int width = block * D;
+    T least[width];
+    T greatest[width];
+    T zeros[width] = {}; // NaN once a number is not finite
+    for (int i = 0; i < width; ++i) {
+        least[i] = lower[i % D];
+        greatest[i] = upper[i % D];
+    }
+    const auto take = [&](const T* x) {
+        for (int i = 0; i < width; ++i) {
+            least[i] = x[i] < least[i] ? x[i] : least[i];
+            greatest[i] = x[i] > greatest[i] ? x[i] : greatest[i];
+            zeros[i] += x[i] * T(0);
+        }
+    };
+    std::int64_t first = begin;
+    for (; first + block <= end; first += block) {
+        take(points + first * D);
+    }
+    if (first < end) { // filled up with the last point
+        T rest[width];
+        for (int i = 0; i < width; ++i) {
+            rest[i] = points[std::min(first + i / D, end - 1) * D + i % D];
+        }
+        take(rest);
+    }
+    bool finite = true;
+    for (int i = 0; i < width; ++i) {
+        lower[i % D] = std::min(lower[i % D], least[i]);
+        upper[i % D] = std::max(upper[i % D], greatest[i]);
+        finite = finite && zeros[i] == 0;
+    }
+    return finite;
+}
+
+/// The same for any strides.
+template <Coordinate T>
+bool extend(const PointsView& view, std::int64_t begin, std::int64_t end, T* lower, T* upper) {
+    bool finite = true;
+    for (int axis = 0; axis < view.dimension(); ++axis) {
+        for (std::int64_t i = begin; i < end; ++i) {
+            const T x = coordinate<T>(view, i, axis);
+            finite = finite && std::isfinite(x);
+            lower[axis] = std::min(lower[axis], x);
+            upper[axis] = std::max(upper[axis], x);
+        }
+    }
+    return finite;
+}
+
+template <Coordinate T>
+std::int64_t first_not_finite(const PointsView& view, std::int64_t begin, std::int64_t end) {
+    for (std::int64_t i = begin; i < end; ++i) {
+        for (int axis = 0; axis < view.dimension(); ++axis) {
+            if (!std::isfinite(coordinate<T>(view, i, axis))) {
+                return i;
+            }
+        }
+    }
+    return none;
+}
+
 template <Coordinate T>
 Summary<T> summarise(const PointsView& view) {
+    // Catalogues come here with dimensions that have no tree.
+    const bool dense =
+        view.axis_stride() == 1 && view.point_stride() == view.dimension() && dimension_is_built(view.dimension());
     return parallel_reduce(
         0, view.count(), grain, Summary<T>{},
         [&](std::int64_t begin, std::int64_t end, Summary<T> sum) {
-            for (int axis = 0; axis < view.dimension(); ++axis) {
-                T lower = sum.lower[axis];
-                T upper = sum.upper[axis];
-                bool finite = true;
-                for (std::int64_t i = begin; i < end; ++i) {
-                    const T x = coordinate<T>(view, i, axis);
-                    finite = finite && std::abs(x) <= std::numeric_limits<T>::max();
-                    lower = std::min(lower, x);
-                    upper = std::max(upper, x);
-                }
-                sum.lower[axis] = lower;
-                sum.upper[axis] = upper;
-                for (std::int64_t i = begin; !finite && i < end; ++i) {
-                    if (!std::isfinite(coordinate<T>(view, i, axis))) {
-                        sum.first_not_finite = std::min(sum.first_not_finite, i);
-                        break;
-                    }
-                }
+            bool finite = true;
+            if (dense) {
+                with_dimension(view.dimension(), [&]<int D>(std::integral_constant<int, D>) {
+                    finite = extend_dense<T, D>(view.data_as<T>(), begin, end, sum.lower.data(), sum.upper.data());
+                });
+            } else {
+                finite = extend(view, begin, end, sum.lower.data(), sum.upper.data());
+            }
+            if (!finite) {
+                sum.first_not_finite = std::min(sum.first_not_finite, first_not_finite<T>(view, begin, end));
             }
             return sum;
         },
@@ -86,6 +148,29 @@ void refuse_not_finite(const PointsView& view, const Summary<T>& sum, const char
                                 "; remove such points or give them a finite place"));
         }
     }
+}
+
+template <Coordinate T>
+PlacedPoints<T> summarised(const PointsView& view, const char* what) {
+    PlacedPoints<T> placed;
+    placed.view = view;
+    if (view.count() > 0) {
+        const Summary<T> sum = summarise<T>(view);
+        refuse_not_finite(view, sum, what);
+        placed.lower = sum.lower;
+        placed.upper = sum.upper;
+    }
+    return placed;
+}
+
+template <Coordinate T>
+bool lies_outside(const PlacedPoints<T>& placed) {
+    for (int axis = 0; axis < placed.view.dimension(); ++axis) {
+        if (!placed.frame.is_inside(placed.lower[axis], axis) || !placed.frame.is_inside(placed.upper[axis], axis)) {
+            return true;
+        }
+    }
+    return false;
 }
 
 void check_box(const Box& box, int dimension) {
@@ -143,19 +228,17 @@ void check_view(const PointsView& view, const char* what) {
 }
 
 template <Coordinate T>
-Frame<T> make_frame(const PointsView& points, const Box& box) {
+PlacedPoints<T> place_sources(const PointsView& points, const Box& box) {
     check_box(box, points.dimension());
-    const Summary<T> sum = summarise<T>(points);
-    refuse_not_finite(points, sum, "points");
+    PlacedPoints<T> placed = summarised<T>(points, "points");
 
-    Frame<T> frame;
+    Frame<T>& frame = placed.frame;
     frame.dimension = points.dimension();
     frame.working_period.fill(std::numeric_limits<T>::infinity());
     T largest = 0;
     for (int axis = 0; axis < frame.dimension; ++axis) {
-        const bool empty = points.count() == 0;
-        const T lower = empty ? T(0) : sum.lower[axis];
-        const T upper = empty ? T(0) : sum.upper[axis];
+        const T lower = placed.lower[axis];
+        const T upper = placed.upper[axis];
         frame.extent[axis] = static_cast<double>(upper) - static_cast<double>(lower);
         const T period = static_cast<T>(box.period(axis));
         if (box.period(axis) > 0 && (period == 0 || std::isinf(period))) {
@@ -195,11 +278,12 @@ Frame<T> make_frame(const PointsView& points, const Box& box) {
             frame.working_period[axis] = frame.scale(frame.period[axis]);
         }
     }
-    return frame;
+    placed.wraps = lies_outside(placed);
+    return placed;
 }
 
 template <Coordinate T>
-void check_queries(const Frame<T>& frame, const PointsView& queries) {
+PlacedPoints<T> place_queries(const PointsView& queries, const Frame<T>& frame) {
     check_view(queries, "queries");
     if (queries.dimension() != frame.dimension) {
         throw Error(ErrorKind::invalid_argument, message("queries have ", queries.dimension(),
@@ -213,12 +297,12 @@ void check_queries(const Frame<T>& frame, const PointsView& queries) {
                             " but the points are ", dtype_of<T> == DType::float32 ? "float32" : "float64",
                             "; convert one of them"));
     }
-    const Summary<T> sum = summarise<T>(queries);
-    refuse_not_finite(queries, sum, "queries");
+    PlacedPoints<T> placed = summarised<T>(queries, "queries");
+    placed.frame = frame;
     // Below this, eight squares add up to a finite number.
     const int far_exponent = std::numeric_limits<T>::max_exponent / 2 - 2;
     for (int axis = 0; queries.count() > 0 && axis < frame.dimension; ++axis) {
-        const T farthest = std::max(std::abs(sum.lower[axis]), std::abs(sum.upper[axis]));
+        const T farthest = std::max(std::abs(placed.lower[axis]), std::abs(placed.upper[axis]));
         if (frame.period[axis] == 0 && !(std::abs(frame.scale(farthest)) < std::ldexp(T(1), far_exponent))) {
             for (std::int64_t i = 0; i < queries.count(); ++i) {
                 const T x = coordinate<T>(queries, i, axis);
@@ -231,6 +315,8 @@ void check_queries(const Frame<T>& frame, const PointsView& queries) {
             }
         }
     }
+    placed.wraps = lies_outside(placed);
+    return placed;
 }
 
 template <Coordinate T>
@@ -248,10 +334,10 @@ Box resolved_box(const Frame<T>& frame) {
     return box;
 }
 
-template Frame<float> make_frame(const PointsView&, const Box&);
-template Frame<double> make_frame(const PointsView&, const Box&);
-template void check_queries(const Frame<float>&, const PointsView&);
-template void check_queries(const Frame<double>&, const PointsView&);
+template PlacedPoints<float> place_sources(const PointsView&, const Box&);
+template PlacedPoints<double> place_sources(const PointsView&, const Box&);
+template PlacedPoints<float> place_queries(const PointsView&, const Frame<float>&);
+template PlacedPoints<double> place_queries(const PointsView&, const Frame<double>&);
 template Box resolved_box(const Frame<float>&);
 template Box resolved_box(const Frame<double>&);
 

@@ -57,22 +57,29 @@ struct Frame {
 
     /// Inside [origin, origin + period]: bit for bit; outside: the image inside, computed in float64, rounded once.
     [[nodiscard]] T wrap(T x, int axis) const noexcept {
-        const T length = period[axis];
-        const T lower = origin[axis];
-        if (length == 0 || (x >= lower && x - lower <= length)) {
+        if (is_inside(x, axis)) {
             return x;
         }
-        const double l = length;
-        const double turns = std::floor((static_cast<double>(x) - static_cast<double>(lower)) / l);
-        T y = static_cast<T>(static_cast<double>(x) - l * turns);
-        if (!(y >= lower)) { // below, or not a number because the turns overflowed
-            y = lower;
+        const T start = origin[axis];
+        const double length = period[axis];
+        const double turns = std::floor((static_cast<double>(x) - static_cast<double>(start)) / length);
+        const T y = static_cast<T>(static_cast<double>(x) - length * turns);
+        if (!(y >= start)) { // below, or not a number because the turns overflowed
+            return start;
         }
-        if (!(y - lower <= length)) {
-            y = lower + length;
-            while (y - lower > length) {
-                y = std::nextafter(y, lower);
-            }
+        return y - start <= period[axis] ? y : last_inside(axis);
+    }
+
+    /// Whether a raw coordinate needs no wrapping.
+    [[nodiscard]] bool is_inside(T x, int axis) const noexcept {
+        return period[axis] == 0 || (x >= origin[axis] && x - origin[axis] <= period[axis]);
+    }
+
+    /// The largest raw coordinate inside a periodic axis.
+    [[nodiscard]] T last_inside(int axis) const noexcept {
+        T y = origin[axis] + period[axis];
+        while (y - origin[axis] > period[axis]) {
+            y = std::nextafter(y, origin[axis]);
         }
         return y;
     }
@@ -84,14 +91,24 @@ struct Frame {
 /// Checks a view's shape, type and place. `what` names the argument in messages ("points", "queries").
 void check_view(const PointsView& view, const char* what);
 
+/// A caller's points and the frame in which they are worked on. They have been checked.
+template <Coordinate T>
+struct PlacedPoints {
+    PointsView view;
+    Frame<T> frame;
+    std::array<T, max_dimension> lower{}; ///< least coordinates of all points, raw units; 0 if there are none
+    std::array<T, max_dimension> upper{};
+    bool wraps = false; ///< some lie outside a periodic axis
+};
+
 /// Checks the sources (finite, extent within twice the period) and the box, and resolves origins and scale.
 template <Coordinate T>
-Frame<T> make_frame(const PointsView& points, const Box& box);
+PlacedPoints<T> place_sources(const PointsView& points, const Box& box);
 
 /// Checks queries against the sources' frame: same type and dimension, finite, and near enough that the square of every
 /// distance is a finite number.
 template <Coordinate T>
-void check_queries(const Frame<T>& frame, const PointsView& queries);
+PlacedPoints<T> place_queries(const PointsView& queries, const Frame<T>& frame);
 
 /// The box with its origins resolved, in raw units.
 template <Coordinate T>

@@ -15,24 +15,29 @@
 
 namespace kith::detail {
 
-/// Reads points of a view in working coordinates.
+/// Reads placed points in working coordinates.
 template <Coordinate T, int D>
 class Loader {
 public:
-    Loader(const PointsView& view, const Frame<T>& frame) : view_(&view), frame_(&frame) {}
+    explicit Loader(const PlacedPoints<T>& points)
+        : data_(points.view.template data_as<T>()), point_stride_(points.view.point_stride()),
+          axis_stride_(points.view.axis_stride()), factor_(points.wraps ? T(0) : points.frame.scale.as_factor()),
+          points_(&points) {}
     [[nodiscard]] std::array<T, D> operator()(std::int64_t point) const noexcept {
         std::array<T, D> x;
-        const T* p = view_->data_as<T>() + point * view_->point_stride();
         for (int axis = 0; axis < D; ++axis) {
-            x[axis] = frame_->load(p[axis * view_->axis_stride()], axis);
+            const T raw = data_[point * point_stride_ + axis * axis_stride_];
+            x[axis] = factor_ != 0 ? raw * factor_ + T(0) : points_->frame.load(raw, axis);
         }
         return x;
     }
-    [[nodiscard]] std::int64_t count() const noexcept { return view_->count(); }
 
 private:
-    const PointsView* view_;
-    const Frame<T>* frame_;
+    const T* data_;
+    std::int64_t point_stride_;
+    std::int64_t axis_stride_;
+    T factor_; ///< all that Frame::load comes to; 0 if it takes more
+    const PlacedPoints<T>* points_;
 };
 
 template <Coordinate T>
@@ -65,10 +70,10 @@ PointSet<T> make_point_set(Context& context, const Frame<T>& frame, std::int64_t
 
 /// The working copy in the order given.
 template <Coordinate T, int D>
-PointSet<T> gather_points(Context& context, const PointsView& view, const Frame<T>& frame) {
-    PointSet<T> points = make_point_set(context, frame, view.count());
+PointSet<T> gather_points(Context& context, const PlacedPoints<T>& placed) {
+    PointSet<T> points = make_point_set(context, placed.frame, placed.view.count());
     std::iota(points.indices.data(), points.indices.data() + points.count, 0);
-    const Loader<T, D> load(view, frame);
+    const Loader<T, D> load(placed);
     parallel_for(0, points.count, 1 << 14, [&](std::int64_t begin, std::int64_t end) {
         for (std::int64_t i = begin; i < end; ++i) {
             const std::array<T, D> x = load(i);

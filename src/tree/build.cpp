@@ -224,21 +224,20 @@ std::vector<Plane<T>> cut_planes(Context& context, const PointSet<T>& points, in
 } // namespace
 
 template <Coordinate T>
-PlaneTree<T> build_plane_tree(Context& context, const PointsView& view, const Frame<T>& frame,
-                              const TreeOptions& options) {
+PlaneTree<T> build_plane_tree(Context& context, const PlacedPoints<T>& points, const TreeOptions& options) {
     PlaneTree<T> tree;
-    with_dimension(view.dimension(), [&]<int D>(std::integral_constant<int, D>) {
+    with_dimension(points.view.dimension(), [&]<int D>(std::integral_constant<int, D>) {
         int sign_exponent = 0;
         context.stage("order", [&] {
-            tree.points = make_point_set(context, frame, view.count());
-            sign_exponent = Order<T, D>(context, Loader<T, D>(view, frame), tree.points).sign_exponent();
+            tree.points = make_point_set(context, points.frame, points.view.count());
+            sign_exponent = Order<T, D>(context, points, tree.points).sign_exponent();
         });
         context.stage("tree", [&] { tree.planes = cut_planes<T, D>(context, tree.points, sign_exponent, options); });
     });
     return tree;
 }
 
-template PlaneTree<float> build_plane_tree(Context&, const PointsView&, const Frame<float>&, const TreeOptions&);
-template PlaneTree<double> build_plane_tree(Context&, const PointsView&, const Frame<double>&, const TreeOptions&);
+template PlaneTree<float> build_plane_tree(Context&, const PlacedPoints<float>&, const TreeOptions&);
+template PlaneTree<double> build_plane_tree(Context&, const PlacedPoints<double>&, const TreeOptions&);
 
 } // namespace kith::detail

@@ -18,6 +18,7 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 namespace kith::detail {
@@ -36,21 +37,17 @@ public:
     Cutter(const PointSet<T>& points, int sign_exponent) : points_(points), sign_exponent_(sign_exponent) {}
 
     /// All cuts of cells with more than n_max points.
-    [[nodiscard]] Cuts cut(std::int64_t n_max) const {
-        const auto wanted = [n_max](const Cut& cut) { return cut.size > n_max; };
-        return cut_range(0, points_.count, wanted);
-    }
+    [[nodiscard]] Cuts cut(std::int64_t n_max) const { return cut_range(0, points_.count, n_max); }
 
     /// The cuts inside the leaves made by `cuts` whose cells lie above a level.
     [[nodiscard]] Cuts cut_leaves(const Cuts& cuts, double highest_level) const {
-        const auto wanted = [highest_level](const Cut& cut) { return cut.level > highest_level; };
         std::vector<Cuts> pieces(cuts.size() + 1);
         parallel_for(0, static_cast<std::int64_t>(pieces.size()), 256, [&](std::int64_t first, std::int64_t last) {
             for (std::int64_t leaf = first; leaf < last; ++leaf) {
                 const std::int64_t begin = leaf == 0 ? 0 : cuts[leaf - 1].position;
                 const std::int64_t end =
                     leaf == static_cast<std::int64_t>(cuts.size()) ? points_.count : cuts[leaf].position;
-                descend(begin, end, wanted, pieces[leaf]);
+                descend(begin, end, {1, highest_level}, pieces[leaf]);
             }
         });
         Cuts all;
@@ -74,51 +71,60 @@ private:
         return x;
     }
 
-    /// The cut of the smallest cell that holds [begin, end), two points or more.
-    [[nodiscard]] Cut split(std::int64_t begin, std::int64_t end) const {
-        const Parting top = parting<T, D>(point(begin), point(end - 1), sign_exponent_);
-        std::int64_t position;
-        if (top.exponent == coincident) {
-            position = begin + static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(end - begin - 1)));
-        } else {
-            const T* x = points_.axis(top.axis);
-            const T boundary = second_half(x[begin], x[end - 1], top.exponent);
-            std::int64_t before = begin; // the last point known to lie before the boundary
-            for (std::int64_t size = end - begin; size > 1;) {
-                const std::int64_t half = size / 2;
-                before += x[before + half] < boundary ? half : 0;
-                size -= half;
-            }
-            position = before + 1;
+    /// The smallest cell that holds the points [begin, end), two or more.
+    struct Cell {
+        std::int64_t begin;
+        std::int64_t end;
+        Parting top;
+        [[nodiscard]] std::int64_t size() const noexcept { return end - begin; }
+    };
+
+    /// The first point of a cell's second half.
+    [[nodiscard]] std::int64_t second_half_of(const Cell& cell) const {
+        if (cell.top.exponent == coincident) {
+            return cell.begin + static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(cell.size() - 1)));
         }
-        return {static_cast<std::int32_t>(position), static_cast<std::int32_t>(end - begin), top.level(D)};
+        const T* x = points_.axis(cell.top.axis);
+        const T boundary = second_half(x[cell.begin], x[cell.end - 1], cell.top.exponent);
+        std::int64_t before = cell.begin; // the last point known to lie before the boundary
+        for (std::int64_t size = cell.size(); size > 1;) {
+            const std::int64_t half = size / 2;
+            before += x[before + half] < boundary ? half : 0;
+            size -= half;
+        }
+        return before + 1;
     }
 
-    template <class Wanted>
+    struct Wanted {
+        std::int64_t larger_than;
+        double above_level = -std::numeric_limits<double>::infinity();
+    };
+
+    /// The cuts of all wanted cells within [begin, end) that lie in wanted cells only.
     void descend(std::int64_t begin, std::int64_t end, const Wanted& wanted, Cuts& cuts) const {
-        if (end - begin < 2) {
+        if (end - begin <= wanted.larger_than) {
             return;
         }
-        const Cut cut = split(begin, end);
-        if (wanted(cut)) {
-            descend(begin, cut.position, wanted, cuts);
-            cuts.push_back(cut);
-            descend(cut.position, end, wanted, cuts);
+        const Cell cell{begin, end, parting<T, D>(point(begin), point(end - 1), sign_exponent_)};
+        const int level = cell.top.level(D);
+        if (level > wanted.above_level) {
+            const std::int64_t middle = second_half_of(cell);
+            descend(begin, middle, wanted, cuts);
+            cuts.push_back({static_cast<std::int32_t>(middle), static_cast<std::int32_t>(cell.size()), level});
+            descend(middle, end, wanted, cuts);
         }
     }
 
     // Large ranges are split by one thread into pieces, in order; the pieces are descended in parallel.
-    template <class Wanted>
-    [[nodiscard]] Cuts cut_range(std::int64_t begin, std::int64_t end, const Wanted& wanted) const {
-        const std::int64_t piece_size = std::max<std::int64_t>(1 << 12, (end - begin) / 256);
+    [[nodiscard]] Cuts cut_range(std::int64_t begin, std::int64_t end, std::int64_t n_max) const {
+        const std::int64_t piece_size = std::max({std::int64_t{1} << 12, (end - begin) / 256, n_max});
         Cuts upper;
-        descend(
-            begin, end, [&](const Cut& cut) { return cut.size > piece_size && wanted(cut); }, upper);
+        descend(begin, end, {piece_size}, upper);
         std::vector<Cuts> pieces(upper.size() + 1);
         parallel_for(0, static_cast<std::int64_t>(pieces.size()), 1, [&](std::int64_t first, std::int64_t last) {
             for (std::int64_t i = first; i < last; ++i) {
                 descend(i == 0 ? begin : upper[i - 1].position,
-                        i == static_cast<std::int64_t>(upper.size()) ? end : upper[i].position, wanted, pieces[i]);
+                        i == static_cast<std::int64_t>(upper.size()) ? end : upper[i].position, {n_max}, pieces[i]);
             }
         });
         Cuts all;

@@ -42,10 +42,9 @@ struct PlaneTree {
     [[nodiscard]] int top() const noexcept { return static_cast<int>(planes.size()) - 1; }
 };
 
-/// Orders and cuts; runs the stages "order" and "tree" of the context. The view and the frame have been checked.
+/// Orders and cuts; runs the stages "order" and "tree" of the context.
 template <Coordinate T>
-PlaneTree<T> build_plane_tree(Context& context, const PointsView& view, const Frame<T>& frame,
-                              const TreeOptions& options);
+PlaneTree<T> build_plane_tree(Context& context, const PlacedPoints<T>& points, const TreeOptions& options);
 
 /// The type-erased contents of kith::Tree.
 struct TreeData {

@@ -38,10 +38,10 @@ Tree::Tree(const PointsView& points, const Box& box, const TreeOptions& options,
     detail::Context context(execution);
     auto data = std::make_shared<detail::TreeData>();
     detail::with_dtype(points.dtype(), [&]<Coordinate T>(T) {
-        detail::Frame<T> frame;
-        context.run([&] { frame = detail::make_frame<T>(points, box); });
-        data->box = detail::resolved_box(frame);
-        data->tree = detail::build_plane_tree<T>(context, points, frame, options);
+        detail::PlacedPoints<T> placed;
+        context.run([&] { placed = detail::place_sources<T>(points, box); });
+        data->box = detail::resolved_box(placed.frame);
+        data->tree = detail::build_plane_tree<T>(context, placed, options);
     });
     data->dtype = points.dtype();
     data->options = options;

@@ -70,8 +70,9 @@ TEST_P(TreeOptionsDoNotMatterToGroups, AtAnyLength) {
             const oracle::WorkingCopy<T> copy = oracle::working_copy<T>(set.coordinates, set.dimension, named.box);
             for (const double length : interesting_lengths(set, named.box)) {
                 const oracle::Groups expected = oracle::groups(copy, length);
-                for (const TreeOptions& options : {TreeOptions{1, 2, 1, 0}, TreeOptions{4, 8, 256, 50},
-                                                   TreeOptions{24, 2, 1, 50}, TreeOptions{1, 8, 16, 0}}) {
+                for (const TreeOptions& options :
+                     {TreeOptions{1, 2, 1, 0}, TreeOptions{4, 8, 256, 50}, TreeOptions{24, 2, 1, 50},
+                      TreeOptions{1, 8, 16, 0}, TreeOptions{64, 8, 1, 0}, TreeOptions{100, 8, 1, 0}}) {
                     const Tree tree(set.view(), named.box, options);
                     EXPECT_TRUE(same_groups(
                         fof(tree, LinkingLength::absolute(length), {.engine = Engine::tree}, cpu(2)), expected))

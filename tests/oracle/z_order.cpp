@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 namespace kith::oracle {
 
@@ -64,6 +65,16 @@ std::int64_t level(const T* p, const T* q, int dimension) {
     return (std::int64_t{most_significant_difference(p[axis], q[axis])} + 1) * dimension - axis;
 }
 
+template <class T>
+std::vector<std::int32_t> z_order(const WorkingCopy<T>& points) {
+    std::vector<std::int32_t> order(static_cast<std::size_t>(points.count()));
+    std::iota(order.begin(), order.end(), 0);
+    std::stable_sort(order.begin(), order.end(), [&](std::int32_t a, std::int32_t b) {
+        return comes_before(points.point(a), points.point(b), points.dimension);
+    });
+    return order;
+}
+
 template int most_significant_difference(float, float);
 template int most_significant_difference(double, double);
 template int deciding_axis(const float*, const float*, int);
@@ -72,5 +83,7 @@ template bool comes_before(const float*, const float*, int);
 template bool comes_before(const double*, const double*, int);
 template std::int64_t level(const float*, const float*, int);
 template std::int64_t level(const double*, const double*, int);
+template std::vector<std::int32_t> z_order(const WorkingCopy<float>&);
+template std::vector<std::int32_t> z_order(const WorkingCopy<double>&);
 
 } // namespace kith::oracle

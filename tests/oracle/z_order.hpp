@@ -6,8 +6,11 @@
 // no -0.0. Cost: d comparisons.
 #pragma once
 
+#include "oracle/working_copy.hpp"
+
 #include <cstdint>
 #include <limits>
+#include <vector>
 
 namespace kith::oracle {
 
@@ -30,5 +33,9 @@ bool comes_before(const T* p, const T* q, int dimension);
 /// Equation 5: the level of the smallest cell that holds both; the smallest integer for coincident points.
 template <class T>
 std::int64_t level(const T* p, const T* q, int dimension);
+
+/// All points by that order, coincident ones by index.
+template <class T>
+std::vector<std::int32_t> z_order(const WorkingCopy<T>& points);
 
 } // namespace kith::oracle

@@ -9,27 +9,15 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 #include <vector>
 
 namespace kith::test {
 namespace {
 
-// What std::sort and the oracle's comparison make of the working copy.
-template <class T>
-std::vector<std::int32_t> expected_order(const oracle::WorkingCopy<T>& copy) {
-    std::vector<std::int32_t> order(static_cast<std::size_t>(copy.count()));
-    std::iota(order.begin(), order.end(), 0);
-    std::stable_sort(order.begin(), order.end(), [&](std::int32_t a, std::int32_t b) {
-        return oracle::comes_before(copy.point(a), copy.point(b), copy.dimension);
-    });
-    return order;
-}
-
 template <class T>
 testing::AssertionResult is_ordered(const std::vector<T>& points, int dimension, const Box& box, int threads = 0) {
     const Tree tree(PointsView(points, dimension), box, {}, cpu(threads));
-    const std::vector<std::int32_t> expected = expected_order(oracle::working_copy<T>(points, dimension, box));
+    const std::vector<std::int32_t> expected = oracle::z_order(oracle::working_copy<T>(points, dimension, box));
     if (tree.order().size() != expected.size()) {
         return testing::AssertionFailure() << tree.order().size() << " positions instead of " << expected.size();
     }

@@ -2,6 +2,7 @@
 //
 // Highway is told to choose one target after the other, the scalar fallback included; the library then dispatches to
 // it. The definitions of this file are the library's, so that both mean the same targets.
+#include "oracle/z_order.hpp"
 #include "simd/only_target.hpp"
 #include "support/cases.hpp"
 
@@ -9,6 +10,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <set>
@@ -34,6 +36,7 @@ TEST_P(SimdTargets, EqualTheOracle) {
         const PointSet<T> set = point_set<T>(GetParam().set, GetParam().dimension);
         for (const NamedBox& named : set.boxes) {
             const oracle::WorkingCopy<T> copy = oracle::working_copy<T>(set.coordinates, set.dimension, named.box);
+            const std::vector<std::int32_t> order = oracle::z_order(copy);
             const oracle::Neighbors<T> neighbors(copy);
             const oracle::Rows<T> expected = neighbors.rows(9);
             const oracle::Rows<T> expected_many = neighbors.rows(120);
@@ -41,6 +44,8 @@ TEST_P(SimdTargets, EqualTheOracle) {
             const oracle::Groups expected_groups = oracle::groups(copy, length);
             for (const std::int64_t target : targets()) {
                 const OnlyTarget only(target);
+                const Tree tree(set.view(), named.box);
+                EXPECT_TRUE(std::ranges::equal(tree.order(), order)) << named.name << ", " << hwy::TargetName(target);
                 for (const Engine engine : {Engine::tree, Engine::brute_force}) {
                     const std::string where = named.name + ", " + name_of(engine) + ", " + hwy::TargetName(target);
                     EXPECT_TRUE(same_rows<T>(knn(set.view(), 9, named.box, {.engine = engine}), expected)) << where;
