@@ -14,6 +14,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <type_traits>
 
 #if defined(KITH_LINK_INL_HPP) == defined(HWY_TARGET_TOGGLE)
 #ifdef KITH_LINK_INL_HPP
@@ -81,7 +82,7 @@ template <class T, int D, bool Periodic>
 class TreeLinker : private PointLinker<T, D, Periodic> {
 public:
     explicit TreeLinker(const LinkJob<T>& job)
-        : PointLinker<T, D, Periodic>(job), tree_(*job.tree), whole_(job.whole) {}
+        : PointLinker<T, D, Periodic>(job), tree_(*job.tree), whole_(job.whole), open_(job) {}
 
     /// All pairs within a node of the top plane.
     void link_inside_top(std::int64_t node) { link_inside(tree_.top(), static_cast<std::int32_t>(node)); }
@@ -93,6 +94,8 @@ public:
     }
 
 private:
+    template <class, int, bool>
+    friend class TreeLinker;
     using typename PointLinker<T, D, Periodic>::Tag;
     using PointLinker<T, D, Periodic>::points_;
     using PointLinker<T, D, Periodic>::groups_;
@@ -103,6 +106,12 @@ private:
 
     /// All pairs within a node none of whose points has a parent yet.
     void link_inside(int level, std::int32_t node) {
+        if constexpr (Periodic) {
+            if (never_wraps(level, node, node)) {
+                open_.link_inside(level, node);
+                return;
+            }
+        }
         const Plane<T>& plane = tree_.planes[level];
         if (fits_linking_length(level, node)) {
             groups_.adopt(plane.first_point[node], plane.first_point[node + 1]);
@@ -214,6 +223,12 @@ private:
 
     /// Two nodes of a plane, some of whose points may be friends.
     void link_pair(int level, std::int32_t node, std::int32_t other) {
+        if constexpr (Periodic) {
+            if (never_wraps(level, node, other)) {
+                open_.link_pair(level, node, other);
+                return;
+            }
+        }
         if (level == 0) {
             link_leaves(node, other);
             return;
@@ -226,6 +241,20 @@ private:
             }
             link_with_range(level - 1, child, plane.first_child[other], plane.first_child[other + 1]);
         }
+    }
+
+    /// Whether no two points of two nodes are nearer through the edge of the box, on any axis. Then the distances of open
+    /// space are theirs, bit for bit.
+    [[nodiscard]] bool never_wraps(int level, std::int32_t node, std::int32_t other) const {
+        const Plane<T>& plane = tree_.planes[level];
+        for (int axis = 0; axis < D; ++axis) {
+            const T farthest = std::max(plane.upper(axis)[other] - plane.lower(axis)[node],
+                                        plane.upper(axis)[node] - plane.lower(axis)[other]);
+            if (period_[axis] - farthest < farthest) {
+                return false;
+            }
+        }
+        return true;
     }
 
     [[nodiscard]] HWY_INLINE Receiver<T, D> receiver(const Plane<T>& plane, std::int32_t node) const {
@@ -340,6 +369,10 @@ private:
 
     const PlaneTree<T>& tree_;
     const std::vector<std::uint8_t*>& whole_;
+    struct Nothing {
+        explicit Nothing(const LinkJob<T>&) {}
+    };
+    std::conditional_t<Periodic, TreeLinker<T, D, false>, Nothing> open_; ///< for nodes that never wrap
 };
 
 } // namespace kith::detail::HWY_NAMESPACE
