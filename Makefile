@@ -53,6 +53,10 @@ tested:
 	$(BUILD) dev
 	$(TEST) dev
 	$(PYTHON) bench/cosmic_box.py --check
+	$(PYTHON) bench/compare.py --programs build/dev/bin --output build/dev/bench/neighbors.json \
+	    --points clustered -n 3000 -d 2,3 -k 8 --peers nanoflann --repetitions 1
+	$(PYTHON) bench/compare.py --programs build/dev/bin --output build/dev/bench/groups.json \
+	    --points clustered -n 3000 -b 0.2 --periodic --peers none --repetitions 1
 
 asan: dependencies
 	cmake --preset asan
