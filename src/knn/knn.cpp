@@ -155,8 +155,8 @@ void search_in_tree(Context& context, const PlaneTree<T>& sources, const TreeOpt
         context.stage("search", [&] { search_tree(context, sources, sources, request, sink); });
         return;
     }
-    const PlaneTree<T> receivers =
-        build_plane_tree<T>(context, *queries, query_tree_options(sources, queries->view.count(), tree_options));
+    const PlaneTree<T> receivers = build_plane_tree<T>(
+        context, *queries, query_tree_options(sources, queries->view.count(), tree_options), sink.spare());
     context.stage("search", [&] { search_tree(context, receivers, sources, request, sink); });
 }
 
@@ -175,7 +175,7 @@ Engine search_points(Context& context, const PointsView& points, const Box& box,
     const bool all_pairs = options.engine == Engine::brute_force ||
                            (options.engine == Engine::automatic && brute_force_pays(points, queries));
     if (!all_pairs || points.count() == 0) {
-        const PlaneTree<T> tree = build_plane_tree<T>(context, placed, TreeOptions{});
+        const PlaneTree<T> tree = build_plane_tree<T>(context, placed, TreeOptions{}, sink.spare());
         search_in_tree(context, tree, TreeOptions{}, placed_queries ? &*placed_queries : nullptr, k, options, sink);
         return all_pairs ? Engine::brute_force : Engine::tree;
     }

@@ -6,6 +6,7 @@
 
 #include "knn/candidate.hpp"
 #include "knn/reach.hpp"
+#include "support/spare_memory.hpp"
 #include "tree/plane_tree.hpp"
 #include "walk/schedule.hpp"
 
@@ -53,6 +54,8 @@ public:
     virtual void take(const RowBlock<T>& block) = 0;
     /// If it gives memory, rows written there are not handed on by take().
     [[nodiscard]] virtual DirectRows<T> direct() const { return {}; }
+    /// The memory for the rows, until the first of them is written.
+    [[nodiscard]] virtual SpareMemory spare() const { return {}; }
 };
 
 /// Consecutive points of the sources.

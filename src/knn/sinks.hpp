@@ -39,6 +39,13 @@ public:
         return {static_cast<T*>(rows_.distances()), static_cast<std::int32_t*>(rows_.indices())};
     }
 
+    [[nodiscard]] SpareMemory spare() const override {
+        SpareMemory memory;
+        memory.lend(rows_.distances(), rows_.distance_count() * static_cast<std::int64_t>(sizeof(T)));
+        memory.lend(rows_.indices(), rows_.index_count() * (rows_.index_type() == IndexType::int32 ? 4 : 8));
+        return memory;
+    }
+
     void take(const RowBlock<T>& block) override {
         for (std::int64_t row = 0; row < block.rows; ++row) {
             const std::int64_t to = block.queries[row] * block.k;

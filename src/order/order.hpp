@@ -5,17 +5,19 @@
 // that fits the second-level cache is sorted there by its keys and written out axis by axis. Points whose keys agree
 // share a smaller cell and are sorted again within it, a few of them by comparison; coincident points keep the order of
 // their original indices, since nothing on the way changes the order of equals. Cost: O(N) time for ordinary data; 16
-// bytes a point of scratch in 3-D float32 and 2 while the cell of all points is split.
+// bytes a point of scratch in 3-D float32 and 2 while the cell of all points is split, in spare memory if that is lent.
 #pragma once
 
 #include "order/keys.hpp"
 #include "order/word_sort.hpp"
 #include "order/zorder.hpp"
 #include "points/point_set.hpp"
+#include "support/spare_memory.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -42,7 +44,8 @@ template <Coordinate T, int D>
 class Order {
 public:
     /// Fills the coordinates and indices of `sorted`, which has room for all points.
-    Order(Context& context, const PlacedPoints<T>& points, PointSet<T>& sorted) : context_(context), sorted_(sorted) {
+    Order(Context& context, const PlacedPoints<T>& points, PointSet<T>& sorted, const SpareMemory& spare)
+        : context_(context), sorted_(sorted), spare_(spare) {
         const Loader<T, D> load(points);
         const FromView source{load};
         const std::int64_t count = points.view.count();
@@ -193,9 +196,11 @@ private:
         const std::int64_t blocks = size < parallel_size ? 1 : std::min<std::int64_t>(64, size / (parallel_size / 4));
         const std::int64_t block_size = (size + blocks - 1) / blocks;
         std::vector<std::int64_t> counts(static_cast<std::size_t>(blocks * parts));
-        Buffer<Record> records(context_.ledger(), size);
+        SpareMemory none;
+        SpareMemory& spare = std::is_same_v<Source, FromView> ? spare_ : none; // other splits go on side by side
+        Buffer<Record> records = spare.template buffer<Record>(context_.ledger(), size);
         {
-            Buffer<std::uint16_t> part_of(context_.ledger(), size);
+            Buffer<std::uint16_t> part_of = spare.template buffer<std::uint16_t>(context_.ledger(), size);
             const auto each_block = [&](auto&& body) {
                 parallel_for(0, blocks, 1, [&](std::int64_t first, std::int64_t last) {
                     for (std::int64_t block = first; block < last; ++block) {
@@ -299,6 +304,7 @@ private:
 
     Context& context_;
     PointSet<T>& sorted_;
+    SpareMemory spare_;
     PerThread<Scratch> scratch_;
     int sign_exponent_ = 0;
 };

@@ -160,6 +160,13 @@ public:
         bytes_ = bytes;
         ledger_->book(bytes_);
     }
+    /// Memory of somebody else's, aligned for T. Nothing is said about what lies behind it.
+    static Buffer borrowed(void* memory, std::int64_t size) {
+        Buffer buffer;
+        buffer.data_ = static_cast<T*>(memory);
+        buffer.size_ = size;
+        return buffer;
+    }
     Buffer(Buffer&& other) noexcept { swap(other); }
     Buffer& operator=(Buffer&& other) noexcept {
         Buffer taken(std::move(other));
@@ -169,7 +176,7 @@ public:
     Buffer(const Buffer&) = delete;
     Buffer& operator=(const Buffer&) = delete;
     ~Buffer() {
-        if (data_ != nullptr) {
+        if (ledger_ != nullptr) {
             ledger_->release(bytes_);
             std::free(data_);
         }
@@ -193,7 +200,7 @@ private:
     T* data_ = nullptr;
     std::int64_t size_ = 0;
     std::int64_t bytes_ = 0;
-    std::shared_ptr<Ledger> ledger_;
+    std::shared_ptr<Ledger> ledger_; ///< null if the memory is borrowed
 };
 
 } // namespace kith::detail

@@ -224,20 +224,23 @@ std::vector<Plane<T>> cut_planes(Context& context, const PointSet<T>& points, in
 } // namespace
 
 template <Coordinate T>
-PlaneTree<T> build_plane_tree(Context& context, const PlacedPoints<T>& points, const TreeOptions& options) {
+PlaneTree<T> build_plane_tree(Context& context, const PlacedPoints<T>& points, const TreeOptions& options,
+                              const SpareMemory& spare) {
     PlaneTree<T> tree;
     with_dimension(points.view.dimension(), [&]<int D>(std::integral_constant<int, D>) {
         int sign_exponent = 0;
         context.stage("order", [&] {
             tree.points = make_point_set(context, points.frame, points.view.count());
-            sign_exponent = Order<T, D>(context, points, tree.points).sign_exponent();
+            sign_exponent = Order<T, D>(context, points, tree.points, spare).sign_exponent();
         });
         context.stage("tree", [&] { tree.planes = cut_planes<T, D>(context, tree.points, sign_exponent, options); });
     });
     return tree;
 }
 
-template PlaneTree<float> build_plane_tree(Context&, const PlacedPoints<float>&, const TreeOptions&);
-template PlaneTree<double> build_plane_tree(Context&, const PlacedPoints<double>&, const TreeOptions&);
+template PlaneTree<float> build_plane_tree(Context&, const PlacedPoints<float>&, const TreeOptions&,
+                                           const SpareMemory&);
+template PlaneTree<double> build_plane_tree(Context&, const PlacedPoints<double>&, const TreeOptions&,
+                                            const SpareMemory&);
 
 } // namespace kith::detail

@@ -9,6 +9,7 @@
 
 #include "points/point_set.hpp"
 #include "support/context.hpp"
+#include "support/spare_memory.hpp"
 
 #include <cstdint>
 #include <limits>
@@ -42,9 +43,10 @@ struct PlaneTree {
     [[nodiscard]] int top() const noexcept { return static_cast<int>(planes.size()) - 1; }
 };
 
-/// Orders and cuts; runs the stages "order" and "tree" of the context.
+/// Orders and cuts; runs the stages "order" and "tree" of the context. What is spare is free again afterwards.
 template <Coordinate T>
-PlaneTree<T> build_plane_tree(Context& context, const PlacedPoints<T>& points, const TreeOptions& options);
+PlaneTree<T> build_plane_tree(Context& context, const PlacedPoints<T>& points, const TreeOptions& options,
+                              const SpareMemory& spare = {});
 
 /// The type-erased contents of kith::Tree.
 struct TreeData {

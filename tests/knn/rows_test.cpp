@@ -70,6 +70,42 @@ TEST_F(Rows, NeedNoTree) {
     EXPECT_THROW(knn_into({std::span(few), std::span(distances)}, PointsView(points, 3), k), Error);
 }
 
+// More points than are sorted in one piece: what they are split into lies in the rows, if those are large enough.
+class RowsAsWorkingMemory : public NeedsDimension<3>, public testing::WithParamInterface<std::int64_t> {
+protected:
+    template <class Index, class Search>
+    static oracle::Rows<float> found_by(const Search& search) {
+        // One element off, so that nothing is aligned by chance.
+        std::vector<Index> indices(static_cast<std::size_t>(count * GetParam() + 1), Index{-7});
+        std::vector<float> distances(static_cast<std::size_t>(count * GetParam() + 1), -7);
+        search(NeighborRows(std::span(indices).subspan(1), std::span(distances).subspan(1)));
+        EXPECT_EQ(indices.front(), -7);
+        EXPECT_EQ(distances.front(), -7);
+        return {{indices.begin() + 1, indices.end()}, {distances.begin() + 1, distances.end()}};
+    }
+
+    static constexpr std::int64_t count = 20000;
+    std::vector<float> points = uniform_points<float>(count, 3, 0, 1, 43);
+};
+
+TEST_P(RowsAsWorkingMemory, OfAllPoints) {
+    const Tree tree(PointsView(points, 3)); // had no rows to work in
+    const KnnResult expected = knn(tree, GetParam());
+    const auto search = [&](const NeighborRows& rows) { knn_into(rows, PointsView(points, 3), GetParam()); };
+    EXPECT_TRUE(same_rows<float>(expected, found_by<std::int32_t>(search)));
+    EXPECT_TRUE(same_rows<float>(expected, found_by<std::int64_t>(search)));
+    EXPECT_TRUE(same_rows<float>(knn(PointsView(points, 3), GetParam()), found_by<std::int32_t>(search)));
+}
+
+TEST_P(RowsAsWorkingMemory, OfManyQueries) {
+    const Tree tree(PointsView(points.data(), 500, 3));
+    const KnnResult expected = knn(tree, PointsView(points, 3), GetParam(), {.engine = Engine::brute_force});
+    const auto search = [&](const NeighborRows& rows) { knn_into(rows, tree, PointsView(points, 3), GetParam()); };
+    EXPECT_TRUE(same_rows<float>(expected, found_by<std::int32_t>(search)));
+}
+
+INSTANTIATE_TEST_SUITE_P(Neighbors, RowsAsWorkingMemory, testing::Values(1, 3, 9));
+
 TEST_F(Rows, EitherHalfMayBeLeftOut) {
     for (const Engine engine : {Engine::tree, Engine::brute_force}) {
         std::vector<std::int32_t> indices(200 * k, -7);
