@@ -1,12 +1,13 @@
 // Friends-of-friends links by a dual walk of the plane tree with itself, depth first.
 //
-// Problem: join every two points within the linking length. Method (jz-tree paper, section IV-A, rearranged for a CPU):
-// first the pairs within each node, children before their parent, then the pairs between nodes, each once. A pair
-// farther apart than the linking length is dropped; a pair whose every two points are within it is joined whole; a pair
-// of nodes that are each one group is done at its first link, or before if the two are one already; the rest goes down
-// a plane. A node is known to be one group if its diagonal is within the linking length, or once its children are and
-// have been joined. Pairs of leaves compare points, a vector at a time, only those near the other leaf's box. Bounds use
-// the same operations as distances, so nothing needs slack.
+// Problem: join every two points within the linking length. Method (jz-tree paper, section IV-A, rearranged for a
+// CPU): first the pairs within each node, children before their parent, then the pairs between nodes, each once. A
+// pair farther apart than the linking length is dropped; a pair whose every two points are within it is joined whole;
+// a pair of nodes that are each one group is done at its first link, or before if the two are one already; the rest
+// goes down a plane. A node is known to be one group if its diagonal is within the linking length, or once its
+// children are and have been joined. Within a leaf the groups are found one after the other, as masks of bits. Pairs
+// of leaves compare points, a vector at a time, only those near the other leaf's box. Bounds use the same operations
+// as distances, so nothing needs slack.
 
 #include "walk/distances-inl.hpp"
 

@@ -4,6 +4,7 @@
 // topmost differing bit downward: the sign if signs differ, then the magnitude in units of a power of two,
 // complemented if the number is negative. The axes' bits are interleaved, axis 0 first. So keys order points as the
 // curve does, down to the unit; points with equal keys share a smaller cell and are ordered within it by other means.
+// Many keys at once are made by the vector (vector_keys.hpp), where the numbers at hand fit its lanes.
 #pragma once
 
 #include "order/vector_keys.hpp"

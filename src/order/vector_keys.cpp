@@ -1,3 +1,4 @@
+// See vector_keys.hpp. What a key is, and the same for one point, is in keys.hpp.
 #include "order/vector_keys.hpp"
 
 #include "support/dimension.hpp"

@@ -85,12 +85,16 @@ template <Coordinate T>
 bool extend(const PointsView& view, std::int64_t begin, std::int64_t end, T* lower, T* upper) {
     bool finite = true;
     for (int axis = 0; axis < view.dimension(); ++axis) {
+        T least = lower[axis]; // in registers: the points could lie where `lower` does, for all the compiler knows
+        T greatest = upper[axis];
         for (std::int64_t i = begin; i < end; ++i) {
             const T x = coordinate<T>(view, i, axis);
             finite = finite && std::isfinite(x);
-            lower[axis] = std::min(lower[axis], x);
-            upper[axis] = std::max(upper[axis], x);
+            least = std::min(least, x);
+            greatest = std::max(greatest, x);
         }
+        lower[axis] = least;
+        upper[axis] = greatest;
     }
     return finite;
 }
