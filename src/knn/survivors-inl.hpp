@@ -111,46 +111,107 @@ HWY_INLINE KeyVector make_keys(const T* distances, const std::int32_t* positions
     return hn::Or(upper, hn::Iota(tag, static_cast<std::uint32_t>(first)));
 }
 
-/// Sorts by keys in so many matrices of so many rows; false if that does not tell which are the first `wanted`.
-template <int Rows, int Matrices, class T, class Index>
-HWY_NOINLINE bool sort_in_rows(const Survivors<T, Index>& survivors, int wanted) {
-    constexpr int all_rows = Rows * Matrices;
-    constexpr int room = all_rows * key_lanes;
+/// Whether upper bits are alike in one of the first `pairs` pairs of keys that follow each other in a sorted matrix.
+template <int Rows>
+HWY_INLINE bool are_alike(const KeyVector* row, int pairs, std::uint32_t numbers) {
     const KeyTag tag;
-    HWY_ALIGN std::uint32_t keys[room];
+    const hn::Rebind<std::int32_t, KeyTag> signed_tag; // no key has the sign bit, and these compare faster
+    const auto different = hn::Set(signed_tag, static_cast<std::int32_t>(numbers));
+    const auto next_lane = hn::IndicesFromVec(tag, hn::And(hn::Iota(tag, 1), hn::Set(tag, key_lanes - 1)));
+    const auto first_pairs = hn::Mul(hn::Iota(signed_tag, 0), hn::Set(signed_tag, Rows));
+    auto alike = hn::Lt(hn::Zero(signed_tag), hn::Zero(signed_tag));
+#pragma GCC unroll 8
+    for (int r = 0; r < Rows; ++r) {
+        const KeyVector next = r + 1 < Rows ? row[r + 1] : hn::TableLookupLanes(row[0], next_lane);
+        const auto difference = hn::BitCast(signed_tag, hn::Xor(row[r], next));
+        const auto counts = hn::Lt(first_pairs, hn::Set(signed_tag, pairs - r));
+        alike = hn::Or(alike, hn::AndNot(hn::Gt(difference, different), counts));
+    }
+    return !hn::AllFalse(signed_tag, alike);
+}
+
+/// Hands on the first `wanted` survivors and up to a vector more, from their numbers in a sorted matrix.
+template <int Rows, class T, class Index>
+HWY_INLINE void take_sorted(const Survivors<T, Index>& survivors, const std::uint32_t* numbers, int first, int wanted) {
+    constexpr int some = std::min(8, Rows * key_lanes); // from whole lanes
     const T* distances = survivors.measured.distances;
     const std::int32_t* positions = survivors.measured.positions;
-    if constexpr (Matrices == 1) {
-        KeyVector row[Rows];
+    for (int i = first; i < wanted; i += some, numbers += some / Rows) {
+        HWY_ALIGN T some_distances[some]; // written at once, so that they can be read as vectors at once
+        HWY_ALIGN Index some_indices[some];
 #pragma GCC unroll 8
-        for (int r = 0; r < Rows; ++r) {
-            row[r] = make_keys<room>(distances, positions + r * key_lanes, r * key_lanes);
+        for (int j = 0; j < some; ++j) {
+            const std::int32_t position = positions[numbers[j % Rows * key_lanes + j / Rows]];
+            some_distances[j] = distances[position];
+            some_indices[j] = survivors.indices[position];
         }
-        sort_rows<Rows>(row);
-        store_rows<Rows>(row, keys);
-    } else {
-        for (int r = 0; r < all_rows; ++r) {
-            hn::Store(make_keys<room>(distances, positions + r * key_lanes, r * key_lanes), tag, keys + r * key_lanes);
+        const hn::CappedTag<T, some> distance_tag;
+        const hn::CappedTag<Index, some> index_tag;
+        for (int j = 0; j < some; j += static_cast<int>(hn::Lanes(distance_tag))) {
+            hn::StoreU(hn::Load(distance_tag, some_distances + j), distance_tag, survivors.sorted_distances + i + j);
+            hn::StoreU(hn::Load(index_tag, some_indices + j), index_tag, survivors.sorted_indices + i + j);
         }
-        sort_matrices<Matrices>(keys);
     }
-    const std::uint32_t* matrix = keys;
-    for (int i = 0, lane = 0; i < wanted;) { // whole lanes; room for a vector more is enough
+}
+
+/// What is known of survivors that were sorted by keys.
+enum class Told : std::uint8_t {
+    all,     ///< they are in order
+    members, ///< these are the first ones, but their order may be wrong
+    nothing,
+};
+
+/// Sorts by keys in a matrix of so many rows.
+template <int Rows, class T, class Index>
+HWY_NOINLINE Told sort_in_rows(const Survivors<T, Index>& survivors, int wanted) {
+    constexpr int room = Rows * key_lanes;
+    const KeyTag tag;
+    KeyVector row[Rows];
 #pragma GCC unroll 8
-        for (int r = 0; r < Rows; ++r, ++i) {
-            const std::int32_t position = positions[matrix[r * key_lanes + lane] & number_mask<room>];
-            survivors.sorted_distances[i] = distances[position];
-            survivors.sorted_indices[i] = survivors.indices[position];
-        }
-        if (++lane == key_lanes) {
-            matrix += Rows * key_lanes;
-            lane = 0;
-        }
+    for (int r = 0; r < Rows; ++r) {
+        row[r] = make_keys<room>(survivors.measured.distances, survivors.measured.positions + r * key_lanes,
+                                 r * key_lanes);
     }
-    if (wanted == survivors.measured.found) {
-        return true;
+    sort_rows<Rows>(row);
+    KeyVector number[Rows];
+#pragma GCC unroll 8
+    for (int r = 0; r < Rows; ++r) {
+        number[r] = hn::And(row[r], hn::Set(tag, number_mask<room>));
     }
-    return (keys[sorted_place<Rows>(wanted)] ^ keys[sorted_place<Rows>(wanted - 1)]) > number_mask<room>;
+    HWY_ALIGN std::uint32_t numbers[room];
+    store_rows<Rows>(number, numbers);
+    take_sorted<Rows>(survivors, numbers, 0, wanted);
+    const int pairs = wanted - (wanted == survivors.measured.found ? 1 : 0);
+    if (HWY_LIKELY(!are_alike<Rows>(row, pairs, number_mask<room>))) {
+        return Told::all;
+    }
+    HWY_ALIGN std::uint32_t keys[room];
+    store_rows<Rows>(row, keys);
+    const bool apart = pairs < wanted || (keys[sorted_place<Rows>(wanted)] ^ keys[sorted_place<Rows>(wanted - 1)]) >
+                                             number_mask<room>;
+    return apart ? Told::members : Told::nothing;
+}
+
+/// Sorts by keys in several matrices.
+template <int Matrices, class T, class Index>
+HWY_NOINLINE Told sort_in_matrices(const Survivors<T, Index>& survivors, int wanted) {
+    constexpr int room = Matrices * matrix_keys;
+    const KeyTag tag;
+    HWY_ALIGN std::uint32_t keys[room];
+    for (int i = 0; i < room; i += key_lanes) {
+        hn::Store(make_keys<room>(survivors.measured.distances, survivors.measured.positions + i, i), tag, keys + i);
+    }
+    sort_matrices<Matrices>(keys);
+    const bool apart =
+        wanted == survivors.measured.found ||
+        (keys[sorted_place<most_rows>(wanted)] ^ keys[sorted_place<most_rows>(wanted - 1)]) > number_mask<room>;
+    for (int i = 0; i < room; i += key_lanes) {
+        hn::Store(hn::And(hn::Load(tag, keys + i), hn::Set(tag, number_mask<room>)), tag, keys + i);
+    }
+    for (int i = 0; i < wanted; i += matrix_keys) {
+        take_sorted<most_rows>(survivors, keys + i, i, std::min(wanted, i + matrix_keys));
+    }
+    return apart ? Told::members : Told::nothing;
 }
 
 /// Whether each of the first distances is smaller than the next. Reads a vector more.
@@ -207,34 +268,35 @@ HWY_INLINE bool sort_by_key(const Survivors<T, Index>& survivors, std::int64_t n
     for (int i = count; i < rows * key_lanes; i += key_lanes) {
         hn::StoreU(behind, position_tag, survivors.measured.positions + i);
     }
-    bool told = false;
+    Told told = Told::nothing;
     switch (rows) {
     case 1:
-        told = sort_in_rows<1, 1>(survivors, wanted);
+        told = sort_in_rows<1>(survivors, wanted);
         break;
     case 2:
-        told = sort_in_rows<2, 1>(survivors, wanted);
+        told = sort_in_rows<2>(survivors, wanted);
         break;
     case 4:
-        told = sort_in_rows<4, 1>(survivors, wanted);
+        told = sort_in_rows<4>(survivors, wanted);
         break;
     default:
         switch (rows / most_rows) {
         case 1:
-            told = sort_in_rows<most_rows, 1>(survivors, wanted);
+            told = sort_in_rows<most_rows>(survivors, wanted);
             break;
         case 2:
-            told = sort_in_rows<most_rows, 2>(survivors, wanted);
+            told = sort_in_matrices<2>(survivors, wanted);
             break;
         case 4:
-            told = sort_in_rows<most_rows, 4>(survivors, wanted);
+            told = sort_in_matrices<4>(survivors, wanted);
             break;
         default:
-            told = sort_in_rows<most_rows, most_matrices>(survivors, wanted);
+            told = sort_in_matrices<most_matrices>(survivors, wanted);
         }
     }
-    return told && (strictly_ascend(survivors.sorted_distances, wanted) ||
-                    put_right(survivors.sorted_distances, survivors.sorted_indices, wanted));
+    return HWY_LIKELY(told == Told::all) ||
+           (told == Told::members && (strictly_ascend(survivors.sorted_distances, wanted) ||
+                                      put_right(survivors.sorted_distances, survivors.sorted_indices, wanted)));
 }
 
 /// Sorts survivors by (distance, index), at least the first `needed` of them.
