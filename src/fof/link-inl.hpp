@@ -50,7 +50,7 @@ public:
         for (std::int64_t i = begin; i < end; i += lanes) {
             const Columns<Tag> others{tag, points_.axis(0) + i, points_.stride};
             const auto distance = point_distances<Periodic, D>(tag, place, period_, others, hn::Zero(tag));
-            const auto in_range = hn::FirstN(tag, static_cast<std::size_t>(std::min(lanes, end - i)));
+            const auto in_range = hn::FirstN(tag, static_cast<std::size_t>(end - i));
             const auto near = hn::And(hn::Le(distance, hn::Set(tag, limit_)), in_range);
             for (unsigned bits = mask_bits(tag, near); bits != 0; bits &= bits - 1) {
                 groups_.unite(point, static_cast<std::int32_t>(i + std::countr_zero(bits)));
@@ -206,7 +206,7 @@ private:
             const Columns<Tag> upper{tag, plane.upper(0) + i, plane.stride};
             const auto bounds =
                 box_distances<Periodic, D>(tag, box, lower, upper, Bounds<hn::Vec<Tag>>{hn::Zero(tag), hn::Zero(tag)});
-            const auto in_range = hn::FirstN(tag, static_cast<std::size_t>(std::min(lanes, last - i)));
+            const auto in_range = hn::FirstN(tag, static_cast<std::size_t>(last - i));
             const unsigned friends = mask_bits(tag, hn::And(hn::Le(bounds.greatest, limit), in_range));
             for (unsigned bits = mask_bits(tag, hn::And(hn::Le(bounds.least, limit), in_range)); bits != 0;
                  bits &= bits - 1) {
@@ -354,7 +354,7 @@ private:
             const Columns<Tag> place{tag, points_.axis(0) + i, points_.stride};
             const auto near =
                 hn::And(hn::Le(least_distances<Periodic, D>(tag, box, place, place), hn::Set(tag, limit_)),
-                        hn::FirstN(tag, static_cast<std::size_t>(std::min(lanes, end - i))));
+                        hn::FirstN(tag, static_cast<std::size_t>(end - i)));
             for (unsigned bits = mask_bits(tag, near); bits != 0; bits &= bits - 1) {
                 const auto point = static_cast<std::int32_t>(i + std::countr_zero(bits));
                 if (other_whole && groups_.find(point) == groups_.find(static_cast<std::int32_t>(other_begin))) {

@@ -261,7 +261,7 @@ private:
                     const auto beyond = hn::And(hn::Eq(least, limit), hn::RebindMask(tag, hn::Gt(index, last_index)));
                     near = hn::AndNot(beyond, near);
                 }
-                near = hn::And(near, hn::FirstN(tag, static_cast<std::size_t>(std::min(lanes, end - point))));
+                near = hn::And(near, hn::FirstN(tag, static_cast<std::size_t>(end - point)));
                 if (D > 3 && hn::AllFalse(tag, near)) { // in fewer dimensions too rare to pay
                     continue;
                 }

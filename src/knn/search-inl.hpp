@@ -219,7 +219,7 @@ private:
             const auto least = hn::LoadU(tag, list.least.data() + i);
             const auto greatest = hn::LoadU(tag, list.greatest.data() + i);
             const auto nodes = hn::LoadU(node_tag, list.nodes.data() + i);
-            const auto in_list = hn::FirstN(tag, static_cast<std::size_t>(std::min(lanes, list.size - i)));
+            const auto in_list = hn::FirstN(tag, static_cast<std::size_t>(list.size - i));
             const auto near = hn::And(hn::Le(least, limit), in_list);
             compress_store(tag, greatest, near, list.greatest.data() + kept);
             if constexpr (sizeof(T) == 4) {

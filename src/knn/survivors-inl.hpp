@@ -87,7 +87,7 @@ struct Survivors {
     Measured<T>& measured; ///< one more distance is written; room for most_sorted_keys and a vector more positions
     std::int64_t block_size;
     const Index* indices; ///< of the block
-    T* sorted_distances;  ///< room for a vector more
+    T* sorted_distances;  ///< room for eight more, or a vector
     Index* sorted_indices;
     T* spare_distances;
     Index* spare_indices;
@@ -169,8 +169,8 @@ HWY_NOINLINE Told sort_in_rows(const Survivors<T, Index>& survivors, int wanted)
     KeyVector row[Rows];
 #pragma GCC unroll 8
     for (int r = 0; r < Rows; ++r) {
-        row[r] = make_keys<room>(survivors.measured.distances, survivors.measured.positions + r * key_lanes,
-                                 r * key_lanes);
+        row[r] =
+            make_keys<room>(survivors.measured.distances, survivors.measured.positions + r * key_lanes, r * key_lanes);
     }
     sort_rows<Rows>(row);
     KeyVector number[Rows];
@@ -187,8 +187,8 @@ HWY_NOINLINE Told sort_in_rows(const Survivors<T, Index>& survivors, int wanted)
     }
     HWY_ALIGN std::uint32_t keys[room];
     store_rows<Rows>(row, keys);
-    const bool apart = pairs < wanted || (keys[sorted_place<Rows>(wanted)] ^ keys[sorted_place<Rows>(wanted - 1)]) >
-                                             number_mask<room>;
+    const bool apart =
+        pairs < wanted || (keys[sorted_place<Rows>(wanted)] ^ keys[sorted_place<Rows>(wanted - 1)]) > number_mask<room>;
     return apart ? Told::members : Told::nothing;
 }
 
@@ -222,7 +222,7 @@ HWY_INLINE bool strictly_ascend(const T* distances, std::int64_t size) {
     auto wrong = hn::Lt(hn::Zero(tag), hn::Zero(tag));
     for (std::int64_t i = 0; i + 1 < size; i += lanes) {
         const auto ascends = hn::Lt(hn::LoadU(tag, distances + i), hn::LoadU(tag, distances + i + 1));
-        const auto counts = hn::FirstN(tag, static_cast<std::size_t>(std::min(lanes, size - 1 - i)));
+        const auto counts = hn::FirstN(tag, static_cast<std::size_t>(size - 1 - i));
         wrong = hn::Or(wrong, hn::AndNot(ascends, counts));
     }
     return hn::AllFalse(tag, wrong);

@@ -52,12 +52,12 @@ HWY_INLINE hn::Vec<Tag> load_indices(Tag tag, const std::int64_t* indices) {
 /// The bits of a mask, lane 0 lowest.
 template <class Tag, class Mask>
 HWY_INLINE unsigned mask_bits([[maybe_unused]] Tag tag, Mask mask) {
-#if HWY_TARGET == HWY_AVX2 // without the detour through a byte
-    if constexpr (sizeof(hn::TFromD<Tag>) == 4) {
-        return static_cast<unsigned>(_mm256_movemask_ps(_mm256_castsi256_ps(hn::VecFromMask(hn::RebindToSigned<Tag>(), hn::RebindMask(hn::RebindToSigned<Tag>(), mask)).raw)));
-    } else {
-        return static_cast<unsigned>(_mm256_movemask_pd(_mm256_castsi256_pd(hn::VecFromMask(hn::RebindToSigned<Tag>(), hn::RebindMask(hn::RebindToSigned<Tag>(), mask)).raw)));
-    }
+#if HWY_TARGET == HWY_AVX2 // Highway's goes through a byte, whose upper part GCC then clears, twice
+    const hn::RebindToSigned<Tag> signed_tag;
+    const auto lanes = hn::VecFromMask(signed_tag, hn::RebindMask(signed_tag, mask)).raw;
+    const int bits = sizeof(hn::TFromD<Tag>) == 4 ? _mm256_movemask_ps(_mm256_castsi256_ps(lanes))
+                                                  : _mm256_movemask_pd(_mm256_castsi256_pd(lanes));
+    return static_cast<unsigned>(bits);
 #else
     std::uint8_t bytes[8] = {};
     hn::StoreMaskBits(tag, mask, bytes);
