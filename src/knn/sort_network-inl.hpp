@@ -9,6 +9,7 @@
 #include "support/simd-inl.hpp"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 
 #if defined(KITH_SORT_NETWORK_INL_HPP) == defined(HWY_TARGET_TOGGLE)
@@ -175,7 +176,7 @@ template <int Rows>
 HWY_INLINE void load_rows(const std::uint32_t* keys, KeyVector* row) {
 #pragma GCC unroll 8
     for (int r = 0; r < Rows; ++r) {
-        row[r] = hn::Load(KeyTag(), keys + r * key_lanes);
+        row[r] = hn::Load(KeyTag(), keys + std::ptrdiff_t{r} * key_lanes);
     }
 }
 
@@ -183,13 +184,14 @@ template <int Rows>
 HWY_INLINE void store_rows(const KeyVector* row, std::uint32_t* keys) {
 #pragma GCC unroll 8
     for (int r = 0; r < Rows; ++r) {
-        hn::Store(row[r], KeyTag(), keys + r * key_lanes);
+        hn::Store(row[r], KeyTag(), keys + std::ptrdiff_t{r} * key_lanes);
     }
 }
 
 /// Sorts a bitonic run of so many matrices, one after the other in memory.
 template <int Matrices>
 HWY_INLINE void merge_matrices(std::uint32_t* keys) {
+    constexpr std::ptrdiff_t half = std::ptrdiff_t{Matrices / 2} * matrix_keys;
     const KeyTag tag;
     if constexpr (Matrices == 1) {
         KeyVector row[most_rows];
@@ -200,8 +202,8 @@ HWY_INLINE void merge_matrices(std::uint32_t* keys) {
         merge_rows<most_rows, most_rows / 2>(row);
         store_rows<most_rows>(row, keys);
     } else {
-        std::uint32_t* second = keys + Matrices / 2 * matrix_keys;
-        for (int i = 0; i < Matrices / 2 * matrix_keys; i += key_lanes) {
+        std::uint32_t* second = keys + half;
+        for (std::ptrdiff_t i = 0; i < half; i += key_lanes) {
             KeyVector a = hn::Load(tag, keys + i);
             KeyVector b = hn::Load(tag, second + i);
             exchange(a, b);
@@ -216,6 +218,7 @@ HWY_INLINE void merge_matrices(std::uint32_t* keys) {
 /// Sorts so many matrices of most_rows rows, one after the other in aligned memory, across their bounds.
 template <int Matrices>
 HWY_NOINLINE void sort_matrices(std::uint32_t* keys) {
+    constexpr std::ptrdiff_t half = std::ptrdiff_t{Matrices / 2} * matrix_keys;
     const KeyTag tag;
     if constexpr (Matrices == 1) {
         KeyVector row[most_rows];
@@ -223,12 +226,12 @@ HWY_NOINLINE void sort_matrices(std::uint32_t* keys) {
         sort_rows<most_rows>(row);
         store_rows<most_rows>(row, keys);
     } else {
-        std::uint32_t* second = keys + Matrices / 2 * matrix_keys;
+        std::uint32_t* second = keys + half;
         sort_matrices<Matrices / 2>(keys);
         sort_matrices<Matrices / 2>(second);
         // The second run backwards, beside the first: both halves become bitonic, the second half backwards.
-        std::uint32_t* last = keys + Matrices * matrix_keys - key_lanes;
-        for (int i = 0; i < Matrices / 2 * matrix_keys; i += key_lanes) {
+        std::uint32_t* last = keys + 2 * half - key_lanes;
+        for (std::ptrdiff_t i = 0; i < half; i += key_lanes) {
             KeyVector a = hn::Load(tag, keys + i);
             KeyVector b = hn::Reverse(tag, hn::Load(tag, last - i));
             exchange(a, b);
