@@ -113,10 +113,10 @@ HWY_INLINE KeyVector make_keys(const T* distances, const std::int32_t* positions
 
 /// Whether upper bits are alike in one of the first `pairs` pairs of keys that follow each other in a sorted matrix.
 template <int Rows>
-HWY_INLINE bool are_alike(const KeyVector* row, int pairs, std::uint32_t numbers) {
+HWY_INLINE bool are_alike(const KeyVector* row, int pairs) {
     const KeyTag tag;
     const hn::Rebind<std::int32_t, KeyTag> signed_tag; // no key has the sign bit, and these compare faster
-    const auto different = hn::Set(signed_tag, static_cast<std::int32_t>(numbers));
+    const auto numbers = hn::Set(signed_tag, static_cast<std::int32_t>(number_mask<Rows * key_lanes>));
     const auto next_lane = hn::IndicesFromVec(tag, hn::And(hn::Iota(tag, 1), hn::Set(tag, key_lanes - 1)));
     const auto first_pairs = hn::Mul(hn::Iota(signed_tag, 0), hn::Set(signed_tag, Rows));
     auto alike = hn::Lt(hn::Zero(signed_tag), hn::Zero(signed_tag));
@@ -125,7 +125,7 @@ HWY_INLINE bool are_alike(const KeyVector* row, int pairs, std::uint32_t numbers
         const KeyVector next = r + 1 < Rows ? row[r + 1] : hn::TableLookupLanes(row[0], next_lane);
         const auto difference = hn::BitCast(signed_tag, hn::Xor(row[r], next));
         const auto counts = hn::Lt(first_pairs, hn::Set(signed_tag, pairs - r));
-        alike = hn::Or(alike, hn::AndNot(hn::Gt(difference, different), counts));
+        alike = hn::Or(alike, hn::AndNot(hn::Gt(difference, numbers), counts));
     }
     return !hn::AllFalse(signed_tag, alike);
 }
@@ -161,6 +161,13 @@ enum class Told : std::uint8_t {
     nothing,
 };
 
+/// Whether sorted keys, in matrices of so many rows, tell which survivors are the first `wanted`.
+template <int Rows, int Keys>
+HWY_INLINE bool first_are_known(const std::uint32_t* keys, int wanted, std::int64_t found) {
+    return wanted == found ||
+           (keys[sorted_place<Rows>(wanted)] ^ keys[sorted_place<Rows>(wanted - 1)]) > number_mask<Keys>;
+}
+
 /// Sorts by keys in a matrix of so many rows.
 template <int Rows, class T, class Index>
 HWY_NOINLINE Told sort_in_rows(const Survivors<T, Index>& survivors, int wanted) {
@@ -182,14 +189,12 @@ HWY_NOINLINE Told sort_in_rows(const Survivors<T, Index>& survivors, int wanted)
     store_rows<Rows>(number, numbers);
     take_sorted<Rows>(survivors, numbers, 0, wanted);
     const int pairs = wanted - (wanted == survivors.measured.found ? 1 : 0);
-    if (HWY_LIKELY(!are_alike<Rows>(row, pairs, number_mask<room>))) {
+    if (HWY_LIKELY(!are_alike<Rows>(row, pairs))) {
         return Told::all;
     }
     HWY_ALIGN std::uint32_t keys[room];
     store_rows<Rows>(row, keys);
-    const bool apart =
-        pairs < wanted || (keys[sorted_place<Rows>(wanted)] ^ keys[sorted_place<Rows>(wanted - 1)]) > number_mask<room>;
-    return apart ? Told::members : Told::nothing;
+    return first_are_known<Rows, room>(keys, wanted, survivors.measured.found) ? Told::members : Told::nothing;
 }
 
 /// Sorts by keys in several matrices.
@@ -202,16 +207,14 @@ HWY_NOINLINE Told sort_in_matrices(const Survivors<T, Index>& survivors, int wan
         hn::Store(make_keys<room>(survivors.measured.distances, survivors.measured.positions + i, i), tag, keys + i);
     }
     sort_matrices<Matrices>(keys);
-    const bool apart =
-        wanted == survivors.measured.found ||
-        (keys[sorted_place<most_rows>(wanted)] ^ keys[sorted_place<most_rows>(wanted - 1)]) > number_mask<room>;
+    const bool known = first_are_known<most_rows, room>(keys, wanted, survivors.measured.found);
     for (int i = 0; i < room; i += key_lanes) {
         hn::Store(hn::And(hn::Load(tag, keys + i), hn::Set(tag, number_mask<room>)), tag, keys + i);
     }
     for (int i = 0; i < wanted; i += matrix_keys) {
         take_sorted<most_rows>(survivors, keys + i, i, std::min(wanted, i + matrix_keys));
     }
-    return apart ? Told::members : Told::nothing;
+    return known ? Told::members : Told::nothing;
 }
 
 /// Whether each of the first distances is smaller than the next. Reads a vector more.
