@@ -44,10 +44,10 @@ public:
         first_ = leaves.first_point[leaf];
         rows_ = leaves.points_in(leaf);
         if (direct_.distances == nullptr) {
-            reserve_room(scratch_.row_indices, rows_ * request_.k);
-            reserve_room(scratch_.row_distances, rows_ * request_.k);
+            scratch_.row_indices.reserve(rows_ * request_.k);
+            scratch_.row_distances.reserve(rows_ * request_.k);
         }
-        reserve_room(scratch_.pending, rows_);
+        scratch_.pending.reserve(rows_);
         for (std::int64_t row = 0; row < rows_; ++row) {
             scratch_.pending[row] = static_cast<std::int32_t>(row);
         }
@@ -151,14 +151,15 @@ private:
         if (size < needed_ && !holds_all) {
             return false;
         }
+        const std::int64_t room = size + 2 * vector_room;
         for (int q = 0; q < 2; ++q) {
-            reserve_room(scratch_.distances[q], block_.stride);
-            reserve_room(scratch_.positions[q], block_.stride + most_sorted_keys + vector_room);
+            scratch_.distances[q].reserve(room);
+            scratch_.positions[q].reserve(room + most_sorted_keys + vector_room);
         }
-        reserve_room(scratch_.spare_distances, block_.stride);
-        reserve_room(scratch_.spare_indices, block_.stride);
-        reserve_room(scratch_.sorted_distances, block_.stride + most_sorted_keys);
-        reserve_room(scratch_.sorted_indices, block_.stride + most_sorted_keys);
+        scratch_.spare_distances.reserve(room);
+        scratch_.spare_indices.reserve(room);
+        scratch_.sorted_distances.reserve(room + most_sorted_keys);
+        scratch_.sorted_indices.reserve(room + most_sorted_keys);
         std::int64_t left = 0;
         if (box.is_one_place()) { // then one search answers all rows
             Measured<T> measured[1];
@@ -228,8 +229,8 @@ private:
     /// Gathers the points of some spans that lie within the bound of the box.
     template <class Index>
     HWY_NOINLINE Extent gather(const Receiver<T, D>& given, const Origin<Index>& origin, const Span* spans,
-                               std::int64_t count, const Candidate<T>& bound, std::vector<T>& block_memory,
-                               std::vector<LaneIndex>& index_memory) {
+                               std::int64_t count, const Candidate<T>& bound, Room<T>& block_memory,
+                               Room<LaneIndex>& index_memory) {
         const Receiver<T, D> box = given; // a copy, which the stores below cannot touch, stays in registers
         const Tag tag;
         const hn::Rebind<LaneIndex, Tag> index_tag;
@@ -239,8 +240,8 @@ private:
             most += spans[i].last - spans[i].first;
         }
         const std::int64_t stride = (most + 2 * vector_room) / vector_room * vector_room;
-        reserve_room(block_memory, stride * D);
-        reserve_room(index_memory, stride);
+        block_memory.reserve(stride * D);
+        index_memory.reserve(stride);
         T* block = block_memory.data();
         LaneIndex* indices = index_memory.data();
         const T* coordinates = origin.coordinates;
@@ -299,9 +300,10 @@ private:
                           needed_);
         const T reached = found >= needed_ ? scratch_.sorted_distances[needed_ - 1] : farthest;
         if (reached > 0) { // places that many points share say nothing about the others
-            // The guess lags by one query, unless it was wrong: then this query need not wait for the sort of the last.
-            scratch_.guess = too_small ? reached * guess_margin_ : scratch_.next_guess;
-            scratch_.next_guess = reached * guess_margin_;
+            // The last two queries guess better than either, unless the guess was wrong.
+            const T guess = reached * guess_margin_;
+            scratch_.guess = too_small ? guess : std::sqrt(guess) * std::sqrt(scratch_.last_guess);
+            scratch_.last_guess = guess;
         }
         farthest_ = std::max(farthest_, reached);
         return found;

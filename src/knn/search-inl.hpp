@@ -134,9 +134,9 @@ private:
     }
 
     HWY_INLINE void begin_list(List& list, std::int64_t most) {
-        reserve_room(list.nodes, most + vector_room);
-        reserve_room(list.least, most + vector_room);
-        reserve_room(list.greatest, most + vector_room);
+        list.nodes.reserve(most + vector_room);
+        list.least.reserve(most + vector_room);
+        list.greatest.reserve(most + vector_room);
         list.size = 0;
     }
 

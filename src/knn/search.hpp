@@ -6,6 +6,7 @@
 
 #include "knn/candidate.hpp"
 #include "knn/reach.hpp"
+#include "support/room.hpp"
 #include "support/spare_memory.hpp"
 #include "tree/plane_tree.hpp"
 #include "walk/schedule.hpp"
@@ -71,9 +72,9 @@ struct SearchScratch {
 
     /// Source nodes that can matter to a receiving node.
     struct List {
-        std::vector<std::int32_t> nodes;
-        std::vector<T> least; ///< squared distance to the receiver's box
-        std::vector<T> greatest;
+        Room<std::int32_t> nodes;
+        Room<T> least; ///< squared distance to the receiver's box
+        Room<T> greatest;
         std::int64_t size = 0;
     };
     /// The smallest greatest-distances seen so far, and how many sources each vouches for.
@@ -83,30 +84,30 @@ struct SearchScratch {
         std::int32_t last_index; ///< no vouched-for source has a larger one
     };
 
-    std::vector<List> lists;              ///< one per step of the schedule, and one for the top
-    std::vector<std::int32_t> near_nodes; ///< of the list above the leaves
-    std::vector<T> lower_corners;         ///< of their boxes
-    std::vector<T> upper_corners;
+    std::vector<List> lists;       ///< one per step of the schedule, and one for the top
+    Room<std::int32_t> near_nodes; ///< of the list above the leaves
+    Room<T> lower_corners;         ///< of their boxes
+    Room<T> upper_corners;
     std::vector<Vouched> vouched;
     std::vector<Candidate<T>> candidates;
-    std::vector<T> block; ///< candidate points of a leaf, axis after axis
-    std::vector<LaneIndex> block_indices;
-    std::vector<T> family; ///< the same for the leaves below one node
-    std::vector<LaneIndex> family_indices;
-    std::vector<Span> spans;                ///< where the block's points come from
-    std::vector<T> distances[2];            ///< from two queries to the block
-    std::vector<std::int32_t> positions[2]; ///< in the block, of the survivors
-    std::vector<T> spare_distances;
-    std::vector<LaneIndex> spare_indices;
-    std::vector<T> sorted_distances;
-    std::vector<LaneIndex> sorted_indices;
-    std::vector<std::int32_t> pending; ///< rows of a leaf that are not finished
-    std::vector<std::int32_t> row_indices;
-    std::vector<T> row_distances;
+    Room<T> block; ///< candidate points of a leaf, axis after axis
+    Room<LaneIndex> block_indices;
+    Room<T> family; ///< the same for the leaves below one node
+    Room<LaneIndex> family_indices;
+    Room<Span> spans;                ///< where the block's points come from
+    Room<T> distances[2];            ///< from two queries to the block
+    Room<std::int32_t> positions[2]; ///< in the block, of the survivors
+    Room<T> spare_distances;
+    Room<LaneIndex> spare_indices;
+    Room<T> sorted_distances;
+    Room<LaneIndex> sorted_indices;
+    Room<std::int32_t> pending; ///< rows of a leaf that are not finished
+    Room<std::int32_t> row_indices;
+    Room<T> row_distances;
     Reach<T> reach;
     std::int64_t crowd = 0; ///< points among which a leaf's neighbours are looked for without a guaranteed bound
     T guess = std::numeric_limits<T>::infinity();      ///< squared k-th distance expected of the next query
-    T next_guess = std::numeric_limits<T>::infinity(); ///< of the one after it
+    T last_guess = std::numeric_limits<T>::infinity(); ///< what the last query alone would have expected
 };
 
 template <Coordinate T>

@@ -89,7 +89,7 @@ public:
     HWY_INLINE std::int32_t add(std::int32_t first_leaf, std::int32_t last_leaf) {
         const Plane<T>& leaves = sources_.planes[0];
         const Span span{leaves.first_point[first_leaf], leaves.first_point[last_leaf]};
-        reserve_room(scratch_.spans, count_ + 1);
+        scratch_.spans.reserve(count_ + 1, count_);
         if (count_ > 0 && scratch_.spans[count_ - 1].last == span.first) {
             scratch_.spans[count_ - 1].last = span.last;
         } else {
@@ -108,7 +108,7 @@ private:
         const Plane<T>& plane = *plane_;
         const Tag tag;
         const auto lanes = static_cast<std::int64_t>(hn::Lanes(tag));
-        reserve_room(scratch_.near_nodes, list.size + 2 * vector_room + 8);
+        scratch_.near_nodes.reserve(list.size + 2 * vector_room + 8);
         std::int32_t* near = scratch_.near_nodes.data();
         near_radius_ = radius;
         near_size_ = 0;
@@ -121,8 +121,8 @@ private:
             near[i] = list.nodes[near[i]];
         }
         box_stride_ = (near_size_ + 2 * vector_room) / vector_room * vector_room;
-        reserve_room(scratch_.lower_corners, D * box_stride_);
-        reserve_room(scratch_.upper_corners, D * box_stride_);
+        scratch_.lower_corners.reserve(D * box_stride_);
+        scratch_.upper_corners.reserve(D * box_stride_);
         for (int axis = 0; axis < D; ++axis) {
             const T* from_lower = plane.lower(axis);
             const T* from_upper = plane.upper(axis);

@@ -1,17 +1,45 @@
-// Vectors that are used as plain memory and kept from use to use.
+// Plain memory that is kept from use to use and grows when it must.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
-#include <vector>
+#include <memory>
+#include <type_traits>
 
 namespace kith::detail {
 
-/// Grows a vector to at least so many elements, and a half more; contents are not kept meaningful.
+/// Room for elements that are written before they are read: what is never written costs no memory, since the system
+/// hands out pages only as they are touched.
 template <class Element>
-inline void reserve_room(std::vector<Element>& memory, std::int64_t size) {
-    if (static_cast<std::int64_t>(memory.size()) < size) [[unlikely]] {
-        memory.resize(static_cast<std::size_t>(size + size / 2));
+class Room {
+    static_assert(std::is_trivially_copyable_v<Element>);
+
+public:
+    /// Makes room for at least so many elements. When that takes new memory, the first `kept` elements are carried over
+    /// and the others lost.
+    void reserve(std::int64_t size, std::int64_t kept = 0) {
+        if (size_ < size) [[unlikely]] {
+            grow(size, kept);
+        }
     }
-}
+    [[nodiscard]] Element* data() noexcept { return memory_.get(); }
+    [[nodiscard]] const Element* data() const noexcept { return memory_.get(); }
+    [[nodiscard]] Element& operator[](std::int64_t i) noexcept { return memory_[static_cast<std::size_t>(i)]; }
+    [[nodiscard]] const Element& operator[](std::int64_t i) const noexcept {
+        return memory_[static_cast<std::size_t>(i)];
+    }
+
+private:
+    void grow(std::int64_t size, std::int64_t kept) {
+        const std::int64_t larger = size + size / 2;
+        auto memory = std::make_unique_for_overwrite<Element[]>(static_cast<std::size_t>(larger));
+        std::copy_n(memory_.get(), kept, memory.get());
+        memory_ = std::move(memory);
+        size_ = larger;
+    }
+
+    std::unique_ptr<Element[]> memory_;
+    std::int64_t size_ = 0;
+};
 
 } // namespace kith::detail
