@@ -1,7 +1,7 @@
 // Sorting 64-bit words within the cache, most significant digit first.
 //
 // One pass splits the words by their topmost bits, as many as make buckets of a few; one insertion sort over all of them
-// then moves words within their buckets only. Buckets that are large all the same are split again by the next bits. So
+// then moves words within their buckets only. Buckets that are large all the same are sorted first, by the next bits. So
 // only the bits that matter are looked at, about log2 of the number of words.
 #pragma once
 
@@ -53,16 +53,16 @@ inline void sort_words(std::uint64_t* words, std::uint64_t* spare, std::int64_t 
     for (std::int64_t i = 0; i < size; ++i) {
         spare[ends[(words[i] >> shift) & mask]++] = words[i];
     }
-    if (largest <= insertion_size) {
-        insert_words(spare, size, words);
-        return;
+    if (largest > insertion_size) {
+        for (std::int64_t b = 0, start = 0; b < buckets; ++b) {
+            const std::int64_t end = ends[b]; // where the bucket ends, by now
+            if (end - start > insertion_size) {
+                sort_words(spare + start, words + start, end - start, shift, lowest_bit);
+            }
+            start = end;
+        }
     }
-    std::copy(spare, spare + size, words);
-    for (std::int64_t b = 0, start = 0; b < buckets; ++b) {
-        const std::int64_t end = ends[b]; // where the bucket ends, by now
-        sort_words(words + start, spare + start, end - start, shift, lowest_bit);
-        start = end;
-    }
+    insert_words(spare, size, words);
 }
 
 } // namespace kith::detail
