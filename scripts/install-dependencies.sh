@@ -8,7 +8,8 @@
 set -eu
 
 needed="g++ make cmake ninja-build pkg-config libtbb-dev libhwy-dev libhdf5-dev libzip-dev nlohmann-json3-dev
-    libcli11-dev libfmt-dev libpng-dev libgtest-dev libbenchmark-dev libnanoflann-dev python3 python3-numpy python3-h5py"
+    libcli11-dev libfmt-dev libpng-dev libgtest-dev libboost-context-dev libbenchmark-dev libnanoflann-dev
+    python3 python3-numpy python3-h5py"
 wanted=""
 [ "${1:-}" = "--for-checks" ] && wanted="clang-format-14"
 [ "${1:-}" = "--for-benchmarks" ] && wanted="libcgal-dev python3-venv python3-dev"

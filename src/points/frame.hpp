@@ -8,6 +8,8 @@
 
 #include <kith/points.hpp>
 
+#include "support/host_device.hpp"
+
 #include <array>
 #include <cmath>
 #include <cstdint>
@@ -27,7 +29,7 @@ public:
     }
     // For float the double products are exact. For double, if the first product is subnormal the second is zero
     // whatever its rounding; otherwise the first is exact. So there is one rounding.
-    [[nodiscard]] T operator()(T x) const noexcept {
+    [[nodiscard]] KITH_HOST_DEVICE T operator()(T x) const noexcept {
         return single_ != 0 ? x * single_ : static_cast<T>(static_cast<double>(x) * first_ * second_);
     }
     /// The power itself if it is an ordinary number of type T, so that one multiplication rounds once; else 0.

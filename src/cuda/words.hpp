@@ -1,0 +1,75 @@
+// The words that kernels are written in.
+//
+// Under nvcc these are CUDA's own. Tests compile the same kernels as C++ and run them on the CPU; there, shared memory
+// also notices what must not be done to it (tests/emulation). So kernels keep to what both know: operations of a warp
+// name their mask, and shared memory is a SharedArray.
+#pragma once
+
+#include <cmath>
+
+#if defined(KITH_EMULATE_CUDA)
+
+#include "emulation/cuda_words.hpp"
+
+namespace kith::detail {
+using emulation::SharedArray;
+}
+
+#else
+
+#include <cuda_runtime.h>
+
+namespace kith::detail {
+
+/// Shared memory of a block. Declare it __shared__; nothing is in it until a thread writes it.
+template <class T, int Size>
+class SharedArray {
+public:
+    __device__ T& operator[](int place) { return elements_[place]; }
+    __device__ T atomic_add(int place, T value) { return atomicAdd(&elements_[place], value); }
+    __device__ T atomic_min(int place, T value) { return atomicMin(&elements_[place], value); }
+    __device__ T atomic_max(int place, T value) { return atomicMax(&elements_[place], value); }
+    __device__ T atomic_or(int place, T value) { return atomicOr(&elements_[place], value); }
+    __device__ T atomic_exchange(int place, T value) { return atomicExch(&elements_[place], value); }
+    __device__ T atomic_compare_exchange(int place, T expected, T value) {
+        return atomicCAS(&elements_[place], expected, value);
+    }
+
+private:
+    T elements_[Size];
+};
+
+} // namespace kith::detail
+
+#endif
+
+namespace kith::detail {
+
+constexpr int warp_size = 32;
+constexpr unsigned whole_warp = ~0U;
+
+/// a * b + c, rounded once.
+__device__ inline float fused_multiply_add(float a, float b, float c) {
+#if defined(__CUDA_ARCH__)
+    return __fmaf_rn(a, b, c);
+#else
+    return std::fma(a, b, c);
+#endif
+}
+__device__ inline double fused_multiply_add(double a, double b, double c) {
+#if defined(__CUDA_ARCH__)
+    return __fma_rn(a, b, c);
+#else
+    return std::fma(a, b, c);
+#endif
+}
+
+/// The correctly rounded root.
+__device__ inline float root(float x) {
+    return __fsqrt_rn(x);
+}
+__device__ inline double root(double x) {
+    return __dsqrt_rn(x);
+}
+
+} // namespace kith::detail

@@ -1,0 +1,207 @@
+// Exact nearest neighbours in the plane tree on a GPU, a warp for each query: for any k and any points.
+//
+// The warp goes down to the leaf that seems nearest, which gives the first bound, then through all nodes that may hold
+// something nearer, the nearest first: 32 nodes of a plane are tested at once, by least distance and smallest index, the
+// same pair that orders neighbours, so that ties are cut exactly. Lane p keeps what is left to do on plane p; nothing
+// else is needed to come back, so no depth and no crowd overflows anything. Where more neighbours are wanted than the
+// list holds, the tree is gone through again for those behind the last one found.
+#pragma once
+
+#include "knn/device_request.hpp"
+#include "knn/warp_top_k.hpp"
+#include "tree/device_tree.hpp"
+#include "walk/device_distances.hpp"
+
+#include <cstdint>
+
+namespace kith::detail {
+
+template <class T>
+struct SearchKernelJob {
+    DevicePoints<T> queries;
+    DeviceTree<T> sources;
+    DeviceRequest<T> request;
+};
+
+/// One query's way through the tree. All members are called by the whole warp.
+template <class T, int D, bool Periodic>
+class NodeFinder {
+public:
+    __device__ NodeFinder(const DeviceTree<T>& tree, const DevicePlace<T, D, Periodic>& place)
+        : tree_(tree), place_(place), lane_(static_cast<int>(threadIdx.x) % warp_size) {}
+
+    /// The leaf below the nearest node of every plane.
+    __device__ std::int32_t likely_leaf() const {
+        std::int32_t first = 0;
+        std::int32_t end = tree_.planes[tree_.top].nodes;
+        for (int plane = tree_.top;; --plane) {
+            RankKey<T> nearest = no_candidate<T>();
+            std::int32_t node = first;
+            for (std::int32_t i = first + lane_; i < end; i += warp_size) {
+                const RankKey<T> key = key_of(plane, i);
+                node = key < nearest ? i : node;
+                nearest = key < nearest ? key : nearest;
+            }
+            __syncwarp();
+            const RankKey<T> least = least_of_warp(nearest);
+            const unsigned with_least = __ballot_sync(whole_warp, !(least < nearest));
+            node = __shfl_sync(whole_warp, node, __ffs(static_cast<int>(with_least)) - 1);
+            if (plane == 0) {
+                return node;
+            }
+            first = tree_.planes[plane].first_child[node];
+            end = tree_.planes[plane].first_child[node + 1];
+        }
+    }
+
+    /// From now on, next_leaf() goes through the tree.
+    __device__ void start() {
+        plane_ = tree_.top;
+        enter(0, tree_.planes[plane_].nodes);
+    }
+
+    /// The next leaf that may hold something before the bound, about the nearest first; -1 if there is none.
+    __device__ std::int32_t next_leaf(RankKey<T> bound) {
+        while (true) {
+            const std::int32_t mine = first_ + lane_;
+            RankKey<T> key = no_candidate<T>();
+            bool is_near = ((left_ >> lane_) & 1U) != 0 && mine < end_;
+            if (is_near) {
+                key = key_of(plane_, mine);
+                is_near = !(bound < key);
+            }
+            left_ = __ballot_sync(whole_warp, is_near);
+            if (left_ == 0) {
+                if (first_ + warp_size < end_) {
+                    enter(first_ + warp_size, end_);
+                } else if (plane_ == tree_.top) {
+                    return -1;
+                } else {
+                    come_back();
+                }
+                continue;
+            }
+            const RankKey<T> least = least_of_warp(is_near ? key : no_candidate<T>());
+            const unsigned with_least = __ballot_sync(whole_warp, is_near && !(least < key));
+            const int chosen = __ffs(static_cast<int>(with_least)) - 1;
+            left_ &= ~(1U << chosen);
+            const std::int32_t node = first_ + chosen;
+            if (plane_ == 0) {
+                return node;
+            }
+            go_down(node);
+        }
+    }
+
+private:
+    __device__ RankKey<T> key_of(int plane, std::int32_t node) const {
+        const DevicePlane<T>& nodes = tree_.planes[plane];
+        return {
+            place_.least_squared_distance([&](int axis) { return nodes.lower_corners[axis * nodes.stride + node]; },
+                                          [&](int axis) { return nodes.upper_corners[axis * nodes.stride + node]; }),
+            nodes.smallest_index[node]};
+    }
+
+    __device__ static RankKey<T> least_of_warp(RankKey<T> key) {
+#pragma unroll
+        for (int lanes = warp_size / 2; lanes > 0; lanes /= 2) {
+            const RankKey<T> other = key.across(lanes);
+            key = other < key ? other : key;
+        }
+        return key;
+    }
+
+    __device__ void enter(std::int32_t first, std::int32_t end) {
+        first_ = first;
+        end_ = end;
+        left_ = ~0U;
+    }
+
+    __device__ void go_down(std::int32_t node) {
+        if (lane_ == plane_) {
+            kept_first_ = first_;
+            kept_end_ = end_;
+            kept_left_ = left_;
+        }
+        const DevicePlane<T>& nodes = tree_.planes[plane_];
+        enter(nodes.first_child[node], nodes.first_child[node + 1]);
+        --plane_;
+    }
+
+    __device__ void come_back() {
+        ++plane_;
+        first_ = __shfl_sync(whole_warp, kept_first_, plane_);
+        end_ = __shfl_sync(whole_warp, kept_end_, plane_);
+        left_ = __shfl_sync(whole_warp, kept_left_, plane_);
+    }
+
+    const DeviceTree<T>& tree_;
+    const DevicePlace<T, D, Periodic>& place_;
+    int lane_;
+    int plane_ = 0;
+    std::int32_t first_ = 0; ///< of the nodes at hand, on this plane
+    std::int32_t end_ = 0;
+    unsigned left_ = 0;           ///< which of 32 nodes from the first on are still to be gone into
+    std::int32_t kept_first_ = 0; ///< the same of plane `lane`
+    std::int32_t kept_end_ = 0;
+    unsigned kept_left_ = 0;
+};
+
+inline constexpr int search_warps = 4; ///< of a block
+
+template <class T, int D, bool Periodic, int Rows>
+__global__ void __launch_bounds__(search_warps* warp_size)
+    search_tree_kernel(const __grid_constant__ SearchKernelJob<T> job) {
+    constexpr int size = search_warps * 2 * warp_size;
+    using Nearest = NearestOfWarp<T, Rows, size>;
+    __shared__ SharedArray<RankKey<T>, size> waiting;
+
+    const int lane = static_cast<int>(threadIdx.x) % warp_size;
+    const int warp = static_cast<int>(threadIdx.x) / warp_size;
+    const std::int64_t query = std::int64_t{blockIdx.x} * search_warps + warp;
+    if (query >= job.queries.count) {
+        return;
+    }
+    const DevicePoints<T>& sources = job.sources.points;
+    const DevicePlace<T, D, Periodic> place(job.queries.coordinates + query, job.queries.stride,
+                                            job.sources.period.data());
+    const std::int32_t row = job.queries.indices[query];
+    const std::int32_t excluded = job.request.exclude_self ? row : -1;
+    NodeFinder<T, D, Periodic> nodes(job.sources, place);
+
+    RankKey<T> after = no_candidate<T>(); // the last one that an earlier pass found
+    for (std::int64_t rank = 0; rank < job.request.k; rank += Nearest::capacity) {
+        const std::int64_t left = job.request.k - rank;
+        Nearest nearest(waiting, warp * Nearest::room,
+                        left < Nearest::capacity ? static_cast<int>(left) : Nearest::capacity, job.request.limit);
+        const auto search_leaf = [&](std::int32_t leaf) {
+            const std::int32_t end = job.sources.planes[0].first_point[leaf + 1];
+            for (std::int32_t i = job.sources.planes[0].first_point[leaf] + lane; i - lane < end; i += warp_size) {
+                RankKey<T> key = no_candidate<T>();
+                if (i < end) {
+                    key = {place.squared_distance(
+                               [&](int axis) { return sources.coordinates[axis * sources.stride + i]; }),
+                           sources.indices[i]};
+                }
+                nearest.offer(key, key < nearest.bound() && (rank == 0 || after < key) && key.index() != excluded);
+            }
+        };
+        if (job.sources.top >= 0) {
+            const std::int32_t first_leaf = nodes.likely_leaf();
+            search_leaf(first_leaf);
+            nearest.settle();
+            nodes.start();
+            for (std::int32_t leaf = nodes.next_leaf(nearest.bound()); leaf >= 0;
+                 leaf = nodes.next_leaf(nearest.bound())) {
+                if (leaf != first_leaf) {
+                    search_leaf(leaf);
+                }
+            }
+        }
+        nearest.settle();
+        write_ranks<T, Rows>(job.request, nearest, row, rank);
+        after = nearest.last();
+    }
+}
+
+} // namespace kith::detail

@@ -1,0 +1,87 @@
+// Runs a CUDA grid on the CPU, block after block, for tests.
+//
+// The threads of a block are fibers of one operating-system thread. A fiber runs until it meets others: at a barrier of
+// the block or at an operation of its warp. What hardware would let pass, or leave undefined, is an error here that
+// says where: a lane that the mask names and that does not come, a barrier that some threads do not reach, threads that
+// leave while others wait for them. Ready threads run in a random order, drawn from the seed, so that what depends on
+// the order shows.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <source_location>
+#include <stdexcept>
+#include <string>
+
+namespace kith::emulation {
+
+/// What a kernel did that it must not do.
+class KernelError : public std::runtime_error {
+public:
+    using std::runtime_error::runtime_error;
+};
+
+struct Index {
+    unsigned x = 0;
+    unsigned y = 0;
+    unsigned z = 0;
+};
+
+struct Grid {
+    Index blocks{1, 1, 1};
+    Index threads{32, 1, 1}; ///< of a block; whole warps
+};
+
+constexpr int warp_size = 32;
+
+/// Runs the kernel once for every thread of the grid. Throws KernelError, and what the kernel itself throws.
+void run(const std::string& name, const Grid& grid, const std::function<void()>& kernel, std::uint64_t seed = 1);
+
+// The rest is for what kernels call.
+
+/// The thread that runs, in CUDA's terms.
+struct Position {
+    Index thread;
+    Index block;
+    Grid grid;
+};
+[[nodiscard]] const Position& here();
+
+enum class Meeting : std::uint8_t {
+    block_barrier,
+    warp_barrier,
+    shuffle,
+    ballot,
+    any,
+    all,
+    reduce_add,
+    reduce_min,
+    reduce_max,
+    reduce_or,
+    match_any,
+};
+
+/// What the lanes of a warp brought to a meeting.
+using Brought = std::array<std::uint64_t, warp_size>;
+
+/// Waits for the other lanes of the mask, or for the whole block at a block's barrier. All must come to the same
+/// meeting, at the same place in the text.
+const Brought& meet(Meeting meeting, std::uint32_t mask, std::uint64_t value, const std::source_location& where);
+
+[[nodiscard]] int lane();
+
+/// When something was done to shared memory, and by whom: what orders it before what others do.
+struct Moment {
+    std::uint64_t block = 0;    ///< serial number of the block in this process; 0: never
+    std::uint64_t barriers = 0; ///< of the block, passed before
+    std::uint64_t warp_barriers = 0;
+    int thread = -1; ///< of the block
+};
+[[nodiscard]] Moment now();
+/// Whether what was done at that moment, in this block, is ordered before what the running thread does now.
+[[nodiscard]] bool is_ordered(const Moment& before);
+/// Throws KernelError, with the kernel, the block and the thread in the text.
+[[noreturn]] void fail(const std::string& what);
+
+} // namespace kith::emulation

@@ -1,0 +1,96 @@
+// Searches that kernels answer on the CPU, and the oracle beside them: every type, built dimension, point set and box;
+// several k, options drawn for each search.
+#pragma once
+
+#include "cuda/words.hpp" // first: it gives the kernels' text its words
+
+#include "emulation/grid.hpp"
+#include "knn/device_request.hpp"
+#include "points/device_points.hpp"
+#include "points/point_set.hpp"
+#include "support/cases.hpp"
+#include "support/dimension.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <numeric>
+#include <vector>
+
+namespace kith::test {
+
+/// What a kernel is to find: the request's rows are in memory that holds no answer yet.
+template <class T, int D>
+struct KernelSearch {
+    detail::Context& context;
+    const detail::PlacedPoints<T>& sources;
+    const detail::PlacedPoints<T>* queries; ///< null for a self-search
+    bool periodic;
+    detail::DeviceRequest<T> request;
+    Random& draw;
+};
+
+template <class T>
+detail::DevicePoints<T> device_points(const detail::PointSet<T>& points) {
+    return {points.coordinates.data(), points.stride, static_cast<std::int32_t>(points.count), points.indices.data()};
+}
+
+/// Calls kernel(T), its text being the body of every thread, with enough warps for so many queries.
+template <class Kernel>
+void run_warps(const char* name, std::int64_t queries, int warps_of_block, std::uint64_t seed, const Kernel& kernel) {
+    const auto blocks = static_cast<unsigned>((queries + warps_of_block - 1) / warps_of_block);
+    emulation::run(name, {{blocks, 1, 1}, {static_cast<unsigned>(warps_of_block * emulation::warp_size), 1, 1}}, kernel,
+                   seed);
+}
+
+/// run(search) for searches among the first `most` points of a set; each answer is held against the oracle's.
+template <class T, int D, class Run>
+void expect_what_the_oracle_finds(const std::string& name, std::int64_t most, const Run& run) {
+    PointSet<T> set = point_set<T>(name, D);
+    set.coordinates.resize(static_cast<std::size_t>(std::min(most, set.count()) * D));
+    Random draw(std::accumulate(name.begin(), name.end(), std::uint64_t{D})); // other searches for other sets
+    for (const NamedBox& named : set.boxes) {
+        const oracle::WorkingCopy<T> copy = oracle::working_copy<T>(set.coordinates, D, named.box);
+        const std::vector<T> others = queries_for(set, named.box, 1 + draw.integer(9));
+        const oracle::Neighbors<T> expected_self(copy);
+        const oracle::Neighbors<T> expected_others(copy, others);
+        detail::Context context(cpu(1));
+        const auto sources = detail::place_sources<T>(set.view(), named.box);
+        const auto queries = detail::place_queries<T>(PointsView(others, D), sources.frame);
+        const std::vector<std::int64_t> lengths{1, 16, 33, 64, set.count() + 3};
+        for (int search = 0; search < 2; ++search) {
+            const std::int64_t k = lengths[static_cast<std::size_t>(draw.integer(5))];
+            const bool self = draw.integer(2) == 0;
+            KnnOptions options{.exclude_self = self && draw.integer(2) == 0, .squared = draw.integer(2) == 0};
+            const oracle::Neighbors<T>& expected = self ? expected_self : expected_others;
+            const oracle::Rows<T> some = expected.rows(5);
+            if (draw.integer(3) == 0 && !some.distances.empty()) {
+                options.max_distance = static_cast<double>(some.distances[some.distances.size() / 2]);
+            }
+            const auto size = static_cast<std::size_t>(expected.row_count() * k);
+            std::vector<std::int32_t> indices(size, -7);
+            oracle::Rows<T> rows{std::vector<std::int64_t>(size),
+                                 std::vector<T>(size, std::numeric_limits<T>::quiet_NaN())};
+            const T radius = sources.frame.load_radius(options.max_distance);
+            run(KernelSearch<T, D>{context,
+                                   sources,
+                                   self ? nullptr : &queries,
+                                   sources.frame.periodic,
+                                   {k,
+                                    options.exclude_self,
+                                    {radius * radius, std::numeric_limits<std::int32_t>::max()},
+                                    detail::ReportScale<T>(sources.frame, options.squared),
+                                    indices.data(),
+                                    rows.distances.data()},
+                                   draw});
+            std::copy(indices.begin(), indices.end(), rows.indices.begin());
+            EXPECT_TRUE(same_rows<T>(rows, expected.rows(k, options), k))
+                << "box " << named.name << ", k " << k << ", self-search " << self << ", exclude_self "
+                << options.exclude_self << ", max_distance " << options.max_distance << ", squared " << options.squared;
+        }
+    }
+}
+
+} // namespace kith::test
