@@ -17,6 +17,7 @@ import matplotlib
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as pyplot
+import matplotlib.ticker as ticker
 
 NAMES = {"kith": "kith", "nanoflann": "nanoflann", "cgal": "CGAL", "scipy": "SciPy cKDTree", "pykdtree": "pykdtree",
          "faiss": "FAISS flat", "hfof": "hfof", "scipy_pairs": "SciPy, all pairs", "dbscan": "scikit-learn DBSCAN"}
@@ -55,6 +56,8 @@ def lines(records, base, varied, label, title, logarithmic):
             axes.errorbar([x for x, _ in mine], middle, yerr=spread, label=shown, color=COLOURS[name], marker="o",
                           markersize=4, capsize=2, linewidth=2.5 if name == "kith" else 1.2)
     axes.set_yscale("log")
+    axes.yaxis.set_major_locator(ticker.LogLocator(subs=(1, 2, 5)))  # a narrow range would have one label
+    axes.yaxis.set_major_formatter(ticker.FuncFormatter(lambda seconds, _: f"{seconds:g}"))
     if logarithmic:
         axes.set_xscale("log")
     values = [record[varied] for record in across]
