@@ -37,9 +37,9 @@ public:
         for (int plane = tree_.top;; --plane) {
             RankKey<T> nearest = no_candidate<T>();
             std::int32_t node = first;
-            for (std::int32_t i = first + lane_; i < end; i += warp_size) {
+            for (std::int64_t i = first + lane_; i < end; i += warp_size) { // wider than what it may run past
                 const RankKey<T> key = key_of(plane, i);
-                node = key < nearest ? i : node;
+                node = key < nearest ? static_cast<std::int32_t>(i) : node;
                 nearest = key < nearest ? key : nearest;
             }
             __syncwarp();
@@ -63,7 +63,7 @@ public:
     /// The next leaf that may hold something before the bound, about the nearest first; -1 if there is none.
     __device__ std::int32_t next_leaf(RankKey<T> bound) {
         while (true) {
-            const std::int32_t mine = first_ + lane_;
+            const std::int64_t mine = std::int64_t{first_} + lane_;
             RankKey<T> key = no_candidate<T>();
             bool is_near = ((left_ >> lane_) & 1U) != 0 && mine < end_;
             if (is_near) {
@@ -72,7 +72,7 @@ public:
             }
             left_ = __ballot_sync(whole_warp, is_near);
             if (left_ == 0) {
-                if (first_ + warp_size < end_) {
+                if (warp_size < end_ - first_) {
                     enter(first_ + warp_size, end_);
                 } else if (plane_ == tree_.top) {
                     return -1;
@@ -94,7 +94,7 @@ public:
     }
 
 private:
-    __device__ RankKey<T> key_of(int plane, std::int32_t node) const {
+    __device__ RankKey<T> key_of(int plane, std::int64_t node) const {
         const DevicePlane<T>& nodes = tree_.planes[plane];
         return {
             place_.least_squared_distance([&](int axis) { return nodes.lower_corners[axis * nodes.stride + node]; },
@@ -175,8 +175,8 @@ __global__ void __launch_bounds__(search_warps* warp_size)
         Nearest nearest(waiting, warp * Nearest::room,
                         left < Nearest::capacity ? static_cast<int>(left) : Nearest::capacity, job.request.limit);
         const auto search_leaf = [&](std::int32_t leaf) {
-            const std::int32_t end = job.sources.planes[0].first_point[leaf + 1];
-            for (std::int32_t i = job.sources.planes[0].first_point[leaf] + lane; i - lane < end; i += warp_size) {
+            const std::int64_t end = job.sources.planes[0].first_point[leaf + 1];
+            for (std::int64_t i = job.sources.planes[0].first_point[leaf] + lane; i - lane < end; i += warp_size) {
                 RankKey<T> key = no_candidate<T>();
                 if (i < end) {
                     key = {place.squared_distance(

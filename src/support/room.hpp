@@ -8,8 +8,8 @@
 
 namespace kith::detail {
 
-/// Room for elements that are written before they are read: what is never written costs no memory, since the system
-/// hands out pages only as they are touched.
+/// Room for elements, not initialised: what is never written costs no memory, since the system hands out pages only as
+/// they are touched. Whole vectors may be read behind what was written, if what they hold there is left out.
 template <class Element>
 class Room {
     static_assert(std::is_trivially_copyable_v<Element>);

@@ -19,8 +19,8 @@ struct DevicePlane {
     const T* upper_corners = nullptr;
 };
 
-/// A plane has at most about half the nodes of the one below, so that there are never more of them. A warp that walks
-/// down keeps the state of one plane in each lane.
+/// From plane to plane the most points of a node at least double, from 1 on, until one node may hold them all: there are
+/// never more. A warp that walks down keeps the state of one plane in each lane.
 inline constexpr int most_planes = 32;
 
 template <class T>

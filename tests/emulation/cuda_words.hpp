@@ -85,7 +85,7 @@ T __shfl_sync(unsigned mask, T value, int source, int width = 32,
     namespace words = kith::emulation::words;
     const int lane = kith::emulation::lane();
     const auto& brought = kith::emulation::meet(kith::emulation::Meeting::shuffle, mask, words::packed(value), where);
-    return words::from_lane<T>(brought, mask, lane / width * width + source % width, "__shfl_sync");
+    return words::from_lane<T>(brought, mask, lane / width * width + (source & (width - 1)), "__shfl_sync");
 }
 template <class T>
 T __shfl_xor_sync(unsigned mask, T value, int lanes, int width = 32,

@@ -123,8 +123,7 @@ struct Thread {
     std::source_location where;
     std::uint64_t value = 0;
     Brought brought{};
-    std::uint64_t last_warp_barrier = 0; ///< serial number in the warp
-    std::uint32_t last_warp_mask = 0;    ///< who was there
+    std::array<std::uint64_t, warp_size> met{}; ///< at which barrier of the warp it was last with each lane
     std::exception_ptr error;
 };
 
@@ -202,8 +201,8 @@ public:
             return true;
         }
         const Thread& thread = *threads_[running_];
-        return before.thread / warp_size == running_ / warp_size && before.warp_barriers < thread.last_warp_barrier &&
-               ((thread.last_warp_mask >> before.thread % warp_size) & 1U) != 0;
+        return before.thread / warp_size == running_ / warp_size &&
+               before.warp_barriers < thread.met[static_cast<std::size_t>(before.thread % warp_size)];
     }
 
     [[noreturn]] void fail(const std::string& what) const {
@@ -291,8 +290,9 @@ private:
             for (const int i : present) {
                 threads_[i]->brought = brought;
                 if (last.meeting == Meeting::warp_barrier) {
-                    threads_[i]->last_warp_barrier = serial;
-                    threads_[i]->last_warp_mask = last.mask;
+                    for (const int other : present) {
+                        threads_[i]->met[static_cast<std::size_t>(other % warp_size)] = serial;
+                    }
                 }
             }
         }

@@ -3,8 +3,11 @@
 // The threads of a block are fibers of one operating-system thread. A fiber runs until it meets others: at a barrier of
 // the block or at an operation of its warp. What hardware would let pass, or leave undefined, is an error here that
 // says where: a lane that the mask names and that does not come, a barrier that some threads do not reach, threads that
-// leave while others wait for them. Ready threads run in a random order, drawn from the seed, so that what depends on
-// the order shows.
+// leave while others wait for them. Ready threads run in a random order, drawn from the seed, so that much of what
+// depends on the order shows.
+//
+// What is not seen: global memory that threads touch without order, and threads that come to one line of a helper by
+// different branches, which hardware may keep apart. Call what holds an operation of a warp from one place.
 #pragma once
 
 #include <array>

@@ -17,6 +17,7 @@
 #include <cstdint>
 #include <limits>
 #include <numeric>
+#include <span>
 #include <vector>
 
 namespace kith::test {
@@ -45,51 +46,60 @@ void run_warps(const char* name, std::int64_t queries, int warps_of_block, std::
                    seed);
 }
 
-/// run(search) for searches among the first `most` points of a set; each answer is held against the oracle's.
+/// One search among points of a set, run(search), held against the oracle.
 template <class T, int D, class Run>
-void expect_what_the_oracle_finds(const std::string& name, std::int64_t most, const Run& run) {
-    PointSet<T> set = point_set<T>(name, D);
-    set.coordinates.resize(static_cast<std::size_t>(std::min(most, set.count()) * D));
+void expect_what_the_oracle_finds(const PointSet<T>& set, const NamedBox& named, bool self, Random& draw,
+                                  const Run& run) {
+    const oracle::WorkingCopy<T> copy = oracle::working_copy<T>(set.coordinates, D, named.box);
+    const std::vector<T> others = queries_for(set, named.box, 1 + draw.integer(6));
+    const oracle::Neighbors<T> expected =
+        self ? oracle::Neighbors<T>(copy) : oracle::Neighbors<T>(copy, std::span<const T>(others));
+    detail::Context context(cpu(1));
+    const auto sources = detail::place_sources<T>(set.view(), named.box);
+    const auto queries = detail::place_queries<T>(PointsView(others, D), sources.frame);
+
+    const std::vector<std::int64_t> lengths{1, 16, 33, 64, set.count() + 3};
+    const std::int64_t k = lengths[static_cast<std::size_t>(draw.integer(5))];
+    KnnOptions options{.exclude_self = self && draw.integer(2) == 0, .squared = draw.integer(2) == 0};
+    const oracle::Rows<T> some = expected.rows(5);
+    if (draw.integer(3) == 0 && !some.distances.empty()) {
+        options.max_distance = static_cast<double>(some.distances[some.distances.size() / 2]);
+    }
+    const auto size = static_cast<std::size_t>(expected.row_count() * k);
+    std::vector<std::int32_t> indices(size, -7);
+    oracle::Rows<T> rows{std::vector<std::int64_t>(size), std::vector<T>(size, std::numeric_limits<T>::quiet_NaN())};
+    const T radius = sources.frame.load_radius(options.max_distance);
+    run(KernelSearch<T, D>{context,
+                           sources,
+                           self ? nullptr : &queries,
+                           sources.frame.periodic,
+                           {k,
+                            options.exclude_self,
+                            {radius * radius, std::numeric_limits<std::int32_t>::max()},
+                            detail::ReportScale<T>(sources.frame, options.squared),
+                            indices.data(),
+                            rows.distances.data()},
+                           draw});
+    std::copy(indices.begin(), indices.end(), rows.indices.begin());
+    EXPECT_TRUE(same_rows<T>(rows, expected.rows(k, options), k))
+        << "box " << named.name << ", points " << set.count() << ", k " << k << ", self-search " << self
+        << ", exclude_self " << options.exclude_self << ", max_distance " << options.max_distance << ", squared "
+        << options.squared;
+}
+
+/// In every box of a set, a self-search of a few points and a few queries of many points.
+template <class T, int D, class Run>
+void expect_what_the_oracle_finds(const std::string& name, const Run& run) {
+    const PointSet<T> all = point_set<T>(name, D);
+    const auto first = [&](std::int64_t count) {
+        PointSet<T> some = all;
+        some.coordinates.resize(static_cast<std::size_t>(std::min(count, all.count()) * D));
+        return some;
+    };
     Random draw(std::accumulate(name.begin(), name.end(), std::uint64_t{D})); // other searches for other sets
-    for (const NamedBox& named : set.boxes) {
-        const oracle::WorkingCopy<T> copy = oracle::working_copy<T>(set.coordinates, D, named.box);
-        const std::vector<T> others = queries_for(set, named.box, 1 + draw.integer(9));
-        const oracle::Neighbors<T> expected_self(copy);
-        const oracle::Neighbors<T> expected_others(copy, others);
-        detail::Context context(cpu(1));
-        const auto sources = detail::place_sources<T>(set.view(), named.box);
-        const auto queries = detail::place_queries<T>(PointsView(others, D), sources.frame);
-        const std::vector<std::int64_t> lengths{1, 16, 33, 64, set.count() + 3};
-        for (int search = 0; search < 2; ++search) {
-            const std::int64_t k = lengths[static_cast<std::size_t>(draw.integer(5))];
-            const bool self = draw.integer(2) == 0;
-            KnnOptions options{.exclude_self = self && draw.integer(2) == 0, .squared = draw.integer(2) == 0};
-            const oracle::Neighbors<T>& expected = self ? expected_self : expected_others;
-            const oracle::Rows<T> some = expected.rows(5);
-            if (draw.integer(3) == 0 && !some.distances.empty()) {
-                options.max_distance = static_cast<double>(some.distances[some.distances.size() / 2]);
-            }
-            const auto size = static_cast<std::size_t>(expected.row_count() * k);
-            std::vector<std::int32_t> indices(size, -7);
-            oracle::Rows<T> rows{std::vector<std::int64_t>(size),
-                                 std::vector<T>(size, std::numeric_limits<T>::quiet_NaN())};
-            const T radius = sources.frame.load_radius(options.max_distance);
-            run(KernelSearch<T, D>{context,
-                                   sources,
-                                   self ? nullptr : &queries,
-                                   sources.frame.periodic,
-                                   {k,
-                                    options.exclude_self,
-                                    {radius * radius, std::numeric_limits<std::int32_t>::max()},
-                                    detail::ReportScale<T>(sources.frame, options.squared),
-                                    indices.data(),
-                                    rows.distances.data()},
-                                   draw});
-            std::copy(indices.begin(), indices.end(), rows.indices.begin());
-            EXPECT_TRUE(same_rows<T>(rows, expected.rows(k, options), k))
-                << "box " << named.name << ", k " << k << ", self-search " << self << ", exclude_self "
-                << options.exclude_self << ", max_distance " << options.max_distance << ", squared " << options.squared;
-        }
+    for (const NamedBox& named : all.boxes) {
+        expect_what_the_oracle_finds<T, D>(first(sized(24)), named, true, draw, run);
+        expect_what_the_oracle_finds<T, D>(first(200), named, false, draw, run);
     }
 }
 

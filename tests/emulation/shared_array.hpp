@@ -10,6 +10,7 @@
 #include <array>
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace kith::emulation {
@@ -17,18 +18,18 @@ namespace kith::emulation {
 template <class T, int Size>
 class SharedArray {
 public:
-    /// Stands for one element: reading and writing are noticed.
+    /// Stands for one element: reading and writing are noticed. Kept under a name it would be read when the name is
+    /// used, not when the element is named; so it can only be used at once.
     class Element {
     public:
         Element(SharedArray& array, int place) : array_(array), place_(place) {}
         Element(const Element&) = delete;
-        operator T() const { return array_.read(place_); } // NOLINT(google-explicit-constructor): stands for a T
-        Element& operator=(const T& value) {
+        operator T() && { return array_.read(place_); } // NOLINT(google-explicit-constructor): stands for a T
+        void operator=(const T& value) && {
             array_.write(place_, value);
-            return *this;
-        }
-        Element& operator=(const Element& other) { return *this = static_cast<T>(other); }
-        Element& operator+=(const T& value) { return *this = static_cast<T>(static_cast<T>(*this) + value); }
+        } // NOLINT(misc-unconventional-assign-operator)
+        void operator=(Element&& other) && { array_.write(place_, static_cast<T>(std::move(other))); }
+        void operator+=(const T& value) && { array_.write(place_, static_cast<T>(array_.read(place_) + value)); }
 
     private:
         SharedArray& array_;
