@@ -3,12 +3,10 @@
 // The warp goes down to the leaf that seems nearest, which gives the first bound, then through all nodes that may hold
 // something nearer, the nearest first: 32 nodes of a plane are tested at once, by least distance and smallest index, the
 // same pair that orders neighbours, so that ties are cut exactly. Lane p keeps what is left to do on plane p; nothing
-// else is needed to come back, so no depth and no crowd overflows anything. Where more neighbours are wanted than the
-// list holds, the tree is gone through again for those behind the last one found.
+// else is needed to come back, so no depth and no crowd overflows anything.
 #pragma once
 
-#include "knn/device_request.hpp"
-#include "knn/warp_top_k.hpp"
+#include "knn/warp_row.hpp"
 #include "tree/device_tree.hpp"
 #include "walk/device_distances.hpp"
 
@@ -152,8 +150,7 @@ inline constexpr int search_warps = 4; ///< of a block
 template <class T, int D, bool Periodic, int Rows>
 __global__ void __launch_bounds__(search_warps* warp_size)
     search_tree_kernel(const __grid_constant__ SearchKernelJob<T> job) {
-    constexpr int size = search_warps * 2 * warp_size;
-    using Nearest = NearestOfWarp<T, Rows, size>;
+    constexpr int size = search_warps * waiting_room;
     __shared__ SharedArray<RankKey<T>, size> waiting;
 
     const int lane = static_cast<int>(threadIdx.x) % warp_size;
@@ -166,14 +163,12 @@ __global__ void __launch_bounds__(search_warps* warp_size)
     const DevicePlace<T, D, Periodic> place(job.queries.coordinates + query, job.queries.stride,
                                             job.sources.period.data());
     const std::int32_t row = job.queries.indices[query];
-    const std::int32_t excluded = job.request.exclude_self ? row : -1;
     NodeFinder<T, D, Periodic> nodes(job.sources, place);
 
-    RankKey<T> after = no_candidate<T>(); // the last one that an earlier pass found
-    for (std::int64_t rank = 0; rank < job.request.k; rank += Nearest::capacity) {
-        const std::int64_t left = job.request.k - rank;
-        Nearest nearest(waiting, warp * Nearest::room,
-                        left < Nearest::capacity ? static_cast<int>(left) : Nearest::capacity, job.request.limit);
+    find_row<T, Rows>(job.request, waiting, warp * waiting_room, row, [&](auto& nearest, const auto& offer) {
+        if (job.sources.top < 0) {
+            return;
+        }
         const auto search_leaf = [&](std::int32_t leaf) {
             const std::int64_t end = job.sources.planes[0].first_point[leaf + 1];
             for (std::int64_t i = job.sources.planes[0].first_point[leaf] + lane; i - lane < end; i += warp_size) {
@@ -183,25 +178,19 @@ __global__ void __launch_bounds__(search_warps* warp_size)
                                [&](int axis) { return sources.coordinates[axis * sources.stride + i]; }),
                            sources.indices[i]};
                 }
-                nearest.offer(key, key < nearest.bound() && (rank == 0 || after < key) && key.index() != excluded);
+                offer(key);
             }
         };
-        if (job.sources.top >= 0) {
-            const std::int32_t first_leaf = nodes.likely_leaf();
-            search_leaf(first_leaf);
-            nearest.settle();
-            nodes.start();
-            for (std::int32_t leaf = nodes.next_leaf(nearest.bound()); leaf >= 0;
-                 leaf = nodes.next_leaf(nearest.bound())) {
-                if (leaf != first_leaf) {
-                    search_leaf(leaf);
-                }
+        const std::int32_t first_leaf = nodes.likely_leaf();
+        search_leaf(first_leaf);
+        nearest.settle();
+        nodes.start();
+        for (std::int32_t leaf = nodes.next_leaf(nearest.bound()); leaf >= 0; leaf = nodes.next_leaf(nearest.bound())) {
+            if (leaf != first_leaf) {
+                search_leaf(leaf);
             }
         }
-        nearest.settle();
-        write_ranks<T, Rows>(job.request, nearest, row, rank);
-        after = nearest.last();
-    }
+    });
 }
 
 } // namespace kith::detail

@@ -85,12 +85,13 @@ private:
     RankKey<T> bound_;
 };
 
+inline constexpr int waiting_room = 2 * warp_size; ///< of one warp
+
 /// The list with its waiting room, which is the warp's part of a shared array.
 template <class T, int Rows, int Size>
 class NearestOfWarp {
 public:
     static constexpr int capacity = WarpTopK<T, Rows>::capacity;
-    static constexpr int room = 2 * warp_size;
 
     /// The waiting room is waiting[first] and what follows.
     __device__ NearestOfWarp(SharedArray<RankKey<T>, Size>& waiting, int first, int wanted, RankKey<T> limit)

@@ -28,17 +28,10 @@ void run_kernel(const KernelSearch<T, D>& search) {
 class AllPairsKernel : public testing::TestWithParam<Case> {};
 
 TEST_P(AllPairsKernel, EqualsTheOracle) {
-    with_type(GetParam().dtype, [&]<class T>(T) {
-        detail::with_dimension(GetParam().dimension, [&]<int D>(std::integral_constant<int, D>) {
-            expect_what_the_oracle_finds<T, D>(GetParam().set, [](const KernelSearch<T, D>& search) {
-                if (search.periodic) {
-                    run_kernel<T, D, true>(search);
-                } else {
-                    run_kernel<T, D, false>(search);
-                }
-            });
+    expect_what_the_oracle_finds(
+        GetParam(), []<class T, int D, bool Periodic>(const KernelSearch<T, D>& search, std::bool_constant<Periodic>) {
+            run_kernel<T, D, Periodic>(search);
         });
-    });
 }
 
 INSTANTIATE_TEST_SUITE_P(EveryCase, AllPairsKernel, testing::ValuesIn(every_case()), case_name);

@@ -1,7 +1,8 @@
 #include "emulation/grid.hpp"
 
+#include "emulation/fiber_stack.hpp"
+
 #include <boost/context/fiber.hpp>
-#include <boost/context/fixedsize_stack.hpp>
 #include <boost/context/preallocated.hpp>
 
 #include <algorithm>
@@ -13,10 +14,6 @@
 #include <string_view>
 #include <utility>
 #include <vector>
-
-#if defined(__SANITIZE_ADDRESS__)
-#include <sanitizer/common_interface_defs.h>
-#endif
 
 namespace kith::emulation {
 
@@ -44,8 +41,6 @@ const char* name_of(Meeting meeting) {
         return "__reduce_min_sync";
     case Meeting::reduce_max:
         return "__reduce_max_sync";
-    case Meeting::reduce_or:
-        return "__reduce_or_sync";
     case Meeting::match_any:
         return "__match_any_sync";
     }
@@ -68,45 +63,6 @@ Index index_of(unsigned linear, const Index& sizes) {
 
 /// Thrown in the threads of a block that is given up, so that they end.
 struct GivenUp {};
-
-/// Memory of a fiber's stack, kept from block to block.
-class Stack {
-public:
-    Stack() : memory_(allocator_.allocate()) {}
-    Stack(const Stack&) = delete;
-    Stack& operator=(const Stack&) = delete;
-    ~Stack() { allocator_.deallocate(memory_); }
-
-    [[nodiscard]] const context::stack_context& memory() const { return memory_; }
-    [[nodiscard]] const void* bottom() const { return static_cast<const char*>(memory_.sp) - memory_.size; }
-
-private:
-    context::fixedsize_stack allocator_{std::size_t{1} << 18};
-    context::stack_context memory_;
-};
-
-/// For a fiber whose stack belongs to somebody else.
-struct Borrowed {
-    static void deallocate(context::stack_context& /*memory*/) {}
-};
-
-/// Tells the address sanitizer that the stack changes; nobody is told where there is none.
-class StackChange {
-public:
-    /// From the running stack to another one. `kept` is null if the running one is not come back to.
-    static void leave([[maybe_unused]] void** kept, [[maybe_unused]] const void* bottom,
-                      [[maybe_unused]] std::size_t size) {
-#if defined(__SANITIZE_ADDRESS__)
-        __sanitizer_start_switch_fiber(kept, bottom, size);
-#endif
-    }
-    static void arrive([[maybe_unused]] void* kept, [[maybe_unused]] const void** bottom,
-                       [[maybe_unused]] std::size_t* size) {
-#if defined(__SANITIZE_ADDRESS__)
-        __sanitizer_finish_switch_fiber(kept, bottom, size);
-#endif
-    }
-};
 
 struct Thread {
     enum class State : std::uint8_t { ready, waiting, ended };
@@ -153,7 +109,7 @@ public:
             const int thread = std::exchange(ready_[pick], ready_.back());
             ready_.pop_back();
             resume(thread);
-            if (threads_[thread]->error && !error) {
+            if (threads_[thread]->error) {
                 error = threads_[thread]->error;
                 break;
             }

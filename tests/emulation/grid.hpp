@@ -61,7 +61,6 @@ enum class Meeting : std::uint8_t {
     reduce_add,
     reduce_min,
     reduce_max,
-    reduce_or,
     match_any,
 };
 

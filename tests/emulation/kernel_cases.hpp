@@ -18,6 +18,7 @@
 #include <limits>
 #include <numeric>
 #include <span>
+#include <type_traits>
 #include <vector>
 
 namespace kith::test {
@@ -28,7 +29,6 @@ struct KernelSearch {
     detail::Context& context;
     const detail::PlacedPoints<T>& sources;
     const detail::PlacedPoints<T>* queries; ///< null for a self-search
-    bool periodic;
     detail::DeviceRequest<T> request;
     Random& draw;
 };
@@ -38,7 +38,7 @@ detail::DevicePoints<T> device_points(const detail::PointSet<T>& points) {
     return {points.coordinates.data(), points.stride, static_cast<std::int32_t>(points.count), points.indices.data()};
 }
 
-/// Calls kernel(T), its text being the body of every thread, with enough warps for so many queries.
+/// Calls kernel(), its text being the body of every thread, with enough warps for so many queries.
 template <class Kernel>
 void run_warps(const char* name, std::int64_t queries, int warps_of_block, std::uint64_t seed, const Kernel& kernel) {
     const auto blocks = static_cast<unsigned>((queries + warps_of_block - 1) / warps_of_block);
@@ -72,7 +72,6 @@ void expect_what_the_oracle_finds(const PointSet<T>& set, const NamedBox& named,
     run(KernelSearch<T, D>{context,
                            sources,
                            self ? nullptr : &queries,
-                           sources.frame.periodic,
                            {k,
                             options.exclude_self,
                             {radius * radius, std::numeric_limits<std::int32_t>::max()},
@@ -87,20 +86,33 @@ void expect_what_the_oracle_finds(const PointSet<T>& set, const NamedBox& named,
         << options.squared;
 }
 
-/// In every box of a set, a self-search of a few points and a few queries of many points.
-template <class T, int D, class Run>
-void expect_what_the_oracle_finds(const std::string& name, const Run& run) {
-    const PointSet<T> all = point_set<T>(name, D);
-    const auto first = [&](std::int64_t count) {
-        PointSet<T> some = all;
-        some.coordinates.resize(static_cast<std::size_t>(std::min(count, all.count()) * D));
-        return some;
-    };
-    Random draw(std::accumulate(name.begin(), name.end(), std::uint64_t{D})); // other searches for other sets
-    for (const NamedBox& named : all.boxes) {
-        expect_what_the_oracle_finds<T, D>(first(sized(24)), named, true, draw, run);
-        expect_what_the_oracle_finds<T, D>(first(200), named, false, draw, run);
-    }
+/// In every box of a case's set, a self-search of a few points and a few queries of many points; run(search, periodic)
+/// is told the latter as a std::bool_constant.
+template <class Run>
+void expect_what_the_oracle_finds(const Case& named_case, const Run& run) {
+    with_type(named_case.dtype, [&]<class T>(T) {
+        detail::with_dimension(named_case.dimension, [&]<int D>(std::integral_constant<int, D>) {
+            const PointSet<T> all = point_set<T>(named_case.set, D);
+            const auto first = [&](std::int64_t count) {
+                PointSet<T> some = all;
+                some.coordinates.resize(static_cast<std::size_t>(std::min(count, all.count()) * D));
+                return some;
+            };
+            const auto run_either = [&](const KernelSearch<T, D>& search) {
+                if (search.sources.frame.periodic) {
+                    run(search, std::true_type());
+                } else {
+                    run(search, std::false_type());
+                }
+            };
+            // Other searches for other sets.
+            Random draw(std::accumulate(named_case.set.begin(), named_case.set.end(), std::uint64_t{D}));
+            for (const NamedBox& named : all.boxes) {
+                expect_what_the_oracle_finds<T, D>(first(sized(24)), named, true, draw, run_either);
+                expect_what_the_oracle_finds<T, D>(first(200), named, false, draw, run_either);
+            }
+        });
+    });
 }
 
 } // namespace kith::test

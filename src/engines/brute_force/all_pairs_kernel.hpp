@@ -1,12 +1,10 @@
 // The brute-force engine on a GPU: every query against every source, in tiles of shared memory.
 //
-// A warp serves one query; the warps of a block share a tile of sources (halo-finding thesis, section 3.4.1). Where more
-// neighbours are wanted than a list holds, the sources are gone through again for those behind the last one found. Cost:
-// O(N) a query, k / capacity times.
+// A warp serves one query (knn/warp_row.hpp); the warps of a block share a tile of sources (halo-finding thesis, section
+// 3.4.1). Cost: O(N) a query, again for every list that k takes.
 #pragma once
 
-#include "knn/device_request.hpp"
-#include "knn/warp_top_k.hpp"
+#include "knn/warp_row.hpp"
 #include "points/device_points.hpp"
 #include "walk/device_distances.hpp"
 
@@ -28,8 +26,7 @@ template <class T, int D, bool Periodic, int Rows>
 __global__ void __launch_bounds__(all_pairs_warps* warp_size)
     search_all_pairs_kernel(const __grid_constant__ AllPairsJob<T> job) {
     constexpr int tile = all_pairs_warps * warp_size;
-    constexpr int size = all_pairs_warps * 2 * warp_size;
-    using Nearest = NearestOfWarp<T, Rows, size>;
+    constexpr int size = all_pairs_warps * waiting_room;
     __shared__ SharedArray<T, D * tile> coordinates;
     __shared__ SharedArray<std::int32_t, tile> indices;
     __shared__ SharedArray<RankKey<T>, size> waiting;
@@ -41,14 +38,9 @@ __global__ void __launch_bounds__(all_pairs_warps* warp_size)
     const bool is_query = query < job.queries.count; // warps without one still help to load tiles
     const DevicePlace<T, D, Periodic> place(job.queries.coordinates + (is_query ? query : 0), job.queries.stride,
                                             job.period.data());
-    const std::int32_t row = job.queries.indices[is_query ? query : 0];
-    const std::int32_t excluded = job.request.exclude_self ? row : -1;
+    const std::int32_t row = is_query ? job.queries.indices[query] : -1;
 
-    RankKey<T> after = no_candidate<T>(); // the last one that an earlier pass found
-    for (std::int64_t rank = 0; rank < job.request.k; rank += Nearest::capacity) {
-        const std::int64_t left = job.request.k - rank;
-        Nearest nearest(waiting, warp * Nearest::room,
-                        left < Nearest::capacity ? static_cast<int>(left) : Nearest::capacity, job.request.limit);
+    find_row<T, Rows>(job.request, waiting, warp * waiting_room, row, [&](const auto& /*nearest*/, const auto& offer) {
         for (std::int64_t first = 0; first < job.sources.count; first += tile) {
             __syncthreads();
             if (first + thread < job.sources.count) {
@@ -65,15 +57,10 @@ __global__ void __launch_bounds__(all_pairs_warps* warp_size)
                     key = {place.squared_distance([&](int axis) -> T { return coordinates[axis * tile + i]; }),
                            indices[i]};
                 }
-                nearest.offer(key, key < nearest.bound() && (rank == 0 || after < key) && key.index() != excluded);
+                offer(key);
             }
         }
-        if (is_query) {
-            nearest.settle();
-            write_ranks<T, Rows>(job.request, nearest, row, rank);
-            after = nearest.last();
-        }
-    }
+    });
 }
 
 } // namespace kith::detail

@@ -1,0 +1,54 @@
+// Stacks of fibers, and telling the address sanitizer when the running one changes.
+#pragma once
+
+#include <boost/context/fixedsize_stack.hpp>
+#include <boost/context/stack_context.hpp>
+
+#include <cstddef>
+
+#if defined(__SANITIZE_ADDRESS__)
+#include <sanitizer/common_interface_defs.h>
+#endif
+
+namespace kith::emulation {
+
+/// Memory of a fiber's stack, kept from block to block.
+class Stack {
+public:
+    Stack() : memory_(allocator_.allocate()) {}
+    Stack(const Stack&) = delete;
+    Stack& operator=(const Stack&) = delete;
+    ~Stack() { allocator_.deallocate(memory_); }
+
+    [[nodiscard]] const boost::context::stack_context& memory() const { return memory_; }
+    [[nodiscard]] const void* bottom() const { return static_cast<const char*>(memory_.sp) - memory_.size; }
+
+private:
+    boost::context::fixedsize_stack allocator_{std::size_t{1} << 18};
+    boost::context::stack_context memory_;
+};
+
+/// For a fiber whose stack belongs to somebody else.
+struct Borrowed {
+    static void deallocate(boost::context::stack_context& /*memory*/) {}
+};
+
+/// Tells the address sanitizer that the stack changes; nobody is told where there is none.
+class StackChange {
+public:
+    /// From the running stack to another one. `kept` is null if the running one is not come back to.
+    static void leave([[maybe_unused]] void** kept, [[maybe_unused]] const void* bottom,
+                      [[maybe_unused]] std::size_t size) {
+#if defined(__SANITIZE_ADDRESS__)
+        __sanitizer_start_switch_fiber(kept, bottom, size);
+#endif
+    }
+    static void arrive([[maybe_unused]] void* kept, [[maybe_unused]] const void** bottom,
+                       [[maybe_unused]] std::size_t* size) {
+#if defined(__SANITIZE_ADDRESS__)
+        __sanitizer_finish_switch_fiber(kept, bottom, size);
+#endif
+    }
+};
+
+} // namespace kith::emulation
