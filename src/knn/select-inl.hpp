@@ -63,7 +63,7 @@ HWY_NOINLINE void sort_by_rank(const T* distances, const Index* indices, std::in
             const auto before = hn::Le(hn::Set(tag, distances[j]), mine);
             rank = hn::Sub(rank, hn::VecFromMask(index_tag, hn::RebindMask(index_tag, before)));
         }
-        const auto lane = hn::Iota(index_tag, static_cast<Index>(i));
+        const auto lane = numbers_from(index_tag, static_cast<Index>(i));
         for (std::int64_t j = i; j < own_end; ++j) {
             const auto other = hn::Set(tag, distances[j]);
             const auto earlier = hn::RebindMask(tag, hn::Lt(hn::Set(index_tag, static_cast<Index>(j)), lane));

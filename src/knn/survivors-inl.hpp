@@ -108,7 +108,7 @@ HWY_INLINE KeyVector make_keys(const T* distances, const std::int32_t* positions
     }
     const auto distance = hn::Load(hn::Rebind<float, KeyTag>(), rounded);
     const auto upper = hn::And(hn::BitCast(tag, distance), hn::Set(tag, ~number_mask<Keys>));
-    return hn::Or(upper, hn::Iota(tag, static_cast<std::uint32_t>(first)));
+    return hn::Or(upper, numbers_from(tag, static_cast<std::uint32_t>(first)));
 }
 
 /// Whether upper bits are alike in one of the first `pairs` pairs of keys that follow each other in a sorted matrix.
@@ -117,8 +117,8 @@ HWY_INLINE bool are_alike(const KeyVector* row, int pairs) {
     const KeyTag tag;
     const hn::Rebind<std::int32_t, KeyTag> signed_tag; // no key has the sign bit, and these compare faster
     const auto numbers = hn::Set(signed_tag, static_cast<std::int32_t>(number_mask<Rows * key_lanes>));
-    const auto next_lane = hn::IndicesFromVec(tag, hn::And(hn::Iota(tag, 1), hn::Set(tag, key_lanes - 1)));
-    const auto first_pairs = hn::Mul(hn::Iota(signed_tag, 0), hn::Set(signed_tag, Rows));
+    const auto next_lane = hn::IndicesFromVec(tag, hn::And(numbers_from(tag, 1), hn::Set(tag, key_lanes - 1)));
+    const auto first_pairs = hn::Mul(numbers_from(signed_tag, 0), hn::Set(signed_tag, Rows));
     auto alike = hn::Lt(hn::Zero(signed_tag), hn::Zero(signed_tag));
 #pragma GCC unroll 8
     for (int r = 0; r < Rows; ++r) {

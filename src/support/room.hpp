@@ -4,12 +4,13 @@
 #include <algorithm>
 #include <cstdint>
 #include <memory>
+#include <new>
 #include <type_traits>
 
 namespace kith::detail {
 
 /// Room for elements, not initialised: what is never written costs no memory, since the system hands out pages only as
-/// they are touched. Whole vectors may be read behind what was written, if what they hold there is left out.
+/// they are touched. Aligned to 64 bytes, so that no vector straddles two cache lines. Whole vectors may be read behind what was written, if what they hold there is left out.
 template <class Element>
 class Room {
     static_assert(std::is_trivially_copyable_v<Element>);
@@ -30,15 +31,21 @@ public:
     }
 
 private:
+    static constexpr std::align_val_t alignment{64};
+    struct Free {
+        void operator()(Element* memory) const noexcept { ::operator delete(memory, alignment); }
+    };
+
     void grow(std::int64_t size, std::int64_t kept) {
         const std::int64_t larger = size + size / 2;
-        auto memory = std::make_unique_for_overwrite<Element[]>(static_cast<std::size_t>(larger));
+        std::unique_ptr<Element[], Free> memory(
+            static_cast<Element*>(::operator new(static_cast<std::size_t>(larger) * sizeof(Element), alignment)));
         std::copy_n(memory_.get(), kept, memory.get());
         memory_ = std::move(memory);
         size_ = larger;
     }
 
-    std::unique_ptr<Element[]> memory_;
+    std::unique_ptr<Element[], Free> memory_;
     std::int64_t size_ = 0;
 };
 

@@ -6,7 +6,7 @@
 
 #include <hwy/highway.h>
 
-#include "support/compress_table.hpp"
+#include "support/lane_tables.hpp"
 
 #include <bit>
 #include <cmath>
@@ -49,6 +49,12 @@ HWY_INLINE hn::Vec<Tag> load_indices(Tag tag, const std::int64_t* indices) {
     return hn::LoadU(tag, indices);
 }
 
+/// `first`, and what follows it, in lanes of whole numbers. Highway writes such lanes to memory one by one.
+template <class Tag>
+HWY_INLINE hn::Vec<Tag> numbers_from([[maybe_unused]] Tag tag, hn::TFromD<Tag> first) {
+    return hn::Add(hn::Load(tag, lane_numbers<hn::TFromD<Tag>>.data()), hn::Set(tag, first));
+}
+
 /// The bits of a mask, lane 0 lowest.
 template <class Tag, class Mask>
 HWY_INLINE unsigned mask_bits([[maybe_unused]] Tag tag, Mask mask) {
@@ -58,12 +64,32 @@ HWY_INLINE unsigned mask_bits([[maybe_unused]] Tag tag, Mask mask) {
     const int bits = sizeof(hn::TFromD<Tag>) == 4 ? _mm256_movemask_ps(_mm256_castsi256_ps(lanes))
                                                   : _mm256_movemask_pd(_mm256_castsi256_pd(lanes));
     return static_cast<unsigned>(bits);
+#elif HWY_TARGET == HWY_AVX3
+    return static_cast<unsigned>(mask.raw);
 #else
     std::uint8_t bytes[8] = {};
     hn::StoreMaskBits(tag, mask, bytes);
     return bytes[0] | static_cast<unsigned>(bytes[1]) << 8;
 #endif
 }
+
+#if HWY_TARGET == HWY_AVX3
+// Highway has 64-bit lanes go through a table, and 32-bit lanes through an instruction that stores only the lanes that
+// are set; where that is microcode (Zen 4) it takes a hundred cycles and more.
+template <class T>
+HWY_INLINE hn::Vec512<T> compressed(hn::Vec512<T> v, hn::Mask512<T> mask) {
+    const hn::Full512<T> tag;
+    if constexpr (sizeof(T) == 4) {
+        const hn::Full512<std::int32_t> words;
+        return hn::BitCast(tag,
+                           hn::Vec512<std::int32_t>{_mm512_maskz_compress_epi32(mask.raw, hn::BitCast(words, v).raw)});
+    } else {
+        const hn::Full512<std::int64_t> words;
+        return hn::BitCast(tag,
+                           hn::Vec512<std::int64_t>{_mm512_maskz_compress_epi64(mask.raw, hn::BitCast(words, v).raw)});
+    }
+}
+#endif
 
 /// Stores the lanes whose mask bit is set, next to each other; returns how many. Writes a whole vector.
 template <class Tag, class Mask, class V = hn::Vec<Tag>>
@@ -75,6 +101,9 @@ HWY_INLINE std::int64_t compress_store(Tag tag, V v, Mask mask, hn::TFromD<Tag>*
     const auto lanes = hn::SetTableIndices(words, compressing_words<8 / hn::MaxLanes(Tag())>[bits].data());
     hn::StoreU(hn::BitCast(tag, hn::TableLookupLanes(hn::BitCast(words, v), lanes)), tag, out);
     return std::popcount(bits);
+#elif HWY_TARGET == HWY_AVX3
+    hn::StoreU(compressed(v, mask), tag, out);
+    return std::popcount(mask_bits(tag, mask));
 #else
     return static_cast<std::int64_t>(hn::CompressStore(v, mask, tag, out));
 #endif
@@ -86,8 +115,7 @@ HWY_INLINE std::int64_t append_positions(Tag tag, Mask mask, std::int32_t first,
     constexpr std::size_t lanes = hn::MaxLanes(Tag());
     if constexpr (lanes > 8) {
         const hn::Rebind<std::int32_t, Tag> positions;
-        return static_cast<std::int64_t>(
-            hn::CompressStore(hn::Iota(positions, first), hn::RebindMask(positions, mask), positions, out));
+        return compress_store(positions, numbers_from(positions, first), hn::RebindMask(positions, mask), out);
     } else { // a table of lane numbers needs no shuffle
         const hn::Rebind<std::int32_t, Tag> positions;
         const hn::Rebind<std::uint8_t, Tag> numbers;

@@ -1,12 +1,21 @@
 // For every mask of a vector's lanes, what remains when the unset lanes are squeezed out: 32-bit words of a 256-bit
-// vector, or the numbers of the lanes.
+// vector, or the numbers of the lanes. And the numbers of all lanes.
 #pragma once
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <numeric>
 
 namespace kith::detail {
+
+/// As many as the widest vector has lanes.
+template <class T>
+alignas(64) inline constexpr std::array<T, 64 / sizeof(T)> lane_numbers = [] {
+    std::array<T, 64 / sizeof(T)> numbers{};
+    std::iota(numbers.begin(), numbers.end(), T{0});
+    return numbers;
+}();
 
 /// Indexed by mask; WordsPerLane is 1 for four-byte lanes and 2 for eight-byte lanes.
 template <std::size_t WordsPerLane>
