@@ -4,6 +4,7 @@
 // the block with a threshold guessed from queries before it and verified by the count, cuts a crowd of survivors down,
 // and sorts what is left. Rows that find too few stay pending, for a larger block.
 
+#include "knn/rows-inl.hpp"
 #include "knn/survivors-inl.hpp"
 
 #include "knn/search.hpp"
@@ -13,6 +14,7 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <vector>
 
 #include <hwy/cache_control.h>
@@ -35,15 +37,14 @@ public:
 
     LeafSearch(const SearchJob<T>& job, SearchScratch<T>& scratch)
         : receivers_(*job.receivers), sources_(*job.sources), request_(*job.request), sink_(*job.sink),
-          scratch_(scratch), direct_(sink_.direct()), whole_lines_(are_whole_lines(direct_, request_.k)),
-          needed_(request_.k + (request_.exclude_self ? 1 : 0)) {}
+          scratch_(scratch), direct_(sink_.direct()), needed_(request_.k + (request_.exclude_self ? 1 : 0)) {}
 
     /// Starts on a leaf of the receivers: all its rows are pending.
     HWY_INLINE void begin(std::int64_t leaf) {
         const Plane<T>& leaves = receivers_.planes[0];
         first_ = leaves.first_point[leaf];
         rows_ = leaves.points_in(leaf);
-        if (direct_.distances == nullptr) {
+        if (!direct_) {
             scratch_.row_indices.reserve(rows_ * request_.k);
             scratch_.row_distances.reserve(rows_ * request_.k);
         }
@@ -53,9 +54,6 @@ public:
         }
         pending_ = rows_;
         farthest_ = 0;
-        if (!whole_lines_) {
-            sink_.expect(receivers_.points.indices.data() + first_, rows_, request_.k);
-        }
     }
 
     /// The box of the pending rows.
@@ -104,7 +102,7 @@ public:
 
     /// Hands the rows on. Returns the largest squared distance that a row had to look at.
     HWY_INLINE T finish() {
-        if (direct_.distances == nullptr) {
+        if (!direct_) {
             sink_.take({first_, rows_, receivers_.points.indices.data() + first_, request_.k,
                         scratch_.row_indices.data(), scratch_.row_distances.data()});
         }
@@ -113,21 +111,13 @@ public:
 
     /// Rows that were written past the cache are seen by other threads from now on.
     HWY_INLINE void publish() {
-        if (whole_lines_) {
+        if (direct_) {
             hwy::FlushStream();
         }
     }
 
 private:
     using LaneIndex = typename SearchScratch<T>::LaneIndex;
-
-    /// Whether each row is whole cache lines, of distances and of indices. Such rows are written without being read.
-    [[nodiscard]] static bool are_whole_lines(const DirectRows<T>& rows, std::int64_t k) {
-        constexpr std::uintptr_t line = 64;
-        const auto start =
-            reinterpret_cast<std::uintptr_t>(rows.distances) | reinterpret_cast<std::uintptr_t>(rows.indices);
-        return sizeof(T) == 4 && rows.distances != nullptr && start % line == 0 && k * sizeof(T) % line == 0;
-    }
 
     /// Points axis after axis, and their original indices.
     template <class Index>
@@ -218,12 +208,11 @@ private:
             return;
         }
         const std::int32_t query = receivers_.points.indices[first_ + row];
-        const bool direct = direct_.distances != nullptr;
+        const RowMemory<T> memory = direct_ ? direct_->row(query, request_.k)
+                                            : RowMemory<T>{scratch_.row_distances.data() + row * request_.k,
+                                                           scratch_.row_indices.data() + row * request_.k};
         write_row(scratch_.sorted_distances.data(), scratch_.sorted_indices.data(), found,
-                  request_.exclude_self ? query : -1, request_.k, request_.report,
-                  direct ? direct_.indices + query * request_.k : scratch_.row_indices.data() + row * request_.k,
-                  direct ? direct_.distances + query * request_.k : scratch_.row_distances.data() + row * request_.k,
-                  whole_lines_);
+                  request_.exclude_self ? query : -1, request_.k, request_.report, memory, direct_.has_value());
     }
 
     /// Gathers the points of some spans that lie within the bound of the box.
@@ -352,9 +341,8 @@ private:
     const KnnRequest<T>& request_;
     RowSink<T>& sink_;
     SearchScratch<T>& scratch_;
-    const DirectRows<T> direct_;
-    const bool whole_lines_;    ///< direct rows are
-    const std::int64_t needed_; ///< neighbours to find, with the query itself where that is left out
+    const std::optional<RowMemory<T>> direct_; ///< rows are written there, past the cache
+    const std::int64_t needed_;                ///< neighbours to find, with the query itself where that is left out
     const T guess_margin_ = margin_for(needed_);
     std::int64_t first_ = 0; ///< sorted position of the leaf's first query
     std::int64_t rows_ = 0;

@@ -35,11 +35,17 @@ struct RowBlock {
     const T* distances;
 };
 
-/// Memory for all rows in input order, null if there is none: a row may be written straight to its place.
+/// Where a row goes, or rows one after the other. What is null is not wanted; indices have one width or the other.
 template <Coordinate T>
-struct DirectRows {
+struct RowMemory {
     T* distances = nullptr;
     std::int32_t* indices = nullptr;
+    std::int64_t* wide_indices = nullptr;
+
+    [[nodiscard]] RowMemory row(std::int64_t i, std::int64_t k) const {
+        return {distances != nullptr ? distances + i * k : nullptr, indices != nullptr ? indices + i * k : nullptr,
+                wide_indices != nullptr ? wide_indices + i * k : nullptr};
+    }
 };
 
 /// Where finished rows go. Calls are concurrent.
@@ -50,11 +56,9 @@ public:
     RowSink(const RowSink&) = delete;
     RowSink& operator=(const RowSink&) = delete;
     virtual ~RowSink() = default;
-    /// Rows of these queries are being worked on: a chance to bring their places near. Nothing is owed.
-    virtual void expect(const std::int32_t* /*queries*/, std::int64_t /*rows*/, std::int64_t /*k*/) {}
     virtual void take(const RowBlock<T>& block) = 0;
-    /// If it gives memory, rows written there are not handed on by take().
-    [[nodiscard]] virtual DirectRows<T> direct() const { return {}; }
+    /// Memory for all rows in input order, if there is such: rows written there are not handed on by take().
+    [[nodiscard]] virtual std::optional<RowMemory<T>> direct() const { return {}; }
     /// The memory for the rows, until the first of them is written.
     [[nodiscard]] virtual SpareMemory spare() const { return {}; }
 };

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 
 namespace kith::detail {
 
@@ -16,27 +17,14 @@ class InputOrderRows final : public RowSink<T> {
 public:
     explicit InputOrderRows(const NeighborRows& rows) : rows_(rows) {}
 
-    /// The rows lie all over the arrays: without this, every one of them would wait for memory in turn.
-    void expect(const std::int32_t* queries, std::int64_t rows, std::int64_t k) override {
-        if (rows * k > most_prefetched) {
-            return;
+    [[nodiscard]] std::optional<RowMemory<T>> direct() const override {
+        RowMemory<T> memory{static_cast<T*>(rows_.distances())};
+        if (rows_.index_type() == IndexType::int32) {
+            memory.indices = static_cast<std::int32_t*>(rows_.indices());
+        } else {
+            memory.wide_indices = static_cast<std::int64_t*>(rows_.indices());
         }
-        const std::int64_t index_width = rows_.index_type() == IndexType::int32 ? 4 : 8;
-        for (std::int64_t row = 0; row < rows; ++row) {
-            if (rows_.distances() != nullptr) {
-                prefetch(rows_.distances(), queries[row] * k * sizeof(T), k * sizeof(T));
-            }
-            if (rows_.indices() != nullptr) {
-                prefetch(rows_.indices(), queries[row] * k * index_width, k * index_width);
-            }
-        }
-    }
-
-    [[nodiscard]] DirectRows<T> direct() const override {
-        if (rows_.distances() == nullptr || rows_.indices() == nullptr || rows_.index_type() != IndexType::int32) {
-            return {};
-        }
-        return {static_cast<T*>(rows_.distances()), static_cast<std::int32_t*>(rows_.indices())};
+        return memory;
     }
 
     [[nodiscard]] SpareMemory spare() const override {
@@ -65,15 +53,6 @@ public:
     }
 
 private:
-    static constexpr std::int64_t most_prefetched = 4096; ///< neighbours; in bytes, a good part of a first-level cache
-
-    static void prefetch(void* memory, std::int64_t offset, std::int64_t bytes) {
-        constexpr std::int64_t line = 64;
-        for (std::int64_t i = 0; i < bytes; i += line) {
-            __builtin_prefetch(static_cast<char*>(memory) + offset + i, 1);
-        }
-    }
-
     NeighborRows rows_;
 };
 

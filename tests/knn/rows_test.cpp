@@ -135,8 +135,8 @@ oracle::Rows<float> rows_in_lines(const PointsView& points, std::int64_t length,
     return {{i.begin(), i.end()}, {d.begin(), d.end()}};
 }
 
-// Rows that are whole cache lines are written another way, unless they are not full.
-TEST_F(Rows, ThatAreWholeLinesAreTheSame) {
+// Full rows are written past the cache, others not, nor rows whose distances are too small or too large for one factor.
+TEST_F(Rows, AreTheSameHoweverTheyAreWritten) {
     std::vector<std::pair<std::int64_t, KnnOptions>> asked;
     for (const std::int64_t length : {line, 2 * line, 2 * line + 8}) {
         for (const bool exclude_self : {false, true}) {

@@ -5,6 +5,7 @@
 
 #include <hwy/foreach_target.h> // must come before highway.h
 
+#include "knn/rows-inl.hpp"
 #include "knn/select-inl.hpp"
 
 HWY_BEFORE_NAMESPACE();
@@ -66,7 +67,7 @@ void search_tiles(const BruteForceJob<T>& job, std::int64_t begin, std::int64_t 
                        scratch.sorted_indices.data(), scratch.candidates);
         write_row(scratch.sorted_distances.data(), scratch.sorted_indices.data(), found[row],
                   request.exclude_self ? job.receivers->indices[begin + row] : -1, k, request.report,
-                  scratch.row_indices.data() + row * k, scratch.row_distances.data() + row * k);
+                  {scratch.row_distances.data() + row * k, scratch.row_indices.data() + row * k});
     }
     job.sink->take({begin, rows, job.receivers->indices.data() + begin, k, scratch.row_indices.data(),
                     scratch.row_distances.data()});
