@@ -13,7 +13,7 @@ namespace kith::detail {
 
 namespace {
 
-/// What is known of a group, kept at its root.
+/// What is known of a group.
 struct Group {
     std::int32_t size;
     std::int32_t first_member; ///< smallest original index
@@ -32,7 +32,7 @@ struct Group {
 
 struct Ranked {
     Group group;
-    std::int32_t root;
+    std::int32_t place;
     friend bool operator<(const Ranked& a, const Ranked& b) {
         return a.group.size != b.group.size ? a.group.size > b.group.size : a.group.first_member < b.group.first_member;
     }
@@ -40,24 +40,102 @@ struct Ranked {
 
 constexpr std::int64_t grain = 1 << 14;
 
-/// Members of a group lie together along the curve: they are counted in runs, and each run is added once.
-void count_members(const UnionFind& groups, std::span<const std::int32_t> original, Buffer<Group>& by_root) {
-    parallel_for(0, static_cast<std::int64_t>(original.size()), grain, [&](std::int64_t begin, std::int64_t end) {
+/// Counts the members of the groups of two and more. These get places in a list, in any order; the parent of a group's
+/// root becomes the complement of its place, every other member's parent its root.
+class Census {
+public:
+    Census(Context& context, const UnionFind& groups, std::span<const std::int32_t> original)
+        : parents_(groups.parents()), original_(original),
+          groups_(context.ledger(), most_places(static_cast<std::int64_t>(original.size()))) {
+        parallel_for(0, static_cast<std::int64_t>(original.size()), grain, [&](std::int64_t begin, std::int64_t end) {
+            count(static_cast<std::int32_t>(begin), static_cast<std::int32_t>(end));
+        });
+    }
+
+    /// Places that were given away; some may have stayed empty, with no members.
+    [[nodiscard]] std::int32_t places() const { return places_.load(std::memory_order_relaxed); }
+    [[nodiscard]] Group& operator[](std::int32_t place) { return groups_[place]; }
+    /// The group of a point, null if that is all of it.
+    [[nodiscard]] const Group* group_of(std::int32_t point) const {
+        const std::int32_t parent = parents_[point];
+        const std::int32_t of_root = parents_[parent < 0 ? point : parent];
+        return of_root < 0 ? &groups_[~of_root] : nullptr;
+    }
+
+private:
+    /// A group has two members or more, and each range that is counted may leave one place empty.
+    static std::int64_t most_places(std::int64_t points) { return points / 2 + 2 * (points / grain + 1); }
+
+    /// Members of a group lie together along the curve: they are counted in runs, and each run is added once.
+    void count(std::int32_t begin, std::int32_t end) {
+        std::int32_t spare = none;
+        std::int32_t run_root = none;
+        std::int32_t run_place = none;
         Group run = Group::none();
-        std::int32_t root = groups.find(static_cast<std::int32_t>(begin));
-        for (std::int64_t i = begin; i < end; ++i) {
-            const std::int32_t own = groups.find(static_cast<std::int32_t>(i));
-            if (own != root) {
-                by_root[root].add(run);
+        for (std::int32_t i = begin; i < end; ++i) {
+            const std::int32_t parent = load(i);
+            if (parent == i || parent < 0) {
+                continue; // a root is counted when its group gets a place
+            }
+            const std::int32_t root = root_from(parent);
+            if (root != parent) {
+                std::atomic_ref(parents_[i]).store(root, std::memory_order_relaxed);
+            }
+            if (root != run_root) {
+                if (run_root != none) {
+                    groups_[run_place].add(run);
+                }
                 run = Group::none();
-                root = own;
+                run_root = root;
+                run_place = place_of(root, spare);
             }
             ++run.size;
-            run.first_member = std::min(run.first_member, original[i]);
+            run.first_member = std::min(run.first_member, original_[i]);
         }
-        by_root[root].add(run);
-    });
-}
+        if (run_root != none) {
+            groups_[run_place].add(run);
+        }
+        if (spare != none) {
+            groups_[spare] = Group::none();
+        }
+    }
+
+    /// The root that a point leads to.
+    [[nodiscard]] std::int32_t root_from(std::int32_t point) const {
+        for (std::int32_t parent = load(point); parent >= 0 && parent != point; parent = load(point)) {
+            point = parent;
+        }
+        return point;
+    }
+
+    /// The place of a root's group. A new one is the spare one, if there is one; one that others took first becomes it.
+    [[nodiscard]] std::int32_t place_of(std::int32_t root, std::int32_t& spare) {
+        const std::atomic_ref parent(parents_[root]);
+        std::int32_t seen = parent.load(std::memory_order_acquire);
+        if (seen < 0) {
+            return ~seen;
+        }
+        const std::int32_t place = spare != none ? spare : places_.fetch_add(1, std::memory_order_relaxed);
+        groups_[place] = {1, original_[root]};
+        spare = none;
+        if (parent.compare_exchange_strong(seen, ~place, std::memory_order_acq_rel)) {
+            return place;
+        }
+        spare = place;
+        return ~seen;
+    }
+
+    [[nodiscard]] std::int32_t load(std::int32_t point) const {
+        return std::atomic_ref(parents_[point]).load(std::memory_order_relaxed);
+    }
+
+    static constexpr std::int32_t none = -1;
+
+    std::int32_t* parents_;
+    std::span<const std::int32_t> original_;
+    Buffer<Group> groups_;
+    std::atomic<std::int32_t> places_ = 0;
+};
 
 /// Labels of -1 become consecutive numbers, in order, from `next` on.
 void number_singles(std::vector<std::int32_t>& labels, std::int32_t next) {
@@ -77,10 +155,10 @@ void number_singles(std::vector<std::int32_t>& labels, std::int32_t next) {
     std::exclusive_scan(starts.begin(), starts.end(), starts.begin(), next);
     each_block([&](std::int64_t block, auto begin, auto end) {
         std::int32_t number = starts[block];
-        for (auto label = begin; label != end; ++label) {
-            if (*label < 0) {
-                *label = number++;
-            }
+        for (auto label = begin; label != end; ++label) { // single points come at random: no branch
+            const bool single = *label < 0;
+            *label = single ? number : *label;
+            number += single ? 1 : 0;
         }
     });
 }
@@ -92,35 +170,28 @@ void number_singles(std::vector<std::int32_t>& labels, std::int32_t next) {
 void number_groups(Context& context, const UnionFind& groups, std::span<const std::int32_t> original,
                    FofResult& result) {
     const auto count = static_cast<std::int64_t>(original.size());
-    Buffer<Group> by_root(context.ledger(), count);
-    parallel_for(0, count, grain, [&](std::int64_t begin, std::int64_t end) {
-        for (std::int64_t i = begin; i < end; ++i) {
-            by_root[i] = Group::none();
-            (void)groups.find(static_cast<std::int32_t>(i)); // shortens the paths for the passes below
-        }
-    });
-    count_members(groups, original, by_root);
-
+    Census census(context, groups, original);
     std::vector<Ranked> ranked;
-    std::int64_t singles = 0;
-    for (std::int64_t i = 0; i < count; ++i) {
-        if (by_root[i].size > 1) {
-            ranked.push_back({by_root[i], static_cast<std::int32_t>(i)});
+    ranked.reserve(static_cast<std::size_t>(census.places()));
+    std::int64_t singles = count;
+    for (std::int32_t place = 0; place < census.places(); ++place) {
+        if (census[place].size > 0) {
+            ranked.push_back({census[place], place});
+            singles -= census[place].size;
         }
-        singles += by_root[i].size == 1 ? 1 : 0;
     }
     std::sort(ranked.begin(), ranked.end());
 
     result.sizes.assign(ranked.size() + static_cast<std::size_t>(singles), 1);
     for (std::size_t label = 0; label < ranked.size(); ++label) {
         result.sizes[label] = ranked[label].group.size;
-        by_root[ranked[label].root].first_member = static_cast<std::int32_t>(label); // from here on, the label
+        census[ranked[label].place].first_member = static_cast<std::int32_t>(label); // from here on, the label
     }
     result.labels.resize(static_cast<std::size_t>(count));
     parallel_for(0, count, grain, [&](std::int64_t begin, std::int64_t end) {
         for (std::int64_t i = begin; i < end; ++i) {
-            const Group& group = by_root[groups.find(static_cast<std::int32_t>(i))];
-            result.labels[original[i]] = group.size > 1 ? group.first_member : -1;
+            const Group* group = census.group_of(static_cast<std::int32_t>(i));
+            result.labels[original[i]] = group != nullptr ? group->first_member : -1;
         }
     });
     number_singles(result.labels, static_cast<std::int32_t>(ranked.size()));

@@ -10,7 +10,8 @@
 
 namespace kith::detail {
 
-/// Fills labels and sizes of the result. `original` is the input row of each position.
+/// Fills labels and sizes of the result. `original` is the input row of each position. The groups are used up: their
+/// memory holds something else afterwards.
 void number_groups(Context& context, const UnionFind& groups, std::span<const std::int32_t> original,
                    FofResult& result);
 

@@ -68,6 +68,9 @@ public:
         }
     }
 
+    /// The memory it was given.
+    [[nodiscard]] std::int32_t* parents() const noexcept { return parents_; }
+
 private:
     [[nodiscard]] std::int32_t load(std::int32_t point) const noexcept {
         return std::atomic_ref(parents_[point]).load(std::memory_order_relaxed);
