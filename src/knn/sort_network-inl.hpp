@@ -1,6 +1,6 @@
 // Sorting 32-bit keys in vector registers: a few dozen at once, a few hundred in blocks of as many.
 //
-// A bitonic sort on a matrix of keys, as many columns as a vector has lanes and one row per vector: columns are sorted
+// A bitonic sort on a matrix of keys, as many columns as its vectors have lanes and one row per vector: columns are sorted
 // by a network across rows, which needs no shuffles, then columns are merged in pairs, fours and so on. Sorted keys run
 // down the columns, one column after the other. There are no branches: the time depends on the number of rows only.
 // Source: Batcher, "Sorting networks and their applications" (1968); the networks of four and eight rows are the
@@ -22,7 +22,8 @@
 HWY_BEFORE_NAMESPACE();
 namespace kith::detail::HWY_NAMESPACE {
 
-using KeyTag = hn::ScalableTag<std::uint32_t>;
+/// Eight lanes do: with sixteen, keys take half the rows but more steps across lanes, and sorting takes longer (Zen 4).
+using KeyTag = hn::CappedTag<std::uint32_t, 8>;
 using KeyVector = hn::Vec<KeyTag>;
 inline constexpr int key_lanes = static_cast<int>(hn::MaxLanes(KeyTag()));
 
