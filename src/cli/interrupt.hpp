@@ -1,7 +1,8 @@
 // Ctrl-C and its like, without half-written files.
 //
 // The first SIGINT, SIGTERM, SIGHUP or SIGQUIT only raises a flag; the progress callback and the commands between their
-// stages look at it, and the run ends as cancelled. A second one ends the process at once, except while outputs are being written.
+// stages look at it, and the run ends as cancelled. A second one ends the process at once, except while outputs are being
+// written.
 #pragma once
 
 namespace kith::cli {

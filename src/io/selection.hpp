@@ -16,7 +16,8 @@ using SelectedTypes = std::array<bool, max_types>;
 [[nodiscard]] std::string list_counts(const std::array<std::int64_t, max_types>& counts);
 
 /// Applies the choice to the counts in the header, and adds a warning to it where the choice was automatic and left
-/// something out. Files without types ignore the choice and may be empty. Throws Error(invalid_argument) for a type outside 0 to 6 and for a selection without particles.
+/// something out. Files without types ignore the choice and may be empty. Throws Error(invalid_argument) for a type
+/// outside 0 to 6 and for a selection without particles.
 [[nodiscard]] SelectedTypes select_types(const TypeSelection& selection, SnapshotHeader& header,
                                          const std::filesystem::path& path);
 

@@ -1,7 +1,8 @@
 // The neighbour search of the plane tree, as its callers see it.
 //
 // A search is a number of independent tasks, one per node of the receivers' top plane. Finished rows leave through a
-// sink, leaf by leaf, or are written to their places in the memory that the sink gives. The kernels are in search-inl.hpp, compiled for each instruction set and chosen at run time.
+// sink, leaf by leaf, or are written to their places in the memory that the sink gives. The kernels are in
+// search-inl.hpp, compiled for each instruction set and chosen at run time.
 #pragma once
 
 #include "knn/candidate.hpp"
@@ -12,6 +13,7 @@
 #include "walk/schedule.hpp"
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 namespace kith::detail {

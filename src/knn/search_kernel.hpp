@@ -19,6 +19,7 @@ struct SearchKernelJob {
     DevicePoints<T> queries;
     DeviceTree<T> sources;
     DeviceRequest<T> request;
+    DeviceRows only; ///< these queries; null: all
 };
 
 /// One query's way through the tree. All members are called by the whole warp.
@@ -155,30 +156,38 @@ __global__ void __launch_bounds__(search_warps* warp_size)
 
     const int lane = static_cast<int>(threadIdx.x) % warp_size;
     const int warp = static_cast<int>(threadIdx.x) / warp_size;
-    const std::int64_t query = std::int64_t{blockIdx.x} * search_warps + warp;
-    if (query >= job.queries.count) {
+    const std::int64_t place = std::int64_t{blockIdx.x} * search_warps + warp;
+    const bool is_listed = job.only.rows != nullptr;
+    if (place >= (is_listed ? *job.only.count : job.queries.count)) {
         return;
     }
+    const std::int64_t query = is_listed ? job.only.rows[place] : place;
     const DevicePoints<T>& sources = job.sources.points;
-    const DevicePlace<T, D, Periodic> place(job.queries.coordinates + query, job.queries.stride,
+    const DevicePlace<T, D, Periodic> where(job.queries.coordinates + query, job.queries.stride,
                                             job.sources.period.data());
     const std::int32_t row = job.queries.indices[query];
-    NodeFinder<T, D, Periodic> nodes(job.sources, place);
+    NodeFinder<T, D, Periodic> nodes(job.sources, where);
 
     find_row<T, Rows>(job.request, waiting, warp * waiting_room, row, [&](auto& nearest, const auto& offer) {
         if (job.sources.top < 0) {
             return;
         }
         const auto search_leaf = [&](std::int32_t leaf) {
+            const std::int64_t begin = job.sources.planes[0].first_point[leaf];
             const std::int64_t end = job.sources.planes[0].first_point[leaf + 1];
-            for (std::int64_t i = job.sources.planes[0].first_point[leaf] + lane; i - lane < end; i += warp_size) {
+            // Points of one place lie in order of index. They may be millions: those behind the bound are not looked at.
+            const bool ascends = end - begin > 2 * warp_size && is_one_place<T, D>(job.sources.planes[0], leaf);
+            for (std::int64_t i = begin + lane; i - lane < end; i += warp_size) {
                 RankKey<T> key = no_candidate<T>();
                 if (i < end) {
-                    key = {place.squared_distance(
+                    key = {where.squared_distance(
                                [&](int axis) { return sources.coordinates[axis * sources.stride + i]; }),
                            sources.indices[i]};
                 }
                 offer(key);
+                if (ascends && !(key.from_lane(0) < nearest.bound())) {
+                    break;
+                }
             }
         };
         const std::int32_t first_leaf = nodes.likely_leaf();

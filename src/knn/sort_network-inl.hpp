@@ -1,8 +1,8 @@
 // Sorting 32-bit keys in vector registers: a few dozen at once, a few hundred in blocks of as many.
 //
-// A bitonic sort on a matrix of keys, as many columns as its vectors have lanes and one row per vector: columns are sorted
-// by a network across rows, which needs no shuffles, then columns are merged in pairs, fours and so on. Sorted keys run
-// down the columns, one column after the other. There are no branches: the time depends on the number of rows only.
+// A bitonic sort on a matrix of keys, a column for each lane and a row for each vector: columns are sorted by a network
+// across rows, which needs no shuffles, then columns are merged in pairs, fours and so on. Sorted keys run down the
+// columns, one column after the other. There are no branches: the time depends on the number of rows only.
 // Source: Batcher, "Sorting networks and their applications" (1968); the networks of four and eight rows are the
 // shortest known.
 

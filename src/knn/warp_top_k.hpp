@@ -39,13 +39,28 @@ public:
             candidate = merged(mine_is_nearer ? farthest_first : list_[row]);
             list_[row] = merged(nearer);
         }
+        const RankKey<T> last = last_wanted();
+        bound_ = last < bound_ ? last : bound_;
+    }
+
+    /// The wanted-th neighbour so far; no_candidate() if there are fewer.
+    __device__ RankKey<T> last_wanted() const {
         RankKey<T> last = list_[0];
 #pragma unroll
         for (int row = 1; row < Rows; ++row) {
             last = (wanted_ - 1) / warp_size == row ? list_[row] : last;
         }
-        last = last.from_lane((wanted_ - 1) % warp_size);
-        bound_ = last < bound_ ? last : bound_;
+        return last.from_lane((wanted_ - 1) % warp_size);
+    }
+
+    /// How many neighbours the list holds.
+    __device__ int found() const {
+        int found = 0;
+#pragma unroll
+        for (int row = 0; row < Rows; ++row) {
+            found += __popc(__ballot_sync(whole_warp, list_[row] < no_candidate<T>()));
+        }
+        return found;
     }
 
     /// The neighbour of rank row * 32 + lane.
@@ -133,6 +148,9 @@ public:
 
     /// The neighbour of rank row * 32 + lane, once all are settled.
     __device__ RankKey<T> of_row(int row) const { return list_.of_row(row); }
+    /// The wanted-th, no_candidate() if there are fewer, and how many there are, once all are settled.
+    __device__ RankKey<T> last_wanted() const { return list_.last_wanted(); }
+    __device__ int found() const { return list_.found(); }
     /// The last one that the list holds.
     __device__ RankKey<T> last() const { return list_.of_row(Rows - 1).from_lane(warp_size - 1); }
 

@@ -10,7 +10,8 @@
 namespace kith::detail {
 
 /// Room for elements, not initialised: what is never written costs no memory, since the system hands out pages only as
-/// they are touched. Aligned to 64 bytes, so that no vector straddles two cache lines. Whole vectors may be read behind what was written, if what they hold there is left out.
+/// they are touched. Aligned to 64 bytes, so that no vector straddles two cache lines. Whole vectors may be read behind
+/// what was written, if what they hold there is left out.
 template <class Element>
 class Room {
     static_assert(std::is_trivially_copyable_v<Element>);

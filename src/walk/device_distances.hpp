@@ -1,5 +1,5 @@
-// Squared distances of one point to another and to a box, for kernels: the operations of distances-inl.hpp, so the same
-// bits.
+// Squared distances for kernels, of a point or a box to points and boxes: the operations of distances-inl.hpp, so the
+// same bits.
 #pragma once
 
 #include "cuda/words.hpp"
@@ -7,6 +7,20 @@
 #include <cstdint>
 
 namespace kith::detail {
+
+/// What the distances of one axis are made of.
+template <class T>
+__device__ T lesser(T a, T b) {
+    return b < a ? b : a;
+}
+template <class T>
+__device__ T greater(T a, T b) {
+    return a < b ? b : a;
+}
+template <class T>
+__device__ T add_square(int axis, T t, T sum) {
+    return axis == 0 ? t * t : fused_multiply_add(t, t, sum);
+}
 
 /// A point and the space it lies in, in registers.
 template <class T, int D, bool Periodic>
@@ -29,7 +43,7 @@ public:
             T t = x_[axis] - source(axis); // its sign goes with the square
             if (Periodic) {
                 t = t < 0 ? -t : t;
-                t = least(t, period_[axis] - t);
+                t = lesser(t, period_[axis] - t);
             }
             sum = add_square(axis, t, sum);
         }
@@ -42,10 +56,10 @@ public:
         T sum = 0;
 #pragma unroll
         for (int axis = 0; axis < D; ++axis) {
-            T nearest = greatest(greatest(lower(axis) - x_[axis], x_[axis] - upper(axis)), T(0));
+            T nearest = greater(greater(lower(axis) - x_[axis], x_[axis] - upper(axis)), T(0));
             if (Periodic) {
-                const T farthest = greatest(upper(axis) - x_[axis], x_[axis] - lower(axis));
-                nearest = greatest(least(nearest, period_[axis] - farthest), T(0));
+                const T farthest = greater(upper(axis) - x_[axis], x_[axis] - lower(axis));
+                nearest = greater(lesser(nearest, period_[axis] - farthest), T(0));
             }
             sum = add_square(axis, nearest, sum);
         }
@@ -53,17 +67,53 @@ public:
     }
 
 private:
-    __device__ static T least(T a, T b) {
-        return b < a ? b : a;
-    }
-    __device__ static T greatest(T a, T b) {
-        return a < b ? b : a;
-    }
-    __device__ static T add_square(int axis, T t, T sum) {
-        return axis == 0 ? t * t : fused_multiply_add(t, t, sum);
+    T x_[D];
+    T period_[D];
+};
+
+/// A box and the space it lies in, in registers.
+template <class T, int D, bool Periodic>
+class DeviceBox {
+public:
+    template <class Lower, class Upper>
+    __device__ DeviceBox(const Lower& lower, const Upper& upper, const T* period) {
+#pragma unroll
+        for (int axis = 0; axis < D; ++axis) {
+            lower_[axis] = lower(axis);
+            upper_[axis] = upper(axis);
+            period_[axis] = period[axis];
+        }
     }
 
-    T x_[D];
+    /// The least between any point of this box and any of another.
+    template <class Lower, class Upper>
+    __device__ T least_squared_distance(const Lower& lower, const Upper& upper) const {
+        T sum = 0;
+#pragma unroll
+        for (int axis = 0; axis < D; ++axis) {
+            T nearest = greater(greater(lower(axis) - upper_[axis], lower_[axis] - upper(axis)), T(0));
+            if (Periodic) {
+                const T farthest = greater(upper(axis) - lower_[axis], upper_[axis] - lower(axis));
+                nearest = greater(lesser(nearest, period_[axis] - farthest), T(0));
+            }
+            sum = add_square(axis, nearest, sum);
+        }
+        return sum;
+    }
+
+    __device__ T squared_diagonal() const {
+        T sum = 0;
+#pragma unroll
+        for (int axis = 0; axis < D; ++axis) {
+            const T edge = upper_[axis] - lower_[axis];
+            sum = add_square(axis, edge, sum);
+        }
+        return sum;
+    }
+
+private:
+    T lower_[D];
+    T upper_[D];
     T period_[D];
 };
 

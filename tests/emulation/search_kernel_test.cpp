@@ -1,47 +1,24 @@
 // The tree search's kernel, run on the CPU in trees of many shapes, against the oracle, bit for bit.
 #include "emulation/kernel_cases.hpp"
+#include "emulation/kernel_trees.hpp"
 
 #include "knn/search_kernel.hpp"
-#include "tree/plane_tree.hpp"
 
 #include <gtest/gtest.h>
 
 namespace kith::test {
 namespace {
 
-template <class T>
-detail::DeviceTree<T> device_tree(const detail::PlaneTree<T>& tree) {
-    detail::DeviceTree<T> view;
-    view.points = device_points(tree.points);
-    view.period = tree.points.frame.working_period;
-    view.top = tree.top();
-    for (std::size_t i = 0; i < tree.planes.size(); ++i) {
-        const detail::Plane<T>& plane = tree.planes[i];
-        view.planes[i] = {static_cast<std::int32_t>(plane.nodes),
-                          plane.stride,
-                          plane.first_point.data(),
-                          plane.first_child.data(),
-                          plane.smallest_index.data(),
-                          plane.lower_corners.data(),
-                          plane.upper_corners.data()};
-    }
-    return view;
-}
-
 template <class T, int D, bool Periodic>
 void run_kernel(const KernelSearch<T, D>& search) {
     Random& draw = search.draw;
-    TreeOptions options;
-    options.leaf_size = std::vector<int>{1, 5, 40}[static_cast<std::size_t>(draw.integer(3))];
-    options.coarsening = std::vector<int>{2, 8}[static_cast<std::size_t>(draw.integer(2))];
-    options.top_size = std::vector<int>{1, 40}[static_cast<std::size_t>(draw.integer(2))];
-    const auto tree = detail::build_plane_tree<T>(search.context, search.sources, options);
+    const auto tree = detail::build_plane_tree<T>(search.context, search.sources, drawn_tree_options(draw));
     detail::PointSet<T> gathered;
     if (search.queries != nullptr) {
         gathered = detail::gather_points<T, D>(search.context, *search.queries);
     }
     const auto queries = device_points(search.queries != nullptr ? gathered : tree.points);
-    const detail::SearchKernelJob<T> job{queries, device_tree(tree), search.request};
+    const detail::SearchKernelJob<T> job{queries, device_tree(tree), search.request, {}};
     const bool long_rows = search.request.k > 32; // above 64 in several passes
     run_warps("search_tree", queries.count, detail::search_warps, static_cast<std::uint64_t>(draw.integer(1000)), [&] {
         if (long_rows) {

@@ -1,5 +1,5 @@
-// Rows in the caller's memory, at every place of a cache line, of every length and type, for every instruction set: right,
-// and nothing beside them is touched.
+// Rows in the caller's memory, at every place of a cache line, of every length and type, for every instruction set: they
+// are right, and nothing beside them is touched.
 #include "simd/only_target.hpp"
 #include "support/cases.hpp"
 
@@ -51,7 +51,7 @@ void search_at_every_place() {
     for (std::int64_t k = 1; k <= longest; ++k) {
         const KnnOptions options{.exclude_self = k % 2 == 0, .engine = Engine::tree};
         const oracle::Rows<T> expected = neighbors.rows(k, options);
-        for (std::size_t past = 0; past < line_bytes / sizeof(T); ++past) {
+        for (std::size_t past = 0; past < line_bytes / std::min(sizeof(T), sizeof(Index)); ++past) {
             Fenced<Index> indices(count * k, past);
             Fenced<T> distances(count * k, past);
             knn_into({indices.inside(), distances.inside()}, PointsView(points, 3), k, {}, options);

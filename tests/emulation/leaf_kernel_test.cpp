@@ -1,0 +1,122 @@
+// The kernel that searches leaf by leaf, run on the CPU, and the one that takes what it leaves: together against the
+// oracle, bit for bit.
+#include "emulation/kernel_cases.hpp"
+#include "emulation/kernel_trees.hpp"
+
+#include "knn/leaf_kernel.hpp"
+#include "knn/search_kernel.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <vector>
+
+namespace kith::test {
+namespace {
+
+/// Searches leaf by leaf, where the lists are long enough, then for what that leaves. Returns how many rows that is.
+template <class T, int D, bool Periodic, int Rows>
+std::int32_t run_kernels(const KernelSearch<T, D>& search, const TreeOptions& options) {
+    Random& draw = search.draw;
+    const auto tree = detail::build_plane_tree<T>(search.context, search.sources, options);
+    const bool self = search.queries == nullptr;
+    const auto other_tree =
+        detail::build_plane_tree<T>(search.context, self ? search.sources : *search.queries, options);
+    const detail::PlaneTree<T>& queries = self ? tree : other_tree;
+
+    std::int32_t count = 0;
+    std::vector<std::int32_t> rows(static_cast<std::size_t>(queries.points.count), -1);
+    const detail::DeviceRows left_rows{rows.data(), &count};
+    const auto per_warp = static_cast<std::int32_t>(1 + draw.integer(3));
+    const float first_reach = std::vector<float>{0, 1e18F, 1e30F}[static_cast<std::size_t>(draw.integer(3))];
+    const detail::LeafKernelJob<T> leaves{device_tree(queries), device_tree(tree), self, search.request, per_warp,
+                                          first_reach,          left_rows};
+    const std::int64_t warps = (queries.planes.empty() ? 0 : queries.planes[0].nodes + per_warp - 1) / per_warp;
+    const bool fits = search.request.k <= detail::WarpTopK<T, Rows>::capacity;
+    run_warps("search_leaves", fits ? warps : 0, detail::leaf_warps, static_cast<std::uint64_t>(draw.integer(1000)),
+              [&] { detail::search_leaves_kernel<T, D, Periodic, Rows>(leaves); });
+    std::vector<std::int32_t> left(rows.begin(), rows.begin() + count);
+    std::sort(left.begin(), left.end());
+    EXPECT_TRUE(std::adjacent_find(left.begin(), left.end()) == left.end());
+    if (fits) {
+        for (std::int64_t i = 0; i < queries.points.count; ++i) {
+            const std::int32_t first = search.request.indices[queries.points.indices[i] * search.request.k];
+            const bool is_left = std::binary_search(left.begin(), left.end(), static_cast<std::int32_t>(i));
+            EXPECT_EQ(first == -7, is_left) << "row " << i;
+        }
+    }
+
+    const detail::SearchKernelJob<T> rest{device_points(queries.points), device_tree(tree), search.request,
+                                          fits ? left_rows : detail::DeviceRows{}};
+    run_warps("search_tree", queries.points.count, detail::search_warps, static_cast<std::uint64_t>(draw.integer(1000)),
+              [&] { detail::search_tree_kernel<T, D, Periodic, Rows>(rest); });
+    return count;
+}
+
+class LeafKernel : public testing::TestWithParam<Case> {};
+
+TEST_P(LeafKernel, EqualsTheOracle) {
+    expect_what_the_oracle_finds(
+        GetParam(), []<class T, int D, bool Periodic>(KernelSearch<T, D> search, std::bool_constant<Periodic>) {
+            const TreeOptions options = drawn_tree_options(search.draw);
+            if (search.request.k > 32) {
+                run_kernels<T, D, Periodic, 2>(search, options);
+            } else {
+                run_kernels<T, D, Periodic, 1>(search, options);
+            }
+        });
+}
+
+INSTANTIATE_TEST_SUITE_P(EveryCase, LeafKernel, testing::ValuesIn(every_case()), case_name);
+
+/// Searches with k = 8 among points of a set, which may be cut short, and holds the answer against the oracle. Returns
+/// the share of the rows that was left to the second kernel.
+template <class T, bool Periodic, int Rows>
+double share_left(const std::string& name, std::int64_t count, const TreeOptions& options, std::int64_t k) {
+    Random draw(5);
+    PointSet<T> set = point_set<T>(name, 3);
+    set.coordinates.resize(static_cast<std::size_t>(3 * std::min(count, set.count())));
+    const Box box = Periodic ? Box::periodic(1) : Box{};
+    detail::Context context(cpu(1));
+    const auto sources = detail::place_sources<T>(set.view(), box);
+    std::vector<std::int32_t> indices(static_cast<std::size_t>(set.count() * k), -7);
+    std::vector<T> distances(indices.size());
+    const detail::DeviceRequest<T> request{
+        k,
+        false,
+        {std::numeric_limits<T>::infinity(), std::numeric_limits<std::int32_t>::max()},
+        detail::ReportScale<T>(sources.frame, false),
+        indices.data(),
+        distances.data()};
+    const std::int32_t left =
+        run_kernels<T, 3, Periodic, Rows>(KernelSearch<T, 3>{context, sources, nullptr, request, draw}, options);
+    const oracle::Neighbors<T> neighbors(oracle::working_copy<T>(set.coordinates, 3, box));
+    EXPECT_TRUE(same_rows<T>({{indices.begin(), indices.end()}, distances}, neighbors.rows(k), k))
+        << name << ", leaves of " << options.leaf_size;
+    return static_cast<double>(left) / static_cast<double>(set.count());
+}
+
+using LeafKernelAlone = NeedsDimension<3>;
+
+// Or else the other kernel would do all the work, and do it right.
+TEST_F(LeafKernelAlone, ServesAlmostAllRowsOfUniformPoints) {
+    const TreeOptions options{.leaf_size = 24};
+    EXPECT_LT((share_left<float, false, 1>("uniform", 400, options, 8)), 0.1);
+    EXPECT_LT((share_left<float, true, 2>("uniform", 400, options, 20)), 0.1);
+    EXPECT_LT((share_left<double, true, 1>("uniform", 200, options, 8)), 0.1);
+    EXPECT_LT((share_left<double, false, 2>("uniform", 200, options, 8)), 0.1);
+}
+
+TEST_F(LeafKernelAlone, TakesLeavesOfEverySize) {
+    for (const int leaf_size : {31, 32, 33, 40}) {
+        for (const char* name : {"uniform", "clustered", "coincident"}) {
+            (void)share_left<float, false, 1>(name, 150, {.leaf_size = leaf_size}, 5);
+        }
+    }
+}
+
+} // namespace
+} // namespace kith::test
