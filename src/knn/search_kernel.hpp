@@ -173,11 +173,8 @@ __global__ void __launch_bounds__(search_warps* warp_size)
             return;
         }
         const auto search_leaf = [&](std::int32_t leaf) {
-            const std::int64_t begin = job.sources.planes[0].first_point[leaf];
             const std::int64_t end = job.sources.planes[0].first_point[leaf + 1];
-            // Points of one place lie in order of index. They may be millions: those behind the bound are not looked at.
-            const bool ascends = end - begin > 2 * warp_size && is_one_place<T, D>(job.sources.planes[0], leaf);
-            for (std::int64_t i = begin + lane; i - lane < end; i += warp_size) {
+            for (std::int64_t i = job.sources.planes[0].first_point[leaf] + lane; i - lane < end; i += warp_size) {
                 RankKey<T> key = no_candidate<T>();
                 if (i < end) {
                     key = {where.squared_distance(
@@ -185,9 +182,6 @@ __global__ void __launch_bounds__(search_warps* warp_size)
                            sources.indices[i]};
                 }
                 offer(key);
-                if (ascends && !(key.from_lane(0) < nearest.bound())) {
-                    break;
-                }
             }
         };
         const std::int32_t first_leaf = nodes.likely_leaf();

@@ -10,6 +10,8 @@
 
 #include <kith/points.hpp>
 
+#include "support/host_device.hpp"
+
 #include <array>
 #include <bit>
 #include <cstdint>
@@ -29,15 +31,15 @@ struct FloatBits {
     static constexpr Word sign_bit = Word{1} << (word_bits - 1);
     static constexpr Word mantissa_mask = (Word{1} << mantissa_bits) - 1;
 
-    static Word magnitude(T x) noexcept { return std::bit_cast<Word>(x) & ~sign_bit; }
-    static bool negative(T x) noexcept { return (std::bit_cast<Word>(x) & sign_bit) != 0; }
+    KITH_HOST_DEVICE static Word magnitude(T x) noexcept { return std::bit_cast<Word>(x) & ~sign_bit; }
+    KITH_HOST_DEVICE static bool negative(T x) noexcept { return (std::bit_cast<Word>(x) & sign_bit) != 0; }
     /// Exponent of the lowest mantissa bit of a magnitude; subnormals share that of the smallest normals.
-    static int unit_exponent(Word magnitude) noexcept {
+    KITH_HOST_DEVICE static int unit_exponent(Word magnitude) noexcept {
         const int field = static_cast<int>(magnitude >> mantissa_bits);
         return (field == 0 ? 1 : field) - std::numeric_limits<T>::max_exponent + 1 - mantissa_bits;
     }
     /// The mantissa with its leading bit made explicit.
-    static Word significand(Word magnitude) noexcept {
+    KITH_HOST_DEVICE static Word significand(Word magnitude) noexcept {
         const bool normal = (magnitude >> mantissa_bits) != 0;
         return (magnitude & mantissa_mask) | (static_cast<Word>(normal) << mantissa_bits);
     }
@@ -46,7 +48,7 @@ struct FloatBits {
 /// Exponent of the most significant bit in which two numbers differ; `coincident` if they are equal. Numbers of
 /// different sign differ at sign_exponent. Neither is -0.0.
 template <Coordinate T>
-int differing_bit(T a, T b, int sign_exponent) noexcept {
+KITH_HOST_DEVICE int differing_bit(T a, T b, int sign_exponent) noexcept {
     using Bits = FloatBits<T>;
     if (a == b) {
         return coincident;
@@ -85,13 +87,13 @@ struct Parting {
     int exponent = coincident; ///< of the differing bit
     int axis = 0;
     /// Equation 5; `coincident` for coincident points. Larger levels are larger cells.
-    [[nodiscard]] int level(int dimension) const noexcept {
+    [[nodiscard]] KITH_HOST_DEVICE int level(int dimension) const noexcept {
         return exponent == coincident ? coincident : (exponent + 1) * dimension - axis;
     }
 };
 
 template <Coordinate T, int D>
-Parting parting(const std::array<T, D>& p, const std::array<T, D>& q, int sign_exponent) noexcept {
+KITH_HOST_DEVICE Parting parting(const std::array<T, D>& p, const std::array<T, D>& q, int sign_exponent) noexcept {
     Parting found;
     for (int axis = 0; axis < D; ++axis) {
         const int exponent = differing_bit(p[axis], q[axis], sign_exponent);

@@ -1,7 +1,6 @@
 // The plane tree as kernels read it (plane_tree.hpp).
 #pragma once
 
-#include "cuda/words.hpp"
 #include "points/device_points.hpp"
 
 #include <array>
@@ -19,18 +18,6 @@ struct DevicePlane {
     const T* lower_corners = nullptr;
     const T* upper_corners = nullptr;
 };
-
-/// Whether all points of a node are at one place. Such a node's points are in order of index, however many.
-template <class T, int D>
-__device__ bool is_one_place(const DevicePlane<T>& plane, std::int32_t node) {
-    bool same = true;
-#pragma unroll
-    for (int axis = 0; axis < D; ++axis) {
-        same =
-            same && plane.lower_corners[axis * plane.stride + node] == plane.upper_corners[axis * plane.stride + node];
-    }
-    return same;
-}
 
 /// From plane to plane the most points of a node at least double, from 1 on, until one node may hold them all: there are
 /// never more. A warp that walks down keeps the state of one plane in each lane.

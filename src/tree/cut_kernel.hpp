@@ -1,0 +1,147 @@
+// Where the sorted points are cut into nodes, on a GPU: a thread for each gap between two of them.
+//
+// The smallest Morton cell that holds the two points beside a gap is split there; the gap is a cut if that cell holds more
+// than n_max points. How far the cell reaches is found from the gap, by steps that double and then by halves: whether it
+// is a cut is known within n_max points, so that almost all gaps look at their neighbours only. The CPU goes down from
+// the cell of all points instead (cuts.hpp); the cuts, their sizes and levels are the same. Source: jz-tree paper,
+// sections II-C and II-D. Cost: O(N log n_max) for finding the cuts, O(log N) for measuring each.
+#pragma once
+
+#include "cuda/words.hpp"
+#include "order/zorder.hpp"
+#include "points/device_points.hpp"
+
+#include <array>
+#include <bit>
+#include <cstdint>
+
+namespace kith::detail {
+
+/// The cell that a gap splits.
+struct GapCell {
+    std::int64_t size; ///< points in it
+    int level;
+};
+
+template <class T, int D>
+class GapCells {
+public:
+    __device__ GapCells(const DevicePoints<T>& points, int sign_exponent)
+        : points_(points), sign_exponent_(sign_exponent) {}
+
+    /// Of the gap before the point `gap`, 1 or more. A size above `most` may come out as anything above `most`.
+    __device__ GapCell of(std::int64_t gap, std::int64_t most) const {
+        const int level = level_between(gap - 1, gap);
+        if (level == coincident) {
+            return {size_in_run(gap), level};
+        }
+        const std::int64_t before =
+            reach(most, gap, [&](std::int64_t i) { return level_between(gap - i, gap) == level; });
+        const std::int64_t after = reach(most, points_.count - gap,
+                                         [&](std::int64_t i) { return level_between(gap - 1, gap - 1 + i) == level; });
+        return {before + after, level};
+    }
+
+private:
+    __device__ std::array<T, D> point(std::int64_t i) const {
+        std::array<T, D> x;
+#pragma unroll
+        for (int axis = 0; axis < D; ++axis) {
+            x[axis] = points_.coordinates[axis * points_.stride + i];
+        }
+        return x;
+    }
+
+    __device__ int level_between(std::int64_t i, std::int64_t j) const {
+        return parting<T, D>(point(i), point(j), sign_exponent_).level(D);
+    }
+
+    /// The largest number up to `end` for which is_in holds, as it does for 1 and all numbers before that one; looks no
+    /// farther than `most`.
+    template <class IsIn>
+    __device__ static std::int64_t reach(std::int64_t most, std::int64_t end, const IsIn& is_in) {
+        end = end < most ? end : most;
+        std::int64_t inside = 1;
+        std::int64_t outside = 2;
+        while (outside <= end && is_in(outside)) {
+            inside = outside;
+            outside *= 2;
+        }
+        outside = outside <= end ? outside : end + 1;
+        while (outside - inside > 1) {
+            const std::int64_t middle = inside + (outside - inside) / 2;
+            const bool is_inside = is_in(middle);
+            inside = is_inside ? middle : inside;
+            outside = is_inside ? outside : middle;
+        }
+        return inside;
+    }
+
+    /// Coincident points are split by position, at the largest power of two, and so on in both parts.
+    __device__ std::int64_t size_in_run(std::int64_t gap) const {
+        const std::int64_t all = points_.count;
+        const std::int64_t before =
+            reach(all, gap, [&](std::int64_t i) { return level_between(gap - i, gap) == coincident; });
+        std::int64_t size = before + reach(all, all - gap, [&](std::int64_t i) {
+                                return level_between(gap - 1, gap - 1 + i) == coincident;
+                            });
+        std::int64_t place = before; // of the gap in the part at hand
+        while (true) {
+            const auto half = static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(size - 1)));
+            if (place == half) {
+                return size;
+            }
+            const bool is_first = place < half;
+            size = is_first ? half : size - half;
+            place -= is_first ? 0 : half;
+        }
+    }
+
+    const DevicePoints<T>& points_;
+    int sign_exponent_;
+};
+
+template <class T>
+struct CutKernelJob {
+    DevicePoints<T> points;
+    int sign_exponent;
+    std::int64_t n_max;
+    std::uint8_t* is_cut; ///< of the gap before each point; there is none before the first
+};
+
+/// Says of every gap whether it is a cut.
+template <class T, int D>
+__global__ void mark_cuts_kernel(const __grid_constant__ CutKernelJob<T> job) {
+    const std::int64_t gap = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
+    if (gap < job.points.count) {
+        job.is_cut[gap] = gap > 0 && GapCells<T, D>(job.points, job.sign_exponent).of(gap, job.n_max).size > job.n_max;
+    }
+}
+
+/// Cuts by ascending position, an array for each of their members (cuts.hpp).
+struct DeviceCuts {
+    std::int32_t count = 0;
+    const std::int32_t* position = nullptr;
+    std::int32_t* size = nullptr;
+    std::int32_t* level = nullptr;
+};
+
+template <class T>
+struct CutSizesKernelJob {
+    DevicePoints<T> points;
+    int sign_exponent;
+    DeviceCuts cuts; ///< their positions are known
+};
+
+/// Finds the size and the level of every cut's cell.
+template <class T, int D>
+__global__ void measure_cuts_kernel(const __grid_constant__ CutSizesKernelJob<T> job) {
+    const std::int64_t cut = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
+    if (cut < job.cuts.count) {
+        const GapCell cell = GapCells<T, D>(job.points, job.sign_exponent).of(job.cuts.position[cut], job.points.count);
+        job.cuts.size[cut] = static_cast<std::int32_t>(cell.size);
+        job.cuts.level[cut] = cell.level;
+    }
+}
+
+} // namespace kith::detail

@@ -1,0 +1,79 @@
+// The tight box and the smallest index of every node of a plane, on a GPU: a few lanes of a warp for each node.
+#pragma once
+
+#include "cuda/words.hpp"
+#include "tree/device_tree.hpp"
+#include "walk/device_distances.hpp"
+
+#include <cstdint>
+#include <limits>
+
+namespace kith::detail {
+
+/// Points, or the nodes of the plane below: points are boxes whose corners are one.
+template <class T>
+struct DeviceBoxes {
+    const T* lower_corners;
+    const T* upper_corners;
+    std::int64_t stride; ///< between axes
+    const std::int32_t* smallest_index;
+};
+
+template <class T>
+struct SummaryKernelJob {
+    std::int32_t nodes;
+    const std::int32_t* first; ///< of the boxes that make up each node; one more at the end
+    DeviceBoxes<T> below;
+    T* lower_corners;
+    T* upper_corners;
+    std::int64_t stride; ///< between axes
+    std::int32_t* smallest_index;
+};
+
+inline constexpr int lanes_of_node = 8; ///< children are about as many, and points of a leaf three times that
+
+/// The grid has lanes_of_node threads for each node, in whole warps.
+template <class T, int D>
+__global__ void summarise_kernel(const __grid_constant__ SummaryKernelJob<T> job) {
+    const std::int64_t thread = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
+    const std::int64_t node = thread / lanes_of_node;
+    const int lane = static_cast<int>(thread % lanes_of_node);
+    const bool is_one = node < job.nodes;
+    T lower[D];
+    T upper[D];
+#pragma unroll
+    for (int axis = 0; axis < D; ++axis) {
+        lower[axis] = std::numeric_limits<T>::infinity();
+        upper[axis] = -std::numeric_limits<T>::infinity();
+    }
+    std::int32_t index = std::numeric_limits<std::int32_t>::max();
+    const std::int64_t end = is_one ? job.first[node + 1] : 0;
+    for (std::int64_t i = is_one ? job.first[node] + lane : 0; i < end; i += lanes_of_node) {
+#pragma unroll
+        for (int axis = 0; axis < D; ++axis) {
+            lower[axis] = lesser(lower[axis], job.below.lower_corners[axis * job.below.stride + i]);
+            upper[axis] = greater(upper[axis], job.below.upper_corners[axis * job.below.stride + i]);
+        }
+        index = lesser(index, job.below.smallest_index[i]);
+    }
+    __syncwarp();
+#pragma unroll
+    for (int lanes = lanes_of_node / 2; lanes > 0; lanes /= 2) {
+#pragma unroll
+        for (int axis = 0; axis < D; ++axis) {
+            lower[axis] = lesser(lower[axis], __shfl_xor_sync(whole_warp, lower[axis], lanes));
+            upper[axis] = greater(upper[axis], __shfl_xor_sync(whole_warp, upper[axis], lanes));
+        }
+        index = lesser(index, __shfl_xor_sync(whole_warp, index, lanes));
+    }
+    if (is_one && lane == 0) {
+#pragma unroll
+        for (int axis = 0; axis < D; ++axis) {
+            job.lower_corners[axis * job.stride + node] = lower[axis];
+            job.upper_corners[axis * job.stride + node] = upper[axis];
+        }
+        job.smallest_index[node] = index;
+    }
+}
+
+} // namespace kith::detail
