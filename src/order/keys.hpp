@@ -9,6 +9,7 @@
 
 #include "order/vector_keys.hpp"
 #include "order/zorder.hpp"
+#include "support/host_device.hpp"
 
 #include <algorithm>
 #include <array>
@@ -62,6 +63,18 @@ public:
         return key;
     }
 
+    /// One axis' bits of a key.
+    [[nodiscard]] KITH_HOST_DEVICE std::uint64_t axis_bits(T x) const noexcept {
+        std::uint64_t value =
+            units_ != 0
+                ? static_cast<std::uint64_t>(static_cast<std::int64_t>(std::fabs(static_cast<double>(x)) * units_))
+                : magnitude_in_units(x);
+        value ^= FloatBits<T>::negative(x) ? ~std::uint64_t{0} : 0;
+        // The topmost bit is the sign's if signs differ, and then no number's own; it is set if not negative.
+        value = (value & ~top_if_signs_differ_) | (FloatBits<T>::negative(x) ? 0 : top_if_signs_differ_);
+        return value & (top | (top - 1));
+    }
+
     /// Calls take(i, key) for the points i in [begin, end), which source(i).x gives.
     template <class Source, class Take>
     void each(const Source& source, std::int64_t begin, std::int64_t end, const Take& take) const {
@@ -95,19 +108,8 @@ public:
 private:
     static constexpr std::uint64_t top = std::uint64_t{1} << (bits_per_axis - 1);
 
-    [[nodiscard]] std::uint64_t axis_bits(T x) const noexcept {
-        std::uint64_t value =
-            units_ != 0
-                ? static_cast<std::uint64_t>(static_cast<std::int64_t>(std::abs(static_cast<double>(x)) * units_))
-                : magnitude_in_units(x);
-        value ^= FloatBits<T>::negative(x) ? ~std::uint64_t{0} : 0;
-        // The topmost bit is the sign's if signs differ, and then no number's own; it is set if not negative.
-        value = (value & ~top_if_signs_differ_) | (FloatBits<T>::negative(x) ? 0 : top_if_signs_differ_);
-        return value & (top | (top - 1));
-    }
-
     /// Its low 64 bits.
-    [[nodiscard]] std::uint64_t magnitude_in_units(T x) const noexcept {
+    [[nodiscard]] KITH_HOST_DEVICE std::uint64_t magnitude_in_units(T x) const noexcept {
         using Bits = FloatBits<T>;
         const auto magnitude = Bits::magnitude(x);
         const std::uint64_t significand = Bits::significand(magnitude);

@@ -22,6 +22,17 @@ __device__ T add_square(int axis, T t, T sum) {
     return axis == 0 ? t * t : fused_multiply_add(t, t, sum);
 }
 
+/// The least between two intervals of an axis.
+template <bool Periodic, class T>
+__device__ T least_on_axis(T lower, T upper, T other_lower, T other_upper, T period) {
+    const T nearest = greater(greater(other_lower - upper, lower - other_upper), T(0));
+    if (!Periodic) {
+        return nearest;
+    }
+    const T farthest = greater(other_upper - lower, upper - other_lower);
+    return greater(lesser(nearest, period - farthest), T(0));
+}
+
 /// A point and the space it lies in, in registers.
 template <class T, int D, bool Periodic>
 class DevicePlace {
@@ -56,12 +67,8 @@ public:
         T sum = 0;
 #pragma unroll
         for (int axis = 0; axis < D; ++axis) {
-            T nearest = greater(greater(lower(axis) - x_[axis], x_[axis] - upper(axis)), T(0));
-            if (Periodic) {
-                const T farthest = greater(upper(axis) - x_[axis], x_[axis] - lower(axis));
-                nearest = greater(lesser(nearest, period_[axis] - farthest), T(0));
-            }
-            sum = add_square(axis, nearest, sum);
+            sum = add_square(axis, least_on_axis<Periodic>(x_[axis], x_[axis], lower(axis), upper(axis), period_[axis]),
+                             sum);
         }
         return sum;
     }
@@ -91,12 +98,9 @@ public:
         T sum = 0;
 #pragma unroll
         for (int axis = 0; axis < D; ++axis) {
-            T nearest = greater(greater(lower(axis) - upper_[axis], lower_[axis] - upper(axis)), T(0));
-            if (Periodic) {
-                const T farthest = greater(upper(axis) - lower_[axis], upper_[axis] - lower(axis));
-                nearest = greater(lesser(nearest, period_[axis] - farthest), T(0));
-            }
-            sum = add_square(axis, nearest, sum);
+            sum = add_square(
+                axis, least_on_axis<Periodic>(lower_[axis], upper_[axis], lower(axis), upper(axis), period_[axis]),
+                sum);
         }
         return sum;
     }

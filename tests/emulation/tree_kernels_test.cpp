@@ -1,8 +1,9 @@
-// The kernels that make a tree of sorted points, run on the CPU, against the CPU's own tree: the same cuts, boxes and
+// The kernels that make a tree of points, run on the CPU, against the CPU's own tree: the same keys, cuts, boxes and
 // indices.
 #include "emulation/kernel_cases.hpp"
 #include "emulation/kernel_trees.hpp"
 
+#include "order/key_kernel.hpp"
 #include "order/order.hpp"
 #include "tree/cut_kernel.hpp"
 #include "tree/cuts.hpp"
@@ -37,6 +38,29 @@ int sign_exponent_of(const detail::PointSet<T>& points) {
         upper[axis] = points.count > 0 ? *most : T(0);
     }
     return detail::sign_exponent_of<T, D>(lower, upper);
+}
+
+/// Keys of the cell of all points, which are sorted: the CPU's, and in order.
+template <class T, int D>
+void expect_same_keys(const detail::PointSet<T>& points) {
+    const int sign_exponent = sign_exponent_of<T, D>(points);
+    const auto x = [&](std::int64_t i) {
+        std::array<T, D> place;
+        for (int axis = 0; axis < D; ++axis) {
+            place[axis] = points.axis(axis)[i];
+        }
+        return place;
+    };
+    int top = points.count > 1 ? detail::parting<T, D>(x(0), x(points.count - 1), sign_exponent).exponent : 0;
+    top = top == detail::coincident ? 0 : top;
+    const detail::DeviceKeyMaker<T, D> maker(top, sign_exponent);
+    std::vector<std::uint64_t> keys(static_cast<std::size_t>(points.count), ~std::uint64_t{0});
+    const detail::KeyKernelJob<T, D> job{device_points(points), maker, keys.data()};
+    run_threads("make_keys", points.count, [&] { detail::make_keys_kernel<T, D>(job); });
+    for (std::int64_t i = 0; i < points.count; ++i) {
+        EXPECT_EQ(keys[i], maker(x(i))) << "point " << i;
+    }
+    EXPECT_TRUE(std::is_sorted(keys.begin(), keys.end()));
 }
 
 template <class T, int D>
@@ -115,6 +139,7 @@ TEST_P(TreeKernels, MakeTheTreeOfTheCpu) {
                 detail::Context context(cpu(1));
                 const auto placed = detail::place_sources<T>(set.view(), named.box);
                 const auto tree = detail::build_plane_tree<T>(context, placed, drawn_tree_options(draw));
+                expect_same_keys<T, D>(tree.points);
                 for (const std::int64_t n_max : {1, 5, 40}) {
                     expect_same_cuts<T, D>(tree.points, n_max);
                 }

@@ -1,0 +1,41 @@
+// The keys that points are sorted by on a GPU, a thread for each point: those of the CPU (keys.hpp), with as many bits as
+// make up 63.
+#pragma once
+
+#include "cuda/words.hpp"
+#include "order/keys.hpp"
+#include "points/device_points.hpp"
+
+#include <cstdint>
+
+namespace kith::detail {
+
+template <class T, int D>
+using DeviceKeyMaker = KeyMaker<T, D, 63 / D>;
+
+template <class T, int D>
+struct KeyKernelJob {
+    DevicePoints<T> points;
+    DeviceKeyMaker<T, D> maker; ///< for the cell of all points
+    std::uint64_t* keys;
+};
+
+template <class T, int D>
+__global__ void make_keys_kernel(const __grid_constant__ KeyKernelJob<T, D> job) {
+    const std::int64_t point = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
+    if (point >= job.points.count) {
+        return;
+    }
+    std::uint64_t key = 0;
+#pragma unroll
+    for (int axis = 0; axis < D; ++axis) {
+        const std::uint64_t bits = job.maker.axis_bits(job.points.coordinates[axis * job.points.stride + point]);
+#pragma unroll
+        for (int bit = 0; bit < DeviceKeyMaker<T, D>::bits_per_axis; ++bit) {
+            key |= ((bits >> bit) & 1U) << (bit * D + D - 1 - axis);
+        }
+    }
+    job.keys[point] = key;
+}
+
+} // namespace kith::detail
