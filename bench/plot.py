@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Draws the results of compare.py: plot.py RESULTS.json ... (default: all of bench/results), into docs/images.
 
-Where files hold the same workload, the one that was measured last counts. A figure whose workloads are not there is
-left out, and said so. Bars show the least and the longest time.
+Where files hold the same workload, the one with the most contestants counts, of these the one that was measured last. A
+figure whose workloads are not there is left out, and said so. Bars show the least and the longest time.
 """
 
 import argparse
@@ -113,11 +113,14 @@ def main():
             reports.append(json.loads(path.read_text()))
         except (OSError, ValueError) as error:
             sys.exit(f"plot.py: {path} cannot be read: {error}")
-    latest = {}
+    records = {}
     for report in sorted(reports, key=lambda report: report["date"]):
-        latest.update(((key(record), record["threads"]), record) for record in report["workloads"])
+        for record in report["workloads"]:
+            known = records.get((key(record), record["threads"]))
+            if known is None or len(record["results"]) >= len(known["results"]):
+                records[key(record), record["threads"]] = record
     arguments.output.mkdir(parents=True, exist_ok=True)
-    for name, figure in figures(list(latest.values())):
+    for name, figure in figures(list(records.values())):
         if figure is None:
             print(f"{name}: its workloads are not among the results")
         else:
