@@ -39,8 +39,9 @@ struct KnnOptions {
 };
 
 /// Row-major n x k memory that the caller owns. A missing neighbour is index -1 at distance +infinity. Either pointer
-/// may be null: that half is not written. Distances must be of the points' own type. The memory must not overlap the
-/// points: it serves as working memory before rows are written, and holds anything if a call throws.
+/// may be null: that half is not written. Distances must be of the points' own type, and both be aligned for theirs. The
+/// memory must not overlap the points: it serves as working memory before rows are written, and holds anything if a call
+/// throws.
 class NeighborRows {
 public:
     NeighborRows() = default;

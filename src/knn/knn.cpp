@@ -14,6 +14,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <optional>
 
 namespace kith {
@@ -43,7 +44,12 @@ void check_request(std::int64_t k, const KnnOptions& options, bool separate_quer
 }
 
 void check_rows(const NeighborRows& rows, std::int64_t queries, std::int64_t k, DType dtype) {
-    const auto check_size = [&](const char* what, const void* memory, std::int64_t size) {
+    const auto check = [&](const char* what, const void* memory, std::int64_t size, std::uintptr_t width) {
+        if (const auto past = reinterpret_cast<std::uintptr_t>(memory) % width; past != 0) {
+            throw Error(ErrorKind::invalid_argument,
+                        message("the memory for ", what, " starts ", past, " bytes past a multiple of ", width,
+                                ", its element's size; give memory that is aligned for its type"));
+        }
         if (memory != nullptr && size / k != queries) {
             throw Error(ErrorKind::invalid_argument, message("the memory for ", what, " holds ", size, " elements; ",
                                                              queries, " rows x ", k, " neighbours are needed"));
@@ -53,8 +59,8 @@ void check_rows(const NeighborRows& rows, std::int64_t queries, std::int64_t k, 
                                                              " elements, which is no multiple of k = ", k));
         }
     };
-    check_size("indices", rows.indices(), rows.index_count());
-    check_size("distances", rows.distances(), rows.distance_count());
+    check("indices", rows.indices(), rows.index_count(), rows.index_type() == IndexType::int32 ? 4 : 8);
+    check("distances", rows.distances(), rows.distance_count(), rows.dtype() == DType::float32 ? 4 : 8);
     if (rows.distances() != nullptr && rows.dtype() != dtype) {
         throw Error(ErrorKind::invalid_argument,
                     message("the memory for distances is ", rows.dtype() == DType::float32 ? "float32" : "float64",

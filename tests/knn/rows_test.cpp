@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -176,6 +177,20 @@ TEST_F(Rows, OfTheWrongSizeAreRefused) {
     }));
     EXPECT_TRUE(is_refused(ErrorKind::invalid_argument, {"1000", "50", "5"}, [&] {
         knn_into({std::span(indices), std::span(distances)}, tree(), PointsView(queries, 3), k);
+    }));
+}
+
+// As in a packed file that is mapped into memory. Vectors are stored whole, which wants their numbers aligned.
+TEST_F(Rows, ThatAreNotAlignedAreRefused) {
+    alignas(8) static std::byte memory[200 * k * 8 + 8];
+    std::vector<std::int32_t> indices(200 * k);
+    const std::span distances(reinterpret_cast<float*>(memory + 2), 200 * k);
+    EXPECT_TRUE(is_refused(ErrorKind::invalid_argument, {"distances", "2 bytes", "4", "aligned"}, [&] {
+        knn_into({std::span(indices), distances}, tree(), k);
+    }));
+    const std::span wide(reinterpret_cast<std::int64_t*>(memory + 4), 200 * k);
+    EXPECT_TRUE(is_refused(ErrorKind::invalid_argument, {"indices", "4 bytes", "8", "aligned"}, [&] {
+        knn_into({wide, std::span<float>()}, PointsView(points, 3), k);
     }));
 }
 
