@@ -1,8 +1,8 @@
 // A finished row of neighbours, from sorted survivors to where the caller wants it.
 //
 // Rows in input order are scattered over memory, and a row is rarely more than a few cache lines. Written through the
-// cache, each line is first read. So rows that are not small go past it, whatever their place: what does not fill a
-// vector is stored number by number.
+// cache, each line is first read. So they go past it, whatever their length and place: what does not fill a vector is
+// stored number by number.
 
 #include "support/simd-inl.hpp"
 
