@@ -17,6 +17,7 @@ enum class ErrorKind {
     file,             ///< a file is missing, too short, or not what it claims to be
     unsupported,      ///< a valid request that this build or this version does not cover
     cancelled,        ///< the progress callback asked to stop
+    device,           ///< there is no such GPU, or it failed; the text has what its runtime says
 };
 
 class Error : public std::runtime_error {

@@ -4,21 +4,49 @@
 #include <kith/points.hpp>
 #include <kith/progress.hpp>
 
+#include <cstdint>
 #include <utility>
 
+struct CUstream_st; // what a cudaStream_t points to
+
 namespace kith {
+
+/// A cudaStream_t; null is the default stream.
+using CudaStream = CUstream_st*;
+
+/// Where a call on a GPU takes its working memory from, instead of the library's own pool. Must be safe to use from
+/// several threads if calls are made from several, and must outlive all trees that were built with it.
+class DeviceResource {
+public:
+    virtual ~DeviceResource() = default;
+    /// Memory of the current device for use on the stream, aligned to 256 bytes; null if there is no more.
+    virtual void* allocate(std::int64_t bytes, CudaStream stream) = 0;
+    /// What is still to be done on the stream may use the memory; what comes later does not. The stream is null for
+    /// memory that nothing uses any more.
+    virtual void deallocate(void* memory, std::int64_t bytes, CudaStream stream) noexcept = 0;
+};
 
 /// The place and the means of one call. There is no global state: calls with different executions can run side by side.
 /// The answer never depends on it.
 struct Execution {
-    Device device;     ///< only the CPU so far
-    int threads = 0;   ///< 0 means all that the machine has
+    Device device;
+    int threads = 0;   ///< of the CPU; 0 means all that the machine has
     Progress progress; ///< optional
+
+    CudaStream stream = nullptr;      ///< of the GPU: all work is ordered on it
+    std::int64_t memory_budget = 0;   ///< most working memory on the GPU, in bytes; 0 means what is free
+    DeviceResource* memory = nullptr; ///< optional
 };
 
 /// Run on the CPU with that many threads; 0 means all.
 inline Execution cpu(int threads = 0, Progress progress = {}) {
     return Execution{Device{}, threads, std::move(progress)};
+}
+
+/// Run on a GPU. The call returns when its work on the stream is done; it waits for that stream, never for the device.
+/// Points and results may be in the device's memory or the host's; what copies between them cost is among the stages.
+inline Execution cuda(int device = 0, CudaStream stream = nullptr, Progress progress = {}) {
+    return Execution{Device{DeviceKind::cuda, device}, 0, std::move(progress), stream};
 }
 
 } // namespace kith

@@ -5,13 +5,15 @@
 // name their mask, and shared memory is a SharedArray.
 #pragma once
 
+#include "cuda/namespace.hpp"
+
 #include <cmath>
 
 #if defined(KITH_EMULATE_CUDA)
 
 #include "emulation/cuda_words.hpp"
 
-namespace kith::detail {
+namespace kith::detail::inline KITH_GPU {
 using emulation::SharedArray;
 }
 
@@ -19,7 +21,7 @@ using emulation::SharedArray;
 
 #include <cuda_runtime.h>
 
-namespace kith::detail {
+namespace kith::detail::inline KITH_GPU {
 
 /// Shared memory of a block. Declare it __shared__; nothing is in it until a thread writes it.
 template <class T, int Size>
@@ -39,11 +41,11 @@ private:
     T elements_[Size];
 };
 
-} // namespace kith::detail
+} // namespace kith::detail::inline KITH_GPU
 
 #endif
 
-namespace kith::detail {
+namespace kith::detail::inline KITH_GPU {
 
 constexpr int warp_size = 32;
 constexpr unsigned whole_warp = ~0U;
@@ -72,4 +74,4 @@ __device__ inline double root(double x) {
     return __dsqrt_rn(x);
 }
 
-} // namespace kith::detail
+} // namespace kith::detail::inline KITH_GPU

@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <limits>
 
-namespace kith::detail {
+namespace kith::detail::inline KITH_GPU {
 
 /// Squared lengths are those of working units. Every lane of a warp holds the same.
 template <int D>
@@ -54,4 +54,4 @@ private:
     bool learnt_ = false;
 };
 
-} // namespace kith::detail
+} // namespace kith::detail::inline KITH_GPU

@@ -6,7 +6,7 @@
 
 #include <cstdint>
 
-namespace kith::detail {
+namespace kith::detail::inline KITH_GPU {
 
 template <class T>
 struct DeviceRequest {
@@ -24,4 +24,4 @@ struct DeviceRows {
     std::int32_t* count = nullptr;
 };
 
-} // namespace kith::detail
+} // namespace kith::detail::inline KITH_GPU

@@ -12,7 +12,7 @@
 
 #include <cstdint>
 
-namespace kith::detail {
+namespace kith::detail::inline KITH_GPU {
 
 inline constexpr int leaf_warps = 4;  ///< of a block of threads
 inline constexpr int most_near = 128; ///< nodes of a plane within the radius
@@ -159,4 +159,4 @@ private:
     int size_ = 0;
 };
 
-} // namespace kith::detail
+} // namespace kith::detail::inline KITH_GPU

@@ -15,7 +15,7 @@
 #include <cstdint>
 #include <limits>
 
-namespace kith::detail {
+namespace kith::detail::inline KITH_GPU {
 
 template <class T>
 struct LeafKernelJob {
@@ -219,4 +219,4 @@ __global__ void __launch_bounds__(leaf_warps* warp_size)
     }
 }
 
-} // namespace kith::detail
+} // namespace kith::detail::inline KITH_GPU

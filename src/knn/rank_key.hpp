@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <limits>
 
-namespace kith::detail {
+namespace kith::detail::inline KITH_GPU {
 
 template <class T>
 class RankKey;
@@ -62,4 +62,4 @@ __host__ __device__ RankKey<T> no_candidate() {
     return {std::numeric_limits<T>::infinity(), std::numeric_limits<std::int32_t>::max()};
 }
 
-} // namespace kith::detail
+} // namespace kith::detail::inline KITH_GPU

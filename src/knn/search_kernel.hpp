@@ -12,7 +12,7 @@
 
 #include <cstdint>
 
-namespace kith::detail {
+namespace kith::detail::inline KITH_GPU {
 
 template <class T>
 struct SearchKernelJob {
@@ -196,4 +196,4 @@ __global__ void __launch_bounds__(search_warps* warp_size)
     });
 }
 
-} // namespace kith::detail
+} // namespace kith::detail::inline KITH_GPU

@@ -10,7 +10,7 @@
 #include <cstdint>
 #include <limits>
 
-namespace kith::detail {
+namespace kith::detail::inline KITH_GPU {
 
 template <class T>
 __device__ T reported(T squared, const ReportScale<T>& report) {
@@ -59,4 +59,4 @@ __device__ void find_row(const DeviceRequest<T>& request, SharedArray<RankKey<T>
     }
 }
 
-} // namespace kith::detail
+} // namespace kith::detail::inline KITH_GPU

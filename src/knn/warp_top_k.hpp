@@ -10,7 +10,7 @@
 
 #include <cstdint>
 
-namespace kith::detail {
+namespace kith::detail::inline KITH_GPU {
 
 template <class T, int Rows>
 class WarpTopK {
@@ -162,4 +162,4 @@ private:
     WarpTopK<T, Rows> list_;
 };
 
-} // namespace kith::detail
+} // namespace kith::detail::inline KITH_GPU

@@ -8,7 +8,7 @@
 
 #include <cstdint>
 
-namespace kith::detail {
+namespace kith::detail::inline KITH_GPU {
 
 template <class T, int D>
 using DeviceKeyMaker = KeyMaker<T, D, 63 / D>;
@@ -38,4 +38,4 @@ __global__ void make_keys_kernel(const __grid_constant__ KeyKernelJob<T, D> job)
     job.keys[point] = key;
 }
 
-} // namespace kith::detail
+} // namespace kith::detail::inline KITH_GPU

@@ -3,10 +3,12 @@
 
 #include <kith/points.hpp>
 
+#include "cuda/namespace.hpp"
+
 #include <array>
 #include <cstdint>
 
-namespace kith::detail {
+namespace kith::detail::inline KITH_GPU {
 
 /// Points in working coordinates in memory of the device, with their original indices.
 template <class T>
@@ -21,4 +23,4 @@ struct DevicePoints {
 template <class T>
 using DevicePeriod = std::array<T, max_dimension>;
 
-} // namespace kith::detail
+} // namespace kith::detail::inline KITH_GPU

@@ -10,6 +10,7 @@
 
 #include "support/denormals.hpp"
 #include "support/fork_join.hpp"
+#include "support/ledger.hpp"
 #include "support/message.hpp"
 #include "support/pages.hpp"
 
@@ -31,24 +32,6 @@
 #include <utility>
 
 namespace kith::detail {
-
-/// Bytes held now and at most since the last reset.
-class Ledger {
-public:
-    void book(std::int64_t bytes) noexcept {
-        const std::int64_t now = held_.fetch_add(bytes, std::memory_order_relaxed) + bytes;
-        std::int64_t peak = peak_.load(std::memory_order_relaxed);
-        while (now > peak && !peak_.compare_exchange_weak(peak, now, std::memory_order_relaxed)) {
-        }
-    }
-    void release(std::int64_t bytes) noexcept { held_.fetch_sub(bytes, std::memory_order_relaxed); }
-    void restart_peak() noexcept { peak_.store(held_.load()); }
-    [[nodiscard]] std::int64_t peak() const noexcept { return peak_.load(); }
-
-private:
-    std::atomic<std::int64_t> held_{0};
-    std::atomic<std::int64_t> peak_{0};
-};
 
 class Context {
 public:

@@ -15,7 +15,7 @@
 #include <bit>
 #include <cstdint>
 
-namespace kith::detail {
+namespace kith::detail::inline KITH_GPU {
 
 /// The cell that a gap splits.
 struct GapCell {
@@ -144,4 +144,4 @@ __global__ void measure_cuts_kernel(const __grid_constant__ CutSizesKernelJob<T>
     }
 }
 
-} // namespace kith::detail
+} // namespace kith::detail::inline KITH_GPU

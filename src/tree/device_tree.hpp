@@ -6,7 +6,7 @@
 #include <array>
 #include <cstdint>
 
-namespace kith::detail {
+namespace kith::detail::inline KITH_GPU {
 
 template <class T>
 struct DevicePlane {
@@ -31,4 +31,4 @@ struct DeviceTree {
     std::array<DevicePlane<T>, most_planes> planes;
 };
 
-} // namespace kith::detail
+} // namespace kith::detail::inline KITH_GPU

@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <limits>
 
-namespace kith::detail {
+namespace kith::detail::inline KITH_GPU {
 
 /// Points, or the nodes of the plane below: points are boxes whose corners are one.
 template <class T>
@@ -76,4 +76,4 @@ __global__ void summarise_kernel(const __grid_constant__ SummaryKernelJob<T> job
     }
 }
 
-} // namespace kith::detail
+} // namespace kith::detail::inline KITH_GPU

@@ -6,7 +6,7 @@
 
 #include <cstdint>
 
-namespace kith::detail {
+namespace kith::detail::inline KITH_GPU {
 
 /// What the distances of one axis are made of.
 template <class T>
@@ -121,4 +121,4 @@ private:
     T period_[D];
 };
 
-} // namespace kith::detail
+} // namespace kith::detail::inline KITH_GPU

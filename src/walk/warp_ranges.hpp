@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-namespace kith::detail {
+namespace kith::detail::inline KITH_GPU {
 
 /// Calls visit(number, is_one) for every number of every range, a number a lane, the ranges one after the other; is_one
 /// is false where a lane has none. Each lane's range starts at `first` and has `count` numbers. Stops early, with false,
@@ -37,4 +37,4 @@ __device__ bool visit_ranges(std::int32_t first, std::int32_t count, const Visit
     return true;
 }
 
-} // namespace kith::detail
+} // namespace kith::detail::inline KITH_GPU

@@ -10,7 +10,7 @@
 
 #include <cstdint>
 
-namespace kith::detail {
+namespace kith::detail::inline KITH_GPU {
 
 template <class T>
 struct AllPairsJob {
@@ -63,4 +63,4 @@ __global__ void __launch_bounds__(all_pairs_warps* warp_size)
     });
 }
 
-} // namespace kith::detail
+} // namespace kith::detail::inline KITH_GPU

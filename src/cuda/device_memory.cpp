@@ -1,0 +1,101 @@
+#include "cuda/device_memory.hpp"
+
+#include <kith/error.hpp>
+
+#include "support/message.hpp"
+
+#include <array>
+#include <limits>
+#include <mutex>
+
+namespace kith::detail::inline KITH_GPU {
+
+namespace {
+
+/// The library's pool on a device, made when it is first needed.
+cudaMemPool_t pool_of(int device) {
+    static std::mutex making;
+    static std::array<cudaMemPool_t, 64> pools{};
+    const std::lock_guard lock(making);
+    cudaMemPool_t& pool = pools.at(static_cast<std::size_t>(device));
+    if (pool == nullptr) {
+        cudaMemPoolProps properties{};
+        properties.allocType = cudaMemAllocationTypePinned;
+        properties.location.type = cudaMemLocationTypeDevice;
+        properties.location.id = device;
+        check_cuda(cudaMemPoolCreate(&pool, &properties), "making a pool of memory");
+        std::uint64_t kept = std::numeric_limits<std::uint64_t>::max();
+        check_cuda(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &kept), "making a pool of memory");
+    }
+    return pool;
+}
+
+/// Bytes that the device could give: free ones, and those of the pool that nobody holds.
+std::int64_t free_bytes(cudaMemPool_t pool) {
+    std::size_t free = 0;
+    std::size_t total = 0;
+    check_cuda(cudaMemGetInfo(&free, &total), "asking for free memory");
+    std::uint64_t reserved = 0;
+    std::uint64_t used = 0;
+    if (pool != nullptr) {
+        check_cuda(cudaMemPoolGetAttribute(pool, cudaMemPoolAttrReservedMemCurrent, &reserved), "asking a pool");
+        check_cuda(cudaMemPoolGetAttribute(pool, cudaMemPoolAttrUsedMemCurrent, &used), "asking a pool");
+    }
+    return static_cast<std::int64_t>(free + (reserved - used));
+}
+
+} // namespace
+
+DeviceMemory::DeviceMemory(const Execution& execution)
+    : device_(execution.device.index), stream_(execution.stream), resource_(execution.memory),
+      budget_(execution.memory_budget) {
+    if (budget_ < 0) {
+        throw Error(ErrorKind::invalid_argument,
+                    message("the memory budget is ", budget_, " bytes; it must be positive, or 0 for what is free"));
+    }
+    if (budget_ == 0) {
+        budget_ = resource_ != nullptr ? std::numeric_limits<std::int64_t>::max() : free_bytes(pool_of(device_));
+    }
+}
+
+void* DeviceMemory::take(std::int64_t bytes) {
+    if (bytes == 0) {
+        return nullptr;
+    }
+    void* memory = nullptr;
+    if (bytes <= left()) {
+        if (resource_ != nullptr) {
+            memory = resource_->allocate(bytes, stream_);
+        } else {
+            const cudaError_t error =
+                cudaMallocFromPoolAsync(&memory, static_cast<std::size_t>(bytes), pool_of(device_), stream_);
+            if (error == cudaErrorMemoryAllocation) {
+                (void)cudaGetLastError();
+                memory = nullptr;
+            } else {
+                check_cuda(error, "taking memory");
+            }
+        }
+    }
+    if (memory == nullptr) {
+        throw Error(ErrorKind::out_of_memory,
+                    message("out of memory on the GPU: ", bytes, " bytes more are needed beside the ", ledger_.held(),
+                            " that are held; the budget is ", budget_, " bytes"));
+    }
+    ledger_.book(bytes);
+    return memory;
+}
+
+void DeviceMemory::give_back(void* memory, std::int64_t bytes) noexcept {
+    if (memory == nullptr) {
+        return;
+    }
+    ledger_.release(bytes);
+    if (resource_ != nullptr) {
+        resource_->deallocate(memory, bytes, stream_);
+    } else {
+        (void)cudaFreeAsync(memory, stream_);
+    }
+}
+
+} // namespace kith::detail::inline KITH_GPU

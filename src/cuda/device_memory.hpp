@@ -1,0 +1,81 @@
+// Memory of a device: where a call takes it from, how much it may take, and how much it has taken.
+//
+// It comes from the caller's resource or, in stream order, from a pool that this library has on each device: freed memory
+// stays there for the next call, since mapping fresh pages takes longer than a small search. What a call gives back is
+// taken again by the same stream at once. A buffer may outlive its call (a tree keeps its arrays).
+#pragma once
+
+#include <kith/execution.hpp>
+
+#include "cuda/runtime.hpp"
+#include "support/ledger.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <utility>
+
+namespace kith::detail::inline KITH_GPU {
+
+class DeviceMemory {
+public:
+    explicit DeviceMemory(const Execution& execution);
+
+    /// Throws out_of_memory, with the bytes needed, those held and the budget. Null for no bytes.
+    [[nodiscard]] void* take(std::int64_t bytes);
+    void give_back(void* memory, std::int64_t bytes) noexcept;
+
+    /// What else could be taken now: the rest of the budget.
+    [[nodiscard]] std::int64_t left() const noexcept { return budget_ - ledger_.held(); }
+    [[nodiscard]] std::int64_t budget() const noexcept { return budget_; }
+    [[nodiscard]] Ledger& ledger() noexcept { return ledger_; }
+
+    /// From now on memory is given back without waiting for the caller's stream, which need not live any longer: nothing
+    /// uses that memory any more.
+    void leave_stream() noexcept { stream_ = nullptr; }
+
+private:
+    int device_;
+    cudaStream_t stream_;
+    DeviceResource* resource_; ///< null: the pool
+    std::int64_t budget_;
+    Ledger ledger_;
+};
+
+/// Uninitialised memory of a device for so many elements.
+template <class T>
+class DeviceBuffer {
+public:
+    DeviceBuffer() = default;
+    DeviceBuffer(const std::shared_ptr<DeviceMemory>& memory, std::int64_t size)
+        : data_(static_cast<T*>(memory->take(size * static_cast<std::int64_t>(sizeof(T))))), size_(size),
+          memory_(memory) {}
+    DeviceBuffer(DeviceBuffer&& other) noexcept { swap(other); }
+    DeviceBuffer& operator=(DeviceBuffer&& other) noexcept {
+        DeviceBuffer taken(std::move(other));
+        swap(taken);
+        return *this;
+    }
+    DeviceBuffer(const DeviceBuffer&) = delete;
+    DeviceBuffer& operator=(const DeviceBuffer&) = delete;
+    ~DeviceBuffer() {
+        if (memory_ != nullptr) {
+            memory_->give_back(data_, size_ * static_cast<std::int64_t>(sizeof(T)));
+        }
+    }
+
+    [[nodiscard]] T* data() const noexcept { return data_; } ///< in memory of the device
+    [[nodiscard]] std::int64_t size() const noexcept { return size_; }
+
+private:
+    void swap(DeviceBuffer& other) noexcept {
+        std::swap(data_, other.data_);
+        std::swap(size_, other.size_);
+        std::swap(memory_, other.memory_);
+    }
+
+    T* data_ = nullptr;
+    std::int64_t size_ = 0;
+    std::shared_ptr<DeviceMemory> memory_;
+};
+
+} // namespace kith::detail::inline KITH_GPU

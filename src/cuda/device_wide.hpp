@@ -1,0 +1,27 @@
+// Sorts, sums and selections over whole arrays of a device: the only door to the libraries that do them.
+//
+// Counts are known on the host. Under emulation the standard library does the same (tests/emulation/device_wide.cpp).
+#pragma once
+
+#include "cuda/device_context.hpp"
+
+#include <cstdint>
+
+namespace kith::detail::inline KITH_GPU {
+
+/// Sorts values by the lowest `bits` bits of their keys; equal keys keep their order. Both arrays may be others
+/// afterwards. Takes as much memory again.
+void sort_by_key(DeviceContext& context, DeviceBuffer<std::uint64_t>& keys, DeviceBuffer<std::int32_t>& values,
+                 int bits);
+void sort_by_key(DeviceContext& context, DeviceBuffer<std::uint32_t>& keys, DeviceBuffer<std::int32_t>& values,
+                 int bits);
+
+/// Lists the places of the flags that are not 0, in order, and counts them in `*selected`, which is the device's.
+void select_flagged(DeviceContext& context, const std::uint8_t* flags, std::int64_t count, std::int32_t* places,
+                    std::int32_t* selected);
+
+/// sums[i] is the sum of the first i values (exclusive) or of i + 1 of them (inclusive). In place if both are one.
+void exclusive_sum(DeviceContext& context, const std::int32_t* values, std::int64_t count, std::int32_t* sums);
+void inclusive_sum(DeviceContext& context, const std::int32_t* values, std::int64_t count, std::int32_t* sums);
+
+} // namespace kith::detail::inline KITH_GPU
