@@ -4,8 +4,9 @@
 
 #include "cuda/words.hpp"
 #include "order/keys.hpp"
-#include "points/device_points.hpp"
+#include "points/device_view.hpp"
 
+#include <array>
 #include <cstdint>
 
 namespace kith::detail::inline KITH_GPU {
@@ -13,29 +14,36 @@ namespace kith::detail::inline KITH_GPU {
 template <class T, int D>
 using DeviceKeyMaker = KeyMaker<T, D, 63 / D>;
 
+/// A point's key within the cell that the maker is for.
 template <class T, int D>
-struct KeyKernelJob {
-    DevicePoints<T> points;
-    DeviceKeyMaker<T, D> maker; ///< for the cell of all points
-    std::uint64_t* keys;
-};
-
-template <class T, int D>
-__global__ void make_keys_kernel(const __grid_constant__ KeyKernelJob<T, D> job) {
-    const std::int64_t point = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
-    if (point >= job.points.count) {
-        return;
-    }
+__device__ std::uint64_t device_key(const DeviceKeyMaker<T, D>& maker, const std::array<T, D>& x) {
     std::uint64_t key = 0;
 #pragma unroll
     for (int axis = 0; axis < D; ++axis) {
-        const std::uint64_t bits = job.maker.axis_bits(job.points.coordinates[axis * job.points.stride + point]);
+        const std::uint64_t bits = maker.axis_bits(x[axis]);
 #pragma unroll
         for (int bit = 0; bit < DeviceKeyMaker<T, D>::bits_per_axis; ++bit) {
             key |= ((bits >> bit) & 1U) << (bit * D + D - 1 - axis);
         }
     }
-    job.keys[point] = key;
+    return key;
+}
+
+template <class T, int D>
+struct KeyKernelJob {
+    DeviceView<T> points;
+    DeviceKeyMaker<T, D> maker; ///< for the cell of all points
+    std::uint64_t* keys;
+    std::int32_t* indices; ///< gets each point's own
+};
+
+template <class T, int D>
+__global__ void make_keys_kernel(const __grid_constant__ KeyKernelJob<T, D> job) {
+    const std::int64_t point = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
+    if (point < job.points.count) {
+        job.keys[point] = device_key<T, D>(job.maker, job.points.template place<D>(point));
+        job.indices[point] = static_cast<std::int32_t>(point);
+    }
 }
 
 } // namespace kith::detail::inline KITH_GPU

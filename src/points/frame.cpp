@@ -14,26 +14,6 @@ namespace kith::detail {
 namespace {
 
 constexpr std::int64_t grain = 1 << 15;
-constexpr std::int64_t none = std::numeric_limits<std::int64_t>::max();
-
-template <Coordinate T>
-struct Summary {
-    std::array<T, max_dimension> lower;
-    std::array<T, max_dimension> upper;
-    std::int64_t first_not_finite = none;
-
-    Summary() {
-        lower.fill(std::numeric_limits<T>::infinity());
-        upper.fill(-std::numeric_limits<T>::infinity());
-    }
-    void join(const Summary& other) {
-        for (int axis = 0; axis < max_dimension; ++axis) {
-            lower[axis] = std::min(lower[axis], other.lower[axis]);
-            upper[axis] = std::max(upper[axis], other.upper[axis]);
-        }
-        first_not_finite = std::min(first_not_finite, other.first_not_finite);
-    }
-};
 
 template <Coordinate T>
 T coordinate(const PointsView& view, std::int64_t point, int axis) {
@@ -108,17 +88,17 @@ std::int64_t first_not_finite(const PointsView& view, std::int64_t begin, std::i
             }
         }
     }
-    return none;
+    return all_are_finite;
 }
 
 template <Coordinate T>
-Summary<T> summarise(const PointsView& view) {
+PointBounds<T> bounds_of(const PointsView& view) {
     // Catalogues come here with dimensions that have no tree.
     const bool dense =
         view.axis_stride() == 1 && view.point_stride() == view.dimension() && dimension_is_built(view.dimension());
     return parallel_reduce(
-        0, view.count(), grain, Summary<T>{},
-        [&](std::int64_t begin, std::int64_t end, Summary<T> sum) {
+        0, view.count(), grain, PointBounds<T>{},
+        [&](std::int64_t begin, std::int64_t end, PointBounds<T> sum) {
             bool finite = true;
             if (dense) {
                 with_dimension(view.dimension(), [&]<int D>(std::integral_constant<int, D>) {
@@ -132,15 +112,15 @@ Summary<T> summarise(const PointsView& view) {
             }
             return sum;
         },
-        [](Summary<T> left, const Summary<T>& right) {
+        [](PointBounds<T> left, const PointBounds<T>& right) {
             left.join(right);
             return left;
         });
 }
 
 template <Coordinate T>
-void refuse_not_finite(const PointsView& view, const Summary<T>& sum, const char* what) {
-    if (sum.first_not_finite == none) {
+void refuse_not_finite(const PointsView& view, const PointBounds<T>& sum, const char* what) {
+    if (sum.first_not_finite == all_are_finite) {
         return;
     }
     for (int axis = 0; axis < view.dimension(); ++axis) {
@@ -155,16 +135,21 @@ void refuse_not_finite(const PointsView& view, const Summary<T>& sum, const char
 }
 
 template <Coordinate T>
-PlacedPoints<T> summarised(const PointsView& view, const char* what) {
+PlacedPoints<T> with_bounds(const PointsView& view, const PointBounds<T>& bounds) {
     PlacedPoints<T> placed;
     placed.view = view;
     if (view.count() > 0) {
-        const Summary<T> sum = summarise<T>(view);
-        refuse_not_finite(view, sum, what);
-        placed.lower = sum.lower;
-        placed.upper = sum.upper;
+        placed.lower = bounds.lower;
+        placed.upper = bounds.upper;
     }
     return placed;
+}
+
+template <Coordinate T>
+PointBounds<T> finite_bounds_of(const PointsView& view, const char* what) {
+    const PointBounds<T> bounds = bounds_of<T>(view);
+    refuse_not_finite(view, bounds, what);
+    return bounds;
 }
 
 template <Coordinate T>
@@ -209,17 +194,13 @@ T default_origin(T lower, T upper, T period) {
 
 } // namespace
 
-void check_view(const PointsView& view, const char* what) {
+void check_shape(const PointsView& view, const char* what) {
     if (view.count() < 0) {
         throw Error(ErrorKind::invalid_argument,
                     message(what, ": a flat array of ", -(view.count() + 1), " numbers cannot be cut into points of ",
                             view.dimension(), " coordinates; its length must be a multiple of the dimension"));
     }
     require_dimension(view.dimension());
-    if (view.device().kind != DeviceKind::cpu) {
-        throw Error(ErrorKind::unsupported, message(what, " are in a GPU's memory, but this build of kith runs on the "
-                                                          "CPU only; copy them to the host first"));
-    }
     if (view.count() > 0 && view.data() == nullptr) {
         throw Error(ErrorKind::invalid_argument,
                     message(what, ": the view says ", view.count(), " points but its address is null"));
@@ -231,10 +212,25 @@ void check_view(const PointsView& view, const char* what) {
     }
 }
 
+void check_view(const PointsView& view, const char* what) {
+    check_shape(view, what);
+    if (view.device().kind != DeviceKind::cpu) {
+        throw Error(ErrorKind::invalid_argument, message(what, " are in the memory of GPU ", view.device().index,
+                                                         ", but the call runs on the CPU; run it with kith::cuda(",
+                                                         view.device().index, ") or copy them to the host"));
+    }
+}
+
 template <Coordinate T>
 PlacedPoints<T> place_sources(const PointsView& points, const Box& box) {
     check_box(box, points.dimension());
-    PlacedPoints<T> placed = summarised<T>(points, "points");
+    return place_sources(points, box, finite_bounds_of<T>(points, "points"));
+}
+
+template <Coordinate T>
+PlacedPoints<T> place_sources(const PointsView& points, const Box& box, const PointBounds<T>& bounds) {
+    check_box(box, points.dimension());
+    PlacedPoints<T> placed = with_bounds(points, bounds);
 
     Frame<T>& frame = placed.frame;
     frame.dimension = points.dimension();
@@ -287,8 +283,7 @@ PlacedPoints<T> place_sources(const PointsView& points, const Box& box) {
 }
 
 template <Coordinate T>
-PlacedPoints<T> place_queries(const PointsView& queries, const Frame<T>& frame) {
-    check_view(queries, "queries");
+void check_queries(const PointsView& queries, const Frame<T>& frame) {
     if (queries.dimension() != frame.dimension) {
         throw Error(ErrorKind::invalid_argument, message("queries have ", queries.dimension(),
                                                          " coordinates but the "
@@ -301,24 +296,46 @@ PlacedPoints<T> place_queries(const PointsView& queries, const Frame<T>& frame) 
                             " but the points are ", dtype_of<T> == DType::float32 ? "float32" : "float64",
                             "; convert one of them"));
     }
-    PlacedPoints<T> placed = summarised<T>(queries, "queries");
-    placed.frame = frame;
+}
+
+template <Coordinate T>
+int axis_too_far(const PlacedPoints<T>& queries) {
+    const Frame<T>& frame = queries.frame;
     // Below this, eight squares add up to a finite number.
     const int far_exponent = std::numeric_limits<T>::max_exponent / 2 - 2;
-    for (int axis = 0; queries.count() > 0 && axis < frame.dimension; ++axis) {
-        const T farthest = std::max(std::abs(placed.lower[axis]), std::abs(placed.upper[axis]));
+    for (int axis = 0; queries.view.count() > 0 && axis < frame.dimension; ++axis) {
+        const T farthest = std::max(std::abs(queries.lower[axis]), std::abs(queries.upper[axis]));
         if (frame.period[axis] == 0 && !(std::abs(frame.scale(farthest)) < std::ldexp(T(1), far_exponent))) {
-            for (std::int64_t i = 0; i < queries.count(); ++i) {
-                const T x = coordinate<T>(queries, i, axis);
-                if (std::abs(x) == farthest) {
-                    throw Error(ErrorKind::invalid_points,
-                                message("queries: point ", i, " has ", static_cast<double>(x), " as coordinate ", axis,
-                                        ", so far from the points that its squared distances cannot be represented; "
-                                        "use float64 or remove it"));
-                }
+            return axis;
+        }
+    }
+    return -1;
+}
+
+template <Coordinate T>
+PlacedPoints<T> place_queries(const PointsView& queries, const Frame<T>& frame) {
+    check_view(queries, "queries");
+    check_queries(queries, frame);
+    PlacedPoints<T> placed = place_queries(queries, frame, finite_bounds_of<T>(queries, "queries"));
+    if (const int axis = axis_too_far(placed); axis >= 0) {
+        const T farthest = std::max(std::abs(placed.lower[axis]), std::abs(placed.upper[axis]));
+        for (std::int64_t i = 0; i < queries.count(); ++i) {
+            const T x = coordinate<T>(queries, i, axis);
+            if (std::abs(x) == farthest) {
+                throw Error(ErrorKind::invalid_points,
+                            message("queries: point ", i, " has ", static_cast<double>(x), " as coordinate ", axis,
+                                    ", so far from the points that its squared distances cannot be represented; "
+                                    "use float64 or remove it"));
             }
         }
     }
+    return placed;
+}
+
+template <Coordinate T>
+PlacedPoints<T> place_queries(const PointsView& queries, const Frame<T>& frame, const PointBounds<T>& bounds) {
+    PlacedPoints<T> placed = with_bounds(queries, bounds);
+    placed.frame = frame;
     placed.wraps = lies_outside(placed);
     return placed;
 }
@@ -342,7 +359,15 @@ template PlacedPoints<float> place_sources(const PointsView&, const Box&);
 template PlacedPoints<double> place_sources(const PointsView&, const Box&);
 template PlacedPoints<float> place_queries(const PointsView&, const Frame<float>&);
 template PlacedPoints<double> place_queries(const PointsView&, const Frame<double>&);
+template PlacedPoints<float> place_sources(const PointsView&, const Box&, const PointBounds<float>&);
+template PlacedPoints<float> place_queries(const PointsView&, const Frame<float>&, const PointBounds<float>&);
+template void check_queries(const PointsView&, const Frame<float>&);
+template int axis_too_far(const PlacedPoints<float>&);
 template Box resolved_box(const Frame<float>&);
+template PlacedPoints<double> place_sources(const PointsView&, const Box&, const PointBounds<double>&);
+template PlacedPoints<double> place_queries(const PointsView&, const Frame<double>&, const PointBounds<double>&);
+template void check_queries(const PointsView&, const Frame<double>&);
+template int axis_too_far(const PlacedPoints<double>&);
 template Box resolved_box(const Frame<double>&);
 
 } // namespace kith::detail

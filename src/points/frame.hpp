@@ -10,6 +10,7 @@
 
 #include "support/host_device.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdint>
@@ -53,12 +54,12 @@ struct Frame {
     std::array<double, max_dimension> extent{};    ///< of the raw sources
 
     /// A raw coordinate on its axis, ready for work.
-    [[nodiscard]] T load(T x, int axis) const noexcept {
+    [[nodiscard]] KITH_HOST_DEVICE T load(T x, int axis) const noexcept {
         return scale(wrap(x, axis)) + T(0); // + 0 turns -0.0, and negatives too small to remain, into +0.0
     }
 
     /// Inside [origin, origin + period]: bit for bit; outside: the image inside, computed in float64, rounded once.
-    [[nodiscard]] T wrap(T x, int axis) const noexcept {
+    [[nodiscard]] KITH_HOST_DEVICE T wrap(T x, int axis) const noexcept {
         if (is_inside(x, axis)) {
             return x;
         }
@@ -73,12 +74,12 @@ struct Frame {
     }
 
     /// Whether a raw coordinate needs no wrapping.
-    [[nodiscard]] bool is_inside(T x, int axis) const noexcept {
+    [[nodiscard]] KITH_HOST_DEVICE bool is_inside(T x, int axis) const noexcept {
         return period[axis] == 0 || (x >= origin[axis] && x - origin[axis] <= period[axis]);
     }
 
     /// The largest raw coordinate inside a periodic axis.
-    [[nodiscard]] T last_inside(int axis) const noexcept {
+    [[nodiscard]] KITH_HOST_DEVICE T last_inside(int axis) const noexcept {
         T y = origin[axis] + period[axis];
         while (y - origin[axis] > period[axis]) {
             y = std::nextafter(y, origin[axis]);
@@ -90,8 +91,33 @@ struct Frame {
     [[nodiscard]] T load_radius(double radius) const noexcept { return scale(static_cast<T>(radius)); }
 };
 
-/// Checks a view's shape, type and place. `what` names the argument in messages ("points", "queries").
+/// Checks a view's shape and type. `what` names the argument in messages ("points", "queries").
+void check_shape(const PointsView& view, const char* what);
+/// The same, and that the host can read it.
 void check_view(const PointsView& view, const char* what);
+
+inline constexpr std::int64_t all_are_finite = std::numeric_limits<std::int64_t>::max();
+
+/// What one pass over points tells. The least and greatest coordinates, in raw units, mean something only if all are
+/// finite.
+template <Coordinate T>
+struct PointBounds {
+    std::array<T, max_dimension> lower;
+    std::array<T, max_dimension> upper;
+    std::int64_t first_not_finite = all_are_finite; ///< the first point that is not
+
+    PointBounds() {
+        lower.fill(std::numeric_limits<T>::infinity());
+        upper.fill(-std::numeric_limits<T>::infinity());
+    }
+    void join(const PointBounds& other) {
+        for (int axis = 0; axis < max_dimension; ++axis) {
+            lower[axis] = std::min(lower[axis], other.lower[axis]);
+            upper[axis] = std::max(upper[axis], other.upper[axis]);
+        }
+        first_not_finite = std::min(first_not_finite, other.first_not_finite);
+    }
+};
 
 /// A caller's points and the frame in which they are worked on. They have been checked.
 template <Coordinate T>
@@ -106,11 +132,22 @@ struct PlacedPoints {
 /// Checks the sources (finite, extent within twice the period) and the box, and resolves origins and scale.
 template <Coordinate T>
 PlacedPoints<T> place_sources(const PointsView& points, const Box& box);
+/// The same for points that need not be the host's, with bounds that somebody else found: all finite.
+template <Coordinate T>
+PlacedPoints<T> place_sources(const PointsView& points, const Box& box, const PointBounds<T>& bounds);
 
 /// Checks queries against the sources' frame: same type and dimension, finite, and near enough that the square of every
 /// distance is a finite number.
 template <Coordinate T>
 PlacedPoints<T> place_queries(const PointsView& queries, const Frame<T>& frame);
+/// Its parts, for queries that need not be the host's: type and dimension; the place, with bounds that somebody else
+/// found; an axis on which some are too far away, or -1.
+template <Coordinate T>
+void check_queries(const PointsView& queries, const Frame<T>& frame);
+template <Coordinate T>
+PlacedPoints<T> place_queries(const PointsView& queries, const Frame<T>& frame, const PointBounds<T>& bounds);
+template <Coordinate T>
+int axis_too_far(const PlacedPoints<T>& queries);
 
 /// The box with its origins resolved, in raw units.
 template <Coordinate T>

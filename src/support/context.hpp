@@ -93,7 +93,7 @@ private:
                         message("threads is ", execution.threads, "; it must be 1 or more, or 0 for all"));
         }
         if (execution.device.kind != DeviceKind::cpu) {
-            throw Error(ErrorKind::unsupported, "this build of kith runs on the CPU only; use kith::cpu()");
+            throw Error(ErrorKind::unsupported, "this call runs on the CPU only; use kith::cpu()");
         }
         return execution.threads == 0 ? tbb::task_arena::automatic : execution.threads;
     }

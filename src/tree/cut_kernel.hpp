@@ -3,7 +3,7 @@
 // The smallest Morton cell that holds the two points beside a gap is split there; the gap is a cut if that cell holds more
 // than n_max points. How far the cell reaches is found from the gap, by steps that double and then by halves: whether it
 // is a cut is known within n_max points, so that almost all gaps look at their neighbours only. The CPU goes down from
-// the cell of all points instead (cuts.hpp); the cuts, their sizes and levels are the same. Source: jz-tree paper,
+// the cell of all points instead (cuts.hpp); the cuts and their sizes are the same. Source: jz-tree paper,
 // sections II-C and II-D. Cost: O(N log n_max) for finding the cuts, O(log N) for measuring each.
 #pragma once
 
@@ -17,29 +17,25 @@
 
 namespace kith::detail::inline KITH_GPU {
 
-/// The cell that a gap splits.
-struct GapCell {
-    std::int64_t size; ///< points in it
-    int level;
-};
-
+/// The cells that gaps split.
 template <class T, int D>
 class GapCells {
 public:
     __device__ GapCells(const DevicePoints<T>& points, int sign_exponent)
         : points_(points), sign_exponent_(sign_exponent) {}
 
-    /// Of the gap before the point `gap`, 1 or more. A size above `most` may come out as anything above `most`.
-    __device__ GapCell of(std::int64_t gap, std::int64_t most) const {
+    /// Points in the cell of the gap before the point `gap`, 1 or more. More than `most` may come out as any number above
+    /// `most`.
+    __device__ std::int64_t size(std::int64_t gap, std::int64_t most) const {
         const int level = level_between(gap - 1, gap);
         if (level == coincident) {
-            return {size_in_run(gap), level};
+            return size_in_run(gap);
         }
         const std::int64_t before =
             reach(most, gap, [&](std::int64_t i) { return level_between(gap - i, gap) == level; });
         const std::int64_t after = reach(most, points_.count - gap,
                                          [&](std::int64_t i) { return level_between(gap - 1, gap - 1 + i) == level; });
-        return {before + after, level};
+        return before + after;
     }
 
 private:
@@ -114,7 +110,7 @@ template <class T, int D>
 __global__ void mark_cuts_kernel(const __grid_constant__ CutKernelJob<T> job) {
     const std::int64_t gap = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
     if (gap < job.points.count) {
-        job.is_cut[gap] = gap > 0 && GapCells<T, D>(job.points, job.sign_exponent).of(gap, job.n_max).size > job.n_max;
+        job.is_cut[gap] = gap > 0 && GapCells<T, D>(job.points, job.sign_exponent).size(gap, job.n_max) > job.n_max;
     }
 }
 
@@ -123,7 +119,6 @@ struct DeviceCuts {
     std::int32_t count = 0;
     const std::int32_t* position = nullptr;
     std::int32_t* size = nullptr;
-    std::int32_t* level = nullptr;
 };
 
 template <class T>
@@ -133,14 +128,13 @@ struct CutSizesKernelJob {
     DeviceCuts cuts; ///< their positions are known
 };
 
-/// Finds the size and the level of every cut's cell.
+/// Finds the size of every cut's cell.
 template <class T, int D>
 __global__ void measure_cuts_kernel(const __grid_constant__ CutSizesKernelJob<T> job) {
     const std::int64_t cut = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
     if (cut < job.cuts.count) {
-        const GapCell cell = GapCells<T, D>(job.points, job.sign_exponent).of(job.cuts.position[cut], job.points.count);
-        job.cuts.size[cut] = static_cast<std::int32_t>(cell.size);
-        job.cuts.level[cut] = cell.level;
+        job.cuts.size[cut] = static_cast<std::int32_t>(
+            GapCells<T, D>(job.points, job.sign_exponent).size(job.cuts.position[cut], job.points.count));
     }
 }
 

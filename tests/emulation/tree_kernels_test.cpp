@@ -55,10 +55,13 @@ void expect_same_keys(const detail::PointSet<T>& points) {
     top = top == detail::coincident ? 0 : top;
     const detail::DeviceKeyMaker<T, D> maker(top, sign_exponent);
     std::vector<std::uint64_t> keys(static_cast<std::size_t>(points.count), ~std::uint64_t{0});
-    const detail::KeyKernelJob<T, D> job{device_points(points), maker, keys.data()};
+    std::vector<std::int32_t> indices(keys.size(), -7);
+    const detail::DeviceView<T> view{points.axis(0), 1, points.stride, points.count, T(1), {}};
+    const detail::KeyKernelJob<T, D> job{view, maker, keys.data(), indices.data()};
     run_threads("make_keys", points.count, [&] { detail::make_keys_kernel<T, D>(job); });
     for (std::int64_t i = 0; i < points.count; ++i) {
         EXPECT_EQ(keys[i], maker(x(i))) << "point " << i;
+        EXPECT_EQ(indices[i], i);
     }
     EXPECT_TRUE(std::is_sorted(keys.begin(), keys.end()));
 }
@@ -79,17 +82,15 @@ void expect_same_cuts(const detail::PointSet<T>& points, std::int64_t n_max) {
     ASSERT_EQ(positions.size(), expected.size()) << "n_max " << n_max;
 
     std::vector<std::int32_t> sizes(positions.size(), -1);
-    std::vector<std::int32_t> levels(positions.size(), -1);
     const detail::CutSizesKernelJob<T> measured{
         device_points(points),
         sign_exponent,
-        {static_cast<std::int32_t>(positions.size()), positions.data(), sizes.data(), levels.data()}};
+        {static_cast<std::int32_t>(positions.size()), positions.data(), sizes.data()}};
     run_threads("measure_cuts", static_cast<std::int64_t>(positions.size()),
                 [&] { detail::measure_cuts_kernel<T, D>(measured); });
     for (std::size_t i = 0; i < expected.size(); ++i) {
         EXPECT_EQ(positions[i], expected[i].position) << "cut " << i << ", n_max " << n_max;
         EXPECT_EQ(sizes[i], expected[i].size) << "cut " << i << ", n_max " << n_max;
-        EXPECT_EQ(levels[i], expected[i].level) << "cut " << i << ", n_max " << n_max;
     }
 }
 

@@ -1,0 +1,160 @@
+// Points into the order of the z-order curve on a GPU: the CPU's order (order.hpp).
+//
+// Keys of 63 bits relative to the cell of all points are sorted by radix, then runs of equal keys are settled round by
+// round (tie_kernel.hpp); a last pass gathers the coordinates. Cost: 24 bytes a point of scratch while sorting, of which
+// 12 are free again when the working copy is made.
+#pragma once
+
+#include "cuda/device_wide.hpp"
+#include "cuda/launch.hpp"
+#include "order/order.hpp"
+#include "order/tie_kernel.hpp"
+#include "points/device_point_set.hpp"
+
+#include <array>
+#include <bit>
+#include <cstdint>
+#include <utility>
+
+namespace kith::detail::inline KITH_GPU {
+
+template <Coordinate T, int D>
+class DeviceOrder {
+public:
+    /// For points in memory of the device.
+    DeviceOrder(DeviceContext& context, const PlacedPoints<T>& points)
+        : context_(context), points_(DeviceView<T>::of(points)) {
+        for (int axis = 0; axis < D; ++axis) {
+            const bool wraps = points.wraps && points.frame.period[axis] > 0;
+            lower_[axis] = points.frame.load(wraps ? points.frame.origin[axis] : points.lower[axis], axis);
+            upper_[axis] = points.frame.load(wraps ? points.frame.last_inside(axis) : points.upper[axis], axis);
+        }
+        sign_exponent_ = sign_exponent_of<T, D>(lower_, upper_);
+    }
+
+    /// One bit above the largest exponent of any coordinate.
+    [[nodiscard]] int sign_exponent() const noexcept { return sign_exponent_; }
+
+    [[nodiscard]] DevicePointSet<T> sorted() {
+        const std::int64_t count = points_.count;
+        if (count == 0) {
+            return {context_, points_.frame, 0};
+        }
+        DeviceBuffer<std::uint64_t> keys = context_.buffer<std::uint64_t>(count);
+        DeviceBuffer<std::int32_t> indices = context_.buffer<std::int32_t>(count);
+        const Parting top = parting<T, D>(lower_, upper_, sign_exponent_);
+        const int exponent = top.exponent == coincident ? 0 : top.exponent; // any will do
+        launch_threads(context_, "keys", make_keys_kernel<T, D>, count,
+                       {points_, DeviceKeyMaker<T, D>(exponent, sign_exponent_), keys.data(), indices.data()});
+        sort_by_key(context_, keys, indices, DeviceKeyMaker<T, D>::bits);
+        settle_ties(std::move(keys), indices);
+
+        DevicePointSet<T> sorted(context_, points_.frame, count, std::move(indices));
+        launch_threads(context_, "gathering points", gather_points_kernel<T, D>, count,
+                       {points_, sorted.indices.data(), sorted.coordinates.data(), sorted.stride});
+        return sorted;
+    }
+
+private:
+    /// Places of flags that are set.
+    [[nodiscard]] DeviceBuffer<std::int32_t> places_of(const DeviceBuffer<std::uint8_t>& flags) {
+        DeviceBuffer<std::int32_t> all = context_.buffer<std::int32_t>(flags.size());
+        const DeviceBuffer<std::int32_t> selected = context_.buffer<std::int32_t>(1);
+        select_flagged(context_, flags.data(), flags.size(), all.data(), selected.data());
+        const std::int64_t count = context_.to_host(selected.data());
+        if (count == flags.size()) {
+            return all;
+        }
+        DeviceBuffer<std::int32_t> places = context_.buffer<std::int32_t>(count);
+        context_.copy(places.data(), all.data(), count * 4);
+        return places;
+    }
+
+    template <class Element>
+    [[nodiscard]] DeviceBuffer<Element> taken(const DeviceBuffer<Element>& from,
+                                              const DeviceBuffer<std::int32_t>& which) {
+        DeviceBuffer<Element> to = context_.buffer<Element>(which.size());
+        launch_threads(context_, "taking elements", take_kernel<Element>, which.size(),
+                       {which.size(), from.data(), which.data(), to.data()});
+        return to;
+    }
+
+    void settle_ties(DeviceBuffer<std::uint64_t> keys, const DeviceBuffer<std::int32_t>& indices) {
+        DeviceBuffer<std::int32_t> places;
+        {
+            const DeviceBuffer<std::uint8_t> is_equal = context_.buffer<std::uint8_t>(keys.size());
+            launch_threads(context_, "equal keys", flag_equal_keys_kernel<std::uint64_t>, keys.size(),
+                           {keys.size(), keys.data(), is_equal.data()});
+            places = places_of(is_equal);
+        }
+        DeviceBuffer<std::int32_t> heads = context_.buffer<std::int32_t>(places.size());
+        launch_threads(context_, "runs of equal keys", flag_first_heads_kernel<std::uint64_t>, places.size(),
+                       {{places.size(), places.data()}, keys.data(), heads.data()});
+        keys = {};
+        while (places.size() > 0) {
+            settle_round(places, heads, indices);
+        }
+    }
+
+    /// Sorts the runs of members once more; leaves the members of those that are not settled, and their heads.
+    void settle_round(DeviceBuffer<std::int32_t>& places, DeviceBuffer<std::int32_t>& heads,
+                      const DeviceBuffer<std::int32_t>& indices) {
+        const std::int64_t count = places.size();
+        const Members members{count, places.data()};
+        const DeviceBuffer<std::int32_t>& run_of = heads;
+        inclusive_sum(context_, heads.data(), count, run_of.data());
+        const std::int64_t runs = context_.to_host(run_of.data() + count - 1);
+        const DeviceBuffer<std::int32_t> first_member = context_.buffer<std::int32_t>(runs + 1);
+        const DeviceBuffer<std::int32_t> tops = context_.buffer<std::int32_t>(runs + 1);
+        launch_threads(context_, "runs of equal keys", start_runs_kernel<std::int32_t>, count,
+                       {count, run_of.data(), first_member.data(), tops.data()});
+        const RunMembers<T> job{points_,       indices.data(),      members,    sign_exponent_,
+                                run_of.data(), first_member.data(), tops.data()};
+        launch_threads(context_, "cells of runs", find_run_tops_kernel<T, D>, count, job);
+
+        DeviceBuffer<std::int32_t> numbers = context_.buffer<std::int32_t>(count);
+        DeviceBuffer<std::uint64_t> keys = context_.buffer<std::uint64_t>(count);
+        launch_threads(context_, "keys of runs", make_run_keys_kernel<T, D>, count, {job, keys.data(), numbers.data()});
+        const DeviceBuffer<std::uint64_t> unsorted_keys = copy_of(keys);
+        sort_by_key(context_, keys, numbers, DeviceKeyMaker<T, D>::bits);
+        { // members of a run together again, stably
+            DeviceBuffer<std::uint32_t> runs_of_sorted = runs_of(numbers, run_of);
+            sort_by_key(context_, runs_of_sorted, numbers,
+                        static_cast<int>(std::bit_width(static_cast<std::uint64_t>(runs))));
+        }
+        keys = taken(unsorted_keys, numbers);
+        const DeviceBuffer<std::int32_t> moved = taken(indices, taken(places, numbers));
+        launch_threads(context_, "order of runs", put_kernel<std::int32_t>, count,
+                       {count, moved.data(), places.data(), indices.data()});
+        const DeviceBuffer<std::uint8_t> is_equal = context_.buffer<std::uint8_t>(count);
+        const DeviceBuffer<std::int32_t> is_head = context_.buffer<std::int32_t>(count);
+        launch_threads(context_, "runs that are left", flag_next_runs_kernel<std::uint64_t>, count,
+                       {count, run_of.data(), tops.data(), keys.data(), is_equal.data(), is_head.data()});
+        const DeviceBuffer<std::int32_t> left = places_of(is_equal);
+        heads = taken(is_head, left);
+        places = taken(places, left);
+    }
+
+    [[nodiscard]] DeviceBuffer<std::uint64_t> copy_of(const DeviceBuffer<std::uint64_t>& keys) {
+        DeviceBuffer<std::uint64_t> copy = context_.buffer<std::uint64_t>(keys.size());
+        context_.copy(copy.data(), keys.data(), keys.size() * 8);
+        return copy;
+    }
+
+    [[nodiscard]] DeviceBuffer<std::uint32_t> runs_of(const DeviceBuffer<std::int32_t>& numbers,
+                                                      const DeviceBuffer<std::int32_t>& run_of) {
+        DeviceBuffer<std::uint32_t> runs = context_.buffer<std::uint32_t>(numbers.size());
+        launch_threads(
+            context_, "runs of members", take_kernel<std::uint32_t>, numbers.size(),
+            {numbers.size(), reinterpret_cast<const std::uint32_t*>(run_of.data()), numbers.data(), runs.data()});
+        return runs;
+    }
+
+    DeviceContext& context_;
+    DeviceView<T> points_;
+    std::array<T, D> lower_;
+    std::array<T, D> upper_;
+    int sign_exponent_ = 0;
+};
+
+} // namespace kith::detail::inline KITH_GPU

@@ -1,0 +1,206 @@
+// Points whose keys are equal, on a GPU: what a round of sorting them again takes, a thread for each.
+//
+// A run of equal keys shares a cell smaller than the keys' unit. Its members get new keys relative to the run's own
+// smallest cell, found as the topmost bit in which any member differs from the first, are sorted by them within their
+// run, and those that are equal again form the runs of the next round. Coincident points stay as they are, in order of
+// their index. Each round settles 63 / D bits an axis of what differs, so that few rounds do even for points that crowd
+// around zero.
+#pragma once
+
+#include "cuda/words.hpp"
+#include "order/key_kernel.hpp"
+#include "order/zorder.hpp"
+#include "points/device_view.hpp"
+
+#include <cstdint>
+
+namespace kith::detail::inline KITH_GPU {
+
+/// Flags the points that have the key of one beside them.
+template <class Key>
+struct EqualKeysJob {
+    std::int64_t count;
+    const Key* keys;
+    std::uint8_t* is_equal;
+};
+
+template <class Key>
+__global__ void flag_equal_keys_kernel(const __grid_constant__ EqualKeysJob<Key> job) {
+    const std::int64_t i = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
+    if (i < job.count) {
+        const Key key = job.keys[i];
+        job.is_equal[i] = (i > 0 && job.keys[i - 1] == key) || (i + 1 < job.count && job.keys[i + 1] == key);
+    }
+}
+
+/// Members of runs: their places in the order, the runs one after the other.
+struct Members {
+    std::int64_t count;
+    const std::int32_t* place;
+};
+
+/// Says of every member whether a run begins with it: for the first round, by its key among all.
+template <class Key>
+struct FirstHeadsJob {
+    Members members;
+    const Key* keys; ///< of all points, in order
+    std::int32_t* is_head;
+};
+
+template <class Key>
+__global__ void flag_first_heads_kernel(const __grid_constant__ FirstHeadsJob<Key> job) {
+    const std::int64_t i = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
+    if (i < job.members.count) {
+        job.is_head[i] = i == 0 || job.keys[job.members.place[i]] != job.keys[job.members.place[i - 1]] ? 1 : 0;
+    }
+}
+
+/// Runs are counted from 1: run_of is the running sum of heads.
+template <class Number>
+struct RunStartsJob {
+    std::int64_t members;
+    const Number* run_of;
+    Number* first_member;       ///< of each run, the first run's at 1
+    std::int32_t* top_exponent; ///< of each run
+};
+
+template <class Number>
+__global__ void start_runs_kernel(const __grid_constant__ RunStartsJob<Number> job) {
+    const std::int64_t i = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
+    if (i < job.members && (i == 0 || job.run_of[i] != job.run_of[i - 1])) {
+        job.first_member[job.run_of[i]] = static_cast<Number>(i);
+        job.top_exponent[job.run_of[i]] = coincident;
+    }
+}
+
+template <class T>
+struct RunMembers {
+    DeviceView<T> points;
+    const std::int32_t* indices; ///< of all points, in order
+    Members members;
+    int sign_exponent;
+    const std::int32_t* run_of;
+    const std::int32_t* first_member;
+    std::int32_t* top_exponent;
+
+    template <int D>
+    __device__ std::array<T, D> place_of(std::int64_t member) const {
+        return points.template place<D>(indices[members.place[member]]);
+    }
+};
+
+template <class T, int D>
+__global__ void find_run_tops_kernel(const __grid_constant__ RunMembers<T> job) {
+    const std::int64_t i = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
+    if (i >= job.members.count) {
+        return;
+    }
+    const std::int32_t run = job.run_of[i];
+    const Parting from_first =
+        parting<T, D>(job.template place_of<D>(job.first_member[run]), job.template place_of<D>(i), job.sign_exponent);
+    if (from_first.exponent != coincident) {
+        atomicMax(&job.top_exponent[run], from_first.exponent);
+    }
+}
+
+template <class T>
+struct RunKeysJob {
+    RunMembers<T> runs;
+    std::uint64_t* keys;
+    std::int32_t* numbers; ///< get each member's own
+};
+
+template <class T, int D>
+__global__ void make_run_keys_kernel(const __grid_constant__ RunKeysJob<T> job) {
+    const std::int64_t i = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
+    if (i < job.runs.members.count) {
+        const int top = job.runs.top_exponent[job.runs.run_of[i]];
+        job.keys[i] = top == coincident ? 0
+                                        : device_key<T, D>(DeviceKeyMaker<T, D>(top, job.runs.sign_exponent),
+                                                           job.runs.template place_of<D>(i));
+        job.numbers[i] = static_cast<std::int32_t>(i);
+    }
+}
+
+/// to[i] = from[which[i]].
+template <class Element>
+struct TakeJob {
+    std::int64_t count;
+    const Element* from;
+    const std::int32_t* which;
+    Element* to;
+};
+
+template <class Element>
+__global__ void take_kernel(const __grid_constant__ TakeJob<Element> job) {
+    const std::int64_t i = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
+    if (i < job.count) {
+        job.to[i] = job.from[job.which[i]];
+    }
+}
+
+/// to[which[i]] = from[i].
+template <class Element>
+struct PutJob {
+    std::int64_t count;
+    const Element* from;
+    const std::int32_t* which;
+    Element* to;
+};
+
+template <class Element>
+__global__ void put_kernel(const __grid_constant__ PutJob<Element> job) {
+    const std::int64_t i = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
+    if (i < job.count) {
+        job.to[job.which[i]] = job.from[i];
+    }
+}
+
+/// Which members are equal again, and where their runs begin.
+template <class Key>
+struct NextRunsJob {
+    std::int64_t members;
+    const std::int32_t* run_of;
+    const std::int32_t* top_exponent; ///< of each run
+    const Key* keys;                  ///< sorted
+    std::uint8_t* is_equal;
+    std::int32_t* is_head; ///< differs from the member before it
+};
+
+template <class Key>
+__global__ void flag_next_runs_kernel(const __grid_constant__ NextRunsJob<Key> job) {
+    const std::int64_t i = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
+    if (i >= job.members) {
+        return;
+    }
+    const auto is_like = [&](std::int64_t other) {
+        return job.run_of[other] == job.run_of[i] && job.keys[other] == job.keys[i];
+    };
+    const bool as_before = i > 0 && is_like(i - 1);
+    const bool as_after = i + 1 < job.members && is_like(i + 1);
+    job.is_head[i] = as_before ? 0 : 1;
+    job.is_equal[i] = job.top_exponent[job.run_of[i]] != coincident && (as_before || as_after);
+}
+
+/// The working copy in its final order.
+template <class T>
+struct GatherPointsJob {
+    DeviceView<T> points;
+    const std::int32_t* indices;
+    T* coordinates; ///< axis after axis
+    std::int64_t stride;
+};
+
+template <class T, int D>
+__global__ void gather_points_kernel(const __grid_constant__ GatherPointsJob<T> job) {
+    const std::int64_t i = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
+    if (i < job.points.count) {
+        const std::array<T, D> x = job.points.template place<D>(job.indices[i]);
+#pragma unroll
+        for (int axis = 0; axis < D; ++axis) {
+            job.coordinates[axis * job.stride + i] = x[axis];
+        }
+    }
+}
+
+} // namespace kith::detail::inline KITH_GPU

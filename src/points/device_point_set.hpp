@@ -1,0 +1,36 @@
+// The working copy in memory of a device.
+#pragma once
+
+#include "cuda/device_context.hpp"
+#include "points/device_points.hpp"
+#include "points/frame.hpp"
+
+#include <cstdint>
+#include <utility>
+
+namespace kith::detail::inline KITH_GPU {
+
+template <Coordinate T>
+struct DevicePointSet {
+    Frame<T> frame;
+    std::int64_t count = 0;
+    std::int64_t stride = 0;            ///< between axes
+    DeviceBuffer<T> coordinates;        ///< axis after axis
+    DeviceBuffer<std::int32_t> indices; ///< original index of each point
+
+    DevicePointSet() = default;
+    /// Room for a working copy.
+    DevicePointSet(DeviceContext& context, const Frame<T>& its_frame, std::int64_t points)
+        : DevicePointSet(context, its_frame, points, context.buffer<std::int32_t>(points)) {}
+    /// The same around indices that are there.
+    DevicePointSet(DeviceContext& context, const Frame<T>& its_frame, std::int64_t points,
+                   DeviceBuffer<std::int32_t> its_indices)
+        : frame(its_frame), count(points), stride((points + 31) / 32 * 32),
+          coordinates(context.buffer<T>(stride * its_frame.dimension)), indices(std::move(its_indices)) {}
+
+    [[nodiscard]] DevicePoints<T> view() const {
+        return {coordinates.data(), stride, static_cast<std::int32_t>(count), indices.data()};
+    }
+};
+
+} // namespace kith::detail::inline KITH_GPU

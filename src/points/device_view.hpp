@@ -1,0 +1,48 @@
+// A caller's points as kernels read them: where they lie, in working coordinates.
+#pragma once
+
+#include "cuda/words.hpp"
+#include "points/frame.hpp"
+
+#include <array>
+#include <cstdint>
+
+namespace kith::detail::inline KITH_GPU {
+
+template <class T>
+struct DeviceView {
+    const T* data = nullptr;
+    std::int64_t point_stride = 0;
+    std::int64_t axis_stride = 0;
+    std::int64_t count = 0;
+    T factor = 1; ///< all that Frame::load comes to; 0 if it takes more
+    Frame<T> frame;
+
+    /// The points must be in memory of the device.
+    static DeviceView of(const PlacedPoints<T>& points) {
+        const PointsView& view = points.view;
+        return {view.template data_as<T>(),
+                view.point_stride(),
+                view.axis_stride(),
+                view.count(),
+                points.wraps ? T(0) : points.frame.scale.as_factor(),
+                points.frame};
+    }
+
+    __device__ T raw(std::int64_t point, int axis) const { return data[point * point_stride + axis * axis_stride]; }
+    __device__ T coordinate(std::int64_t point, int axis) const {
+        const T x = raw(point, axis);
+        return factor != 0 ? x * factor + T(0) : frame.load(x, axis);
+    }
+    template <int D>
+    __device__ std::array<T, D> place(std::int64_t point) const {
+        std::array<T, D> x;
+#pragma unroll
+        for (int axis = 0; axis < D; ++axis) {
+            x[axis] = coordinate(point, axis);
+        }
+        return x;
+    }
+};
+
+} // namespace kith::detail::inline KITH_GPU

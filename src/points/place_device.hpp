@@ -1,0 +1,62 @@
+// Checking points that are in memory of a device, and finding the frame in which they are worked on: frame.hpp's rules.
+//
+// One pass over the points on the device tells their bounds; the rest is the host's. Points that are refused are copied to
+// the host, whose own check then throws: refusals may be slow, and read the same everywhere.
+#pragma once
+
+#include "cuda/launch.hpp"
+#include "points/bounds_kernel.hpp"
+#include "points/frame.hpp"
+#include "points/transfer.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+
+namespace kith::detail::inline KITH_GPU {
+
+template <Coordinate T, int D>
+PointBounds<T> bounds_on_device(DeviceContext& context, const PointsView& view) {
+    PointBounds<T> all;
+    if (view.count() == 0) {
+        return all;
+    }
+    constexpr std::int64_t warps_of_block = threads_of_block / warp_size;
+    const std::int64_t blocks = std::min<std::int64_t>((view.count() + threads_of_block - 1) / threads_of_block,
+                                                       std::int64_t{context.multiprocessors()} * 4);
+    const DeviceBuffer<PointBounds<T>> found = context.buffer<PointBounds<T>>(blocks * warps_of_block);
+    PlacedPoints<T> raw;
+    raw.view = view;
+    launch(context, "bounds of points", bounds_kernel<T, D>, blocks, threads_of_block,
+           {DeviceView<T>::of(raw), found.data()});
+    for (PointBounds<T> part : context.to_host(found.data(), found.size())) {
+        std::fill(part.lower.begin() + D, part.lower.end(), std::numeric_limits<T>::infinity());
+        std::fill(part.upper.begin() + D, part.upper.end(), -std::numeric_limits<T>::infinity());
+        all.join(part);
+    }
+    return all;
+}
+
+/// place_sources for points of the device.
+template <Coordinate T, int D>
+PlacedPoints<T> place_sources_on_device(DeviceContext& context, const PointsView& points, const Box& box) {
+    const PointBounds<T> bounds = bounds_on_device<T, D>(context, points);
+    if (bounds.first_not_finite != all_are_finite) {
+        (void)place_sources<T>(HostPoints<T>(context, points).view(), box);
+    }
+    return place_sources<T>(points, box, bounds);
+}
+
+/// place_queries for queries of the device.
+template <Coordinate T, int D>
+PlacedPoints<T> place_queries_on_device(DeviceContext& context, const PointsView& queries, const Frame<T>& frame) {
+    check_queries(queries, frame);
+    const PointBounds<T> bounds = bounds_on_device<T, D>(context, queries);
+    const PlacedPoints<T> placed = place_queries(queries, frame, bounds);
+    if (bounds.first_not_finite != all_are_finite || axis_too_far(placed) >= 0) {
+        (void)place_queries<T>(HostPoints<T>(context, queries).view(), frame);
+    }
+    return placed;
+}
+
+} // namespace kith::detail::inline KITH_GPU

@@ -1,0 +1,195 @@
+// The plane tree on a GPU: order, cut, then the planes from the leaves to the top.
+//
+// The cuts are those of the CPU's tree without regularisation: what that is good for, few points far from all others,
+// costs the walks of a GPU little, and answers do not depend on it. Cuts are found for the leaves and measured once; each
+// coarser plane keeps those whose cells hold more points. The host waits twice: for the number of cuts, and for how many
+// of them each plane has.
+#pragma once
+
+#include <kith/tree.hpp>
+
+#include "order/order_device.hpp"
+#include "tree/cut_kernel.hpp"
+#include "tree/device_tree.hpp"
+#include "tree/plane_kernel.hpp"
+#include "tree/summary_kernel.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+namespace kith::detail::inline KITH_GPU {
+
+/// One plane's arrays in memory of the device (plane_tree.hpp).
+template <Coordinate T>
+struct OwnedDevicePlane {
+    std::int64_t nodes = 0;
+    DeviceBuffer<std::int32_t> first_point;
+    DeviceBuffer<std::int32_t> first_child;
+    DeviceBuffer<std::int32_t> smallest_index;
+    DeviceBuffer<T> lower_corners;
+    DeviceBuffer<T> upper_corners;
+
+    [[nodiscard]] DevicePlane<T> view() const {
+        return {static_cast<std::int32_t>(nodes),
+                nodes,
+                first_point.data(),
+                first_child.data(),
+                smallest_index.data(),
+                lower_corners.data(),
+                upper_corners.data()};
+    }
+};
+
+template <Coordinate T>
+struct DevicePlaneTree {
+    DevicePointSet<T> points; ///< in z-order
+    std::vector<OwnedDevicePlane<T>> planes;
+
+    [[nodiscard]] DeviceTree<T> view() const {
+        DeviceTree<T> tree;
+        tree.points = points.view();
+        tree.period = points.frame.working_period;
+        tree.top = static_cast<int>(planes.size()) - 1;
+        std::transform(planes.begin(), planes.end(), tree.planes.begin(),
+                       [](const OwnedDevicePlane<T>& plane) { return plane.view(); });
+        return tree;
+    }
+};
+
+template <Coordinate T, int D>
+class DevicePlaneCutter {
+public:
+    DevicePlaneCutter(DeviceContext& context, const DevicePointSet<T>& points, int sign_exponent)
+        : context_(context), points_(points), sign_exponent_(sign_exponent) {}
+
+    [[nodiscard]] std::vector<OwnedDevicePlane<T>> planes(const TreeOptions& options) {
+        if (points_.count == 0) {
+            return {};
+        }
+        PlaneSizes sizes; // up to the plane whose one node holds all points
+        for (std::int64_t n_max = options.leaf_size;; n_max *= options.coarsening) {
+            sizes.n_max[sizes.planes++] = static_cast<std::int32_t>(std::min(n_max, points_.count));
+            if (n_max >= points_.count) {
+                break;
+            }
+        }
+        cut_leaves(sizes.n_max[0]);
+        const std::vector<std::int32_t> cuts = counted(sizes);
+        std::vector<OwnedDevicePlane<T>> planes;
+        planes.push_back(leaves());
+        for (int plane = 1; plane < sizes.planes && planes.back().nodes > options.top_size; ++plane) {
+            planes.push_back(coarser(planes.back(), sizes.n_max[plane], cuts[static_cast<std::size_t>(plane)]));
+        }
+        return planes;
+    }
+
+private:
+    void cut_leaves(std::int32_t n_max) {
+        DeviceBuffer<std::int32_t> all = context_.buffer<std::int32_t>(points_.count);
+        {
+            const DeviceBuffer<std::uint8_t> is_cut = context_.buffer<std::uint8_t>(points_.count);
+            launch_threads(context_, "cuts", mark_cuts_kernel<T, D>, points_.count,
+                           {points_.view(), sign_exponent_, n_max, is_cut.data()});
+            const DeviceBuffer<std::int32_t> selected = context_.buffer<std::int32_t>(1);
+            select_flagged(context_, is_cut.data(), points_.count, all.data(), selected.data());
+            cuts_ = context_.to_host(selected.data());
+        }
+        position_ = context_.buffer<std::int32_t>(cuts_);
+        context_.copy(position_.data(), all.data(), cuts_ * 4);
+        all = {};
+        size_ = context_.buffer<std::int32_t>(cuts_);
+        launch_threads(context_, "sizes of cells", measure_cuts_kernel<T, D>, cuts_,
+                       {points_.view(), sign_exponent_, {count(), position_.data(), size_.data()}});
+    }
+
+    /// Cuts of every plane.
+    [[nodiscard]] std::vector<std::int32_t> counted(const PlaneSizes& sizes) {
+        const DeviceBuffer<std::int32_t> counts = context_.buffer<std::int32_t>(sizes.planes);
+        context_.fill(counts.data(), 0, counts.size() * 4);
+        launch_threads(context_, "sizes of planes", count_cuts_kernel<std::int32_t>, cuts_,
+                       {count(), size_.data(), sizes, counts.data()});
+        return context_.to_host(counts.data(), sizes.planes);
+    }
+
+    [[nodiscard]] std::int32_t count() const { return static_cast<std::int32_t>(cuts_); }
+
+    [[nodiscard]] OwnedDevicePlane<T> room_for(std::int64_t nodes, bool has_children) {
+        OwnedDevicePlane<T> plane;
+        plane.nodes = nodes;
+        plane.first_point = context_.buffer<std::int32_t>(nodes + 1);
+        plane.first_child = has_children ? context_.buffer<std::int32_t>(nodes + 1) : DeviceBuffer<std::int32_t>();
+        plane.smallest_index = context_.buffer<std::int32_t>(nodes);
+        plane.lower_corners = context_.buffer<T>(nodes * D);
+        plane.upper_corners = context_.buffer<T>(nodes * D);
+        return plane;
+    }
+
+    void summarise(const OwnedDevicePlane<T>& plane, const std::int32_t* first, const DeviceBoxes<T>& below) {
+        launch_threads(context_, "boxes of nodes", summarise_kernel<T, D>, plane.nodes * lanes_of_node,
+                       {static_cast<std::int32_t>(plane.nodes), first, below, plane.lower_corners.data(),
+                        plane.upper_corners.data(), plane.nodes, plane.smallest_index.data()});
+    }
+
+    [[nodiscard]] OwnedDevicePlane<T> leaves() {
+        OwnedDevicePlane<T> plane = room_for(cuts_ + 1, false);
+        launch_threads(context_, "leaves", make_plane_kernel<std::int32_t>, cuts_ + 1,
+                       {count(), static_cast<std::int32_t>(points_.count), 0, nullptr, position_.data(), nullptr,
+                        plane.first_point.data(), nullptr, nullptr});
+        const DevicePoints<T> points = points_.view();
+        summarise(plane, plane.first_point.data(),
+                  {points.coordinates, points.coordinates, points.stride, points.indices});
+        return plane;
+    }
+
+    /// The plane above the finer one; its cuts become those at hand.
+    [[nodiscard]] OwnedDevicePlane<T> coarser(const OwnedDevicePlane<T>& finer, std::int32_t n_max, std::int32_t cuts) {
+        DeviceBuffer<std::int32_t> selected = context_.buffer<std::int32_t>(cuts_);
+        {
+            const DeviceBuffer<std::uint8_t> is_kept = context_.buffer<std::uint8_t>(cuts_);
+            const DeviceBuffer<std::int32_t> number = context_.buffer<std::int32_t>(1);
+            launch_threads(context_, "coarser cuts", flag_coarser_cuts_kernel<std::int32_t>, cuts_,
+                           {count(), size_.data(), n_max, is_kept.data()});
+            select_flagged(context_, is_kept.data(), cuts_, selected.data(), number.data());
+        }
+        OwnedDevicePlane<T> plane = room_for(std::int64_t{cuts} + 1, true);
+        DeviceBuffer<std::int32_t> sizes = context_.buffer<std::int32_t>(cuts);
+        launch_threads(context_, "coarser plane", make_plane_kernel<std::int32_t>, std::int64_t{cuts} + 1,
+                       {cuts, static_cast<std::int32_t>(points_.count), static_cast<std::int32_t>(finer.nodes),
+                        selected.data(), position_.data(), size_.data(), plane.first_point.data(),
+                        plane.first_child.data(), sizes.data()});
+        summarise(plane, plane.first_child.data(),
+                  {finer.lower_corners.data(), finer.upper_corners.data(), finer.nodes, finer.smallest_index.data()});
+        position_ = context_.buffer<std::int32_t>(cuts);
+        context_.copy(position_.data(), plane.first_point.data() + 1, std::int64_t{cuts} * 4);
+        size_ = std::move(sizes);
+        cuts_ = cuts;
+        return plane;
+    }
+
+    DeviceContext& context_;
+    const DevicePointSet<T>& points_;
+    int sign_exponent_;
+    std::int64_t cuts_ = 0; ///< of the plane that was made last
+    DeviceBuffer<std::int32_t> position_;
+    DeviceBuffer<std::int32_t> size_; ///< of the cells
+};
+
+/// Orders and cuts; runs the stages "order" and "tree" of the context. The points are in memory of the device.
+template <Coordinate T, int D>
+DevicePlaneTree<T> build_device_tree(DeviceContext& context, const PlacedPoints<T>& points,
+                                     const TreeOptions& options) {
+    DevicePlaneTree<T> tree;
+    int sign_exponent = 0;
+    context.stage("order", [&] {
+        DeviceOrder<T, D> order(context, points);
+        tree.points = order.sorted();
+        sign_exponent = order.sign_exponent();
+    });
+    context.stage("tree",
+                  [&] { tree.planes = DevicePlaneCutter<T, D>(context, tree.points, sign_exponent).planes(options); });
+    return tree;
+}
+
+} // namespace kith::detail::inline KITH_GPU

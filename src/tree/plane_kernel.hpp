@@ -1,0 +1,94 @@
+// From the cuts of a plane to its nodes, and to the cuts of the coarser plane, on a GPU: a thread for each cut.
+#pragma once
+
+#include "cuda/words.hpp"
+#include "tree/device_tree.hpp"
+
+#include <array>
+#include <cstdint>
+
+namespace kith::detail::inline KITH_GPU {
+
+/// How many cuts have cells larger than n_max, for the n_max of every plane.
+struct PlaneSizes {
+    int planes = 0;
+    std::array<std::int32_t, most_planes> n_max;
+};
+
+template <class Count>
+struct CountCutsJob {
+    Count cuts;
+    const std::int32_t* size;
+    PlaneSizes sizes;
+    Count* counts; ///< of each plane; 0 before
+};
+
+template <class Count>
+__global__ void count_cuts_kernel(const __grid_constant__ CountCutsJob<Count> job) {
+    const std::int64_t cut = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
+    const std::int32_t size = cut < job.cuts ? job.size[cut] : 0;
+    for (int plane = 0; plane < job.sizes.planes; ++plane) {
+        const unsigned larger = __ballot_sync(whole_warp, size > job.sizes.n_max[plane]);
+        if (larger == 0) {
+            return; // of the whole warp: n_max grows
+        }
+        if (threadIdx.x % warp_size == 0) {
+            atomicAdd(&job.counts[plane], static_cast<Count>(__popc(larger)));
+        }
+    }
+}
+
+/// Flags the cuts of a plane that the coarser one keeps.
+template <class Count>
+struct CoarserCutsJob {
+    Count cuts;
+    const std::int32_t* size;
+    std::int32_t n_max;
+    std::uint8_t* is_kept;
+};
+
+template <class Count>
+__global__ void flag_coarser_cuts_kernel(const __grid_constant__ CoarserCutsJob<Count> job) {
+    const std::int64_t cut = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
+    if (cut < job.cuts) {
+        job.is_kept[cut] = job.size[cut] > job.n_max;
+    }
+}
+
+/// A plane between its cuts. Those of a coarser plane are a selection of the finer plane's; those of the leaves are all.
+template <class Count>
+struct PlaneKernelJob {
+    Count cuts;
+    std::int32_t points;
+    Count finer_nodes;            ///< of a coarser plane
+    const std::int32_t* selected; ///< of the finer plane's cuts; null for leaves
+    const std::int32_t* position; ///< of the finer plane's cuts; of the leaves' own
+    const std::int32_t* size;
+    std::int32_t* first_point; ///< nodes + 1
+    std::int32_t* first_child; ///< nodes + 1, of a coarser plane
+    std::int32_t* its_size;    ///< of the cells of a coarser plane's cuts
+};
+
+/// One thread more than there are cuts.
+template <class Count>
+__global__ void make_plane_kernel(const __grid_constant__ PlaneKernelJob<Count> job) {
+    const std::int64_t cut = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
+    const bool is_coarser = job.selected != nullptr;
+    if (cut == job.cuts) {
+        job.first_point[0] = 0;
+        job.first_point[job.cuts + 1] = job.points;
+        if (is_coarser) {
+            job.first_child[0] = 0;
+            job.first_child[job.cuts + 1] = job.finer_nodes;
+        }
+    } else if (cut < job.cuts) {
+        const std::int32_t source = is_coarser ? job.selected[cut] : static_cast<std::int32_t>(cut);
+        job.first_point[cut + 1] = job.position[source];
+        if (is_coarser) {
+            job.first_child[cut + 1] = source + 1;
+            job.its_size[cut] = job.size[source];
+        }
+    }
+}
+
+} // namespace kith::detail::inline KITH_GPU
