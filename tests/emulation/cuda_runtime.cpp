@@ -22,7 +22,6 @@ constexpr std::size_t size_of_device = std::size_t{1} << 28;
 constexpr std::size_t fence = 256;
 constexpr unsigned char fence_byte = 0xFE;
 constexpr unsigned char poison = 0xAB;
-constexpr int most_closings = 500; // of a process; then the memory stays open, since closing it takes time
 
 /// The memory of all devices.
 class Arena {
@@ -83,12 +82,12 @@ public:
     }
 
     void open() {
-        if (opened_++ == 0 && closings_ <= most_closings) {
+        if (opened_++ == 0) {
             protect(PROT_READ | PROT_WRITE);
         }
     }
     void close() {
-        if (--opened_ == 0 && closings_++ < most_closings) {
+        if (--opened_ == 0) {
             protect(PROT_NONE);
         }
     }
@@ -121,7 +120,6 @@ private:
     std::map<std::size_t, Piece> pieces_;
     std::size_t held_ = 0;
     int opened_ = 0;
-    int closings_ = 0;
 };
 
 /// While it lives, the device's memory can be touched.

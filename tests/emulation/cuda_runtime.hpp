@@ -1,7 +1,6 @@
 // The calls of CUDA's runtime that the library makes, on a device that is not there.
 //
-// Its memory can be touched by kernels and copies only: host code that follows a pointer into it ends the program (the
-// first few hundred times that it could). What
+// Its memory can be touched by kernels and copies only: host code that follows a pointer into it ends the program. What
 // was taken is poisoned, has fences around it and is counted. There are two devices, with little memory. Work is done at
 // once, so that every order of a stream holds.
 #pragma once

@@ -10,10 +10,15 @@
 #include <exception>
 #include <memory>
 #include <random>
+#include <span>
 #include <sstream>
 #include <string_view>
 #include <utility>
 #include <vector>
+
+#if defined(__GLIBC__)
+#include <malloc.h>
+#endif
 
 namespace kith::emulation {
 
@@ -86,7 +91,7 @@ struct Thread {
 class Block {
 public:
     Block(std::string name, const Position& position, const std::function<void()>& kernel, std::uint64_t serial,
-          const std::vector<std::unique_ptr<Stack>>& stacks)
+          std::span<const std::unique_ptr<Stack>> stacks)
         : name_(std::move(name)), position_(position), kernel_(kernel), serial_(serial),
           waiting_of_warp_(stacks.size() / warp_size), warp_barriers_(stacks.size() / warp_size) {
         for (const auto& stack : stacks) {
@@ -339,16 +344,24 @@ void run(const std::string& name, const Grid& grid, const std::function<void()>&
     if (current != nullptr) {
         throw KernelError(name + ": launched from within a kernel");
     }
+#if defined(__GLIBC__)
+    static const int heap_is_kept = mallopt(M_TRIM_THRESHOLD, 1 << 26); // or it shrinks and grows with every block
+    (void)heap_is_kept;
+#endif
     std::mt19937_64 random(seed);
-    std::vector<std::unique_ptr<Stack>> stacks(threads);
-    std::generate(stacks.begin(), stacks.end(), [] { return std::make_unique<Stack>(); });
+    static thread_local std::vector<std::unique_ptr<Stack>>
+        stacks; // kept from kernel to kernel: making them takes time
+    while (stacks.size() < threads) {
+        stacks.push_back(std::make_unique<Stack>());
+    }
     std::vector<unsigned> blocks(count_of(grid.blocks));
     for (unsigned i = 0; i < blocks.size(); ++i) {
         blocks[i] = i;
     }
     std::shuffle(blocks.begin(), blocks.end(), random);
     for (const unsigned number : blocks) {
-        Block block(name, Position{{}, index_of(number, grid.blocks), grid}, kernel, ++serial, stacks);
+        Block block(name, Position{{}, index_of(number, grid.blocks), grid}, kernel, ++serial,
+                    std::span(stacks).first(threads));
         const auto restore = [](Block** place) { *place = nullptr; };
         current = &block;
         const std::unique_ptr<Block*, decltype(restore)> restored(&current, restore);
