@@ -120,6 +120,8 @@ struct NeighborBlock {
     std::span<const std::int32_t> indices; ///< rows x k
     DType dtype = DType::float32;
     const void* distances_data = nullptr; ///< rows x k of dtype
+    Device device;                        ///< in whose memory all of it is
+    CudaStream stream = nullptr;          ///< of a GPU: on which the rows are being written
 
     template <Coordinate T>
     [[nodiscard]] std::span<const T> distances() const {

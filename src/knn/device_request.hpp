@@ -8,14 +8,28 @@
 
 namespace kith::detail::inline KITH_GPU {
 
+/// Where rows go: what is null is not wanted; indices have one width or the other.
+template <class T>
+struct DeviceRowMemory {
+    T* distances = nullptr;
+    std::int32_t* indices = nullptr;
+    std::int64_t* wide_indices = nullptr;
+};
+
 template <class T>
 struct DeviceRequest {
     std::int64_t k = 1;
     bool exclude_self = false;
     RankKey<T> limit; ///< only what comes before it counts; all that is as far does, so its index is the largest
     ReportScale<T> report;
-    std::int32_t* indices; ///< the row of a query is that of its original index
-    T* distances;
+    DeviceRowMemory<T> rows;
+    std::int32_t first_position = -1; ///< rows are those of sorted queries from this one on; -1: of original indices
+};
+
+/// A query as its row needs it.
+struct DeviceQuery {
+    std::int32_t index;    ///< the original one; -1: nobody's
+    std::int32_t position; ///< among the sorted queries
 };
 
 /// Rows that one kernel leaves to another: positions among the sorted queries, in no order.

@@ -23,6 +23,8 @@ struct LeafKernelJob {
     DeviceTree<T> sources;
     bool self_search = false; ///< they are one tree
     DeviceRequest<T> request;
+    std::int32_t first_leaf = 0; ///< of the queries
+    std::int32_t end_leaf = 0;
     std::int32_t leaves_of_warp = 1; ///< that follow each other
     float first_reach = 0;           ///< squared radius that may hold k points, for a warp that knows no better
     DeviceRows left;                 ///< gets the rows that are not served
@@ -134,7 +136,7 @@ private:
                 const int found = nearest.found();
                 const bool is_done = !(nearest.last_wanted().squared() > threshold);
                 if (is_done || (threshold == radius && holds_all)) {
-                    write_ranks<T, Rows>(job_.request, nearest, index, 0);
+                    write_ranks<T, Rows>(job_.request, nearest, {index, first_ + row}, 0);
                     pending_ &= ~(1U << row);
                     learn(is_done ? nearest.last_wanted().squared() : radius);
                     break;
@@ -148,7 +150,8 @@ private:
     }
 
     /// The nearest of the block within a squared distance.
-    __device__ Nearest nearest_to(const DevicePlace<T, D, Periodic>& query, std::int32_t index, T threshold) {
+    __device__ __forceinline__ Nearest nearest_to(const DevicePlace<T, D, Periodic>& query, std::int32_t index,
+                                                  T threshold) {
         const int first_waiting = static_cast<int>(threadIdx.x) / warp_size * waiting_room;
         const std::int32_t excluded = job_.request.exclude_self ? index : -1;
         Nearest nearest(waiting_, first_waiting, static_cast<int>(job_.request.k),
@@ -207,14 +210,11 @@ __global__ void __launch_bounds__(leaf_warps* warp_size)
     __shared__ typename Block::Nodes nodes;
     __shared__ typename RowsOfLeaf::Waiting waiting;
 
-    if (job.queries.top < 0) {
-        return;
-    }
     const std::int64_t warp = std::int64_t{blockIdx.x} * leaf_warps + static_cast<int>(threadIdx.x) / warp_size;
-    const std::int64_t end = (warp + 1) * job.leaves_of_warp;
+    const std::int64_t first = job.first_leaf + warp * job.leaves_of_warp;
     Block block(job.sources, coordinates, indices, nodes);
     RowsOfLeaf rows(job, block, waiting);
-    for (std::int64_t leaf = warp * job.leaves_of_warp; leaf < end && leaf < job.queries.planes[0].nodes; ++leaf) {
+    for (std::int64_t leaf = first; leaf < first + job.leaves_of_warp && leaf < job.end_leaf; ++leaf) {
         rows.search(static_cast<std::int32_t>(leaf));
     }
 }

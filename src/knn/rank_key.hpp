@@ -28,6 +28,9 @@ public:
     __device__ RankKey from_lane(int lane) const { return RankKey(__shfl_sync(whole_warp, bits_, lane)); }
     __device__ RankKey across(int lanes) const { return RankKey(__shfl_xor_sync(whole_warp, bits_, lanes)); }
 
+    /// One of two, without a branch: "condition ? a : b" would choose between places in memory, and so keep both there.
+    __device__ static RankKey either(bool first, RankKey a, RankKey b) { return RankKey(first ? a.bits_ : b.bits_); }
+
 private:
     __device__ explicit RankKey(std::uint64_t bits) : bits_(bits) {}
     std::uint64_t bits_;
@@ -49,6 +52,10 @@ public:
     }
     __device__ RankKey across(int lanes) const {
         return {__shfl_xor_sync(whole_warp, squared_, lanes), __shfl_xor_sync(whole_warp, index_, lanes)};
+    }
+
+    __device__ static RankKey either(bool first, RankKey a, RankKey b) {
+        return {first ? a.squared_ : b.squared_, first ? a.index_ : b.index_};
     }
 
 private:

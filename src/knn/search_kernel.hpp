@@ -19,7 +19,9 @@ struct SearchKernelJob {
     DevicePoints<T> queries;
     DeviceTree<T> sources;
     DeviceRequest<T> request;
-    DeviceRows only; ///< these queries; null: all
+    std::int32_t first_query = 0; ///< positions among the sorted queries
+    std::int32_t end_query = 0;
+    DeviceRows only; ///< these queries instead, if not null
 };
 
 /// One query's way through the tree. All members are called by the whole warp.
@@ -146,8 +148,42 @@ private:
     unsigned kept_left_ = 0;
 };
 
+/// Offers all points that may be among the nearest.
+template <class T, int D, bool Periodic, class Nearest, class Offer>
+__device__ void search_nodes(const DeviceTree<T>& tree, const DevicePlace<T, D, Periodic>& where,
+                             NodeFinder<T, D, Periodic>& nodes, Nearest& nearest, const Offer& offer, int lane) {
+    if (tree.top < 0) {
+        return;
+    }
+    const auto search_leaf = [&](std::int32_t leaf) {
+        const std::int64_t end = tree.planes[0].first_point[leaf + 1];
+        for (std::int64_t i = tree.planes[0].first_point[leaf] + lane; i - lane < end; i += warp_size) {
+            RankKey<T> key = no_candidate<T>();
+            if (i < end) {
+                key = {where.squared_distance(
+                           [&](int axis) { return tree.points.coordinates[axis * tree.points.stride + i]; }),
+                       tree.points.indices[i]};
+            }
+            offer(key);
+        }
+    };
+    const std::int32_t first_leaf = nodes.likely_leaf();
+    bool is_first = true;
+    for (std::int32_t leaf = first_leaf; leaf >= 0; leaf = nodes.next_leaf(nearest.bound())) {
+        if (is_first || leaf != first_leaf) {
+            search_leaf(leaf);
+        }
+        if (is_first) {
+            nearest.settle();
+            nodes.start();
+            is_first = false;
+        }
+    }
+}
+
 inline constexpr int search_warps = 4; ///< of a block
 
+/// As many warps as there are queries, or fewer: each takes one after the other.
 template <class T, int D, bool Periodic, int Rows>
 __global__ void __launch_bounds__(search_warps* warp_size)
     search_tree_kernel(const __grid_constant__ SearchKernelJob<T> job) {
@@ -156,44 +192,19 @@ __global__ void __launch_bounds__(search_warps* warp_size)
 
     const int lane = static_cast<int>(threadIdx.x) % warp_size;
     const int warp = static_cast<int>(threadIdx.x) / warp_size;
-    const std::int64_t place = std::int64_t{blockIdx.x} * search_warps + warp;
     const bool is_listed = job.only.rows != nullptr;
-    if (place >= (is_listed ? *job.only.count : job.queries.count)) {
-        return;
+    const std::int64_t queries = is_listed ? *job.only.count : job.end_query - job.first_query;
+    for (std::int64_t place = std::int64_t{blockIdx.x} * search_warps + warp; place < queries;
+         place += std::int64_t{gridDim.x} * search_warps) {
+        const std::int32_t query =
+            is_listed ? job.only.rows[place] : static_cast<std::int32_t>(job.first_query + place);
+        const DevicePlace<T, D, Periodic> where(job.queries.coordinates + query, job.queries.stride,
+                                                job.sources.period.data());
+        NodeFinder<T, D, Periodic> nodes(job.sources, where);
+        find_row<T, Rows>(
+            job.request, waiting, warp * waiting_room, {job.queries.indices[query], query},
+            [&](auto& nearest, const auto& offer) { search_nodes(job.sources, where, nodes, nearest, offer, lane); });
     }
-    const std::int64_t query = is_listed ? job.only.rows[place] : place;
-    const DevicePoints<T>& sources = job.sources.points;
-    const DevicePlace<T, D, Periodic> where(job.queries.coordinates + query, job.queries.stride,
-                                            job.sources.period.data());
-    const std::int32_t row = job.queries.indices[query];
-    NodeFinder<T, D, Periodic> nodes(job.sources, where);
-
-    find_row<T, Rows>(job.request, waiting, warp * waiting_room, row, [&](auto& nearest, const auto& offer) {
-        if (job.sources.top < 0) {
-            return;
-        }
-        const auto search_leaf = [&](std::int32_t leaf) {
-            const std::int64_t end = job.sources.planes[0].first_point[leaf + 1];
-            for (std::int64_t i = job.sources.planes[0].first_point[leaf] + lane; i - lane < end; i += warp_size) {
-                RankKey<T> key = no_candidate<T>();
-                if (i < end) {
-                    key = {where.squared_distance(
-                               [&](int axis) { return sources.coordinates[axis * sources.stride + i]; }),
-                           sources.indices[i]};
-                }
-                offer(key);
-            }
-        };
-        const std::int32_t first_leaf = nodes.likely_leaf();
-        search_leaf(first_leaf);
-        nearest.settle();
-        nodes.start();
-        for (std::int32_t leaf = nodes.next_leaf(nearest.bound()); leaf >= 0; leaf = nodes.next_leaf(nearest.bound())) {
-            if (leaf != first_leaf) {
-                search_leaf(leaf);
-            }
-        }
-    });
 }
 
 } // namespace kith::detail::inline KITH_GPU

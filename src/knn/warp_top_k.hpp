@@ -35,12 +35,12 @@ public:
         for (int row = 0; row < Rows; ++row) {
             const RankKey<T> farthest_first = candidate.across(warp_size - 1);
             const bool mine_is_nearer = list_[row] < farthest_first;
-            const RankKey<T> nearer = mine_is_nearer ? list_[row] : farthest_first;
-            candidate = merged(mine_is_nearer ? farthest_first : list_[row]);
+            const RankKey<T> nearer = RankKey<T>::either(mine_is_nearer, list_[row], farthest_first);
+            candidate = merged(RankKey<T>::either(mine_is_nearer, farthest_first, list_[row]));
             list_[row] = merged(nearer);
         }
         const RankKey<T> last = last_wanted();
-        bound_ = last < bound_ ? last : bound_;
+        bound_ = RankKey<T>::either(last < bound_, last, bound_);
     }
 
     /// The wanted-th neighbour so far; no_candidate() if there are fewer.
@@ -48,7 +48,7 @@ public:
         RankKey<T> last = list_[0];
 #pragma unroll
         for (int row = 1; row < Rows; ++row) {
-            last = (wanted_ - 1) / warp_size == row ? list_[row] : last;
+            last = RankKey<T>::either((wanted_ - 1) / warp_size == row, list_[row], last);
         }
         return last.from_lane((wanted_ - 1) % warp_size);
     }
@@ -71,7 +71,7 @@ public:
 private:
     __device__ RankKey<T> exchanged(RankKey<T> key, int lanes, bool keep_nearer) const {
         const RankKey<T> other = key.across(lanes);
-        return (other < key) == keep_nearer ? other : key;
+        return RankKey<T>::either((other < key) == keep_nearer, other, key);
     }
 
     __device__ RankKey<T> sorted(RankKey<T> key) const {

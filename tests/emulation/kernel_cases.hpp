@@ -5,11 +5,11 @@
 #include "cuda/words.hpp" // first: it gives the kernels' text its words
 
 #include "emulation/grid.hpp"
+#include "emulation/tested_dimensions.hpp"
 #include "knn/device_request.hpp"
 #include "points/device_points.hpp"
 #include "points/point_set.hpp"
 #include "support/cases.hpp"
-#include "support/dimension.hpp"
 
 #include <gtest/gtest.h>
 
@@ -76,8 +76,7 @@ void expect_what_the_oracle_finds(const PointSet<T>& set, const NamedBox& named,
                             options.exclude_self,
                             {radius * radius, std::numeric_limits<std::int32_t>::max()},
                             detail::ReportScale<T>(sources.frame, options.squared),
-                            indices.data(),
-                            rows.distances.data()},
+                            {rows.distances.data(), indices.data(), nullptr}},
                            draw});
     std::copy(indices.begin(), indices.end(), rows.indices.begin());
     EXPECT_TRUE(same_rows<T>(rows, expected.rows(k, options), k))
@@ -91,7 +90,7 @@ void expect_what_the_oracle_finds(const PointSet<T>& set, const NamedBox& named,
 template <class Run>
 void expect_what_the_oracle_finds(const Case& named_case, const Run& run) {
     with_type(named_case.dtype, [&]<class T>(T) {
-        detail::with_dimension(named_case.dimension, [&]<int D>(std::integral_constant<int, D>) {
+        with_tested_dimension(named_case.dimension, [&]<int D>(std::integral_constant<int, D>) {
             const PointSet<T> all = point_set<T>(named_case.set, D);
             const auto first = [&](std::int64_t count) {
                 PointSet<T> some = all;

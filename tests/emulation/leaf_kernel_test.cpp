@@ -32,9 +32,10 @@ std::int32_t run_kernels(const KernelSearch<T, D>& search, const TreeOptions& op
     const detail::DeviceRows left_rows{rows.data(), &count};
     const auto per_warp = static_cast<std::int32_t>(1 + draw.integer(3));
     const float first_reach = std::vector<float>{0, 1e18F, 1e30F}[static_cast<std::size_t>(draw.integer(3))];
-    const detail::LeafKernelJob<T> leaves{device_tree(queries), device_tree(tree), self, search.request, per_warp,
-                                          first_reach,          left_rows};
-    const std::int64_t warps = (queries.planes.empty() ? 0 : queries.planes[0].nodes + per_warp - 1) / per_warp;
+    const auto leaf_count = static_cast<std::int32_t>(queries.planes.empty() ? 0 : queries.planes[0].nodes);
+    const detail::LeafKernelJob<T> leaves{device_tree(queries), device_tree(tree), self,        search.request, 0,
+                                          leaf_count,           per_warp,          first_reach, left_rows};
+    const std::int64_t warps = (leaf_count + per_warp - 1) / per_warp;
     const bool fits = search.request.k <= detail::WarpTopK<T, Rows>::capacity;
     run_warps("search_leaves", fits ? warps : 0, detail::leaf_warps, static_cast<std::uint64_t>(draw.integer(1000)),
               [&] { detail::search_leaves_kernel<T, D, Periodic, Rows>(leaves); });
@@ -43,15 +44,20 @@ std::int32_t run_kernels(const KernelSearch<T, D>& search, const TreeOptions& op
     EXPECT_TRUE(std::adjacent_find(left.begin(), left.end()) == left.end());
     if (fits) {
         for (std::int64_t i = 0; i < queries.points.count; ++i) {
-            const std::int32_t first = search.request.indices[queries.points.indices[i] * search.request.k];
+            const std::int32_t first = search.request.rows.indices[queries.points.indices[i] * search.request.k];
             const bool is_left = std::binary_search(left.begin(), left.end(), static_cast<std::int32_t>(i));
             EXPECT_EQ(first == -7, is_left) << "row " << i;
         }
     }
 
-    const detail::SearchKernelJob<T> rest{device_points(queries.points), device_tree(tree), search.request,
+    const detail::SearchKernelJob<T> rest{device_points(queries.points),
+                                          device_tree(tree),
+                                          search.request,
+                                          0,
+                                          static_cast<std::int32_t>(queries.points.count),
                                           fits ? left_rows : detail::DeviceRows{}};
-    run_warps("search_tree", queries.points.count, detail::search_warps, static_cast<std::uint64_t>(draw.integer(1000)),
+    run_warps("search_tree", 1 + draw.integer(queries.points.count + 1), detail::search_warps,
+              static_cast<std::uint64_t>(draw.integer(1000)),
               [&] { detail::search_tree_kernel<T, D, Periodic, Rows>(rest); });
     return count;
 }
@@ -89,8 +95,7 @@ double share_left(const std::string& name, std::int64_t count, const TreeOptions
         false,
         {std::numeric_limits<T>::infinity(), std::numeric_limits<std::int32_t>::max()},
         detail::ReportScale<T>(sources.frame, false),
-        indices.data(),
-        distances.data()};
+        {distances.data(), indices.data(), nullptr}};
     const std::int32_t left =
         run_kernels<T, 3, Periodic, Rows>(KernelSearch<T, 3>{context, sources, nullptr, request, draw}, options);
     const oracle::Neighbors<T> neighbors(oracle::working_copy<T>(set.coordinates, 3, box));

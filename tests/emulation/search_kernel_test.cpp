@@ -18,7 +18,7 @@ void run_kernel(const KernelSearch<T, D>& search) {
         gathered = detail::gather_points<T, D>(search.context, *search.queries);
     }
     const auto queries = device_points(search.queries != nullptr ? gathered : tree.points);
-    const detail::SearchKernelJob<T> job{queries, device_tree(tree), search.request, {}};
+    const detail::SearchKernelJob<T> job{queries, device_tree(tree), search.request, 0, queries.count, {}};
     const bool long_rows = search.request.k > 32; // above 64 in several passes
     run_warps("search_tree", queries.count, detail::search_warps, static_cast<std::uint64_t>(draw.integer(1000)), [&] {
         if (long_rows) {

@@ -4,8 +4,8 @@
 #include "tree/build_device.hpp"
 #include "tree/plane_tree.hpp"
 
+#include "emulation/tested_dimensions.hpp"
 #include "support/cases.hpp"
-#include "support/dimension.hpp"
 
 #include <gtest/gtest.h>
 
@@ -72,7 +72,7 @@ class TreeOnDevice : public testing::TestWithParam<Case> {};
 
 TEST_P(TreeOnDevice, IsThatOfTheCpu) {
     with_type(GetParam().dtype, [&]<class T>(T) {
-        detail::with_dimension(GetParam().dimension, [&]<int D>(std::integral_constant<int, D>) {
+        with_tested_dimension(GetParam().dimension, [&]<int D>(std::integral_constant<int, D>) {
             const PointSet<T> set = point_set<T>(GetParam().set, D);
             for (const NamedBox& named : set.boxes) {
                 SCOPED_TRACE(named.name);

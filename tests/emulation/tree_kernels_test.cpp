@@ -132,7 +132,7 @@ class TreeKernels : public testing::TestWithParam<Case> {};
 
 TEST_P(TreeKernels, MakeTheTreeOfTheCpu) {
     with_type(GetParam().dtype, [&]<class T>(T) {
-        detail::with_dimension(GetParam().dimension, [&]<int D>(std::integral_constant<int, D>) {
+        with_tested_dimension(GetParam().dimension, [&]<int D>(std::integral_constant<int, D>) {
             const PointSet<T> set = point_set<T>(GetParam().set, D);
             Random draw(D);
             for (const NamedBox& named : set.boxes) {

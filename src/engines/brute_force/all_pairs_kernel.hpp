@@ -38,7 +38,7 @@ __global__ void __launch_bounds__(all_pairs_warps* warp_size)
     const bool is_query = query < job.queries.count; // warps without one still help to load tiles
     const DevicePlace<T, D, Periodic> place(job.queries.coordinates + (is_query ? query : 0), job.queries.stride,
                                             job.period.data());
-    const std::int32_t row = is_query ? job.queries.indices[query] : -1;
+    const DeviceQuery row{is_query ? job.queries.indices[query] : -1, static_cast<std::int32_t>(query)};
 
     find_row<T, Rows>(job.request, waiting, warp * waiting_room, row, [&](const auto& /*nearest*/, const auto& offer) {
         for (std::int64_t first = 0; first < job.sources.count; first += tile) {

@@ -1,0 +1,173 @@
+// The tree of a device for one type and dimension, behind device_index.hpp.
+#pragma once
+
+#include "tree/device_index.hpp"
+
+#include "engines/brute_force/all_pairs_kernel.hpp"
+#include "knn/device_rows.hpp"
+#include "knn/search_device.hpp"
+#include "knn/visit_device.hpp"
+#include "points/place_device.hpp"
+#include "points/transfer.hpp"
+#include "tree/build_device.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <numeric>
+#include <optional>
+
+namespace kith::detail::inline KITH_GPU {
+
+/// Points where kernels can read them; runs the stage "upload" if they must be brought there.
+template <Coordinate T>
+PointsOnDevice<T> points_on_device(DeviceContext& context, const PointsView& points) {
+    if (points.device().kind == DeviceKind::cuda || points.count() == 0) {
+        return {context, points};
+    }
+    std::optional<PointsOnDevice<T>> uploaded;
+    context.stage("upload", [&] { uploaded.emplace(context, points); });
+    return std::move(*uploaded);
+}
+
+template <Coordinate T>
+DeviceRequest<T> device_request(const Frame<T>& frame, const DeviceKnnCall& call) {
+    const T radius = frame.load_radius(call.options.max_distance);
+    return {call.k,
+            call.options.exclude_self,
+            {radius * radius, std::numeric_limits<std::int32_t>::max()},
+            ReportScale<T>(frame, call.options.squared),
+            {},
+            -1};
+}
+
+/// Leaves for a warp each.
+inline TreeOptions device_tree_options(TreeOptions options) {
+    options.leaf_size = std::min(options.leaf_size, most_rows_of_leaf);
+    options.top_size = std::min(options.top_size, warp_size);
+    return options;
+}
+
+template <Coordinate T, int D>
+class DeviceIndexOf final : public DeviceIndex {
+public:
+    DeviceIndexOf(DeviceContext& context, const PointsView& points, const Box& box, const TreeOptions& options)
+        : options_(device_tree_options(options)) {
+        const PointsOnDevice<T> there = points_on_device<T>(context, points);
+        tree_ = build_device_tree<T, D>(context, place_sources_on_device<T, D>(context, there.view(), box), options_);
+    }
+
+    [[nodiscard]] Box box() const override { return resolved_box(tree_.points.frame); }
+    [[nodiscard]] std::int64_t size() const override { return tree_.points.count; }
+    [[nodiscard]] int dimension() const override { return D; }
+    [[nodiscard]] std::span<const std::int32_t> order() const override {
+        return {tree_.points.indices.data(), static_cast<std::size_t>(tree_.points.count)};
+    }
+    [[nodiscard]] int plane_count() const override { return static_cast<int>(tree_.planes.size()); }
+    [[nodiscard]] std::span<const std::int32_t> plane(int index) const override {
+        const OwnedDevicePlane<T>& plane = tree_.planes[static_cast<std::size_t>(index)];
+        return {plane.first_point.data(), static_cast<std::size_t>(plane.nodes + 1)};
+    }
+
+    void search(DeviceContext& context, const PointsView* queries, const DeviceKnnCall& call) const override {
+        if (queries == nullptr) {
+            search_for(context, tree_, call);
+            return;
+        }
+        const PointsOnDevice<T> there = points_on_device<T>(context, *queries);
+        const PlacedPoints<T> placed = place_queries_on_device<T, D>(context, there.view(), tree_.points.frame);
+        search_for(context, build_device_tree<T, D>(context, placed, options_of_queries(queries->count())), call);
+    }
+
+private:
+    /// Leaves of queries about as large in space as those of the sources.
+    [[nodiscard]] TreeOptions options_of_queries(std::int64_t queries) const {
+        TreeOptions options = options_;
+        const double share =
+            static_cast<double>(queries) / static_cast<double>(std::max<std::int64_t>(1, tree_.points.count));
+        options.leaf_size = static_cast<int>(std::clamp(share * options.leaf_size, 1.0, double(options.leaf_size)));
+        return options;
+    }
+
+    void search_for(DeviceContext& context, const DevicePlaneTree<T>& queries, const DeviceKnnCall& call) const {
+        DeviceRequest<T> request = device_request(tree_.points.frame, call);
+        if (call.visitor != nullptr) {
+            context.stage("search", [&] {
+                if (queries.points.count > 0) {
+                    visit_on_device<T, D>(context, queries, tree_, request, *call.visitor);
+                }
+            });
+            return;
+        }
+        const RowsOnDevice<T> rows(context, *call.rows);
+        request.rows = rows.memory();
+        context.stage("search", [&] { DeviceSearch<T, D>(context, queries, tree_).run(request, all_leaves(queries)); });
+        rows.deliver(context);
+    }
+
+    TreeOptions options_;
+    DevicePlaneTree<T> tree_;
+};
+
+/// The working copy in the order given.
+template <Coordinate T, int D>
+DevicePointSet<T> gather_on_device(DeviceContext& context, const PlacedPoints<T>& placed) {
+    const std::int64_t count = placed.view.count();
+    DevicePointSet<T> points(context, placed.frame, count);
+    std::vector<std::int32_t> numbers(static_cast<std::size_t>(count));
+    std::iota(numbers.begin(), numbers.end(), 0);
+    context.copy(points.indices.data(), numbers.data(), count * 4);
+    context.wait(); // for the numbers
+    launch_threads(context, "gathering points", gather_points_kernel<T, D>, count,
+                   {DeviceView<T>::of(placed), points.indices.data(), points.coordinates.data(), points.stride});
+    return points;
+}
+
+template <Coordinate T, int D>
+void run_all_pairs(DeviceContext& context, const DevicePointSet<T>& queries, const DevicePointSet<T>& sources,
+                   const DeviceRequest<T>& request) {
+    const AllPairsJob<T> job{queries.view(), sources.view(), sources.frame.working_period, request};
+    const std::int64_t blocks = (queries.count + all_pairs_warps - 1) / all_pairs_warps;
+    const auto run = [&](auto* kernel) {
+        launch(context, "search of all pairs", kernel, blocks, all_pairs_warps * warp_size, job);
+    };
+    const bool is_short = request.k <= warp_size;
+    if (sources.frame.periodic) {
+        run(is_short ? search_all_pairs_kernel<T, D, true, 1> : search_all_pairs_kernel<T, D, true, 2>);
+    } else {
+        run(is_short ? search_all_pairs_kernel<T, D, false, 1> : search_all_pairs_kernel<T, D, false, 2>);
+    }
+}
+
+template <Coordinate T, int D>
+std::unique_ptr<DeviceIndex> build_device_index(DeviceContext& context, const PointsView& points, const Box& box,
+                                                const TreeOptions& options) {
+    return std::make_unique<DeviceIndexOf<T, D>>(context, points, box, options);
+}
+
+template <Coordinate T, int D>
+void search_all_pairs_on_device(DeviceContext& context, const PointsView& points, const Box& box,
+                                const PointsView* queries, const DeviceKnnCall& call) {
+    const PointsOnDevice<T> there = points_on_device<T>(context, points);
+    const PlacedPoints<T> placed = place_sources_on_device<T, D>(context, there.view(), box);
+    std::optional<PointsOnDevice<T>> queries_there;
+    std::optional<PlacedPoints<T>> placed_queries;
+    if (queries != nullptr) {
+        queries_there.emplace(points_on_device<T>(context, *queries));
+        placed_queries = place_queries_on_device<T, D>(context, queries_there->view(), placed.frame);
+    }
+    DeviceRequest<T> request = device_request(placed.frame, call);
+    const RowsOnDevice<T> rows(context, *call.rows);
+    request.rows = rows.memory();
+    context.stage("search", [&] {
+        const DevicePointSet<T> sources = gather_on_device<T, D>(context, placed);
+        if (placed_queries) {
+            run_all_pairs<T, D>(context, gather_on_device<T, D>(context, *placed_queries), sources, request);
+        } else {
+            run_all_pairs<T, D>(context, sources, sources, request);
+        }
+    });
+    rows.deliver(context);
+}
+
+} // namespace kith::detail::inline KITH_GPU
