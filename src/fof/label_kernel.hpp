@@ -7,7 +7,7 @@
 // whole numbers, and so do not depend on order.
 //
 // Scratch: two numbers a point, parents included, and a byte while groups are listed. Sizes are counted in what becomes
-// the labels, and single points are counted in what was the parents.
+// the labels, and single points are counted in what was the parents. Index, of positions, sizes and labels, is int32.
 #pragma once
 
 #include "fof/device_union_find.hpp"
@@ -23,19 +23,21 @@ __device__ inline std::int64_t place_of_thread() {
     return std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
 }
 
+template <class Index>
 struct CensusKernelJob {
-    std::int32_t count;
+    Index count;
     DeviceUnionFind groups;
-    const std::int32_t* indices;  ///< original ones, by position
-    std::int32_t* sizes;          ///< by position of the root
-    std::int32_t* smallest_index; ///< likewise
+    const Index* indices;  ///< original ones, by position
+    Index* sizes;          ///< by position of the root
+    Index* smallest_index; ///< likewise
 };
 
 /// Makes every point point at its root, and every point a group of one.
-__global__ inline void start_census_kernel(const __grid_constant__ CensusKernelJob job) {
+template <class Index>
+__global__ void start_census_kernel(const __grid_constant__ CensusKernelJob<Index> job) {
     const std::int64_t place = place_of_thread();
     if (place < job.count) {
-        const auto point = static_cast<std::int32_t>(place);
+        const auto point = static_cast<Index>(place);
         job.groups.set_parent(point, job.groups.find(point));
         job.sizes[point] = 1;
         job.smallest_index[point] = job.indices[point];
@@ -43,25 +45,26 @@ __global__ inline void start_census_kernel(const __grid_constant__ CensusKernelJ
 }
 
 /// Adds every member to its root. The grid has whole warps.
-__global__ inline void take_census_kernel(const __grid_constant__ CensusKernelJob job) {
-    constexpr std::int32_t nobody = -1;
+template <class Index>
+__global__ void take_census_kernel(const __grid_constant__ CensusKernelJob<Index> job) {
+    constexpr Index nobody = -1;
     const std::int64_t place = place_of_thread();
     const int lane = static_cast<int>(threadIdx.x) % warp_size;
-    std::int32_t root = nobody;
-    std::int32_t index = std::numeric_limits<std::int32_t>::max();
+    Index root = nobody;
+    Index index = std::numeric_limits<Index>::max();
     if (place < job.count) {
-        const auto point = static_cast<std::int32_t>(place);
-        const std::int32_t parent = job.groups.find(point);
+        const auto point = static_cast<Index>(place);
+        const Index parent = job.groups.find(point);
         root = parent == point ? nobody : parent; // it has counted itself
         index = job.indices[point];
     }
-    const std::int32_t before = __shfl_up_sync(whole_warp, root, 1);
+    const Index before = __shfl_up_sync(whole_warp, root, 1);
     const unsigned starts = __ballot_sync(whole_warp, lane == 0 || before != root);
     const unsigned later_starts = lane + 1 < warp_size ? starts >> (lane + 1) : 0;
     const int left = later_starts != 0 ? __ffs(static_cast<int>(later_starts)) : warp_size - lane; // of this run
 #pragma unroll
     for (int lanes = 1; lanes < warp_size; lanes *= 2) {
-        const std::int32_t other = __shfl_down_sync(whole_warp, index, lanes);
+        const Index other = __shfl_down_sync(whole_warp, index, lanes);
         index = lanes < left ? lesser(index, other) : index;
     }
     if (root != nobody && ((starts >> lane) & 1U) != 0) {
@@ -70,16 +73,18 @@ __global__ inline void take_census_kernel(const __grid_constant__ CensusKernelJo
     }
 }
 
+template <class Index>
 struct GroupListKernelJob {
-    CensusKernelJob census;
-    std::uint8_t* is_group;      ///< of two members or more: by position of the root
-    std::int32_t* label_of_root; ///< becomes -1 for single points; may be the smallest indices
+    CensusKernelJob<Index> census;
+    std::uint8_t* is_group; ///< of two members or more: by position of the root
+    Index* label_of_root;   ///< becomes -1 for single points; may be the smallest indices
 };
 
-__global__ inline void flag_groups_kernel(const __grid_constant__ GroupListKernelJob job) {
+template <class Index>
+__global__ void flag_groups_kernel(const __grid_constant__ GroupListKernelJob<Index> job) {
     const std::int64_t place = place_of_thread();
     if (place < job.census.count) {
-        const auto point = static_cast<std::int32_t>(place);
+        const auto point = static_cast<Index>(place);
         const bool is_root = job.census.groups.find(point) == point;
         const bool is_single = is_root && job.census.sizes[point] == 1;
         job.is_group[point] = is_root && !is_single ? 1 : 0;
@@ -90,70 +95,79 @@ __global__ inline void flag_groups_kernel(const __grid_constant__ GroupListKerne
 }
 
 /// Keys sort groups by decreasing size, then by smallest index.
+template <class Index>
 struct GroupKeysKernelJob {
-    std::int32_t groups;
-    const std::int32_t* roots;
-    const std::int32_t* sizes; ///< by position of the root
-    const std::int32_t* smallest_index;
+    Index groups;
+    const Index* roots;
+    const Index* sizes; ///< by position of the root
+    const Index* smallest_index;
     std::uint64_t* keys;
 };
 
-__global__ inline void make_group_keys_kernel(const __grid_constant__ GroupKeysKernelJob job) {
+template <class Index>
+__global__ void make_group_keys_kernel(const __grid_constant__ GroupKeysKernelJob<Index> job) {
     const std::int64_t group = place_of_thread();
     if (group < job.groups) {
-        const std::int32_t root = job.roots[group];
+        const Index root = job.roots[group];
         const std::uint32_t rank = ~static_cast<std::uint32_t>(job.sizes[root]);
         job.keys[group] = std::uint64_t{rank} << 32 | static_cast<std::uint32_t>(job.smallest_index[root]);
     }
 }
 
+template <class Index>
 struct GroupLabelsKernelJob {
-    std::int32_t groups;
+    Index groups;
     const std::uint64_t* keys; ///< sorted
-    const std::int32_t* roots; ///< likewise
-    std::int32_t* sizes;       ///< gets them by label
-    std::int32_t* label_of_root;
+    const Index* roots;        ///< likewise
+    Index* sizes;              ///< gets them by label
+    Index* label_of_root;
 };
 
-__global__ inline void label_groups_kernel(const __grid_constant__ GroupLabelsKernelJob job) {
+template <class Index>
+__global__ void label_groups_kernel(const __grid_constant__ GroupLabelsKernelJob<Index> job) {
     const std::int64_t label = place_of_thread();
     if (label < job.groups) {
-        job.sizes[label] = static_cast<std::int32_t>(~static_cast<std::uint32_t>(job.keys[label] >> 32));
-        job.label_of_root[job.roots[label]] = static_cast<std::int32_t>(label);
+        job.sizes[label] = static_cast<Index>(~static_cast<std::uint32_t>(job.keys[label] >> 32));
+        job.label_of_root[job.roots[label]] = static_cast<Index>(label);
     }
 }
 
+template <class Index>
 struct LabelsKernelJob {
-    std::int32_t count;
+    Index count;
     DeviceUnionFind groups;
-    const std::int32_t* indices;
-    const std::int32_t* label_of_root;
-    std::int32_t* labels; ///< by original index; -1 for single points
+    const Index* indices;
+    const Index* label_of_root;
+    Index* labels; ///< by original index; -1 for single points
 };
 
-__global__ inline void write_labels_kernel(const __grid_constant__ LabelsKernelJob job) {
+template <class Index>
+__global__ void write_labels_kernel(const __grid_constant__ LabelsKernelJob<Index> job) {
     const std::int64_t place = place_of_thread();
     if (place < job.count) {
-        const auto point = static_cast<std::int32_t>(place);
+        const auto point = static_cast<Index>(place);
         job.labels[job.indices[point]] = job.label_of_root[job.groups.find(point)];
     }
 }
 
+template <class Index>
 struct SinglesKernelJob {
-    std::int32_t count;
-    std::int32_t groups;          ///< of two members or more
-    std::int32_t* labels;         ///< by original index; -1 for single points
-    std::int32_t* singles_before; ///< of each place and of the end; before that is known: whether it is single
+    Index count;
+    Index groups;          ///< of two members or more
+    Index* labels;         ///< by original index; -1 for single points
+    Index* singles_before; ///< of each place and of the end; before that is known: whether it is single
 };
 
-__global__ inline void flag_singles_kernel(const __grid_constant__ SinglesKernelJob job) {
+template <class Index>
+__global__ void flag_singles_kernel(const __grid_constant__ SinglesKernelJob<Index> job) {
     const std::int64_t place = place_of_thread();
     if (place <= job.count) {
         job.singles_before[place] = place < job.count && job.labels[place] < 0 ? 1 : 0;
     }
 }
 
-__global__ inline void number_singles_kernel(const __grid_constant__ SinglesKernelJob job) {
+template <class Index>
+__global__ void number_singles_kernel(const __grid_constant__ SinglesKernelJob<Index> job) {
     const std::int64_t place = place_of_thread();
     if (place < job.count && job.labels[place] < 0) {
         job.labels[place] = job.groups + job.singles_before[place];

@@ -1,10 +1,10 @@
 // Friends-of-friends on a GPU, from points or their tree to labels: what runs after what.
 //
-// Points are labelled as the CPU labels them, bit for bit. Scratch: 4 bytes a point for parents, 4 for smallest indices,
-// 4 for each node of the tree; while groups are listed a byte a point and at most 2 for their roots; for the sort 24
-// bytes a group of two members or more, and what the sort takes beside. That is some 11 bytes a point where a tenth of
-// the points are groups of their own or less, and 23 where all points are in pairs. The stream is waited for twice: for
-// the number of groups, and for that of single points.
+// Points are labelled as the CPU labels them, bit for bit. Scratch, in bytes: 4 a point for parents, 4 for smallest
+// indices, 4 a node of the tree until all is linked; then 3 a point while groups are listed, and 2 a point and 28 a group
+// of two members or more while they are sorted. That makes 11 a point where groups of two and more are at most a 28th of
+// the points, and 24 where all points are in pairs. The stream is waited for twice: for the number of groups, and for
+// that of single points.
 #pragma once
 
 #include "cuda/device_wide.hpp"
@@ -30,14 +30,15 @@ inline DeviceGroups number_groups(DeviceContext& context, const std::int32_t* in
                                   const DeviceBuffer<std::int32_t>& parents, std::int32_t* labels) {
     const DeviceBuffer<std::int32_t> by_root = context.buffer<std::int32_t>(count); // smallest index, then label
     DeviceBuffer<std::int32_t> roots = context.buffer<std::int32_t>(count / 2 + 1);
-    const CensusKernelJob census{count, DeviceUnionFind(parents.data()), indices, labels, by_root.data()};
-    launch_threads(context, "starting to count groups", start_census_kernel, count, census);
-    launch_threads(context, "counting groups", take_census_kernel, count, census);
+    const CensusKernelJob<std::int32_t> census{count, DeviceUnionFind(parents.data()), indices, labels, by_root.data()};
+    launch_threads(context, "starting to count groups", start_census_kernel<std::int32_t>, count, census);
+    launch_threads(context, "counting groups", take_census_kernel<std::int32_t>, count, census);
     DeviceGroups result;
     {
         const DeviceBuffer<std::uint8_t> is_group = context.buffer<std::uint8_t>(count);
         const DeviceBuffer<std::int32_t> groups = context.buffer<std::int32_t>(1);
-        launch_threads(context, "finding groups", flag_groups_kernel, count, {census, is_group.data(), by_root.data()});
+        launch_threads(context, "finding groups", flag_groups_kernel<std::int32_t>, count,
+                       {census, is_group.data(), by_root.data()});
         select_flagged(context, is_group.data(), count, roots.data(), groups.data());
         result.groups = context.to_host(groups.data());
     }
@@ -45,18 +46,19 @@ inline DeviceGroups number_groups(DeviceContext& context, const std::int32_t* in
     result.sizes = context.buffer<std::int32_t>(groups);
     {
         DeviceBuffer<std::uint64_t> keys = context.buffer<std::uint64_t>(groups);
-        launch_threads(context, "ranking groups", make_group_keys_kernel, groups,
+        launch_threads(context, "ranking groups", make_group_keys_kernel<std::int32_t>, groups,
                        {groups, roots.data(), labels, by_root.data(), keys.data()});
         sort_by_key(context, keys, roots, 64);
-        launch_threads(context, "labelling groups", label_groups_kernel, groups,
+        launch_threads(context, "labelling groups", label_groups_kernel<std::int32_t>, groups,
                        {groups, keys.data(), roots.data(), result.sizes.data(), by_root.data()});
     }
-    launch_threads(context, "writing labels", write_labels_kernel, count,
+    launch_threads(context, "writing labels", write_labels_kernel<std::int32_t>, count,
                    {count, census.groups, indices, by_root.data(), labels});
-    const SinglesKernelJob singles{count, groups, labels, parents.data()};
-    launch_threads(context, "finding single points", flag_singles_kernel, std::int64_t{count} + 1, singles);
+    const SinglesKernelJob<std::int32_t> singles{count, groups, labels, parents.data()};
+    launch_threads(context, "finding single points", flag_singles_kernel<std::int32_t>, std::int64_t{count} + 1,
+                   singles);
     exclusive_sum(context, singles.singles_before, std::int64_t{count} + 1, singles.singles_before);
-    launch_threads(context, "numbering single points", number_singles_kernel, count, singles);
+    launch_threads(context, "numbering single points", number_singles_kernel<std::int32_t>, count, singles);
     result.singles = context.to_host(singles.singles_before + count);
     return result;
 }

@@ -73,6 +73,9 @@ __global__ void mark_whole_nodes_kernel(const __grid_constant__ WholeNodesKernel
 }
 
 inline constexpr int link_warps = 4; ///< of a block
+/// Blocks at a time on a multiprocessor, at least: leaves 64 registers where a box takes few of them, else 128.
+template <class T, int D>
+inline constexpr int link_blocks = D * sizeof(T) <= 24 ? 8 : 4;
 
 /// The leaf of this warp; may be one that is not there.
 __device__ inline std::int64_t leaf_of_warp() {
@@ -81,7 +84,7 @@ __device__ inline std::int64_t leaf_of_warp() {
 
 /// Gives all points their first parents, by the links within their leaf. The grid has a warp for each leaf.
 template <class T, int D, bool Periodic>
-__global__ void __launch_bounds__(link_warps* warp_size)
+__global__ void __launch_bounds__(link_warps* warp_size, link_blocks<T, D>)
     link_inside_leaves_kernel(const __grid_constant__ LinkKernelJob<T> job) {
     const DevicePlane<T>& leaves = job.tree.planes[0];
     const std::int64_t leaf = leaf_of_warp();
@@ -232,7 +235,7 @@ private:
 
 /// Joins all friends of which one is in a leaf and one in a later leaf. The grid has a warp for each leaf.
 template <class T, int D, bool Periodic>
-__global__ void __launch_bounds__(link_warps* warp_size)
+__global__ void __launch_bounds__(link_warps* warp_size, link_blocks<T, D>)
     link_leaves_kernel(const __grid_constant__ LinkKernelJob<T> job) {
     const std::int64_t leaf = leaf_of_warp();
     if (leaf < job.tree.planes[0].nodes) {

@@ -31,10 +31,12 @@ __global__ void separate_points_kernel(const __grid_constant__ AllLinksJob<T> jo
 }
 
 inline constexpr int all_links_tile = 128; ///< points, and threads of a block
+inline constexpr int all_links_blocks = 8; ///< at a time on a multiprocessor, at least: leaves 64 registers
 
 /// The grid has a block for each tile.
 template <class T, int D, bool Periodic>
-__global__ void __launch_bounds__(all_links_tile) link_all_pairs_kernel(const __grid_constant__ AllLinksJob<T> job) {
+__global__ void __launch_bounds__(all_links_tile, all_links_blocks)
+    link_all_pairs_kernel(const __grid_constant__ AllLinksJob<T> job) {
     constexpr int tile = all_links_tile;
     __shared__ SharedArray<T, D * tile> coordinates;
 
