@@ -22,6 +22,14 @@ public:
           lane_(static_cast<int>(threadIdx.x) % warp_size), has_point_(lane_ < count),
           place_(points.coordinates + first + (has_point_ ? lane_ : 0), points.stride, period.data()) {}
 
+    [[nodiscard]] __device__ std::int32_t point() const { return first_ + lane_; } ///< of this lane
+
+    /// Whether there may be friends of this lane's point in a box.
+    template <class Lower, class Upper>
+    [[nodiscard]] __device__ bool is_near(const Lower& lower, const Upper& upper) const {
+        return has_point_ && !(squared_length_ < place_.least_squared_distance(lower, upper));
+    }
+
     /// Which of the candidates, bits counted from `first_other`, are friends of this lane's point.
     [[nodiscard]] __device__ unsigned among(std::int32_t first_other, unsigned candidates) const {
         unsigned friends = 0;
@@ -50,14 +58,14 @@ public:
             free &= ~members;
         }
         if (has_point_) {
-            groups.set_parent(first_ + lane_, first_ + root);
+            groups.set_parent(point(), first_ + root);
         }
     }
 
     /// Joins this lane's point with its friends, bits counted from `first_other`.
     __device__ void join(const DeviceUnionFind& groups, std::int32_t first_other, unsigned friends) const {
         for (; friends != 0; friends &= friends - 1) {
-            groups.unite(first_ + lane_, first_other + __ffs(static_cast<int>(friends)) - 1);
+            groups.unite(point(), first_other + __ffs(static_cast<int>(friends)) - 1);
         }
     }
 

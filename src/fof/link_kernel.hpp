@@ -143,12 +143,11 @@ public:
             walk_depth_first(
                 job_.tree, [&](int plane, std::int32_t node) { return is_wanted(plane, node); },
                 [&](int plane, std::int32_t node) {
-                    const std::int32_t other = job_.marks[plane][node];
-                    if (__any_sync(whole_warp, are_joined(other))) { // since it was asked for
+                    if (!__any_sync(whole_warp, may_be_linked(points, plane, node))) {
                         return false;
                     }
                     if (plane == 0) {
-                        link_with_leaf(points, node, other);
+                        link_with_leaf(points, node);
                     }
                     return true;
                 });
@@ -189,10 +188,25 @@ private:
         return false;
     }
 
-    __device__ void link_with_leaf(const FriendSearch<T, D, Periodic>& points, std::int32_t leaf, std::int32_t mark) {
+    /// Whether this lane's point may have friends in a node that it is not known to be joined with.
+    [[nodiscard]] __device__ bool may_be_linked(const FriendSearch<T, D, Periodic>& points, int plane,
+                                                std::int32_t node) {
+        const DevicePlane<T>& nodes = job_.tree.planes[plane];
+        if (!points.is_near([&](int axis) { return nodes.lower_corners[axis * nodes.stride + node]; },
+                            [&](int axis) { return nodes.upper_corners[axis * nodes.stride + node]; })) {
+            return false;
+        }
+        const std::int32_t other = job_.marks[plane][node];
+        if (is_one_group() || other == not_one_group) {
+            return !are_joined(other);
+        }
+        return job_.groups.known_root(points.point()) != job_.groups.known_root(other);
+    }
+
+    __device__ void link_with_leaf(const FriendSearch<T, D, Periodic>& points, std::int32_t leaf) {
         const std::int32_t begin = job_.tree.planes[0].first_point[leaf];
         const std::int32_t size = job_.tree.planes[0].first_point[leaf + 1] - begin;
-        const bool one_is_enough = mark != not_one_group;
+        const bool one_is_enough = job_.marks[0][leaf] != not_one_group;
         for (std::int32_t i = 0; i < size; i += warp_size) {
             const std::int32_t first = begin + i;
             const unsigned candidates = __ballot_sync(whole_warp, lane_ < size - i && is_candidate(first + lane_));
