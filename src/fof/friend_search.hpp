@@ -45,14 +45,14 @@ public:
     /// Gives the points their first parents, by the links among themselves.
     __device__ void start_groups(const DeviceUnionFind& groups) const {
         unsigned free = whole_warp >> (warp_size - count_);
-        const unsigned friends = among(first_, free); // with itself
+        const unsigned friends = among(first_, free);
         int root = 0;
         while (free != 0) { // groups one after the other, each grown until it has no more friends
             const int lowest = __ffs(static_cast<int>(free)) - 1;
             unsigned members = 1U << lowest;
             for (unsigned before = 0; before != members;) {
                 before = members;
-                members = __ballot_sync(whole_warp, (friends & before) != 0);
+                members |= __ballot_sync(whole_warp, (friends & before) != 0);
             }
             root = ((members >> lane_) & 1U) != 0 ? lowest : root;
             free &= ~members;
