@@ -58,7 +58,7 @@ struct Frame {
     }
 
     /// Inside [origin, origin + period]: bit for bit; outside: the image inside, computed in float64, rounded once.
-    [[nodiscard]] T wrap(T x, int axis) const noexcept {
+    [[nodiscard]] KITH_HOST_DEVICE T wrap(T x, int axis) const noexcept {
         if (is_inside(x, axis)) {
             return x;
         }
@@ -73,12 +73,12 @@ struct Frame {
     }
 
     /// Whether a raw coordinate needs no wrapping.
-    [[nodiscard]] bool is_inside(T x, int axis) const noexcept {
+    [[nodiscard]] KITH_HOST_DEVICE bool is_inside(T x, int axis) const noexcept {
         return period[axis] == 0 || (x >= origin[axis] && x - origin[axis] <= period[axis]);
     }
 
     /// The largest raw coordinate inside a periodic axis.
-    [[nodiscard]] T last_inside(int axis) const noexcept {
+    [[nodiscard]] KITH_HOST_DEVICE T last_inside(int axis) const noexcept {
         T y = origin[axis] + period[axis];
         while (y - origin[axis] > period[axis]) {
             y = std::nextafter(y, origin[axis]);
