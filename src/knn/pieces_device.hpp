@@ -106,7 +106,7 @@ private:
         using Bytes = DeviceBytes<T, D>;
         const std::int64_t row = request_.k * static_cast<std::int64_t>(sizeof(T) + sizeof(std::int32_t));
         const std::int64_t point = 2 * Bytes::tree + Bytes::building + Bytes::raw + 3 * row;
-        constexpr std::int64_t least = 256; // fewer are not worth the trouble: what is missing is said
+        constexpr std::int64_t least = 64; // fewer are not worth the trouble: what is missing is said
         return std::max(least, context_.memory()->left() / point);
     }
 

@@ -215,7 +215,7 @@ TEST(CatalogueOnDevice, LooksRowsUpWhereMemoryIsShort) {
     const Sample<double> made = sample<double>({3000, 500, 20}, 3, 12);
     const Particles particles = made.everything();
     const Box box = Box::periodic(sample_period);
-    const Catalogue expected = catalogue(made.groups, particles, box);
+    const Catalogue expected = catalogue(made.groups, particles, box, {}, cpu(1));
     const std::int64_t with_all_gathered = found_on_device(made.groups, particles, box, 20).stages.at(0).peak_bytes;
     const std::int64_t half_of_positions = 3 * 4 * made.count(); // more than that would be too little for the sort
     for (const std::int64_t less : {std::int64_t{1}, half_of_positions}) {
