@@ -1,0 +1,190 @@
+#!/bin/bash
+# Everything that is to be known of kith on a GPU, in eight minutes: facts, the main rows of the benchmark, the GPU tests,
+# the memory checker, the other rows, a simulated universe. Usage: gpu_check.sh BUILD OUTPUT, where BUILD is a build folder
+# or what gpu_pack.sh made of one, and OUTPUT a folder for results and logs.
+#
+# Needs the driver; takes python3 with CuPy and compute-sanitizer where they are. Each part has a limit of its own, within
+# that of the whole, and each row and test runs in a process of its own: what hangs or crashes costs only itself. Exit
+# status: 0 all is well, 1 something failed, 2 the arguments make no sense, 3 there is no GPU.
+set -u
+whole=470 # seconds
+
+if [ $# -ne 2 ] || [ ! -x "$1/bin/bench_gpu" ]; then
+    echo "usage: gpu_check.sh BUILD OUTPUT; BUILD/bin holds bench_gpu" >&2
+    exit 2
+fi
+build=$(cd "$1" && pwd)
+here=$(cd "$(dirname "$0")" && pwd)
+mkdir -p "$2" || exit 2
+output=$(cd "$2" && pwd)
+export LD_LIBRARY_PATH="$build/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
+results=$output/gpu-$(date +%Y-%m-%d-%H%M).json
+log=$output/gpu_check.log
+summary=$output/summary.txt
+: >"$log"
+: >"$summary"
+status=0
+commit=$(cat "$build/commit" 2>/dev/null || git -C "$here" rev-parse HEAD 2>/dev/null || echo unknown)
+
+left() { echo $((whole - SECONDS)); }
+
+# say NAME WHAT: a line of the table at the end.
+say() { printf '%-24s %s\n' "$1" "$2" | tee -a "$summary"; }
+
+# part SECONDS: begins a part that may take that long, or what is left of the whole.
+part() {
+    part_end=$((SECONDS + $1))
+    if [ "$part_end" -gt "$whole" ]; then
+        part_end=$whole
+    fi
+}
+
+# run NAME LIMIT COMMAND...: runs it within its limit and that of the part; its output goes to the log. The status is its
+# own, 124 if it was stopped, 125 if there was no time left to begin.
+run() {
+    local name=$1 limit=$2 rest=$((part_end - SECONDS)) code
+    shift 2
+    if [ "$rest" -lt 1 ]; then
+        return 125
+    fi
+    if [ "$limit" -gt "$rest" ]; then
+        limit=$rest
+    fi
+    printf '\n== %s\n' "$name" >>"$log"
+    timeout --kill-after=5 "$limit" "$@" >"$output/last" 2>&1
+    code=$?
+    cat "$output/last" >>"$log"
+    if [ "$code" -eq 137 ]; then
+        code=124
+    fi
+    return "$code"
+}
+
+# rows NAME OPTION...: each row of bench_gpu that the options choose, in a process of its own.
+rows() {
+    local name=$1 row code good=0 bad=0 unmeasured=0 missed=0
+    shift
+    for row in $("$build/bin/bench_gpu" --list "$@"); do
+        run "$row" 45 "$build/bin/bench_gpu" "$@" --rows "^$row\$" --output "$results" --commit "$commit"
+        code=$?
+        if [ "$code" -eq 125 ]; then
+            unmeasured=$((unmeasured + 1))
+            continue
+        fi
+        tail -n +3 "$output/last"
+        if grep -q MISSED "$output/last"; then
+            missed=$((missed + 1))
+        fi
+        if [ "$code" -eq 0 ]; then
+            good=$((good + 1))
+        else
+            bad=$((bad + 1))
+            say "$row" "FAILED: $(reason "$code")"
+        fi
+    done
+    say "$name" "$good right ($missed of them missed a goal), $bad failed, $unmeasured not begun for lack of time"
+    if [ "$bad" -gt 0 ]; then
+        status=1
+    fi
+}
+
+# reason STATUS: why the last run failed, in a line.
+reason() {
+    case $1 in
+    124) echo "took too long and was stopped" ;;
+    125) echo "not begun for lack of time" ;;
+    *) echo "status $1: $(grep -E 'FAILED|WRONG|ERROR SUMMARY|error|Error' "$output/last" | tail -1 | cut -c1-160)" ;;
+    esac
+}
+
+"$build/bin/bench_gpu" --rows '^switch_1e3_tree$' --repetitions 1 >"$output/last" 2>&1
+if [ $? -eq 3 ]; then
+    cat "$output/last" >&2
+    echo "gpu_check.sh: there is no GPU here; nothing was checked" >&2
+    exit 3
+fi
+
+part 10
+if run facts 10 nvidia-smi; then
+    cat "$output/last"
+    run clocks 5 nvidia-smi -q -d CLOCK,POWER,TEMPERATURE,ECC
+    say facts "$(nvidia-smi --format=csv,noheader --query-gpu=name,driver_version,memory.total,mig.mode.current | head -1)"
+else
+    say facts "nvidia-smi: $(reason $?)"
+fi
+
+echo
+part 170
+rows "main rows" --main
+
+shopt -s nullglob
+tests=("$build"/bin/test_cuda*)
+part 90
+if [ ${#tests[@]} -eq 0 ]; then
+    say tests "left out: there is no test_cuda* in $build/bin"
+fi
+for test in "${tests[@]}"; do
+    name=$(basename "$test")
+    if run "$name" 60 "$test" --gtest_brief=1; then
+        say "$name" "$(grep -E '^\[ +(PASSED|SKIPPED) +\]' "$output/last" | tr '\n' ' ')"
+    else
+        say "$name" "FAILED: $(reason $?)"
+        status=1
+    fi
+done
+
+# Small cases only: the checker slows kernels down a hundredfold. Names of cases that make large sets say so.
+part 70
+sanitizer=$(command -v compute-sanitizer || ls /usr/local/cuda/bin/compute-sanitizer 2>/dev/null)
+if [ -z "$sanitizer" ]; then
+    say compute-sanitizer "left out: it is not there"
+else
+    for tool in memcheck racecheck; do
+        for test in "${tests[@]}"; do
+            name=$(basename "$test")
+            run "$tool $name" 30 "$sanitizer" --tool "$tool" --error-exitcode 9 --print-limit 5 \
+                "$test" --gtest_brief=1 --gtest_fail_fast --gtest_filter="${KITH_SANITIZED:-*-*[Ll]arge*:*[Ll]ong*}"
+            code=$?
+            if [ "$code" -eq 0 ]; then
+                say "$tool $name" "nothing found"
+            elif [ "$code" -ge 124 ]; then
+                errors=$(grep -c '=========.*\(Invalid\|Race\|hazard\)' "$output/last")
+                say "$tool $name" "$(reason "$code"); $errors complaints until then"
+                [ "$errors" -eq 0 ] || status=1
+            else
+                say "$tool $name" "FAILED: $(reason "$code")"
+                status=1
+            fi
+        done
+        run "$tool bench_gpu" 30 "$sanitizer" --tool "$tool" --error-exitcode 9 --print-limit 5 \
+            "$build/bin/bench_gpu" --rows '^switch_(1|5)e3_tree$' --repetitions 1
+        code=$?
+        if [ "$code" -eq 0 ]; then
+            say "$tool bench_gpu" "nothing found"
+        else
+            say "$tool bench_gpu" "$(reason "$code")"
+            [ "$code" -ge 124 ] || status=1
+        fi
+    done
+fi
+
+part 90
+rows "other rows" --rest
+
+part 60
+if [ "$(left)" -lt 15 ]; then
+    say "simulated universe" "not begun for lack of time"
+elif ! python3 -c 'import cupy' 2>/dev/null; then
+    say "simulated universe" "left out: python3 has no CuPy"
+elif run "simulated universe" 50 python3 "$here/gpu/cosmic_field.py" --n 256 "$output/cosmic.f32"; then
+    rows "simulated universe" --positions "$output/cosmic.f32"
+else
+    say "simulated universe" "FAILED: $(reason $?)"
+    status=1
+fi
+rm -f "$output/cosmic.f32" "$output/last"
+
+echo
+echo "commit $commit, $SECONDS s; results in $results, everything said in $log"
+cat "$summary"
+exit $status
