@@ -16,15 +16,19 @@ endif()
 # Answers are the same bits everywhere: no contraction, no fast-math (docs/semantics.md).
 add_library(kith_options INTERFACE)
 target_compile_features(kith_options INTERFACE cxx_std_20)
-target_compile_options(kith_options INTERFACE -ffp-contract=off -fno-fast-math -fno-math-errno)
+target_compile_options(kith_options INTERFACE
+    "$<$<COMPILE_LANGUAGE:CXX>:-ffp-contract=off;-fno-fast-math;-fno-math-errno>"
+    "$<$<COMPILE_LANGUAGE:CUDA>:-std=c++20;--fmad=false;--expt-relaxed-constexpr;-Xcompiler=-ffp-contract=off>")
 if(KITH_WERROR)
-    target_compile_options(kith_options INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion
-        -Wno-psabi -Werror)
+    set(kith_warnings -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion -Wno-psabi -Werror)
+    target_compile_options(kith_options INTERFACE
+        "$<$<COMPILE_LANGUAGE:CXX>:${kith_warnings}>"
+        "$<$<COMPILE_LANGUAGE:CUDA>:--Werror=all-warnings;-Xcompiler=-Wall,-Wextra,-Werror>")
 endif()
 
 function(kith_compile target)
     target_link_libraries(${target} PRIVATE $<BUILD_INTERFACE:kith_options>)
-    set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE ON)
+    set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE ON LINKER_LANGUAGE CXX)
     # A shared kith shows its symbols: headers carry no export marks, and the tests reach inside.
     if(NOT BUILD_SHARED_LIBS)
         set_target_properties(${target} PROPERTIES CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)

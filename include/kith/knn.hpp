@@ -38,7 +38,7 @@ struct KnnOptions {
     IndexType index_type = IndexType::int32;
 };
 
-/// Row-major n x k memory that the caller owns. A missing neighbour is index -1 at distance +infinity. Either pointer
+/// Row-major n x k memory that the caller owns, the host's or, for searches on a GPU, that GPU's. A missing neighbour is index -1 at distance +infinity. Either pointer
 /// may be null: that half is not written. Distances must be of the points' own type, and both be aligned for theirs. The
 /// memory must not overlap the points: it serves as working memory before rows are written, and holds anything if a call
 /// throws.
@@ -69,16 +69,20 @@ private:
     DType dtype_ = DType::float32;
 };
 
-/// An owned result: rows() x k() indices and distances, row-major, rows in the order of the queries as given.
+/// An owned result: rows() x k() indices and distances, row-major, rows in the order of the queries as given. It is in the
+/// memory in which the queries were, or the points of a self-search: the host's, or a GPU's.
 class KnnResult {
 public:
     /// Uninitialised memory for rows x k; throws out_of_memory with the bytes needed.
     KnnResult(std::int64_t rows, std::int64_t k, IndexType index_type, DType dtype);
+    KnnResult(KnnResult&&) noexcept = default;
+    KnnResult& operator=(KnnResult&&) noexcept = default;
 
     [[nodiscard]] std::int64_t rows() const noexcept { return rows_; }
     [[nodiscard]] std::int64_t k() const noexcept { return k_; }
     [[nodiscard]] IndexType index_type() const noexcept { return index_type_; }
     [[nodiscard]] DType dtype() const noexcept { return dtype_; }
+    [[nodiscard]] Device device() const noexcept { return device_; } ///< in whose memory the rows are
 
     /// Throws invalid_argument if the result holds the other width.
     [[nodiscard]] std::span<const std::int32_t> indices() const;
@@ -99,16 +103,16 @@ public:
 
 private:
     friend struct KnnResultAccess;
+    KnnResult(std::int64_t rows, std::int64_t k, IndexType index_type, DType dtype, Device device)
+        : rows_(rows), k_(k), index_type_(index_type), dtype_(dtype), device_(device) {}
     void require(DType dtype) const;
-    struct Free {
-        void operator()(void* memory) const noexcept;
-    };
-    std::unique_ptr<void, Free> indices_;
-    std::unique_ptr<void, Free> distances_;
+    std::shared_ptr<void> indices_;
+    std::shared_ptr<void> distances_;
     std::int64_t rows_ = 0;
     std::int64_t k_ = 0;
     IndexType index_type_;
     DType dtype_;
+    Device device_;
     Engine engine_ = Engine::tree;
 };
 

@@ -22,7 +22,7 @@ struct TreeData;
 
 /// How the tree is cut. The defaults were measured (docs/performance-log.md); answers do not depend on them.
 struct TreeOptions {
-    int leaf_size = 40;         ///< most points in a leaf, n_max of plane 0; 1 or more
+    int leaf_size = 40;         ///< most points in a leaf, n_max of plane 0; 1 or more; on a GPU no more than 32
     int coarsening = 8;         ///< n_max grows by this factor from plane to plane; 2 or more
     int top_size = 256;         ///< coarsening stops once a plane has no more nodes than this; 1 or more
     double regularisation = 50; ///< f_max of section II-D: no node's cell is larger than this times the mean cell of
@@ -32,9 +32,10 @@ struct TreeOptions {
 /// An immutable index over a copy of the points. Copies share it. Thread-safe to query.
 class Tree {
 public:
-    /// Sorts and cuts the points. The view is not kept. Throws Error: invalid_points (NaN, infinity, extent over twice
+    /// Sorts and cuts the points. The view is not kept. A tree that is built on a GPU stays in its memory and is searched
+    /// there. Throws Error: invalid_points (NaN, infinity, extent over twice
     /// the period; the first offending index is named), invalid_argument (box of another dimension, negative period),
-    /// too_large (more than 2^31 - 1 points), unsupported (dimension not built), cancelled.
+    /// too_large (more than 2^31 - 1 points), unsupported (dimension not built), out_of_memory, device, cancelled.
     explicit Tree(const PointsView& points, const Box& box = {}, const TreeOptions& options = {},
                   const Execution& execution = {});
 
@@ -42,16 +43,21 @@ public:
     [[nodiscard]] int dimension() const;
     [[nodiscard]] DType dtype() const noexcept;
 
+    /// In whose memory it is.
+    [[nodiscard]] Device device() const noexcept;
+
     /// The box with every origin resolved.
     [[nodiscard]] const Box& box() const noexcept;
 
-    /// Original index of each point, in z-order. Valid as long as any copy of the tree lives.
+    /// Original index of each point, in z-order, in memory of the tree's device. Valid as long as any copy of the tree
+    /// lives.
     [[nodiscard]] std::span<const std::int32_t> order() const;
 
     /// Planes from the leaves (0) to the top. An empty tree has none.
     [[nodiscard]] int plane_count() const;
 
-    /// First sorted position of every node of a plane, with the size at the end: nodes + 1 numbers.
+    /// First sorted position of every node of a plane, with the size at the end: nodes + 1 numbers, in memory of the
+    /// tree's device.
     [[nodiscard]] std::span<const std::int32_t> plane(int index) const;
 
     /// What building took.

@@ -166,7 +166,7 @@ void run(const Arguments& arguments) {
 
     const std::int64_t points = input.points.rows();
     const std::string box = describe(input.box, input.points.columns);
-    const Execution execution = cpu(arguments.common.threads, bar.callback());
+    const Execution execution = execution_of(arguments.common, bar.callback());
     const Timings neighbors = time_neighbors(arguments, input, execution);
     const Timings groups = time_groups(arguments, input, execution);
     bar.erase();
@@ -180,6 +180,7 @@ void run(const Arguments& arguments) {
         json["dtype"] = name_of(input.points.dtype());
         json["box"] = box;
         json["threads"] = arguments.common.threads;
+        json["device"] = name_of(arguments.common.device);
         json["repetitions"] = arguments.repetitions;
         json["k"] = arguments.k;
         json["knn"] = json_of(neighbors, points);
@@ -193,6 +194,7 @@ void run(const Arguments& arguments) {
     print_line("points", fmt::format("{} in {} dimensions, {}", format_count(points), input.points.columns,
                                      name_of(input.points.dtype())));
     print_line("box", box);
+    print_line("device", name_of(arguments.common.device));
     print_line("threads", arguments.common.threads == 0 ? "all cores" : fmt::format("{}", arguments.common.threads));
     print_line("runs", fmt::format("{}, from unsorted points to results in input order", arguments.repetitions));
     print_timings("knn", fmt::format("k = {}", arguments.k), neighbors, points);
@@ -243,7 +245,7 @@ Command bench_command(CLI::App& program) {
         "Runs that count; 5 by default", "RUNS");
     add_box_option(command, arguments->box);
     add_types_option(command, arguments->types);
-    add_threads_option(command, arguments->common);
+    add_execution_options(command, arguments->common);
     add_json_option(command, arguments->common);
     command.footer("Runs from unsorted points to results in input order; a first run does not count.\n\n"
                    "Examples:\n"

@@ -256,6 +256,7 @@ void print_json_of(const Arguments& arguments, const Findings& findings, const O
     json["dimension"] = findings.snapshot.positions.columns;
     json["dtype"] = name_of(findings.snapshot.positions.dtype());
     json["box"] = describe(findings.box.box, findings.snapshot.positions.columns);
+    json["device"] = name_of(arguments.common.device);
     json["input"] = arguments.snapshot;
     json["format"] = findings.snapshot.header.format;
     json["types"] = describe_types(findings.snapshot);
@@ -317,7 +318,7 @@ void run(const Arguments& arguments, const Invocation& invocation) {
     findings.box = resolve_box(arguments.box, findings.snapshot.header);
     warn_about_unequal_masses(arguments, findings);
 
-    const Execution execution = cpu(arguments.common.threads, bar.callback());
+    const Execution execution = execution_of(arguments.common, bar.callback());
     find_groups(arguments, findings, execution, clock);
     describe_groups(arguments, findings, execution, clock);
     stop_if_interrupted();
@@ -398,7 +399,7 @@ Command fof_command(CLI::App& program) {
         .add_option("--map", arguments->map, "Also draw the projected density with the largest groups circled, .png")
         ->type_name("OUT")
         ->check(file_name());
-    add_threads_option(command, arguments->common);
+    add_execution_options(command, arguments->common);
     add_json_option(command, arguments->common);
     command.footer("Groups are numbered from 0 by decreasing size.\n\n"
                    "Examples:\n"

@@ -131,7 +131,7 @@ void run(const Arguments& arguments, const Invocation& invocation) {
     const io::RealArray& points = inputs.points.positions;
     const ResolvedBox resolved = resolve_box(arguments.box, inputs.points.header);
 
-    const Execution execution = cpu(arguments.common.threads, bar.callback());
+    const Execution execution = execution_of(arguments.common, bar.callback());
     const KnnResult result = search(arguments, inputs, resolved.box, execution);
     clock.add(result.stages);
     stop_if_interrupted();
@@ -161,6 +161,7 @@ void run(const Arguments& arguments, const Invocation& invocation) {
         json["dtype"] = name_of(points.dtype());
         json["box"] = box_text;
         json["engine"] = name_of(result.engine());
+        json["device"] = name_of(arguments.common.device);
         json["input"] = arguments.points;
         json["types"] = describe_types(inputs.points);
         json["outputs"] = outputs.names();
@@ -179,7 +180,8 @@ void run(const Arguments& arguments, const Invocation& invocation) {
                                          : std::string(arguments.search.exclude_self ? "the points, themselves left out"
                                                                                      : "the points themselves"));
     print_line("box", fmt::format("{} ({})", box_text, resolved.origin));
-    print_line("search", fmt::format("k = {}, engine {}", arguments.k, name_of(result.engine())));
+    print_line("search", fmt::format("k = {}, engine {}, on {}", arguments.k, name_of(result.engine()),
+                                     name_of(arguments.common.device)));
     print_line("wrote", arguments.output);
     print_line("time", clock.text());
     print_line("memory", memory_text(clock));
@@ -227,7 +229,7 @@ Command knn_command(CLI::App& program) {
             "--engine", [arguments](const std::string& text) { arguments->search.engine = parse_engine(text); },
             "Who searches: auto (the default), tree or brute; the answer is the same")
         ->type_name("auto|tree|brute");
-    add_threads_option(command, arguments->common);
+    add_execution_options(command, arguments->common);
     add_json_option(command, arguments->common);
     command.footer("Indices count the points read, in file order: with --types 1 they are rows of type 1.\n"
                    "Neighbours are ordered by distance, ties by index.\n\n"

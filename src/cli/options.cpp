@@ -232,7 +232,35 @@ void add_json_option(CLI::App& command, CommonOptions& options) {
     command.add_flag("--json", options.json, "Print the summary as one JSON object");
 }
 
-void add_threads_option(CLI::App& command, CommonOptions& options) {
+Device parse_device(std::string_view text) {
+    constexpr std::string_view prefix = "cuda:";
+    if (text == "cpu") {
+        return {};
+    }
+    if (text == "cuda") {
+        return {DeviceKind::cuda, 0};
+    }
+    if (text.substr(0, prefix.size()) != prefix) {
+        throw UsageError(fmt::format("--device is '{}'; it must be cpu, cuda, or cuda:1 for the second GPU", text));
+    }
+    return {DeviceKind::cuda, static_cast<int>(parse_whole("--device", text.substr(prefix.size()), 0, 1023))};
+}
+
+std::string name_of(const Device& device) {
+    return device.kind == DeviceKind::cpu ? "cpu" : fmt::format("cuda:{}", device.index);
+}
+
+Execution execution_of(const CommonOptions& options, Progress progress) {
+    return options.device.kind == DeviceKind::cpu ? cpu(options.threads, std::move(progress))
+                                                  : cuda(options.device.index, nullptr, std::move(progress));
+}
+
+void add_execution_options(CLI::App& command, CommonOptions& options) {
+    command
+        .add_option_function<std::string>(
+            "--device", [&options](const std::string& text) { options.device = parse_device(text); },
+            "Where to search and link: cpu (the default), or cuda for the first GPU, cuda:1 for the second")
+        ->type_name("cpu|cuda[:I]");
     command
         .add_option_function<std::string>(
             "--threads",

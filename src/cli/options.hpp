@@ -5,6 +5,7 @@
 #pragma once
 
 #include <kith/error.hpp>
+#include <kith/execution.hpp>
 #include <kith/io.hpp>
 #include <kith/knn.hpp>
 #include <kith/points.hpp>
@@ -66,13 +67,20 @@ struct ResolvedBox {
 struct CommonOptions {
     bool json = false;
     int threads = 0;
+    Device device;
 };
+
+/// "cpu", "cuda" or "cuda:1".
+[[nodiscard]] Device parse_device(std::string_view text);
+[[nodiscard]] std::string name_of(const Device& device);
+[[nodiscard]] Execution execution_of(const CommonOptions& options, Progress progress);
 
 /// For options and arguments that name a file: an empty name is wrong usage.
 [[nodiscard]] CLI::Validator file_name();
 
 void add_json_option(CLI::App& command, CommonOptions& options);
-void add_threads_option(CLI::App& command, CommonOptions& options);
+/// Where and with how many threads to run.
+void add_execution_options(CLI::App& command, CommonOptions& options);
 void add_box_option(CLI::App& command, BoxChoice& choice);
 void add_types_option(CLI::App& command, io::TypeSelection& selection);
 

@@ -72,6 +72,7 @@ DeviceContext::DeviceContext(const Execution& execution)
 }
 
 DeviceContext::~DeviceContext() {
+    (void)cudaStreamSynchronize(stream_); // if the call failed: nothing may use the caller's memory any more
     for (const Stage& stage : stages_) {
         (void)cudaEventDestroy(stage.begin);
         (void)cudaEventDestroy(stage.end);

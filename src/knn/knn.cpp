@@ -2,6 +2,7 @@
 #include <kith/error.hpp>
 #include <kith/knn.hpp>
 
+#include "cuda/calls.hpp"
 #include "engines/brute_force/search.hpp"
 #include "knn/search.hpp"
 #include "knn/sinks.hpp"
@@ -16,6 +17,8 @@
 #include <cmath>
 #include <cstdint>
 #include <optional>
+#include <string>
+#include <string_view>
 
 namespace kith {
 
@@ -225,77 +228,140 @@ void search_kept_tree(Context& context, const Tree& tree, const PointsView* quer
     });
 }
 
+bool is_on_gpu(const Execution& execution) {
+    return execution.device.kind == DeviceKind::cuda;
+}
+
+/// What can be said of queries without looking at them.
+void check_queries_view(const PointsView* queries, const Execution& execution) {
+    if (queries == nullptr) {
+        return;
+    }
+    if (is_on_gpu(execution)) {
+        check_shape(*queries, "queries");
+    } else {
+        check_view(*queries, "queries");
+    }
+}
+
+void check_points_view(const PointsView& points, const Execution& execution) {
+    if (is_on_gpu(execution)) {
+        check_shape(points, "points");
+        require_device(points.dimension());
+    } else {
+        check_view(points, "points");
+    }
+}
+
+std::string name_of(const Device& device) {
+    return device.kind == DeviceKind::cpu ? "the CPU" : message("GPU ", device.index);
+}
+
+void require_device_of(const Tree& tree, const Execution& execution) {
+    if (tree.device() != execution.device) {
+        throw Error(ErrorKind::invalid_argument,
+                    message("the tree was built on ", std::string_view(name_of(tree.device())),
+                            ", but the search runs on ", std::string_view(name_of(execution.device)),
+                            "; run it where the tree is, or build the tree there"));
+    }
+}
+
 StageReports search_kept_tree_checked(const Tree& tree, const PointsView* queries, std::int64_t k,
                                       const KnnOptions& options, const Execution& execution, const NeighborRows* rows,
                                       const NeighborVisitor* visitor) {
-    Context context(execution);
+    require_device_of(tree, execution);
     check_request(k, options, queries != nullptr);
-    if (queries != nullptr) {
-        check_view(*queries, "queries");
-    }
+    check_queries_view(queries, execution);
     if (rows != nullptr) {
         check_rows(*rows, queries != nullptr ? queries->count() : tree.size(), k, tree.dtype());
     }
+    if (is_on_gpu(execution)) {
+        return search_index_on_device(*tree.data().on_device, queries, {k, options, rows, visitor}, execution);
+    }
+    Context context(execution);
     search_kept_tree(context, tree, queries, k, options, rows, visitor);
     return context.take_stages();
 }
 
-Engine search_points_into(Context& context, const PointsView& points, const PointsView* queries, std::int64_t k,
-                          const Box& box, const KnnOptions& options, const NeighborRows& rows) {
+Engine search_points_into(const Execution& execution, const PointsView& points, const PointsView* queries,
+                          std::int64_t k, const Box& box, const KnnOptions& options, const NeighborRows& rows,
+                          StageReports& stages) {
+    if (is_on_gpu(execution)) {
+        return search_points_on_device(points, queries, box, {k, options, &rows, nullptr}, execution, stages);
+    }
+    Context context(execution);
     Engine engine = Engine::tree;
     with_dtype(points.dtype(), [&]<Coordinate T>(T) {
         with_sink<T>(&rows, nullptr, [&](RowSink<T>& sink) {
             engine = search_points<T>(context, points, box, queries, k, options, sink);
         });
     });
+    stages = context.take_stages();
     return engine;
 }
 
 StageReports search_points_checked(const PointsView& points, const PointsView* queries, std::int64_t k, const Box& box,
                                    const KnnOptions& options, const Execution& execution, const NeighborRows& rows) {
-    Context context(execution);
     check_request(k, options, queries != nullptr);
-    check_view(points, "points");
-    if (queries != nullptr) {
-        check_view(*queries, "queries");
-    }
+    check_points_view(points, execution);
+    check_queries_view(queries, execution);
     check_rows(rows, queries != nullptr ? queries->count() : points.count(), k, points.dtype());
-    search_points_into(context, points, queries, k, box, options, rows);
-    return context.take_stages();
+    StageReports stages;
+    search_points_into(execution, points, queries, k, box, options, rows, stages);
+    return stages;
 }
 
 } // namespace
 
 } // namespace detail
 
-/// Completes results where the engine that was used is known.
+/// Makes results, and completes them where the engine that was used is known.
 struct KnnResultAccess {
+    /// Where the queries are, on the GPU of the call, or else in the host's memory.
+    static KnnResult room(std::int64_t rows, std::int64_t k, IndexType index_type, DType dtype, const Device& where,
+                          const Execution& execution) {
+        if (where.kind == DeviceKind::cpu || !detail::is_on_gpu(execution)) {
+            return {rows, k, index_type, dtype};
+        }
+        KnnResult result(rows, k, index_type, dtype, where);
+        const auto room_for = [&](std::int64_t width) {
+            std::int64_t bytes = 0;
+            if (__builtin_mul_overflow(rows, k, &bytes) || __builtin_mul_overflow(bytes, width, &bytes)) {
+                throw Error(ErrorKind::out_of_memory,
+                            detail::message("the result of ", rows, " rows x ", k,
+                                            " neighbours needs more than 2^63 bytes; ask for fewer neighbours or use "
+                                            "knn_visit"));
+            }
+            return detail::result_memory_on_device(bytes, execution);
+        };
+        result.indices_ = room_for(index_type == IndexType::int32 ? 4 : 8);
+        result.distances_ = room_for(dtype == DType::float32 ? 4 : 8);
+        return result;
+    }
+
     static KnnResult search_tree(const Tree& tree, const PointsView* queries, std::int64_t k, const KnnOptions& options,
                                  const Execution& execution) {
-        detail::Context context(execution);
+        detail::require_device_of(tree, execution);
         detail::check_request(k, options, queries != nullptr);
-        if (queries != nullptr) {
-            detail::check_view(*queries, "queries");
-        }
-        KnnResult result(queries != nullptr ? queries->count() : tree.size(), k, options.index_type, tree.dtype());
+        detail::check_queries_view(queries, execution);
+        KnnResult result = room(queries != nullptr ? queries->count() : tree.size(), k, options.index_type,
+                                tree.dtype(), queries != nullptr ? queries->device() : tree.data().given_on, execution);
         const NeighborRows rows = result.rows_view();
-        detail::search_kept_tree(context, tree, queries, k, options, &rows, nullptr);
-        result.engine_ = options.engine == Engine::brute_force ? Engine::brute_force : Engine::tree;
-        result.stages = context.take_stages();
+        result.stages = detail::search_kept_tree_checked(tree, queries, k, options, execution, &rows, nullptr);
+        result.engine_ =
+            options.engine == Engine::brute_force && !detail::is_on_gpu(execution) ? Engine::brute_force : Engine::tree;
         return result;
     }
 
     static KnnResult search_points(const PointsView& points, const PointsView* queries, std::int64_t k, const Box& box,
                                    const KnnOptions& options, const Execution& execution) {
-        detail::Context context(execution);
         detail::check_request(k, options, queries != nullptr);
-        detail::check_view(points, "points");
-        if (queries != nullptr) {
-            detail::check_view(*queries, "queries");
-        }
-        KnnResult result(queries != nullptr ? queries->count() : points.count(), k, options.index_type, points.dtype());
-        result.engine_ = detail::search_points_into(context, points, queries, k, box, options, result.rows_view());
-        result.stages = context.take_stages();
+        detail::check_points_view(points, execution);
+        detail::check_queries_view(queries, execution);
+        KnnResult result = room(queries != nullptr ? queries->count() : points.count(), k, options.index_type,
+                                points.dtype(), queries != nullptr ? queries->device() : points.device(), execution);
+        result.engine_ =
+            detail::search_points_into(execution, points, queries, k, box, options, result.rows_view(), result.stages);
         return result;
     }
 };

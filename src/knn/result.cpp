@@ -6,6 +6,7 @@
 #include "support/pages.hpp"
 
 #include <cstdlib>
+#include <memory>
 #include <string>
 
 #include <unistd.h>
@@ -30,7 +31,7 @@ void require_memory(std::int64_t rows, std::int64_t k, std::int64_t bytes_each) 
     }
 }
 
-void* allocate(std::int64_t rows, std::int64_t k, std::int64_t width) {
+std::shared_ptr<void> allocate(std::int64_t rows, std::int64_t k, std::int64_t width) {
     const std::int64_t bytes = rows * k * width;
     void* memory = detail::allocate_pages((bytes + 127) / 64 * 64);
     if (memory == nullptr) {
@@ -38,7 +39,7 @@ void* allocate(std::int64_t rows, std::int64_t k, std::int64_t width) {
                     detail::message("out of memory: ", bytes, " bytes for ", rows, " rows x ", k,
                                     " neighbours could not be had; ask for fewer or use knn_visit"));
     }
-    return memory;
+    return {memory, [](void* held) { std::free(held); }};
 }
 
 constexpr std::int64_t width_of(IndexType type) {
@@ -50,15 +51,11 @@ constexpr std::int64_t width_of(DType type) {
 
 } // namespace
 
-void KnnResult::Free::operator()(void* memory) const noexcept {
-    std::free(memory);
-}
-
 KnnResult::KnnResult(std::int64_t rows, std::int64_t k, IndexType index_type, DType dtype)
     : rows_(rows), k_(k), index_type_(index_type), dtype_(dtype) {
     require_memory(rows, k, width_of(index_type) + width_of(dtype));
-    indices_.reset(allocate(rows, k, width_of(index_type)));
-    distances_.reset(allocate(rows, k, width_of(dtype)));
+    indices_ = allocate(rows, k, width_of(index_type));
+    distances_ = allocate(rows, k, width_of(dtype));
 }
 
 void KnnResult::require(DType dtype) const {

@@ -10,9 +10,11 @@
 #include "points/point_set.hpp"
 #include "support/context.hpp"
 #include "support/spare_memory.hpp"
+#include "tree/device_index.hpp"
 
 #include <cstdint>
 #include <limits>
+#include <memory>
 #include <variant>
 #include <vector>
 
@@ -51,6 +53,9 @@ PlaneTree<T> build_plane_tree(Context& context, const PlacedPoints<T>& points, c
 /// The type-erased contents of kith::Tree.
 struct TreeData {
     std::variant<PlaneTree<float>, PlaneTree<double>> tree;
+    std::shared_ptr<const DeviceIndex> on_device; ///< instead, if the tree is a GPU's
+    Device device;
+    Device given_on; ///< where the points were
     DType dtype = DType::float32;
     Box box;
     TreeOptions options;

@@ -2,6 +2,7 @@
 #include <kith/error.hpp>
 #include <kith/tree.hpp>
 
+#include "cuda/calls.hpp"
 #include "points/frame.hpp"
 #include "support/context.hpp"
 #include "support/dimension.hpp"
@@ -34,31 +35,47 @@ void check(const TreeOptions& options) {
 
 Tree::Tree(const PointsView& points, const Box& box, const TreeOptions& options, const Execution& execution) {
     check(options);
+    auto data = std::make_shared<detail::TreeData>();
+    data->dtype = points.dtype();
+    data->options = options;
+    data->device = execution.device;
+    data->given_on = points.device();
+    if (execution.device.kind == DeviceKind::cuda) {
+        detail::check_shape(points, "points");
+        detail::require_device(points.dimension());
+        data->on_device = detail::build_index_on_device(points, box, options, execution, data->stages);
+        data->box = data->on_device->box();
+        data_ = std::move(data);
+        return;
+    }
     detail::check_view(points, "points");
     detail::Context context(execution);
-    auto data = std::make_shared<detail::TreeData>();
     detail::with_dtype(points.dtype(), [&]<Coordinate T>(T) {
         detail::PlacedPoints<T> placed;
         context.run([&] { placed = detail::place_sources<T>(points, box); });
         data->box = detail::resolved_box(placed.frame);
         data->tree = detail::build_plane_tree<T>(context, placed, options);
     });
-    data->dtype = points.dtype();
-    data->options = options;
     data->stages = context.take_stages();
     data_ = std::move(data);
 }
 
 std::int64_t Tree::size() const {
-    return std::visit([](const auto& tree) { return tree.points.count; }, data_->tree);
+    return data_->on_device ? data_->on_device->size()
+                            : std::visit([](const auto& tree) { return tree.points.count; }, data_->tree);
 }
 
 int Tree::dimension() const {
-    return std::visit([](const auto& tree) { return tree.points.dimension(); }, data_->tree);
+    return data_->on_device ? data_->on_device->dimension()
+                            : std::visit([](const auto& tree) { return tree.points.dimension(); }, data_->tree);
 }
 
 DType Tree::dtype() const noexcept {
     return data_->dtype;
+}
+
+Device Tree::device() const noexcept {
+    return data_->device;
 }
 
 const Box& Tree::box() const noexcept {
@@ -66,11 +83,14 @@ const Box& Tree::box() const noexcept {
 }
 
 std::span<const std::int32_t> Tree::order() const {
-    return std::visit([](const auto& tree) { return tree.points.indices.span(); }, data_->tree);
+    return data_->on_device ? data_->on_device->order()
+                            : std::visit([](const auto& tree) { return tree.points.indices.span(); }, data_->tree);
 }
 
 int Tree::plane_count() const {
-    return std::visit([](const auto& tree) { return static_cast<int>(tree.planes.size()); }, data_->tree);
+    return data_->on_device
+               ? data_->on_device->plane_count()
+               : std::visit([](const auto& tree) { return static_cast<int>(tree.planes.size()); }, data_->tree);
 }
 
 std::span<const std::int32_t> Tree::plane(int index) const {
@@ -78,7 +98,9 @@ std::span<const std::int32_t> Tree::plane(int index) const {
         throw Error(ErrorKind::invalid_argument, detail::message("plane ", index, " was asked for; the tree has ",
                                                                  plane_count(), ", numbered from 0"));
     }
-    return std::visit([index](const auto& tree) { return tree.planes[index].first_point.span(); }, data_->tree);
+    return data_->on_device
+               ? data_->on_device->plane(index)
+               : std::visit([index](const auto& tree) { return tree.planes[index].first_point.span(); }, data_->tree);
 }
 
 const StageReports& Tree::stages() const noexcept {

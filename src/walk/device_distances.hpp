@@ -1,5 +1,5 @@
 // Squared distances for kernels, of a point or a box to points and boxes: the operations of distances-inl.hpp, so the
-// same bits.
+// same bits, and bounds that need no slack.
 #pragma once
 
 #include "cuda/words.hpp"
@@ -31,6 +31,17 @@ __device__ T least_on_axis(T lower, T upper, T other_lower, T other_upper, T per
     }
     const T farthest = greater(other_upper - lower, upper - other_lower);
     return greater(lesser(nearest, period - farthest), T(0));
+}
+
+/// The greatest between two intervals of an axis. In a box no two points are farther apart than its period.
+template <bool Periodic, class T>
+__device__ T greatest_on_axis(T lower, T upper, T other_lower, T other_upper, T period) {
+    const T farthest = greater(other_upper - lower, upper - other_lower);
+    if (!Periodic) {
+        return farthest;
+    }
+    const T nearest = greater(greater(other_lower - upper, lower - other_upper), T(0));
+    return lesser(farthest, period - nearest);
 }
 
 /// A point and the space it lies in, in registers.
@@ -100,6 +111,19 @@ public:
         for (int axis = 0; axis < D; ++axis) {
             sum = add_square(
                 axis, least_on_axis<Periodic>(lower_[axis], upper_[axis], lower(axis), upper(axis), period_[axis]),
+                sum);
+        }
+        return sum;
+    }
+
+    /// No point of this box and none of the other are farther apart.
+    template <class Lower, class Upper>
+    __device__ T greatest_squared_distance(const Lower& lower, const Upper& upper) const {
+        T sum = 0;
+#pragma unroll
+        for (int axis = 0; axis < D; ++axis) {
+            sum = add_square(
+                axis, greatest_on_axis<Periodic>(lower_[axis], upper_[axis], lower(axis), upper(axis), period_[axis]),
                 sum);
         }
         return sum;

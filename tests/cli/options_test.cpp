@@ -58,6 +58,15 @@ TEST(Options, BoxesAreParsed) {
     EXPECT_THROW((void)parse_box("1,1,1,1,1,1,1,1,1"), UsageError);
 }
 
+TEST(Options, DevicesAreParsed) {
+    EXPECT_EQ(parse_device("cpu"), Device{});
+    EXPECT_EQ(parse_device("cuda"), (Device{DeviceKind::cuda, 0}));
+    EXPECT_EQ(parse_device("cuda:3"), (Device{DeviceKind::cuda, 3}));
+    EXPECT_EQ(name_of(Device{DeviceKind::cuda, 3}), "cuda:3");
+    EXPECT_EQ(execution_of({false, 2, {DeviceKind::cuda, 1}}, {}).device.index, 1);
+    EXPECT_EQ(execution_of({false, 2, {}}, {}).threads, 2);
+}
+
 TEST(Options, RefusalsNameTheTextAndTheRemedy) {
     const std::string box = refusal([](std::string_view text) { (void)parse_box(text); }, "cube");
     EXPECT_NE(box.find("'cube'"), std::string::npos) << box;

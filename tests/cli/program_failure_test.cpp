@@ -51,6 +51,19 @@ TEST_F(Failure, AResultBeyondMemoryNamesAnOptionAsTheRemedy) {
     EXPECT_EQ(files(), std::vector<std::string>{"in.npy"});
 }
 
+// Where kith was built without CUDA, where there is no GPU, and where there is one.
+TEST_F(Failure, AGpuThatIsNotThereIsNamed) {
+    write_npy("in.npy", std::vector<float>(3 * 100, 1.0F), 3);
+    for (const char* command :
+         {"knn in.npy -k 3 -o out.npz", "fof in.npy --linking-length 1 -o out.hdf5", "bench in.npy"}) {
+        const Outcome outcome = kith(std::string(command) + " --device cuda:99");
+        EXPECT_EQ(outcome.exit_code, 1) << command;
+        EXPECT_TRUE(outcome.err.find("GPU") != std::string::npos || outcome.err.find("CUDA") != std::string::npos)
+            << outcome.err;
+        EXPECT_EQ(files(), std::vector<std::string>{"in.npy"});
+    }
+}
+
 TEST_F(Failure, AClosedStandardErrorChangesNothing) {
     const std::string closed = "closed() { \"$@\" 2>&-; }; closed";
     write_npy("in.npy", std::vector<float>{0, 0, 0, 1, 1, 1}, 3);

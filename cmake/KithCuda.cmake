@@ -1,0 +1,45 @@
+# Whether and how kith is built for NVIDIA GPUs: sets KITH_HAS_CUDA.
+#
+# AUTO builds for GPUs wherever nvcc is found; no GPU is needed for that. CMAKE_CUDA_ARCHITECTURES chooses the kinds of
+# GPU; where it is not given, it is the kind of this machine's GPU, or a list of usual ones.
+set(KITH_HAS_CUDA OFF)
+if(KITH_CUDA STREQUAL "OFF")
+    return()
+endif()
+
+include(CheckLanguage)
+check_language(CUDA)
+if(NOT CMAKE_CUDA_COMPILER)
+    if(KITH_CUDA STREQUAL "ON")
+        message(FATAL_ERROR "KITH_CUDA=ON needs nvcc, of CUDA 12.4 or later: put it on PATH or name it in "
+            "CMAKE_CUDA_COMPILER; or configure with KITH_CUDA=OFF")
+    endif()
+    message(STATUS "kith is not built for GPUs: nvcc was not found")
+    return()
+endif()
+
+if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
+    execute_process(COMMAND nvidia-smi --query-gpu=compute_cap --format=csv,noheader
+        OUTPUT_VARIABLE kith_gpus ERROR_QUIET RESULT_VARIABLE kith_no_gpus)
+    if(kith_no_gpus EQUAL 0 AND kith_gpus MATCHES "[0-9]")
+        string(REGEX MATCHALL "[0-9]+\\.[0-9]+" kith_gpus "${kith_gpus}")
+        string(REPLACE "." "" kith_gpus "${kith_gpus}")
+        list(REMOVE_DUPLICATES kith_gpus)
+        set(CMAKE_CUDA_ARCHITECTURES ${kith_gpus})
+    else()
+        set(CMAKE_CUDA_ARCHITECTURES 80-real 89-real 90)
+    endif()
+endif()
+enable_language(CUDA)
+if(CMAKE_CUDA_COMPILER_VERSION VERSION_LESS 12.4)
+    if(KITH_CUDA STREQUAL "ON")
+        message(FATAL_ERROR "KITH_CUDA=ON needs CUDA 12.4 or later, this is ${CMAKE_CUDA_COMPILER_VERSION}")
+    endif()
+    message(STATUS "kith is not built for GPUs: nvcc is ${CMAKE_CUDA_COMPILER_VERSION}, and 12.4 is needed")
+    return()
+endif()
+find_package(CUDAToolkit REQUIRED)
+set(KITH_HAS_CUDA ON)
+if(KITH_CUDA_DIMS STREQUAL "")
+    set(KITH_CUDA_DIMS ${KITH_DIMS})
+endif()

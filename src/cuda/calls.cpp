@@ -1,0 +1,122 @@
+#include "cuda/calls.hpp"
+
+#include <kith/error.hpp>
+
+#include "cuda/device_context.hpp"
+#include "support/dimension.hpp"
+#include "support/message.hpp"
+
+#include <string>
+#include <utility>
+
+namespace kith::detail::inline KITH_GPU {
+
+namespace {
+
+constexpr bool dimension_is_on_device(int dimension) {
+    return dimension >= 2 && dimension <= max_dimension && ((KITH_CUDA_DIMENSION_MASK >> dimension) & 1) != 0;
+}
+
+/// Calls function.operator()<T, D>() for the points' type and dimension.
+template <class Function>
+void with_instance(DType dtype, int dimension, const Function& function) {
+    with_dtype(dtype, [&]<Coordinate T>(T) {
+        [&]<int... D>(std::integer_sequence<int, D...>) {
+            const auto attempt = [&]<int Each>(std::integral_constant<int, Each>) {
+                if constexpr (dimension_is_on_device(Each)) {
+                    if (dimension == Each) {
+                        function.template operator()<T, Each>();
+                    }
+                }
+            };
+            (attempt(std::integral_constant<int, D + 2>{}), ...);
+        }
+        (std::make_integer_sequence<int, max_dimension - 1>{});
+    });
+}
+
+/// Where comparing all with all beats building a tree, by the instructions that both take: a warp compares a query with
+/// 32 points in about 20, while a tree is some thirty kernels, however small.
+bool brute_force_pays(const PointsView& points, const PointsView* queries) {
+    constexpr std::int64_t most_pairs = std::int64_t{1} << 26;
+    const std::int64_t rows = queries != nullptr ? queries->count() : points.count();
+    return rows * points.count() <= most_pairs;
+}
+
+void require_same_device(const PointsView& view, const Execution& execution, const char* what) {
+    if (view.device().kind == DeviceKind::cuda && view.device() != execution.device) {
+        throw Error(ErrorKind::invalid_argument,
+                    message(what, " are in the memory of GPU ", view.device().index, ", but the call runs on GPU ",
+                            execution.device.index, "; run it there or copy them"));
+    }
+}
+
+} // namespace
+
+void require_device(int dimension) {
+    if (dimension_is_on_device(dimension)) {
+        return;
+    }
+    std::string built;
+    for (int d = 2; d <= max_dimension; ++d) {
+        if (dimension_is_on_device(d)) {
+            built += built.empty() ? message(d) : message(", ", d);
+        }
+    }
+    throw Error(ErrorKind::unsupported, message("points have dimension ", dimension,
+                                                "; on a GPU this build of kith "
+                                                "handles ",
+                                                built, " (CMake option KITH_CUDA_DIMS)"));
+}
+
+std::shared_ptr<const DeviceIndex> build_index_on_device(const PointsView& points, const Box& box,
+                                                         const TreeOptions& options, const Execution& execution,
+                                                         StageReports& stages) {
+    require_same_device(points, execution, "points");
+    std::shared_ptr<const DeviceIndex> index;
+    DeviceContext context(execution);
+    with_instance(points.dtype(), points.dimension(),
+                  [&]<Coordinate T, int D>() { index = build_device_index<T, D>(context, points, box, options); });
+    stages = context.take_stages();
+    return index;
+}
+
+StageReports search_index_on_device(const DeviceIndex& index, const PointsView* queries, const DeviceKnnCall& call,
+                                    const Execution& execution) {
+    if (queries != nullptr) {
+        require_same_device(*queries, execution, "queries");
+    }
+    DeviceContext context(execution);
+    index.search(context, queries, call);
+    return context.take_stages();
+}
+
+Engine search_points_on_device(const PointsView& points, const PointsView* queries, const Box& box,
+                               const DeviceKnnCall& call, const Execution& execution, StageReports& stages) {
+    require_same_device(points, execution, "points");
+    if (queries != nullptr) {
+        require_same_device(*queries, execution, "queries");
+    }
+    const Engine asked = call.options.engine;
+    const bool all_pairs =
+        asked == Engine::brute_force || (asked == Engine::automatic && brute_force_pays(points, queries));
+    DeviceContext context(execution);
+    with_instance(points.dtype(), points.dimension(), [&]<Coordinate T, int D>() {
+        if (all_pairs) {
+            search_all_pairs_on_device<T, D>(context, points, box, queries, call);
+        } else {
+            build_device_index<T, D>(context, points, box, TreeOptions{})->search(context, queries, call);
+        }
+    });
+    stages = context.take_stages();
+    return all_pairs ? Engine::brute_force : Engine::tree;
+}
+
+std::shared_ptr<void> result_memory_on_device(std::int64_t bytes, const Execution& execution) {
+    DeviceContext context(execution);
+    auto buffer = std::make_shared<DeviceBuffer<std::uint8_t>>(context.buffer<std::uint8_t>(bytes));
+    context.wait();
+    return {buffer, buffer->data()};
+}
+
+} // namespace kith::detail::inline KITH_GPU

@@ -1,0 +1,31 @@
+// What the public functions do where they run on a GPU.
+//
+// Arguments have been checked as far as that does not take the points themselves. Builds without CUDA have these, too:
+// they throw unsupported (missing.cpp).
+#pragma once
+
+#include "tree/device_index.hpp"
+
+#include <cstdint>
+#include <memory>
+
+namespace kith::detail::inline KITH_GPU {
+
+/// Throws what a call on this device must not be run with: no CUDA in this build, a dimension that it was not built for.
+void require_device(int dimension);
+
+std::shared_ptr<const DeviceIndex> build_index_on_device(const PointsView& points, const Box& box,
+                                                         const TreeOptions& options, const Execution& execution,
+                                                         StageReports& stages);
+
+StageReports search_index_on_device(const DeviceIndex& index, const PointsView* queries, const DeviceKnnCall& call,
+                                    const Execution& execution);
+
+/// A search that keeps no tree. Says who did it.
+Engine search_points_on_device(const PointsView& points, const PointsView* queries, const Box& box,
+                               const DeviceKnnCall& call, const Execution& execution, StageReports& stages);
+
+/// Memory of the device for a result, given back when nobody holds it any more.
+std::shared_ptr<void> result_memory_on_device(std::int64_t bytes, const Execution& execution);
+
+} // namespace kith::detail::inline KITH_GPU

@@ -1,0 +1,42 @@
+// A build without CUDA.
+#include "cuda/calls.hpp"
+
+#include <kith/error.hpp>
+
+namespace kith::detail::inline KITH_GPU {
+
+namespace {
+
+[[noreturn]] void refuse() {
+    throw Error(ErrorKind::unsupported, "this build of kith has no CUDA (CMake option KITH_CUDA); use kith::cpu(), and "
+                                        "points in the host's memory");
+}
+
+} // namespace
+
+void require_device(int /*dimension*/) {
+    refuse();
+}
+
+std::shared_ptr<const DeviceIndex> build_index_on_device(const PointsView& /*points*/, const Box& /*box*/,
+                                                         const TreeOptions& /*options*/, const Execution& /*execution*/,
+                                                         StageReports& /*stages*/) {
+    refuse();
+}
+
+StageReports search_index_on_device(const DeviceIndex& /*index*/, const PointsView* /*queries*/,
+                                    const DeviceKnnCall& /*call*/, const Execution& /*execution*/) {
+    refuse();
+}
+
+Engine search_points_on_device(const PointsView& /*points*/, const PointsView* /*queries*/, const Box& /*box*/,
+                               const DeviceKnnCall& /*call*/, const Execution& /*execution*/,
+                               StageReports& /*stages*/) {
+    refuse();
+}
+
+std::shared_ptr<void> result_memory_on_device(std::int64_t /*bytes*/, const Execution& /*execution*/) {
+    refuse();
+}
+
+} // namespace kith::detail::inline KITH_GPU

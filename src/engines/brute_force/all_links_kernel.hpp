@@ -1,0 +1,71 @@
+// Friends-of-friends by brute force on a GPU: every point against every later one, in tiles of shared memory.
+//
+// A thread has one point; the threads of a block share a tile of others, and go through the tiles from their own on. The
+// kernel is for few points: it costs the square of their number. Most friends are of one group already when they meet,
+// and are not joined again (fof/device_union_find.hpp).
+#pragma once
+
+#include "fof/device_union_find.hpp"
+#include "points/device_points.hpp"
+#include "walk/device_distances.hpp"
+
+#include <cstdint>
+
+namespace kith::detail::inline KITH_GPU {
+
+template <class T>
+struct AllLinksJob {
+    DevicePoints<T> points;
+    DevicePeriod<T> period;
+    T squared_length = 0; ///< linking length squared, in working units
+    DeviceUnionFind groups;
+};
+
+/// Makes every point a group of its own. The grid has a thread for each point.
+template <class T>
+__global__ void separate_points_kernel(const __grid_constant__ AllLinksJob<T> job) {
+    const std::int64_t point = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
+    if (point < job.points.count) {
+        job.groups.set_parent(static_cast<std::int32_t>(point), static_cast<std::int32_t>(point));
+    }
+}
+
+inline constexpr int all_links_tile = 128; ///< points, and threads of a block
+inline constexpr int all_links_blocks = 8; ///< at a time on a multiprocessor, at least: leaves 64 registers
+
+/// The grid has a block for each tile.
+template <class T, int D, bool Periodic>
+__global__ void __launch_bounds__(all_links_tile, all_links_blocks)
+    link_all_pairs_kernel(const __grid_constant__ AllLinksJob<T> job) {
+    constexpr int tile = all_links_tile;
+    __shared__ SharedArray<T, D * tile> coordinates;
+
+    const int thread = static_cast<int>(threadIdx.x);
+    const std::int64_t own_tile = std::int64_t{blockIdx.x} * tile;
+    const std::int64_t point = own_tile + thread;
+    const std::int64_t count = job.points.count;
+    const bool is_point = point < count; // threads without one still help to load tiles
+    const DevicePlace<T, D, Periodic> place(job.points.coordinates + (is_point ? point : 0), job.points.stride,
+                                            job.period.data());
+    for (std::int64_t first = own_tile; first < count; first += tile) {
+        __syncthreads();
+        if (first + thread < count) {
+            for (int axis = 0; axis < D; ++axis) {
+                coordinates[axis * tile + thread] = job.points.coordinates[axis * job.points.stride + first + thread];
+            }
+        }
+        __syncthreads();
+        if (!is_point) {
+            continue;
+        }
+        const int end = static_cast<int>(lesser(count - first, std::int64_t{tile}));
+        for (int i = first == own_tile ? thread + 1 : 0; i < end; ++i) {
+            const T distance = place.squared_distance([&](int axis) -> T { return coordinates[axis * tile + i]; });
+            if (distance <= job.squared_length) {
+                job.groups.unite(static_cast<std::int32_t>(point), static_cast<std::int32_t>(first + i));
+            }
+        }
+    }
+}
+
+} // namespace kith::detail::inline KITH_GPU

@@ -1,0 +1,137 @@
+// Friends-of-friends on a GPU, from points or their tree to labels: what runs after what.
+//
+// Points are labelled as the CPU labels them, bit for bit. Scratch, in bytes: 4 a point for parents, 4 for smallest
+// indices, 4 a node of the tree until all is linked; then 3 a point while groups are listed, and 2 a point and 28 a group
+// of two members or more while they are sorted. That makes 11 a point where groups of two and more are at most a 28th of
+// the points, and 24 where all points are in pairs. The stream is waited for twice: for the number of groups, and for
+// that of single points.
+#pragma once
+
+#include "cuda/device_wide.hpp"
+#include "cuda/launch.hpp"
+#include "engines/brute_force/all_links_kernel.hpp"
+#include "fof/label_kernel.hpp"
+#include "fof/link_kernel.hpp"
+
+#include <cstdint>
+#include <utility>
+
+namespace kith::detail::inline KITH_GPU {
+
+/// What is known of the groups besides the labels. Labels number the groups of two and more first, then single points.
+struct DeviceGroups {
+    DeviceBuffer<std::int32_t> sizes; ///< by label: those of groups of two and more, `groups` of them
+    std::int64_t groups = 0;          ///< of two and more
+    std::int64_t singles = 0;
+};
+
+/// Numbers the groups of `count` points, whose parents there are one more of than points: it is scratch afterwards.
+inline DeviceGroups number_groups(DeviceContext& context, const std::int32_t* indices, std::int32_t count,
+                                  const DeviceBuffer<std::int32_t>& parents, std::int32_t* labels) {
+    const DeviceBuffer<std::int32_t> by_root = context.buffer<std::int32_t>(count); // smallest index, then label
+    DeviceBuffer<std::int32_t> roots = context.buffer<std::int32_t>(count / 2 + 1);
+    const CensusKernelJob<std::int32_t> census{count, DeviceUnionFind(parents.data()), indices, labels, by_root.data()};
+    launch_threads(context, "starting to count groups", start_census_kernel<std::int32_t>, count, census);
+    launch_threads(context, "counting groups", take_census_kernel<std::int32_t>, count, census);
+    DeviceGroups result;
+    {
+        const DeviceBuffer<std::uint8_t> is_group = context.buffer<std::uint8_t>(count);
+        const DeviceBuffer<std::int32_t> groups = context.buffer<std::int32_t>(1);
+        launch_threads(context, "finding groups", flag_groups_kernel<std::int32_t>, count,
+                       {census, is_group.data(), by_root.data()});
+        select_flagged(context, is_group.data(), count, roots.data(), groups.data());
+        result.groups = context.to_host(groups.data());
+    }
+    const auto groups = static_cast<std::int32_t>(result.groups);
+    result.sizes = context.buffer<std::int32_t>(groups);
+    {
+        DeviceBuffer<std::uint64_t> keys = context.buffer<std::uint64_t>(groups);
+        launch_threads(context, "ranking groups", make_group_keys_kernel<std::int32_t>, groups,
+                       {groups, roots.data(), labels, by_root.data(), keys.data()});
+        sort_by_key(context, keys, roots, 64);
+        launch_threads(context, "labelling groups", label_groups_kernel<std::int32_t>, groups,
+                       {groups, keys.data(), roots.data(), result.sizes.data(), by_root.data()});
+    }
+    launch_threads(context, "writing labels", write_labels_kernel<std::int32_t>, count,
+                   {count, census.groups, indices, by_root.data(), labels});
+    const SinglesKernelJob<std::int32_t> singles{count, groups, labels, parents.data()};
+    launch_threads(context, "finding single points", flag_singles_kernel<std::int32_t>, std::int64_t{count} + 1,
+                   singles);
+    exclusive_sum(context, singles.singles_before, std::int64_t{count} + 1, singles.singles_before);
+    launch_threads(context, "numbering single points", number_singles_kernel<std::int32_t>, count, singles);
+    result.singles = context.to_host(singles.singles_before + count);
+    return result;
+}
+
+/// Links all friends in a tree that is not empty. All points get parents.
+template <class T, int D, bool Periodic>
+void link_tree(DeviceContext& context, const DeviceTree<T>& tree, T squared_length, const DeviceUnionFind& groups) {
+    std::int64_t nodes = 0;
+    for (int plane = 0; plane <= tree.top; ++plane) {
+        nodes += tree.planes[plane].nodes;
+    }
+    const DeviceBuffer<std::int32_t> marks = context.buffer<std::int32_t>(nodes);
+    LinkKernelJob<T> job{tree, squared_length, groups, {}};
+    std::int32_t* next = marks.data();
+    for (int plane = 0; plane <= tree.top; ++plane) {
+        job.marks[plane] = next;
+        next += tree.planes[plane].nodes;
+    }
+    static_assert(not_one_group == -1, "all bytes of it are 255");
+    context.fill(job.marks[tree.top], 255, std::int64_t{tree.planes[tree.top].nodes} * 4);
+    for (int plane = tree.top; plane >= 0; --plane) {
+        launch_threads(context, "marking whole nodes", mark_whole_nodes_kernel<T, D, Periodic>,
+                       tree.planes[plane].nodes, {job, plane});
+    }
+    const std::int64_t blocks = (std::int64_t{tree.planes[0].nodes} + link_warps - 1) / link_warps;
+    launch(context, "linking inside leaves", link_inside_leaves_kernel<T, D, Periodic>, blocks, link_warps * warp_size,
+           job);
+    launch(context, "linking leaves", link_leaves_kernel<T, D, Periodic>, blocks, link_warps * warp_size, job);
+}
+
+/// Links all friends by brute force. All points get parents.
+template <class T, int D, bool Periodic>
+void link_all_pairs(DeviceContext& context, const AllLinksJob<T>& job) {
+    launch_threads(context, "separating points", separate_points_kernel<T>, job.points.count, job);
+    launch(context, "linking all pairs", link_all_pairs_kernel<T, D, Periodic>,
+           (std::int64_t{job.points.count} + all_links_tile - 1) / all_links_tile, all_links_tile, job);
+}
+
+/// Groups of the points of a tree at a linking length, squared and in working units. Labels are the device's, one a point,
+/// by original index.
+template <class T, int D>
+DeviceGroups label_groups(DeviceContext& context, const DeviceTree<T>& tree, bool periodic, T squared_length,
+                          std::int32_t* labels) {
+    const std::int32_t count = tree.points.count;
+    if (count == 0) {
+        return {};
+    }
+    const DeviceBuffer<std::int32_t> parents = context.buffer<std::int32_t>(std::int64_t{count} + 1);
+    const DeviceUnionFind groups(parents.data());
+    if (periodic) {
+        link_tree<T, D, true>(context, tree, squared_length, groups);
+    } else {
+        link_tree<T, D, false>(context, tree, squared_length, groups);
+    }
+    return number_groups(context, tree.points.indices, count, parents, labels);
+}
+
+/// The same by brute force, of points in any order.
+template <class T, int D>
+DeviceGroups label_groups_all_pairs(DeviceContext& context, const DevicePoints<T>& points,
+                                    const DevicePeriod<T>& period, bool periodic, T squared_length,
+                                    std::int32_t* labels) {
+    if (points.count == 0) {
+        return {};
+    }
+    const DeviceBuffer<std::int32_t> parents = context.buffer<std::int32_t>(std::int64_t{points.count} + 1);
+    const AllLinksJob<T> job{points, period, squared_length, DeviceUnionFind(parents.data())};
+    if (periodic) {
+        link_all_pairs<T, D, true>(context, job);
+    } else {
+        link_all_pairs<T, D, false>(context, job);
+    }
+    return number_groups(context, points.indices, points.count, parents, labels);
+}
+
+} // namespace kith::detail::inline KITH_GPU

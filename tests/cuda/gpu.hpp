@@ -1,0 +1,84 @@
+// A GPU for tests, and memory on it.
+#pragma once
+
+#include "support/cases.hpp"
+
+#include <kith/execution.hpp>
+#include <kith/points.hpp>
+
+#include <cuda_runtime.h>
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace kith::test {
+
+/// Why there is no GPU to run on; empty if there is one.
+inline std::string no_gpu() {
+    int devices = 0;
+    const cudaError_t error = cudaGetDeviceCount(&devices);
+    if (error != cudaSuccess) {
+        return cudaGetErrorString(error);
+    }
+    return devices > 0 ? "" : "the driver names none";
+}
+
+#define KITH_NEEDS_GPU()                                                                                               \
+    if (const std::string reason = kith::test::no_gpu(); !reason.empty()) {                                            \
+        GTEST_SKIP() << "no GPU: " << reason;                                                                          \
+    }                                                                                                                  \
+    static_assert(true)
+
+inline void expect_ok(cudaError_t error) {
+    ASSERT_EQ(error, cudaSuccess) << cudaGetErrorString(error);
+}
+
+/// A copy of elements in memory of the GPU.
+template <class T>
+class OnGpu {
+public:
+    explicit OnGpu(const std::vector<T>& elements) : OnGpu(elements.size()) {
+        expect_ok(cudaMemcpy(data_, elements.data(), size_ * sizeof(T), cudaMemcpyDefault));
+    }
+    /// Filled with what is no answer.
+    explicit OnGpu(std::size_t size) : size_(size) {
+        expect_ok(cudaMalloc(&data_, size * sizeof(T) + 1));
+        expect_ok(cudaMemset(data_, 0xAB, size * sizeof(T)));
+    }
+    OnGpu(const OnGpu&) = delete;
+    OnGpu& operator=(const OnGpu&) = delete;
+    ~OnGpu() { (void)cudaFree(data_); }
+
+    [[nodiscard]] std::span<T> span() const { return {data_, size_}; }
+    [[nodiscard]] std::vector<T> on_host() const {
+        std::vector<T> elements(size_);
+        expect_ok(cudaMemcpy(elements.data(), data_, size_ * sizeof(T), cudaMemcpyDefault));
+        return elements;
+    }
+    /// Row-major points.
+    [[nodiscard]] PointsView points(int dimension) const {
+        return {data_,
+                dtype_of<T>,
+                static_cast<std::int64_t>(size_) / dimension,
+                dimension,
+                dimension,
+                1,
+                Device{DeviceKind::cuda, 0}};
+    }
+
+private:
+    T* data_ = nullptr;
+    std::size_t size_;
+};
+
+template <class T>
+std::vector<T> copied_to_host(const T* from, std::size_t size) {
+    std::vector<T> elements(size);
+    expect_ok(cudaMemcpy(elements.data(), from, size * sizeof(T), cudaMemcpyDefault));
+    return elements;
+}
+
+} // namespace kith::test

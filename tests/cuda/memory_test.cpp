@@ -1,0 +1,83 @@
+// The caller's stream, memory and budget on a GPU.
+#include "cuda/gpu.hpp"
+
+#include <kith/knn.hpp>
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+namespace kith::test {
+namespace {
+
+using CudaMemory = NeedsDimension<3>;
+
+/// Counts what is taken.
+class Counting : public DeviceResource {
+public:
+    void* allocate(std::int64_t bytes, CudaStream stream) override {
+        void* memory = nullptr;
+        if (cudaMallocAsync(&memory, static_cast<std::size_t>(bytes), stream) != cudaSuccess) {
+            return nullptr;
+        }
+        held += bytes;
+        peak = std::max(peak, held);
+        return memory;
+    }
+    void deallocate(void* memory, std::int64_t bytes, CudaStream stream) noexcept override {
+        held -= bytes;
+        (void)cudaFreeAsync(memory, stream);
+    }
+    std::int64_t held = 0;
+    std::int64_t peak = 0;
+};
+
+TEST_F(CudaMemory, RunsOnTheCallersStreamWithTheCallersMemory) {
+    KITH_NEEDS_GPU();
+    const std::vector<float> points = uniform_points<float>(100000, 3, 0, 1, 1);
+    const OnGpu<float> there(points);
+    const OnGpu<std::int32_t> indices(points.size() / 3 * 16);
+    const OnGpu<float> distances(points.size() / 3 * 16);
+    cudaStream_t stream = nullptr;
+    expect_ok(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+    Counting resource;
+    Execution execution = cuda(0, stream);
+    execution.memory = &resource;
+    const StageReports stages =
+        knn_into({indices.span(), distances.span()}, there.points(3), 16, Box{}, {.engine = Engine::tree}, execution);
+    EXPECT_EQ(resource.held, 0);
+    EXPECT_GT(resource.peak, 0);
+    EXPECT_LT(resource.peak, 60 * 100000); // bytes a point
+    EXPECT_EQ(std::count_if(stages.begin(), stages.end(),
+                            [](const StageReport& stage) { return stage.name == "search" && stage.seconds > 0; }),
+              1);
+    const oracle::Rows<float> expected = rows_of<float>(knn(PointsView(points, 3), 16));
+    const std::vector<std::int32_t> found = indices.on_host();
+    EXPECT_TRUE(same_rows<float>({{found.begin(), found.end()}, distances.on_host()}, expected, 16));
+    expect_ok(cudaStreamDestroy(stream));
+}
+
+TEST_F(CudaMemory, SaysWhatIsMissingAndStaysUsable) {
+    KITH_NEEDS_GPU();
+    const std::vector<float> points = uniform_points<float>(1000, 3, 0, 1, 1);
+    std::size_t free = 0;
+    std::size_t total = 0;
+    expect_ok(cudaMemGetInfo(&free, &total));
+    const OnGpu<float> there(points);
+    const auto k = static_cast<std::int64_t>(total / 1000);
+    EXPECT_TRUE(is_refused(ErrorKind::out_of_memory, {"bytes", "budget"},
+                           [&] { (void)knn(there.points(3), k, Box{}, {}, cuda()); }));
+    EXPECT_TRUE(
+        same_rows(knn(PointsView(points, 3), 5, Box{}, {}, cuda()), rows_of<float>(knn(PointsView(points, 3), 5))));
+}
+
+TEST(CudaDevice, IsRefusedIfItIsNotThere) {
+    const std::vector<float> points = uniform_points<float>(10, 3, 0, 1, 1);
+    EXPECT_TRUE(
+        is_refused(ErrorKind::device, {"GPU"}, [&] { (void)knn(PointsView(points, 3), 5, Box{}, {}, cuda(99)); }));
+}
+
+} // namespace
+} // namespace kith::test
