@@ -51,17 +51,19 @@ using Work = std::vector<StageWork>;
 }
 
 /// How many points a query is compared with at least, where points are uniform: those of the leaf (27 points, a cube) and
-/// of all that is within the distance r of the k-th neighbour of its faces. In units of the mean separation a cube of side
-/// s grown by r has, in 3-D, the volume s^3 + 6 s^2 r + 3 pi s r^2 + 4/3 pi r^3 (Steiner); elsewhere (s + 2 r)^d serves.
+/// of all that is within the distance r of the k-th neighbour of it. In units of the mean separation a cube of side s
+/// grown by r has the volume sum over j of (d choose j) s^(d-j) V_j r^j (Steiner), V_j that of the j-dimensional ball.
 [[nodiscard]] inline double points_compared(std::int64_t k, int dimension) {
-    const double d = dimension;
-    const double side = std::pow(27.0, 1 / d);
-    const double ball = std::pow(std::numbers::pi, d / 2) / std::tgamma(d / 2 + 1);
-    const double r = std::pow(static_cast<double>(k) / ball, 1 / d);
-    if (dimension == 3) {
-        return side * side * side + 6 * side * side * r + 3 * std::numbers::pi * side * r * r + ball * r * r * r;
+    const auto ball = [](int j) { return std::pow(std::numbers::pi, 0.5 * j) / std::tgamma(0.5 * j + 1); };
+    const double side = std::pow(27.0, 1.0 / dimension);
+    const double r = std::pow(static_cast<double>(k) / ball(dimension), 1.0 / dimension);
+    double volume = 0;
+    double choices = 1; // d choose j
+    for (int j = 0; j <= dimension; ++j) {
+        volume += choices * std::pow(side, dimension - j) * ball(j) * std::pow(r, j);
+        choices *= static_cast<double>(dimension - j) / (j + 1);
     }
-    return std::pow(side + 2 * r, d);
+    return volume;
 }
 
 /// Of each compared pair a difference and a fused multiply-add per axis. Queries are read, rows written, each once.

@@ -14,10 +14,14 @@ namespace {
 constexpr std::int64_t thousand = 1000;
 constexpr std::int64_t million = thousand * thousand;
 
-/// Seconds in at most eight characters.
+/// A time in at most eight characters.
 std::string shown(double seconds) {
     std::ostringstream text;
-    text << std::setprecision(3) << seconds * 1e3 << " ms";
+    if (seconds < 0.9995) {
+        text << std::setprecision(3) << seconds * 1e3 << " ms";
+    } else {
+        text << std::setprecision(3) << seconds << " s";
+    }
     return text.str();
 }
 
