@@ -11,6 +11,7 @@
 #include <kith/tree.hpp>
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 namespace kith {
@@ -60,10 +61,29 @@ struct FofResult {
     [[nodiscard]] std::int64_t groups_of_at_least(std::int64_t min_members) const;
 };
 
-/// Throws Error: invalid_argument (negative or NaN length; relative length with a volume of zero), cancelled.
+/// What is known of groups besides their labels.
+struct FofSummary {
+    std::int64_t groups = 0;         ///< single points included
+    std::vector<std::int32_t> sizes; ///< members of the groups of two and more, by label: non-increasing
+    double linking_length = 0;       ///< these as in FofResult
+    double volume = 0;
+    VolumeKind volume_kind = VolumeKind::none;
+    Engine engine = Engine::tree;
+    StageReports stages;
+};
+
+/// Throws Error: invalid_argument (negative or NaN length; relative length with a volume of zero), out_of_memory, device,
+/// cancelled. Points and trees may be a GPU's, if the call runs there.
 [[nodiscard]] FofResult fof(const Tree& tree, LinkingLength linking_length, const FofOptions& options = {},
                             const Execution& execution = {});
 [[nodiscard]] FofResult fof(const PointsView& points, LinkingLength linking_length, const Box& box = {},
                             const FofOptions& options = {}, const Execution& execution = {});
+
+/// The same with the labels in memory that the caller owns, one for each point: the host's, or that of the GPU on which
+/// the call runs. They hold anything if a call throws.
+FofSummary fof_into(std::span<std::int32_t> labels, const Tree& tree, LinkingLength linking_length,
+                    const FofOptions& options = {}, const Execution& execution = {});
+FofSummary fof_into(std::span<std::int32_t> labels, const PointsView& points, LinkingLength linking_length,
+                    const Box& box = {}, const FofOptions& options = {}, const Execution& execution = {});
 
 } // namespace kith

@@ -39,17 +39,20 @@ std::int64_t first_row(std::int64_t rows, const Predicate& is_bad) {
         [](std::int64_t left, std::int64_t right) { return std::min(left, right); });
 }
 
-void check_labels(const FofResult& groups) {
-    const auto number = static_cast<std::int64_t>(groups.sizes.size());
-    for (std::int64_t group = 0; group < number; ++group) {
-        if (groups.sizes[group] < 1) {
-            refuse("groups: group ", group, " has size ", groups.sizes[group], "; every group has at least one member");
+void check_sizes(std::span<const std::int32_t> sizes) {
+    for (std::size_t group = 0; group < sizes.size(); ++group) {
+        if (sizes[group] < 1) {
+            refuse("groups: group ", group, " has size ", sizes[group], "; every group has at least one member");
         }
-        if (group > 0 && groups.sizes[group] > groups.sizes[group - 1]) {
-            refuse("groups: group ", group, " has ", groups.sizes[group], " members, more than group ", group - 1,
-                   " with ", groups.sizes[group - 1], "; number the groups by decreasing size");
+        if (group > 0 && sizes[group] > sizes[group - 1]) {
+            refuse("groups: group ", group, " has ", sizes[group], " members, more than group ", group - 1, " with ",
+                   sizes[group - 1], "; number the groups by decreasing size");
         }
     }
+}
+
+void check_labels(const FofResult& groups) {
+    const auto number = static_cast<std::int64_t>(groups.sizes.size());
     const auto rows = static_cast<std::int64_t>(groups.labels.size());
     const std::int64_t row =
         first_row(rows, [&](std::int64_t i) { return groups.labels[i] < -1 || groups.labels[i] >= number; });
@@ -66,7 +69,7 @@ void check_count(const char* what, std::int64_t count, std::int64_t rows) {
     }
 }
 
-void check_vectors(const char* what, const PointsView& view, std::int64_t rows) {
+void check_vectors(const char* what, const PointsView& view, std::int64_t rows, DeviceKind place) {
     if (view.dimension() < 1 || view.dimension() > max_dimension) {
         refuse(what, ": the dimension is ", view.dimension(), "; it must be 1 to ", max_dimension);
     }
@@ -75,7 +78,7 @@ void check_vectors(const char* what, const PointsView& view, std::int64_t rows) 
                view.dimension(), "; its length must be a multiple of the dimension");
     }
     check_count(what, view.count(), rows);
-    if (view.device().kind != DeviceKind::cpu) {
+    if (place == DeviceKind::cpu && view.device().kind != DeviceKind::cpu) {
         throw Error(ErrorKind::unsupported, message(what, " are in a GPU's memory, but this build of kith runs on the "
                                                           "CPU only; copy them to the host first"));
     }
@@ -121,33 +124,42 @@ double largest_velocity(const PointsView& view) {
         [](double left, double right) { return std::max(left, right); });
 }
 
-double scale_for(double largest) {
-    return largest > overflow_is_near ? scale_of_huge_columns : 1.0;
-}
-
 void take_positions(Columns& columns, const PointsView& positions, const Box& box) {
-    with_dtype(positions.dtype(), [&](auto zero) {
-        const Frame<decltype(zero)> frame = place_sources<decltype(zero)>(positions, box).frame;
-        const double scale = scale_for(std::ldexp(1.0, std::min(32 - frame.exponent, 1023))); // above every coordinate
-        columns.positions = VectorColumn(positions, scale);
-        for (int axis = 0; axis < columns.dimension; ++axis) {
-            columns.box.period[axis] = scale * static_cast<double>(frame.period[axis]);
-            columns.box.origin[axis] = scale * static_cast<double>(frame.origin[axis]);
-        }
+    const PositionFrame frame = with_dtype(positions.dtype(), [&](auto zero) {
+        return position_frame(place_sources<decltype(zero)>(positions, box).frame);
     });
+    columns.positions = VectorColumn(positions, frame.scale);
+    columns.box = frame.box;
 }
 
 } // namespace
 
-Columns checked_columns(const FofResult& groups, const Particles& particles, const Box& box,
-                        const CatalogueOptions& options) {
+double scale_for(double largest) {
+    return largest > overflow_is_near ? scale_of_huge_columns : 1.0;
+}
+
+template <Coordinate T>
+PositionFrame position_frame(const Frame<T>& frame) {
+    PositionFrame result;
+    result.scale = scale_for(std::ldexp(1.0, std::min(32 - frame.exponent, 1023))); // above every coordinate
+    for (int axis = 0; axis < frame.dimension; ++axis) {
+        result.box.period[axis] = result.scale * static_cast<double>(frame.period[axis]);
+        result.box.origin[axis] = result.scale * static_cast<double>(frame.origin[axis]);
+    }
+    return result;
+}
+
+template PositionFrame position_frame(const Frame<float>&);
+template PositionFrame position_frame(const Frame<double>&);
+
+void check_shapes(std::int64_t rows, std::span<const std::int32_t> sizes, const Particles& particles,
+                  const CatalogueOptions& options, DeviceKind place) {
     if (options.min_members < 1) {
         refuse("min_members is ", options.min_members, "; it must be 1 or more");
     }
-    const auto rows = static_cast<std::int64_t>(groups.labels.size());
-    check_vectors("positions", particles.positions, rows);
+    check_vectors("positions", particles.positions, rows, place);
     if (particles.velocities) {
-        check_vectors("velocities", *particles.velocities, rows);
+        check_vectors("velocities", *particles.velocities, rows, place);
         if (particles.velocities->dimension() != particles.positions.dimension()) {
             refuse("velocities: the dimension is ", particles.velocities->dimension(), " but that of the positions is ",
                    particles.positions.dimension(), "; they must agree");
@@ -160,6 +172,13 @@ Columns checked_columns(const FofResult& groups, const Particles& particles, con
         check_count("types", static_cast<std::int64_t>(particles.types.size()), rows);
     }
     check_mass("uniform_mass", particles.uniform_mass);
+    check_sizes(sizes);
+}
+
+Columns checked_columns(const FofResult& groups, const Particles& particles, const Box& box,
+                        const CatalogueOptions& options) {
+    const auto rows = static_cast<std::int64_t>(groups.labels.size());
+    check_shapes(rows, groups.sizes, particles, options, DeviceKind::cpu);
     check_labels(groups);
 
     Columns columns;

@@ -61,6 +61,21 @@ struct Columns {
     }
 };
 
+/// How positions are read: what they are multiplied by, and the box in these units (periods and origins only).
+struct PositionFrame {
+    double scale = 1;
+    Frame<double> box;
+};
+template <Coordinate T>
+PositionFrame position_frame(const Frame<T>& frame);
+
+/// What numbers whose absolute value is at most so large are read times.
+double scale_for(double largest);
+
+/// The checks that need no particle: all that can be said of the arguments' sizes. `place` is where the columns lie.
+void check_shapes(std::int64_t rows, std::span<const std::int32_t> sizes, const Particles& particles,
+                  const CatalogueOptions& options, DeviceKind place);
+
 /// Checks everything that a catalogue is asked for, and throws as <kith/catalogue.hpp> says. Runs inside a stage.
 Columns checked_columns(const FofResult& groups, const Particles& particles, const Box& box,
                         const CatalogueOptions& options);

@@ -11,9 +11,12 @@
 // sum of terms of one sign is good to 2^-63 of itself, a thousand times finer than a double shows; a mean of offsets is
 // good to 2^-63 of the largest product over the total weight, whatever the signs and whatever the masses span. Rounding
 // the finished sum to a double is the only rounding that shows.
+//
+// Kernels of a GPU form the same sums with this text.
 #pragma once
 
-#include <algorithm>
+#include "support/host_device.hpp"
+
 #include <bit>
 #include <cmath>
 #include <cstdint>
@@ -21,6 +24,22 @@
 namespace kith::detail::cataloguing {
 
 __extension__ using Int128 = __int128;
+__extension__ using UnsignedInt128 = unsigned __int128;
+
+/// The nearest double, ties to even: what a compiler's own conversion gives, on every device.
+KITH_HOST_DEVICE inline double nearest_double(Int128 x) noexcept {
+    const auto bits = static_cast<UnsignedInt128>(x);
+    const UnsignedInt128 magnitude = x < 0 ? -bits : bits;
+    const auto high = static_cast<std::uint64_t>(magnitude >> 64);
+    // The leading 64 bits, the last of which also stands for all that follow it: more than a double holds, so that
+    // rounding them once more is rounding the whole.
+    const auto shift = static_cast<int>(std::bit_width(high));
+    const UnsignedInt128 below = magnitude & ((UnsignedInt128{1} << shift) - 1);
+    const std::uint64_t leading = static_cast<std::uint64_t>(magnitude >> shift) | (below != 0 ? 1U : 0U);
+    const auto power = std::bit_cast<double>(static_cast<std::uint64_t>(1023 + shift) << 52);
+    const double value = static_cast<double>(leading) * power;
+    return x < 0 ? -value : value;
+}
 
 /// A finite double as mantissa * 2^(exponent - 53) with 2^52 <= |mantissa| < 2^53, so that |x| < 2^exponent. Zero has
 /// an exponent below all others, small enough to stay below them in a product.
@@ -31,7 +50,7 @@ struct SplitNumber {
     int exponent = exponent_of_zero;
 };
 
-inline SplitNumber split(double x) noexcept {
+KITH_HOST_DEVICE inline SplitNumber split(double x) noexcept {
     constexpr std::uint64_t fraction = (std::uint64_t{1} << 52) - 1;
     std::uint64_t bits = std::bit_cast<std::uint64_t>(x);
     int field = static_cast<int>(bits >> 52 & 0x7ff);
@@ -54,29 +73,29 @@ struct ScaledNumber {
     int exponent = 0;
 };
 
-inline ScaledNumber operator/(const ScaledNumber& a, const ScaledNumber& b) noexcept {
+KITH_HOST_DEVICE inline ScaledNumber operator/(const ScaledNumber& a, const ScaledNumber& b) noexcept {
     return {a.value / b.value, a.exponent - b.exponent};
 }
 
-inline ScaledNumber square_root(const ScaledNumber& a) noexcept {
+KITH_HOST_DEVICE inline ScaledNumber square_root(const ScaledNumber& a) noexcept {
     const int odd = a.exponent & 1;
     return {std::sqrt(odd != 0 ? 2 * a.value : a.value), (a.exponent - odd) / 2};
 }
 
-inline double to_double(const ScaledNumber& a) noexcept {
+KITH_HOST_DEVICE inline double to_double(const ScaledNumber& a) noexcept {
     return std::ldexp(a.value, a.exponent);
 }
 
 class FixedSum {
 public:
     /// For at most `terms` products whose two exponents add up to at most `top`.
-    FixedSum(int top, std::int64_t terms) noexcept {
-        const int headroom = static_cast<int>(std::bit_width(static_cast<std::uint64_t>(terms)));
-        shift_at_zero_ = top + product_bits - std::min(product_bits, 126 - headroom);
+    KITH_HOST_DEVICE FixedSum(int top, std::int64_t terms) noexcept {
+        const int kept = 126 - static_cast<int>(std::bit_width(static_cast<std::uint64_t>(terms)));
+        shift_at_zero_ = top + product_bits - (kept < product_bits ? kept : product_bits);
     }
     FixedSum() = default;
 
-    void add(const SplitNumber& a, const SplitNumber& b) noexcept {
+    KITH_HOST_DEVICE void add(const SplitNumber& a, const SplitNumber& b) noexcept {
         const int shift = shift_at_zero_ - (a.exponent + b.exponent);
         if (shift > product_bits) { // less than half a unit
             return;
@@ -84,10 +103,13 @@ public:
         const Int128 product = static_cast<Int128>(a.mantissa) * b.mantissa;
         sum_ += ((2 * product >> shift) + 1) >> 1; // to the nearest unit
     }
-    void join(const FixedSum& other) noexcept { sum_ += other.sum_; }
+    KITH_HOST_DEVICE void join(const FixedSum& other) noexcept { sum_ += other.sum_; }
+    /// The sum in its units, and the addition of another that has the same: joins what lies elsewhere.
+    [[nodiscard]] KITH_HOST_DEVICE Int128 units() const noexcept { return sum_; }
+    KITH_HOST_DEVICE void add_units(Int128 units) noexcept { sum_ += units; }
 
-    [[nodiscard]] ScaledNumber value() const noexcept {
-        return {static_cast<double>(sum_), shift_at_zero_ - product_bits};
+    [[nodiscard]] KITH_HOST_DEVICE ScaledNumber value() const noexcept {
+        return {nearest_double(sum_), shift_at_zero_ - product_bits};
     }
 
 private:

@@ -90,8 +90,7 @@ void store_place(const Members& members, const VectorBounds& bounds, const Mean&
         catalogue.centre[at] = columns.box.wrap(members.reference[axis] + mean.value[axis], axis) * unit;
         catalogue.lower[at] = (bounds.lower[axis] - mean.value[axis]) * unit;
         catalogue.upper[at] = (bounds.upper[axis] - mean.value[axis]) * unit;
-        const double period = columns.box.period[axis];
-        if (period > 0 && bounds.upper[axis] - bounds.lower[axis] > period / 2) {
+        if (is_wider_than_half(bounds.lower[axis], bounds.upper[axis], columns.box.period[axis])) {
             catalogue.wide[group] = 1;
         }
     }
@@ -126,15 +125,15 @@ void describe_group(const Columns& columns, std::int64_t group, Catalogue& catal
     store_masses(members, first, group, catalogue);
     store_place(members, bounds.offset, centre, group, catalogue);
     const double length = columns.positions.unit();
-    catalogue.inertia_radius[group] = centre.root_mean_square(second.radius.sum, weight) * length;
-    catalogue.largest_radius[group] = std::ldexp(std::sqrt(spread.radius.largest), centre.exponent) * length;
+    catalogue.inertia_radius[group] = centre.unit.root_mean_square(second.radius.sum, weight) * length;
+    catalogue.largest_radius[group] = centre.unit.length(spread.radius.largest) * length;
     if (columns.velocities) {
         const double speed = columns.velocities->unit();
         for (int axis = 0; axis < columns.dimension; ++axis) {
             catalogue.velocity[group * columns.dimension + axis] = velocity.value[axis] * speed;
         }
         const ScaledNumber weight_of_axes{weight.value * columns.dimension, weight.exponent};
-        catalogue.velocity_dispersion[group] = velocity.root_mean_square(second.speed.sum, weight_of_axes) * speed;
+        catalogue.velocity_dispersion[group] = velocity.unit.root_mean_square(second.speed.sum, weight_of_axes) * speed;
     }
 }
 

@@ -6,10 +6,9 @@
 #pragma once
 
 #include "catalogue/columns.hpp"
-#include "catalogue/fixed_sum.hpp"
+#include "catalogue/terms.hpp"
 
 #include <array>
-#include <cmath>
 #include <cstdint>
 #include <span>
 
@@ -53,15 +52,10 @@ struct Members {
     }
 
 private:
-    /// To the nearest image; an offset of exactly half a period stays as it is.
     void to_offsets(int axis, MemberBlock& block) const noexcept {
         const double period = columns->box.period[axis];
         for (int i = 0; i < block.count; ++i) {
-            double offset = block.offset[axis][i] - reference[axis];
-            if (period > 0 && std::abs(offset) > period / 2) {
-                offset -= period * std::round(offset / period);
-            }
-            block.offset[axis][i] = offset + 0.0; // never -0.0, which a minimum could not tell from +0.0
+            block.offset[axis][i] = nearest_offset(block.offset[axis][i], reference[axis], period);
         }
     }
 };

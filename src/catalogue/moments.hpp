@@ -8,6 +8,7 @@
 
 #include "catalogue/fixed_sum.hpp"
 #include "catalogue/member_block.hpp"
+#include "catalogue/terms.hpp"
 
 #include <algorithm>
 #include <array>
@@ -17,15 +18,10 @@
 
 namespace kith::detail::cataloguing {
 
-inline constexpr int no_product = 2 * SplitNumber::exponent_of_zero;
 inline const SplitNumber one = split(1.0);
 
 using Vector = std::array<double, max_dimension>;
 using Axes = std::array<MemberBlock::Numbers, max_dimension>;
-
-inline int product_exponent(const SplitNumber& a, const SplitNumber& b) {
-    return a.exponent + b.exponent;
-}
 
 /// The largest exponent of the products of weights and numbers, at least `largest`.
 inline int largest_exponent(const MemberBlock& block, const MemberBlock::Numbers& numbers, int largest) {
@@ -78,7 +74,7 @@ struct VectorBounds {
     [[nodiscard]] double largest(int dimension) const {
         double far = 0;
         for (int axis = 0; axis < dimension; ++axis) {
-            far = std::max({far, -lower[axis], upper[axis]});
+            far = std::max(far, largest_between(lower[axis], upper[axis]));
         }
         return far;
     }
@@ -163,14 +159,12 @@ struct FirstMoments {
 struct Mean {
     int dimension;
     Vector value{};
-    int exponent;  ///< of the unit, at or above every component; not so small that the unit's inverse overflows
-    double factor; ///< the unit's inverse
+    SquareUnit unit;
 
     Mean(const std::array<FixedSum, max_dimension>& sum, const ScaledNumber& weight, const VectorBounds& bounds, int d)
-        : dimension(d), exponent(std::max(split(bounds.largest(d)).exponent, -1000)),
-          factor(std::ldexp(1.0, -exponent)) {
+        : dimension(d), unit(bounds.largest(d)) {
         for (int axis = 0; axis < dimension; ++axis) {
-            value[axis] = to_double(sum[axis].value() / weight);
+            value[axis] = mean_of(sum[axis], weight);
         }
     }
     /// Squared distances from the mean.
@@ -178,16 +172,9 @@ struct Mean {
         std::fill_n(square.begin(), block.count, 0.0);
         for (int axis = 0; axis < dimension; ++axis) {
             for (int i = 0; i < block.count; ++i) {
-                const double difference = (x[axis][i] - value[axis]) * factor;
-                square[i] += difference * difference;
+                square[i] += unit.squared_difference(x[axis][i], value[axis]);
             }
         }
-    }
-    /// The root of a sum of squares over the total weight.
-    [[nodiscard]] double root_mean_square(const FixedSum& squares, const ScaledNumber& weight) const {
-        ScaledNumber root = square_root(squares.value() / weight);
-        root.exponent += exponent;
-        return to_double(root);
     }
 };
 

@@ -112,6 +112,35 @@ Engine search_points_on_device(const PointsView& points, const PointsView* queri
     return all_pairs ? Engine::brute_force : Engine::tree;
 }
 
+FofSummary label_index_on_device(const DeviceIndex& index, LinkingLength length, std::span<std::int32_t> labels,
+                                 const Execution& execution) {
+    DeviceContext context(execution);
+    FofSummary result;
+    index.label(context, length, labels, result);
+    result.stages = context.take_stages();
+    return result;
+}
+
+FofSummary label_points_on_device(const PointsView& points, const Box& box, LinkingLength length,
+                                  const FofOptions& options, std::span<std::int32_t> labels,
+                                  const Execution& execution) {
+    require_same_device(points, execution, "points");
+    const bool all_pairs = options.engine == Engine::brute_force ||
+                           (options.engine == Engine::automatic && brute_force_pays(points, nullptr));
+    DeviceContext context(execution);
+    FofSummary result;
+    with_instance(points.dtype(), points.dimension(), [&]<Coordinate T, int D>() {
+        if (all_pairs) {
+            label_all_pairs_on_device<T, D>(context, points, box, length, labels, result);
+        } else {
+            build_device_index<T, D>(context, points, box, TreeOptions{})->label(context, length, labels, result);
+        }
+    });
+    result.engine = all_pairs ? Engine::brute_force : Engine::tree;
+    result.stages = context.take_stages();
+    return result;
+}
+
 std::shared_ptr<void> result_memory_on_device(std::int64_t bytes, const Execution& execution) {
     DeviceContext context(execution);
     auto buffer = std::make_shared<DeviceBuffer<std::uint8_t>>(context.buffer<std::uint8_t>(bytes));

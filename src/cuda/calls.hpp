@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 
 namespace kith::detail::inline KITH_GPU {
 
@@ -24,6 +25,12 @@ StageReports search_index_on_device(const DeviceIndex& index, const PointsView* 
 /// A search that keeps no tree. Says who did it.
 Engine search_points_on_device(const PointsView& points, const PointsView* queries, const Box& box,
                                const DeviceKnnCall& call, const Execution& execution, StageReports& stages);
+
+FofSummary label_index_on_device(const DeviceIndex& index, LinkingLength length, std::span<std::int32_t> labels,
+                                 const Execution& execution);
+FofSummary label_points_on_device(const PointsView& points, const Box& box, LinkingLength length,
+                                  const FofOptions& options, std::span<std::int32_t> labels,
+                                  const Execution& execution);
 
 /// Memory of the device for a result, given back when nobody holds it any more.
 std::shared_ptr<void> result_memory_on_device(std::int64_t bytes, const Execution& execution);

@@ -35,6 +35,17 @@ Engine search_points_on_device(const PointsView& /*points*/, const PointsView* /
     refuse();
 }
 
+FofSummary label_index_on_device(const DeviceIndex& /*index*/, LinkingLength /*length*/,
+                                 std::span<std::int32_t> /*labels*/, const Execution& /*execution*/) {
+    refuse();
+}
+
+FofSummary label_points_on_device(const PointsView& /*points*/, const Box& /*box*/, LinkingLength /*length*/,
+                                  const FofOptions& /*options*/, std::span<std::int32_t> /*labels*/,
+                                  const Execution& /*execution*/) {
+    refuse();
+}
+
 std::shared_ptr<void> result_memory_on_device(std::int64_t /*bytes*/, const Execution& /*execution*/) {
     refuse();
 }

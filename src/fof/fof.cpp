@@ -2,8 +2,10 @@
 #include <kith/error.hpp>
 #include <kith/fof.hpp>
 
+#include "cuda/calls.hpp"
 #include "fof/labels.hpp"
 #include "fof/link.hpp"
+#include "fof/linking_length.hpp"
 #include "points/frame.hpp"
 #include "support/context.hpp"
 #include "support/dimension.hpp"
@@ -12,8 +14,9 @@
 #include "tree/plane_tree.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <cstring>
+#include <span>
+#include <utility>
 
 namespace kith {
 
@@ -24,59 +27,8 @@ namespace {
 /// Up to this many points, comparing all pairs beats building a tree (docs/performance-log.md).
 constexpr std::int64_t brute_force_pays = 512;
 
-void check_length(const LinkingLength& length) {
-    if (!(length.value() >= 0) || std::isinf(length.value())) {
-        throw Error(ErrorKind::invalid_argument,
-                    message(length.is_relative() ? "the relative linking length b" : "the linking length", " is ",
-                            length.value(), "; it must be a finite number, 0 or more"));
-    }
-}
-
-/// b (V / N)^(1/d), and the V that was used.
 template <Coordinate T>
-void resolve_length(const LinkingLength& length, const Frame<T>& frame, std::int64_t count, FofResult& result) {
-    double radius = length.value();
-    if (length.is_relative()) {
-        double volume = 1;
-        double scaled = 1; // the same in working units, which neither overflows nor vanishes
-        int periodic_axes = 0;
-        for (int axis = 0; axis < frame.dimension; ++axis) {
-            const double edge = frame.period[axis] > 0 ? static_cast<double>(frame.period[axis]) : frame.extent[axis];
-            volume *= edge;
-            scaled *= std::ldexp(edge, frame.exponent);
-            periodic_axes += frame.period[axis] > 0 ? 1 : 0;
-        }
-        if (count > 0 && scaled == 0) {
-            throw Error(ErrorKind::invalid_argument,
-                        "the volume for a relative linking length is zero: the points have no extent on an open axis; "
-                        "give an absolute linking length");
-        }
-        const double root = 1.0 / frame.dimension;
-        const auto points = static_cast<double>(std::max<std::int64_t>(count, 1));
-        radius =
-            length.value() * (std::isnormal(volume) ? std::pow(volume / points, root)
-                                                    : std::ldexp(std::pow(scaled / points, root), -frame.exponent));
-        result.volume = volume;
-        result.volume_kind = periodic_axes == 0                 ? VolumeKind::extent
-                             : periodic_axes == frame.dimension ? VolumeKind::box
-                                                                : VolumeKind::mixed;
-    }
-    result.linking_length = static_cast<double>(static_cast<T>(radius));
-    if (!std::isfinite(result.linking_length)) {
-        throw Error(ErrorKind::invalid_argument,
-                    message("the linking length comes to ", radius, ", more than ",
-                            sizeof(T) == 4 ? "float32" : "float64", " points can be apart; give a smaller one"));
-    }
-}
-
-template <Coordinate T>
-T squared_length(const Frame<T>& frame, const FofResult& result) {
-    const T radius = frame.load_radius(result.linking_length);
-    return radius * radius;
-}
-
-template <Coordinate T>
-void link_tree(Context& context, const PlaneTree<T>& tree, FofResult& result) {
+void link_tree(Context& context, const PlaneTree<T>& tree, std::span<std::int32_t> labels, FofSummary& result) {
     const std::int64_t count = tree.points.count;
     Buffer<std::int32_t> parents(context.ledger(), count);
     std::vector<Buffer<std::uint8_t>> whole;
@@ -100,11 +52,11 @@ void link_tree(Context& context, const PlaneTree<T>& tree, FofResult& result) {
         each_top_node(link_inside_top_node);
         each_top_node(link_top_node_with_later);
     }
-    number_groups(context, job.groups, tree.points.indices.span(), result);
+    number_groups(context, job.groups, tree.points.indices.span(), labels, result);
 }
 
 template <Coordinate T>
-void link_all_pairs(Context& context, const PointSet<T>& points, FofResult& result) {
+void link_all_pairs(Context& context, const PointSet<T>& points, std::span<std::int32_t> labels, FofSummary& result) {
     constexpr std::int64_t tile = 512;
     Buffer<std::int32_t> parents(context.ledger(), points.count);
     const LinkJob<T> job{&points, nullptr, squared_length(points.frame, result), UnionFind(parents.data()), {}};
@@ -122,7 +74,101 @@ void link_all_pairs(Context& context, const PointSet<T>& points, FofResult& resu
             context.done(1);
         }
     });
-    number_groups(context, job.groups, points.indices.span(), result);
+    number_groups(context, job.groups, points.indices.span(), labels, result);
+}
+
+bool is_on_gpu(const Execution& execution) {
+    return execution.device.kind == DeviceKind::cuda;
+}
+
+void check_labels(std::span<const std::int32_t> labels, std::int64_t points) {
+    if (static_cast<std::int64_t>(labels.size()) != points) {
+        throw Error(ErrorKind::invalid_argument, message("the memory for labels holds ", labels.size(), " of them; ",
+                                                         points, " points need one each"));
+    }
+}
+
+FofSummary link(std::span<std::int32_t> labels, const Tree& tree, LinkingLength linking_length,
+                const FofOptions& options, const Execution& execution) {
+    require_device_of(tree, execution);
+    check_length(linking_length);
+    check_labels(labels, tree.size());
+    if (is_on_gpu(execution)) {
+        return label_index_on_device(*tree.data().on_device, linking_length, labels, execution);
+    }
+    Context context(execution);
+    FofSummary result;
+    result.engine = options.engine == Engine::brute_force ? Engine::brute_force : Engine::tree;
+    with_dtype(tree.dtype(), [&]<Coordinate T>(T) {
+        const PlaneTree<T>& planes = tree.data().as<T>();
+        resolve_length(linking_length, planes.points.frame, planes.points.count, result);
+        context.stage("link", [&] {
+            if (result.engine == Engine::brute_force) {
+                link_all_pairs(context, planes.points, labels, result);
+            } else {
+                link_tree(context, planes, labels, result);
+            }
+        });
+    });
+    result.stages = context.take_stages();
+    return result;
+}
+
+void check_points(const PointsView& points, LinkingLength linking_length, const Execution& execution) {
+    check_length(linking_length);
+    if (is_on_gpu(execution)) {
+        check_shape(points, "points");
+        require_device(points.dimension());
+    } else {
+        check_view(points, "points");
+    }
+}
+
+/// The points have been checked.
+FofSummary link(std::span<std::int32_t> labels, const PointsView& points, LinkingLength linking_length, const Box& box,
+                const FofOptions& options, const Execution& execution) {
+    check_labels(labels, points.count());
+    if (is_on_gpu(execution)) {
+        return label_points_on_device(points, box, linking_length, options, labels, execution);
+    }
+    Context context(execution);
+    FofSummary result;
+    const bool all_pairs = options.engine == Engine::brute_force ||
+                           (options.engine == Engine::automatic && points.count() <= brute_force_pays);
+    result.engine = all_pairs ? Engine::brute_force : Engine::tree;
+    with_dtype(points.dtype(), [&]<Coordinate T>(T) {
+        PlacedPoints<T> placed;
+        context.run([&] { placed = place_sources<T>(points, box); });
+        resolve_length(linking_length, placed.frame, points.count(), result);
+        if (all_pairs) {
+            context.stage("link", [&] {
+                with_dimension(points.dimension(), [&]<int D>(std::integral_constant<int, D>) {
+                    link_all_pairs(context, gather_points<T, D>(context, placed), labels, result);
+                });
+            });
+            return;
+        }
+        const PlaneTree<T> tree = build_plane_tree<T>(context, placed, TreeOptions{});
+        context.stage("link", [&] { link_tree(context, tree, labels, result); });
+    });
+    result.stages = context.take_stages();
+    return result;
+}
+
+/// With labels of its own, and the sizes of single points.
+template <class Link>
+FofResult owned(std::int64_t points, const Link& link) {
+    FofResult result;
+    result.labels.resize(static_cast<std::size_t>(points));
+    FofSummary summary = link(std::span<std::int32_t>(result.labels));
+    result.sizes = std::move(summary.sizes);
+    result.sizes.resize(static_cast<std::size_t>(summary.groups), 1);
+    result.linking_length = summary.linking_length;
+    result.volume = summary.volume;
+    result.volume_kind = summary.volume_kind;
+    result.engine = summary.engine;
+    result.stages = std::move(summary.stages);
+    return result;
 }
 
 } // namespace
@@ -136,51 +182,28 @@ std::int64_t FofResult::groups_of_at_least(std::int64_t min_members) const {
 }
 
 FofResult fof(const Tree& tree, LinkingLength linking_length, const FofOptions& options, const Execution& execution) {
-    detail::Context context(execution);
-    detail::check_length(linking_length);
-    FofResult result;
-    result.engine = options.engine == Engine::brute_force ? Engine::brute_force : Engine::tree;
-    detail::with_dtype(tree.dtype(), [&]<Coordinate T>(T) {
-        const detail::PlaneTree<T>& planes = tree.data().as<T>();
-        detail::resolve_length(linking_length, planes.points.frame, planes.points.count, result);
-        context.stage("link", [&] {
-            if (result.engine == Engine::brute_force) {
-                detail::link_all_pairs(context, planes.points, result);
-            } else {
-                detail::link_tree(context, planes, result);
-            }
-        });
+    return detail::owned(tree.size(), [&](std::span<std::int32_t> labels) {
+        return detail::link(labels, tree, linking_length, options, execution);
     });
-    result.stages = context.take_stages();
-    return result;
 }
 
 FofResult fof(const PointsView& points, LinkingLength linking_length, const Box& box, const FofOptions& options,
               const Execution& execution) {
-    detail::Context context(execution);
-    detail::check_length(linking_length);
-    detail::check_view(points, "points");
-    FofResult result;
-    const bool all_pairs = options.engine == Engine::brute_force ||
-                           (options.engine == Engine::automatic && points.count() <= detail::brute_force_pays);
-    result.engine = all_pairs ? Engine::brute_force : Engine::tree;
-    detail::with_dtype(points.dtype(), [&]<Coordinate T>(T) {
-        detail::PlacedPoints<T> placed;
-        context.run([&] { placed = detail::place_sources<T>(points, box); });
-        detail::resolve_length(linking_length, placed.frame, points.count(), result);
-        if (all_pairs) {
-            context.stage("link", [&] {
-                detail::with_dimension(points.dimension(), [&]<int D>(std::integral_constant<int, D>) {
-                    detail::link_all_pairs(context, detail::gather_points<T, D>(context, placed), result);
-                });
-            });
-            return;
-        }
-        const detail::PlaneTree<T> tree = detail::build_plane_tree<T>(context, placed, TreeOptions{});
-        context.stage("link", [&] { detail::link_tree(context, tree, result); });
+    detail::check_points(points, linking_length, execution);
+    return detail::owned(points.count(), [&](std::span<std::int32_t> labels) {
+        return detail::link(labels, points, linking_length, box, options, execution);
     });
-    result.stages = context.take_stages();
-    return result;
+}
+
+FofSummary fof_into(std::span<std::int32_t> labels, const Tree& tree, LinkingLength linking_length,
+                    const FofOptions& options, const Execution& execution) {
+    return detail::link(labels, tree, linking_length, options, execution);
+}
+
+FofSummary fof_into(std::span<std::int32_t> labels, const PointsView& points, LinkingLength linking_length,
+                    const Box& box, const FofOptions& options, const Execution& execution) {
+    detail::check_points(points, linking_length, execution);
+    return detail::link(labels, points, linking_length, box, options, execution);
 }
 
 } // namespace kith

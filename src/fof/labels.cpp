@@ -138,7 +138,7 @@ private:
 };
 
 /// Labels of -1 become consecutive numbers, in order, from `next` on.
-void number_singles(std::vector<std::int32_t>& labels, std::int32_t next) {
+void number_singles(std::span<std::int32_t> labels, std::int32_t next) {
     const auto count = static_cast<std::int64_t>(labels.size());
     const std::int64_t blocks = (count + grain - 1) / grain;
     std::vector<std::int32_t> starts(static_cast<std::size_t>(blocks));
@@ -168,7 +168,7 @@ void number_singles(std::vector<std::int32_t>& labels, std::int32_t next) {
 // Only groups of two or more are sorted; single points, usually most of the groups, are numbered behind them in input
 // order.
 void number_groups(Context& context, const UnionFind& groups, std::span<const std::int32_t> original,
-                   FofResult& result) {
+                   std::span<std::int32_t> labels, FofSummary& result) {
     const auto count = static_cast<std::int64_t>(original.size());
     Census census(context, groups, original);
     std::vector<Ranked> ranked;
@@ -182,19 +182,19 @@ void number_groups(Context& context, const UnionFind& groups, std::span<const st
     }
     std::sort(ranked.begin(), ranked.end());
 
-    result.sizes.assign(ranked.size() + static_cast<std::size_t>(singles), 1);
+    result.groups = static_cast<std::int64_t>(ranked.size()) + singles;
+    result.sizes.resize(ranked.size());
     for (std::size_t label = 0; label < ranked.size(); ++label) {
         result.sizes[label] = ranked[label].group.size;
         census[ranked[label].place].first_member = static_cast<std::int32_t>(label); // from here on, the label
     }
-    result.labels.resize(static_cast<std::size_t>(count));
     parallel_for(0, count, grain, [&](std::int64_t begin, std::int64_t end) {
         for (std::int64_t i = begin; i < end; ++i) {
             const Group* group = census.group_of(static_cast<std::int32_t>(i));
-            result.labels[original[i]] = group != nullptr ? group->first_member : -1;
+            labels[original[i]] = group != nullptr ? group->first_member : -1;
         }
     });
-    number_singles(result.labels, static_cast<std::int32_t>(ranked.size()));
+    number_singles(labels, static_cast<std::int32_t>(ranked.size()));
 }
 
 } // namespace kith::detail

@@ -7,12 +7,13 @@
 #include "support/context.hpp"
 
 #include <cstdint>
+#include <span>
 
 namespace kith::detail {
 
-/// Fills labels and sizes of the result. `original` is the input row of each position. The groups are used up: their
-/// memory holds something else afterwards.
+/// Fills the labels, one for each input row, and the groups and sizes of the result. `original` is the input row of each
+/// position. The groups are used up: their memory holds something else afterwards.
 void number_groups(Context& context, const UnionFind& groups, std::span<const std::int32_t> original,
-                   FofResult& result);
+                   std::span<std::int32_t> labels, FofSummary& result);
 
 } // namespace kith::detail

@@ -4,37 +4,12 @@
 
 #include <kith/knn.hpp>
 
-#include "cuda/device_context.hpp"
+#include "cuda/result_memory.hpp"
 #include "knn/device_request.hpp"
 
 #include <cstdint>
 
 namespace kith::detail::inline KITH_GPU {
-
-/// Whether a kernel can use the memory. Null is nobody's.
-inline bool is_on_device(const void* memory) {
-    cudaPointerAttributes attributes{};
-    check_cuda(cudaPointerGetAttributes(&attributes, memory), "asking where memory is");
-    return attributes.type != cudaMemoryTypeUnregistered && attributes.type != cudaMemoryTypeHost;
-}
-
-/// One half of the rows.
-class HalfOfRows {
-public:
-    HalfOfRows(DeviceContext& context, void* memory, std::int64_t bytes) : memory_(memory), bytes_(bytes) {
-        if (memory != nullptr && bytes > 0 && !is_on_device(memory)) {
-            scratch_ = context.buffer<std::uint8_t>(bytes);
-        }
-    }
-    [[nodiscard]] void* on_device() const { return scratch_.size() > 0 ? scratch_.data() : memory_; }
-    [[nodiscard]] bool must_be_copied() const { return scratch_.size() > 0; }
-    void copy(DeviceContext& context) const { context.copy(memory_, scratch_.data(), scratch_.size()); }
-
-private:
-    void* memory_;
-    std::int64_t bytes_;
-    DeviceBuffer<std::uint8_t> scratch_;
-};
 
 template <Coordinate T>
 class RowsOnDevice {
@@ -56,7 +31,7 @@ public:
             return;
         }
         context.stage("download", [&] {
-            for (const HalfOfRows* half : {&distances_, &indices_}) {
+            for (const ResultMemory* half : {&distances_, &indices_}) {
                 if (half->must_be_copied()) {
                     half->copy(context);
                 }
@@ -67,8 +42,8 @@ public:
 
 private:
     bool wide_;
-    HalfOfRows distances_;
-    HalfOfRows indices_;
+    ResultMemory distances_;
+    ResultMemory indices_;
 };
 
 } // namespace kith::detail::inline KITH_GPU

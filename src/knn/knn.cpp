@@ -253,19 +253,6 @@ void check_points_view(const PointsView& points, const Execution& execution) {
     }
 }
 
-std::string name_of(const Device& device) {
-    return device.kind == DeviceKind::cpu ? "the CPU" : message("GPU ", device.index);
-}
-
-void require_device_of(const Tree& tree, const Execution& execution) {
-    if (tree.device() != execution.device) {
-        throw Error(ErrorKind::invalid_argument,
-                    message("the tree was built on ", std::string_view(name_of(tree.device())),
-                            ", but the search runs on ", std::string_view(name_of(execution.device)),
-                            "; run it where the tree is, or build the tree there"));
-    }
-}
-
 StageReports search_kept_tree_checked(const Tree& tree, const PointsView* queries, std::int64_t k,
                                       const KnnOptions& options, const Execution& execution, const NeighborRows* rows,
                                       const NeighborVisitor* visitor) {

@@ -9,9 +9,22 @@
 
 namespace kith::detail {
 
+inline constexpr std::int64_t large_page = std::int64_t{1} << 21;
+
+/// Asks for large pages behind memory that is not touched yet. But a wish.
+inline void wish_for_large_pages([[maybe_unused]] void* memory, [[maybe_unused]] std::int64_t bytes) {
+#ifdef MADV_HUGEPAGE
+    const auto begin = reinterpret_cast<std::uintptr_t>(memory);
+    const std::uintptr_t first = (begin + (large_page - 1)) / large_page * large_page;
+    const std::uintptr_t end = (begin + static_cast<std::uintptr_t>(bytes)) / large_page * large_page;
+    if (first < end) {
+        (void)madvise(reinterpret_cast<void*>(first), end - first, MADV_HUGEPAGE);
+    }
+#endif
+}
+
 /// Memory aligned to 64 bytes or more, to be freed with std::free; null if there is none. `bytes` is a multiple of 64.
 inline void* allocate_pages(std::int64_t bytes) {
-    constexpr std::int64_t large_page = std::int64_t{1} << 21;
     if (bytes < 2 * large_page) {
         return std::aligned_alloc(64, static_cast<std::size_t>(bytes));
     }
@@ -19,11 +32,9 @@ inline void* allocate_pages(std::int64_t bytes) {
     // part, stays one of ordinary pages.
     const std::int64_t pages = (bytes + large_page - 1) / large_page;
     void* memory = std::aligned_alloc(large_page, static_cast<std::size_t>(pages * large_page));
-#ifdef MADV_HUGEPAGE
     if (memory != nullptr) {
-        (void)madvise(memory, static_cast<std::size_t>(bytes / large_page * large_page), MADV_HUGEPAGE); // but a wish
+        wish_for_large_pages(memory, bytes);
     }
-#endif
     return memory;
 }
 

@@ -41,6 +41,10 @@ public:
 
     /// The neighbours of the queries, which may be the host's, or of the points themselves if there are none.
     virtual void search(DeviceContext& context, const PointsView* queries, const DeviceKnnCall& call) const = 0;
+
+    /// The groups of the points, labels into memory of the host or of the device.
+    virtual void label(DeviceContext& context, LinkingLength length, std::span<std::int32_t> labels,
+                       FofSummary& result) const = 0;
 };
 
 /// Builds a tree of points, which may be the host's; runs the stages "upload", for those, "order" and "tree".
@@ -52,5 +56,10 @@ std::unique_ptr<DeviceIndex> build_device_index(DeviceContext& context, const Po
 template <Coordinate T, int D>
 void search_all_pairs_on_device(DeviceContext& context, const PointsView& points, const Box& box,
                                 const PointsView* queries, const DeviceKnnCall& call);
+
+/// Groups by comparing all with all.
+template <Coordinate T, int D>
+void label_all_pairs_on_device(DeviceContext& context, const PointsView& points, const Box& box, LinkingLength length,
+                               std::span<std::int32_t> labels, FofSummary& result);
 
 } // namespace kith::detail::inline KITH_GPU

@@ -3,7 +3,10 @@
 
 #include "tree/device_index.hpp"
 
+#include "cuda/result_memory.hpp"
 #include "engines/brute_force/all_pairs_kernel.hpp"
+#include "fof/link_device.hpp"
+#include "fof/linking_length.hpp"
 #include "knn/device_rows.hpp"
 #include "knn/search_device.hpp"
 #include "knn/visit_device.hpp"
@@ -16,6 +19,9 @@
 #include <memory>
 #include <numeric>
 #include <optional>
+#include <span>
+#include <utility>
+#include <vector>
 
 namespace kith::detail::inline KITH_GPU {
 
@@ -48,6 +54,26 @@ inline TreeOptions device_tree_options(TreeOptions options) {
     return options;
 }
 
+/// Runs the stage "link" with link(labels on the device), which returns the groups, and brings the answer to where it was
+/// asked for.
+template <Coordinate T, class Link>
+void label_on_device(DeviceContext& context, const Frame<T>& frame, std::int64_t count, LinkingLength length,
+                     std::span<std::int32_t> labels, FofSummary& result, const Link& link) {
+    resolve_length(length, frame, count, result);
+    const ResultMemory memory(context, labels.data(), static_cast<std::int64_t>(labels.size_bytes()));
+    context.stage("link", [&] {
+        const DeviceGroups groups = link(static_cast<std::int32_t*>(memory.on_device()));
+        result.groups = groups.groups + groups.singles;
+        result.sizes = context.to_host(groups.sizes.data(), groups.groups);
+    });
+    if (memory.must_be_copied()) {
+        context.stage("download", [&] {
+            memory.copy(context);
+            context.wait();
+        });
+    }
+}
+
 template <Coordinate T, int D>
 class DeviceIndexOf final : public DeviceIndex {
 public:
@@ -77,6 +103,14 @@ public:
         const PointsOnDevice<T> there = points_on_device<T>(context, *queries);
         const PlacedPoints<T> placed = place_queries_on_device<T, D>(context, there.view(), tree_.points.frame);
         search_for(context, build_device_tree<T, D>(context, placed, options_of_queries(queries->count())), call);
+    }
+
+    void label(DeviceContext& context, LinkingLength length, std::span<std::int32_t> labels,
+               FofSummary& result) const override {
+        const Frame<T>& frame = tree_.points.frame;
+        label_on_device(context, frame, tree_.points.count, length, labels, result, [&](std::int32_t* there) {
+            return label_groups<T, D>(context, tree_.view(), frame.periodic, squared_length(frame, result), there);
+        });
     }
 
 private:
@@ -168,6 +202,19 @@ void search_all_pairs_on_device(DeviceContext& context, const PointsView& points
         }
     });
     rows.deliver(context);
+}
+
+template <Coordinate T, int D>
+void label_all_pairs_on_device(DeviceContext& context, const PointsView& points, const Box& box, LinkingLength length,
+                               std::span<std::int32_t> labels, FofSummary& result) {
+    const PointsOnDevice<T> there = points_on_device<T>(context, points);
+    const PlacedPoints<T> placed = place_sources_on_device<T, D>(context, there.view(), box);
+    const Frame<T>& frame = placed.frame;
+    label_on_device(context, frame, points.count(), length, labels, result, [&](std::int32_t* to) {
+        const DevicePointSet<T> gathered = gather_on_device<T, D>(context, placed);
+        return label_groups_all_pairs<T, D>(context, gathered.view(), frame.working_period, frame.periodic,
+                                            squared_length(frame, result), to);
+    });
 }
 
 } // namespace kith::detail::inline KITH_GPU

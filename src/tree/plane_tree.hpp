@@ -67,4 +67,7 @@ struct TreeData {
     }
 };
 
+/// Throws invalid_argument unless a call runs where its tree is.
+void require_device_of(const Tree& tree, const Execution& execution);
+
 } // namespace kith::detail

@@ -10,6 +10,8 @@
 #include "tree/plane_tree.hpp"
 
 #include <cmath>
+#include <string>
+#include <string_view>
 
 namespace kith {
 
@@ -32,6 +34,22 @@ void check(const TreeOptions& options) {
 }
 
 } // namespace
+
+namespace detail {
+
+void require_device_of(const Tree& tree, const Execution& execution) {
+    const auto name_of = [](const Device& device) {
+        return device.kind == DeviceKind::cpu ? std::string("the CPU") : message("GPU ", device.index);
+    };
+    if (tree.device() != execution.device) {
+        throw Error(ErrorKind::invalid_argument,
+                    message("the tree was built on ", std::string_view(name_of(tree.device())),
+                            ", but the call runs on ", std::string_view(name_of(execution.device)),
+                            "; run it where the tree is, or build the tree there"));
+    }
+}
+
+} // namespace detail
 
 Tree::Tree(const PointsView& points, const Box& box, const TreeOptions& options, const Execution& execution) {
     check(options);

@@ -45,6 +45,24 @@ TEST(FixedSum, SplitsEveryNumber) {
     }
 }
 
+TEST(FixedSum, RoundsIntegersAsTheCompilerDoes) {
+    using detail::cataloguing::Int128;
+    Random random(3);
+    for (int width = 1; width <= 127; ++width) {
+        for (int draw = 0; draw < 200; ++draw) {
+            Int128 x = 1;
+            for (int bit = 1; bit < width; ++bit) { // ends in runs of equal bits, where ties and near ties are
+                x = 2 * x +
+                    (draw % 2 == 0 ? random.integer(2) : (bit < 50 + draw % 8 ? random.integer(2) : (draw % 4) / 2));
+            }
+            for (const Int128 y : {x, x + 1, x - 1, -x}) {
+                EXPECT_EQ(detail::cataloguing::nearest_double(y), static_cast<double>(y)) << width << ", " << draw;
+            }
+        }
+    }
+    EXPECT_EQ(detail::cataloguing::nearest_double(static_cast<Int128>(1) << 127), -0x1p127);
+}
+
 TEST(FixedSum, KeepsWhatCancellationUncovers) {
     EXPECT_EQ(sum_of({1e20, 1.0, -1e20}), 1.0);
     EXPECT_EQ(sum_of({1e20, -1e20, 0x1p-20, 0.0}), 0x1p-20);
