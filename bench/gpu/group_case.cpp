@@ -150,6 +150,9 @@ Outcome run_groups(Bench& bench, const std::string& name, const GroupCase& wante
     what.b = wanted.b;
     what.linking_length = task.summary().linking_length;
     what.period = wanted.period;
+    what.variant = wanted.catalogue                     ? "with the catalogue"
+                   : wanted.budget_bytes_per_point != 0 ? "within a budget"
+                                                        : "";
     Work work = group_work(task.count(), 3);
     JsonObject more;
     more.add("groups", task.summary().groups)

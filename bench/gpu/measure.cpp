@@ -151,6 +151,7 @@ JsonObject record(const Bench& bench, const std::string& name, const Described& 
         .add("b", what.b)
         .add("linking_length", what.linking_length)
         .add("period", what.period)
+        .add("variant", what.variant)
         .add("threads", 0)
         .add("results", JsonObject().add("kith", result))
         .add("left_out", JsonObject())

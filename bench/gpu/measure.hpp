@@ -65,6 +65,7 @@ struct Described {
     double b = 0;
     double linking_length = 0;
     double period = 0;
+    std::string variant = {}; ///< what is special about it; rows without are those that figures show
 };
 
 /// The row of the report. `more` is what only this kind of row knows.

@@ -183,6 +183,20 @@ std::string name_of(kith::Engine engine) {
     return engine == kith::Engine::tree ? "tree" : engine == kith::Engine::brute_force ? "brute_force" : "automatic";
 }
 
+/// What sets the row apart from the plain search among the same points.
+std::string variant_of(const NeighborCase& wanted) {
+    std::string text = wanted.engine == kith::Engine::automatic ? "" : name_of(wanted.engine);
+    const auto add = [&text](bool so, const std::string& words) {
+        if (so) {
+            text += (text.empty() ? "" : ", ") + words;
+        }
+    };
+    add(wanted.visit, "rows to a visitor");
+    add(wanted.on_host, "in the host's memory");
+    add(wanted.budget_bytes_per_point != 0, "within a budget");
+    return text;
+}
+
 template <class T>
 Outcome run_as(Bench& bench, const std::string& name, const NeighborCase& wanted) {
     Goal goal = wanted.goal;
@@ -209,6 +223,7 @@ Outcome run_as(Bench& bench, const std::string& name, const NeighborCase& wanted
     what.k = wanted.k;
     what.queries = wanted.queries.count;
     what.period = wanted.period;
+    what.variant = variant_of(wanted);
     return outcome(bench, name, what, goal, measured, work_of(wanted, task.count()), more);
 }
 
