@@ -67,8 +67,7 @@ private:
             kith::Particles particles;
             particles.positions = view(points_);
             particles.velocities = view(velocities_);
-            catalogue_ = kith::catalogue(std::span<const std::int32_t>(labels_.span()),
-                                         std::span<const std::int32_t>(summary_.sizes), particles, box, {}, where);
+            catalogue_ = kith::catalogue(labels_.span(), summary_, particles, box, {}, where);
             stages.insert(stages.end(), catalogue_.stages.begin(), catalogue_.stages.end());
         }
         return stages;
