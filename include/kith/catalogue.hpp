@@ -90,6 +90,12 @@ struct Catalogue {
 [[nodiscard]] Catalogue catalogue(const FofResult& groups, const Particles& particles, const Box& box = {},
                                   const CatalogueOptions& options = {}, const Execution& execution = {});
 
+/// The same for labels in memory that the caller owns, as fof_into() leaves them. Where the call runs on a GPU, labels and
+/// columns may be in its memory; the catalogue is the host's.
+[[nodiscard]] Catalogue catalogue(std::span<const std::int32_t> labels, const FofSummary& groups,
+                                  const Particles& particles, const Box& box = {}, const CatalogueOptions& options = {},
+                                  const Execution& execution = {});
+
 /// Copies rows of `row_bytes` bytes in the order of `members`: particles rewritten in group order. `out` holds
 /// members.size() rows and does not overlap `rows`.
 void gather_rows(std::span<const std::int32_t> members, const void* rows, std::size_t row_bytes, void* out);

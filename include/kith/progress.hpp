@@ -20,6 +20,8 @@ struct StageReport {
     double seconds = 0; ///< wall-clock time
     std::int64_t peak_bytes =
         0; ///< most working memory held at once during the stage, beside the caller's points and the result
+    std::int64_t pieces =
+        1; ///< in how many pieces the points were worked on; more than one for want of memory on a GPU
 };
 
 using StageReports = std::vector<StageReport>;

@@ -8,13 +8,23 @@
 #include "catalogue/group_moments.hpp"
 #include "catalogue/group_order.hpp"
 #include "catalogue/layout.hpp"
+#include "cuda/calls.hpp"
 #include "support/context.hpp"
 #include "support/parallel.hpp"
 
+#include <vector>
+
 namespace kith {
 
-Catalogue catalogue(const FofResult& groups, const Particles& particles, const Box& box,
-                    const CatalogueOptions& options, const Execution& execution) {
+namespace {
+
+Catalogue describe(const detail::cataloguing::LabelledGroups& groups, const Particles& particles, const Box& box,
+                   const CatalogueOptions& options, const Execution& execution) {
+    if (execution.device.kind == DeviceKind::cuda) {
+        detail::cataloguing::check_shapes(groups, particles, options, DeviceKind::cuda);
+        detail::require_device(particles.positions.dimension());
+        return detail::catalogue_on_device(groups, particles, box, options, execution);
+    }
     detail::Context context(execution);
     Catalogue result;
     context.stage("catalogue", [&] {
@@ -36,6 +46,24 @@ Catalogue catalogue(const FofResult& groups, const Particles& particles, const B
     });
     result.stages = context.take_stages();
     return result;
+}
+
+} // namespace
+
+Catalogue catalogue(const FofResult& groups, const Particles& particles, const Box& box,
+                    const CatalogueOptions& options, const Execution& execution) {
+    return describe({groups.labels, groups.sizes, static_cast<std::int64_t>(groups.sizes.size())}, particles, box,
+                    options, execution);
+}
+
+Catalogue catalogue(std::span<const std::int32_t> labels, const FofSummary& groups, const Particles& particles,
+                    const Box& box, const CatalogueOptions& options, const Execution& execution) {
+    if (options.min_members != 1) {
+        return describe({labels, groups.sizes, groups.groups}, particles, box, options, execution);
+    }
+    std::vector<std::int32_t> sizes = groups.sizes;
+    sizes.resize(static_cast<std::size_t>(groups.groups), 1); // single points are described, too
+    return describe({labels, sizes, groups.groups}, particles, box, options, execution);
 }
 
 } // namespace kith

@@ -101,13 +101,16 @@ inline Survey survey_rows(DeviceContext& context, SurveyJob job) {
 }
 
 /// The catalogue of kith::catalogue, inside a stage of the caller. Labels, in input order, and the particles' columns
-/// lie in memory of the device, in any layout; the sizes of all groups on the host. `frame` is that of the positions
+/// lie in memory of the device, in any layout; the sizes of groups on the host. `frame` is that of the positions
 /// (position_frame), which have been checked to be finite. Throws what kith::catalogue throws; unsupported for a
 /// dimension that is not built. The catalogue has no stages: the caller's context has.
-inline Catalogue describe_groups(DeviceContext& context, const std::int32_t* labels, std::int64_t rows,
-                                 std::span<const std::int32_t> sizes, const Particles& particles,
-                                 const cataloguing::PositionFrame& frame, const CatalogueOptions& options) {
-    cataloguing::check_shapes(rows, sizes, particles, options, DeviceKind::cuda);
+inline Catalogue describe_groups(DeviceContext& context, const cataloguing::LabelledGroups& given,
+                                 const Particles& particles, const cataloguing::PositionFrame& frame,
+                                 const CatalogueOptions& options) {
+    const std::int32_t* labels = given.labels.data();
+    const std::int64_t rows = given.rows();
+    const std::span<const std::int32_t> sizes = given.sizes;
+    cataloguing::check_shapes(given, particles, options, DeviceKind::cuda);
     require_dimension(particles.positions.dimension());
     Catalogue catalogue;
     catalogue.dimension = particles.positions.dimension();
@@ -128,19 +131,19 @@ inline Catalogue describe_groups(DeviceContext& context, const std::int32_t* lab
     {
         const DeviceBuffer<std::uint8_t> is_kept = context.buffer<std::uint8_t>(rows);
         const Survey survey =
-            survey_rows(context, {rows, labels, static_cast<std::int32_t>(sizes.size()),
+            survey_rows(context, {rows, labels, static_cast<std::int32_t>(given.groups),
                                   static_cast<std::int32_t>(groups), described.masses, described.velocities,
                                   catalogue.dimension, labelled.types, is_kept.data(), nullptr});
         const auto largest_velocity = std::bit_cast<double>(std::uint64_t{survey.largest_velocity});
         if (survey.refused != 0 || !std::isfinite(largest_velocity) ||
             static_cast<std::int64_t>(survey.kept) != labelled.members) {
-            refuse_as_the_cpu_does(context, labels, sizes, particles, options);
+            refuse_as_the_cpu_does(context, given, particles, options);
         }
         described.velocity_scale = cataloguing::scale_for(largest_velocity);
         members = order_members(context, labelled, is_kept.data());
     }
     if (!have_sizes(context, members.runs, kept_sizes)) {
-        refuse_as_the_cpu_does(context, labels, sizes, particles, options);
+        refuse_as_the_cpu_does(context, given, particles, options);
     }
     cut_into_chunks(context, members);
     const ColumnsOnDevice columns(context, groups, catalogue.dimension, particles.velocities.has_value());

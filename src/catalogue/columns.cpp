@@ -51,11 +51,10 @@ void check_sizes(std::span<const std::int32_t> sizes) {
     }
 }
 
-void check_labels(const FofResult& groups) {
-    const auto number = static_cast<std::int64_t>(groups.sizes.size());
-    const auto rows = static_cast<std::int64_t>(groups.labels.size());
+void check_labels(const LabelledGroups& groups) {
+    const std::int64_t number = groups.groups;
     const std::int64_t row =
-        first_row(rows, [&](std::int64_t i) { return groups.labels[i] < -1 || groups.labels[i] >= number; });
+        first_row(groups.rows(), [&](std::int64_t i) { return groups.labels[i] < -1 || groups.labels[i] >= number; });
     if (row != none) {
         refuse("groups: row ", row, " has label ", groups.labels[row], ", but there are ", number,
                " groups; labels are 0 to ", number - 1, ", or -1 for no group");
@@ -79,8 +78,10 @@ void check_vectors(const char* what, const PointsView& view, std::int64_t rows, 
     }
     check_count(what, view.count(), rows);
     if (place == DeviceKind::cpu && view.device().kind != DeviceKind::cpu) {
-        throw Error(ErrorKind::unsupported, message(what, " are in a GPU's memory, but this build of kith runs on the "
-                                                          "CPU only; copy them to the host first"));
+        refuse(what, " are in the memory of GPU ", view.device().index,
+               ", but the call runs on the CPU; run it with "
+               "kith::cuda(",
+               view.device().index, ") or copy them to the host");
     }
     if (rows > 0 && view.data() == nullptr) {
         refuse(what, ": the view says ", rows, " rows but its address is null");
@@ -152,8 +153,9 @@ PositionFrame position_frame(const Frame<T>& frame) {
 template PositionFrame position_frame(const Frame<float>&);
 template PositionFrame position_frame(const Frame<double>&);
 
-void check_shapes(std::int64_t rows, std::span<const std::int32_t> sizes, const Particles& particles,
-                  const CatalogueOptions& options, DeviceKind place) {
+void check_shapes(const LabelledGroups& groups, const Particles& particles, const CatalogueOptions& options,
+                  DeviceKind place) {
+    const std::int64_t rows = groups.rows();
     if (options.min_members < 1) {
         refuse("min_members is ", options.min_members, "; it must be 1 or more");
     }
@@ -172,13 +174,13 @@ void check_shapes(std::int64_t rows, std::span<const std::int32_t> sizes, const 
         check_count("types", static_cast<std::int64_t>(particles.types.size()), rows);
     }
     check_mass("uniform_mass", particles.uniform_mass);
-    check_sizes(sizes);
+    check_sizes(groups.sizes);
 }
 
-Columns checked_columns(const FofResult& groups, const Particles& particles, const Box& box,
+Columns checked_columns(const LabelledGroups& groups, const Particles& particles, const Box& box,
                         const CatalogueOptions& options) {
-    const auto rows = static_cast<std::int64_t>(groups.labels.size());
-    check_shapes(rows, groups.sizes, particles, options, DeviceKind::cpu);
+    const std::int64_t rows = groups.rows();
+    check_shapes(groups, particles, options, DeviceKind::cpu);
     check_labels(groups);
 
     Columns columns;

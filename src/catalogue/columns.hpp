@@ -72,12 +72,21 @@ PositionFrame position_frame(const Frame<T>& frame);
 /// What numbers whose absolute value is at most so large are read times.
 double scale_for(double largest);
 
-/// The checks that need no particle: all that can be said of the arguments' sizes. `place` is where the columns lie.
-void check_shapes(std::int64_t rows, std::span<const std::int32_t> sizes, const Particles& particles,
-                  const CatalogueOptions& options, DeviceKind place);
+/// Groups that are to be described.
+struct LabelledGroups {
+    std::span<const std::int32_t> labels; ///< one for each row
+    std::span<const std::int32_t> sizes;  ///< by label; groups behind them are not described
+    std::int64_t groups = 0;              ///< that labels number
+
+    [[nodiscard]] std::int64_t rows() const noexcept { return static_cast<std::int64_t>(labels.size()); }
+};
+
+/// The checks that need no particle: all that can be said of the arguments' sizes. `place` is where the call runs.
+void check_shapes(const LabelledGroups& groups, const Particles& particles, const CatalogueOptions& options,
+                  DeviceKind place);
 
 /// Checks everything that a catalogue is asked for, and throws as <kith/catalogue.hpp> says. Runs inside a stage.
-Columns checked_columns(const FofResult& groups, const Particles& particles, const Box& box,
+Columns checked_columns(const LabelledGroups& groups, const Particles& particles, const Box& box,
                         const CatalogueOptions& options);
 
 } // namespace kith::detail::cataloguing

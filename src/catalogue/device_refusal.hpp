@@ -5,6 +5,7 @@
 #include <kith/catalogue.hpp>
 #include <kith/error.hpp>
 
+#include "catalogue/columns.hpp"
 #include "cuda/device_context.hpp"
 
 #include <algorithm>
@@ -47,13 +48,13 @@ inline ScalarsView scalars_of(const PointsView& line) {
 }
 
 /// Throws what kith::catalogue throws. There are rows, and their number and the dimensions have been checked.
-[[noreturn]] inline void refuse_as_the_cpu_does(DeviceContext& context, const std::int32_t* labels,
-                                                std::span<const std::int32_t> sizes, const Particles& particles,
-                                                const CatalogueOptions& options) {
-    const std::int64_t rows = particles.positions.count();
-    FofResult groups;
-    groups.labels = context.to_host(labels, rows);
-    groups.sizes.assign(sizes.begin(), sizes.end());
+[[noreturn]] inline void refuse_as_the_cpu_does(DeviceContext& context, const cataloguing::LabelledGroups& given,
+                                                const Particles& particles, const CatalogueOptions& options) {
+    const std::int64_t rows = given.rows();
+    const std::vector<std::int32_t> labels = context.to_host(given.labels.data(), rows);
+    FofSummary groups;
+    groups.sizes.assign(given.sizes.begin(), given.sizes.end());
+    groups.groups = given.groups;
     Particles on_host = particles;
     const HostCopy positions(context, particles.positions);
     on_host.positions = positions.view();
@@ -72,7 +73,7 @@ inline ScalarsView scalars_of(const PointsView& line) {
         types = context.to_host(particles.types.data(), rows);
         on_host.types = types;
     }
-    (void)catalogue(groups, on_host, {}, options);
+    (void)catalogue(labels, groups, on_host, {}, options);
     throw Error(ErrorKind::device, "the GPU refused particles that the CPU describes; please report this");
 }
 

@@ -105,7 +105,7 @@ Engine search_points_on_device(const PointsView& points, const PointsView* queri
         if (all_pairs) {
             search_all_pairs_on_device<T, D>(context, points, box, queries, call);
         } else {
-            build_device_index<T, D>(context, points, box, TreeOptions{})->search(context, queries, call);
+            search_by_tree_on_device<T, D>(context, points, box, queries, call);
         }
     });
     stages = context.take_stages();

@@ -4,6 +4,9 @@
 // they throw unsupported (missing.cpp).
 #pragma once
 
+#include <kith/catalogue.hpp>
+
+#include "catalogue/columns.hpp"
 #include "tree/device_index.hpp"
 
 #include <cstdint>
@@ -31,6 +34,9 @@ FofSummary label_index_on_device(const DeviceIndex& index, LinkingLength length,
 FofSummary label_points_on_device(const PointsView& points, const Box& box, LinkingLength length,
                                   const FofOptions& options, std::span<std::int32_t> labels,
                                   const Execution& execution);
+
+Catalogue catalogue_on_device(const cataloguing::LabelledGroups& groups, const Particles& particles, const Box& box,
+                              const CatalogueOptions& options, const Execution& execution);
 
 /// Memory of the device for a result, given back when nobody holds it any more.
 std::shared_ptr<void> result_memory_on_device(std::int64_t bytes, const Execution& execution);

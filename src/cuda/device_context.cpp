@@ -81,7 +81,7 @@ DeviceContext::~DeviceContext() {
 }
 
 void DeviceContext::begin_stage(const char* name) {
-    stages_.push_back({name, nullptr, nullptr, 0});
+    stages_.push_back({name, nullptr, nullptr, 0, 1});
     Stage& stage = stages_.back();
     check_cuda(cudaEventCreate(&stage.begin), "making an event");
     check_cuda(cudaEventCreate(&stage.end), "making an event");
@@ -104,7 +104,7 @@ StageReports DeviceContext::take_stages() {
     for (const Stage& stage : stages_) {
         float milliseconds = 0;
         check_cuda(cudaEventElapsedTime(&milliseconds, stage.begin, stage.end), "reading an event");
-        reports.push_back({stage.name, static_cast<double>(milliseconds) / 1000, stage.peak_bytes});
+        reports.push_back({stage.name, static_cast<double>(milliseconds) / 1000, stage.peak_bytes, stage.pieces});
     }
     return reports;
 }

@@ -10,6 +10,7 @@
 
 #include "cuda/device_memory.hpp"
 #include "cuda/runtime.hpp"
+#include "support/denormals.hpp"
 
 #include <cstdint>
 #include <memory>
@@ -82,6 +83,8 @@ public:
         return element;
     }
 
+    /// States that the current stage works on pieces of the points.
+    void set_pieces(std::int64_t pieces) { stages_.back().pieces = pieces; }
     /// States how much of the current stage is done, for who follows the progress; may throw cancelled.
     void done(double fraction);
 
@@ -91,11 +94,13 @@ private:
         cudaEvent_t begin;
         cudaEvent_t end;
         std::int64_t peak_bytes;
+        std::int64_t pieces;
     };
 
     void begin_stage(const char* name);
     void end_stage();
 
+    DenormalGuard guard_; // for what the calling thread computes
     Execution execution_;
     DeviceSpan span_;
     cudaStream_t stream_;

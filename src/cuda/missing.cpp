@@ -46,6 +46,11 @@ FofSummary label_points_on_device(const PointsView& /*points*/, const Box& /*box
     refuse();
 }
 
+Catalogue catalogue_on_device(const cataloguing::LabelledGroups& /*groups*/, const Particles& /*particles*/,
+                              const Box& /*box*/, const CatalogueOptions& /*options*/, const Execution& /*execution*/) {
+    refuse();
+}
+
 std::shared_ptr<void> result_memory_on_device(std::int64_t /*bytes*/, const Execution& /*execution*/) {
     refuse();
 }

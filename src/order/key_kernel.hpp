@@ -39,10 +39,11 @@ struct KeyKernelJob {
 
 template <class T, int D>
 __global__ void make_keys_kernel(const __grid_constant__ KeyKernelJob<T, D> job) {
-    const std::int64_t point = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
-    if (point < job.points.count) {
-        job.keys[point] = device_key<T, D>(job.maker, job.points.template place<D>(point));
-        job.indices[point] = static_cast<std::int32_t>(point);
+    const std::int64_t i = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
+    if (i < job.points.count) {
+        const std::int64_t point = job.points.first + i;
+        job.keys[i] = device_key<T, D>(job.maker, job.points.template place<D>(point));
+        job.indices[i] = static_cast<std::int32_t>(point);
     }
 }
 

@@ -21,9 +21,9 @@ namespace kith::detail::inline KITH_GPU {
 template <Coordinate T, int D>
 class DeviceOrder {
 public:
-    /// For points in memory of the device.
-    DeviceOrder(DeviceContext& context, const PlacedPoints<T>& points)
-        : context_(context), points_(DeviceView<T>::of(points)) {
+    /// For points in memory of the device; of a piece of them, `first` is the index of its first point.
+    DeviceOrder(DeviceContext& context, const PlacedPoints<T>& points, std::int32_t first)
+        : context_(context), points_(DeviceView<T>::of(points, first)) {
         for (int axis = 0; axis < D; ++axis) {
             const bool wraps = points.wraps && points.frame.period[axis] > 0;
             lower_[axis] = points.frame.load(wraps ? points.frame.origin[axis] : points.lower[axis], axis);

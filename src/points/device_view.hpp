@@ -15,16 +15,18 @@ struct DeviceView {
     std::int64_t point_stride = 0;
     std::int64_t axis_stride = 0;
     std::int64_t count = 0;
-    T factor = 1; ///< all that Frame::load comes to; 0 if it takes more
+    std::int32_t first = 0; ///< index of the first point: of a piece of the caller's, else 0
+    T factor = 1;           ///< all that Frame::load comes to; 0 if it takes more
     Frame<T> frame;
 
-    /// The points must be in memory of the device.
-    static DeviceView of(const PlacedPoints<T>& points) {
+    /// The points must be in memory of the device. Those of a piece keep the indices that they have in the whole.
+    static DeviceView of(const PlacedPoints<T>& points, std::int32_t first = 0) {
         const PointsView& view = points.view;
-        return {view.template data_as<T>(),
+        return {view.template data_as<T>() - first * view.point_stride(),
                 view.point_stride(),
                 view.axis_stride(),
                 view.count(),
+                first,
                 points.wraps ? T(0) : points.frame.scale.as_factor(),
                 points.frame};
     }

@@ -59,7 +59,8 @@ public:
         if (range.count > 2 * scalars) {
             const std::vector<T> packed = pack(view);
             copy(context, packed.data(), scalars);
-            view_ = {scalars_.data(), view.dtype(), view.count(), view.dimension(), view.dimension(), 1};
+            view_ = {scalars_.data(), view.dtype(), view.count(), view.dimension(), view.dimension(), 1,
+                     context.device()};
             context.wait(); // for the packed points
             return;
         }

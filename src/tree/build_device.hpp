@@ -176,6 +176,17 @@ private:
     DeviceBuffer<std::int32_t> size_; ///< of the cells
 };
 
+/// The tree of a piece of points, within a stage of the caller's: its points keep the indices that they have in the whole.
+template <Coordinate T, int D>
+DevicePlaneTree<T> build_piece_tree(DeviceContext& context, const PlacedPoints<T>& piece, std::int32_t first,
+                                    const TreeOptions& options) {
+    DevicePlaneTree<T> tree;
+    DeviceOrder<T, D> order(context, piece, first);
+    tree.points = order.sorted();
+    tree.planes = DevicePlaneCutter<T, D>(context, tree.points, order.sign_exponent()).planes(options);
+    return tree;
+}
+
 /// Orders and cuts; runs the stages "order" and "tree" of the context. The points are in memory of the device.
 template <Coordinate T, int D>
 DevicePlaneTree<T> build_device_tree(DeviceContext& context, const PlacedPoints<T>& points,
@@ -183,7 +194,7 @@ DevicePlaneTree<T> build_device_tree(DeviceContext& context, const PlacedPoints<
     DevicePlaneTree<T> tree;
     int sign_exponent = 0;
     context.stage("order", [&] {
-        DeviceOrder<T, D> order(context, points);
+        DeviceOrder<T, D> order(context, points, 0);
         tree.points = order.sorted();
         sign_exponent = order.sign_exponent();
     });

@@ -57,6 +57,11 @@ template <Coordinate T, int D>
 void search_all_pairs_on_device(DeviceContext& context, const PointsView& points, const Box& box,
                                 const PointsView* queries, const DeviceKnnCall& call);
 
+/// A search that keeps no tree, in pieces if that is what memory has room for. Null queries mean a self-search.
+template <Coordinate T, int D>
+void search_by_tree_on_device(DeviceContext& context, const PointsView& points, const Box& box,
+                              const PointsView* queries, const DeviceKnnCall& call);
+
 /// Groups by comparing all with all.
 template <Coordinate T, int D>
 void label_all_pairs_on_device(DeviceContext& context, const PointsView& points, const Box& box, LinkingLength length,

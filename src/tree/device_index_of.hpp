@@ -8,6 +8,7 @@
 #include "fof/link_device.hpp"
 #include "fof/linking_length.hpp"
 #include "knn/device_rows.hpp"
+#include "knn/pieces_device.hpp"
 #include "knn/search_device.hpp"
 #include "knn/visit_device.hpp"
 #include "points/place_device.hpp"
@@ -202,6 +203,29 @@ void search_all_pairs_on_device(DeviceContext& context, const PointsView& points
         }
     });
     rows.deliver(context);
+}
+
+template <Coordinate T, int D>
+void search_by_tree_on_device(DeviceContext& context, const PointsView& points, const Box& box,
+                              const PointsView* queries, const DeviceKnnCall& call) {
+    if (!needs_pieces<T, D>(context, points, queries, *call.rows)) {
+        DeviceIndexOf<T, D>(context, points, box, TreeOptions{}).search(context, queries, call);
+        return;
+    }
+    const PlacedPoints<T> placed = points.device().kind == DeviceKind::cuda
+                                       ? place_sources_on_device<T, D>(context, points, box)
+                                       : place_sources<T>(points, box);
+    std::optional<PlacedPoints<T>> placed_queries;
+    if (queries != nullptr) {
+        placed_queries = queries->device().kind == DeviceKind::cuda
+                             ? place_queries_on_device<T, D>(context, *queries, placed.frame)
+                             : place_queries<T>(*queries, placed.frame);
+    }
+    context.stage("search", [&] {
+        SearchInPieces<T, D>(context, placed, placed_queries ? &*placed_queries : nullptr,
+                             device_request(placed.frame, call), device_tree_options(TreeOptions{}))
+            .run(*call.rows);
+    });
 }
 
 template <Coordinate T, int D>

@@ -96,8 +96,10 @@ Catalogue found_on_device(const FofResult& groups, const Particles& particles, c
     });
     Catalogue found;
     context.stage("catalogue", [&] {
-        found =
-            detail::describe_groups(context, labels.data(), labels.size(), groups.sizes, there, frame, {min_members});
+        const std::span<const std::int32_t> labels_there(labels.data(), static_cast<std::size_t>(labels.size()));
+        found = detail::describe_groups(context,
+                                        {labels_there, groups.sizes, static_cast<std::int64_t>(groups.sizes.size())},
+                                        there, frame, {min_members});
     });
     found.stages = context.take_stages();
     return found;

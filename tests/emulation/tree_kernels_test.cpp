@@ -56,7 +56,7 @@ void expect_same_keys(const detail::PointSet<T>& points) {
     const detail::DeviceKeyMaker<T, D> maker(top, sign_exponent);
     std::vector<std::uint64_t> keys(static_cast<std::size_t>(points.count), ~std::uint64_t{0});
     std::vector<std::int32_t> indices(keys.size(), -7);
-    const detail::DeviceView<T> view{points.axis(0), 1, points.stride, points.count, T(1), {}};
+    const detail::DeviceView<T> view{points.axis(0), 1, points.stride, points.count, 0, T(1), {}};
     const detail::KeyKernelJob<T, D> job{view, maker, keys.data(), indices.data()};
     run_threads("make_keys", points.count, [&] { detail::make_keys_kernel<T, D>(job); });
     for (std::int64_t i = 0; i < points.count; ++i) {
