@@ -84,6 +84,9 @@ Measurement measure(Bench& bench, const Task& task) {
         }
         measured.seconds.push_back(seconds);
         stages.add(reports);
+        for (const kith::StageReport& report : reports) {
+            measured.pieces = std::max(measured.pieces, report.pieces);
+        }
         spent += seconds;
         if (spent > patience && run + 1 >= warm_ups + fewest) {
             break;
@@ -132,6 +135,7 @@ JsonObject record(const Bench& bench, const std::string& name, const Described& 
         .add("max", *longest)
         .add("times_kith", 1.0)
         .add("stages", stages)
+        .add("pieces", measured.pieces)
         .add("peak_bytes", measured.peak_bytes)
         .add("bytes_per_point", static_cast<double>(measured.peak_bytes) / points);
     JsonObject wrong;

@@ -40,6 +40,7 @@ struct Measurement {
     std::vector<double> seconds;
     std::vector<std::pair<std::string, double>> stages; ///< medians
     std::int64_t peak_bytes = 0;                        ///< of working memory, a kept tree's included
+    std::int64_t pieces = 1;                            ///< that a stage cut the points into, at most
     Flaw flaw;
 
     [[nodiscard]] double median() const;

@@ -121,6 +121,9 @@ Outcome outcome(const Bench& bench, const std::string& name, const Described& wh
         line << (stage == measured.stages.front().first ? "  (" : ", ") << stage << ' ' << shown(seconds)
              << (stage == measured.stages.back().first ? ")" : "");
     }
+    if (measured.pieces > 1) {
+        line << "  in " << measured.pieces << " pieces";
+    }
     if (measured.flaw) {
         line << "\n  WRONG: " << *measured.flaw;
     }
