@@ -25,7 +25,8 @@ summary=$output/summary.txt
 : >"$log"
 : >"$summary"
 status=0
-commit=$(cat "$build/commit" 2>/dev/null || git -C "$here" rev-parse HEAD 2>/dev/null || echo unknown)
+# Of the sources. Without either, bench_gpu knows the commit it was configured at.
+commit=$(cat "$build/commit" 2>/dev/null || git -C "$here" rev-parse HEAD 2>/dev/null || true)
 
 left() { echo $((whole - SECONDS)); }
 
@@ -67,7 +68,7 @@ rows() {
     local name=$1 row code good=0 bad=0 unmeasured=0 missed=0
     shift
     for row in $("${ours[@]}" "$build/bin/bench_gpu" --list "$@"); do
-        run "$row" 45 "${ours[@]}" "$build/bin/bench_gpu" "$@" --rows "^$row\$" --output "$results" --commit "$commit"
+        run "$row" 45 "${ours[@]}" "$build/bin/bench_gpu" "$@" --rows "^$row\$" --output "$results" ${commit:+--commit "$commit"}
         code=$?
         if [ "$code" -eq 125 ]; then
             unmeasured=$((unmeasured + 1))
@@ -190,6 +191,6 @@ fi
 rm -f "$output/cosmic.f32" "$output/last"
 
 echo
-echo "commit $commit, $SECONDS s; results in $results, everything said in $log"
+echo "commit ${commit:-unknown}, $SECONDS s; results in $results, everything said in $log"
 cat "$summary"
 exit $status

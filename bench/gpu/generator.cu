@@ -1,6 +1,8 @@
 #include "for_each.hpp"
 #include "generator.hpp"
 
+#include <vector>
+
 namespace bench {
 
 namespace {
@@ -32,6 +34,16 @@ DeviceArray<T> generate(const PointSet& set, const Stream& stream) {
         stream.wait();
     }
     return points;
+}
+
+bool places_as_the_host(const Stream& stream) {
+    const PointSet set{Kind::clustered, 10'000};
+    const HaloTable table = make_halos(set.count, set.seed);
+    std::vector<float> wanted(static_cast<std::size_t>(set.count * set.dimension));
+    for (std::int64_t i = 0; i < set.count; ++i) {
+        place_point(set, HaloArrays::of(table), i, wanted.data() + i * set.dimension);
+    }
+    return generate<float>(set, stream).to_host() == wanted;
 }
 
 template DeviceArray<float> generate<float>(const PointSet&, const Stream&);

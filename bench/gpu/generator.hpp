@@ -10,4 +10,7 @@ namespace bench {
 template <class T>
 [[nodiscard]] DeviceArray<T> generate(const PointSet& set, const Stream& stream);
 
+/// Whether the device places some clustered points where the host does, bit for bit.
+[[nodiscard]] bool places_as_the_host(const Stream& stream);
+
 } // namespace bench

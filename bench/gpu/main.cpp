@@ -2,6 +2,7 @@
 //
 // Results go to a file after every row. Exit status: 0 all is right, 1 something failed or was wrong, 2 the arguments make
 // no sense, 3 there is no GPU.
+#include "generator.hpp"
 #include "report_file.hpp"
 #include "row.hpp"
 
@@ -120,7 +121,7 @@ std::string now() {
     return text.str();
 }
 
-JsonObject head_of_report(const Options& options, const Ceilings& ceilings) {
+JsonObject head_of_report(const Options& options, const Ceilings& ceilings, bool points_as_on_host) {
     JsonObject device;
     for (const auto& [name, value] : device_facts()) {
         device.add(name, value);
@@ -134,6 +135,7 @@ JsonObject head_of_report(const Options& options, const Ceilings& ceilings) {
         .add("commit", options.commit)
         .add("machine", device)
         .add("repetitions", options.repetitions)
+        .add("points_as_on_host", points_as_on_host)
         .add("contestants", JsonObject().add("kith", JsonObject()
                                                          .add("name", "kith")
                                                          .add("version", KITH_VERSION)
@@ -151,9 +153,13 @@ bool run(const Options& options, const std::vector<Row>& rows) {
               << std::left << std::setw(32) << "row" << std::right << std::setw(10) << "median" << std::setw(10)
               << "least" << std::setw(10) << "most" << std::setw(10) << "goal" << std::setw(7) << "floors"
               << std::setw(7) << "B/pt" << std::endl;
+    const bool points_as_on_host = places_as_the_host(bench.stream);
+    if (!points_as_on_host) {
+        std::cerr << "bench_gpu: the device places points elsewhere than the host\n";
+    }
     std::optional<ReportFile> report;
     if (!options.output.empty()) {
-        report.emplace(options.output, head_of_report(options, bench.ceilings));
+        report.emplace(options.output, head_of_report(options, bench.ceilings, points_as_on_host));
     }
     bool good = true;
     for (const Row& row : rows) {
