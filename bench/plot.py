@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Draws the results of compare.py: plot.py RESULTS.json ... (default: all of bench/results), into docs/images.
+"""Draws the results of compare.py and of bench_gpu: plot.py RESULTS.json ... (default: all of bench/results), into docs/images.
 
 Where files hold the same workload, the one with the most contestants counts, of these the one that was measured last. A
 figure whose workloads are not there is left out, and said so. Bars show the least and the longest time.
@@ -24,12 +24,18 @@ NAMES = {"kith": "kith", "nanoflann": "nanoflann", "cgal": "CGAL", "scipy": "Sci
 COLOURS = dict(zip(NAMES, ("black", "tab:blue", "tab:orange", "tab:green", "tab:red", "tab:purple", "tab:brown",
                            "tab:olive", "tab:pink")))
 BASE = {"points": "uniform", "n": 1_000_000, "d": 3, "dtype": "float32", "k": 16, "queries": 0, "keep_tree": False, "b": 0.0,
-        "period": 0.0}
+        "period": 0.0, "device": "cpu", "variant": ""}
 GROUPS = {**BASE, "points": "clustered", "k": 0, "b": 0.2, "period": 1.0}
+GPU = {"device": "cuda"}
 
 
 def key(record, *, without=()):
-    return tuple((name, record[name]) for name in BASE if name not in without)
+    """What two records of the same workload share; those of compare.py leave out the device, which is the CPU."""
+    return tuple((name, record.get(name, BASE[name])) for name in BASE if name not in without)
+
+
+def where(record):
+    return "GPU" if record.get("device") == "cuda" else f"{record['threads']} threads"
 
 
 def chosen(records, base, varied):
@@ -63,15 +69,16 @@ def lines(records, base, varied, label, title, logarithmic):
     values = [record[varied] for record in across]
     axes.set_xticks(values, [f"{value:g}" if value < 10_000 else f"{value:.0e}".replace("e+0", "e") for value in values])
     axes.minorticks_off()
-    axes.set(xlabel=label, ylabel="seconds", title=f"{title}, {across[0]['threads']} threads")
+    axes.set(xlabel=label, ylabel="seconds", title=f"{title}, {where(across[0])}")
     axes.grid(alpha=0.3)
     axes.legend(fontsize="small")
     return figure
 
 
-def stages(records):
+def stages(records, device=None):
     """Where kith's time goes: nanoseconds a point, a bar for each workload."""
-    shown = chosen(records, BASE, "n") + chosen(records, {**BASE, "points": "clustered"}, "n") + chosen(records, GROUPS, "n")
+    bases = (BASE, {**BASE, "points": "clustered"}, {**BASE, "points": "clustered", "period": 1.0}, GROUPS)
+    shown = [record for base in bases for record in chosen(records, {**base, **(device or {})}, "n")]
     if not shown:
         return None
     names = list(dict.fromkeys(name for record in shown for name in record["results"]["kith"]["stages"]))
@@ -85,7 +92,7 @@ def stages(records):
                                         + (f"k = {record['k']}" if record["k"] else f"groups, b = {record['b']:g}")
                                         for record in shown])
     axes.invert_yaxis()
-    axes.set(xlabel="nanoseconds a point", title=f"kith's stages, {shown[0]['threads']} threads")
+    axes.set(xlabel="nanoseconds a point", title=f"kith's stages, {where(shown[0])}")
     axes.legend(fontsize="small")
     return figure
 
@@ -96,6 +103,10 @@ def figures(records):
     yield "bench_dimension", lines(records, BASE, "d", "dimensions", "a million uniform points, k = 16", False)
     yield "bench_groups", lines(records, GROUPS, "n", "points", "groups, b = 0.2, clustered, 3-D float32", True)
     yield "bench_stages", stages(records)
+    yield "bench_gpu_count", lines(records, {**BASE, **GPU}, "n", "points", "k = 16, uniform, 3-D float32", True)
+    yield "bench_gpu_k", lines(records, {**BASE, **GPU, "n": 10_000_000}, "k", "neighbours k",
+                               "ten million uniform points, 3-D float32", True)
+    yield "bench_gpu_stages", stages(records, GPU)
 
 
 def main():

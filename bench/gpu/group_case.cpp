@@ -1,0 +1,170 @@
+#include "group_case.hpp"
+
+#include "points_of.hpp"
+
+#include <kith/catalogue.hpp>
+#include <kith/fof.hpp>
+
+#include <algorithm>
+#include <cmath>
+
+namespace bench {
+
+namespace {
+
+constexpr int spoiled = 0x80; // as a label below 0
+constexpr std::int64_t walked_halos = 20;
+constexpr std::int64_t largest_walked = 1'000'000;
+
+class Groups {
+public:
+    Groups(Bench& bench, const GroupCase& wanted)
+        : bench_(bench), wanted_(wanted), points_(points_of<float>(wanted.points, wanted.file, bench.stream)),
+          labels_(points_.size() / 3) {
+        if (wanted.catalogue) {
+            velocities_ = generate<float>({Kind::uniform, count(), 3, wanted.points.seed + 7}, bench.stream);
+        }
+    }
+
+    Measurement measured() {
+        Task task;
+        task.spoil = [this] {
+            check(cudaMemsetAsync(labels_.data(), spoiled, labels_.bytes(), bench_.stream.handle()),
+                  "overwriting a result");
+        };
+        task.run = [this](const kith::Execution& where) { return find(where); };
+        task.checksum = [this] {
+            return checksum(labels_.data(), static_cast<std::int64_t>(labels_.bytes()), bench_.stream);
+        };
+        task.memory_budget = static_cast<std::int64_t>(wanted_.budget_bytes_per_point * static_cast<double>(count()));
+        Measurement measured = measure(bench_, task);
+        const PlacedPoints<float> placed{points_.data(), count(), 3, static_cast<float>(wanted_.period)};
+        Flaw flaw = check_groups(labels_, summary_.sizes, summary_.groups, summary_.linking_length, placed);
+        if (!flaw && wanted_.catalogue) {
+            flaw = check_catalogue(placed);
+        }
+        if (flaw) {
+            measured.flaw = flaw;
+        }
+        return measured;
+    }
+
+    [[nodiscard]] std::int64_t count() const { return labels_.size(); }
+    [[nodiscard]] const kith::FofSummary& summary() const { return summary_; }
+    [[nodiscard]] const kith::Catalogue& catalogue() const { return catalogue_; }
+
+private:
+    [[nodiscard]] kith::PointsView view(const DeviceArray<float>& rows) const {
+        return {rows.data(), kith::DType::float32, count(), 3, 3, 1, kith::Device{kith::DeviceKind::cuda, 0}};
+    }
+
+    kith::StageReports find(const kith::Execution& where) {
+        const kith::Box box = kith::Box::periodic(wanted_.period);
+        summary_ =
+            kith::fof_into(labels_.span(), view(points_), kith::LinkingLength::relative(wanted_.b), box, {}, where);
+        kith::StageReports stages = summary_.stages;
+        if (wanted_.catalogue) {
+            kith::Particles particles;
+            particles.positions = view(points_);
+            particles.velocities = view(velocities_);
+            catalogue_ = kith::catalogue(labels_.span(), summary_, particles, box, {}, where);
+            stages.insert(stages.end(), catalogue_.stages.begin(), catalogue_.stages.end());
+        }
+        return stages;
+    }
+
+    /// Counts of all halos; members, centre and mean velocity of a few, computed anew in float64.
+    [[nodiscard]] Flaw check_catalogue(const PlacedPoints<float>& placed) const {
+        const std::vector<std::int32_t>& sizes = summary_.sizes;
+        const auto halos =
+            std::partition_point(sizes.begin(), sizes.end(), [](std::int32_t size) { return size >= 20; }) -
+            sizes.begin();
+        if (catalogue_.groups != halos) {
+            return std::to_string(catalogue_.groups) + " groups in the catalogue, not " + std::to_string(halos);
+        }
+        if (!std::equal(catalogue_.count.begin(), catalogue_.count.end(), sizes.begin())) {
+            return "the catalogue's counts are not the groups' sizes";
+        }
+        const std::int64_t stride = std::max<std::int64_t>(1, halos / walked_halos);
+        for (std::int64_t halo = 0; halo < halos; halo += stride) {
+            const auto g = static_cast<std::size_t>(halo);
+            if (sizes[g] <= largest_walked) {
+                if (const Flaw flaw = check_halo(placed, g)) {
+                    return flaw;
+                }
+            }
+        }
+        return {};
+    }
+
+    [[nodiscard]] Flaw check_halo(const PlacedPoints<float>& placed, std::size_t g) const {
+        const std::string halo = "group " + std::to_string(g) + ": ";
+        const std::vector<std::int32_t> rows = rows_with(labels_, static_cast<std::int32_t>(g), summary_.sizes[g]);
+        if (!std::equal(rows.begin(), rows.end(), catalogue_.members.begin() + catalogue_.offset[g])) {
+            return halo + "the members are others";
+        }
+        const auto members = static_cast<double>(rows.size());
+        const std::vector<float> places = gathered(placed, rows);
+        const std::vector<float> velocities = gathered(PlacedPoints<float>{velocities_.data(), count(), 3, 0}, rows);
+        for (std::size_t axis = 0; axis < 3; ++axis) {
+            double offset = 0;
+            double velocity = 0;
+            for (std::size_t row = 0; row < rows.size(); ++row) {
+                double apart = static_cast<double>(places[3 * row + axis]) - static_cast<double>(places[axis]);
+                if (wanted_.period > 0) {
+                    apart -= wanted_.period * std::round(apart / wanted_.period);
+                }
+                offset += apart;
+                velocity += static_cast<double>(velocities[3 * row + axis]);
+            }
+            const double scale = wanted_.period > 0 ? wanted_.period : 1;
+            const double apart = static_cast<double>(places[axis]) + offset / members - catalogue_.centre[3 * g + axis];
+            if (!(std::abs(apart - scale * std::round(apart / scale)) < 1e-6 * scale)) {
+                return halo + "the centre is off by " + std::to_string(apart);
+            }
+            if (!(std::abs(velocity / members - catalogue_.velocity[3 * g + axis]) < 1e-6)) {
+                return halo + "the mean velocity is off";
+            }
+        }
+        return {};
+    }
+
+    Bench& bench_;
+    const GroupCase& wanted_;
+    DeviceArray<float> points_;
+    DeviceArray<float> velocities_;
+    DeviceArray<std::int32_t> labels_;
+    kith::FofSummary summary_;
+    kith::Catalogue catalogue_;
+};
+
+} // namespace
+
+Outcome run_groups(Bench& bench, const std::string& name, const GroupCase& wanted) {
+    Groups task(bench, wanted);
+    const Measurement measured = task.measured();
+    Described what;
+    what.points = wanted.file.empty() ? name_of(wanted.points.kind) : wanted.file;
+    what.count = task.count();
+    what.b = wanted.b;
+    what.linking_length = task.summary().linking_length;
+    what.period = wanted.period;
+    what.variant = wanted.catalogue                     ? "with the catalogue"
+                   : wanted.budget_bytes_per_point != 0 ? "within a budget"
+                                                        : "";
+    Work work = group_work(task.count(), 3);
+    JsonObject more;
+    more.add("groups", task.summary().groups)
+        .add("groups_of_two_and_more", std::ssize(task.summary().sizes))
+        .add("largest", task.summary().sizes.empty() ? std::int64_t{1} : std::int64_t{task.summary().sizes.front()})
+        .add("budget_bytes_per_point", wanted.budget_bytes_per_point);
+    if (wanted.catalogue) {
+        work.push_back(catalogue_work(task.count()));
+        more.add("groups_in_catalogue", task.catalogue().groups);
+    }
+    more.add("verified", "sizes of all groups, friends of sampled points, sampled groups hang together; to a million "
+                         "points, labels of the CPU");
+    return outcome(bench, name, what, wanted.goal, measured, work, more);
+}
+
+} // namespace bench

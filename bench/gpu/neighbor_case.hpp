@@ -1,0 +1,32 @@
+// A row about neighbours: points on the device or the host, all of them or others asked, rows in input order or handed
+// out in z-order.
+#pragma once
+
+#include "point_set.hpp"
+#include "row.hpp"
+
+#include <kith/knn.hpp>
+
+#include <cstdint>
+#include <string>
+
+namespace bench {
+
+struct NeighborCase {
+    PointSet points;
+    PointSet queries = {.count = 0}; ///< none: every point is asked
+    std::int64_t k = 16;
+    double period = 0;
+    bool doubles = false;
+    kith::Engine engine = kith::Engine::automatic;
+    bool visit = false;                ///< a tree is built and kept, rows are handed out in z-order
+    bool on_host = false;              ///< points, queries and rows are the host's
+    double budget_bytes_per_point = 0; ///< of working memory; 0 is none
+    std::string file = {};             ///< where points come from instead
+    Goal goal = {};
+    double goal_over_uniform = 0; ///< at most so many times what uniform points of the same number take; 0 is no goal
+};
+
+[[nodiscard]] Outcome run_neighbors(Bench& bench, const std::string& name, const NeighborCase& wanted);
+
+} // namespace bench

@@ -1,0 +1,196 @@
+#!/bin/bash
+# Everything that is to be known of kith on a GPU, in eight minutes: facts, the main rows of the benchmark, the GPU tests,
+# the memory checker, the other rows, a simulated universe. Usage: gpu_check.sh BUILD OUTPUT, where BUILD is a build folder
+# or what gpu_pack.sh made of one, and OUTPUT a folder for results and logs.
+#
+# Needs the driver; takes python3 with CuPy and compute-sanitizer where they are. Each part has a limit of its own, within
+# that of the whole, and each row and test runs in a process of its own: what hangs or crashes costs only itself. Exit
+# status: 0 all is well, 1 something failed, 2 the arguments make no sense, 3 there is no GPU.
+set -u
+whole=470 # seconds
+
+if [ $# -ne 2 ] || [ ! -x "$1/bin/bench_gpu" ]; then
+    echo "usage: gpu_check.sh BUILD OUTPUT; BUILD/bin holds bench_gpu" >&2
+    exit 2
+fi
+build=$(cd "$1" && pwd)
+here=$(cd "$(dirname "$0")" && pwd)
+mkdir -p "$2" || exit 2
+output=$(cd "$2" && pwd)
+# For our own programs only: Python and the driver's have libraries of their own.
+ours=(env "LD_LIBRARY_PATH=$build/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}")
+results=$output/gpu-$(date +%Y-%m-%d-%H%M).json
+log=$output/gpu_check.log
+summary=$output/summary.txt
+: >"$log"
+: >"$summary"
+status=0
+# Of the sources. Without either, bench_gpu knows the commit it was configured at.
+commit=$(cat "$build/commit" 2>/dev/null || git -C "$here" rev-parse HEAD 2>/dev/null || true)
+
+left() { echo $((whole - SECONDS)); }
+
+# say NAME WHAT: a line of the table at the end.
+say() { printf '%-24s %s\n' "$1" "$2" | tee -a "$summary"; }
+
+# part SECONDS: begins a part that may take that long, or what is left of the whole.
+part() {
+    part_end=$((SECONDS + $1))
+    if [ "$part_end" -gt "$whole" ]; then
+        part_end=$whole
+    fi
+}
+
+# run NAME LIMIT COMMAND...: runs it within its limit and that of the part; its output goes to the log. The status is its
+# own, 124 if its limit stopped it, 125 if there was no time left to begin or to end.
+run() {
+    local name=$1 limit=$2 rest=$((part_end - SECONDS)) stopped=124 code
+    shift 2
+    if [ "$rest" -lt 1 ]; then
+        return 125
+    fi
+    if [ "$limit" -gt "$rest" ]; then
+        limit=$rest
+        stopped=125
+    fi
+    printf '\n== %s\n' "$name" >>"$log"
+    timeout --kill-after=5 "$limit" "$@" >"$output/last" 2>&1
+    code=$?
+    cat "$output/last" >>"$log"
+    if [ "$code" -eq 124 ] || [ "$code" -eq 137 ]; then
+        code=$stopped
+    fi
+    return "$code"
+}
+
+# rows NAME OPTION...: each row of bench_gpu that the options choose, in a process of its own.
+rows() {
+    local name=$1 row code good=0 bad=0 unmeasured=0 missed=0
+    shift
+    for row in $("${ours[@]}" "$build/bin/bench_gpu" --list "$@"); do
+        run "$row" 45 "${ours[@]}" "$build/bin/bench_gpu" "$@" --rows "^$row\$" --output "$results" ${commit:+--commit "$commit"}
+        code=$?
+        if [ "$code" -eq 125 ]; then
+            unmeasured=$((unmeasured + 1))
+            continue
+        fi
+        tail -n +3 "$output/last"
+        if grep -q MISSED "$output/last"; then
+            missed=$((missed + 1))
+        fi
+        if [ "$code" -eq 0 ]; then
+            good=$((good + 1))
+        else
+            bad=$((bad + 1))
+            say "$row" "FAILED: $(reason "$code")"
+        fi
+    done
+    say "$name" "$good right ($missed of them missed a goal), $bad failed, $unmeasured not done for lack of time"
+    if [ "$bad" -gt 0 ]; then
+        status=1
+    fi
+}
+
+# reason STATUS: why the last run failed, in a line.
+reason() {
+    case $1 in
+    124) echo "took too long and was stopped" ;;
+    125) echo "not done for lack of time" ;;
+    *) echo "status $1: $(grep -E 'FAILED|WRONG|ERROR SUMMARY|error|Error' "$output/last" | tail -1 | cut -c1-160)" ;;
+    esac
+}
+
+# checked NAME STATUS: what the checker of memory said. Being stopped is no failure if nothing was found until then.
+checked() {
+    local complaints
+    complaints=$(grep -cE '^=========.*(Invalid|Uninitialized|Misaligned|[Hh]azard|Race reported|out of bounds)' "$output/last")
+    if [ "$2" -eq 0 ]; then
+        say "$1" "nothing found"
+    elif grep -q 'Device not supported' "$output/last"; then
+        say "$1" "left out: the checker does not work on this machine"
+    elif [ "$2" -lt 124 ] || [ "$complaints" -gt 0 ]; then
+        say "$1" "FAILED: $complaints complaints; $(reason "$2")"
+        status=1
+    else
+        say "$1" "nothing found, but $(reason "$2")"
+    fi
+}
+
+timeout --kill-after=5 30 "${ours[@]}" "$build/bin/bench_gpu" --rows '^switch_1e3_tree$' --repetitions 1 >"$output/last" 2>&1
+if [ $? -eq 3 ]; then
+    cat "$output/last" >&2
+    echo "gpu_check.sh: there is no GPU here; nothing was checked" >&2
+    exit 3
+fi
+
+part 10
+if run facts 10 nvidia-smi; then
+    cat "$output/last"
+    run clocks 5 nvidia-smi -q -d CLOCK,POWER,TEMPERATURE,ECC
+    say facts "$(nvidia-smi --format=csv,noheader --query-gpu=name,driver_version,memory.total,mig.mode.current | head -1)"
+else
+    say facts "nvidia-smi: $(reason $?)"
+fi
+
+echo
+part 170
+rows "main rows" --main
+
+shopt -s nullglob
+tests=("$build"/bin/test_cuda*)
+part 90
+if [ ${#tests[@]} -eq 0 ]; then
+    say tests "left out: there is no test_cuda* in $build/bin"
+fi
+for test in "${tests[@]}"; do
+    name=$(basename "$test")
+    if run "$name" 60 "${ours[@]}" "$test" --gtest_brief=1; then
+        say "$name" "$(grep -E '^\[ +(PASSED|SKIPPED) +\]' "$output/last" | tr '\n' ' ')"
+    else
+        say "$name" "FAILED: $(reason $?)"
+        status=1
+    fi
+done
+
+# Small cases only: the checker slows kernels down a hundredfold. Names of cases that make large sets say so;
+# KITH_SANITIZED chooses others.
+part 70
+small=${KITH_SANITIZED:--*Large*:*Million*:*Many*}
+sanitizer=$(command -v compute-sanitizer || ls /usr/local/cuda/bin/compute-sanitizer 2>/dev/null)
+if [ -z "$sanitizer" ]; then
+    say compute-sanitizer "left out: it is not there"
+else
+    each=$((68 / (2 * (${#tests[@]} + 1))))
+    for tool in memcheck racecheck; do
+        for test in "${tests[@]}"; do
+            name=$(basename "$test")
+            run "$tool $name" $each "${ours[@]}" "$sanitizer" --tool "$tool" --error-exitcode 9 --print-limit 5 \
+                "$test" --gtest_brief=1 --gtest_fail_fast --gtest_filter="$small"
+            checked "$tool $name" $?
+        done
+        run "$tool bench_gpu" $each "${ours[@]}" "$sanitizer" --tool "$tool" --error-exitcode 9 --print-limit 5 \
+            "$build/bin/bench_gpu" --rows '^switch_[15]e3_tree$' --repetitions 1
+        checked "$tool bench_gpu" $?
+    done
+fi
+
+part 90
+rows "other rows" --rest
+
+part 60
+if [ "$(left)" -lt 15 ]; then
+    say "simulated universe" "not done for lack of time"
+elif ! python3 -c 'import cupy' 2>/dev/null; then
+    say "simulated universe" "left out: python3 has no CuPy"
+elif run "simulated universe" 50 python3 "$here/gpu/cosmic_field.py" --n 256 "$output/cosmic.f32"; then
+    rows "simulated universe" --positions "$output/cosmic.f32"
+else
+    say "simulated universe" "FAILED: $(reason $?)"
+    status=1
+fi
+rm -f "$output/cosmic.f32" "$output/last"
+
+echo
+echo "commit ${commit:-unknown}, $SECONDS s; results in $results, everything said in $log"
+cat "$summary"
+exit $status

@@ -1,0 +1,59 @@
+#!/bin/sh
+# Gathers what bench/gpu_check.sh needs on a machine that has nothing but the driver: bench_gpu, the GPU tests, and the
+# shared libraries they load (the C library and the driver's are that machine's own), stripped.
+# Usage: gpu_pack.sh BUILD FOLDER. FOLDER must be empty or an earlier pack. Fails if the pack is over 60 MiB.
+set -eu
+most_kib=61440
+
+if [ $# -ne 2 ] || [ ! -d "$1/bin" ]; then
+    echo "usage: gpu_pack.sh BUILD FOLDER; BUILD is a build folder with programs in bin/" >&2
+    exit 2
+fi
+build=$1
+pack=$2
+if [ -e "$pack" ] && [ ! -e "$pack/commit" ] && [ -n "$(ls -A "$pack")" ]; then
+    echo "gpu_pack.sh: $pack holds other things; name an empty folder" >&2
+    exit 2
+fi
+
+rm -rf "${pack:?}/bin" "${pack:?}/lib"
+mkdir -p "$pack/bin" "$pack/lib"
+for program in "$build"/bin/bench_gpu "$build"/bin/test_cuda*; do
+    if [ -x "$program" ]; then
+        cp "$program" "$pack/bin/"
+    fi
+done
+if [ ! -e "$pack/bin/bench_gpu" ]; then
+    echo "gpu_pack.sh: there is no $build/bin/bench_gpu; build the target bench_gpu" >&2
+    exit 1
+fi
+
+for program in "$pack"/bin/*; do
+    missing=$(ldd "$program" | awk '/not found/ { print $1 }')
+    if [ -n "$missing" ]; then
+        echo "gpu_pack.sh: $(basename "$program") needs $missing, which is not here" >&2
+        exit 1
+    fi
+    ldd "$program" | awk '$2 == "=>" && $3 ~ /^\// { print $3 }'
+done | sort -u | while read -r library; do
+    case $(basename "$library") in
+    libc.so.* | libm.so.* | libdl.so.* | librt.so.* | libpthread.so.* | libresolv.so.* | ld-linux* | libcuda.so.*) ;;
+    *) cp --dereference "$library" "$pack/lib/" ;;
+    esac
+done
+strip "$pack"/bin/*
+chmod u+w "$pack"/lib/* 2>/dev/null || true
+strip --strip-unneeded "$pack"/lib/* 2>/dev/null || true
+
+here=$(dirname "$0")
+name=$(git -C "$here" rev-parse HEAD 2>/dev/null || echo unknown)
+changed=$(git -C "$here" status --porcelain --untracked-files=no 2>/dev/null || true)
+echo "$name${changed:+ with changes}" >"$pack/commit"
+
+size=$(du -sk "$pack" | cut -f1)
+files_in() { find "$1" -type f | wc -l; }
+echo "$pack: $(files_in "$pack/bin") programs, $(files_in "$pack/lib") libraries, $((size / 1024)) MiB"
+if [ "$size" -gt "$most_kib" ]; then
+    echo "gpu_pack.sh: that is more than $((most_kib / 1024)) MiB; build fewer dimensions (KITH_DIMS) or one architecture" >&2
+    exit 1
+fi
