@@ -1,0 +1,73 @@
+// Neighbours and groups of points that are already on a GPU: nothing but the account of it comes to the host.
+#include <kith/kith.hpp>
+
+#include <cuda_runtime.h>
+
+#include <cstdint>
+#include <iostream>
+#include <vector>
+
+namespace {
+
+/// Memory of the GPU.
+template <class T>
+class OnGpu {
+public:
+    explicit OnGpu(std::size_t size) : size_(size) {
+        if (cudaMalloc(&data_, size * sizeof(T)) != cudaSuccess) {
+            throw kith::Error(kith::ErrorKind::device, "no memory on the GPU");
+        }
+    }
+    OnGpu(const OnGpu&) = delete;
+    OnGpu& operator=(const OnGpu&) = delete;
+    ~OnGpu() { (void)cudaFree(data_); }
+    [[nodiscard]] std::span<T> span() const { return {data_, size_}; }
+
+private:
+    T* data_ = nullptr;
+    std::size_t size_;
+};
+
+void run() {
+    constexpr std::int64_t count = 1'000'000;
+    constexpr std::int64_t k = 16;
+    std::vector<float> points(3 * count);
+    std::uint64_t state = 1;
+    for (float& x : points) {
+        state = state * 6364136223846793005U + 1442695040888963407U;
+        x = static_cast<float>(state >> 40) * 0x1p-24F;
+    }
+    const OnGpu<float> there(points.size());
+    (void)cudaMemcpy(there.span().data(), points.data(), there.span().size_bytes(), cudaMemcpyDefault);
+
+    // Your arrays, your stream. The views are of memory of GPU 0: structure-of-arrays would do as well.
+    const kith::PointsView view(there.span().data(), kith::DType::float32, count, 3, 3, 1,
+                                {kith::DeviceKind::cuda, 0});
+    cudaStream_t stream = nullptr;
+    (void)cudaStreamCreate(&stream);
+    const kith::Execution on_gpu = kith::cuda(0, stream);
+    const kith::Box box = kith::Box::periodic(1);
+
+    const OnGpu<std::int32_t> indices(count * k);
+    const OnGpu<float> distances(count * k);
+    const auto searched = kith::knn_into({indices.span(), distances.span()}, view, k, box, {}, on_gpu);
+    const OnGpu<std::int32_t> labels(count);
+    const auto groups = kith::fof_into(labels.span(), view, kith::LinkingLength::relative(0.2), box, {}, on_gpu);
+
+    for (const auto& stage : searched) {
+        std::cout << stage.name << ": " << 1e3 * stage.seconds << " ms\n";
+    }
+    std::cout << groups.groups << " groups, " << groups.sizes.size() << " of them of two points or more\n";
+    (void)cudaStreamDestroy(stream);
+}
+
+} // namespace
+
+int main() {
+    try {
+        run();
+    } catch (const kith::Error& error) {
+        std::cerr << error.what() << '\n';
+        return 1;
+    }
+}
