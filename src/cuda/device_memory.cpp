@@ -53,9 +53,18 @@ DeviceMemory::DeviceMemory(const Execution& execution)
         throw Error(ErrorKind::invalid_argument,
                     message("the memory budget is ", budget_, " bytes; it must be positive, or 0 for what is free"));
     }
-    if (budget_ == 0) {
-        budget_ = resource_ != nullptr ? std::numeric_limits<std::int64_t>::max() : free_bytes(pool_of(device_));
+}
+
+std::int64_t DeviceMemory::left() const {
+    if (budget_ > 0) {
+        return budget_ - ledger_.held();
     }
+    return resource_ != nullptr ? std::numeric_limits<std::int64_t>::max() : free_bytes(pool_of(device_));
+}
+
+bool DeviceMemory::has_room_for(std::int64_t bytes) const {
+    constexpr std::int64_t little = std::int64_t{1} << 28;
+    return (budget_ == 0 && bytes <= little) || bytes <= left();
 }
 
 void* DeviceMemory::take(std::int64_t bytes) {
@@ -63,7 +72,7 @@ void* DeviceMemory::take(std::int64_t bytes) {
         return nullptr;
     }
     void* memory = nullptr;
-    if (bytes <= left()) {
+    if (budget_ == 0 || bytes <= left()) {
         if (resource_ != nullptr) {
             memory = resource_->allocate(bytes, stream_);
         } else {
@@ -80,7 +89,9 @@ void* DeviceMemory::take(std::int64_t bytes) {
     if (memory == nullptr) {
         throw Error(ErrorKind::out_of_memory,
                     message("out of memory on the GPU: ", bytes, " bytes more are needed beside the ", ledger_.held(),
-                            " that are held; the budget is ", budget_, " bytes"));
+                            " that the call holds; ",
+                            budget_ > 0 ? "the budget is " : "there is no budget, and free are ",
+                            budget_ > 0 ? budget_ : left(), " bytes"));
     }
     ledger_.book(bytes);
     return memory;

@@ -24,9 +24,11 @@ public:
     [[nodiscard]] void* take(std::int64_t bytes);
     void give_back(void* memory, std::int64_t bytes) noexcept;
 
-    /// What else could be taken now: the rest of the budget.
-    [[nodiscard]] std::int64_t left() const noexcept { return budget_ - ledger_.held(); }
-    [[nodiscard]] std::int64_t budget() const noexcept { return budget_; }
+    /// What else could be taken now: the rest of the budget, or what the device has free.
+    [[nodiscard]] std::int64_t left() const;
+    /// Whether so much could be taken now. Little is taken to be there, without asking the device, which takes longer than
+    /// a small search.
+    [[nodiscard]] bool has_room_for(std::int64_t bytes) const;
     [[nodiscard]] Ledger& ledger() noexcept { return ledger_; }
 
     /// From now on memory is given back without waiting for the caller's stream, which need not live any longer: nothing
@@ -37,7 +39,7 @@ private:
     int device_;
     cudaStream_t stream_;
     DeviceResource* resource_; ///< null: the pool
-    std::int64_t budget_;
+    std::int64_t budget_;      ///< 0: none but what is free
     Ledger ledger_;
 };
 

@@ -178,7 +178,7 @@ bool needs_pieces(const DeviceContext& context, const PointsView& points, const 
     const std::int64_t copied = to_be_copied(points) + (queries != nullptr ? to_be_copied(*queries) : 0);
     const std::int64_t building = Bytes::building * std::max(last.count(), points.count());
     const std::int64_t searching = Bytes::tree * last.count() + row_bytes;
-    return kept + copied + std::max(building, searching) > context.memory()->left();
+    return !context.memory()->has_room_for(kept + copied + std::max(building, searching));
 }
 
 } // namespace kith::detail::inline KITH_GPU

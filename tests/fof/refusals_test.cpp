@@ -59,10 +59,11 @@ TEST_F(FofRefuses, RelativeLengthsOfASinglePoint) {
 TEST_F(FofRefuses, ThreadsAndDevicesThatDoNotExist) {
     EXPECT_TRUE(is_refused(ErrorKind::invalid_argument, {"threads", "-2"},
                            [&] { (void)fof(PointsView(points, 3), LinkingLength::absolute(1), {}, {}, cpu(-2)); }));
-    EXPECT_TRUE(is_refused(ErrorKind::unsupported, {"CPU"}, [&] {
-        (void)fof(PointsView(points, 3), LinkingLength::absolute(1), {}, {},
-                  Execution{Device{DeviceKind::cuda, 0}, 0, {}});
-    }));
+    EXPECT_TRUE(
+        lacks_its_gpu([&] { (void)fof(PointsView(points, 3), LinkingLength::absolute(1), {}, {}, on_no_gpu); }));
+    std::vector<std::int32_t> labels(points.size() / 3 + 1);
+    EXPECT_TRUE(is_refused(ErrorKind::invalid_argument, {"labels", std::to_string(labels.size())},
+                           [&] { (void)fof_into(labels, PointsView(points, 3), LinkingLength::absolute(1)); }));
 }
 
 TEST_F(FofRefuses, ButNoPointsAreFine) {

@@ -133,9 +133,10 @@ TEST_F(KnnRefuses, QueriesSoFarThatDistancesOverflow) {
 
 TEST_F(KnnRefuses, ThreadsAndDevicesThatDoNotExist) {
     EXPECT_TRUE(is_refused(ErrorKind::invalid_argument, {"threads", "-2"}, [&] { (void)knn(tree(), 4, {}, cpu(-2)); }));
-    const Execution on_gpu{Device{DeviceKind::cuda, 0}, 0, {}};
-    EXPECT_TRUE(is_refused(ErrorKind::unsupported, {"CPU"}, [&] { (void)knn(tree(), 4, {}, on_gpu); }));
-    EXPECT_TRUE(is_refused(ErrorKind::unsupported, {"CPU"}, [&] {
+    EXPECT_TRUE(
+        is_refused(ErrorKind::invalid_argument, {"the CPU", "GPU 1000"}, [&] { (void)knn(tree(), 4, {}, on_no_gpu); }));
+    EXPECT_TRUE(lacks_its_gpu([&] { (void)knn(PointsView(queries, 3), 4, {}, {}, on_no_gpu); }));
+    EXPECT_TRUE(is_refused(ErrorKind::invalid_argument, {"queries", "GPU 0", "CPU"}, [&] {
         (void)knn(tree(), PointsView(queries.data(), DType::float32, 20, 3, 3, 1, Device{DeviceKind::cuda, 0}), 4);
     }));
 }

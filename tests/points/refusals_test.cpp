@@ -86,7 +86,7 @@ TEST_F(Refused, PointsAtNoAddress) {
 
 TEST_F(Refused, PointsOnADevice) {
     EXPECT_TRUE(
-        is_refused_everywhere(ErrorKind::unsupported, {"CPU"},
+        is_refused_everywhere(ErrorKind::invalid_argument, {"points", "GPU 0", "CPU"},
                               PointsView(points.data(), DType::float64, 40, 3, 3, 1, Device{DeviceKind::cuda, 0})));
 }
 

@@ -9,6 +9,7 @@
 #include "support/point_sets.hpp"
 
 #include <kith/error.hpp>
+#include <kith/execution.hpp>
 #include <kith/fof.hpp>
 #include <kith/knn.hpp>
 
@@ -83,6 +84,21 @@ testing::AssertionResult is_refused(ErrorKind kind, const std::vector<std::strin
         call();
     } catch (const Error& error) {
         return has_parts(error, kind, parts);
+    }
+    return testing::AssertionFailure() << "nothing was thrown";
+}
+
+/// A GPU that no machine has.
+inline const Execution on_no_gpu = cuda(1000);
+
+/// Runs the call, which is to run there, and holds that it is refused: for the build, the machine, or that GPU.
+template <class Call>
+testing::AssertionResult lacks_its_gpu(const Call& call) {
+    try {
+        call();
+    } catch (const Error& error) {
+        return error.kind() == ErrorKind::unsupported ? has_parts(error, ErrorKind::unsupported, {"KITH_CUDA"})
+                                                      : has_parts(error, ErrorKind::device, {"GPU"});
     }
     return testing::AssertionFailure() << "nothing was thrown";
 }

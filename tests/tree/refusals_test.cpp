@@ -56,9 +56,7 @@ TEST_F(TreeRefuses, MorePointsThanAnIndexCounts) {
 TEST_F(TreeRefuses, ThreadsAndDevicesThatDoNotExist) {
     EXPECT_TRUE(is_refused(ErrorKind::invalid_argument, {"threads", "-1"},
                            [&] { const Tree tree(PointsView(points, 3), {}, {}, cpu(-1)); }));
-    EXPECT_TRUE(is_refused(ErrorKind::unsupported, {"CPU"}, [&] {
-        const Tree tree(PointsView(points, 3), {}, {}, Execution{Device{DeviceKind::cuda, 0}, 0, {}});
-    }));
+    EXPECT_TRUE(lacks_its_gpu([&] { const Tree tree(PointsView(points, 3), {}, {}, on_no_gpu); }));
 }
 
 } // namespace
