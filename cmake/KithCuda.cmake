@@ -1,7 +1,7 @@
 # Whether and how kith is built for NVIDIA GPUs: sets KITH_HAS_CUDA.
 #
 # AUTO builds for GPUs wherever nvcc is found; no GPU is needed for that. CMAKE_CUDA_ARCHITECTURES chooses the kinds of
-# GPU; where it is not given, it is the kind of this machine's GPU, or a list of usual ones.
+# GPU; where it is not given, it is this machine's GPU's, or where there is none, code for all from 8.0 on.
 set(KITH_HAS_CUDA OFF)
 if(KITH_CUDA STREQUAL "OFF")
     return()
@@ -27,7 +27,7 @@ if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
         list(REMOVE_DUPLICATES kith_gpus)
         set(CMAKE_CUDA_ARCHITECTURES ${kith_gpus})
     else()
-        set(CMAKE_CUDA_ARCHITECTURES 80-real 89-real 90)
+        set(CMAKE_CUDA_ARCHITECTURES 80-virtual) # code that drivers finish when it is first used; quick to build
     endif()
 endif()
 enable_language(CUDA)
