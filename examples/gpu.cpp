@@ -41,8 +41,7 @@ void run() {
     (void)cudaMemcpy(there.span().data(), points.data(), there.span().size_bytes(), cudaMemcpyDefault);
 
     // Your arrays, your stream. The views are of memory of GPU 0: structure-of-arrays would do as well.
-    const kith::PointsView view(there.span().data(), kith::DType::float32, count, 3, 3, 1,
-                                {kith::DeviceKind::cuda, 0});
+    const kith::PointsView view(there.span().data(), kith::DType::float32, count, 3, 3, 1, {kith::DeviceKind::cuda, 0});
     cudaStream_t stream = nullptr;
     (void)cudaStreamCreate(&stream);
     const kith::Execution on_gpu = kith::cuda(0, stream);

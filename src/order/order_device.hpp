@@ -10,6 +10,7 @@
 #include "order/order.hpp"
 #include "order/tie_kernel.hpp"
 #include "points/device_point_set.hpp"
+#include "points/gather_kernel.hpp"
 
 #include <array>
 #include <bit>

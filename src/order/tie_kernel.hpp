@@ -182,25 +182,4 @@ __global__ void flag_next_runs_kernel(const __grid_constant__ NextRunsJob<Key> j
     job.is_equal[i] = job.top_exponent[job.run_of[i]] != coincident && (as_before || as_after);
 }
 
-/// The working copy in its final order.
-template <class T>
-struct GatherPointsJob {
-    DeviceView<T> points;
-    const std::int32_t* indices;
-    T* coordinates; ///< axis after axis
-    std::int64_t stride;
-};
-
-template <class T, int D>
-__global__ void gather_points_kernel(const __grid_constant__ GatherPointsJob<T> job) {
-    const std::int64_t i = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
-    if (i < job.points.count) {
-        const std::array<T, D> x = job.points.template place<D>(job.indices[i]);
-#pragma unroll
-        for (int axis = 0; axis < D; ++axis) {
-            job.coordinates[axis * job.stride + i] = x[axis];
-        }
-    }
-}
-
 } // namespace kith::detail::inline KITH_GPU

@@ -11,6 +11,7 @@
 #include "knn/pieces_device.hpp"
 #include "knn/search_device.hpp"
 #include "knn/visit_device.hpp"
+#include "points/gather_kernel.hpp"
 #include "points/place_device.hpp"
 #include "points/transfer.hpp"
 #include "tree/build_device.hpp"
@@ -18,11 +19,9 @@
 #include <algorithm>
 #include <cstdint>
 #include <memory>
-#include <numeric>
 #include <optional>
 #include <span>
 #include <utility>
-#include <vector>
 
 namespace kith::detail::inline KITH_GPU {
 
@@ -149,11 +148,7 @@ template <Coordinate T, int D>
 DevicePointSet<T> gather_on_device(DeviceContext& context, const PlacedPoints<T>& placed) {
     const std::int64_t count = placed.view.count();
     DevicePointSet<T> points(context, placed.frame, count);
-    std::vector<std::int32_t> numbers(static_cast<std::size_t>(count));
-    std::iota(numbers.begin(), numbers.end(), 0);
-    context.copy(points.indices.data(), numbers.data(), count * 4);
-    context.wait(); // for the numbers
-    launch_threads(context, "gathering points", gather_points_kernel<T, D>, count,
+    launch_threads(context, "copying points", copy_points_kernel<T, D>, count,
                    {DeviceView<T>::of(placed), points.indices.data(), points.coordinates.data(), points.stride});
     return points;
 }
