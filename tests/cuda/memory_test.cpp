@@ -59,6 +59,25 @@ TEST_F(CudaMemory, RunsOnTheCallersStreamWithTheCallersMemory) {
     expect_ok(cudaStreamDestroy(stream));
 }
 
+// Half of what it would like: pieces, and the same answer.
+TEST_F(CudaMemory, WorksInPiecesWithinABudget) {
+    KITH_NEEDS_GPU();
+    const std::vector<float> points = uniform_points<float>(100000, 3, 0, 1, 1);
+    const OnGpu<float> there(points);
+    Execution execution = cuda();
+    execution.memory_budget = 2'000'000;
+    const OnGpu<std::int32_t> indices(points.size() / 3 * 8);
+    const OnGpu<float> distances(points.size() / 3 * 8);
+    const StageReports stages =
+        knn_into({indices.span(), distances.span()}, there.points(3), 8, Box{}, {.engine = Engine::tree}, execution);
+    ASSERT_EQ(stages.size(), 1U);
+    EXPECT_GT(stages[0].pieces, 1);
+    EXPECT_LE(stages[0].peak_bytes, execution.memory_budget);
+    const std::vector<std::int32_t> found = indices.on_host();
+    EXPECT_TRUE(same_rows<float>({{found.begin(), found.end()}, distances.on_host()},
+                                 rows_of<float>(knn(PointsView(points, 3), 8)), 8));
+}
+
 TEST_F(CudaMemory, SaysWhatIsMissingAndStaysUsable) {
     KITH_NEEDS_GPU();
     const std::vector<float> points = uniform_points<float>(1000, 3, 0, 1, 1);

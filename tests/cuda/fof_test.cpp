@@ -1,0 +1,142 @@
+// Groups and their catalogue on a GPU against the CPU's, bit for bit: every point set, type and box, points, labels and
+// columns on either side.
+#include "cuda/gpu.hpp"
+
+#include <kith/catalogue.hpp>
+#include <kith/fof.hpp>
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace kith::test {
+namespace {
+
+void expect_same(const FofSummary& found, const FofResult& expected) {
+    EXPECT_EQ(found.groups, static_cast<std::int64_t>(expected.sizes.size()));
+    EXPECT_TRUE(std::equal(found.sizes.begin(), found.sizes.end(), expected.sizes.begin()));
+    EXPECT_EQ(found.linking_length, expected.linking_length);
+}
+
+template <class T>
+void expect_same_groups(const PointSet<T>& set, const Box& box) {
+    const OnGpu<T> there(set.coordinates);
+    const double separation = set.extent() / std::max(1.0, std::cbrt(static_cast<double>(set.count())));
+    for (const double share : {0.0, 0.05, 0.2, 1.0, 4.0, 100.0}) {
+        const auto length = LinkingLength::absolute(static_cast<double>(static_cast<T>(share * separation)));
+        const FofResult expected = fof(set.view(), length, box);
+        for (const Engine engine : {Engine::tree, Engine::brute_force}) {
+            SCOPED_TRACE(name_of(engine) + ", linking length " + std::to_string(share) + " separations");
+            const FofResult on_host = fof(set.view(), length, box, {engine}, cuda());
+            EXPECT_EQ(on_host.labels, expected.labels);
+            EXPECT_EQ(on_host.sizes, expected.sizes);
+            const OnGpu<std::int32_t> labels(expected.labels.size());
+            expect_same(fof_into(labels.span(), there.points(set.dimension), length, box, {engine}, cuda()), expected);
+            EXPECT_EQ(labels.on_host(), expected.labels);
+        }
+    }
+}
+
+class CudaFof : public testing::TestWithParam<Case> {};
+
+TEST_P(CudaFof, EqualsTheCpu) {
+    KITH_NEEDS_GPU();
+    with_type(GetParam().dtype, [&]<class T>(T) {
+        const PointSet<T> set = point_set<T>(GetParam().set, GetParam().dimension);
+        for (const NamedBox& named : set.boxes) {
+            SCOPED_TRACE(named.name);
+            expect_same_groups<T>(set, named.box);
+        }
+    });
+}
+
+INSTANTIATE_TEST_SUITE_P(EveryCase, CudaFof, testing::ValuesIn(every_case()), case_name);
+
+using CudaGroups = NeedsDimension<3>;
+
+/// Even points, clumps of a few thousand, and a run of coincident ones.
+std::vector<float> many_points() {
+    std::vector<float> points = uniform_points<float>(200000, 3, 0, 1, 1);
+    Random draw(2);
+    for (int clump = 0; clump < 50; ++clump) {
+        const double x[3] = {draw.uniform(), draw.uniform(), draw.uniform()};
+        for (int i = 0; i < 4000; ++i) {
+            for (const double centre : x) {
+                points.push_back(static_cast<float>(centre + 2e-3 * draw.normal()));
+            }
+        }
+    }
+    for (int i = 0; i < 3 * 50000; ++i) {
+        points.push_back(0.25F);
+    }
+    return points;
+}
+
+TEST_F(CudaGroups, ManyPointsEqualTheCpu) {
+    KITH_NEEDS_GPU();
+    const std::vector<float> points = many_points();
+    const PointsView view(points, 3);
+    for (const Box& box : {Box{}, Box::periodic(1)}) {
+        for (const double b : {0.1, 0.2, 0.6}) {
+            const FofResult expected = fof(view, LinkingLength::relative(b), box);
+            const FofResult found = fof(view, LinkingLength::relative(b), box, {}, cuda());
+            EXPECT_EQ(found.labels, expected.labels);
+            EXPECT_EQ(found.sizes, expected.sizes);
+        }
+    }
+}
+
+TEST_F(CudaGroups, TheCatalogueEqualsTheCpus) {
+    KITH_NEEDS_GPU();
+    const std::vector<float> points = many_points();
+    const std::size_t count = points.size() / 3;
+    Random draw(3);
+    std::vector<double> velocities(points.size());
+    std::vector<float> masses(count);
+    std::vector<std::uint8_t> types(count);
+    std::generate(velocities.begin(), velocities.end(), [&] { return draw.normal(); });
+    std::generate(masses.begin(), masses.end(), [&] { return static_cast<float>(draw.uniform()); });
+    std::generate(types.begin(), types.end(), [&] { return static_cast<std::uint8_t>(draw.integer(7)); });
+    const Box box = Box::periodic(1);
+    Particles on_host;
+    on_host.positions = PointsView(points, 3);
+    on_host.velocities = PointsView(velocities, 3);
+    on_host.masses = ScalarsView(masses);
+    on_host.types = types;
+    std::vector<std::int32_t> labels(count);
+    const FofSummary groups = fof_into(labels, on_host.positions, LinkingLength::relative(0.2), box);
+    const Catalogue expected = catalogue(labels, groups, on_host, box);
+
+    const OnGpu<float> points_there(points);
+    const OnGpu<double> velocities_there(velocities);
+    const OnGpu<float> masses_there(masses);
+    const OnGpu<std::uint8_t> types_there(types);
+    const OnGpu<std::int32_t> labels_there(labels);
+    Particles on_gpu;
+    on_gpu.positions = points_there.points(3);
+    on_gpu.velocities = velocities_there.points(3);
+    on_gpu.masses = ScalarsView(std::span<const float>(masses_there.span()));
+    on_gpu.types = types_there.span();
+    for (const Catalogue& found : {catalogue(labels_there.span(), groups, on_gpu, box, {}, cuda()),
+                                   catalogue(labels, groups, on_host, box, {}, cuda())}) {
+        EXPECT_EQ(found.members, expected.members);
+        EXPECT_EQ(found.count_by_type, expected.count_by_type);
+        EXPECT_EQ(found.mass, expected.mass);
+        EXPECT_EQ(found.mass_by_type, expected.mass_by_type);
+        EXPECT_EQ(found.centre, expected.centre);
+        EXPECT_EQ(found.velocity, expected.velocity);
+        EXPECT_EQ(found.inertia_radius, expected.inertia_radius);
+        EXPECT_EQ(found.velocity_dispersion, expected.velocity_dispersion);
+        EXPECT_EQ(found.largest_radius, expected.largest_radius);
+        EXPECT_EQ(found.lower, expected.lower);
+        EXPECT_EQ(found.upper, expected.upper);
+        EXPECT_EQ(found.wide, expected.wide);
+    }
+}
+
+} // namespace
+} // namespace kith::test
