@@ -70,7 +70,8 @@ private:
 };
 
 /// An owned result: rows() x k() indices and distances, row-major, rows in the order of the queries as given. It is in the
-/// memory in which the queries were, or the points of a self-search: the host's, or a GPU's.
+/// memory in which the queries were, or the points of a self-search: the host's, or a GPU's. Work of yours that reads it
+/// on a GPU must be done before the result goes.
 class KnnResult {
 public:
     /// Uninitialised memory for rows x k; throws out_of_memory with the bytes needed.

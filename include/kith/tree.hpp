@@ -29,7 +29,8 @@ struct TreeOptions {
                                 ///< the smallest nodes that hold 90 % of the points; 0 switches it off
 };
 
-/// An immutable index over a copy of the points. Copies share it. Thread-safe to query.
+/// An immutable index over a copy of the points. Copies share it. Thread-safe to query. Work of yours that reads it on a
+/// GPU must be done before the last copy goes.
 class Tree {
 public:
     /// Sorts and cuts the points. The view is not kept. A tree that is built on a GPU stays in its memory and is searched

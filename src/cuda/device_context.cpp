@@ -57,11 +57,17 @@ DeviceSpan::DeviceSpan(int device) {
                     message("GPU ", device, " was asked for; there are ", devices, ", numbered from 0"));
     }
     check_cuda(cudaGetDevice(&before_), "asking for the current device");
-    check_cuda(cudaSetDevice(device), "choosing the device");
+    changed_ = before_ != device;
+    if (changed_) {
+        check_cuda(cudaSetDevice(device), "choosing the device");
+    }
+    (void)cudaGetLastError(); // the caller's, who may have dealt with it: not ours to report
 }
 
 DeviceSpan::~DeviceSpan() {
-    (void)cudaSetDevice(before_);
+    if (changed_) {
+        (void)cudaSetDevice(before_);
+    }
 }
 
 DeviceContext::DeviceContext(const Execution& execution)
@@ -74,8 +80,11 @@ DeviceContext::DeviceContext(const Execution& execution)
 DeviceContext::~DeviceContext() {
     (void)cudaStreamSynchronize(stream_); // if the call failed: nothing may use the caller's memory any more
     for (const Stage& stage : stages_) {
-        (void)cudaEventDestroy(stage.begin);
-        (void)cudaEventDestroy(stage.end);
+        for (const cudaEvent_t event : {stage.begin, stage.end}) {
+            if (event != nullptr) {
+                (void)cudaEventDestroy(event);
+            }
+        }
     }
     memory_->leave_stream();
 }

@@ -30,6 +30,7 @@ public:
 
 private:
     int before_ = 0;
+    bool changed_ = false;
 };
 
 class DeviceContext {

@@ -17,8 +17,9 @@ cudaMemPool_t pool_of(int device) {
     static std::mutex making;
     static std::array<cudaMemPool_t, 64> pools{};
     const std::lock_guard lock(making);
-    cudaMemPool_t& pool = pools.at(static_cast<std::size_t>(device));
-    if (pool == nullptr) {
+    cudaMemPool_t& known = pools.at(static_cast<std::size_t>(device));
+    if (known == nullptr) {
+        cudaMemPool_t pool = nullptr;
         cudaMemPoolProps properties{};
         properties.allocType = cudaMemAllocationTypePinned;
         properties.location.type = cudaMemLocationTypeDevice;
@@ -26,11 +27,13 @@ cudaMemPool_t pool_of(int device) {
         check_cuda(cudaMemPoolCreate(&pool, &properties), "making a pool of memory");
         std::uint64_t kept = std::numeric_limits<std::uint64_t>::max();
         check_cuda(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &kept), "making a pool of memory");
+        known = pool;
     }
-    return pool;
+    return known;
 }
 
-/// Bytes that the device could give: free ones, and those of the pool that nobody holds.
+/// Bytes that the device could give: free ones, and those of the pool that nobody holds, less what the driver may need for
+/// itself and what is lost between pieces of the pool.
 std::int64_t free_bytes(cudaMemPool_t pool) {
     std::size_t free = 0;
     std::size_t total = 0;
@@ -41,7 +44,8 @@ std::int64_t free_bytes(cudaMemPool_t pool) {
         check_cuda(cudaMemPoolGetAttribute(pool, cudaMemPoolAttrReservedMemCurrent, &reserved), "asking a pool");
         check_cuda(cudaMemPoolGetAttribute(pool, cudaMemPoolAttrUsedMemCurrent, &used), "asking a pool");
     }
-    return static_cast<std::int64_t>(free + (reserved - used));
+    const auto all = static_cast<std::int64_t>(free + (reserved - used));
+    return all - all / 32;
 }
 
 } // namespace
@@ -63,7 +67,7 @@ std::int64_t DeviceMemory::left() const {
 }
 
 bool DeviceMemory::has_room_for(std::int64_t bytes) const {
-    constexpr std::int64_t little = std::int64_t{1} << 28;
+    constexpr std::int64_t little = std::int64_t{1} << 30;
     return (budget_ == 0 && bytes <= little) || bytes <= left();
 }
 
@@ -102,10 +106,20 @@ void DeviceMemory::give_back(void* memory, std::int64_t bytes) noexcept {
         return;
     }
     ledger_.release(bytes);
+    int before = device_;
+    if (stream_ == nullptr) { // that of the device which is current; a tree may go when another one is
+        (void)cudaGetDevice(&before);
+    }
+    if (before != device_) {
+        (void)cudaSetDevice(device_);
+    }
     if (resource_ != nullptr) {
         resource_->deallocate(memory, bytes, stream_);
     } else {
         (void)cudaFreeAsync(memory, stream_);
+    }
+    if (before != device_) {
+        (void)cudaSetDevice(before);
     }
 }
 

@@ -8,18 +8,19 @@
 
 namespace kith::detail::inline KITH_GPU {
 
-/// Whether a kernel can use the memory. Null is nobody's.
-inline bool is_on_device(const void* memory) {
+/// Whether the memory is that of the context's device. Null is nobody's.
+inline bool is_on_device(const DeviceContext& context, const void* memory) {
     cudaPointerAttributes attributes{};
     check_cuda(cudaPointerGetAttributes(&attributes, memory), "asking where memory is");
-    return attributes.type != cudaMemoryTypeUnregistered && attributes.type != cudaMemoryTypeHost;
+    return attributes.type == cudaMemoryTypeManaged ||
+           (attributes.type == cudaMemoryTypeDevice && attributes.device == context.device().index);
 }
 
 /// Memory that the caller gives for a result.
 class ResultMemory {
 public:
     ResultMemory(DeviceContext& context, void* memory, std::int64_t bytes) : memory_(memory) {
-        if (memory != nullptr && bytes > 0 && !is_on_device(memory)) {
+        if (memory != nullptr && bytes > 0 && !is_on_device(context, memory)) {
             scratch_ = context.buffer<std::uint8_t>(bytes);
         }
     }

@@ -14,8 +14,9 @@
 
 namespace kith::detail::inline KITH_GPU {
 
-inline constexpr int leaf_warps = 4;  ///< of a block of threads
-inline constexpr int most_near = 128; ///< nodes of a plane within the radius
+inline constexpr int leaf_warps = 4; ///< of a block of threads
+inline constexpr int most_near =
+    96; ///< nodes of a plane within the radius; so, six blocks fit a multiprocessor of 228 KiB
 
 /// Points that a block has room for: 8 KiB of a warp.
 template <class T, int D>

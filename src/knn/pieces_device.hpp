@@ -105,7 +105,7 @@ private:
     [[nodiscard]] std::int64_t piece_size() const {
         using Bytes = DeviceBytes<T, D>;
         const std::int64_t row = request_.k * static_cast<std::int64_t>(sizeof(T) + sizeof(std::int32_t));
-        const std::int64_t point = 2 * Bytes::tree + Bytes::building + Bytes::raw + 3 * row;
+        const std::int64_t point = 2 * Bytes::tree + Bytes::building + 2 * Bytes::raw + 3 * row; // raw with its gaps
         constexpr std::int64_t least = 64; // fewer are not worth the trouble: what is missing is said
         return std::max(least, context_.memory()->left() / 10 * 9 / point); // a tenth for what sorts take
     }
@@ -164,18 +164,15 @@ template <Coordinate T, int D>
 bool needs_pieces(const DeviceContext& context, const PointsView& points, const PointsView* queries,
                   const NeighborRows& rows) {
     using Bytes = DeviceBytes<T, D>;
-    const auto to_be_copied = [](const PointsView& view) {
-        return view.device().kind == DeviceKind::cpu ? Bytes::raw * view.count() : 0;
-    };
-    const auto scratch_for = [](void* memory, std::int64_t bytes) {
-        return memory != nullptr && bytes > 0 && !is_on_device(memory) ? bytes : 0;
+    const auto scratch_for = [&context](void* memory, std::int64_t bytes) {
+        return memory != nullptr && bytes > 0 && !is_on_device(context, memory) ? bytes : 0;
     };
     const std::int64_t row_bytes =
         scratch_for(rows.distances(), rows.distance_count() * static_cast<std::int64_t>(sizeof(T))) +
         scratch_for(rows.indices(), rows.index_count() * (rows.index_type() == IndexType::int64 ? 8 : 4));
     const std::int64_t kept = queries != nullptr ? Bytes::tree * points.count() : 0;
     const PointsView& last = queries != nullptr ? *queries : points;
-    const std::int64_t copied = to_be_copied(points) + (queries != nullptr ? to_be_copied(*queries) : 0);
+    const std::int64_t copied = bytes_to_copy(points) + (queries != nullptr ? bytes_to_copy(*queries) : 0);
     const std::int64_t building = Bytes::building * std::max(last.count(), points.count());
     const std::int64_t searching = Bytes::tree * last.count() + row_bytes;
     return !context.memory()->has_room_for(kept + copied + std::max(building, searching));

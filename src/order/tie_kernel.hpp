@@ -98,20 +98,20 @@ __global__ void find_run_tops_kernel(const __grid_constant__ RunMembers<T> job) 
     const std::int32_t run = job.run_of[i];
     const Parting from_first =
         parting<T, D>(job.template place_of<D>(job.first_member[run]), job.template place_of<D>(i), job.sign_exponent);
-    if (from_first.exponent != coincident) {
+    if (from_first.exponent > job.top_exponent[run]) { // it only grows: most have nothing to add
         atomicMax(&job.top_exponent[run], from_first.exponent);
     }
 }
 
 template <class T>
-struct RunKeysJob {
+struct TieKeysJob {
     RunMembers<T> runs;
     std::uint64_t* keys;
     std::int32_t* numbers; ///< get each member's own
 };
 
 template <class T, int D>
-__global__ void make_run_keys_kernel(const __grid_constant__ RunKeysJob<T> job) {
+__global__ void make_run_keys_kernel(const __grid_constant__ TieKeysJob<T> job) {
     const std::int64_t i = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
     if (i < job.runs.members.count) {
         const int top = job.runs.top_exponent[job.runs.run_of[i]];

@@ -1,4 +1,4 @@
-// Least and greatest coordinates of a caller's points and the first point that is not finite, on a GPU: every warp goes
+// Least and greatest coordinates of a caller's points and the first point that is not finite, on a GPU: every block goes
 // over its share and writes what it found; the host joins that.
 #pragma once
 
@@ -14,11 +14,14 @@ namespace kith::detail::inline KITH_GPU {
 template <class T>
 struct BoundsKernelJob {
     DeviceView<T> points;
-    PointBounds<T>* found; ///< one of each warp
+    PointBounds<T>* found; ///< one of each block
 };
 
+inline constexpr int bounds_warps = 8; ///< of a block
+
 template <class T, int D>
-__global__ void bounds_kernel(const __grid_constant__ BoundsKernelJob<T> job) {
+__global__ void __launch_bounds__(bounds_warps* warp_size)
+    bounds_kernel(const __grid_constant__ BoundsKernelJob<T> job) {
     const std::int64_t thread = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
     const std::int64_t threads = std::int64_t{gridDim.x} * blockDim.x;
     T lower[D];
@@ -50,8 +53,28 @@ __global__ void bounds_kernel(const __grid_constant__ BoundsKernelJob<T> job) {
         }
         first_not_finite = lesser(first_not_finite, __shfl_xor_sync(whole_warp, first_not_finite, lanes));
     }
-    if (thread % warp_size == 0) {
-        PointBounds<T>& found = job.found[thread / warp_size];
+    __shared__ SharedArray<T, 2 * D * bounds_warps> of_warps;
+    __shared__ SharedArray<std::int64_t, bounds_warps> not_finite_of_warps;
+    const int warp = static_cast<int>(threadIdx.x) / warp_size;
+    if (threadIdx.x % warp_size == 0) {
+#pragma unroll
+        for (int axis = 0; axis < D; ++axis) {
+            of_warps[2 * D * warp + axis] = lower[axis];
+            of_warps[2 * D * warp + D + axis] = upper[axis];
+        }
+        not_finite_of_warps[warp] = first_not_finite;
+    }
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        PointBounds<T>& found = job.found[blockIdx.x];
+        for (int other = 1; other < bounds_warps; ++other) {
+#pragma unroll
+            for (int axis = 0; axis < D; ++axis) {
+                lower[axis] = lesser<T>(lower[axis], of_warps[2 * D * other + axis]);
+                upper[axis] = greater<T>(upper[axis], of_warps[2 * D * other + D + axis]);
+            }
+            first_not_finite = lesser<std::int64_t>(first_not_finite, not_finite_of_warps[other]);
+        }
 #pragma unroll
         for (int axis = 0; axis < D; ++axis) {
             found.lower[axis] = lower[axis];

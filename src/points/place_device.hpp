@@ -21,14 +21,13 @@ PointBounds<T> bounds_on_device(DeviceContext& context, const PointsView& view) 
     if (view.count() == 0) {
         return all;
     }
-    constexpr std::int64_t warps_of_block = threads_of_block / warp_size;
-    const std::int64_t blocks = std::min<std::int64_t>((view.count() + threads_of_block - 1) / threads_of_block,
-                                                       std::int64_t{context.multiprocessors()} * 4);
-    const DeviceBuffer<PointBounds<T>> found = context.buffer<PointBounds<T>>(blocks * warps_of_block);
+    constexpr int threads = bounds_warps * warp_size;
+    const std::int64_t blocks =
+        std::min<std::int64_t>((view.count() + threads - 1) / threads, std::int64_t{context.multiprocessors()} * 8);
+    const DeviceBuffer<PointBounds<T>> found = context.buffer<PointBounds<T>>(blocks);
     PlacedPoints<T> raw;
     raw.view = view;
-    launch(context, "bounds of points", bounds_kernel<T, D>, blocks, threads_of_block,
-           {DeviceView<T>::of(raw), found.data()});
+    launch(context, "bounds of points", bounds_kernel<T, D>, blocks, threads, {DeviceView<T>::of(raw), found.data()});
     for (PointBounds<T> part : context.to_host(found.data(), found.size())) {
         std::fill(part.lower.begin() + D, part.lower.end(), std::numeric_limits<T>::infinity());
         std::fill(part.upper.begin() + D, part.upper.end(), -std::numeric_limits<T>::infinity());

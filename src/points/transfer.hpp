@@ -29,6 +29,17 @@ struct ScalarRange {
     }
 };
 
+/// Bytes of the device that a view takes there: none if it is a device's already.
+inline std::int64_t bytes_to_copy(const PointsView& view) {
+    if (view.device().kind == DeviceKind::cuda) {
+        return 0;
+    }
+    const std::int64_t scalars = view.count() * view.dimension();
+    const std::int64_t width = view.dtype() == DType::float32 ? 4 : 8;
+    const std::int64_t range = ScalarRange::of(view).count;
+    return (range > 2 * scalars ? scalars : range) * width;
+}
+
 /// Points of a device, copied to the host.
 template <Coordinate T>
 class HostPoints {

@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <iterator>
 #include <map>
 
 #include <sys/mman.h>
@@ -37,8 +38,18 @@ public:
     }
     [[nodiscard]] std::size_t held() const { return held_; }
 
+    /// Of the piece that a pointer points into; 0 for none.
+    [[nodiscard]] int device_of(const void* pointer) const {
+        if (!has(pointer)) {
+            return 0;
+        }
+        const auto next =
+            pieces_.upper_bound(static_cast<std::size_t>(static_cast<const unsigned char*>(pointer) - memory_));
+        return next == pieces_.begin() ? 0 : std::prev(next)->second.device;
+    }
+
     /// The first gap that is large enough; null if there is none.
-    void* take(std::size_t bytes) {
+    void* take(std::size_t bytes, int device) {
         const std::size_t needed = (bytes + 255) / 256 * 256 + 2 * fence;
         std::size_t place = 0;
         for (const auto& [start, piece] : pieces_) {
@@ -50,7 +61,7 @@ public:
         if (size_of_device - place < needed) {
             return nullptr;
         }
-        pieces_[place] = {needed, bytes};
+        pieces_[place] = {needed, bytes, device};
         held_ += bytes;
         open();
         std::fill_n(memory_ + place, needed, fence_byte);
@@ -96,6 +107,7 @@ private:
     struct Piece {
         std::size_t needed;
         std::size_t bytes;
+        int device;
     };
 
     Arena()
@@ -226,7 +238,7 @@ cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t /*pool*/, cudaMemPoolAttr /*at
 cudaError_t cudaMallocFromPoolAsync(void** memory, std::size_t bytes, cudaMemPool_t /*pool*/, cudaStream_t /*stream*/) {
     const bool fails = takes_left == 0;
     takes_left -= takes_left > 0 ? 1 : 0;
-    *memory = fails ? nullptr : Arena::only().take(bytes);
+    *memory = fails ? nullptr : Arena::only().take(bytes, current_device);
     return *memory == nullptr ? failed(cudaErrorMemoryAllocation) : cudaSuccess;
 }
 
@@ -257,7 +269,7 @@ cudaError_t cudaStreamSynchronize(cudaStream_t /*stream*/) {
 
 cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const void* pointer) {
     attributes->type = Arena::only().has(pointer) ? cudaMemoryTypeDevice : cudaMemoryTypeUnregistered;
-    attributes->device = 0;
+    attributes->device = Arena::only().device_of(pointer);
     return cudaSuccess;
 }
 
