@@ -47,10 +47,10 @@ DeviceSpan::DeviceSpan(int device) {
     const cudaError_t error = cudaGetDeviceCount(&devices);
     if (error != cudaSuccess || devices == 0) {
         (void)cudaGetLastError();
-        throw Error(ErrorKind::device, message("there is no GPU to run on: ",
-                                               error == cudaSuccess ? "the driver names none"
-                                                                    : std::string_view(cudaGetErrorString(error)),
-                                               "; use kith::cpu()"));
+        throw Error(ErrorKind::device,
+                    message("there is no GPU to run on (the CUDA runtime says: ",
+                            error == cudaSuccess ? "no device" : std::string_view(cudaGetErrorString(error)),
+                            "); run on the CPU instead"));
     }
     if (device < 0 || device >= devices) {
         throw Error(ErrorKind::device,

@@ -8,7 +8,7 @@ namespace kith::detail::inline KITH_GPU {
 namespace {
 
 [[noreturn]] void refuse() {
-    throw Error(ErrorKind::unsupported, "this build of kith has no CUDA (CMake option KITH_CUDA); use kith::cpu(), and "
+    throw Error(ErrorKind::unsupported, "this build of kith has no CUDA (CMake option KITH_CUDA); run on the CPU, with "
                                         "points in the host's memory");
 }
 
