@@ -20,7 +20,7 @@ namespace {
 
 Catalogue describe(const detail::cataloguing::LabelledGroups& groups, const Particles& particles, const Box& box,
                    const CatalogueOptions& options, const Execution& execution) {
-    if (execution.device.kind == DeviceKind::cuda) {
+    if (detail::is_on_gpu(execution)) {
         detail::cataloguing::check_shapes(groups, particles, options, DeviceKind::cuda);
         detail::require_device(particles.positions.dimension());
         return detail::catalogue_on_device(groups, particles, box, options, execution);

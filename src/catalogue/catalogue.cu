@@ -1,11 +1,11 @@
 // The catalogue of kith::catalogue on a GPU: columns are brought there if they are the host's.
 #include "catalogue/catalogue_device.hpp"
 #include "cuda/calls.hpp"
+#include "cuda/device_index.hpp"
 #include "cuda/result_memory.hpp"
 #include "points/place_device.hpp"
 #include "points/transfer.hpp"
 #include "support/dimension.hpp"
-#include "tree/device_index.hpp"
 
 #include <optional>
 #include <span>

@@ -7,8 +7,8 @@
 
 #include "catalogue/columns.hpp"
 #include "cuda/device_context.hpp"
+#include "points/transfer.hpp"
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -21,13 +21,10 @@ class HostCopy {
 public:
     HostCopy() = default;
     HostCopy(DeviceContext& context, const PointsView& view) {
-        const std::int64_t along_points = (view.count() - 1) * view.point_stride();
-        const std::int64_t along_axes = (view.dimension() - 1) * view.axis_stride();
-        const std::int64_t first = std::min<std::int64_t>(along_points, 0) + std::min<std::int64_t>(along_axes, 0);
-        const std::int64_t last = std::max<std::int64_t>(along_points, 0) + std::max<std::int64_t>(along_axes, 0);
+        const ScalarRange range = ScalarRange::of(view);
         const std::int64_t size = view.dtype() == DType::float32 ? 4 : 8;
-        bytes_ = context.to_host(static_cast<const std::byte*>(view.data()) + first * size, (last - first + 1) * size);
-        view_ = PointsView(bytes_.data() - first * size, view.dtype(), view.count(), view.dimension(),
+        bytes_ = context.to_host(static_cast<const std::byte*>(view.data()) + range.first * size, range.count * size);
+        view_ = PointsView(bytes_.data() - range.first * size, view.dtype(), view.count(), view.dimension(),
                            view.point_stride(), view.axis_stride());
     }
     [[nodiscard]] const PointsView& view() const noexcept { return view_; }

@@ -7,7 +7,8 @@
 #include <kith/catalogue.hpp>
 
 #include "catalogue/columns.hpp"
-#include "tree/device_index.hpp"
+#include "cuda/device_index.hpp"
+#include "points/frame.hpp"
 
 #include <cstdint>
 #include <memory>
@@ -15,8 +16,22 @@
 
 namespace kith::detail::inline KITH_GPU {
 
+inline bool is_on_gpu(const Execution& execution) noexcept {
+    return execution.device.kind == DeviceKind::cuda;
+}
+
 /// Throws what a call on this device must not be run with: no CUDA in this build, a dimension that it was not built for.
 void require_device(int dimension);
+
+/// Checks what can be said of sources without looking at them, wherever the call runs.
+inline void check_sources(const PointsView& points, const Execution& execution) {
+    if (is_on_gpu(execution)) {
+        check_shape(points, "points");
+        require_device(points.dimension());
+    } else {
+        check_view(points, "points");
+    }
+}
 
 std::shared_ptr<const DeviceIndex> build_index_on_device(const PointsView& points, const Box& box,
                                                          const TreeOptions& options, const Execution& execution,

@@ -77,10 +77,6 @@ void link_all_pairs(Context& context, const PointSet<T>& points, std::span<std::
     number_groups(context, job.groups, points.indices.span(), labels, result);
 }
 
-bool is_on_gpu(const Execution& execution) {
-    return execution.device.kind == DeviceKind::cuda;
-}
-
 void check_labels(std::span<const std::int32_t> labels, std::int64_t points) {
     if (static_cast<std::int64_t>(labels.size()) != points) {
         throw Error(ErrorKind::invalid_argument, message("the memory for labels holds ", labels.size(), " of them; ",
@@ -116,12 +112,7 @@ FofSummary link(std::span<std::int32_t> labels, const Tree& tree, LinkingLength 
 
 void check_points(const PointsView& points, LinkingLength linking_length, const Execution& execution) {
     check_length(linking_length);
-    if (is_on_gpu(execution)) {
-        check_shape(points, "points");
-        require_device(points.dimension());
-    } else {
-        check_view(points, "points");
-    }
+    check_sources(points, execution);
 }
 
 /// The points have been checked.

@@ -228,10 +228,6 @@ void search_kept_tree(Context& context, const Tree& tree, const PointsView* quer
     });
 }
 
-bool is_on_gpu(const Execution& execution) {
-    return execution.device.kind == DeviceKind::cuda;
-}
-
 /// What can be said of queries without looking at them.
 void check_queries_view(const PointsView* queries, const Execution& execution) {
     if (queries == nullptr) {
@@ -241,15 +237,6 @@ void check_queries_view(const PointsView* queries, const Execution& execution) {
         check_shape(*queries, "queries");
     } else {
         check_view(*queries, "queries");
-    }
-}
-
-void check_points_view(const PointsView& points, const Execution& execution) {
-    if (is_on_gpu(execution)) {
-        check_shape(points, "points");
-        require_device(points.dimension());
-    } else {
-        check_view(points, "points");
     }
 }
 
@@ -290,7 +277,7 @@ Engine search_points_into(const Execution& execution, const PointsView& points, 
 StageReports search_points_checked(const PointsView& points, const PointsView* queries, std::int64_t k, const Box& box,
                                    const KnnOptions& options, const Execution& execution, const NeighborRows& rows) {
     check_request(k, options, queries != nullptr);
-    check_points_view(points, execution);
+    check_sources(points, execution);
     check_queries_view(queries, execution);
     check_rows(rows, queries != nullptr ? queries->count() : points.count(), k, points.dtype());
     StageReports stages;
@@ -343,7 +330,7 @@ struct KnnResultAccess {
     static KnnResult search_points(const PointsView& points, const PointsView* queries, std::int64_t k, const Box& box,
                                    const KnnOptions& options, const Execution& execution) {
         detail::check_request(k, options, queries != nullptr);
-        detail::check_points_view(points, execution);
+        detail::check_sources(points, execution);
         detail::check_queries_view(queries, execution);
         KnnResult result = room(queries != nullptr ? queries->count() : points.count(), k, options.index_type,
                                 points.dtype(), queries != nullptr ? queries->device() : points.device(), execution);

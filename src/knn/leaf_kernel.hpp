@@ -11,6 +11,7 @@
 #include "knn/device_reach.hpp"
 #include "knn/leaf_block.hpp"
 #include "knn/warp_row.hpp"
+#include "walk/lane_bounds.hpp"
 
 #include <cstdint>
 #include <limits>
@@ -106,12 +107,8 @@ private:
         for (int axis = 0; axis < D; ++axis) {
             lower[axis] = is_one ? x_[axis] : std::numeric_limits<T>::infinity();
             upper[axis] = is_one ? x_[axis] : -std::numeric_limits<T>::infinity();
-#pragma unroll
-            for (int lanes = warp_size / 2; lanes > 0; lanes /= 2) {
-                lower[axis] = lesser(lower[axis], __shfl_xor_sync(whole_warp, lower[axis], lanes));
-                upper[axis] = greater(upper[axis], __shfl_xor_sync(whole_warp, upper[axis], lanes));
-            }
         }
+        join_boxes_of_lanes<warp_size>(lower, upper);
         return {[&](int axis) { return lower[axis]; }, [&](int axis) { return upper[axis]; },
                 job_.sources.period.data()};
     }

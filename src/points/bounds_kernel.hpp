@@ -5,6 +5,7 @@
 #include "cuda/words.hpp"
 #include "points/device_view.hpp"
 #include "walk/device_distances.hpp"
+#include "walk/lane_bounds.hpp"
 
 #include <cmath>
 #include <cstdint>
@@ -44,15 +45,8 @@ __global__ void __launch_bounds__(bounds_warps* warp_size)
         first_not_finite = finite ? first_not_finite : lesser(first_not_finite, point);
     }
     __syncwarp();
-#pragma unroll
-    for (int lanes = warp_size / 2; lanes > 0; lanes /= 2) {
-#pragma unroll
-        for (int axis = 0; axis < D; ++axis) {
-            lower[axis] = lesser(lower[axis], __shfl_xor_sync(whole_warp, lower[axis], lanes));
-            upper[axis] = greater(upper[axis], __shfl_xor_sync(whole_warp, upper[axis], lanes));
-        }
-        first_not_finite = lesser(first_not_finite, __shfl_xor_sync(whole_warp, first_not_finite, lanes));
-    }
+    join_boxes_of_lanes<warp_size>(lower, upper);
+    first_not_finite = least_of_lanes<warp_size>(first_not_finite);
     __shared__ SharedArray<T, 2 * D * bounds_warps> of_warps;
     __shared__ SharedArray<std::int64_t, bounds_warps> not_finite_of_warps;
     const int warp = static_cast<int>(threadIdx.x) / warp_size;

@@ -7,10 +7,10 @@
 
 #include <kith/tree.hpp>
 
+#include "cuda/device_index.hpp"
 #include "points/point_set.hpp"
 #include "support/context.hpp"
 #include "support/spare_memory.hpp"
-#include "tree/device_index.hpp"
 
 #include <cstdint>
 #include <limits>
@@ -49,6 +49,10 @@ struct PlaneTree {
 template <Coordinate T>
 PlaneTree<T> build_plane_tree(Context& context, const PlacedPoints<T>& points, const TreeOptions& options,
                               const SpareMemory& spare = {});
+
+inline namespace KITH_GPU {
+class DeviceIndex;
+}
 
 /// The type-erased contents of kith::Tree.
 struct TreeData {

@@ -4,6 +4,7 @@
 #include "cuda/words.hpp"
 #include "tree/device_tree.hpp"
 #include "walk/device_distances.hpp"
+#include "walk/lane_bounds.hpp"
 
 #include <cstdint>
 #include <limits>
@@ -57,15 +58,8 @@ __global__ void summarise_kernel(const __grid_constant__ SummaryKernelJob<T> job
         index = lesser(index, job.below.smallest_index[i]);
     }
     __syncwarp();
-#pragma unroll
-    for (int lanes = lanes_of_node / 2; lanes > 0; lanes /= 2) {
-#pragma unroll
-        for (int axis = 0; axis < D; ++axis) {
-            lower[axis] = lesser(lower[axis], __shfl_xor_sync(whole_warp, lower[axis], lanes));
-            upper[axis] = greater(upper[axis], __shfl_xor_sync(whole_warp, upper[axis], lanes));
-        }
-        index = lesser(index, __shfl_xor_sync(whole_warp, index, lanes));
-    }
+    join_boxes_of_lanes<lanes_of_node>(lower, upper);
+    index = least_of_lanes<lanes_of_node>(index);
     if (is_one && lane == 0) {
 #pragma unroll
         for (int axis = 0; axis < D; ++axis) {

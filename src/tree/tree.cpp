@@ -58,15 +58,13 @@ Tree::Tree(const PointsView& points, const Box& box, const TreeOptions& options,
     data->options = options;
     data->device = execution.device;
     data->given_on = points.device();
-    if (execution.device.kind == DeviceKind::cuda) {
-        detail::check_shape(points, "points");
-        detail::require_device(points.dimension());
+    detail::check_sources(points, execution);
+    if (detail::is_on_gpu(execution)) {
         data->on_device = detail::build_index_on_device(points, box, options, execution, data->stages);
         data->box = data->on_device->box();
         data_ = std::move(data);
         return;
     }
-    detail::check_view(points, "points");
     detail::Context context(execution);
     detail::with_dtype(points.dtype(), [&]<Coordinate T>(T) {
         detail::PlacedPoints<T> placed;

@@ -1,7 +1,7 @@
 // Whole searches on a device that is run on the CPU, from a caller's points to rows, held against the oracle: kept trees,
 // separate queries, all pairs, visitors; points and rows in memory of the host and of the device.
+#include "cuda/device_index.hpp"
 #include "knn/device_rows.hpp"
-#include "tree/device_index.hpp"
 
 #include "emulation/tested_dimensions.hpp"
 #include "support/cases.hpp"

@@ -1,17 +1,16 @@
 // The tree of a device for one type and dimension, behind device_index.hpp.
 #pragma once
 
-#include "tree/device_index.hpp"
+#include "cuda/device_index.hpp"
 
 #include "cuda/result_memory.hpp"
-#include "engines/brute_force/all_pairs_kernel.hpp"
+#include "engines/brute_force/search_device.hpp"
 #include "fof/link_device.hpp"
 #include "fof/linking_length.hpp"
 #include "knn/device_rows.hpp"
 #include "knn/pieces_device.hpp"
 #include "knn/search_device.hpp"
 #include "knn/visit_device.hpp"
-#include "points/gather_kernel.hpp"
 #include "points/place_device.hpp"
 #include "points/transfer.hpp"
 #include "tree/build_device.hpp"
@@ -142,32 +141,6 @@ private:
     TreeOptions options_;
     DevicePlaneTree<T> tree_;
 };
-
-/// The working copy in the order given.
-template <Coordinate T, int D>
-DevicePointSet<T> gather_on_device(DeviceContext& context, const PlacedPoints<T>& placed) {
-    const std::int64_t count = placed.view.count();
-    DevicePointSet<T> points(context, placed.frame, count);
-    launch_threads(context, "copying points", copy_points_kernel<T, D>, count,
-                   {DeviceView<T>::of(placed), points.indices.data(), points.coordinates.data(), points.stride});
-    return points;
-}
-
-template <Coordinate T, int D>
-void run_all_pairs(DeviceContext& context, const DevicePointSet<T>& queries, const DevicePointSet<T>& sources,
-                   const DeviceRequest<T>& request) {
-    const AllPairsJob<T> job{queries.view(), sources.view(), sources.frame.working_period, request};
-    const std::int64_t blocks = (queries.count + all_pairs_warps - 1) / all_pairs_warps;
-    const auto run = [&](auto* kernel) {
-        launch(context, "search of all pairs", kernel, blocks, all_pairs_warps * warp_size, job);
-    };
-    const bool is_short = request.k <= warp_size;
-    if (sources.frame.periodic) {
-        run(is_short ? search_all_pairs_kernel<T, D, true, 1> : search_all_pairs_kernel<T, D, true, 2>);
-    } else {
-        run(is_short ? search_all_pairs_kernel<T, D, false, 1> : search_all_pairs_kernel<T, D, false, 2>);
-    }
-}
 
 template <Coordinate T, int D>
 std::unique_ptr<DeviceIndex> build_device_index(DeviceContext& context, const PointsView& points, const Box& box,
