@@ -13,7 +13,7 @@ BUILD = cmake --build --parallel $(JOBS) --preset
 TEST = ctest --parallel $(JOBS) --preset
 
 .DEFAULT_GOAL := build
-.PHONY: help dependencies build demo test tested asan tsan format lint bench install clean
+.PHONY: help dependencies python-environment build demo test tested asan tsan format lint bench install clean
 
 help:
 	@echo "make build                 the program: $(KITH)"
@@ -44,12 +44,13 @@ demo: build
 # Warnings are errors in the first build only: what sanitizers add to the code makes GCC warn of what is not there. They
 # come last: they are slow, and what the plain tests find is easier to read. The package tests look at installing, which
 # no sanitizer changes.
-test: dependencies
+test: dependencies python-environment
 	$(MAKE) DEPENDENCIES=no format tested asan tsan
 	@echo "all tests passed"
 
-tested:
-	cmake --preset dev
+tested: python-environment
+	cmake --preset dev $$(test ! -d $(PYTHON_ENVIRONMENT) || echo -DKITH_PYTHON=ON \
+	    -DPython_EXECUTABLE=$(CURDIR)/$(PYTHON_ENVIRONMENT)/bin/python)
 	$(BUILD) dev
 	$(TEST) dev
 	$(PYTHON) bench/cosmic_box.py --check
@@ -57,6 +58,13 @@ tested:
 	    --points clustered -n 3000 -d 2,3 -k 8 --peers nanoflann --repetitions 1
 	$(PYTHON) bench/compare.py --programs build/dev/bin --output build/dev/bench/groups.json \
 	    --points clustered -n 3000 -b 0.2 --periodic --peers none --repetitions 1
+
+# What the Python package is built and tested with.
+PYTHON_ENVIRONMENT := build/python-environment
+python-environment: dependencies
+ifneq ($(DEPENDENCIES),no)
+	@scripts/python-environment.sh $(PYTHON_ENVIRONMENT)
+endif
 
 asan: dependencies
 	cmake --preset asan

@@ -1,0 +1,104 @@
+#include "arrays.hpp"
+
+#include <kith/error.hpp>
+
+#include <string>
+
+namespace kith::python {
+
+namespace {
+
+DType real_type_of(const InputArray& array, const char* what) {
+    if (array.dtype() == nb::dtype<float>()) {
+        return DType::float32;
+    }
+    if (array.dtype() == nb::dtype<double>()) {
+        return DType::float64;
+    }
+    throw nb::type_error((std::string(what) + " must be float32 or float64").c_str());
+}
+
+[[noreturn]] void refuse_rank(const char* what, std::size_t rank, const char* wanted) {
+    throw Error(ErrorKind::invalid_argument, std::string(what) + " has " + std::to_string(rank) +
+                                                 (rank == 1 ? " axis" : " axes") + "; it must be " + wanted);
+}
+
+std::vector<double> numbers_of(nb::handle sequence) {
+    std::vector<double> numbers;
+    for (const nb::handle item : nb::iter(sequence)) {
+        numbers.push_back(nb::cast<double>(nb::float_(item)));
+    }
+    return numbers;
+}
+
+} // namespace
+
+Device device_of(const InputArray& array) {
+    switch (array.device_type()) {
+    case nb::device::cpu::value:
+    case nb::device::cuda_host::value:
+        return {};
+    case nb::device::cuda::value:
+    case nb::device::cuda_managed::value:
+        return {DeviceKind::cuda, array.device_id()};
+    default:
+        throw Error(ErrorKind::unsupported, "the array is in the memory of a device of DLPack's type " +
+                                                std::to_string(array.device_type()) +
+                                                "; kith reads the host's memory and that of NVIDIA GPUs");
+    }
+}
+
+PointsView points_of(const InputArray& array, const char* what) {
+    if (array.ndim() != 2) {
+        refuse_rank(what, array.ndim(), "n x d: a row for each point");
+    }
+    return {array.data_handle(),
+            real_type_of(array, what),
+            static_cast<std::int64_t>(array.shape(0)),
+            static_cast<int>(array.shape(1)),
+            array.stride(0),
+            array.stride(1),
+            device_of(array)};
+}
+
+ScalarsView scalars_of(const InputArray& array, const char* what) {
+    if (array.ndim() != 1) {
+        refuse_rank(what, array.ndim(), "one-dimensional: a number for each point");
+    }
+    const std::size_t count = array.shape(0);
+    if (real_type_of(array, what) == DType::float32) {
+        return std::span<const float>(static_cast<const float*>(array.data_handle()), count);
+    }
+    return std::span<const double>(static_cast<const double*>(array.data_handle()), count);
+}
+
+std::span<const std::uint8_t> types_of(const InputArray& array) {
+    if (array.ndim() != 1) {
+        refuse_rank("types", array.ndim(), "one-dimensional: a number for each point");
+    }
+    if (array.dtype() != nb::dtype<std::uint8_t>()) {
+        throw nb::type_error("types must be uint8");
+    }
+    return {static_cast<const std::uint8_t*>(array.data_handle()), array.shape(0)};
+}
+
+Box box_of(nb::handle box) {
+    if (box.is_none()) {
+        return {};
+    }
+    if (nb::isinstance<Box>(box)) {
+        return nb::cast<Box>(box);
+    }
+    const bool is_text = nb::isinstance<nb::str>(box); // whose digits would pass for periods
+    const bool is_sequence =
+        nb::hasattr(box, "__len__") && (!nb::hasattr(box, "ndim") || nb::cast<int>(box.attr("ndim")) > 0);
+    try {
+        if (!is_text) {
+            return is_sequence ? Box::periodic(numbers_of(box)) : Box::periodic(nb::cast<double>(nb::float_(box)));
+        }
+    } catch (const nb::python_error&) { // said below
+    }
+    throw nb::type_error("box must be None, one period for all axes, a sequence with a period for each, or a kith.Box");
+}
+
+} // namespace kith::python

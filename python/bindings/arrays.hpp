@@ -1,0 +1,48 @@
+// Arrays of any library as the core sees them, and the core's memory as NumPy arrays.
+//
+// What comes in is never copied here: the Python side has already brought it to float32 or float64 of this machine's byte
+// order (kith/_arrays.py). DLPack and the buffer protocol say where it lies.
+#pragma once
+
+#include <kith/catalogue.hpp>
+#include <kith/points.hpp>
+
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace kith::python {
+
+namespace nb = nanobind;
+
+using InputArray = nb::ndarray<nb::ro>; ///< of any library, type, shape and device
+using OutputArray = nb::ndarray<>;      ///< the same, to be written to
+using Float64Array = nb::ndarray<nb::numpy, double>;
+
+/// In whose memory an array is. Throws unsupported for devices that are neither the host nor an NVIDIA GPU.
+[[nodiscard]] Device device_of(const InputArray& array);
+
+/// An n x d array as points. Throws invalid_argument, naming `what`, for another rank; nb::type_error for another type.
+[[nodiscard]] PointsView points_of(const InputArray& array, const char* what);
+
+/// A one-dimensional array as a column; it must have no gaps.
+[[nodiscard]] ScalarsView scalars_of(const InputArray& array, const char* what);
+[[nodiscard]] std::span<const std::uint8_t> types_of(const InputArray& array);
+
+/// None, a number, a sequence of numbers, or a Box.
+[[nodiscard]] Box box_of(nb::handle box);
+
+/// Memory of `owner`, which the array keeps alive, as a NumPy array; columns = 0 makes a one-dimensional one.
+template <class T>
+[[nodiscard]] nb::object numpy_view(const std::vector<T>& values, std::size_t columns, nb::handle owner) {
+    using Array = nb::ndarray<nb::numpy, const T>;
+    if (columns == 0) {
+        return nb::cast(Array(values.data(), {values.size()}, owner));
+    }
+    return nb::cast(Array(values.data(), {values.size() / columns, columns}, owner));
+}
+
+} // namespace kith::python

@@ -1,0 +1,167 @@
+#include "call.hpp"
+
+#include <kith/error.hpp>
+
+#include <nanobind/stl/string.h>
+
+#include <atomic>
+#include <charconv>
+#include <chrono>
+#include <condition_variable>
+#include <exception>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <utility>
+
+namespace kith::python {
+
+namespace {
+
+Device device_named(std::string_view name) {
+    constexpr std::string_view gpu = "cuda";
+    if (name == "cpu") {
+        return {};
+    }
+    if (name == gpu) {
+        return {DeviceKind::cuda, 0};
+    }
+    if (name.starts_with("cuda:")) {
+        const std::string_view number = name.substr(gpu.size() + 1);
+        int index = 0;
+        const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), index);
+        if (error == std::errc() && end == number.data() + number.size() && index >= 0) {
+            return {DeviceKind::cuda, index};
+        }
+    }
+    throw Error(ErrorKind::invalid_argument,
+                "device is '" + std::string(name) + "'; it must be 'cpu', 'cuda', or one of several GPUs: 'cuda:1'");
+}
+
+/// What the working thread tells the waiting one.
+class Watch {
+public:
+    /// The core's progress function; any thread of the core's calls it.
+    bool tell(std::string_view stage, double fraction) {
+        const std::lock_guard lock(mutex_);
+        stage_ = stage;
+        fraction_ = fraction;
+        is_new_ = true;
+        return !cancelled_.load(std::memory_order_relaxed);
+    }
+    void cancel() noexcept { cancelled_.store(true, std::memory_order_relaxed); }
+    [[nodiscard]] bool is_cancelled() const noexcept { return cancelled_.load(std::memory_order_relaxed); }
+
+    void finish(std::exception_ptr error) {
+        const std::lock_guard lock(mutex_);
+        error_ = std::move(error);
+        is_finished_ = true;
+        finished_.notify_one();
+    }
+    /// Waits a little; says whether the work is done.
+    [[nodiscard]] bool wait() {
+        std::unique_lock lock(mutex_);
+        return finished_.wait_for(lock, std::chrono::milliseconds(20), [&] { return is_finished_; });
+    }
+    /// The work is done: throws what it threw.
+    void rethrow() const {
+        if (error_) {
+            std::rethrow_exception(error_);
+        }
+    }
+    /// Whether there is something that was not heard yet.
+    [[nodiscard]] bool hear(std::string& stage, double& fraction) {
+        const std::lock_guard lock(mutex_);
+        stage = stage_;
+        fraction = fraction_;
+        return std::exchange(is_new_, false);
+    }
+
+private:
+    std::mutex mutex_;
+    std::condition_variable finished_;
+    std::exception_ptr error_;
+    bool is_finished_ = false;
+    std::string stage_;
+    double fraction_ = 0;
+    bool is_new_ = false;
+    std::atomic<bool> cancelled_{false};
+};
+
+/// Calls into Python; throws what it raises.
+void attend(Watch& watch, const nb::object& progress) {
+    if (PyErr_CheckSignals() != 0) {
+        throw nb::python_error();
+    }
+    std::string stage;
+    double fraction = 0;
+    if (!progress.is_none() && watch.hear(stage, fraction) && progress(stage, fraction).is(Py_False)) {
+        watch.cancel();
+    }
+}
+
+} // namespace
+
+CallOptions call_options(nb::handle device, nb::handle threads, nb::object progress) {
+    CallOptions options;
+    if (!device.is_none()) {
+        options.device = nb::isinstance<nb::str>(device) ? device_named(nb::cast<nb::str>(device).c_str())
+                                                         : nb::cast<Device>(device);
+    }
+    if (!threads.is_none()) {
+        options.threads = nb::cast<int>(threads);
+        if (options.threads < 1) {
+            throw Error(ErrorKind::invalid_argument,
+                        "threads is " + std::to_string(options.threads) + "; it must be 1 or more, or None for all");
+        }
+    }
+    options.progress = std::move(progress);
+    return options;
+}
+
+void run(const CallOptions& options, std::int64_t size, const std::function<void(const Execution&)>& work) {
+    constexpr std::int64_t brief = 200'000; // a millisecond or so
+    Execution execution;
+    execution.device = options.device;
+    execution.threads = options.threads;
+    if (size < brief && options.progress.is_none()) {
+        const nb::gil_scoped_release released;
+        work(execution);
+        return;
+    }
+    Watch watch;
+    execution.progress = [&watch](std::string_view stage, double fraction) { return watch.tell(stage, fraction); };
+    std::exception_ptr raised;
+    {
+        const nb::gil_scoped_release released;
+        std::jthread worker([&] {
+            std::exception_ptr error;
+            try {
+                work(execution);
+            } catch (...) {
+                error = std::current_exception();
+            }
+            watch.finish(std::move(error));
+        });
+        while (!watch.wait()) {
+            if (raised) {
+                continue; // until the work has noticed
+            }
+            const nb::gil_scoped_acquire acquired;
+            try {
+                attend(watch, options.progress);
+            } catch (...) {
+                raised = std::current_exception();
+                watch.cancel();
+            }
+        }
+    }
+    if (raised) {
+        std::rethrow_exception(raised);
+    }
+    watch.rethrow();
+    attend(watch, options.progress); // that it is done
+}
+
+} // namespace kith::python

@@ -1,0 +1,166 @@
+// Snapshots and catalogues in files.
+#include "arrays.hpp"
+#include "bindings.hpp"
+
+#include <kith/error.hpp>
+#include <kith/io.hpp>
+#include <kith/version.hpp>
+
+#include <nanobind/stl/array.h>
+#include <nanobind/stl/map.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <algorithm>
+#include <cstring>
+#include <numeric>
+#include <optional>
+#include <string>
+#include <utility>
+
+namespace kith::python {
+
+namespace {
+
+using io::RealArray;
+using io::Snapshot;
+using io::SnapshotHeader;
+
+nb::object array_of(const RealArray& array, bool is_flat, nb::handle owner) {
+    return std::visit(
+        [&](const auto& values) {
+            return numpy_view(values, is_flat ? 0 : static_cast<std::size_t>(array.columns), owner);
+        },
+        array.values);
+}
+
+io::TypeSelection selection_of(nb::handle types) {
+    io::TypeSelection selection;
+    if (types.is_none()) {
+        return selection;
+    }
+    if (nb::isinstance<nb::str>(types)) {
+        if (std::string(nb::cast<nb::str>(types).c_str()) != "all") {
+            throw Error(ErrorKind::invalid_argument, std::string("types is '") + nb::cast<nb::str>(types).c_str() +
+                                                         "'; it must be None, 'all', or numbers from 0 to 6");
+        }
+        selection.kind = io::TypeSelection::Kind::all;
+        return selection;
+    }
+    selection.kind = io::TypeSelection::Kind::listed;
+    if (nb::isinstance<nb::int_>(types)) {
+        selection.types = {nb::cast<int>(types)};
+    } else {
+        for (const nb::handle type : nb::iter(types)) {
+            selection.types.push_back(nb::cast<int>(type));
+        }
+    }
+    for (const int type : selection.types) {
+        if (type < 0 || type >= max_types) {
+            throw Error(ErrorKind::invalid_argument,
+                        "types holds " + std::to_string(type) + "; particle types are numbers from 0 to 6");
+        }
+    }
+    return selection;
+}
+
+/// A snapshot of which only the positions' shape and the rows' names are known, for catalogues of arrays.
+Snapshot snapshot_of(const Catalogue& catalogue, std::int64_t rows, bool is_float64,
+                     const std::optional<InputArray>& ids) {
+    Snapshot snapshot;
+    snapshot.header.dimension = catalogue.dimension;
+    if (is_float64) {
+        snapshot.positions.values = std::vector<double>();
+    }
+    snapshot.positions.columns = catalogue.dimension;
+    snapshot.file_rows.resize(static_cast<std::size_t>(rows));
+    std::iota(snapshot.file_rows.begin(), snapshot.file_rows.end(), 0);
+    if (ids) {
+        if (ids->dtype() != nb::dtype<std::uint64_t>() || ids->ndim() != 1) {
+            throw nb::type_error("ids must be a one-dimensional array of uint64");
+        }
+        const auto* first = static_cast<const std::uint64_t*>(ids->data_handle());
+        snapshot.ids.assign(first, first + ids->size());
+    }
+    return snapshot;
+}
+
+io::Provenance provenance_of(const std::string& command, const std::string& input,
+                             std::map<std::string, std::string> parameters) {
+    return {std::string("kith ") + KITH_VERSION, command, input, std::move(parameters)};
+}
+
+} // namespace
+
+void bind_files(nb::module_& module) {
+    nb::class_<SnapshotHeader>(module, "SnapshotHeader")
+        .def_ro("format", &SnapshotHeader::format)
+        .def_ro("counts", &SnapshotHeader::counts)
+        .def_ro("has_types", &SnapshotHeader::has_types)
+        .def_ro("dimension", &SnapshotHeader::dimension)
+        .def_prop_ro("is_float64", [](const SnapshotHeader& header) { return header.dtype == DType::float64; })
+        .def_ro("box_size", &SnapshotHeader::box_size)
+        .def_ro("invalid_box", &SnapshotHeader::invalid_box)
+        .def_ro("time", &SnapshotHeader::time)
+        .def_ro("redshift", &SnapshotHeader::redshift)
+        .def_ro("parameters", &SnapshotHeader::parameters)
+        .def_ro("warnings", &SnapshotHeader::warnings);
+    nb::class_<Snapshot>(module, "Snapshot")
+        .def_ro("header", &Snapshot::header)
+        .def_ro("uniform_mass", &Snapshot::uniform_mass)
+        .def_prop_ro("positions",
+                     [](nb::object self) { return array_of(nb::cast<const Snapshot&>(self).positions, false, self); })
+        .def_prop_ro("velocities",
+                     [](nb::object self) -> nb::object {
+                         const auto& velocities = nb::cast<const Snapshot&>(self).velocities;
+                         return velocities ? array_of(*velocities, false, self) : nb::none();
+                     })
+        .def_prop_ro("masses",
+                     [](nb::object self) -> nb::object {
+                         const auto& masses = nb::cast<const Snapshot&>(self).masses;
+                         return masses ? array_of(*masses, true, self) : nb::none();
+                     })
+        .def_prop_ro("types", [](nb::object self) { return numpy_view(nb::cast<Snapshot&>(self).types, 0, self); })
+        .def_prop_ro("ids", [](nb::object self) { return numpy_view(nb::cast<Snapshot&>(self).ids, 0, self); })
+        .def_prop_ro("file_rows",
+                     [](nb::object self) { return numpy_view(nb::cast<Snapshot&>(self).file_rows, 0, self); });
+
+    module.def(
+        "read_header",
+        [](const std::string& path) {
+            const nb::gil_scoped_release released;
+            return io::read_header(path);
+        },
+        nb::arg("path"));
+    module.def(
+        "read_snapshot",
+        [](const std::string& path, nb::handle types, bool velocities, bool masses, bool ids) {
+            const io::ReadOptions options{selection_of(types), velocities, masses, ids};
+            const nb::gil_scoped_release released;
+            return io::read_snapshot(path, options);
+        },
+        nb::arg("path"), nb::arg("types").none(), nb::arg("velocities"), nb::arg("masses"), nb::arg("ids"));
+    module.def(
+        "write_catalogue",
+        [](const std::string& path, const Catalogue& catalogue, const Snapshot& snapshot, nb::handle box,
+           const std::string& command, const std::string& input, std::map<std::string, std::string> parameters) {
+            const Box space = box_of(box);
+            const nb::gil_scoped_release released;
+            io::write_catalogue_hdf5(path, catalogue, snapshot, space,
+                                     provenance_of(command, input, std::move(parameters)));
+        },
+        nb::arg("path"), nb::arg("catalogue"), nb::arg("snapshot"), nb::arg("box").none(), nb::arg("command"),
+        nb::arg("input"), nb::arg("parameters"));
+    module.def("snapshot_of", snapshot_of, nb::arg("catalogue"), nb::arg("rows"), nb::arg("is_float64"),
+               nb::arg("ids").none());
+    module.def(
+        "write_gtp",
+        [](const std::string& path, const Catalogue& catalogue, double time) {
+            const nb::gil_scoped_release released;
+            io::write_gtp(path, catalogue, time);
+        },
+        nb::arg("path"), nb::arg("catalogue"), nb::arg("time"));
+}
+
+} // namespace kith::python

@@ -1,0 +1,58 @@
+// kith._core: the C++ library as thinly as possible. Defaults, conversions and documentation are in the Python files.
+#include "bindings.hpp"
+
+#include <kith/error.hpp>
+#include <kith/version.hpp>
+
+#include <stdexcept>
+
+namespace kith::python {
+
+namespace {
+
+/// Python's exception for each kind of error, with the core's text.
+PyObject* exception_of(ErrorKind kind, PyObject* cancelled) {
+    switch (kind) {
+    case ErrorKind::invalid_argument:
+    case ErrorKind::invalid_points:
+    case ErrorKind::too_large:
+        return PyExc_ValueError;
+    case ErrorKind::out_of_memory:
+        return PyExc_MemoryError;
+    case ErrorKind::file:
+        return PyExc_OSError;
+    case ErrorKind::unsupported:
+        return PyExc_NotImplementedError;
+    case ErrorKind::cancelled:
+        return cancelled;
+    case ErrorKind::device:
+        break;
+    }
+    return PyExc_RuntimeError;
+}
+
+void translate(const std::exception_ptr& thrown, void* cancelled) {
+    try {
+        std::rethrow_exception(thrown);
+    } catch (const Error& error) {
+        PyErr_SetString(exception_of(error.kind(), static_cast<PyObject*>(cancelled)), error.what());
+    }
+}
+
+} // namespace
+
+NB_MODULE(_core, module) {
+    nb::set_leak_warnings(false); // who ends a program with a tree at hand has leaked nothing
+    module.doc() = "The C++ library behind kith. Use the kith package.";
+    module.attr("version") = KITH_VERSION;
+    PyObject* cancelled = PyErr_NewExceptionWithDoc("kith.Cancelled", "A progress function asked a call to stop.",
+                                                    PyExc_RuntimeError, nullptr);
+    module.attr("Cancelled") = nb::steal(cancelled);
+    nb::register_exception_translator(translate, cancelled);
+    bind_places(module);
+    bind_search(module);
+    bind_groups(module);
+    bind_files(module);
+}
+
+} // namespace kith::python

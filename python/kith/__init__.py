@@ -1,0 +1,19 @@
+"""Friends and neighbours: exact k nearest neighbours, friends-of-friends groups and halos.
+
+Points are n x d arrays with d from 2 to 8, float32 or float64, of NumPy or any library that speaks DLPack; results are
+arrays of the same library. Answers are exact and the same bits whatever the number of threads, the processor or the GPU.
+
+>>> import numpy, kith
+>>> points = numpy.random.default_rng(1).random((10_000, 3), dtype=numpy.float32)
+>>> distances, indices = kith.knn(points, 8, box=1)
+>>> labels = kith.fof(points, b=0.2, box=1)
+"""
+
+from kith import _core
+from kith._core import Box, Cancelled
+from kith.files import Snapshot, read, read_header, write_catalogue
+from kith.groups import Catalogue, fof
+from kith.search import Tree, knn
+
+__version__ = _core.version
+__all__ = ["Box", "Cancelled", "Catalogue", "Snapshot", "Tree", "fof", "knn", "read", "read_header", "write_catalogue"]

@@ -1,0 +1,149 @@
+"""Arrays of any library in, arrays of the same library out.
+
+The core takes float32 and float64 as they lie, whatever their strides. What it cannot take as it lies is copied here:
+integers become float64, half precision float32, and the other byte order this machine's. Types that could not be copied
+without loss are refused.
+"""
+
+import sys
+
+import numpy
+
+from kith import _core
+
+_REAL = (numpy.dtype(numpy.float32), numpy.dtype(numpy.float64))
+
+
+def as_real(array, what, like=None):
+    """An array that the core can read: float32 or float64, aligned, in this machine's byte order.
+
+    `like` is the type that numbers without one (lists, integers) take, if not float64.
+    """
+    if type(array) is numpy.ndarray and array.dtype in _REAL:
+        return _readable(array)
+    if not isinstance(array, numpy.ndarray):
+        if hasattr(array, "__dlpack__"):
+            return array
+        if hasattr(array, "__cuda_array_interface__"):
+            import cupy
+            return cupy.asarray(array)
+    if numpy.ma.is_masked(array):
+        raise ValueError(f"{what} has masked values; leave those points out")
+    has_type = hasattr(array, "dtype")
+    array = numpy.asarray(array)
+    dtype = array.dtype.newbyteorder("=")
+    if dtype == numpy.float16:
+        dtype = numpy.dtype(numpy.float32)
+    elif array.size == 0 and not has_type or dtype.kind in "iu":
+        dtype = numpy.dtype(like or numpy.float64)
+    elif dtype in _REAL and not has_type:
+        dtype = numpy.dtype(like or dtype)
+    elif dtype not in _REAL:
+        raise TypeError(f"{what} is of type {array.dtype}; it must be float32 or float64, or integers")
+    return _readable(array.astype(dtype, copy=False))
+
+
+def _readable(array):
+    """Strides that count numbers, and numbers where the processor can load them."""
+    size = array.itemsize
+    if array.flags.c_contiguous and array.flags.aligned:
+        return array
+    if array.flags.aligned and all(stride % size == 0 for stride in array.strides):
+        return array
+    return array.copy()
+
+
+def as_column(array, what):
+    """A one-dimensional array without gaps."""
+    array = as_real(array, what)
+    return numpy.ascontiguousarray(array) if isinstance(array, numpy.ndarray) else array
+
+
+def as_integers(array, dtype, what):
+    """Whole numbers as another type of whole numbers, if none changes by that."""
+    if not isinstance(array, numpy.ndarray) and hasattr(array, "__dlpack__"):
+        return array
+    array = numpy.asarray(array)
+    if array.dtype.kind not in "iu":
+        raise TypeError(f"{what} is of type {array.dtype}; it must be whole numbers")
+    limits = numpy.iinfo(dtype)
+    if array.size and (int(array.min()) < limits.min or int(array.max()) > limits.max):
+        raise ValueError(f"{what} must be from {limits.min} to {limits.max}")
+    return numpy.ascontiguousarray(array, dtype=dtype)
+
+
+def is_float64(array):
+    return str(array.dtype).endswith("float64")
+
+
+def empty_like(array, shape, dtype):
+    """An uninitialised array of the same library in the same memory, and what to make of it once it is filled."""
+    library = type(array).__module__.partition(".")[0]
+    dtype = numpy.dtype(dtype)
+    if library == "torch":
+        import torch
+        return torch.empty(shape, dtype=getattr(torch, dtype.name), device=array.device), _as_it_is
+    if library == "cupy":
+        import cupy
+        with array.device:
+            return cupy.empty(shape, dtype=dtype), _as_it_is
+    if library in ("jax", "jaxlib"):
+        if str(_core.device_of(array)) != "cpu":
+            raise NotImplementedError("JAX arrays in the memory of a GPU are not supported yet; use CuPy or PyTorch")
+        import jax
+        return _empty(shape, dtype), jax.numpy.asarray
+    if library != "numpy" and str(_core.device_of(array)) != "cpu":
+        raise NotImplementedError(f"arrays of {library} in the memory of a GPU: use CuPy or PyTorch, or give out=")
+    return _empty(shape, dtype), _as_it_is
+
+
+def _empty(shape, dtype):
+    try:
+        return numpy.empty(shape, dtype=dtype)
+    except ValueError:  # which NumPy says of numbers of bytes that it cannot even count
+        raise MemoryError(f"an array of shape {shape} and type {dtype} is larger than any memory") from None
+
+
+def _as_it_is(array):
+    return array
+
+
+def require_out(array, shape, dtypes, what):
+    """Refuses an array that results of this shape cannot be written to as they are."""
+    names = [numpy.dtype(dtype).name for dtype in dtypes]
+    if tuple(array.shape) != tuple(shape) or str(array.dtype).rpartition(".")[2] not in names:
+        raise ValueError(f"{what} must be of shape {tuple(shape)} and type {' or '.join(names)}; it is of shape "
+                         f"{tuple(array.shape)} and type {array.dtype}")
+    if isinstance(array, numpy.ndarray):
+        contiguous, writeable = array.flags.c_contiguous, array.flags.writeable
+    else:
+        contiguous = array.is_contiguous() if hasattr(array, "is_contiguous") else True
+        writeable = True
+    if not contiguous or not writeable:
+        raise ValueError(f"{what} must be {'row-major without gaps' if not contiguous else 'writeable'}")
+
+
+def progress_function(progress):
+    """None, or a function of a stage's name and the fraction of it that is done."""
+    if progress is None or progress is False:
+        return None
+    if progress is True:
+        return _Bar()
+    if not callable(progress):
+        raise TypeError("progress must be True, False, or a function of (stage, fraction)")
+    return progress
+
+
+class _Bar:
+    """One line on the standard error."""
+
+    def __init__(self):
+        self.stage = None
+
+    def __call__(self, stage, fraction):
+        end = "\n" if fraction >= 1 else ""
+        if stage != self.stage or fraction < 1 or end:
+            filled = round(30 * fraction)
+            print(f"\r{stage:>10} [{'#' * filled}{'.' * (30 - filled)}] {fraction:4.0%}", end=end, file=sys.stderr,
+                  flush=True)
+        self.stage = stage

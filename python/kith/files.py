@@ -1,0 +1,148 @@
+"""Snapshots and catalogues in files."""
+
+import os
+import sys
+import warnings
+
+import numpy
+
+from kith import _arrays, _core
+
+
+class Snapshot:
+    """The particles of a file. `kith.knn` and `kith.fof` take it as it is.
+
+    Attributes
+    ----------
+    positions : float32 or float64, shape (n, d)
+    velocities : shape (n, d), or None
+    masses : shape (n,), or None if all have the same, or the file has none
+    uniform_mass : float or None
+    types : uint8, shape (n,), or None for files without types
+    ids : uint64, shape (n,), or None
+    file_rows : int64, shape (n,)
+        Row of each among all particles of the file, types ascending.
+    header : what the file says of itself
+        format, counts, box_size, time, redshift, parameters and more.
+
+    All arrays are views of the snapshot's memory and cannot be written to.
+    """
+
+    def __init__(self, core, path):
+        self._core = core
+        self.path = path
+        self.header = core.header
+        self.positions = core.positions
+        self.velocities = core.velocities
+        self.masses = core.masses
+        self.uniform_mass = core.uniform_mass
+        self.types = core.types if len(core.types) else None
+        self.ids = core.ids if len(core.ids) else None
+        self.file_rows = core.file_rows
+
+    def __len__(self):
+        return len(self.positions)
+
+    def __repr__(self):
+        return f"<kith.Snapshot of {len(self)} particles, {self.header.format}>"
+
+    @property
+    def box(self):
+        """The box that the file states, or None if it names none.
+
+        Raises ValueError if what it states has no meaning.
+        """
+        if self.header.invalid_box:
+            raise ValueError(self.header.invalid_box)
+        size = self.header.box_size
+        if size is None or not any(length > 0 for length in size):
+            return None
+        return _core.Box(tuple(size[:self.header.dimension]))
+
+
+def read(path, types=None, *, velocities=True, masses=True, ids=True):
+    """Reads a snapshot. The format is found from the file's content.
+
+    Parameters
+    ----------
+    path : str or path
+    types : int, sequence of ints, or "all", optional
+        Particle types to read. By default type 1, dark matter, if there is any, or else all; a warning says which.
+    velocities, masses, ids : bool
+        False leaves out what is not needed.
+
+    Returns
+    -------
+    Snapshot
+
+    Raises
+    ------
+    FileNotFoundError, OSError
+        If there is no such file, it is too short or of no known format; the message says where.
+    ValueError
+        If there are no particles of these types; the message lists those that there are.
+
+    Examples
+    --------
+    >>> import kith
+    >>> kith.read("missing.hdf5")
+    Traceback (most recent call last):
+      ...
+    FileNotFoundError: ...
+    """
+    snapshot = Snapshot(_opened(path, lambda name: _core.read_snapshot(name, types, velocities, masses, ids)),
+                        os.fspath(path))
+    for warning in snapshot.header.warnings:
+        warnings.warn(warning, stacklevel=2)
+    return snapshot
+
+
+def read_header(path):
+    """What a file says about itself: format, counts of each type, box, time, parameters. Reads no particles."""
+    return _opened(path, _core.read_header)
+
+
+def _opened(path, function):
+    name = os.fspath(path)
+    try:
+        return function(name)
+    except OSError as error:
+        if not os.path.exists(name):
+            raise FileNotFoundError(str(error)) from None
+        raise
+
+
+def write_catalogue(path, catalogue, snapshot=None, *, ids=None, command=None):
+    """Writes a catalogue as HDF5 in the fof_subhalo_tab convention (.hdf5, .h5), or as Tipsy groups (.gtp).
+
+    Parameters
+    ----------
+    path : str or path
+        Nothing is left there if writing fails.
+    catalogue : Catalogue
+    snapshot : Snapshot, optional
+        Whose particles were grouped: its ids, rows and header go into the file.
+    ids : whole numbers, shape (n,), optional
+        Of the points, where there is no snapshot.
+    command : str, optional
+        How the catalogue came to be, for the record; by default the program's command line.
+    """
+    name = os.fspath(path)
+    suffix = os.path.splitext(name)[1]
+    if suffix == ".gtp":
+        time = snapshot.header.time if snapshot is not None else None
+        _core.write_gtp(name, catalogue._core, 0.0 if time is None else time)
+        return
+    if suffix not in (".hdf5", ".h5"):
+        raise ValueError(f"'{name}' is to hold a catalogue; its name must end in .hdf5, .h5 or .gtp")
+    if snapshot is None:
+        core = _core.snapshot_of(catalogue._core, catalogue._rows, catalogue._is_float64,
+                                 None if ids is None else _arrays.as_integers(ids, numpy.uint64, "ids"))
+    elif ids is not None:
+        raise TypeError("give a snapshot, which has its own ids, or ids")
+    else:
+        core = snapshot._core
+    parameters = {"linking_length": repr(catalogue.linking_length), "min_members": str(catalogue._core.min_members)}
+    _core.write_catalogue(name, catalogue._core, core, catalogue.box,
+                          " ".join(sys.argv) if command is None else command,
+                          "" if snapshot is None else os.path.basename(snapshot.path), parameters)

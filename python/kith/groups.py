@@ -1,0 +1,221 @@
+"""Friends-of-friends groups and their catalogue."""
+
+import numpy
+
+from kith import _arrays, _core
+from kith.search import Tree, unpacked
+
+_SCALARS = ("count", "mass", "inertia_radius", "largest_radius", "wide")
+_VECTORS = ("centre", "lower", "upper")
+_OF_VELOCITIES = ("velocity", "velocity_dispersion")
+_BY_TYPE = ("count_by_type", "mass_by_type")
+
+
+def fof(points, linking_length=None, *, b=None, box=None, min_members=None, return_catalogue=False, velocities=None,
+        masses=None, types=None, device=None, threads=None, progress=False):
+    """Labels of friends-of-friends groups, and on request their catalogue.
+
+    Two points are friends if they are within the linking length of each other, inclusive; the groups are the connected
+    components of friendship.
+
+    Parameters
+    ----------
+    points : array, shape (n, d)
+        As for `kith.knn`. A `kith.Snapshot` stands for its positions, box, velocities, masses and types.
+    linking_length : float
+        In the units of the points. Give this or `b`.
+    b : float
+        The linking length in units of the mean separation (V / n)^(1/d); V is the volume of the box, or of the extent
+        of the points along open axes. The usual choice for halos is 0.2.
+    box : float, sequence of d floats or Box, optional
+        Periods, as for `kith.knn`.
+    min_members : int, optional
+        Points of smaller groups are labelled -1. 1 by default, or 20 with a catalogue.
+    return_catalogue : bool
+        Return the catalogue of the groups of at least `min_members`, too.
+    velocities, masses, types : arrays of n rows, optional
+        What the catalogue describes besides positions: d numbers each, one number, a whole number from 0 to 6.
+    device, threads, progress
+        As for `kith.knn`.
+
+    Returns
+    -------
+    labels : array of int32, shape (n,)
+        Groups are numbered from 0 by decreasing size, ties by their first member. Of the library of the points.
+    catalogue : Catalogue
+        If `return_catalogue`: a row for each label of 0 and more.
+
+    Raises
+    ------
+    ValueError
+        For points that are not finite, a negative linking length, a volume of zero.
+
+    Notes
+    -----
+    Close to O(n) at the usual linking lengths. Source: the jz-tree paper, section IV.
+
+    Examples
+    --------
+    >>> import kith
+    >>> kith.fof([[0, 0], [5, 5], [0, 1], [5, 6], [5, 7]], 1).tolist()
+    [1, 0, 1, 0, 0]
+    >>> labels, halos = kith.fof([[0, 0], [5, 5], [0, 1]], 1, min_members=2, return_catalogue=True)
+    >>> halos.centre.tolist()
+    [[0.0, 0.5]]
+    """
+    from kith.files import Snapshot
+    uniform_mass = None
+    if isinstance(points, Snapshot):
+        snapshot = points
+        velocities = snapshot.velocities if velocities is None else velocities
+        if masses is None:
+            masses, uniform_mass = snapshot.masses, snapshot.uniform_mass
+        types = snapshot.types if types is None else types
+    points, box = unpacked(points, box)
+    points = _arrays.as_real(points, "points")
+    if min_members is None:
+        min_members = 20 if return_catalogue else 1
+    if not return_catalogue:
+        labels, summary = label(points, linking_length, b, box, device, threads, progress)
+        return masked(labels, summary, min_members)
+    _require_rows(points, velocities=velocities, masses=masses, types=types)
+    tree = Tree(points, box, device=device, threads=threads, progress=progress)
+    labels, summary = label(tree, linking_length, b, None, None, threads, progress)
+    box = tree.box
+    place = tree._core.device
+    del tree  # its memory is the catalogue's
+    core = _core.describe_groups(
+        _writeable(labels), summary, points,
+        None if velocities is None else _arrays.as_real(velocities, "velocities"),
+        None if masses is None else _arrays.as_column(masses, "masses"), 1.0 if uniform_mass is None else uniform_mass,
+        None if types is None else _arrays.as_integers(types, numpy.uint8, "types"), box, min_members, place, threads,
+        _arrays.progress_function(progress))
+    return masked(labels, summary, min_members), Catalogue(core, summary, box, points)
+
+
+def label(source, linking_length, b, box, device, threads, progress):
+    """Labels of all groups, and what else is known of them."""
+    if (linking_length is None) == (b is None):
+        raise TypeError("give either linking_length, in the units of the points, or b, in mean separations")
+    length = float(b if linking_length is None else linking_length)
+    progress = _arrays.progress_function(progress)
+    if isinstance(source, Tree):
+        labels, finish = _arrays.empty_like(source._like, (len(source),), numpy.int32)
+        summary = _core.label_tree(labels, source._core, length, b is not None, threads, progress)
+    else:
+        labels, finish = _arrays.empty_like(source, tuple(source.shape[:1]), numpy.int32)
+        summary = _core.label_points(labels, source, length, b is not None, box,
+                                     _core.device_of(source) if device is None else device, threads, progress)
+    return finish(labels), summary
+
+
+def masked(labels, summary, min_members):
+    """The same with -1 for all in groups of fewer members."""
+    if min_members < 1:
+        raise ValueError(f"min_members is {min_members}; it must be 1 or more")
+    if min_members > 1:
+        groups = int(numpy.count_nonzero(summary.sizes >= min_members))
+        if type(labels).__module__.partition(".")[0] in ("jax", "jaxlib"):
+            return labels.at[labels >= groups].set(-1)
+        labels[labels >= groups] = -1
+    return labels
+
+
+def _writeable(labels):
+    """JAX's arrays cannot be written to, and the core takes labels as it gives them."""
+    return labels if hasattr(labels, "__setitem__") and not type(labels).__module__.startswith("jax") else (
+        numpy.array(labels))
+
+
+def _require_rows(points, **columns):
+    for name, column in columns.items():
+        if column is not None and len(column) != len(points):
+            raise ValueError(f"{name} has {len(column)} rows for {len(points)} points")
+
+
+class Catalogue:
+    """What is known of each group: columns with a row for each, in the order of their labels.
+
+    Attributes
+    ----------
+    count : int64, shape (g,)
+        Members.
+    mass : float64, shape (g,)
+        Sum of the members' masses; each counts as 1 if there are none.
+    centre : float64, shape (g, d)
+        Centre of mass, inside the box.
+    velocity, velocity_dispersion : float64, shapes (g, d) and (g,)
+        Mean, by mass, and dispersion along one axis; only if there are velocities.
+    inertia_radius, largest_radius : float64, shape (g,)
+        sqrt(sum m r^2 / M), and the distance of the farthest member, from the centre of mass.
+    lower, upper : float64, shape (g, d)
+        Bounds, as offsets from the centre of mass.
+    wide : uint8, shape (g,)
+        1 if the group is wider than half a period, where offsets are ambiguous.
+    count_by_type, mass_by_type : shape (g, 7)
+    members : int32
+        Rows of the points, group after group: those of group g are `members_of(g)`.
+    offset : int64, shape (g,)
+        Where each group begins in `members`.
+    linking_length : float
+        In the units of the points, as it was used.
+    box : Box
+
+    All arrays are views of the catalogue's memory and cannot be written to. Source: the jz-tree paper, section IV-B.
+    """
+
+    def __init__(self, core, summary, box, points):
+        self._core = core
+        self.linking_length = summary.linking_length
+        self.box = box
+        self._rows = len(points)
+        self._is_float64 = _arrays.is_float64(points)
+        has_velocities = core.groups == 0 or len(core.velocity_dispersion) > 0
+        of_velocities = _OF_VELOCITIES if has_velocities else ()
+        self.columns = (*_SCALARS[:2], "centre", *of_velocities, *_SCALARS[2:4], "lower", "upper", "wide", *_BY_TYPE)
+        for name in (*self.columns, "members", "offset"):
+            setattr(self, name, getattr(core, name))
+
+    def __len__(self):
+        return self._core.groups
+
+    def __repr__(self):
+        largest = f", the largest of {self.count[0]}" if len(self) else ""
+        return f"<kith.Catalogue of {len(self)} groups of {self._core.min_members} and more{largest}>"
+
+    def __getitem__(self, column):
+        if column not in self.columns:
+            raise KeyError(f"there is no column {column!r}; there are {', '.join(self.columns)}")
+        return getattr(self, column)
+
+    def members_of(self, group):
+        """Rows of the points that are in a group, by type, then ascending."""
+        begin = self.offset[group]
+        return self.members[begin:begin + self.count[group]]
+
+    def to_structured(self):
+        """A NumPy structured array with the columns as fields."""
+        table = numpy.empty(len(self), dtype=[(name, self[name].dtype, self[name].shape[1:]) for name in self.columns])
+        for name in self.columns:
+            table[name] = self[name]
+        return table
+
+    def to_pandas(self):
+        """A pandas.DataFrame; columns of several numbers become several columns: centre_x, centre_y, ..."""
+        import pandas
+        axes = "xyz" if self._core.dimension <= 3 else range(self._core.dimension)
+        table = {}
+        for name in self.columns:
+            column = self[name]
+            if column.ndim == 1:
+                table[name] = column
+            else:
+                for place, suffix in enumerate(range(column.shape[1]) if name in _BY_TYPE else axes):
+                    if place < column.shape[1]:
+                        table[f"{name}_{suffix}"] = column[:, place]
+        return pandas.DataFrame(table)
+
+    def to_astropy(self):
+        """An astropy.table.Table."""
+        from astropy.table import Table
+        return Table({name: self[name] for name in self.columns}, meta={"linking_length": self.linking_length})

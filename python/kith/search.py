@@ -1,0 +1,227 @@
+"""Nearest neighbours."""
+
+import math
+import operator
+
+import numpy
+
+from kith import _arrays, _core
+
+
+def knn(points, k, queries=None, *, box=None, exclude_self=False, max_distance=None, device=None, threads=None,
+        return_distances=True, index_dtype=numpy.int32, out=None, progress=False):
+    """The k nearest points of every point, or of every query.
+
+    Parameters
+    ----------
+    points : array, shape (n, d)
+        The points that are searched, float32 or float64, d from 2 to 8, with any strides, of NumPy or a library that
+        speaks DLPack (CuPy, PyTorch, JAX). Integers are taken as float64. A `kith.Snapshot` stands for its positions
+        and its box.
+    k : int
+        How many neighbours, 1 or more. More than there are points leaves the rest of each row empty.
+    queries : array, shape (m, d), optional
+        Where to search around, of the points' type. Without them, around every point: its nearest neighbour is then
+        the point itself.
+    box : float, sequence of d floats or Box, optional
+        Periods, one for all axes or one for each; 0 leaves an axis open. Without it space is open.
+    exclude_self : bool
+        Leave the point itself out. Coincident other points stay. Not with queries.
+    max_distance : float, optional
+        Only neighbours within this distance, inclusive.
+    device : str, optional
+        "cpu", "cuda" or "cuda:1". By default where the points are.
+    threads : int, optional
+        Of the CPU; by default all.
+    return_distances : bool
+        With False, only indices are found and returned.
+    index_dtype : dtype
+        int32 or int64.
+    out : array or tuple of two arrays, optional
+        Where to write: (distances, indices), or indices alone if distances are not wanted.
+    progress : bool or callable
+        True draws a bar on the standard error. A function is called now and then with the name of the stage and the
+        fraction that is done; if it returns False, `kith.Cancelled` is raised.
+
+    Returns
+    -------
+    distances : array, shape (n, k) or (m, k)
+        In the units and type of the points, each row ascending; infinity where there is no neighbour.
+    indices : array of the same shape
+        Rows of `points`; neighbours that are equally far are ordered by index; -1 where there is no neighbour. Both
+        are arrays of the library of the queries or points, in the same memory.
+
+    Raises
+    ------
+    ValueError
+        For points that are not finite, k < 1, a box that is not the box of these points; the message names the first.
+    TypeError
+        For types that are not numbers, or complex, or wider than float64.
+    MemoryError
+        If the result does not fit.
+
+    Notes
+    -----
+    Exact; close to O(n k) in low dimensions. Source: the jz-tree paper, sections II and III.
+
+    Examples
+    --------
+    >>> import kith
+    >>> distances, indices = kith.knn([[0, 0], [0, 1], [3, 0]], 2)
+    >>> distances.tolist()
+    [[0.0, 1.0], [0.0, 1.0], [0.0, 3.0]]
+    >>> indices.tolist()
+    [[0, 1], [1, 0], [2, 0]]
+    """
+    points, box = unpacked(points, box)
+    points = _arrays.as_real(points, "points")
+    if queries is not None:
+        queries = _arrays.as_real(queries, "queries", like=_real_type(points))
+    rows = Rows(points if queries is None else queries, points, k, return_distances, index_dtype, out)
+    _core.search_points(points, queries, box, rows.k, exclude_self, _radius(max_distance), False, "auto",
+                        rows.distances, rows.indices, _core.device_of(points) if device is None else device, threads,
+                        _arrays.progress_function(progress))
+    return rows.result()
+
+
+class Tree:
+    """An index of points that is built once and asked often.
+
+    Parameters
+    ----------
+    points, box, device, threads, progress
+        As for `kith.knn`. The points are copied.
+    leaf_size : int, optional
+        Most points in a leaf. Answers do not depend on it.
+
+    Examples
+    --------
+    >>> import kith
+    >>> tree = kith.Tree([[0.25, 0.25], [0.875, 0.875], [0.5, 0.5]], box=1)
+    >>> distances, indices = tree.query([[0.0, 0.0]], 2)
+    >>> indices.tolist()
+    [[1, 0]]
+    >>> tree.fof(0.4).tolist()
+    [0, 1, 0]
+    """
+
+    def __init__(self, points, box=None, *, leaf_size=None, device=None, threads=None, progress=False):
+        points, box = unpacked(points, box)
+        points = _arrays.as_real(points, "points")
+        # What results are made like: no points, but their library and device.
+        self._like = points[:0]
+        self._core = _core.Tree(points, box, leaf_size, _core.device_of(points) if device is None else device, threads,
+                                _arrays.progress_function(progress))
+
+    def __len__(self):
+        return self._core.size
+
+    def __repr__(self):
+        return (f"<kith.Tree of {len(self)} points in {self.dimension} dimensions, {self.dtype}, on "
+                f"{self._core.device}>")
+
+    @property
+    def dimension(self):
+        """Numbers of a point."""
+        return self._core.dimension
+
+    @property
+    def dtype(self):
+        """float32 or float64: that of the points."""
+        return numpy.dtype(numpy.float64 if self._core.is_float64 else numpy.float32)
+
+    @property
+    def box(self):
+        """The box, with every origin resolved."""
+        return self._core.box
+
+    @property
+    def order(self):
+        """Index of each point along the z-order curve, which the tree sorts by. A view; read only."""
+        return self._core.order
+
+    def planes(self):
+        """Planes from the leaves up: for each, the first sorted position of every node, and the number of points."""
+        return [self._core.plane(index) for index in range(self._core.plane_count)]
+
+    def query(self, queries=None, k=1, *, exclude_self=False, max_distance=None, threads=None, return_distances=True,
+              index_dtype=numpy.int32, out=None, progress=False):
+        """The k nearest points of every query, or of every point of the tree. As `kith.knn`."""
+        if queries is not None:
+            queries = _arrays.as_real(queries, "queries", like=self.dtype)
+        like = _RowsOfTree(self) if queries is None else queries
+        rows = Rows(like, self, k, return_distances, index_dtype, out)
+        _core.search_tree(self._core, queries, rows.k, exclude_self, _radius(max_distance), False, "auto",
+                          rows.distances, rows.indices, threads, _arrays.progress_function(progress))
+        return rows.result()
+
+    def fof(self, linking_length=None, *, b=None, min_members=1, threads=None, progress=False):
+        """Labels of friends-of-friends groups. As `kith.fof`."""
+        from kith import groups
+        labels, summary = groups.label(self, linking_length, b, None, None, threads, progress)
+        return groups.masked(labels, summary, min_members)
+
+
+class _RowsOfTree:
+    """As many rows as the tree has points."""
+
+    def __init__(self, tree):
+        self.shape = (len(tree),)
+        self.like = tree._like
+
+
+class Rows:
+    """Where a search writes, and what it returns."""
+
+    def __init__(self, like, points, k, return_distances, index_dtype, out):
+        self.k = operator.index(k)
+        index_dtype = numpy.dtype(index_dtype)
+        if index_dtype not in (numpy.int32, numpy.int64):
+            raise ValueError(f"index_dtype is {index_dtype}; it must be int32 or int64")
+        if self.k < 1:
+            raise ValueError(f"k is {self.k}; it must be 1 or more")
+        shape = (like.shape[0] if len(like.shape) else 0, self.k)
+        like = getattr(like, "like", like)
+        real = _real_type(points)
+        self.distances = None
+        self._finish = []
+        if out is not None:
+            self._take(out, shape, real, return_distances)
+            return
+        if return_distances:
+            self.distances, finish = _arrays.empty_like(like, shape, real)
+            self._finish.append(finish)
+        self.indices, finish = _arrays.empty_like(like, shape, index_dtype)
+        self._finish.append(finish)
+
+    def _take(self, out, shape, real, return_distances):
+        if return_distances:
+            if not isinstance(out, (tuple, list)) or len(out) != 2:
+                raise TypeError("out must be a tuple of two arrays, (distances, indices)")
+            self.distances, self.indices = out
+            _arrays.require_out(self.distances, shape, [real], "the array for distances")
+        else:
+            self.indices = out
+        _arrays.require_out(self.indices, shape, ["int32", "int64"], "the array for indices")
+        self._finish = [_arrays._as_it_is] * (1 + return_distances)
+
+    def result(self):
+        arrays = [array for array in (self.distances, self.indices) if array is not None]
+        finished = [finish(array) for finish, array in zip(self._finish, arrays)]
+        return finished[0] if len(finished) == 1 else tuple(finished)
+
+
+def unpacked(points, box):
+    """A snapshot's positions, and its box if no other is given."""
+    from kith.files import Snapshot
+    if isinstance(points, Snapshot):
+        return points.positions, points.box if box is None else box
+    return points, box
+
+
+def _real_type(points):
+    return numpy.float64 if _arrays.is_float64(points) else numpy.float32
+
+
+def _radius(max_distance):
+    return math.inf if max_distance is None else float(max_distance)

@@ -1,0 +1,135 @@
+"""`scipy.spatial.cKDTree`, answered by kith: change the import, keep the calls.
+
+>>> from kith.spatial import cKDTree
+>>> cKDTree([[0.0, 0.0], [1.0, 0.0]]).query([0.75, 0.0])
+(0.25, 1)
+
+What is the same: shapes, float64 distances and integer indices, n as the index of a missing neighbour, a distance bound
+that is exclusive, any shape of queries, k as a number or a list. What differs: equal distances are ordered by index,
+where SciPy has no order; distances can differ from SciPy's in the last bit. Only the Euclidean distance (p=2) is there,
+and points of 1 to 8 dimensions.
+"""
+
+import math
+import operator
+
+import numpy
+
+from kith import _core
+
+__all__ = ["KDTree", "cKDTree"]
+
+
+class cKDTree:
+    """An index of n points, shape (n, m), for neighbour queries. The arguments are SciPy's.
+
+    `leafsize` is passed on; `compact_nodes`, `copy_data` and `balanced_tree` change nothing: the tree always keeps a
+    copy of its own, and answers do not depend on its shape. With `boxsize`, points must lie in [0, boxsize); 0 leaves
+    an axis open.
+    """
+
+    def __init__(self, data, leafsize=16, compact_nodes=True, copy_data=False, balanced_tree=True, boxsize=None):
+        data = numpy.array(data, dtype=numpy.float64, order="C", copy=copy_data or None)
+        if data.ndim != 2:
+            raise ValueError("data must be 2 dimensions")
+        if not numpy.isfinite(data).all():
+            raise ValueError("data must be finite, check for nan or inf values")
+        if leafsize < 1:
+            raise ValueError("leafsize must be at least 1")
+        self.data = data
+        self.n, self.m = data.shape
+        self.leafsize = leafsize
+        if not 1 <= self.m <= 8:
+            raise NotImplementedError(f"points have {self.m} dimensions; kith has trees for 1 to 8")
+        self.mins = data.min(axis=0) if self.n else numpy.zeros(self.m)
+        self.maxes = data.max(axis=0) if self.n else numpy.zeros(self.m)
+        self.boxsize = boxsize
+        box = None
+        if boxsize is not None:
+            self.boxsize = numpy.broadcast_to(numpy.asarray(boxsize, dtype=numpy.float64), (self.m,)).copy()
+            if (self.boxsize < 0).any():
+                raise ValueError("boxsize must not be negative")
+            periodic = self.boxsize > 0
+            if ((data >= self.boxsize) & periodic).any():
+                raise ValueError("Some input data are greater than the size of the periodic box.")
+            if ((data < 0) & periodic).any():
+                raise ValueError("Negative input data are outside of the periodic box.")
+            periods = [*self.boxsize, *[0.0] * (self.m == 1)]
+            box = _core.Box(periods, [0.0] * len(periods))
+        self._tree = _core.Tree(self._embedded(data), box, max(leafsize, 32), None, None, None)
+
+    def __len__(self):
+        return self.n
+
+    @property
+    def size(self):
+        return self.n
+
+    def _embedded(self, points):
+        """Points on a line lie in the plane; their distances do not change."""
+        return points if self.m > 1 else numpy.concatenate((points, numpy.zeros_like(points)), axis=1)
+
+    def query(self, x, k=1, eps=0, p=2, distance_upper_bound=math.inf, workers=1):
+        """The nearest neighbours of x, an array of shape (..., m).
+
+        Returns distances and indices of shape (..., k), or (...) where k is 1; a list of numbers for k asks for these
+        neighbours alone, the nearest being 1. Where there are fewer, the distance is infinite and the index n.
+        Neighbours at `distance_upper_bound` or farther do not count. `eps` allows approximate answers, which exact
+        ones are. `workers` is a number of threads, -1 for all.
+        """
+        if p != 2:
+            raise NotImplementedError(f"p is {p}; kith has the Euclidean distance, p = 2")
+        if eps < 0:
+            raise ValueError("eps must be non-negative")
+        if workers == 0 or workers < -1:
+            raise ValueError(f"Invalid number of workers {workers}, must be -1 or > 0")
+        x = numpy.asarray(x, dtype=numpy.float64)
+        if x.ndim == 0 or x.shape[-1] != self.m:
+            raise ValueError(f"x must consist of vectors of length {self.m} but has shape {x.shape}")
+        if not numpy.isfinite(x).all():
+            raise ValueError("'x' must be finite, check for nan or inf values")
+        squeeze = False
+        if k is None:
+            raise ValueError("k must be an integer or a sequence of integers")
+        if numpy.ndim(k) == 0:
+            most = operator.index(k)
+            chosen = slice(None)
+            squeeze = most == 1
+        else:
+            chosen = numpy.asarray(k, dtype=numpy.intp) - 1
+            most = int(chosen.max()) + 1 if chosen.size else 1
+            if chosen.size and chosen.min() < 0:
+                most = 0
+        if most < 1:
+            raise ValueError("k must be an integer >= 1 or a list of integers that are")
+        shape = x.shape[:-1]
+        queries = numpy.ascontiguousarray(x.reshape(-1, self.m))
+        distances = numpy.empty((len(queries), most))
+        indices = numpy.empty((len(queries), most), dtype=numpy.int64)
+        bound = float(distance_upper_bound)
+        is_bounded = not math.isinf(bound)
+        if is_bounded and not bound > 0:  # nothing is nearer than that
+            distances[:] = math.inf
+            indices[:] = -1
+        else:
+            # Squares, because that is where SciPy's bound is exclusive.
+            _core.search_tree(self._tree, self._embedded(queries), most, False, bound, is_bounded, "auto",
+                              distances, indices, None if workers == -1 else workers, None)
+        if is_bounded:
+            beyond = distances >= bound * bound
+            numpy.sqrt(distances, out=distances)
+            distances[beyond] = math.inf
+            indices[beyond] = -1
+        indices[indices < 0] = self.n
+        if squeeze:
+            distances, indices = distances[:, 0].reshape(shape), indices[:, 0].reshape(shape)
+        else:
+            distances, indices = distances[:, chosen], indices[:, chosen]
+            distances = distances.reshape(*shape, distances.shape[1])
+            indices = indices.reshape(*shape, indices.shape[1])
+        if squeeze and not shape:
+            return float(distances), int(indices)
+        return distances, indices
+
+
+KDTree = cKDTree

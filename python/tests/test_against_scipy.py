@@ -1,0 +1,177 @@
+"""kith and SciPy on the same problems: the same distances, and indices that have them."""
+
+import numpy
+import pytest
+from hypothesis import given, settings, strategies
+
+import kith
+import kith.spatial
+
+scipy_spatial = pytest.importorskip("scipy.spatial", reason="SciPy is not installed: nothing to compare with")
+
+
+@strategies.composite
+def problems(draw):
+    random = numpy.random.default_rng(draw(strategies.integers(0, 2**32)))
+    dtype = draw(strategies.sampled_from([numpy.float32, numpy.float64]))
+    dimension = draw(strategies.integers(2, 8))
+    count = draw(strategies.integers(0, 300))
+    periodic = draw(strategies.booleans())
+    period = draw(strategies.sampled_from([1.0, 0.25, 3.0])) if periodic else None
+    kind = draw(strategies.sampled_from(["uniform", "lattice", "coincident", "clumps"]))
+
+    def points(n):
+        if kind == "uniform":
+            places = random.random((n, dimension))
+        elif kind == "lattice":
+            places = random.integers(0, 4, (n, dimension)) / 4
+        elif kind == "coincident":
+            places = random.integers(0, 2, (n, 1)) * numpy.full((1, dimension), 0.5)
+        else:
+            places = 0.5 + 0.001 * random.standard_normal((n, dimension))
+        return (places * (period or 1.0)).astype(dtype)
+
+    queries = points(draw(strategies.integers(0, 50))) if draw(strategies.booleans()) else None
+    return points(count), queries, draw(strategies.integers(1, 20)), period
+
+
+def check_rows(points, queries, period, distances, indices, expected):
+    """The distances are SciPy's to rounding; and every index is at its distance."""
+    tolerance = 1e-6 if points.dtype == numpy.float32 else 1e-14
+    numpy.testing.assert_allclose(distances, expected, rtol=tolerance, atol=tolerance)
+    assert ((indices == -1) == numpy.isinf(distances)).all()
+    rows, places = numpy.nonzero(indices >= 0)
+    found = indices[rows, places]
+    apart = numpy.abs(queries[rows].astype(float) - points[found])
+    if period:
+        apart = numpy.minimum(apart, period - apart)
+    numpy.testing.assert_allclose(numpy.sqrt((apart**2).sum(axis=1)), distances[rows, places], rtol=tolerance,
+                                  atol=tolerance)
+    for row in indices:
+        known = row[row >= 0]
+        assert len(set(known)) == len(known)
+
+
+@settings(max_examples=200, deadline=None)
+@given(problems())
+def test_knn_has_the_distances_of_scipy(problem):
+    points, queries, k, period = problem
+    around = points if queries is None else queries
+    reference = scipy_spatial.cKDTree(points.astype(float), boxsize=period)
+    expected = reference.query(around.astype(float), [*range(1, k + 1)])[0]
+    distances, indices = kith.knn(points, k, queries, box=period)
+    assert distances.dtype == points.dtype and indices.dtype == numpy.int32
+    check_rows(points, around, period, distances, indices, expected)
+
+
+def trees():
+    return [pytest.param(scipy_spatial.cKDTree, id="scipy"), pytest.param(kith.spatial.cKDTree, id="kith")]
+
+
+@pytest.mark.parametrize("cKDTree", trees())
+class TestTheSameCalls:
+    """Each assertion is made of both."""
+
+    points = numpy.array([[0.0, 0.0], [1.0, 0.0], [0.0, 2.0], [3.0, 3.0]])
+
+    def test_one_query(self, cKDTree):
+        distance, index = cKDTree(self.points).query([0.9, 0.0])
+        assert type(distance) is float and type(index) is int
+        assert distance == pytest.approx(0.1) and index == 1
+
+    @pytest.mark.parametrize("shape", [(2,), (3, 2), (4, 3, 2), (0, 2), (2, 0, 2)])
+    @pytest.mark.parametrize("k, axes", [(1, ()), (3, (3,)), ([1], (1,)), ([2, 4], (2,)), (range(1, 4), (3,))])
+    def test_shapes_and_types(self, cKDTree, shape, k, axes):
+        distances, indices = cKDTree(self.points).query(numpy.zeros(shape), k)
+        assert numpy.shape(distances) == numpy.shape(indices) == shape[:-1] + axes
+        if numpy.shape(distances):
+            assert distances.dtype == numpy.float64 and indices.dtype == numpy.int64
+
+    def test_missing_neighbours_have_the_index_n(self, cKDTree):
+        distances, indices = cKDTree(self.points).query([0.0, 0.0], 6)
+        assert distances[:4].tolist() == pytest.approx([0, 1, 2, numpy.sqrt(18)])
+        assert indices.tolist() == [0, 1, 2, 3, 4, 4]
+        assert numpy.isinf(distances[4:]).all()
+
+    def test_a_list_of_neighbours(self, cKDTree):
+        distances, indices = cKDTree(self.points).query([0.0, 0.0], [3, 1])
+        assert distances.tolist() == [2, 0] and indices.tolist() == [2, 0]
+
+    @pytest.mark.parametrize("bound, found", [(1.0, 1), (numpy.nextafter(1.0, 2), 2), (2.0, 2), (2.1, 3), (0.0, 0),
+                                              (numpy.inf, 4), (numpy.nan, 0)])
+    def test_the_bound_is_exclusive(self, cKDTree, bound, found):
+        distances, indices = cKDTree(self.points).query([[0.0, 0.0]], 4, distance_upper_bound=bound)
+        assert numpy.isfinite(distances).sum() == found
+        assert (indices[0, found:] == 4).all()
+
+    def test_a_bound_whose_square_is_rounded(self, cKDTree):
+        points = numpy.random.default_rng(5).random((500, 3))
+        tree = cKDTree(points)
+        exact = scipy_spatial.cKDTree(points).query(points, 10)[0]
+        for bound in exact[:50, 5]:
+            found = tree.query(points[:50], 10, distance_upper_bound=bound)[0]
+            reference = scipy_spatial.cKDTree(points).query(points[:50], 10, distance_upper_bound=bound)[0]
+            # Where a distance is the bound to the last bit, libraries may round to different sides.
+            near = numpy.abs(exact[:50] - bound) <= 4 * numpy.spacing(bound)
+            assert ((numpy.isinf(found) == numpy.isinf(reference)) | near).all()
+
+    def test_boxes(self, cKDTree):
+        tree = cKDTree([[0.1, 0.5], [0.9, 0.5]], boxsize=1)
+        assert tree.query([0.05, 0.5], 2)[0].tolist() == pytest.approx([0.05, 0.15])
+        tree = cKDTree([[0.1, 0.5], [0.9, 0.5]], boxsize=[1, 0])
+        assert tree.query([0.05, 1.5], 2)[0].tolist() == pytest.approx([numpy.hypot(0.05, 1), numpy.hypot(0.15, 1)])
+        assert tree.query([7.05, 0.5], 1)[1] == 0
+
+    def test_attributes(self, cKDTree):
+        tree = cKDTree(self.points, leafsize=7, boxsize=4)
+        assert (tree.n, tree.m, tree.leafsize) == (4, 2, 7)
+        assert tree.mins.tolist() == [0, 0] and tree.maxes.tolist() == [3, 3]
+        assert tree.boxsize.tolist() == [4, 4] and (tree.data == self.points).all()
+        assert cKDTree(self.points).boxsize is None
+
+    def test_no_points_and_points_on_a_line(self, cKDTree):
+        assert cKDTree(numpy.empty((0, 3))).query([0.0, 0, 0]) == (numpy.inf, 0)
+        assert cKDTree([[1.0], [4.0]]).query([3.0]) == (1, 1)
+
+    def test_other_types_become_float64(self, cKDTree):
+        tree = cKDTree([[1, 2], [3, 4]])
+        assert tree.data.dtype == numpy.float64
+        assert tree.query(numpy.array([[1, 2]], dtype=numpy.float32))[0].dtype == numpy.float64
+
+    @pytest.mark.parametrize("workers", [1, 2, -1])
+    def test_workers(self, cKDTree, workers):
+        assert cKDTree(self.points).query([0.9, 0.0], workers=workers)[1] == 1
+
+    def test_data_are_copied_if_asked(self, cKDTree):
+        points = self.points.copy()
+        tree = cKDTree(points, copy_data=True)
+        assert not numpy.shares_memory(tree.data, points)
+        assert numpy.shares_memory(cKDTree(points).data, points)
+
+    @pytest.mark.parametrize("wrong", [
+        lambda make: make([1.0, 2.0]),
+        lambda make: make([[numpy.nan, 1]]),
+        lambda make: make([[0.5, 2.0]], boxsize=1),
+        lambda make: make([[0.5, -0.5]], boxsize=1),
+        lambda make: make([[0.5, 0.5]]).query([1.0, 2.0, 3.0]),
+        lambda make: make([[0.5, 0.5]]).query([numpy.nan, 0.0]),
+        lambda make: make([[0.5, 0.5]]).query([0.0, 0.0], k=0),
+        lambda make: make([[0.5, 0.5]]).query([0.0, 0.0], workers=0),
+    ])
+    def test_what_is_wrong_is_a_value_error(self, cKDTree, wrong):
+        with pytest.raises(ValueError):
+            wrong(cKDTree)
+
+
+@pytest.mark.parametrize("k", [None, [0, 1], [-1], 0])
+def test_numbers_of_neighbours_that_mean_nothing(k):
+    with pytest.raises(ValueError, match="k must be"):
+        kith.spatial.cKDTree([[0.5, 0.5]]).query([0.0, 0.0], k)
+
+
+def test_what_kith_has_not_is_said():
+    tree = kith.spatial.cKDTree([[0.0, 1.0]])
+    with pytest.raises(NotImplementedError, match="p = 2"):
+        tree.query([0.0, 0.0], p=1)
+    with pytest.raises(NotImplementedError, match="dimensions"):
+        kith.spatial.cKDTree(numpy.zeros((3, 9)))

@@ -1,0 +1,114 @@
+"""How calls run: beside other threads, stopped by Ctrl-C, heard of."""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import numpy
+import pytest
+
+import kith
+
+MANY = numpy.random.default_rng(11).random((400_000, 3))
+
+
+def test_other_threads_go_on():
+    turns = [0]
+    over = threading.Event()
+
+    def count():
+        while not over.is_set():
+            turns[0] += 1
+            time.sleep(0.001)
+
+    counter = threading.Thread(target=count)
+    counter.start()
+    kith.knn(MANY, 16, threads=1)
+    over.set()
+    counter.join()
+    assert turns[0] > 20
+
+
+def test_several_calls_at_once():
+    expected = kith.knn(MANY[:5000], 4)[1]
+    wrong = []
+
+    def search():
+        for _ in range(5):
+            if not (kith.knn(MANY[:5000], 4, threads=2)[1] == expected).all():
+                wrong.append(1)
+
+    threads = [threading.Thread(target=search) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong
+
+
+def test_interrupts_stop_a_call():
+    program = """
+import numpy, os, signal, threading, kith
+points = numpy.random.default_rng(1).random((3_000_000, 3))
+threading.Timer(0.1, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+try:
+    kith.knn(points, 64, threads=1)
+except KeyboardInterrupt:
+    print("stopped")
+else:
+    print("ran to its end")
+"""
+    ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert ran.stdout == "stopped\n", ran.stdout + ran.stderr
+
+
+def test_handlers_of_signals_run_during_a_call():
+    seen = []
+    before = signal.signal(signal.SIGUSR1, lambda *_: seen.append(1))
+    try:
+        timer = threading.Timer(0.05, lambda: os.kill(os.getpid(), signal.SIGUSR1))
+        timer.start()
+        kith.knn(MANY, 32, threads=1)
+        timer.join()
+    finally:
+        signal.signal(signal.SIGUSR1, before)
+    assert seen == [1]
+
+
+def test_progress_is_told():
+    heard = []
+    kith.knn(MANY, 16, progress=lambda stage, fraction: heard.append((stage, fraction)))
+    assert {stage for stage, _ in heard} & {"order", "tree", "search"}
+    assert all(0 <= fraction <= 1 for _, fraction in heard)
+
+
+def test_progress_can_cancel():
+    with pytest.raises(kith.Cancelled, match="cancelled during"):
+        kith.knn(MANY, 16, progress=lambda *_: False)
+    with pytest.raises(ZeroDivisionError):
+        kith.knn(MANY, 16, progress=lambda *_: 1 / 0)
+    assert issubclass(kith.Cancelled, RuntimeError)
+
+
+def test_the_bar(capfd):
+    kith.knn(MANY, 16, progress=True)
+    assert "search" in capfd.readouterr().err
+
+
+def test_importing_leaves_heavy_packages_alone():
+    """Beside NumPy's own time, importing takes that of the core alone."""
+    program = "import sys, kith; print(*sys.modules)"
+    loaded = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout.split()
+    assert "numpy" in loaded
+    assert not {"scipy", "matplotlib", "pandas", "torch", "jax", "cupy", "astropy", "h5py"} & set(loaded)
+
+
+def test_documentation_examples():
+    import doctest
+    import kith.spatial
+    for module in (kith, kith.search, kith.groups, kith.files, kith.spatial):
+        failed, tried = doctest.testmod(module, optionflags=doctest.ELLIPSIS)
+        assert tried > 0 and failed == 0, module.__name__

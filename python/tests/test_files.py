@@ -1,0 +1,93 @@
+"""Files: real ones where the folder of test data is there, and our own."""
+
+import os
+import pathlib
+import warnings
+
+import numpy
+import pytest
+
+import kith
+
+DATA = pathlib.Path(os.environ.get("KITH_SHARED_DATA") or pathlib.Path(__file__).resolve().parents[3] / "shared/data")
+
+
+@pytest.fixture
+def particles(tmp_path):
+    path = tmp_path / "points.npy"
+    numpy.save(path, numpy.random.default_rng(1).random((300, 3)).astype(numpy.float32))
+    return path
+
+
+def test_arrays(particles):
+    snapshot = kith.read(particles)
+    assert len(snapshot) == 300 and snapshot.positions.dtype == numpy.float32
+    assert (snapshot.positions == numpy.load(particles)).all()
+    assert snapshot.velocities is None and snapshot.types is None and snapshot.ids is None and snapshot.box is None
+    assert kith.read_header(str(particles)).format == "npy"
+    assert (kith.knn(snapshot, 2)[1] == kith.knn(numpy.load(particles), 2)[1]).all()
+    with pytest.raises(ValueError, match="read-only"):
+        snapshot.positions[0] = 0
+
+
+def test_positions_outlive_the_snapshot(particles):
+    positions = kith.read(particles).positions
+    assert (positions == numpy.load(particles)).all()
+
+
+def test_what_is_wrong_is_said(tmp_path):
+    with pytest.raises(FileNotFoundError, match="missing.npy"):
+        kith.read(tmp_path / "missing.npy")
+    (tmp_path / "short.npy").write_bytes(b"\x93NUMPY\x01\x00")
+    with pytest.raises(OSError, match="short.npy"):
+        kith.read(tmp_path / "short.npy")
+    numpy.save(tmp_path / "text.npy", numpy.array(["a", "b"]))
+    with pytest.raises(OSError, match="text.npy"):
+        kith.read(tmp_path / "text.npy")
+
+
+@pytest.mark.parametrize("types", ["dark", [7], [-1]])
+def test_wrong_types_are_refused(particles, types):
+    with pytest.raises(ValueError, match="types"):
+        kith.read(particles, types=types)
+
+
+def test_catalogues_of_arrays(tmp_path):
+    h5py = pytest.importorskip("h5py")
+    points = numpy.concatenate([numpy.random.default_rng(s).normal(s, 0.01, (40, 3)) for s in (1, 2)])
+    _, halos = kith.fof(points, 0.2, return_catalogue=True)
+    path = tmp_path / "halos.hdf5"
+    kith.write_catalogue(path, halos, ids=numpy.arange(80) + 1000)
+    with h5py.File(path) as file:
+        assert file["Group/GroupLen"][:].tolist() == [40, 40]
+        assert file["Group/GroupPos"].dtype == numpy.float64
+        assert (file["IDs/ID"][:] == file["Members/Index"][:] + 1000).all()
+    kith.write_catalogue(tmp_path / "halos.gtp", halos)
+    assert (tmp_path / "halos.gtp").stat().st_size > 0
+    with pytest.raises(ValueError, match=".hdf5, .h5 or .gtp"):
+        kith.write_catalogue(tmp_path / "halos.txt", halos)
+    with pytest.raises(ValueError, match="ids"):
+        kith.write_catalogue(path, halos, ids=[1, 2, 3])
+    with pytest.raises(OSError):
+        kith.write_catalogue(tmp_path / "no" / "halos.hdf5", halos)
+
+
+@pytest.mark.skipif(not DATA.is_dir(), reason=f"the folder of test data is not there ({DATA})")
+def test_real_snapshots():
+    read = 0
+    for path in sorted(DATA.rglob("*")):
+        if not path.is_file() or path.suffix not in (".hdf5", ".std", ".tipsy"):
+            continue
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                snapshot = kith.read(path, types="all")
+        except (OSError, ValueError, NotImplementedError) as error:
+            assert path.name in str(error) or "box" in str(error) or "types" in str(error), f"{path}: {error}"
+            continue
+        read += 1
+        assert len(snapshot) == sum(snapshot.header.counts)
+        if 0 < len(snapshot) < 300_000:
+            labels = kith.fof(snapshot.positions, b=0.2, box=snapshot.box, min_members=20)
+            assert len(labels) == len(snapshot)
+    assert read > 0

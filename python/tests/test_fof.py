@@ -1,0 +1,93 @@
+"""Groups and their catalogue."""
+
+import numpy
+import pytest
+
+import kith
+
+CLUMPS = numpy.concatenate([numpy.random.default_rng(place).normal(place, 0.01, (count, 3))
+                            for place, count in ((1, 50), (2, 80), (3, 10))]).astype(numpy.float32)
+
+
+def test_labels_are_by_size():
+    labels = kith.fof(CLUMPS, 0.1)
+    assert labels.dtype == numpy.int32 and labels.shape == (140,)
+    assert labels.tolist() == [1] * 50 + [0] * 80 + [2] * 10
+    assert kith.fof(CLUMPS, 0.1, min_members=20).tolist() == [1] * 50 + [0] * 80 + [-1] * 10
+    assert (kith.Tree(CLUMPS).fof(0.1, min_members=20) == kith.fof(CLUMPS, 0.1, min_members=20)).all()
+
+
+def test_relative_lengths():
+    points = numpy.random.default_rng(2).random((1000, 2))
+    assert (kith.fof(points, b=0.5, box=2) == kith.fof(points, 0.5 * numpy.sqrt(4 / 1000), box=2)).all()
+
+
+def test_catalogue():
+    velocities = CLUMPS * 10
+    masses = numpy.arange(140.0)
+    types = numpy.arange(140) % 3
+    labels, halos = kith.fof(CLUMPS, 0.1, return_catalogue=True, velocities=velocities, masses=masses, types=types)
+    assert len(halos) == 2 and labels.max() == 1 and labels.min() == -1
+    assert halos.count.tolist() == [80, 50]
+    for group in range(2):
+        members = numpy.flatnonzero(labels == group)
+        assert sorted(halos.members_of(group)) == members.tolist()
+        assert halos.mass[group] == masses[members].sum()
+        centre = numpy.average(CLUMPS[members], axis=0, weights=masses[members])
+        numpy.testing.assert_allclose(halos.centre[group], centre, rtol=1e-6)
+        numpy.testing.assert_allclose(halos.velocity[group], 10 * centre, rtol=1e-6)
+        assert halos.count_by_type[group, :3].tolist() == numpy.bincount(types[members]).tolist()
+    assert halos.linking_length == numpy.float32(0.1) and halos.box.is_open
+    assert "2 groups" in repr(halos)
+
+
+def test_tables():
+    _, halos = kith.fof(CLUMPS, 0.1, return_catalogue=True)
+    table = halos.to_structured()
+    assert table.shape == (2,) and (table["centre"] == halos.centre).all() and (halos["mass"] == halos.mass).all()
+    assert "velocity" not in halos.columns
+    with pytest.raises(KeyError, match="there are count"):
+        halos["velocity"]
+    pandas = pytest.importorskip("pandas")
+    frame = halos.to_pandas()
+    assert isinstance(frame, pandas.DataFrame) and (frame["centre_y"] == halos.centre[:, 1]).all()
+    assert frame["count_by_type_1"].tolist() == [80, 50]
+
+
+def test_astropy_table():
+    pytest.importorskip("astropy")
+    _, halos = kith.fof(CLUMPS, 0.1, return_catalogue=True)
+    table = halos.to_astropy()
+    assert table["centre"].shape == (2, 3) and table.meta["linking_length"] == halos.linking_length
+
+
+def test_columns_live_on_and_cannot_be_written_to():
+    _, halos = kith.fof(CLUMPS, 0.1, return_catalogue=True)
+    mass = halos.mass
+    del halos
+    assert mass.tolist() == [80, 50]
+    with pytest.raises(ValueError, match="read-only"):
+        mass[0] = 1
+
+
+def test_nothing_to_group():
+    assert kith.fof(numpy.empty((0, 3)), 1).shape == (0,)
+    labels, halos = kith.fof(numpy.empty((0, 3)), 1, return_catalogue=True)
+    assert len(halos) == 0 and halos.centre.shape == (0, 3) and len(halos.to_structured()) == 0
+
+
+@pytest.mark.parametrize("wrong, error, says", [
+    (lambda: kith.fof(CLUMPS), TypeError, "either"),
+    (lambda: kith.fof(CLUMPS, 1, b=1), TypeError, "either"),
+    (lambda: kith.fof(CLUMPS, -1), ValueError, "-1"),
+    (lambda: kith.fof(CLUMPS[:1], b=1), ValueError, "volume"),
+    (lambda: kith.fof(CLUMPS, 1, min_members=0), ValueError, "min_members"),
+    (lambda: kith.fof(CLUMPS, 1, return_catalogue=True, masses=[1.0]), ValueError, "1 rows for 140"),
+    (lambda: kith.fof(CLUMPS, 1, return_catalogue=True, masses=-numpy.ones(140)), ValueError, "mass"),
+    (lambda: kith.fof(CLUMPS, 1, return_catalogue=True, types=numpy.full(140, 9)), ValueError, "type"),
+    (lambda: kith.fof(CLUMPS, 1, return_catalogue=True, types=numpy.full(140, 300)), ValueError, "0 to 255"),
+    (lambda: kith.fof(CLUMPS, 1, return_catalogue=True, types=numpy.ones(140)), TypeError, "whole numbers"),
+])
+def test_what_is_wrong_is_said(wrong, error, says):
+    with pytest.raises(error, match=says):
+        wrong()

@@ -1,0 +1,151 @@
+"""Neighbours: shapes, types, memory and errors, as the documentation has them. The answers are the C++ tests' affair."""
+
+import numpy
+import pytest
+
+import kith
+from kith import _core
+
+random = numpy.random.default_rng(7)
+POINTS = random.random((500, 3)).astype(numpy.float32)
+
+
+def brute_force(points, queries, k):
+    apart = queries[:, None, :].astype(float) - points[None, :, :]
+    squared = (apart**2).sum(axis=2)
+    order = numpy.argsort(squared, axis=1, kind="stable")[:, :k]
+    return numpy.sqrt(numpy.take_along_axis(squared, order, axis=1)), order
+
+
+@pytest.mark.parametrize("dtype", [numpy.float32, numpy.float64])
+@pytest.mark.parametrize("k", [1, 5, 40])
+def test_self_search(dtype, k):
+    points = POINTS.astype(dtype)
+    distances, indices = kith.knn(points, k)
+    expected, order = brute_force(points, points, k)
+    assert distances.dtype == dtype and indices.dtype == numpy.int32
+    assert distances.shape == indices.shape == (500, k)
+    numpy.testing.assert_allclose(distances, expected, rtol=1e-6, atol=1e-7)
+    assert (indices == order).mean() > 0.99  # all but what rounding takes for ties
+
+
+def test_queries_exclude_self_and_max_distance():
+    queries = random.random((20, 3)).astype(numpy.float32)
+    distances, indices = kith.knn(POINTS, 3, queries)
+    numpy.testing.assert_allclose(distances, brute_force(POINTS, queries, 3)[0], rtol=1e-5)
+    without = kith.knn(POINTS, 3, exclude_self=True)
+    assert (without[1] == kith.knn(POINTS, 4)[1][:, 1:]).all()
+    near, who = kith.knn(POINTS, 10, max_distance=0.05)
+    assert (near[numpy.isfinite(near)] <= 0.05).all()
+    assert ((who == -1) == numpy.isinf(near)).all() and (who == -1).any()
+
+
+def test_the_same_from_a_tree():
+    tree = kith.Tree(POINTS, box=1)
+    for row, other in zip(tree.query(k=4), kith.knn(POINTS, 4, box=1)):
+        assert (row == other).all()
+    for row, other in zip(tree.query(POINTS[:9] + 3, 4, max_distance=0.1), kith.knn(POINTS, 4, POINTS[:9] + 3, box=1,
+                                                                                   max_distance=0.1)):
+        assert (row == other).all()
+    assert len(tree) == 500 and tree.dimension == 3 and tree.dtype == numpy.float32
+    assert sorted(tree.order) == list(range(500))
+    assert tree.box.origin == (0, 0, 0) and tree.box.period == (1, 1, 1)
+    planes = tree.planes()
+    assert all(plane[0] == 0 and plane[-1] == 500 and (numpy.diff(plane) > 0).all() for plane in planes)
+
+
+def test_options_of_results():
+    indices = kith.knn(POINTS, 2, return_distances=False)
+    assert isinstance(indices, numpy.ndarray) and indices.shape == (500, 2)
+    wide = kith.knn(POINTS, 2, return_distances=False, index_dtype=numpy.int64)
+    assert wide.dtype == numpy.int64 and (wide == indices).all()
+    with pytest.raises(ValueError, match="int32 or int64"):
+        kith.knn(POINTS, 2, index_dtype=numpy.uint32)
+
+
+@pytest.mark.parametrize("index_dtype", [numpy.int32, numpy.int64])
+def test_results_are_written_where_asked(index_dtype):
+    distances, indices = numpy.empty((500, 2), numpy.float32), numpy.empty((500, 2), index_dtype)
+    result = kith.knn(POINTS, 2, out=(distances, indices))
+    assert result[0] is distances and result[1] is indices
+    expected = kith.knn(POINTS, 2)
+    assert (distances == expected[0]).all() and (indices == expected[1]).all()
+    assert kith.Tree(POINTS).query(k=2, return_distances=False, out=indices) is indices
+
+
+@pytest.mark.parametrize("out", [
+    (numpy.empty((500, 2), numpy.float64), numpy.empty((500, 2), numpy.int32)),
+    (numpy.empty((500, 3), numpy.float32), numpy.empty((500, 3), numpy.int32)),
+    (numpy.empty((500, 2), numpy.float32), numpy.empty((500, 2), numpy.uint32)),
+    (numpy.empty((2, 500), numpy.float32).T, numpy.empty((500, 2), numpy.int32)),
+    (numpy.empty((500, 2), numpy.float32), numpy.broadcast_to(numpy.int32(0), (500, 2))),
+])
+def test_memory_that_results_do_not_fit_is_refused(out):
+    with pytest.raises(ValueError, match="the array for"):
+        kith.knn(POINTS, 2, out=out)
+
+
+@pytest.mark.parametrize("count", [0, 1, 2])
+def test_few_points(count):
+    distances, indices = kith.knn(POINTS[:count], 3)
+    assert distances.shape == indices.shape == (count, 3)
+    assert (indices[:, count:] == -1).all() and numpy.isinf(distances[:, count:]).all()
+    assert kith.knn(POINTS[:0], 3, POINTS[:2])[1].tolist() == [[-1] * 3] * 2
+
+
+@pytest.mark.parametrize("box", [1, 1.0, [1, 1, 1], (1.0, 1, 1), numpy.ones(3), numpy.float32(1), numpy.array(1.0),
+                                 kith.Box(1), kith.Box([1, 1, 1])])
+def test_boxes_in_all_ways(box):
+    assert (kith.knn(POINTS, 5, box=box)[1] == kith.knn(POINTS, 5, box=1)[1]).all()
+
+
+def test_boxes_with_origins_and_open_axes():
+    shifted = POINTS - numpy.float32(0.5)
+    box = kith.Box(1, origin=-0.5)
+    assert kith.Tree(shifted, box=box).box.origin == (-0.5, -0.5, -0.5)
+    assert box.period == (1,) and not box.is_open
+    mixed = kith.Box((1, 0, 1), origin=(-0.5, 0, -0.5))
+    assert kith.Tree(shifted, box=mixed).box.origin == (-0.5, None, -0.5)
+    assert kith.Box(None).is_open
+    with pytest.raises(ValueError, match="2 periods but 3 origins"):
+        kith.Box((1, 1), origin=(0, 0, 0))
+
+
+@pytest.mark.parametrize("wrong, error, says", [
+    (lambda: kith.knn(POINTS, 0), ValueError, "k is 0"),
+    (lambda: kith.knn(POINTS, 1.5), TypeError, "integer"),
+    (lambda: kith.knn(POINTS[:, 0], 1), ValueError, "n x d"),
+    (lambda: kith.knn(POINTS[:, :1], 1), NotImplementedError, "dimension"),
+    (lambda: kith.knn(numpy.zeros((3, 9)), 1), NotImplementedError, "dimension"),
+    (lambda: kith.knn(POINTS.astype(complex), 1), TypeError, "complex128"),
+    (lambda: kith.knn(POINTS > 0.5, 1), TypeError, "bool"),
+    (lambda: kith.knn("points", 1), TypeError, "points"),
+    (lambda: kith.knn(numpy.where(POINTS > 0.9, numpy.nan, POINTS), 1), ValueError, "NaN"),
+    (lambda: kith.knn(numpy.ma.masked_greater(POINTS, 0.9), 1), ValueError, "masked"),
+    (lambda: kith.knn(POINTS, 1, POINTS.astype(numpy.float64)), ValueError, "convert one of them"),
+    (lambda: kith.knn(POINTS, 1, POINTS[:, :2].copy()), ValueError, "2 coordinates"),
+    (lambda: kith.knn(POINTS, 1, POINTS, exclude_self=True), ValueError, "self"),
+    (lambda: kith.knn(POINTS, 1, max_distance=-1), ValueError, "-1"),
+    (lambda: kith.knn(POINTS, 1, box=-1), ValueError, "period -1"),
+    (lambda: kith.knn(POINTS, 1, box="1"), TypeError, "box must be"),
+    (lambda: kith.knn(POINTS, 1, box=[1, 2]), ValueError, "2 periods"),
+    (lambda: kith.knn(POINTS, 1, box=0.1), ValueError, "twice the period"),
+    (lambda: kith.knn(POINTS, 1, threads=0), ValueError, "threads is 0"),
+    (lambda: kith.knn(POINTS, 1, device="tpu"), ValueError, "'tpu'"),
+    (lambda: kith.knn(POINTS, 1, progress=3), TypeError, "progress"),
+    (lambda: kith.knn(POINTS, 2**55), MemoryError, "larger than any memory"),
+    (lambda: kith.knn(POINTS, 2**40), MemoryError, "allocate"),
+    (lambda: kith.Tree(POINTS).query(k=0), ValueError, "k is 0"),
+    (lambda: kith.Tree(POINTS, leaf_size=0), ValueError, "leaf"),
+])
+def test_what_is_wrong_is_said(wrong, error, says):
+    with pytest.raises(error, match=says):
+        wrong()
+
+
+def test_overhead_paths_agree():
+    """Calls that are brief run on the calling thread, others on one of their own; both are the same call."""
+    many = random.random((60_000, 2))
+    few = many[:100]
+    assert (kith.knn(many, 4, few)[1] == kith.Tree(many).query(few, 4)[1]).all()
+    assert _core.version == kith.__version__
