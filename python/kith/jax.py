@@ -1,0 +1,171 @@
+"""The search and the labels under `jax.jit`, with distances that can be differentiated.
+
+Both are custom calls of XLA, on CPUs and NVIDIA GPUs; arrays stay where they are. The number of neighbours, the box and
+the other options are ordinary Python values, fixed when a function is traced. kith must have been built with JAX at
+hand: `pip install --no-build-isolation .` where JAX, nanobind and scikit-build-core are installed.
+"""
+
+import functools
+import math
+import operator
+
+import jax
+import numpy
+from jax import numpy as jnp
+
+from kith import _core
+
+try:
+    from kith import _jax
+except ImportError as missing:
+    raise ImportError("this kith was built without JAX; with jax, nanobind and scikit-build-core installed, build it "
+                      "again by: pip install --no-build-isolation .") from missing
+
+for (_name, _platform), _handler in _jax.handlers().items():
+    jax.ffi.register_ffi_target(_name, _handler, platform=_platform)
+
+
+def knn(points, k, queries=None, *, box=None, exclude_self=False, max_distance=None, index_dtype=numpy.int32):
+    """The k nearest points of every point, or of every query.
+
+    As `kith.knn`; what differs is said here.
+
+    Parameters
+    ----------
+    points : array, shape (n, d)
+        float32, or float64 where JAX has it switched on.
+    k, box, exclude_self, max_distance, index_dtype
+        Ordinary Python values, not traced ones.
+    queries : array, shape (m, d), optional
+
+    Returns
+    -------
+    distances : array, shape (n, k) or (m, k)
+        Differentiable with respect to points and queries, as long as no neighbour changes: the derivative of a distance
+        is the direction between its two points. That of a distance of 0, and of a missing neighbour's, is 0.
+    indices : array of the same shape
+
+    Raises
+    ------
+    TypeError
+        For arrays that are not float32 or float64 of shape (n, d).
+    ValueError
+        For k < 1 and other options that have no meaning.
+    Exception
+        What XLA makes of kith's errors, when the values are known to be wrong: its text holds kith's.
+
+    Examples
+    --------
+    >>> import jax, kith.jax
+    >>> points = jax.numpy.array([[0.0, 0.0], [3.0, 4.0]])
+    >>> mean = jax.jit(lambda x: kith.jax.knn(x, 1, exclude_self=True)[0].mean())
+    >>> float(mean(points))
+    5.0
+    >>> jax.grad(mean)(points).round(2).tolist()
+    [[-0.6, -0.8], [0.6, 0.8]]
+    """
+    points = _real(points, "points")
+    k = operator.index(k)
+    if k < 1:
+        raise ValueError(f"k is {k}; it must be 1 or more")
+    if max_distance is not None and not max_distance >= 0:
+        raise ValueError(f"max_distance is {max_distance}; it must be 0 or more")
+    if exclude_self and queries is not None:
+        raise ValueError("exclude_self is for searches around the points themselves; leave it or the queries out")
+    options = _Options(k, bool(exclude_self), math.inf if max_distance is None else float(max_distance),
+                       *_box(box, points.shape[1]), numpy.dtype(index_dtype).name)
+    if queries is None:
+        return _search(options, points, None)
+    queries = _real(queries, "queries")
+    if queries.shape[1] != points.shape[1] or queries.dtype != points.dtype:
+        raise TypeError(f"queries are of shape {queries.shape} and type {queries.dtype}, the points of shape "
+                        f"{points.shape} and type {points.dtype}; dimension and type must agree")
+    return _search(options, points, queries)
+
+
+def fof(points, linking_length=None, *, b=None, box=None):
+    """Labels of friends-of-friends groups, int32, shape (n,). As `kith.fof`; all options are ordinary Python values.
+
+    >>> import jax, kith.jax
+    >>> jax.jit(lambda x: kith.jax.fof(x, 1.0))(jax.numpy.array([[5.0, 5], [0, 0], [0, 1]])).tolist()
+    [1, 0, 0]
+    """
+    if (linking_length is None) == (b is None):
+        raise TypeError("give either linking_length, in the units of the points, or b, in mean separations")
+    points = _real(points, "points")
+    periods, origins = _box(box, points.shape[1])
+    call = jax.ffi.ffi_call("kith_label", jax.ShapeDtypeStruct(points.shape[:1], jnp.int32), vmap_method="sequential")
+    return call(jax.lax.stop_gradient(points), length=numpy.float64(b if linking_length is None else linking_length),
+                is_relative=b is not None, periods=numpy.array(periods), origins=numpy.array(origins))
+
+
+class _Options(tuple):
+    """What a search is asked for; hashable, so that it can be an argument that is not traced."""
+
+    __slots__ = ()
+    names = ("k", "exclude_self", "max_distance", "periods", "origins", "index_dtype")
+
+    def __new__(cls, *values):
+        return super().__new__(cls, values)
+
+    def __getattr__(self, name):
+        return self[self.names.index(name)]
+
+
+def _real(array, what):
+    array = jnp.asarray(array)
+    if array.ndim != 2 or array.dtype not in (jnp.float32, jnp.float64):
+        raise TypeError(f"{what} are of shape {array.shape} and type {array.dtype}; they must be n x d, float32 or "
+                        "float64")
+    return array
+
+
+def _box(box, dimension):
+    """A period and an origin for each axis; 0 where it is open, and NaN where no origin is given."""
+    if not isinstance(box, _core.Box):
+        box = _core.Box(box)
+    periods, origins = box.period, box.origin
+    if len(periods) == 1:
+        periods, origins = periods * dimension, origins * dimension
+    return tuple(periods), tuple(math.nan if origin is None else origin for origin in origins)
+
+
+def _call(options, points, queries):
+    rows = (points if queries is None else queries).shape[0]
+    shapes = [jax.ShapeDtypeStruct((rows, options.k), points.dtype),
+              jax.ShapeDtypeStruct((rows, options.k), options.index_dtype)]
+    name = "kith_search_self" if queries is None else "kith_search_queries"
+    arrays = (points,) if queries is None else (points, queries)
+    distances, indices = jax.ffi.ffi_call(name, shapes, vmap_method="sequential")(
+        *arrays, k=numpy.int64(options.k), exclude_self=options.exclude_self,
+        max_distance=numpy.float64(options.max_distance), periods=numpy.array(options.periods),
+        origins=numpy.array(options.origins))
+    return distances, indices
+
+
+@functools.partial(jax.custom_vjp, nondiff_argnums=(0,))
+def _search(options, points, queries):
+    return _call(options, points, queries)
+
+
+def _forward(options, points, queries):
+    distances, indices = _call(options, points, queries)
+    return (distances, indices), (points, queries, distances, indices)
+
+
+def _backward(options, kept, cotangents):
+    points, queries, distances, indices = kept
+    around = points if queries is None else queries
+    apart = around[:, None, :] - points[indices]  # -1 reads the last point, which counts for nothing below
+    for axis, period in enumerate(options.periods):
+        if period > 0:
+            apart = apart.at[..., axis].add(-period * jnp.round(apart[..., axis] / period))
+    has_direction = (indices >= 0) & (distances > 0)
+    weight = jnp.where(has_direction, cotangents[0] / jnp.where(has_direction, distances, 1), 0)
+    pull = weight[..., None] * apart
+    of_points = jnp.zeros_like(points).at[indices].add(-pull)
+    of_queries = pull.sum(axis=1)
+    return (of_points + of_queries, None) if queries is None else (of_points, of_queries)
+
+
+_search.defvjp(_forward, _backward)

@@ -1,0 +1,120 @@
+"""kith.jax under jit, grad and vmap, on the CPU and, where there is one, a GPU."""
+
+import doctest
+
+import numpy
+import pytest
+
+jax = pytest.importorskip("jax", reason="JAX is not installed")
+pytest.importorskip("kith._jax", reason="this kith was built without JAX")
+
+from jax import numpy as jnp  # noqa: E402
+from jax.test_util import check_grads  # noqa: E402
+
+import kith  # noqa: E402
+import kith.jax  # noqa: E402
+
+jax.config.update("jax_enable_x64", True)
+POINTS = numpy.random.default_rng(5).random((300, 3))
+OPTIONS = [{}, {"box": 1}, {"box": [1, 0, 1]}, {"box": kith.Box(1, origin=-0.5)}, {"exclude_self": True},
+           {"max_distance": 0.1}, {"index_dtype": numpy.int64}]
+
+
+@pytest.mark.parametrize("dtype", [numpy.float32, numpy.float64])
+@pytest.mark.parametrize("options", OPTIONS)
+def test_the_same_as_kith_under_jit(dtype, options):
+    points = POINTS.astype(dtype)
+    expected = kith.knn(points, 6, **options)
+    found = jax.jit(lambda x: kith.jax.knn(x, 6, **options))(points)
+    for array, row in zip(found, expected):
+        assert isinstance(array, jax.Array) and array.dtype == row.dtype
+        assert (numpy.asarray(array) == row).all()
+
+
+def test_queries_under_jit():
+    queries = POINTS[:20] + 0.01
+    found = jax.jit(lambda x, y: kith.jax.knn(x, 4, y, box=1))(POINTS, queries)
+    for array, row in zip(found, kith.knn(POINTS, 4, queries, box=1)):
+        assert (numpy.asarray(array) == row).all()
+
+
+@pytest.mark.parametrize("options", [{"linking_length": 0.1}, {"b": 0.8}, {"b": 0.8, "box": 1}])
+def test_labels_under_jit(options):
+    labels = jax.jit(lambda x: kith.jax.fof(x, **options))(POINTS)
+    assert labels.dtype == jnp.int32 and (numpy.asarray(labels) == kith.fof(POINTS, **options)).all()
+
+
+@pytest.mark.parametrize("options", [{}, {"box": 1}, {"box": [0, 0.9, 0]}, {"exclude_self": True}])
+def test_distances_have_the_derivatives_of_distances(options):
+    points = POINTS[:40]
+    weights = numpy.random.default_rng(1).random((40, 4))
+
+    def total(x):
+        return (kith.jax.knn(x, 4, **options)[0] * weights).sum()
+
+    check_grads(total, (points,), order=1, modes=["rev"], eps=1e-7, rtol=1e-4)
+
+    def total_of_queries(x, y):
+        return (kith.jax.knn(x, 4, y, **options)[0] * weights[:7]).sum()
+
+    if "exclude_self" not in options:
+        queries = numpy.random.default_rng(2).random((7, 3))
+        check_grads(total_of_queries, (points, queries), order=1, modes=["rev"], eps=1e-7, rtol=1e-4)
+
+
+def test_derivatives_where_there_are_none():
+    """Coincident points and missing neighbours: zero, and never NaN."""
+    points = jnp.array([[0.0, 0.0], [0.0, 0.0], [1.0, 0.0]])
+    gradient = jax.grad(lambda x: jnp.where(jnp.isfinite(d := kith.jax.knn(x, 5)[0]), d, 0).sum())(points)
+    assert jnp.isfinite(gradient).all()
+    assert gradient.tolist() == [[-2, 0], [-2, 0], [4, 0]]
+
+
+def test_batches():
+    batch = numpy.stack([POINTS[:50], POINTS[50:100]])
+    distances, indices = jax.vmap(lambda x: kith.jax.knn(x, 3))(batch)
+    for place in range(2):
+        expected = kith.knn(batch[place], 3)
+        assert (distances[place] == expected[0]).all() and (indices[place] == expected[1]).all()
+
+
+def test_no_points():
+    distances, indices = kith.jax.knn(jnp.zeros((0, 3)), 2)
+    assert distances.shape == indices.shape == (0, 2)
+    distances, indices = kith.jax.knn(jnp.zeros((0, 3)), 2, jnp.zeros((1, 3)))
+    assert indices.tolist() == [[-1, -1]]
+
+
+def test_what_is_wrong_is_said():
+    with pytest.raises(TypeError, match="float32 or float64"):
+        kith.jax.knn(jnp.zeros((3, 2), dtype=jnp.int32), 1)
+    with pytest.raises(TypeError, match="must agree"):
+        kith.jax.knn(jnp.zeros((3, 2)), 1, jnp.zeros((3, 3)))
+    with pytest.raises(TypeError, match="either"):
+        kith.jax.fof(jnp.zeros((3, 2)))
+    with pytest.raises(ValueError, match="k is 0"):
+        kith.jax.knn(jnp.zeros((3, 2)), 0)
+    with pytest.raises(ValueError, match="max_distance is -1"):
+        kith.jax.knn(jnp.zeros((3, 2)), 1, max_distance=-1)
+    with pytest.raises(ValueError, match="queries"):
+        kith.jax.knn(jnp.zeros((3, 2)), 1, jnp.zeros((3, 2)), exclude_self=True)
+    with pytest.raises(Exception, match="twice the period"):
+        jax.block_until_ready(kith.jax.knn(jnp.array(POINTS), 1, box=0.01))
+    with pytest.raises(Exception, match="point 0 has NaN as coordinate 0"):
+        jax.block_until_ready(kith.jax.knn(jnp.full((3, 2), jnp.nan), 1))
+
+
+def test_documentation_examples():
+    failed, tried = doctest.testmod(kith.jax)
+    assert tried > 0 and failed == 0
+
+
+def test_on_a_gpu():
+    try:
+        gpu = jax.devices("cuda")[0]
+    except RuntimeError as reason:
+        pytest.skip(f"JAX has no GPU: {reason}")
+    points = jax.device_put(POINTS, gpu)
+    distances, indices = jax.jit(lambda x: kith.jax.knn(x, 6, box=1))(points)
+    assert distances.devices() == {gpu}
+    assert (numpy.asarray(indices) == kith.knn(POINTS, 6, box=1)[1]).all()
