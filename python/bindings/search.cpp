@@ -56,6 +56,15 @@ private:
     NeighborRows rows_;
 };
 
+/// Memory of a tree: a NumPy array, or on a GPU an object that other libraries take by DLPack.
+nb::object positions_view(std::span<const std::int32_t> positions, const Device& device, nb::handle owner) {
+    if (device.kind == DeviceKind::cpu) {
+        return nb::cast(nb::ndarray<nb::numpy, const std::int32_t>(positions.data(), {positions.size()}, owner));
+    }
+    return nb::cast(nb::ndarray<const std::int32_t>(positions.data(), {positions.size()}, owner, {},
+                                                    nb::dtype<std::int32_t>(), nb::device::cuda::value, device.index));
+}
+
 struct Request {
     std::int64_t k;
     KnnOptions options;
@@ -140,18 +149,16 @@ void bind_search(nb::module_& module) {
         .def_prop_ro("stages", [](const Tree& tree) { return stages_of(tree.stages()); })
         .def_prop_ro("order",
                      [](nb::object self) {
-                         const auto order = nb::cast<const Tree&>(self).order();
-                         return nb::ndarray<nb::numpy, const std::int32_t, nb::ndim<1>>(order.data(), {order.size()},
-                                                                                        self);
+                         const Tree& tree = nb::cast<const Tree&>(self);
+                         return positions_view(tree.order(), tree.device(), self);
                      })
         .def_prop_ro("plane_count", &Tree::plane_count)
         .def("plane", [](nb::object self, int index) {
-            const auto& tree = nb::cast<const Tree&>(self);
+            const Tree& tree = nb::cast<const Tree&>(self);
             if (index < 0 || index >= tree.plane_count()) {
                 throw nb::index_error("there is no such plane");
             }
-            const auto plane = tree.plane(index);
-            return nb::ndarray<nb::numpy, const std::int32_t, nb::ndim<1>>(plane.data(), {plane.size()}, self);
+            return positions_view(tree.plane(index), tree.device(), self);
         });
     module.def("search_tree", search_tree, nb::arg("tree"), nb::arg("queries").none(), nb::arg("k"),
                nb::arg("exclude_self"), nb::arg("max_distance"), nb::arg("squared"), nb::arg("engine"),

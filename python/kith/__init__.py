@@ -10,10 +10,11 @@ arrays of the same library. Answers are exact and the same bits whatever the num
 """
 
 from kith import _core
-from kith._core import Box, Cancelled
+from kith._core import Box
 from kith.files import Snapshot, read, read_header, write_catalogue
 from kith.groups import Catalogue, fof
 from kith.search import Tree, knn
 
+Cancelled: type[RuntimeError] = getattr(_core, "Cancelled")
 __version__ = _core.version
 __all__ = ["Box", "Cancelled", "Catalogue", "Snapshot", "Tree", "fof", "knn", "read", "read_header", "write_catalogue"]

@@ -5,11 +5,19 @@ integers become float64, half precision float32, and the other byte order this m
 without loss are refused.
 """
 
+from __future__ import annotations
+
 import sys
+from collections.abc import Callable, Sequence
+from typing import Any, Union
 
 import numpy
 
 from kith import _core
+
+AnyArray = Any  # a NumPy array, an array of a library that speaks DLPack, a list, a snapshot
+BoxLike = Union[None, float, Sequence[float], numpy.ndarray, _core.Box]
+ProgressLike = Union[bool, None, Callable[[str, float], Any]]
 
 _REAL = (numpy.dtype(numpy.float32), numpy.dtype(numpy.float64))
 

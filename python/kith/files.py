@@ -1,12 +1,22 @@
 """Snapshots and catalogues in files."""
 
+from __future__ import annotations
+
 import os
 import sys
 import warnings
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Union
 
 import numpy
 
 from kith import _arrays, _core
+from kith._arrays import AnyArray
+
+if TYPE_CHECKING:
+    from kith.groups import Catalogue
+
+Path = Union[str, "os.PathLike[str]"]
 
 
 class Snapshot:
@@ -40,14 +50,14 @@ class Snapshot:
         self.ids = core.ids if len(core.ids) else None
         self.file_rows = core.file_rows
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self.positions)
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"<kith.Snapshot of {len(self)} particles, {self.header.format}>"
 
     @property
-    def box(self):
+    def box(self) -> _core.Box | None:
         """The box that the file states, or None if it names none.
 
         Raises ValueError if what it states has no meaning.
@@ -60,7 +70,8 @@ class Snapshot:
         return _core.Box(tuple(size[:self.header.dimension]))
 
 
-def read(path, types=None, *, velocities=True, masses=True, ids=True):
+def read(path: Path, types: int | Sequence[int] | str | None = None, *, velocities: bool = True, masses: bool = True,
+         ids: bool = True) -> Snapshot:
     """Reads a snapshot. The format is found from the file's content.
 
     Parameters
@@ -97,7 +108,7 @@ def read(path, types=None, *, velocities=True, masses=True, ids=True):
     return snapshot
 
 
-def read_header(path):
+def read_header(path: Path) -> _core.SnapshotHeader:
     """What a file says about itself: format, counts of each type, box, time, parameters. Reads no particles."""
     return _opened(path, _core.read_header)
 
@@ -112,7 +123,8 @@ def _opened(path, function):
         raise
 
 
-def write_catalogue(path, catalogue, snapshot=None, *, ids=None, command=None):
+def write_catalogue(path: Path, catalogue: Catalogue, snapshot: Snapshot | None = None, *, ids: AnyArray | None = None,
+                    command: str | None = None) -> None:
     """Writes a catalogue as HDF5 in the fof_subhalo_tab convention (.hdf5, .h5), or as Tipsy groups (.gtp).
 
     Parameters

@@ -1,8 +1,13 @@
 """Friends-of-friends groups and their catalogue."""
 
+from __future__ import annotations
+
+from typing import Any
+
 import numpy
 
 from kith import _arrays, _core
+from kith._arrays import AnyArray, BoxLike, ProgressLike
 from kith.search import Tree, unpacked
 
 _SCALARS = ("count", "mass", "inertia_radius", "largest_radius", "wide")
@@ -11,8 +16,10 @@ _OF_VELOCITIES = ("velocity", "velocity_dispersion")
 _BY_TYPE = ("count_by_type", "mass_by_type")
 
 
-def fof(points, linking_length=None, *, b=None, box=None, min_members=None, return_catalogue=False, velocities=None,
-        masses=None, types=None, device=None, threads=None, progress=False):
+def fof(points: AnyArray, linking_length: float | None = None, *, b: float | None = None, box: BoxLike = None,
+        min_members: int | None = None, return_catalogue: bool = False, velocities: AnyArray | None = None,
+        masses: AnyArray | None = None, types: AnyArray | None = None, device: str | None = None,
+        threads: int | None = None, progress: ProgressLike = False) -> Any:
     """Labels of friends-of-friends groups, and on request their catalogue.
 
     Two points are friends if they are within the linking length of each other, inclusive; the groups are the connected
@@ -164,6 +171,21 @@ class Catalogue:
     All arrays are views of the catalogue's memory and cannot be written to. Source: the jz-tree paper, section IV-B.
     """
 
+    count: numpy.ndarray
+    mass: numpy.ndarray
+    centre: numpy.ndarray
+    velocity: numpy.ndarray
+    velocity_dispersion: numpy.ndarray
+    inertia_radius: numpy.ndarray
+    largest_radius: numpy.ndarray
+    lower: numpy.ndarray
+    upper: numpy.ndarray
+    wide: numpy.ndarray
+    count_by_type: numpy.ndarray
+    mass_by_type: numpy.ndarray
+    members: numpy.ndarray
+    offset: numpy.ndarray
+
     def __init__(self, core, summary, box, points):
         self._core = core
         self.linking_length = summary.linking_length
@@ -176,31 +198,31 @@ class Catalogue:
         for name in (*self.columns, "members", "offset"):
             setattr(self, name, getattr(core, name))
 
-    def __len__(self):
+    def __len__(self) -> int:
         return self._core.groups
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         largest = f", the largest of {self.count[0]}" if len(self) else ""
         return f"<kith.Catalogue of {len(self)} groups of {self._core.min_members} and more{largest}>"
 
-    def __getitem__(self, column):
+    def __getitem__(self, column: str) -> numpy.ndarray:
         if column not in self.columns:
             raise KeyError(f"there is no column {column!r}; there are {', '.join(self.columns)}")
         return getattr(self, column)
 
-    def members_of(self, group):
+    def members_of(self, group: int) -> numpy.ndarray:
         """Rows of the points that are in a group, by type, then ascending."""
         begin = self.offset[group]
         return self.members[begin:begin + self.count[group]]
 
-    def to_structured(self):
+    def to_structured(self) -> numpy.ndarray:
         """A NumPy structured array with the columns as fields."""
         table = numpy.empty(len(self), dtype=[(name, self[name].dtype, self[name].shape[1:]) for name in self.columns])
         for name in self.columns:
             table[name] = self[name]
         return table
 
-    def to_pandas(self):
+    def to_pandas(self) -> Any:
         """A pandas.DataFrame; columns of several numbers become several columns: centre_x, centre_y, ..."""
         import pandas
         axes = "xyz" if self._core.dimension <= 3 else range(self._core.dimension)
@@ -215,7 +237,7 @@ class Catalogue:
                         table[f"{name}_{suffix}"] = column[:, place]
         return pandas.DataFrame(table)
 
-    def to_astropy(self):
+    def to_astropy(self) -> Any:
         """An astropy.table.Table."""
         from astropy.table import Table
         return Table({name: self[name] for name in self.columns}, meta={"linking_length": self.linking_length})

@@ -1,15 +1,22 @@
 """Nearest neighbours."""
 
+from __future__ import annotations
+
 import math
 import operator
+from typing import Any
 
 import numpy
+import numpy.typing
 
 from kith import _arrays, _core
+from kith._arrays import AnyArray, BoxLike, ProgressLike
 
 
-def knn(points, k, queries=None, *, box=None, exclude_self=False, max_distance=None, device=None, threads=None,
-        return_distances=True, index_dtype=numpy.int32, out=None, progress=False):
+def knn(points: AnyArray, k: int, queries: AnyArray | None = None, *, box: BoxLike = None, exclude_self: bool = False,
+        max_distance: float | None = None, device: str | None = None, threads: int | None = None,
+        return_distances: bool = True, index_dtype: numpy.typing.DTypeLike = numpy.int32, out: Any = None,
+        progress: ProgressLike = False) -> Any:
     """The k nearest points of every point, or of every query.
 
     Parameters
@@ -105,7 +112,8 @@ class Tree:
     [0, 1, 0]
     """
 
-    def __init__(self, points, box=None, *, leaf_size=None, device=None, threads=None, progress=False):
+    def __init__(self, points: AnyArray, box: BoxLike = None, *, leaf_size: int | None = None,
+                 device: str | None = None, threads: int | None = None, progress: ProgressLike = False) -> None:
         points, box = unpacked(points, box)
         points = _arrays.as_real(points, "points")
         # What results are made like: no points, but their library and device.
@@ -113,39 +121,44 @@ class Tree:
         self._core = _core.Tree(points, box, leaf_size, _core.device_of(points) if device is None else device, threads,
                                 _arrays.progress_function(progress))
 
-    def __len__(self):
+    def __len__(self) -> int:
         return self._core.size
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return (f"<kith.Tree of {len(self)} points in {self.dimension} dimensions, {self.dtype}, on "
                 f"{self._core.device}>")
 
     @property
-    def dimension(self):
+    def dimension(self) -> int:
         """Numbers of a point."""
         return self._core.dimension
 
     @property
-    def dtype(self):
+    def dtype(self) -> numpy.dtype:
         """float32 or float64: that of the points."""
         return numpy.dtype(numpy.float64 if self._core.is_float64 else numpy.float32)
 
     @property
-    def box(self):
+    def box(self) -> _core.Box:
         """The box, with every origin resolved."""
         return self._core.box
 
     @property
-    def order(self):
-        """Index of each point along the z-order curve, which the tree sorts by. A view; read only."""
+    def order(self) -> Any:
+        """Index of each point along the z-order curve, which the tree sorts by.
+
+        A view that cannot be written to; of a tree on a GPU, an object that CuPy and PyTorch take by DLPack.
+        """
         return self._core.order
 
-    def planes(self):
+    def planes(self) -> list:
         """Planes from the leaves up: for each, the first sorted position of every node, and the number of points."""
         return [self._core.plane(index) for index in range(self._core.plane_count)]
 
-    def query(self, queries=None, k=1, *, exclude_self=False, max_distance=None, threads=None, return_distances=True,
-              index_dtype=numpy.int32, out=None, progress=False):
+    def query(self, queries: AnyArray | None = None, k: int = 1, *, exclude_self: bool = False,
+              max_distance: float | None = None, threads: int | None = None, return_distances: bool = True,
+              index_dtype: numpy.typing.DTypeLike = numpy.int32, out: Any = None,
+              progress: ProgressLike = False) -> Any:
         """The k nearest points of every query, or of every point of the tree. As `kith.knn`."""
         if queries is not None:
             queries = _arrays.as_real(queries, "queries", like=self.dtype)
@@ -155,7 +168,8 @@ class Tree:
                           rows.distances, rows.indices, threads, _arrays.progress_function(progress))
         return rows.result()
 
-    def fof(self, linking_length=None, *, b=None, min_members=1, threads=None, progress=False):
+    def fof(self, linking_length: float | None = None, *, b: float | None = None, min_members: int = 1,
+            threads: int | None = None, progress: ProgressLike = False) -> Any:
         """Labels of friends-of-friends groups. As `kith.fof`."""
         from kith import groups
         labels, summary = groups.label(self, linking_length, b, None, None, threads, progress)

@@ -2,12 +2,14 @@
 
 import numpy
 import pytest
-from hypothesis import given, settings, strategies
-
-import kith
-import kith.spatial
 
 scipy_spatial = pytest.importorskip("scipy.spatial", reason="SciPy is not installed: nothing to compare with")
+pytest.importorskip("hypothesis", reason="hypothesis is not installed: no problems to compare on")
+
+from hypothesis import given, settings, strategies  # noqa: E402
+
+import kith  # noqa: E402
+import kith.spatial  # noqa: E402
 
 
 @strategies.composite
