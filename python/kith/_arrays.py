@@ -97,7 +97,7 @@ def empty_like(array, shape, dtype):
             return cupy.empty(shape, dtype=dtype), _as_it_is
     if library in ("jax", "jaxlib"):
         if str(_core.device_of(array)) != "cpu":
-            raise NotImplementedError("JAX arrays in the memory of a GPU are not supported yet; use CuPy or PyTorch")
+            raise NotImplementedError("JAX's arrays cannot be written to, and these are a GPU's; use kith.jax")
         import jax
         return _empty(shape, dtype), jax.numpy.asarray
     if library != "numpy" and str(_core.device_of(array)) != "cpu":
