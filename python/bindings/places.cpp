@@ -7,6 +7,7 @@
 #include <nanobind/stl/string.h>
 
 #include <string>
+#include <vector>
 
 namespace kith::python {
 
@@ -17,15 +18,31 @@ int entries_of(const Box& box) {
     return box.axes() == 0 ? 1 : box.axes();
 }
 
+bool is_sequence(nb::handle value) {
+    return nb::hasattr(value, "__len__") && (!nb::hasattr(value, "ndim") || nb::cast<int>(value.attr("ndim")) > 0);
+}
+
+/// The box with one origin for all axes, or one for each; None leaves an axis without.
 Box with_origins(Box box, nb::handle origin) {
-    const Box origins = box_of(origin); // read like periods
-    if (box.axes() != 0 && origins.axes() != 0 && box.axes() != origins.axes()) {
-        throw Error(ErrorKind::invalid_argument, "the box has " + std::to_string(box.axes()) + " periods but " +
-                                                     std::to_string(origins.axes()) + " origins; give one per axis");
+    std::vector<nb::object> origins;
+    if (is_sequence(origin)) {
+        for (const nb::handle item : nb::iter(origin)) {
+            origins.push_back(nb::borrow(item));
+        }
+    } else {
+        const int axes = box.axes() == 0 ? max_dimension : box.axes();
+        origins.assign(static_cast<std::size_t>(axes), nb::borrow(origin));
     }
-    const int axes = origins.axes() != 0 ? origins.axes() : box.axes() != 0 ? box.axes() : max_dimension;
-    for (int axis = 0; axis < axes && axis < max_dimension; ++axis) {
-        box = box.with_origin(axis, origins.period(axis));
+    const auto count = static_cast<int>(origins.size());
+    if (count > max_dimension || (box.axes() != 0 && box.axes() != count)) {
+        throw Error(ErrorKind::invalid_argument, "the box has " + std::to_string(entries_of(box)) + " periods but " +
+                                                     std::to_string(count) + " origins; give one per axis");
+    }
+    for (int axis = 0; axis < count; ++axis) {
+        const nb::object& each = origins[static_cast<std::size_t>(axis)];
+        if (!each.is_none()) {
+            box = box.with_origin(axis, nb::cast<double>(nb::float_(each)));
+        }
     }
     return box;
 }
@@ -64,7 +81,10 @@ void bind_places(nb::module_& module) {
             nb::arg("period").none(), nb::arg("origin").none() = nb::none())
         .def_prop_ro("period", periods_of)
         .def_prop_ro("origin", origins_of)
-        .def_prop_ro("is_open", &Box::is_open);
+        .def_prop_ro("is_open", &Box::is_open)
+        .def("__repr__", [](const Box& box) {
+            return nb::str("kith.Box({}, origin={})").format(periods_of(box), origins_of(box));
+        });
     nb::class_<Device>(module, "Device").def("__str__", name_of);
     module.def(
         "describe",

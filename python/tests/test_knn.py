@@ -106,6 +106,9 @@ def test_boxes_with_origins_and_open_axes():
     assert box.period == (1,) and not box.is_open
     mixed = kith.Box((1, 0, 1), origin=(-0.5, 0, -0.5))
     assert kith.Tree(shifted, box=mixed).box.origin == (-0.5, None, -0.5)
+    assert kith.Box(mixed.period, mixed.origin).origin == mixed.origin
+    assert kith.Box((1, 0, 1), origin=(-0.5, None, 0)).origin == (-0.5, None, 0)
+    assert repr(kith.Box((1, 0))) == "kith.Box((1.0, 0.0), origin=(None, None))"
     assert kith.Box(None).is_open
     with pytest.raises(ValueError, match="2 periods but 3 origins"):
         kith.Box((1, 1), origin=(0, 0, 0))
