@@ -20,6 +20,7 @@ BoxLike = Union[None, float, Sequence[float], numpy.ndarray, _core.Box]
 ProgressLike = Union[bool, None, Callable[[str, float], Any]]
 
 _REAL = (numpy.dtype(numpy.float32), numpy.dtype(numpy.float64))
+_LIBRARIES = ("torch", "cupy", "jax", "jaxlib")  # whose arrays are taken and given as they are
 
 
 def as_real(array, what, like=None):
@@ -30,11 +31,15 @@ def as_real(array, what, like=None):
     if type(array) is numpy.ndarray and array.dtype in _REAL:
         return _readable(array)
     if not isinstance(array, numpy.ndarray):
-        if hasattr(array, "__dlpack__"):
+        if library_of(array) in _LIBRARIES:
             return array
-        if hasattr(array, "__cuda_array_interface__"):
+        if hasattr(array, "__dlpack__"):
+            array = _from_dlpack(array)
+        elif hasattr(array, "__cuda_array_interface__"):
             import cupy
             return cupy.asarray(array)
+        if library_of(array) in _LIBRARIES:
+            return array
     if numpy.ma.is_masked(array):
         raise ValueError(f"{what} has masked values; leave those points out")
     has_type = hasattr(array, "dtype")
@@ -49,6 +54,18 @@ def as_real(array, what, like=None):
     elif dtype not in _REAL:
         raise TypeError(f"{what} is of type {array.dtype}; it must be float32 or float64, or integers")
     return _readable(array.astype(dtype, copy=False))
+
+
+def library_of(array):
+    return type(array).__module__.partition(".")[0]
+
+
+def _from_dlpack(array):
+    """An array of a library that is not known here, as NumPy or CuPy sees it: the same memory."""
+    if str(_core.device_of(array)) == "cpu":
+        return numpy.from_dlpack(array)
+    import cupy
+    return cupy.from_dlpack(array)
 
 
 def _readable(array):
@@ -86,7 +103,7 @@ def is_float64(array):
 
 def empty_like(array, shape, dtype):
     """An uninitialised array of the same library in the same memory, and what to make of it once it is filled."""
-    library = type(array).__module__.partition(".")[0]
+    library = library_of(array)
     dtype = numpy.dtype(dtype)
     if library == "torch":
         import torch
@@ -100,8 +117,6 @@ def empty_like(array, shape, dtype):
             raise NotImplementedError("JAX's arrays cannot be written to, and these are a GPU's; use kith.jax")
         import jax
         return _empty(shape, dtype), jax.numpy.asarray
-    if library != "numpy" and str(_core.device_of(array)) != "cpu":
-        raise NotImplementedError(f"arrays of {library} in the memory of a GPU: use CuPy or PyTorch, or give out=")
     return _empty(shape, dtype), _as_it_is
 
 

@@ -122,7 +122,7 @@ def masked(labels, summary, min_members):
         raise ValueError(f"min_members is {min_members}; it must be 1 or more")
     if min_members > 1:
         groups = int(numpy.count_nonzero(summary.sizes >= min_members))
-        if type(labels).__module__.partition(".")[0] in ("jax", "jaxlib"):
+        if _arrays.library_of(labels) in ("jax", "jaxlib"):
             return labels.at[labels >= groups].set(-1)
         labels[labels >= groups] = -1
     return labels
@@ -130,8 +130,7 @@ def masked(labels, summary, min_members):
 
 def _writeable(labels):
     """JAX's arrays cannot be written to, and the core takes labels as it gives them."""
-    return labels if hasattr(labels, "__setitem__") and not type(labels).__module__.startswith("jax") else (
-        numpy.array(labels))
+    return numpy.array(labels) if _arrays.library_of(labels) in ("jax", "jaxlib") else labels
 
 
 def _require_rows(points, **columns):

@@ -66,6 +66,22 @@ def test_knn_has_the_distances_of_scipy(problem):
     check_rows(points, around, period, distances, indices, expected)
 
 
+@settings(max_examples=200, deadline=None)
+@given(problems(), strategies.sampled_from([numpy.inf, 0.1, 0.3]), strategies.integers(1, 20))
+def test_ckdtree_has_the_answers_of_scipy(problem, bound, leafsize):
+    points, queries, k, period = problem
+    around = points if queries is None else queries
+    if period:
+        points = numpy.where(points >= period, 0, points).astype(points.dtype)
+    arguments = {"leafsize": leafsize, "boxsize": period}
+    reference = scipy_spatial.cKDTree(points, **arguments).query(around, k, distance_upper_bound=bound)
+    found = kith.spatial.cKDTree(points, **arguments).query(around, k, distance_upper_bound=bound)
+    assert found[0].shape == reference[0].shape and found[1].shape == reference[1].shape
+    assert found[0].dtype == reference[0].dtype and found[1].dtype == reference[1].dtype
+    numpy.testing.assert_allclose(found[0], reference[0], rtol=1e-13, atol=1e-15)
+    assert ((found[1] == len(points)) == numpy.isinf(found[0])).all()
+
+
 def trees():
     return [pytest.param(scipy_spatial.cKDTree, id="scipy"), pytest.param(kith.spatial.cKDTree, id="kith")]
 

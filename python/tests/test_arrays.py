@@ -94,8 +94,6 @@ class Foreign:
 
     def __init__(self, array):
         self.array = array
-        self.shape = array.shape
-        self.dtype = array.dtype
 
     def __dlpack__(self, **options):
         return self.array.__dlpack__(**options)
@@ -109,6 +107,8 @@ def test_any_library_that_speaks_dlpack():
     assert address_seen(array) == POINTS.__array_interface__["data"][0]
     distances, indices = kith.knn(array, 4)
     assert isinstance(distances, numpy.ndarray) and (indices == EXPECTED[1]).all()
+    assert (kith.Tree(array).query(array, 4)[1] == EXPECTED[1]).all()
+    assert (kith.fof(array, b=0.5) == kith.fof(POINTS, b=0.5)).all()
 
 
 def test_tables():
