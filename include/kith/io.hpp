@@ -83,6 +83,9 @@ struct ReadOptions {
     bool ids = true;
 };
 
+/// A snapshot in several files (`name.0`, `name.1`, ... or `name.0.hdf5`, ...) is given by any of them or by its stem
+/// (`name`, `name.hdf5`), and is read as one: types ascending, then files ascending.
+///
 /// Throws Error(file) for what is missing, too short (naming the byte), of no known format (naming those known), or
 /// inconsistent beyond repair; Error(invalid_argument) for an empty selection of types, listing the counts of every type.
 /// An array without rows is read as such.

@@ -87,18 +87,32 @@ std::string names_in(hid_t file) {
                         names_in(snapshot.file.get()), ")"));
 }
 
-void refuse_parts(const SnapshotFile& snapshot, const Object& header) {
-    const std::optional<double> files = scalar(first_of({&header}, {"NumFilesPerSnapshot"}));
-    if (files && *files > 1) {
-        throw Error(ErrorKind::unsupported,
-                    message(snapshot.name, ": this is one of the ", *files,
-                            " files of a snapshot; snapshots in several files are not read yet: join them into one"));
+// Gadget-2 and AREPO keep the upper 32 bits of each total apart.
+std::optional<TypeCounts> totals(const Object& header) {
+    const auto low = first_of({&header}, {"NumPart_Total", "TotalNumberOfParticles"});
+    const auto high = first_of({&header}, {"NumPart_Total_HighWord"}).value_or(std::vector<double>{});
+    if (!low) {
+        return std::nullopt;
     }
+    TypeCounts sum{};
+    for (std::size_t type = 0; type < std::min(low->size(), sum.size()); ++type) {
+        const double total = (*low)[type] + (type < high.size() ? std::ldexp(high[type], 32) : 0);
+        sum[type] = total >= 0 && total < 0x1p62 ? static_cast<std::int64_t>(total) : -1;
+    }
+    return sum;
+}
+
+std::int64_t number_of_files(const SnapshotFile& snapshot, const Object& header) {
+    const double files = scalar(first_of({&header}, {"NumFilesPerSnapshot"})).value_or(1);
+    if (!(files >= 0 && files < 0x1p31)) {
+        throw Error(ErrorKind::file, message(snapshot.name, ": attribute NumFilesPerSnapshot of /Header is ", files,
+                                             "; a number of files was expected"));
+    }
+    return std::max(std::int64_t{1}, static_cast<std::int64_t>(files));
 }
 
 // Counts, dimension and precision from the shapes of the coordinates.
-void survey_types(SnapshotFile& snapshot, const std::vector<double>& announced) {
-    SnapshotHeader& header = snapshot.header;
+void survey_types(const SnapshotFile& snapshot, SnapshotHeader& header, const std::vector<double>& announced) {
     std::optional<std::int64_t> columns;
     for (std::size_t type = 0; type < header.counts.size(); ++type) {
         const double claim = type < announced.size() ? announced[type] : 0;
@@ -180,8 +194,8 @@ std::string fault_of(const std::vector<double>& periods, int dimension) {
 
 // The first place that states a BoxSize decides, whatever it states. One that has no meaning is not read as open space:
 // it is kept as header.invalid_box, and whoever needs the box refuses the file.
-void read_box(SnapshotFile& snapshot, const std::vector<std::pair<const char*, const Object*>>& places) {
-    SnapshotHeader& header = snapshot.header;
+void read_box(const SnapshotFile& snapshot, SnapshotHeader& header,
+              const std::vector<std::pair<const char*, const Object*>>& places) {
     for (const auto& [group, place] : places) {
         if (place->get() < 0 || !has_attribute(place->get(), "BoxSize")) {
             continue;
@@ -219,32 +233,36 @@ std::optional<Dataset> SnapshotFile::find(std::size_t type, std::initializer_lis
 }
 
 SnapshotFile open_snapshot(const std::filesystem::path& path) {
-    SnapshotFile snapshot;
-    snapshot.name = path.string();
-    snapshot.file = open_file(path);
+    SnapshotFile snapshot{path.string(), hdf5::open_file(path)};
+    const Object attributes = open_if_there(snapshot.file.get(), "Header");
+    bool any = first_of({&attributes}, {"NumPart_ThisFile", "NumPart_This"}).has_value();
+    for (std::size_t type = 0; type < static_cast<std::size_t>(max_types); ++type) {
+        any = any || exists(snapshot.file.get(), group_name(type));
+    }
+    if (!any) {
+        refuse_other_hdf5(snapshot);
+    }
+    return snapshot;
+}
+
+FileSummary summarise(const SnapshotFile& snapshot) {
     const hid_t file = snapshot.file.get();
     const Object attributes = open_if_there(file, "Header");
     const Object parameters = open_if_there(file, "Parameters");
     const Object cosmology = open_if_there(file, "Cosmology");
     const Object units = open_if_there(file, "Units");
 
-    bool any = false;
-    for (std::size_t type = 0; type < static_cast<std::size_t>(max_types); ++type) {
-        any = any || exists(file, group_name(type));
-    }
-    const auto announced = first_of({&attributes}, {"NumPart_ThisFile", "NumPart_This"});
-    if (!any && !announced) {
-        refuse_other_hdf5(snapshot);
-    }
-    refuse_parts(snapshot, attributes);
-
-    SnapshotHeader& header = snapshot.header;
+    FileSummary summary;
+    summary.files = number_of_files(snapshot, attributes);
+    summary.totals = totals(attributes);
+    SnapshotHeader& header = summary.header;
     header.format = format_name(snapshot, attributes);
-    survey_types(snapshot, announced.value_or(std::vector<double>{}));
+    survey_types(snapshot, header,
+                 first_of({&attributes}, {"NumPart_ThisFile", "NumPart_This"}).value_or(std::vector<double>{}));
     if (const auto table = first_of({&attributes}, {"MassTable"})) {
-        std::copy_n(table->begin(), std::min(table->size(), snapshot.mass_table.size()), snapshot.mass_table.begin());
+        std::copy_n(table->begin(), std::min(table->size(), summary.mass_table.size()), summary.mass_table.begin());
     }
-    read_box(snapshot, {{"Header", &attributes}, {"Parameters", &parameters}});
+    read_box(snapshot, header, {{"Header", &attributes}, {"Parameters", &parameters}});
     header.time = scalar(first_of({&attributes}, {"Time"}));
     if (!header.time) {
         header.time = scalar(first_of({&attributes}, {"ExpansionFactor", "Scale-factor"}));
@@ -258,7 +276,7 @@ SnapshotFile open_snapshot(const std::filesystem::path& path) {
             header.parameters.emplace(name, *value);
         }
     }
-    return snapshot;
+    return summary;
 }
 
 } // namespace kith::io::hdf5

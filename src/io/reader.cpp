@@ -2,6 +2,7 @@
 // is in its own file (see reader.hpp for how to add one).
 #include "io/reader.hpp"
 
+#include "io/file_set.hpp"
 #include "io/guess.hpp"
 #include "io/input_file.hpp"
 
@@ -49,11 +50,13 @@ std::span<const Reader* const> readers() noexcept {
 }
 
 SnapshotHeader read_header(const std::filesystem::path& path) {
-    return reader_of(path).read_header(path);
+    const std::filesystem::path file = resolve_stem(path);
+    return reader_of(file).read_header(file);
 }
 
 Snapshot read_snapshot(const std::filesystem::path& path, const ReadOptions& options) {
-    return reader_of(path).read_snapshot(path, options);
+    const std::filesystem::path file = resolve_stem(path);
+    return reader_of(file).read_snapshot(file, options);
 }
 
 } // namespace kith::io

@@ -1,0 +1,105 @@
+// Several files as one snapshot: their counts are added up, and what must be the same in all of them is compared.
+#include "io/file_set.hpp"
+#include "io/particle_source.hpp"
+
+#include "support/message.hpp"
+
+#include <kith/error.hpp>
+
+#include <algorithm>
+
+namespace kith::io {
+
+using detail::message;
+
+namespace {
+
+std::string text_of(const std::optional<double>& value) {
+    return value ? message(*value) : "none";
+}
+
+std::string text_of(const std::optional<std::array<double, 3>>& box) {
+    return box ? message((*box)[0], " x ", (*box)[1], " x ", (*box)[2]) : "none";
+}
+
+template <class Value>
+void require_same(const Value& first, const Value& other, std::string_view what,
+                  const std::vector<std::filesystem::path>& files, std::size_t file) {
+    if (first != other) {
+        throw Error(ErrorKind::file,
+                    message(files[file].string(), ": the ", what, " is ", other, ", but ", first, " in ",
+                            files.front().filename().string(), "; the files are not of one snapshot"));
+    }
+}
+
+} // namespace
+
+void ParticleSource::open(const std::filesystem::path& path) {
+    open_file(path);
+    FileSummary summary = summarise();
+    files_ = files_of_set(path, std::max<std::int64_t>(summary.files, 1));
+    if (files_.size() == 1) {
+        join(summary, 0);
+        return;
+    }
+    for (std::size_t file = 0; file < files_.size(); ++file) {
+        open_file(files_[file]);
+        visited_ = file;
+        summary = summarise();
+        join(summary, file);
+    }
+    header_.format += message(", ", files_.size(), " files");
+    compare_with_totals(summary);
+}
+
+void ParticleSource::visit(std::size_t file) {
+    if (file != visited_) {
+        open_file(files_[file]);
+        visited_ = file;
+    }
+}
+
+void ParticleSource::join(const FileSummary& summary, std::size_t file) {
+    counts_.push_back(summary.header.counts);
+    if (file == 0) {
+        header_ = summary.header;
+        mass_table_ = summary.mass_table;
+        return;
+    }
+    const SnapshotHeader& header = summary.header;
+    const auto none = [](std::int64_t count) { return count == 0; };
+    if (std::all_of(header_.counts.begin(), header_.counts.end(), none)) {
+        header_.dimension = header.dimension;
+    }
+    require_same(header_.format, header.format, "format", files_, file);
+    require_same(static_cast<std::int64_t>(files_.size()), summary.files, "number of files", files_, file);
+    require_same(text_of(header_.time), text_of(header.time), "time", files_, file);
+    require_same(text_of(header_.box_size), text_of(header.box_size), "box", files_, file);
+    for (std::size_t type = 0; type < header.counts.size(); ++type) {
+        if (header.counts[type] == 0) {
+            continue;
+        }
+        require_same(header_.dimension, header.dimension, "number of coordinates", files_, file);
+        if (header_.counts[type] == 0) {
+            mass_table_[type] = summary.mass_table[type];
+        }
+        require_same(mass_table_[type], summary.mass_table[type], message("mass of type ", type), files_, file);
+        header_.counts[type] += header.counts[type];
+        header_.dtype = header.dtype == DType::float64 ? header.dtype : header_.dtype;
+    }
+    for (const std::string& warning : header.warnings) {
+        warn(message(files_[file].filename().string(), ": ", warning));
+    }
+}
+
+void ParticleSource::compare_with_totals(const FileSummary& summary) {
+    for (std::size_t type = 0; summary.totals && type < header_.counts.size(); ++type) {
+        const std::int64_t announced = (*summary.totals)[type];
+        if (announced != header_.counts[type]) {
+            warn(message("the headers announce ", announced, " particles of type ", type, " in all files, which hold ",
+                         header_.counts[type], "; what they hold counts"));
+        }
+    }
+}
+
+} // namespace kith::io

@@ -1,0 +1,202 @@
+// From the parts of a snapshot to its columns. How files are joined to one snapshot is in particle_files.cpp.
+#include "io/particle_source.hpp"
+
+#include "io/memory.hpp"
+#include "io/selection.hpp"
+
+#include "support/message.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+namespace kith::io {
+
+using detail::message;
+
+namespace {
+
+std::int64_t rows_of(const std::vector<Part>& parts) {
+    return std::accumulate(parts.begin(), parts.end(), std::int64_t{0},
+                           [](std::int64_t sum, const Part& part) { return sum + part.rows; });
+}
+
+} // namespace
+
+// File after file, so that each is opened once per column; rows are in order of type, then file.
+std::vector<Part> ParticleSource::parts_of(const std::array<bool, max_types>& selected) const {
+    TypeCounts next{};
+    std::int64_t first_of_type = 0;
+    for (std::size_t type = 0; type < selected.size(); ++type) {
+        next[type] = first_of_type;
+        first_of_type += selected[type] ? header_.counts[type] : 0;
+    }
+    std::vector<Part> parts;
+    for (std::size_t file = 0; file < counts_.size(); ++file) {
+        for (std::size_t type = 0; type < selected.size(); ++type) {
+            const std::int64_t rows = counts_[file][type];
+            if (selected[type] && rows > 0) {
+                parts.push_back({file, type, rows, next[type]});
+                next[type] += rows;
+            }
+        }
+    }
+    return parts;
+}
+
+std::vector<std::optional<DType>> ParticleSource::stored_of(Column column, const std::vector<Part>& parts) {
+    std::vector<std::optional<DType>> found;
+    found.reserve(parts.size());
+    for (const Part& part : parts) {
+        visit(part.file);
+        found.push_back(stored(column, part));
+    }
+    return found;
+}
+
+// If some part lacks the column it is left out, and a warning names the first that does.
+bool ParticleSource::complete(const std::vector<Part>& parts, std::string_view what, const std::vector<bool>& present) {
+    const auto absent = std::find(present.begin(), present.end(), false);
+    if (absent == present.end()) {
+        return true;
+    }
+    const Part& part = parts[static_cast<std::size_t>(absent - present.begin())];
+    warn(message(type_prefix(), part.type, files_.size() == 1 ? "" : " of " + files_[part.file].filename().string(),
+                 " has no ", what, "; they are left out"));
+    return false;
+}
+
+DType ParticleSource::widest(const std::vector<std::optional<DType>>& stored, std::string_view what) {
+    const bool narrow = std::find(stored.begin(), stored.end(), DType::float32) != stored.end();
+    const bool wide = std::find(stored.begin(), stored.end(), DType::float64) != stored.end();
+    if (narrow && wide) {
+        warn(message("the ", what, " of some types are float32 and of others float64; all are read as float64"));
+    }
+    return wide ? DType::float64 : DType::float32;
+}
+
+std::optional<RealArray> ParticleSource::collect(Column column, const std::vector<Part>& parts, int columns,
+                                                 std::string_view what) {
+    const std::vector<std::optional<DType>> found = stored_of(column, parts);
+    std::vector<bool> present;
+    std::transform(found.begin(), found.end(), std::back_inserter(present), [](const auto& s) { return bool(s); });
+    if (!complete(parts, what, present)) {
+        return std::nullopt;
+    }
+    const DType dtype = widest(found, what);
+    RealArray array = allocate_reals(dtype, rows_of(parts), columns, what);
+    std::visit(
+        [&](auto& values) {
+            for (const Part& part : parts) {
+                visit(part.file);
+                read(column, part, dtype, values.data() + part.first_row * columns);
+            }
+        },
+        array.values);
+    return array;
+}
+
+// Per-row masses where any part has its own or the table's entries differ; else one mass for all.
+void ParticleSource::collect_masses(Snapshot& snapshot, const std::vector<Part>& parts) {
+    const std::vector<std::optional<DType>> own = stored_of(Column::masses, parts);
+    bool one_mass = true;
+    TypeCounts told{};
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+        const std::size_t type = parts[i].type;
+        const double entry = mass_table_[type];
+        if (own[i] && entry != 0 && told[type]++ == 0) {
+            warn(message("the header's mass table has ", entry, " for type ", type,
+                         ", which has masses of its own; these count"));
+        }
+        if (!own[i] && entry == 0) {
+            warn(message("type ", type,
+                         " has no masses, neither of its own nor in the header's table; masses are left "
+                         "out"));
+            return;
+        }
+        one_mass = one_mass && !own[i] && entry == mass_table_[parts.front().type];
+    }
+    if (one_mass) {
+        snapshot.uniform_mass = mass_table_[parts.front().type];
+        return;
+    }
+    const bool any_own = std::any_of(own.begin(), own.end(), [](const auto& dtype) { return bool(dtype); });
+    const DType dtype = any_own ? widest(own, "masses") : DType::float64;
+    snapshot.masses = allocate_reals(dtype, rows_of(parts), 1, "masses");
+    std::visit(
+        [&](auto& values) {
+            using Value = typename std::decay_t<decltype(values)>::value_type;
+            for (std::size_t i = 0; i < parts.size(); ++i) {
+                Value* const out = values.data() + parts[i].first_row;
+                if (own[i]) {
+                    visit(parts[i].file);
+                    read(Column::masses, parts[i], dtype, out);
+                } else {
+                    std::fill_n(out, parts[i].rows, static_cast<Value>(mass_table_[parts[i].type]));
+                }
+            }
+        },
+        snapshot.masses->values);
+}
+
+void ParticleSource::collect_ids(Snapshot& snapshot, const std::vector<Part>& parts) {
+    std::vector<bool> present;
+    std::transform(parts.begin(), parts.end(), std::back_inserter(present), [this](const Part& part) {
+        visit(part.file);
+        return has_ids(part);
+    });
+    if (!complete(parts, "ids", present)) {
+        return;
+    }
+    snapshot.ids = allocate<std::uint64_t>(rows_of(parts), 1, "particle ids");
+    for (const Part& part : parts) {
+        visit(part.file);
+        read_ids(part, snapshot.ids.data() + part.first_row);
+    }
+}
+
+// Some files state their box in other units than their coordinates. Wrapping these would shuffle the particles.
+void ParticleSource::compare_with_box(const RealArray& positions) {
+    const int axes = std::min(positions.columns, 3);
+    for (int axis = 0; header_.box_size && axis < axes; ++axis) {
+        const double period = (*header_.box_size)[static_cast<std::size_t>(axis)];
+        const double reach = std::visit(
+            [&](const auto& values) {
+                double farthest = 0;
+                for (std::size_t i = static_cast<std::size_t>(axis); i < values.size();
+                     i += static_cast<std::size_t>(positions.columns)) {
+                    farthest = std::max(farthest, std::abs(static_cast<double>(values[i])));
+                }
+                return farthest;
+            },
+            positions.values);
+        if (period > 0 && reach > 2 * period) {
+            warn(message("coordinates reach ", reach, ", far outside the header's BoxSize ", period,
+                         "; the two may be in different units: give the box yourself"));
+            return;
+        }
+    }
+}
+
+Snapshot ParticleSource::read_snapshot(const ReadOptions& options) {
+    const SelectedTypes selected = select_types(options.types, header_, files_.front());
+    const std::vector<Part> parts = parts_of(selected);
+    Snapshot snapshot;
+    snapshot.positions = collect(Column::positions, parts, header_.dimension, "coordinates").value();
+    header_.dtype = snapshot.positions.dtype();
+    compare_with_box(snapshot.positions);
+    if (options.velocities) {
+        snapshot.velocities = collect(Column::velocities, parts, header_.dimension, "velocities");
+    }
+    if (options.masses) {
+        collect_masses(snapshot, parts);
+    }
+    if (options.ids) {
+        collect_ids(snapshot, parts);
+    }
+    snapshot.header = header_;
+    fill_rows(snapshot, selected);
+    return snapshot;
+}
+
+} // namespace kith::io

@@ -1,0 +1,90 @@
+// A snapshot of typed particles whose columns lie apart, in one file or in several, and the one way to read it.
+//
+// A format derives from ParticleSource and says what one file holds; the rest is common to all: the types are chosen,
+// each column is read part by part straight to its place, the widest precision wins, a column that some selected part
+// lacks is left out for all with a warning, and masses come from a type's own column or else from the header's table.
+// Values are never invented. Files of one set that contradict each other are refused.
+#pragma once
+
+#include <kith/io.hpp>
+
+#include <array>
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+namespace kith::io {
+
+using TypeCounts = std::array<std::int64_t, max_types>;
+using MassTable = std::array<double, max_types>; ///< 0 where a type has none
+
+/// What one file says of itself, and of the snapshot that it is part of.
+struct FileSummary {
+    SnapshotHeader header;
+    MassTable mass_table{};
+    std::int64_t files = 1;           ///< of the snapshot
+    std::optional<TypeCounts> totals; ///< particles of the snapshot, where the file says so
+};
+
+/// The particles of one type in one file, and the row of the snapshot where they begin.
+struct Part {
+    std::size_t file = 0;
+    std::size_t type = 0;
+    std::int64_t rows = 0;
+    std::int64_t first_row = 0;
+};
+
+enum class Column : std::uint8_t { positions, velocities, masses };
+
+class ParticleSource {
+public:
+    ParticleSource() = default;
+    ParticleSource(const ParticleSource&) = delete;
+    ParticleSource& operator=(const ParticleSource&) = delete;
+    virtual ~ParticleSource() = default;
+
+    /// Opens `path` and, where it says that there are more, the other files of its set.
+    void open(const std::filesystem::path& path);
+
+    [[nodiscard]] const SnapshotHeader& header() const noexcept { return header_; }
+    [[nodiscard]] Snapshot read_snapshot(const ReadOptions& options);
+
+protected:
+    /// Opens one file; the functions below are about it, until the next is opened.
+    virtual void open_file(const std::filesystem::path& path) = 0;
+    virtual FileSummary summarise() = 0;
+    /// The precision in which a column is stored; nothing if the part has none. Throws Error(file) if what is stored has
+    /// not the part's rows.
+    virtual std::optional<DType> stored(Column column, const Part& part) = 0;
+    /// All rows of a column that is stored, converted to `dtype`.
+    virtual void read(Column column, const Part& part, DType dtype, void* out) = 0;
+    virtual bool has_ids(const Part& part) = 0;
+    virtual void read_ids(const Part& part, std::uint64_t* out) = 0;
+    /// "PartType" or "type ", what stands before a type's number in warnings.
+    [[nodiscard]] virtual std::string_view type_prefix() const = 0;
+
+    void warn(std::string warning) { header_.warnings.push_back(std::move(warning)); }
+
+private:
+    void visit(std::size_t file);
+    void join(const FileSummary& summary, std::size_t file);
+    void compare_with_totals(const FileSummary& summary);
+    [[nodiscard]] std::vector<Part> parts_of(const std::array<bool, max_types>& selected) const;
+    bool complete(const std::vector<Part>& parts, std::string_view what, const std::vector<bool>& present);
+    [[nodiscard]] std::vector<std::optional<DType>> stored_of(Column column, const std::vector<Part>& parts);
+    DType widest(const std::vector<std::optional<DType>>& stored, std::string_view what);
+    std::optional<RealArray> collect(Column column, const std::vector<Part>& parts, int columns, std::string_view what);
+    void collect_masses(Snapshot& snapshot, const std::vector<Part>& parts);
+    void collect_ids(Snapshot& snapshot, const std::vector<Part>& parts);
+    void compare_with_box(const RealArray& positions);
+
+    SnapshotHeader header_;
+    MassTable mass_table_{};
+    std::vector<std::filesystem::path> files_;
+    std::vector<TypeCounts> counts_; ///< of each file
+    std::size_t visited_ = 0;        ///< the file that is open
+};
+
+} // namespace kith::io

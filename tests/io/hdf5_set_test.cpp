@@ -1,0 +1,148 @@
+// HDF5 snapshots in several files: found by any of them or by their stem, joined in order of type, then file.
+#include "io/files.hpp"
+#include "io/hdf5_files.hpp"
+
+using namespace kith;
+using namespace kith::test;
+using Counts = std::array<std::int64_t, max_types>;
+
+namespace {
+
+// One file of a set: `gas` and `dark` particles whose coordinates, velocities and ids all tell their number.
+struct Member {
+    std::vector<int> gas;
+    std::vector<int> dark;
+    double time = 0.5;
+    double box = 100;
+    double dark_mass = 0.25;
+    int files = 3;
+    bool velocities = true;
+};
+
+template <class T>
+std::vector<T> numbered(const std::vector<int>& numbers, std::size_t columns) {
+    std::vector<T> values;
+    for (const int number : numbers) {
+        values.insert(values.end(), columns, static_cast<T>(number));
+    }
+    return values;
+}
+
+void make(const std::filesystem::path& path, const Member& member) {
+    Hdf5Maker file(path);
+    const auto count = [](const std::vector<int>& numbers) { return static_cast<std::uint32_t>(numbers.size()); };
+    file.group("Header")
+        .attribute<std::uint32_t>("Header", "NumPart_ThisFile", {count(member.gas), count(member.dark)})
+        .attribute<std::uint32_t>("Header", "NumPart_Total", {3, 4})
+        .attribute<std::uint32_t>("Header", "NumPart_Total_HighWord", {0, 0})
+        .attribute<std::int32_t>("Header", "NumFilesPerSnapshot", {member.files})
+        .attribute<double>("Header", "MassTable", {0, member.dark_mass})
+        .attribute<double>("Header", "BoxSize", {member.box})
+        .attribute<double>("Header", "Time", {member.time});
+    for (const auto& [group, numbers] : {std::pair("PartType0", member.gas), std::pair("PartType1", member.dark)}) {
+        if (!numbers.empty()) {
+            const std::string name = group;
+            file.group(name)
+                .dataset(name + "/Coordinates", numbered<float>(numbers, 3), 3)
+                .dataset(name + "/ParticleIDs", numbered<std::uint64_t>(numbers, 1));
+            if (member.velocities) {
+                file.dataset(name + "/Velocities", numbered<float>(numbers, 3), 3);
+            }
+            if (name == "PartType0") {
+                file.dataset(name + "/Masses", numbered<float>(numbers, 1));
+            }
+        }
+    }
+}
+
+class Hdf5Set : public testing::Test {
+protected:
+    Hdf5Set() {
+        make(folder_ / "snap_007.0.hdf5", {{1}, {10, 11}});
+        make(folder_ / "snap_007.1.hdf5", {{}, {12}});
+        make(folder_ / "snap_007.2.hdf5", {{2, 3}, {13}});
+    }
+    void refused(std::initializer_list<std::string_view> words) const {
+        for (const char* name : {"snap_007.0.hdf5", "snap_007"}) {
+            expect_error(ErrorKind::file, words,
+                         [&] { static_cast<void>(io::read_snapshot(folder_ / name, all_types())); });
+            expect_error(ErrorKind::file, words, [&] { static_cast<void>(io::read_header(folder_ / name)); });
+        }
+    }
+    TemporaryFolder folder_;
+};
+
+TEST_F(Hdf5Set, IsOneSnapshot) {
+    for (const char* name : {"snap_007.0.hdf5", "snap_007.1.hdf5", "snap_007.2.hdf5", "snap_007", "snap_007.hdf5"}) {
+        const io::Snapshot s = io::read_snapshot(folder_ / name, all_types());
+        EXPECT_EQ(s.header.format, "HDF5 (Gadget-like), 3 files");
+        EXPECT_EQ(s.header.counts, (Counts{3, 4, 0, 0, 0, 0, 0}));
+        EXPECT_EQ(s.header.time, 0.5);
+        EXPECT_TRUE(s.header.warnings.empty()) << s.header.warnings.front();
+        const std::vector<int> order = {1, 2, 3, 10, 11, 12, 13};
+        EXPECT_EQ(std::get<std::vector<float>>(s.positions.values), numbered<float>(order, 3));
+        EXPECT_EQ(std::get<std::vector<float>>(s.velocities->values), numbered<float>(order, 3));
+        EXPECT_EQ(std::get<std::vector<float>>(s.masses->values),
+                  (std::vector<float>{1, 2, 3, 0.25F, 0.25F, 0.25F, 0.25F}));
+        EXPECT_EQ(s.ids, numbered<std::uint64_t>(order, 1));
+        EXPECT_EQ(s.types, (std::vector<std::uint8_t>{0, 0, 0, 1, 1, 1, 1}));
+        EXPECT_EQ(s.file_rows, (std::vector<std::int64_t>{0, 1, 2, 3, 4, 5, 6}));
+    }
+    const io::Snapshot dark = io::read_snapshot(folder_ / "snap_007");
+    EXPECT_EQ(dark.uniform_mass, 0.25);
+    EXPECT_EQ(std::get<std::vector<float>>(dark.positions.values), numbered<float>({10, 11, 12, 13}, 3));
+    EXPECT_EQ(dark.file_rows, (std::vector<std::int64_t>{3, 4, 5, 6}));
+}
+
+TEST_F(Hdf5Set, AMissingFileIsNamed) {
+    std::filesystem::remove(folder_ / "snap_007.1.hdf5");
+    refused({"one of 3 files", "snap_007.1.hdf5 is missing"});
+}
+
+TEST_F(Hdf5Set, FilesOfOtherSnapshotsAreRefused) {
+    const auto with_second = [&](const Member& member, std::initializer_list<std::string_view> words) {
+        make(folder_ / "snap_007.1.hdf5", member);
+        refused(words);
+    };
+    with_second({{}, {12}, 0.75}, {"snap_007.1.hdf5: the time is 0.75, but 0.5 in snap_007.0.hdf5"});
+    with_second({{}, {12}, 0.5, 50}, {"the box is 50 x 50 x 50, but 100 x"});
+    with_second({{}, {12}, 0.5, 100, 0.5}, {"the mass of type 1 is 0.5, but 0.25"});
+    with_second({{}, {12}, 0.5, 100, 0.25, 4}, {"the number of files is 4, but 3"});
+    write_bytes(folder_ / "snap_007.1.hdf5", "not HDF5");
+    refused({"snap_007.1.hdf5"});
+}
+
+TEST_F(Hdf5Set, CountsThatDisagreeWithTheTotalsAreToldOf) {
+    make(folder_ / "snap_007.1.hdf5", {{}, {12, 14}});
+    const io::Snapshot s = io::read_snapshot(folder_ / "snap_007");
+    EXPECT_EQ(s.positions.rows(), 5);
+    EXPECT_TRUE(warns(s.header, "announce 4 particles of type 1 in all files, which hold 5"));
+}
+
+TEST_F(Hdf5Set, AColumnThatOneFileLacksIsLeftOut) {
+    make(folder_ / "snap_007.1.hdf5", {{}, {12}, 0.5, 100, 0.25, 3, false});
+    const io::Snapshot s = io::read_snapshot(folder_ / "snap_007");
+    EXPECT_FALSE(s.velocities);
+    EXPECT_TRUE(warns(s.header, "PartType1 of snap_007.1.hdf5 has no velocities"));
+}
+
+TEST_F(Hdf5Set, NumbersThatCannotBeAreRefused) {
+    const auto alone = [&](const char* name, int files, std::initializer_list<std::string_view> words) {
+        make(folder_ / name, {{}, {12}, 0.5, 100, 0.25, files});
+        expect_error(ErrorKind::file, words, [&] { static_cast<void>(io::read_header(folder_ / name)); });
+    };
+    alone("other.5.hdf5", 3, {"numbered 0 to 2", "its name says 5"});
+    alone("other.0.hdf5", 2000000000, {"one of 2000000000 files", "other.1.hdf5 is missing"});
+    alone("minus.0.hdf5", -3, {"NumFilesPerSnapshot", "-3"});
+    alone("unnumbered.hdf5", 3, {"no number"});
+    make(folder_ / "whole.hdf5", {{}, {12}, 0.5, 100, 0.25, 0}); // some codes write 0 for 1
+    EXPECT_EQ(io::read_header(folder_ / "whole.hdf5").counts[1], 1);
+}
+
+TEST_F(Hdf5Set, TwoSetsOfOneStemAreAnError) {
+    make(folder_ / "snap_007.0", {{1}, {10, 11}});
+    expect_error(ErrorKind::file, {"snap_007.0 and ", "snap_007.0.hdf5"},
+                 [&] { static_cast<void>(io::read_header(folder_ / "snap_007")); });
+}
+
+} // namespace
