@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <span>
 #include <type_traits>
 
 namespace kith::io {
@@ -44,6 +45,16 @@ void store(std::byte* bytes, T value, std::endian order) {
     auto word = std::bit_cast<byte_order::Word<sizeof(T)>>(value);
     word = order == std::endian::native ? word : byte_order::reversed(word);
     std::memcpy(bytes, &word, sizeof word);
+}
+
+/// Turns values whose bytes are in the given order into the host's, in place.
+template <class T>
+void to_native(std::span<T> values, std::endian order) {
+    if (order != std::endian::native) {
+        for (T& value : values) {
+            value = std::bit_cast<T>(byte_order::reversed(std::bit_cast<byte_order::Word<sizeof(T)>>(value)));
+        }
+    }
 }
 
 } // namespace kith::io

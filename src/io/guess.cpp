@@ -50,8 +50,7 @@ std::optional<std::string> by_signature(const FileStart& start) {
     return std::nullopt;
 }
 
-// Fortran records: a length, that many bytes, the length again. Gadget-2 files begin with one of 256 bytes (format 1)
-// or with one of 8 bytes that holds a label (format 2).
+// Fortran records: a length, that many bytes, the length again.
 std::optional<std::string> by_records(const FileStart& start, std::endian order) {
     const auto word = [&](std::size_t at) { return load<std::uint32_t>(start.bytes.data() + at, order); };
     if (start.bytes.size() < 8) {
@@ -59,14 +58,8 @@ std::optional<std::string> by_records(const FileStart& start, std::endian order)
     }
     const std::uint32_t length = word(0);
     const string_view endianness = order == std::endian::big ? "big-endian" : "little-endian";
-    if (length == 8 && start.bytes.size() >= 16 && word(12) == 8 && start.text().substr(4, 4) == "HEAD") {
-        return message("this looks like Gadget-2 binary (format 2, ", endianness, "), which is not read yet");
-    }
     if (length == 0 || std::uint64_t{length} + 8 > start.bytes.size() || word(length + 4) != length) {
         return std::nullopt;
-    }
-    if (length == 256) {
-        return message("this looks like Gadget-2 binary (format 1, ", endianness, "), which is not read yet");
     }
     return message("this looks like Fortran records (", endianness, ", the first of ", length,
                    " bytes), which are not read");

@@ -18,7 +18,7 @@ namespace kith::io {
 namespace {
 
 // Formats with a signature first, those recognised by plausibility last.
-constexpr std::array<const Reader*, 3> table = {&hdf5_reader, &npy_reader, &tipsy_reader};
+constexpr std::array<const Reader*, 4> table = {&hdf5_reader, &npy_reader, &gadget_reader, &tipsy_reader};
 
 std::string known_formats() {
     std::string names;

@@ -39,6 +39,7 @@ struct Reader {
     Snapshot (*read_snapshot)(const std::filesystem::path& path, const ReadOptions& options);
 };
 
+extern const Reader gadget_reader;
 extern const Reader hdf5_reader;
 extern const Reader npy_reader;
 extern const Reader tipsy_reader;

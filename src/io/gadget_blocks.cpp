@@ -1,0 +1,147 @@
+// Finding and checking the marks of blocks (gadget_blocks.hpp).
+#include "io/gadget_blocks.hpp"
+
+#include "io/byte_order.hpp"
+
+#include "support/message.hpp"
+
+#include <kith/error.hpp>
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+namespace kith::io {
+
+using detail::message;
+
+namespace {
+
+constexpr std::int64_t mark_bytes = 4;
+constexpr std::uint32_t label_record = 8;
+
+struct Kind {
+    std::endian order;
+    int format;
+};
+
+std::optional<Kind> kind_of(std::span<const std::byte> bytes) {
+    for (const std::endian order : {std::endian::little, std::endian::big}) {
+        if (bytes.size() < 8) {
+            break;
+        }
+        const auto first = load<std::uint32_t>(bytes.data(), order);
+        const std::string_view label(reinterpret_cast<const char*>(bytes.data()) + mark_bytes, 4);
+        if (first == gadget_header_bytes) {
+            return Kind{order, 1};
+        }
+        if (first == label_record && label == "HEAD") {
+            return Kind{order, 2};
+        }
+    }
+    return std::nullopt;
+}
+
+std::string_view name_of(std::endian order) {
+    return order == std::endian::big ? "big-endian" : "little-endian";
+}
+
+} // namespace
+
+bool is_gadget(const FileStart& start) {
+    return kind_of(start.bytes).has_value();
+}
+
+GadgetBlocks::GadgetBlocks(const InputFile& file) : file_(file) {
+    std::array<std::byte, 8> bytes{};
+    const auto present = static_cast<std::size_t>(std::min<std::int64_t>(file.length(), 8));
+    file.read(0, std::span(bytes).first(present));
+    const std::optional<Kind> kind = kind_of(std::span(bytes).first(present));
+    if (!kind) {
+        refuse("this does not begin like Gadget-2 binary, with a block of 256 bytes or the label HEAD");
+    }
+    order_ = kind->order;
+    format_ = kind->format;
+}
+
+void GadgetBlocks::refuse(const std::string& reason) const {
+    throw Error(ErrorKind::file, message(file_.path().string(), ": ", reason));
+}
+
+std::uint32_t GadgetBlocks::mark(std::int64_t at) const {
+    std::array<std::byte, mark_bytes> bytes{};
+    file_.read(at, bytes);
+    return load<std::uint32_t>(bytes.data(), order_);
+}
+
+// Whether the block that begins with the mark at `at` ends, `bytes` later, with the same mark.
+bool GadgetBlocks::closes(std::int64_t at, std::int64_t bytes) const {
+    const std::int64_t room = file_.length() - at - 2 * mark_bytes;
+    return bytes <= room && mark(at + mark_bytes + bytes) == mark(at);
+}
+
+void GadgetBlocks::refuse_block(std::int64_t at, std::int64_t bytes) const {
+    const std::string block =
+        message("the block ", label_, label_.empty() ? "" : " ", "at byte ", at, " announces ", bytes, " bytes");
+    const std::int64_t end = at + mark_bytes + bytes;
+    const std::int64_t reversed = byte_order::reversed(mark(at));
+    if (reversed < bytes && reversed + 2 * mark_bytes <= file_.length() - at &&
+        mark(at + mark_bytes + reversed) == mark(at)) {
+        refuse(message(block, ", or ", reversed, " in the other byte order, while the file begins as ", name_of(order_),
+                       "; it mixes byte orders and must be written anew"));
+    }
+    if (end + mark_bytes > file_.length()) {
+        refuse(message("too short: ", block, " and would end at byte ", end + mark_bytes,
+                       ", but the file ends at byte ", file_.length(),
+                       "; it is truncated, or its marks are corrupted"));
+    }
+    refuse(
+        message(block, ", but the mark that closes it at byte ", end, " says ", mark(end), "; the file is corrupted"));
+}
+
+std::int64_t GadgetBlocks::length_at(std::int64_t at, std::span<const std::int64_t> likely) const {
+    if (file_.length() - at < 2 * mark_bytes) {
+        refuse(message("too short: a block begins at byte ", at,
+                       " and takes at least 8 bytes, but the file ends at byte ", file_.length()));
+    }
+    std::int64_t bytes = mark(at);
+    for (const std::int64_t wide : likely) {
+        if (wide >> 32 != 0 && static_cast<std::uint32_t>(wide) == bytes && closes(at, wide)) {
+            return wide;
+        }
+    }
+    if (!closes(at, bytes)) {
+        refuse_block(at, bytes);
+    }
+    return bytes;
+}
+
+// Stops before the block that the label announces.
+std::string GadgetBlocks::next_label() {
+    label_ = "label";
+    const std::int64_t bytes = length_at(at_, {});
+    if (bytes != label_record) {
+        refuse(message("at byte ", at_, " a block of 8 bytes with a label was expected, but it takes ", bytes,
+                       "; the file is corrupted"));
+    }
+    std::array<char, 4> text{};
+    file_.read_into<char>(at_ + mark_bytes, text);
+    at_ += label_record + 2 * mark_bytes;
+    std::string label(text.begin(), text.end());
+    std::replace_if(
+        label.begin(), label.end(), [](char c) { return c < ' ' || c > '~'; }, '?');
+    return label.substr(0, label.find_last_not_of(' ') + 1);
+}
+
+std::optional<GadgetBlock> GadgetBlocks::next(std::span<const std::int64_t> likely) {
+    if (at_ == file_.length()) {
+        return std::nullopt;
+    }
+    label_ = format_ == 2 ? next_label() : "";
+    const std::int64_t bytes = length_at(at_, likely);
+    GadgetBlock block{label_, at_ + mark_bytes, bytes};
+    at_ += bytes + 2 * mark_bytes;
+    return block;
+}
+
+} // namespace kith::io
