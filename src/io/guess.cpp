@@ -3,13 +3,13 @@
 #include "io/guess.hpp"
 
 #include "io/byte_order.hpp"
+#include "io/text_fields.hpp"
 
 #include "support/message.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <charconv>
 #include <optional>
 #include <string_view>
 #include <vector>
@@ -40,6 +40,8 @@ constexpr std::array<Signature, 12> signatures = {{
     {"\xd0\xd0\xc0\xc0\xce\xda\xde\xfa", "this looks like a Rockstar binary halo catalogue, which holds no particles"},
     {"CDF", "this looks like netCDF, which is not read"},
 }};
+
+constexpr string_view ahf_line = "#ID(1)";
 
 std::optional<std::string> by_signature(const FileStart& start) {
     for (const Signature& signature : signatures) {
@@ -89,46 +91,23 @@ std::vector<string_view> lines_of(string_view text, std::size_t most) {
     return lines;
 }
 
-bool is_text(string_view text) {
-    return !text.empty() && std::none_of(text.begin(), text.end(), [](char c) {
-        const auto byte = static_cast<unsigned char>(c);
-        return byte < 32 && !std::isspace(byte);
-    });
-}
-
-// The numbers of a line of numbers separated by blanks; nothing if anything else is in it.
-std::vector<double> numbers_in(string_view line) {
-    std::vector<double> numbers;
-    const char* at = line.data();
-    const char* const end = line.data() + line.size();
-    while (true) {
-        while (at != end && (*at == ' ' || *at == '\t' || *at == '\r')) {
-            ++at;
-        }
-        if (at == end) {
-            return numbers;
-        }
-        double value = 0;
-        const auto [after, failure] = std::from_chars(at, end, value);
-        if (failure != std::errc() || (after != end && *after != ' ' && *after != '\t' && *after != '\r')) {
-            return {};
-        }
-        numbers.push_back(value);
-        at = after;
-    }
+// How many numbers a line of numbers separated by blanks holds; 0 if anything else is in it.
+int count_numbers(string_view line) {
+    bool numbers = true;
+    double value = 0;
+    const int fields = for_each_field(line, Separator::blanks,
+                                      [&](int, string_view field) { numbers = numbers && parse_number(field, value); });
+    return numbers ? fields : 0;
 }
 
 std::optional<std::string> by_lines_of_numbers(const std::vector<string_view>& lines) {
-    std::vector<std::size_t> widths;
+    std::vector<int> widths;
     widths.reserve(lines.size());
     for (const string_view line : lines) {
-        widths.push_back(numbers_in(line).size());
-    }
-    if (widths.size() >= 4 && widths[0] == 3 && widths[1] == 1 && widths[2] == 1 && widths[3] == 1) {
-        return "this looks like Tipsy ASCII, which is not read yet";
+        widths.push_back(count_numbers(line));
     }
     // The last line may have been cut off by the window.
-    if (widths.size() >= 3 && std::all_of(widths.begin(), widths.end() - 1, [](std::size_t w) { return w == 1; })) {
+    if (widths.size() >= 3 && std::all_of(widths.begin(), widths.end() - 1, [](int w) { return w == 1; })) {
         return "this looks like an ASCII Tipsy array (.grp and the like), which holds one property and no positions";
     }
     return std::nullopt;
@@ -137,11 +116,9 @@ std::optional<std::string> by_lines_of_numbers(const std::vector<string_view>& l
 std::string describe_text(string_view text) {
     const std::vector<string_view> lines = lines_of(text, 16);
     const string_view first = lines.front();
-    if (first.starts_with("#ID(1)")) {
-        return "this looks like an AHF halo catalogue, which holds no particles";
-    }
-    if (first.starts_with("#ID DescID") || first.starts_with("#scale(0)")) {
-        return "this looks like a Rockstar halo catalogue, which holds no particles";
+    if (is_halo_catalogue(text)) {
+        return message("this looks like ", first.starts_with(ahf_line) ? "an AHF" : "a Rockstar",
+                       " halo catalogue, which holds no particles");
     }
     if (const auto numbers = by_lines_of_numbers(lines)) {
         return *numbers;
@@ -155,13 +132,23 @@ std::string describe_text(string_view text) {
     if (lines.size() >= 3 && std::all_of(lines.begin(), lines.end() - 1, assigns)) {
         return "this looks like a parameter file (name = value), which holds no particles";
     }
-    if (first.find(',') != string_view::npos) {
-        return "this looks like comma-separated text, which is not read yet";
-    }
-    return "this is text of an unknown kind, which is not read";
+    return "this is text, but it does not begin like a table of points: at most one line of names, then rows of as "
+           "many "
+           "numbers each, two at least";
 }
 
 } // namespace
+
+bool is_text(string_view text) {
+    return !text.empty() && std::none_of(text.begin(), text.end(), [](char c) {
+        const auto byte = static_cast<unsigned char>(c);
+        return byte < 32 && !std::isspace(byte);
+    });
+}
+
+bool is_halo_catalogue(string_view text) {
+    return text.starts_with(ahf_line) || text.starts_with("#ID DescID") || text.starts_with("#scale(0)");
+}
 
 std::string describe_unread(const FileStart& start) {
     if (start.file_length == 0) {

@@ -18,7 +18,8 @@ namespace kith::io {
 namespace {
 
 // Formats with a signature first, those recognised by plausibility last.
-constexpr std::array<const Reader*, 4> table = {&hdf5_reader, &npy_reader, &gadget_reader, &tipsy_reader};
+constexpr std::array table = {&hdf5_reader,  &npy_reader,         &gadget_reader,
+                              &tipsy_reader, &tipsy_ascii_reader, &table_reader};
 
 std::string known_formats() {
     std::string names;

@@ -360,7 +360,6 @@ struct Foreign {
 };
 
 constexpr Foreign foreign[] = {
-    {"tipsy/run99.ascii", "Tipsy ASCII"},
     {"tipsy/tiny.000640.amiga.grp", "binary Tipsy auxiliary array (3298 values of 4 bytes)"},
     {"tipsy/tiny.000640.iord", "binary Tipsy auxiliary array (3298 values of 4 bytes)"},
     {"tipsy/tiny.000832.amiga.grp", "binary Tipsy auxiliary array (3344 values of 4 bytes)"},
@@ -371,8 +370,10 @@ constexpr Foreign foreign[] = {
     {"expected/lambs30K_density_NBodyShopFOF_b0.2_m20.grp", "ASCII Tipsy array"},
     {"halocat/halotools_rockstar_hlist_0.07812.list", "Rockstar halo catalogue"},
     {"halocat/rockstar_out_13.list", "Rockstar halo catalogue"},
+    {"halocat/rockstar_out_14.list", "Rockstar halo catalogue"},
+    {"halocat/rockstar_halos_14.0.bin", "Rockstar binary halo catalogue"},
     {"halocat/rockstar_halos_13.1.bin", "Rockstar binary halo catalogue"},
-    {"particles/amuse_plummer16k.in", "not read"},
+    {"particles/amuse_plummer16k.in", "does not begin like a table of points"},
     {"particles/corrfunc_Mr19_rdcz.ff", "Fortran records (little-endian, the first of 20 bytes)"},
     {"particles/hfof_cosmo32768.u16", "no known format"},
     {"pointcloud/autzen_trim_7.las", "LAS"},
