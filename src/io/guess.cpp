@@ -26,9 +26,7 @@ struct Signature {
     string_view description;
 };
 
-constexpr std::array<Signature, 12> signatures = {{
-    {"ply\n", "this looks like a PLY point cloud or mesh, which is not read yet"},
-    {"ply\r", "this looks like a PLY point cloud or mesh, which is not read yet"},
+constexpr std::array<Signature, 10> signatures = {{
     {"LASF", "this looks like a LAS or LAZ point cloud, which is not read"},
     {"# .PCD", "this looks like a PCD point cloud, which is not read"},
     {"VERSION .7", "this looks like a PCD point cloud, which is not read"},

@@ -18,7 +18,7 @@ namespace kith::io {
 namespace {
 
 // Formats with a signature first, those recognised by plausibility last.
-constexpr std::array table = {&hdf5_reader,  &npy_reader,         &gadget_reader,
+constexpr std::array table = {&hdf5_reader,  &npy_reader,         &ply_reader,  &gadget_reader,
                               &tipsy_reader, &tipsy_ascii_reader, &table_reader};
 
 std::string known_formats() {

@@ -42,6 +42,7 @@ struct Reader {
 extern const Reader gadget_reader;
 extern const Reader hdf5_reader;
 extern const Reader npy_reader;
+extern const Reader ply_reader;
 extern const Reader table_reader;
 extern const Reader tipsy_ascii_reader;
 extern const Reader tipsy_reader;

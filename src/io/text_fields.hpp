@@ -2,7 +2,10 @@
 #pragma once
 
 #include <charconv>
+#include <cmath>
 #include <string_view>
+#include <system_error>
+#include <type_traits>
 
 namespace kith::io {
 
@@ -57,12 +60,22 @@ int for_each_field(std::string_view line, Separator separator, const Use& use) {
     }
 }
 
-/// Whether all of the field is one number that Number can hold; a plus sign in front is allowed.
+/// Whether all of the field is one number that Number can hold; a plus sign in front is allowed. Numbers too small for a
+/// floating-point type are rounded, to 0 in the end.
 template <class Number>
 bool parse_number(std::string_view field, Number& value) {
     const bool plus = field.size() > 1 && field.front() == '+' && field[1] != '-';
+    const char* const begin = field.data() + (plus ? 1 : 0);
     const char* const end = field.data() + field.size();
-    const auto [stop, failure] = std::from_chars(field.data() + (plus ? 1 : 0), end, value);
+    const auto [stop, failure] = std::from_chars(begin, end, value);
+    if constexpr (std::is_floating_point_v<Number>) {
+        long double exact = 0;
+        if (failure == std::errc::result_out_of_range && stop == end &&
+            std::from_chars(begin, end, exact).ec == std::errc() && std::abs(exact) < 1) {
+            value = static_cast<Number>(exact);
+            return true;
+        }
+    }
     return failure == std::errc() && stop == end;
 }
 

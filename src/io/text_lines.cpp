@@ -19,7 +19,7 @@ bool TextLines::load() {
         return false;
     }
     if (buffer_.empty()) {
-        buffer_.resize(buffer_bytes);
+        buffer_.resize(rest);
     }
     std::memmove(buffer_.data(), buffer_.data() + at_, end_ - at_);
     end_ -= at_;

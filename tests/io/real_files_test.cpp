@@ -381,7 +381,6 @@ constexpr Foreign foreign[] = {
     {"pointcloud/bunny.pcd", "PCD"},
     {"pointcloud/office1.pcd", "PCD"},
     {"pointcloud/milk_cartoon_all_small_clorox.pcd", "PCD"},
-    {"pointcloud/igea.ply", "PLY"},
     {"pointcloud/stanford_bunny.obj", "OBJ"},
 };
 

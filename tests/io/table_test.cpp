@@ -94,6 +94,7 @@ TEST_F(Table, NumbersAtTheEdge) {
     EXPECT_EQ(at(s.positions, 5), -std::numeric_limits<double>::infinity());
     EXPECT_EQ(at(s.positions, 6), 0.1);
     EXPECT_EQ(at(s.positions, 7), 123456789012345678901234567890.0);
+    EXPECT_EQ(at(read("1,2\n-1e-400,3\n").positions, 2), 0);
     refused("1,2\n1e400,3\n", {"line 2, column 1", "'1e400'", "float64"});
 }
 

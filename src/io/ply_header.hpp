@@ -1,0 +1,48 @@
+// The header of a PLY file: elements, their counts, and the properties of each.
+//
+// Lines of text: `ply`, `format ascii|binary_little_endian|binary_big_endian 1.0`, then elements in the order of their
+// data, `element NAME COUNT`, each followed by its properties, `property TYPE NAME` or `property list TYPE TYPE NAME`;
+// `comment` and `obj_info` anywhere; at last `end_header`.
+#pragma once
+
+#include "io/input_file.hpp"
+
+#include <bit>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace kith::io {
+
+struct PlyProperty {
+    std::string name;
+    char kind = 'f';        ///< f, i, u: floating-point, signed, unsigned
+    std::int64_t bytes = 4; ///< of a value
+    bool list = false;
+    std::int64_t at = 0; ///< within a binary record without lists
+
+    [[nodiscard]] bool is_float32() const noexcept { return kind == 'f' && bytes == 4; }
+};
+
+struct PlyElement {
+    std::string name;
+    std::int64_t count = 0;
+    std::vector<PlyProperty> properties;
+
+    [[nodiscard]] bool has_lists() const noexcept;
+    [[nodiscard]] std::int64_t record_bytes() const noexcept; ///< of a binary record without lists
+    [[nodiscard]] const PlyProperty* find(const std::string& wanted) const noexcept;
+};
+
+struct PlyHeader {
+    std::optional<std::endian> order; ///< nothing: ascii
+    std::vector<PlyElement> elements;
+    std::int64_t data_offset = 0;
+    std::int64_t data_line = 0; ///< number of the first line after the header
+};
+
+/// Throws Error(file), naming the line, for what is no such header.
+[[nodiscard]] PlyHeader read_ply_header(const InputFile& file);
+
+} // namespace kith::io
