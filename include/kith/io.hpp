@@ -92,6 +92,12 @@ struct ReadOptions {
 [[nodiscard]] SnapshotHeader read_header(const std::filesystem::path& path);
 [[nodiscard]] Snapshot read_snapshot(const std::filesystem::path& path, const ReadOptions& options = {});
 
+/// A Tipsy auxiliary array (.grp, .iord, .den, ...), ASCII or binary of either byte order: one value for each particle of
+/// a snapshot, in its order (gas, dark, star); of reals also vectors of three, one a row. Binary files do not say whether
+/// their numbers are whole; 4 bytes are read as int32 or float32. Throws Error(file) if the content does not fit its count.
+[[nodiscard]] std::vector<std::int64_t> read_tipsy_integers(const std::filesystem::path& path);
+[[nodiscard]] RealArray read_tipsy_reals(const std::filesystem::path& path);
+
 /// What made an output. Every writer stores it.
 struct Provenance {
     std::string program;                           ///< "kith 0.1.0"
