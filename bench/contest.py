@@ -116,7 +116,8 @@ class Input:
             numpy.save(path, points)
             return path, period
         # Points made by an older text of the generators are not found again.
-        text = b"".join((HERE / name).read_bytes() for name in ("point_sets.py", "cosmic_box.py"))
+        sources = [HERE / "point_sets.py", *sorted(pathlib.Path(point_sets.datasets.__file__).parent.glob("*.py"))]
+        text = b"".join(source.read_bytes() for source in sources)
         stem = f"{workload.points}-{count}-{workload.d}d-{workload.dtype}-{seed}-{zlib.crc32(text):08x}"
         path, period_path = cache / f"{stem}.npy", cache / f"{stem}.period"
         if not period_path.exists():

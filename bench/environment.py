@@ -33,6 +33,16 @@ def require(*modules):
         sys.exit(f"{pathlib.Path(sys.argv[0]).name}: this Python has no {missing[0]}; run bench/compare.py --install once")
 
 
+def datasets():
+    """kith.datasets as it is in this clone, without the rest of kith, which need not be built: the module kith_datasets."""
+    name, folder = "kith_datasets", ROOT / "python" / "kith" / "datasets"
+    if name not in sys.modules:
+        found = importlib.util.spec_from_file_location(name, folder / "__init__.py", submodule_search_locations=[str(folder)])
+        sys.modules[name] = importlib.util.module_from_spec(found)
+        found.loader.exec_module(sys.modules[name])
+    return sys.modules[name]
+
+
 def install(more=()):
     """Makes the virtual environment. What cannot be had is named and left out. Returns the names of what is missing."""
     if not (VENV / "bin" / "pip").exists():

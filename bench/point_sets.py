@@ -3,25 +3,21 @@
 make(name, count, dimension, dtype, seed) gives a PointSet: points in no order (all are shuffled), and the period of the
 box they lie in, 0 for open space. The sets and where they come from:
 
-  uniform          the unit box
-  gaussian         one normal distribution
-  lattice          integer coordinates: ties everywhere
-  clustered        3/10 uniform, 7/10 in halos: dn/dm ~ m^-1.9, Navarro-Frenk-White profiles (ApJ 462, 563) of
-                   concentration 8 and mean density 200
-  soneira_peebles  a hierarchy of clumps within clumps (AJ 83, 845): 4 in each, 1.9 times smaller
-  hilly            the Gaussian mixture of the CLOVER paper, section 4.1.2: uniform over the ground, heights around 1000
-                   random peaks
-  duplicates       nine tenths of the points share a hundredth as many places, the densest place holds a hundredth
-  cosmic           a simulated universe today (cosmic_box.py), 3-D
+  uniform, gaussian, lattice, clustered, soneira_peebles, duplicates
+                   those of kith.datasets
+  hilly            its hills
+  cosmic           its cosmic_box, in the unit box: a simulated universe today, 3-D
 and files of real points (FILES), where the folder of test data is present; or the path of any .npy file.
 """
 
 import os
 import pathlib
-import types
 from typing import NamedTuple
 
+import environment
 import numpy
+
+datasets = environment.datasets()
 
 SHARED_DATA = pathlib.Path(os.environ.get("KITH_SHARED_DATA") or
                            pathlib.Path(__file__).resolve().parents[2] / "shared" / "data")
@@ -32,98 +28,19 @@ class PointSet(NamedTuple):
     period: float
 
 
-def _wrapped(places, dtype):
-    points = (places - numpy.floor(places)).astype(dtype)
-    points[points >= 1] = 0  # what rounding lifted onto the upper edge
-    return PointSet(points, 1.0)
-
-
-def _directions(random, count, dimension):
-    normals = random.standard_normal((count, dimension))
-    return normals / numpy.linalg.norm(normals, axis=1, keepdims=True)
-
-
-def uniform(random, count, dimension, dtype):
-    return PointSet(random.random((count, dimension), dtype=dtype), 1.0)
-
-
-def gaussian(random, count, dimension, dtype):
-    return PointSet(random.standard_normal((count, dimension), dtype=dtype), 0.0)
-
-
-def lattice(random, count, dimension, dtype):
-    side = int(numpy.ceil(count ** (1 / dimension)))
-    while side**dimension < count:
-        side += 1
-    sites = random.permutation(side**dimension)[:count]
-    return PointSet(numpy.stack(numpy.unravel_index(sites, (side,) * dimension), axis=1).astype(dtype), float(side))
-
-
-def clustered(random, count, dimension, dtype):
-    smallest, concentration, overdensity = 20.0, 8.0, 200.0
-    largest = max(smallest, count / 20)
-    in_halos = count - count * 3 // 10
-    members = numpy.empty(0, dtype=numpy.int64)
-    while members.sum() < in_halos:
-        draws = random.random(max(16, in_halos // 50))
-        masses = smallest * (1 - draws * (1 - (largest / smallest) ** -0.9)) ** (-1 / 0.9)
-        members = numpy.append(members, numpy.ceil(masses).astype(numpy.int64))
-    halo = numpy.repeat(numpy.arange(len(members)), members)[:in_halos]
-
-    def enclosed(x):
-        return numpy.log1p(x) - x / (1 + x)
-
-    radii = numpy.linspace(0, concentration, 4097)
-    shares = random.random(in_halos) * enclosed(concentration)
-    radius = numpy.interp(shares, enclosed(radii), radii) / concentration
-    virial_radius = (members / (overdensity * count) * 3 / (4 * numpy.pi)) ** (1 / dimension)
-    places = random.random((len(members), dimension))[halo]
-    places += (radius * virial_radius[halo])[:, None] * _directions(random, in_halos, dimension)
-    return _wrapped(numpy.concatenate((random.random((count - in_halos, dimension)), places)), dtype)
-
-
-def soneira_peebles(random, count, dimension, dtype):
-    in_each, shrink, radius = 4, 1.9, 0.25
-    levels = max(1, int(numpy.log(max(count / 16, 1)) / numpy.log(in_each)))
-    places = random.random((-(-count // in_each**levels), dimension))
-    for _ in range(levels):
-        places = numpy.repeat(places, in_each, axis=0)
-        distance = radius * random.random(len(places)) ** (1 / dimension)
-        places += distance[:, None] * _directions(random, len(places), dimension)
-        radius /= shrink
-    return _wrapped(random.permutation(places)[:count], dtype)
-
-
-def hilly(random, count, dimension, dtype):
-    places = random.uniform(-1000, 1000, (count, dimension))
-    peaks = random.uniform(-1000, 1000, 1000)
-    places[:, -1] = peaks[random.integers(len(peaks), size=count)] + 100 * random.standard_normal(count)
-    return PointSet(places.astype(dtype), 0.0)
-
-
-def duplicates(random, count, dimension, dtype):
-    sites = random.random((max(1, count // 100), dimension))
-    places = sites[random.integers(len(sites), size=count)]
-    alone = random.random(count) < 0.1
-    places[alone] = random.random((int(alone.sum()), dimension))
-    places[:count // 100] = 0.5
-    return _wrapped(places, dtype)
-
-
-def cosmic(random, count, dimension, dtype):
-    """A random choice from the smallest box that has as many particles."""
-    import cosmic_box
-
+def _cosmic(count, dimension, seed, dtype):
+    """A random choice from the smallest box that has as many particles, in the unit box."""
     side = max(2, round(count ** (1 / 3)))
     side += side**3 < count
     if dimension != 3 or side > 160:
         raise ValueError("cosmic boxes are 3-D and have at most 160^3 = 4,096,000 points here")
-    arguments = types.SimpleNamespace(n=side, box=float(side), seed=2018, steps=40, start_redshift=49.0, backend="numpy")
-    _, positions, _ = cosmic_box.simulate(arguments, lambda step, a: None, cosmic_box.Cosmology())
-    return _wrapped(positions[random.permutation(len(positions))[:count]] / side, dtype)
+    random = numpy.random.default_rng([seed, dimension])
+    positions = datasets.cosmic_box(side, dtype=numpy.float64).positions
+    chosen = positions[random.permutation(len(positions))[:count]]
+    return random.permutation(datasets.random_points.wrapped(chosen / side, dtype))
 
 
-SETS = {make.__name__: make for make in (uniform, gaussian, lattice, clustered, soneira_peebles, hilly, duplicates, cosmic)}
+SETS = ("uniform", "gaussian", "lattice", "clustered", "soneira_peebles", "hilly", "duplicates", "cosmic")
 
 
 def _tipsy_dark(path):
@@ -202,10 +119,12 @@ def _from_file(path, read, dtype, seed):
 
 
 def make(name, count, dimension, dtype, seed=1):
+    if name == "cosmic":
+        return PointSet(_cosmic(count, dimension, seed, dtype), 1.0)
     if name in SETS:
-        random = numpy.random.default_rng([seed, dimension])
-        points, period = SETS[name](random, count, dimension, numpy.dtype(dtype))
-        return PointSet(random.permutation(points), period)
+        name = "hills" if name == "hilly" else name
+        points = datasets.POINT_SETS[name](count, dimension, seed=seed, dtype=dtype)
+        return PointSet(points, datasets.box_of(name, count, dimension) or 0.0)
     if name in FILES:
         path, read = FILES[name]
         if name not in files_present():

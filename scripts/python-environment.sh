@@ -5,7 +5,7 @@
 set -eu
 
 folder=$1
-packages="nanobind>=2.4 scikit-build-core>=0.10 numpy scipy pytest hypothesis h5py pandas jax"
+packages="nanobind>=2.4 scikit-build-core>=0.10 numpy scipy pytest hypothesis h5py pandas matplotlib astropy jax"
 
 say() { echo "python-environment: $*" >&2; }
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Positions of a simulated universe today (../cosmic_box.py, on the GPU by CuPy) as raw float32, for bench_gpu --positions.
+"""A simulated universe today (kith.datasets.cosmic_box, on the GPU by CuPy) as raw float32, for bench_gpu --positions.
 
 The width of the periodic box is 1; the particles are in random order. 256^3 particles take less than a minute on a large
 GPU, most of it for the random numbers and the copies.
@@ -13,7 +13,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 
 import numpy
 
-import cosmic_box
+import environment
 
 
 def main():
@@ -25,10 +25,9 @@ def main():
     chosen = parser.parse_args()
     if chosen.n < 2 or chosen.steps < 1:
         parser.error("--n must be 2 or more, --steps 1 or more")
-    arguments = argparse.Namespace(n=chosen.n, box=float(chosen.n), seed=2018, steps=chosen.steps, start_redshift=49.0,
-                                   backend=chosen.backend)
-    _, positions, _ = cosmic_box.simulate(arguments, lambda step, a: None, cosmic_box.Cosmology())
-    points = (positions / positions.dtype.type(chosen.n)).astype(numpy.float32)
+    universe = environment.datasets().cosmic_box(chosen.n, steps=chosen.steps, backend=chosen.backend, dtype="float64")
+    positions = universe.positions.get() if chosen.backend == "cupy" else universe.positions
+    points = (positions / chosen.n).astype(numpy.float32)
     points[(points >= 1) | (points < 0)] = 0  # what rounding lifted over an edge
     numpy.random.default_rng(1).permutation(points).tofile(chosen.output)
     return 0

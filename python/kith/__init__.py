@@ -7,7 +7,11 @@ arrays of the same library. Answers are exact and the same bits whatever the num
 >>> points = numpy.random.default_rng(1).random((10_000, 3), dtype=numpy.float32)
 >>> distances, indices = kith.knn(points, 8, box=1)
 >>> labels = kith.fof(points, b=0.2, box=1)
+
+`kith.datasets` makes points to try things on.
 """
+
+import importlib
 
 from kith import _core
 from kith._core import Box
@@ -18,3 +22,16 @@ from kith.search import Tree, knn
 Cancelled: type[RuntimeError] = getattr(_core, "Cancelled")
 __version__ = _core.version
 __all__ = ["Box", "Cancelled", "Catalogue", "Snapshot", "Tree", "fof", "knn", "read", "read_header", "write_catalogue"]
+
+_ON_DEMAND = ("datasets",)
+
+
+def __getattr__(name):
+    """Modules that only some programs use are loaded when they are named."""
+    if name in _ON_DEMAND:
+        return importlib.import_module(f"kith.{name}")
+    raise AttributeError(f"module 'kith' has no attribute {name!r}")
+
+
+def __dir__():
+    return sorted({*globals(), *_ON_DEMAND})

@@ -8,7 +8,7 @@ import numpy
 
 from kith import _arrays, _core
 from kith._arrays import AnyArray, BoxLike, ProgressLike
-from kith.search import Tree, unpacked
+from kith.search import Tree, is_snapshot, unpacked
 
 _SCALARS = ("count", "mass", "inertia_radius", "largest_radius", "wide")
 _VECTORS = ("centre", "lower", "upper")
@@ -70,9 +70,8 @@ def fof(points: AnyArray, linking_length: float | None = None, *, b: float | Non
     >>> halos.centre.tolist()
     [[0.0, 0.5]]
     """
-    from kith.files import Snapshot
     uniform_mass = None
-    if isinstance(points, Snapshot):
+    if is_snapshot(points):
         snapshot = points
         velocities = snapshot.velocities if velocities is None else velocities
         if masses is None:

@@ -23,8 +23,8 @@ def knn(points: AnyArray, k: int, queries: AnyArray | None = None, *, box: BoxLi
     ----------
     points : array, shape (n, d)
         The points that are searched, float32 or float64, d from 2 to 8, with any strides, of NumPy or a library that
-        speaks DLPack (CuPy, PyTorch, JAX). Integers are taken as float64. A `kith.Snapshot` stands for its positions
-        and its box.
+        speaks DLPack (CuPy, PyTorch, JAX). Integers are taken as float64. A `kith.Snapshot`, or what has the same
+        attributes, stands for its positions and its box.
     k : int
         How many neighbours, 1 or more. More than there are points leaves the rest of each row empty.
     queries : array, shape (m, d), optional
@@ -225,10 +225,14 @@ class Rows:
         return finished[0] if len(finished) == 1 else tuple(finished)
 
 
+def is_snapshot(points):
+    """Whether these are a `kith.Snapshot`, or what has the same attributes, such as a `kith.datasets.CosmicBox`."""
+    return hasattr(points, "positions") and hasattr(points, "box")
+
+
 def unpacked(points, box):
     """A snapshot's positions, and its box if no other is given."""
-    from kith.files import Snapshot
-    if isinstance(points, Snapshot):
+    if is_snapshot(points):
         return points.positions, points.box if box is None else box
     return points, box
 
