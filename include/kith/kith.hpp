@@ -1,7 +1,9 @@
 // All of kith's core: trees, neighbours, groups, catalogues. File input and output is in <kith/io.hpp>.
 #pragma once
 
+#include <kith/async.hpp>
 #include <kith/catalogue.hpp>
+#include <kith/device_status.hpp>
 #include <kith/error.hpp>
 #include <kith/execution.hpp>
 #include <kith/fof.hpp>

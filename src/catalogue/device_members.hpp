@@ -6,6 +6,7 @@
 #pragma once
 
 #include "catalogue/member_kernel.hpp"
+#include "cuda/device_context.hpp"
 #include "cuda/device_wide.hpp"
 #include "cuda/launch.hpp"
 

@@ -3,55 +3,11 @@
 #include <kith/error.hpp>
 
 #include "cuda/device_context.hpp"
-#include "support/dimension.hpp"
-#include "support/message.hpp"
+#include "cuda/instances.hpp"
 
 #include <string>
-#include <utility>
 
 namespace kith::detail::inline KITH_GPU {
-
-namespace {
-
-constexpr bool dimension_is_on_device(int dimension) {
-    return dimension >= 2 && dimension <= max_dimension && ((KITH_CUDA_DIMENSION_MASK >> dimension) & 1) != 0;
-}
-
-/// Calls function.operator()<T, D>() for the points' type and dimension.
-template <class Function>
-void with_instance(DType dtype, int dimension, const Function& function) {
-    with_dtype(dtype, [&]<Coordinate T>(T) {
-        [&]<int... D>(std::integer_sequence<int, D...>) {
-            const auto attempt = [&]<int Each>(std::integral_constant<int, Each>) {
-                if constexpr (dimension_is_on_device(Each)) {
-                    if (dimension == Each) {
-                        function.template operator()<T, Each>();
-                    }
-                }
-            };
-            (attempt(std::integral_constant<int, D + 2>{}), ...);
-        }
-        (std::make_integer_sequence<int, max_dimension - 1>{});
-    });
-}
-
-/// Where comparing all with all beats building a tree, by the instructions that both are expected to take, not by a
-/// measurement: a warp compares a query with 32 points in about 20, while a tree is some forty kernels, however small.
-bool brute_force_pays(const PointsView& points, const PointsView* queries) {
-    constexpr std::int64_t most_pairs = std::int64_t{1} << 27;
-    const std::int64_t rows = queries != nullptr ? queries->count() : points.count();
-    return rows * points.count() <= most_pairs;
-}
-
-void require_same_device(const PointsView& view, const Execution& execution, const char* what) {
-    if (view.device().kind == DeviceKind::cuda && view.device() != execution.device) {
-        throw Error(ErrorKind::invalid_argument,
-                    message(what, " are in the memory of GPU ", view.device().index, ", but the call runs on GPU ",
-                            execution.device.index, "; run it there or copy them"));
-    }
-}
-
-} // namespace
 
 void require_device(int dimension) {
     if (dimension_is_on_device(dimension)) {
@@ -98,8 +54,9 @@ Engine search_points_on_device(const PointsView& points, const PointsView* queri
         require_same_device(*queries, execution, "queries");
     }
     const Engine asked = call.options.engine;
-    const bool all_pairs =
-        asked == Engine::brute_force || (asked == Engine::automatic && brute_force_pays(points, queries));
+    const bool all_pairs = asked == Engine::brute_force ||
+                           (asked == Engine::automatic &&
+                            brute_force_pays(points.count(), queries != nullptr ? queries->count() : points.count()));
     DeviceContext context(execution);
     with_instance(points.dtype(), points.dimension(), [&]<Coordinate T, int D>() {
         if (all_pairs) {
@@ -126,7 +83,7 @@ FofSummary label_points_on_device(const PointsView& points, const Box& box, Link
                                   const Execution& execution) {
     require_same_device(points, execution, "points");
     const bool all_pairs = options.engine == Engine::brute_force ||
-                           (options.engine == Engine::automatic && brute_force_pays(points, nullptr));
+                           (options.engine == Engine::automatic && brute_force_pays(points.count(), points.count()));
     DeviceContext context(execution);
     FofSummary result;
     with_instance(points.dtype(), points.dimension(), [&]<Coordinate T, int D>() {

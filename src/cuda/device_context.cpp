@@ -5,7 +5,6 @@
 #include "support/message.hpp"
 
 #include <algorithm>
-#include <string_view>
 
 #if !defined(KITH_EMULATE_CUDA)
 #include <nvtx3/nvToolsExt.h>
@@ -29,56 +28,10 @@ void pop_range() {
 
 } // namespace
 
-void check_cuda(cudaError_t error, const char* what) {
-    if (error == cudaSuccess) {
-        return;
-    }
-    (void)cudaGetLastError(); // what can be forgotten is
-    const std::string_view says = cudaGetErrorString(error);
-    if (error == cudaErrorMemoryAllocation) {
-        throw Error(ErrorKind::out_of_memory,
-                    message("out of memory on the GPU: ", std::string_view(what), ": ", says));
-    }
-    throw Error(ErrorKind::device, message("the GPU failed: ", std::string_view(what), ": ", says));
-}
-
-DeviceSpan::DeviceSpan(int device) {
-    int devices = 0;
-    const cudaError_t error = cudaGetDeviceCount(&devices);
-    if (error != cudaSuccess || devices == 0) {
-        (void)cudaGetLastError();
-        throw Error(ErrorKind::device,
-                    message("there is no GPU to run on (the CUDA runtime says: ",
-                            error == cudaSuccess ? "no device" : std::string_view(cudaGetErrorString(error)),
-                            "); run on the CPU instead"));
-    }
-    if (device < 0 || device >= devices) {
-        throw Error(ErrorKind::device,
-                    message("GPU ", device, " was asked for; there are ", devices, ", numbered from 0"));
-    }
-    check_cuda(cudaGetDevice(&before_), "asking for the current device");
-    changed_ = before_ != device;
-    if (changed_) {
-        check_cuda(cudaSetDevice(device), "choosing the device");
-    }
-    (void)cudaGetLastError(); // the caller's, who may have dealt with it: not ours to report
-}
-
-DeviceSpan::~DeviceSpan() {
-    if (changed_) {
-        (void)cudaSetDevice(before_);
-    }
-}
-
-DeviceContext::DeviceContext(const Execution& execution)
-    : execution_(execution), span_(execution.device.index), stream_(execution.stream),
-      memory_(std::make_shared<DeviceMemory>(execution)) {
-    check_cuda(cudaDeviceGetAttribute(&multiprocessors_, cudaDevAttrMultiProcessorCount, execution.device.index),
-               "asking for the number of multiprocessors");
-}
+DeviceContext::DeviceContext(const Execution& execution) : DeviceWork(execution), progress_(execution.progress) {}
 
 DeviceContext::~DeviceContext() {
-    (void)cudaStreamSynchronize(stream_); // if the call failed: nothing may use the caller's memory any more
+    (void)cudaStreamSynchronize(stream()); // if the call failed: nothing may use the caller's memory any more
     for (const Stage& stage : stages_) {
         for (const cudaEvent_t event : {stage.begin, stage.end}) {
             if (event != nullptr) {
@@ -86,7 +39,7 @@ DeviceContext::~DeviceContext() {
             }
         }
     }
-    memory_->leave_stream();
+    memory()->leave_stream();
 }
 
 void DeviceContext::begin_stage(const char* name) {
@@ -95,16 +48,16 @@ void DeviceContext::begin_stage(const char* name) {
     check_cuda(cudaEventCreate(&stage.begin), "making an event");
     check_cuda(cudaEventCreate(&stage.end), "making an event");
     done(0);
-    memory_->ledger().restart_peak();
-    check_cuda(cudaEventRecord(stage.begin, stream_), "recording an event");
+    memory()->ledger().restart_peak();
+    check_cuda(cudaEventRecord(stage.begin, stream()), "recording an event");
     push_range(name);
 }
 
 void DeviceContext::end_stage() {
     pop_range();
     Stage& stage = stages_.back();
-    stage.peak_bytes = memory_->ledger().peak();
-    check_cuda(cudaEventRecord(stage.end, stream_), "recording an event");
+    stage.peak_bytes = memory()->ledger().peak();
+    check_cuda(cudaEventRecord(stage.end, stream()), "recording an event");
 }
 
 StageReports DeviceContext::take_stages() {
@@ -118,23 +71,12 @@ StageReports DeviceContext::take_stages() {
     return reports;
 }
 
-void DeviceContext::fill(void* memory, int byte, std::int64_t bytes) {
-    check_cuda(cudaMemsetAsync(memory, byte, static_cast<std::size_t>(bytes), stream_), "filling memory");
-}
-
-void DeviceContext::copy(void* to, const void* from, std::int64_t bytes) {
-    if (bytes > 0) {
-        check_cuda(cudaMemcpyAsync(to, from, static_cast<std::size_t>(bytes), cudaMemcpyDefault, stream_),
-                   "copying memory");
-    }
-}
-
 void DeviceContext::wait() {
-    check_cuda(cudaStreamSynchronize(stream_), "waiting for the stream");
+    check_cuda(cudaStreamSynchronize(stream()), "waiting for the stream");
 }
 
 void DeviceContext::done(double fraction) {
-    if (execution_.progress && !execution_.progress(stages_.back().name, fraction)) {
+    if (progress_ && !progress_(stages_.back().name, fraction)) {
         throw Error(ErrorKind::cancelled, message("cancelled during the stage '", stages_.back().name, "'"));
     }
 }

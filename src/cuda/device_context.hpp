@@ -1,4 +1,4 @@
-// What a call on a GPU carries from stage to stage: the device, the caller's stream, memory, and the account of what
+// What a call that waits carries from stage to stage: the device, the caller's stream, memory, and the account of what
 // each stage took.
 //
 // All work goes to the caller's stream. A call waits for that stream where it must know a count, and before it returns;
@@ -8,32 +8,15 @@
 #include <kith/execution.hpp>
 #include <kith/progress.hpp>
 
-#include "cuda/device_memory.hpp"
-#include "cuda/runtime.hpp"
-#include "support/denormals.hpp"
+#include "cuda/device_work.hpp"
 
 #include <cstdint>
-#include <memory>
 #include <string>
 #include <vector>
 
 namespace kith::detail::inline KITH_GPU {
 
-/// Makes a device the calling thread's, and gives it back its own at the end.
-class DeviceSpan {
-public:
-    /// Throws device if there is no such device.
-    explicit DeviceSpan(int device);
-    DeviceSpan(const DeviceSpan&) = delete;
-    DeviceSpan& operator=(const DeviceSpan&) = delete;
-    ~DeviceSpan();
-
-private:
-    int before_ = 0;
-    bool changed_ = false;
-};
-
-class DeviceContext {
+class DeviceContext : public DeviceWork {
 public:
     /// Throws device if there is none; invalid_argument for a negative budget.
     explicit DeviceContext(const Execution& execution);
@@ -52,19 +35,6 @@ public:
     /// Waits for the stream and hands out the account.
     [[nodiscard]] StageReports take_stages();
 
-    template <class T>
-    [[nodiscard]] DeviceBuffer<T> buffer(std::int64_t size) const {
-        return {memory_, size};
-    }
-    [[nodiscard]] const std::shared_ptr<DeviceMemory>& memory() const noexcept { return memory_; }
-    [[nodiscard]] cudaStream_t stream() const noexcept { return stream_; }
-    [[nodiscard]] Device device() const noexcept { return execution_.device; }
-    [[nodiscard]] int multiprocessors() const noexcept { return multiprocessors_; }
-
-    /// Sets bytes on the stream.
-    void fill(void* memory, int byte, std::int64_t bytes);
-    /// From anywhere to anywhere, host or device, on the stream; does not wait where the host's memory allows that.
-    void copy(void* to, const void* from, std::int64_t bytes);
     /// Waits for the caller's stream.
     void wait();
 
@@ -101,12 +71,7 @@ private:
     void begin_stage(const char* name);
     void end_stage();
 
-    DenormalGuard guard_; // for what the calling thread computes
-    Execution execution_;
-    DeviceSpan span_;
-    cudaStream_t stream_;
-    std::shared_ptr<DeviceMemory> memory_;
-    int multiprocessors_ = 0;
+    Progress progress_;
     std::vector<Stage> stages_;
 };
 

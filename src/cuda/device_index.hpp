@@ -3,6 +3,7 @@
 // The kernels behind it are compiled for every type and dimension on their own (src/cuda/instance.cu.in).
 #pragma once
 
+#include <kith/device_status.hpp>
 #include <kith/fof.hpp>
 #include <kith/knn.hpp>
 #include <kith/tree.hpp>
@@ -11,6 +12,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 
 namespace kith::detail::inline KITH_GPU {
@@ -23,6 +25,16 @@ struct DeviceKnnCall {
     KnnOptions options;
     const NeighborRows* rows = nullptr;
     const NeighborVisitor* visitor = nullptr;
+};
+
+/// A search that only puts work on a stream (include/kith/async.hpp). Arguments have been checked as far as the host can.
+struct DeviceKnnAsync {
+    PointsView points;
+    std::optional<PointsView> queries; ///< none: a self-search
+    Box box;
+    DeviceKnnCall call; ///< with rows
+    bool all_pairs = false;
+    DeviceStatus* status = nullptr; ///< in memory that the device can write
 };
 
 class DeviceIndex {
@@ -66,5 +78,11 @@ void search_by_tree_on_device(DeviceContext& context, const PointsView& points, 
 template <Coordinate T, int D>
 void label_all_pairs_on_device(DeviceContext& context, const PointsView& points, const Box& box, LinkingLength length,
                                std::span<std::int32_t> labels, FofSummary& result);
+
+class DeviceWork;
+
+/// Puts a search on the stream, or measures how much memory it takes.
+template <Coordinate T, int D>
+void search_async_on_device(DeviceWork& work, const DeviceKnnAsync& search);
 
 } // namespace kith::detail::inline KITH_GPU

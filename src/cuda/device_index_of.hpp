@@ -9,6 +9,7 @@
 #include "fof/linking_length.hpp"
 #include "knn/device_rows.hpp"
 #include "knn/pieces_device.hpp"
+#include "knn/search_async.hpp"
 #include "knn/search_device.hpp"
 #include "knn/visit_device.hpp"
 #include "points/place_device.hpp"
@@ -37,13 +38,7 @@ PointsOnDevice<T> points_on_device(DeviceContext& context, const PointsView& poi
 
 template <Coordinate T>
 DeviceRequest<T> device_request(const Frame<T>& frame, const DeviceKnnCall& call) {
-    const T radius = frame.load_radius(call.options.max_distance);
-    return {call.k,
-            call.options.exclude_self,
-            {radius * radius, std::numeric_limits<std::int32_t>::max()},
-            ReportScale<T>(frame, call.options.squared),
-            {},
-            -1};
+    return request_in<T>(frame, wanted_by(call), {});
 }
 
 /// Leaves for a warp each.

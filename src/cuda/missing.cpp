@@ -1,4 +1,5 @@
 // A build without CUDA.
+#include "cuda/async_calls.hpp"
 #include "cuda/calls.hpp"
 
 #include <kith/error.hpp>
@@ -48,6 +49,14 @@ FofSummary label_points_on_device(const PointsView& /*points*/, const Box& /*box
 
 Catalogue catalogue_on_device(const cataloguing::LabelledGroups& /*groups*/, const Particles& /*particles*/,
                               const Box& /*box*/, const CatalogueOptions& /*options*/, const Execution& /*execution*/) {
+    refuse();
+}
+
+std::int64_t knn_async_bytes_on_device(const KnnSize& /*size*/, const Execution& /*execution*/) {
+    refuse();
+}
+
+void knn_async_on_device(DeviceKnnAsync /*search*/, std::span<std::byte> /*scratch*/, const Execution& /*execution*/) {
     refuse();
 }
 

@@ -9,11 +9,11 @@
 namespace kith::detail::inline KITH_GPU {
 
 /// Whether the memory is that of the context's device. Null is nobody's.
-inline bool is_on_device(const DeviceContext& context, const void* memory) {
+inline bool is_on_device(const DeviceWork& work, const void* memory) {
     cudaPointerAttributes attributes{};
     check_cuda(cudaPointerGetAttributes(&attributes, memory), "asking where memory is");
     return attributes.type == cudaMemoryTypeManaged ||
-           (attributes.type == cudaMemoryTypeDevice && attributes.device == context.device().index);
+           (attributes.type == cudaMemoryTypeDevice && attributes.device == work.device().index);
 }
 
 /// Memory that the caller gives for a result.

@@ -49,6 +49,7 @@ namespace kith::detail::inline KITH_GPU {
 
 constexpr int warp_size = 32;
 constexpr unsigned whole_warp = ~0U;
+constexpr int threads_of_block = 256; ///< where a kernel does not say
 
 /// a * b + c, rounded once.
 __device__ inline float fused_multiply_add(float a, float b, float c) {

@@ -7,6 +7,7 @@
 // that of single points.
 #pragma once
 
+#include "cuda/device_context.hpp"
 #include "cuda/device_wide.hpp"
 #include "cuda/launch.hpp"
 #include "engines/brute_force/all_links_kernel.hpp"

@@ -45,31 +45,48 @@ __device__ DeviceBox<T, D, Periodic> box_of(const DeviceTree<T>& tree, int plane
             [&](int axis) { return nodes.upper_corners[axis * nodes.stride + node]; }, tree.period.data()};
 }
 
-/// Marks the whole nodes of a plane, and hands the marks of all nodes to their children. The marks of the top plane are
-/// not_one_group before. The grid has a thread for each node.
 template <class T, int D, bool Periodic>
-__global__ void mark_whole_nodes_kernel(const __grid_constant__ WholeNodesKernelJob<T> job) {
+__device__ __forceinline__ void mark_whole_nodes(const LinkKernelJob<T>& link, const int& of_plane) {
     const std::int64_t thread = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
-    const DevicePlane<T>& plane = job.link.tree.planes[job.plane];
+    const DevicePlane<T>& plane = link.tree.planes[of_plane];
     if (thread >= plane.nodes) {
         return;
     }
     const auto node = static_cast<std::int32_t>(thread);
-    std::int32_t mark = job.link.marks[job.plane][node];
+    std::int32_t mark = link.marks[of_plane][node];
     if (mark == not_one_group) {
         const auto greatest =
-            box_of<T, D, Periodic>(job.link.tree, job.plane, node)
+            box_of<T, D, Periodic>(link.tree, of_plane, node)
                 .greatest_squared_distance([&](int axis) { return plane.lower_corners[axis * plane.stride + node]; },
                                            [&](int axis) { return plane.upper_corners[axis * plane.stride + node]; });
-        mark = greatest <= job.link.squared_length ? plane.first_point[node] : not_one_group;
-        job.link.marks[job.plane][node] = mark;
+        mark = greatest <= link.squared_length ? plane.first_point[node] : not_one_group;
+        link.marks[of_plane][node] = mark;
     }
-    if (job.plane > 0) {
-        std::int32_t* below = job.link.marks[job.plane - 1];
+    if (of_plane > 0) {
+        std::int32_t* below = link.marks[of_plane - 1];
         for (std::int32_t child = plane.first_child[node]; child < plane.first_child[node + 1]; ++child) {
             below[child] = mark;
         }
     }
+}
+
+/// Marks the whole nodes of a plane, and hands the marks of all nodes to their children. The marks of the top plane are
+/// not_one_group before. The grid has a thread for each node.
+template <class T, int D, bool Periodic>
+__global__ void mark_whole_nodes_kernel(const __grid_constant__ WholeNodesKernelJob<T> job) {
+    mark_whole_nodes<T, D, Periodic>(job.link, job.plane);
+}
+
+/// The same for links that lie in memory of the device (cuda/stored_job.hpp).
+template <class T>
+struct StoredWholeNodesKernelJob {
+    const LinkKernelJob<T>* link;
+    int plane = 0;
+};
+
+template <class T, int D, bool Periodic>
+__global__ void mark_stored_whole_nodes_kernel(const StoredWholeNodesKernelJob<T> job) {
+    mark_whole_nodes<T, D, Periodic>(*job.link, job.plane);
 }
 
 inline constexpr int link_warps = 4; ///< of a block
@@ -84,46 +101,57 @@ __device__ inline std::int64_t leaf_of_warp() {
 
 /// Gives all points their first parents, by the links within their leaf. The grid has a warp for each leaf.
 template <class T, int D, bool Periodic>
+struct LinkInsideLeaves {
+    using Job = LinkKernelJob<T>;
+    static constexpr int threads = link_warps * warp_size;
+    static constexpr int blocks = link_blocks<T, D>;
+
+    static __device__ __forceinline__ void run(const Job& job) {
+        const DevicePlane<T>& leaves = job.tree.planes[0];
+        const std::int64_t leaf = leaf_of_warp();
+        if (leaf >= leaves.nodes) {
+            return;
+        }
+        const int lane = static_cast<int>(threadIdx.x) % warp_size;
+        const std::int32_t begin = leaves.first_point[leaf];
+        const std::int32_t size = leaves.first_point[leaf + 1] - begin;
+        const std::int32_t mark = job.marks[0][leaf];
+        if (mark != not_one_group) {
+            for (std::int32_t i = lane; i < size; i += warp_size) {
+                job.groups.set_parent(begin + i, mark);
+            }
+            return;
+        }
+        const auto search = [&](std::int32_t i) {
+            return FriendSearch<T, D, Periodic>(job.tree.points, job.tree.period, job.squared_length, begin + i,
+                                                lesser(size - i, std::int32_t{warp_size}));
+        };
+        for (std::int32_t i = 0; i < size; i += warp_size) {
+            search(i).start_groups(job.groups);
+        }
+        __syncwarp();
+        for (std::int32_t i = 0; size - i > warp_size; i += warp_size) { // the pairs between one 32 and another
+            const FriendSearch<T, D, Periodic> some = search(i);
+            for (std::int32_t other = i + warp_size; other < size; other += warp_size) {
+                const unsigned candidates = whole_warp >> (warp_size - lesser(size - other, std::int32_t{warp_size}));
+                some.join(job.groups, begin + other, some.among(begin + other, candidates));
+            }
+        }
+        __syncwarp();
+        bool is_one_group = true;
+        for (std::int32_t i = lane; i < size; i += warp_size) {
+            is_one_group = is_one_group && job.groups.find(begin + i) == begin; // the root is the lowest
+        }
+        if (__all_sync(whole_warp, is_one_group) && lane == 0) {
+            job.marks[0][leaf] = begin;
+        }
+    }
+};
+
+template <class T, int D, bool Periodic>
 __global__ void __launch_bounds__(link_warps* warp_size, link_blocks<T, D>)
     link_inside_leaves_kernel(const __grid_constant__ LinkKernelJob<T> job) {
-    const DevicePlane<T>& leaves = job.tree.planes[0];
-    const std::int64_t leaf = leaf_of_warp();
-    if (leaf >= leaves.nodes) {
-        return;
-    }
-    const int lane = static_cast<int>(threadIdx.x) % warp_size;
-    const std::int32_t begin = leaves.first_point[leaf];
-    const std::int32_t size = leaves.first_point[leaf + 1] - begin;
-    const std::int32_t mark = job.marks[0][leaf];
-    if (mark != not_one_group) {
-        for (std::int32_t i = lane; i < size; i += warp_size) {
-            job.groups.set_parent(begin + i, mark);
-        }
-        return;
-    }
-    const auto search = [&](std::int32_t i) {
-        return FriendSearch<T, D, Periodic>(job.tree.points, job.tree.period, job.squared_length, begin + i,
-                                            lesser(size - i, std::int32_t{warp_size}));
-    };
-    for (std::int32_t i = 0; i < size; i += warp_size) {
-        search(i).start_groups(job.groups);
-    }
-    __syncwarp();
-    for (std::int32_t i = 0; size - i > warp_size; i += warp_size) { // the pairs between one 32 and another
-        const FriendSearch<T, D, Periodic> some = search(i);
-        for (std::int32_t other = i + warp_size; other < size; other += warp_size) {
-            const unsigned candidates = whole_warp >> (warp_size - lesser(size - other, std::int32_t{warp_size}));
-            some.join(job.groups, begin + other, some.among(begin + other, candidates));
-        }
-    }
-    __syncwarp();
-    bool is_one_group = true;
-    for (std::int32_t i = lane; i < size; i += warp_size) {
-        is_one_group = is_one_group && job.groups.find(begin + i) == begin; // the root is the lowest
-    }
-    if (__all_sync(whole_warp, is_one_group) && lane == 0) {
-        job.marks[0][leaf] = begin;
-    }
+    LinkInsideLeaves<T, D, Periodic>::run(job);
 }
 
 /// One leaf's links with later ones. All members but is_wanted() are called by the whole warp.
@@ -249,12 +277,23 @@ private:
 
 /// Joins all friends of which one is in a leaf and one in a later leaf. The grid has a warp for each leaf.
 template <class T, int D, bool Periodic>
+struct LinkLeaves {
+    using Job = LinkKernelJob<T>;
+    static constexpr int threads = link_warps * warp_size;
+    static constexpr int blocks = link_blocks<T, D>;
+
+    static __device__ __forceinline__ void run(const Job& job) {
+        const std::int64_t leaf = leaf_of_warp();
+        if (leaf < job.tree.planes[0].nodes) {
+            LaterLeaves<T, D, Periodic>(job, static_cast<std::int32_t>(leaf)).link();
+        }
+    }
+};
+
+template <class T, int D, bool Periodic>
 __global__ void __launch_bounds__(link_warps* warp_size, link_blocks<T, D>)
     link_leaves_kernel(const __grid_constant__ LinkKernelJob<T> job) {
-    const std::int64_t leaf = leaf_of_warp();
-    if (leaf < job.tree.planes[0].nodes) {
-        LaterLeaves<T, D, Periodic>(job, static_cast<std::int32_t>(leaf)).link();
-    }
+    LinkLeaves<T, D, Periodic>::run(job);
 }
 
 } // namespace kith::detail::inline KITH_GPU

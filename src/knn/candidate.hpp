@@ -31,7 +31,7 @@ struct ReportScale {
     bool squared = false;
     PowerOfTwo<T> power;
 
-    ReportScale(const Frame<T>& frame, bool report_squares)
+    KITH_HOST_DEVICE ReportScale(const Frame<T>& frame, bool report_squares)
         : squared(report_squares), power(report_squares ? -2 * frame.exponent : -frame.exponent) {}
 };
 

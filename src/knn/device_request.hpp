@@ -5,6 +5,7 @@
 #include "knn/rank_key.hpp"
 
 #include <cstdint>
+#include <limits>
 
 namespace kith::detail::inline KITH_GPU {
 
@@ -25,6 +26,26 @@ struct DeviceRequest {
     DeviceRowMemory<T> rows;
     std::int32_t first_position = -1; ///< rows are those of sorted queries from this one on; -1: of original indices
 };
+
+/// The neighbours that count, in the units of the points.
+struct WantedNeighbors {
+    std::int64_t k = 1;
+    bool exclude_self = false;
+    bool squared = false;
+    double max_distance = std::numeric_limits<double>::infinity();
+};
+
+template <Coordinate T>
+KITH_HOST_DEVICE DeviceRequest<T> request_in(const Frame<T>& frame, const WantedNeighbors& wanted,
+                                             const DeviceRowMemory<T>& rows) {
+    const T radius = frame.load_radius(wanted.max_distance);
+    return {wanted.k,
+            wanted.exclude_self,
+            {radius * radius, std::numeric_limits<std::int32_t>::max()},
+            ReportScale<T>(frame, wanted.squared),
+            rows,
+            -1};
+}
 
 /// A query as its row needs it.
 struct DeviceQuery {

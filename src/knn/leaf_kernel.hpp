@@ -197,23 +197,34 @@ private:
 
 /// For k up to 32 * Rows.
 template <class T, int D, bool Periodic, int Rows>
+struct SearchLeaves {
+    using Job = LeafKernelJob<T>;
+    static constexpr int threads = leaf_warps * warp_size;
+    static constexpr int blocks = 0;
+
+    static __device__ __forceinline__ void run(const Job& job) {
+        static_assert(sizeof(job) <= 4096, "parameters of a kernel");
+        using Block = LeafBlock<T, D, Periodic>;
+        using RowsOfLeaf = LeafRows<T, D, Periodic, Rows>;
+        __shared__ typename Block::Coordinates coordinates;
+        __shared__ typename Block::Numbers indices;
+        __shared__ typename Block::Nodes nodes;
+        __shared__ typename RowsOfLeaf::Waiting waiting;
+
+        const std::int64_t warp = std::int64_t{blockIdx.x} * leaf_warps + static_cast<int>(threadIdx.x) / warp_size;
+        const std::int64_t first = job.first_leaf + warp * job.leaves_of_warp;
+        Block block(job.sources, coordinates, indices, nodes);
+        RowsOfLeaf rows(job, block, waiting);
+        for (std::int64_t leaf = first; leaf < first + job.leaves_of_warp && leaf < job.end_leaf; ++leaf) {
+            rows.search(static_cast<std::int32_t>(leaf));
+        }
+    }
+};
+
+template <class T, int D, bool Periodic, int Rows>
 __global__ void __launch_bounds__(leaf_warps* warp_size)
     search_leaves_kernel(const __grid_constant__ LeafKernelJob<T> job) {
-    static_assert(sizeof(job) <= 4096, "parameters of a kernel");
-    using Block = LeafBlock<T, D, Periodic>;
-    using RowsOfLeaf = LeafRows<T, D, Periodic, Rows>;
-    __shared__ typename Block::Coordinates coordinates;
-    __shared__ typename Block::Numbers indices;
-    __shared__ typename Block::Nodes nodes;
-    __shared__ typename RowsOfLeaf::Waiting waiting;
-
-    const std::int64_t warp = std::int64_t{blockIdx.x} * leaf_warps + static_cast<int>(threadIdx.x) / warp_size;
-    const std::int64_t first = job.first_leaf + warp * job.leaves_of_warp;
-    Block block(job.sources, coordinates, indices, nodes);
-    RowsOfLeaf rows(job, block, waiting);
-    for (std::int64_t leaf = first; leaf < first + job.leaves_of_warp && leaf < job.end_leaf; ++leaf) {
-        rows.search(static_cast<std::int32_t>(leaf));
-    }
+    SearchLeaves<T, D, Periodic, Rows>::run(job);
 }
 
 } // namespace kith::detail::inline KITH_GPU

@@ -8,7 +8,7 @@
 #include "cuda/launch.hpp"
 #include "knn/leaf_kernel.hpp"
 #include "knn/search_kernel.hpp"
-#include "tree/build_device.hpp"
+#include "tree/device_planes.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -30,24 +30,50 @@ LeafRange all_leaves(const DevicePlaneTree<T>& tree) {
     return {0, static_cast<std::int32_t>(leaves), 0, static_cast<std::int32_t>(tree.points.count)};
 }
 
-/// The squared radius of a ball that holds so many points if all fill their extent evenly, in working units; 0 if they
-/// fill no volume.
+/// The squared radius of a ball that holds so many of the points if all fill their extent evenly, in working units; 0 if
+/// they fill no volume.
 template <Coordinate T, int D>
-float even_reach(const DevicePointSet<T>& points, std::int64_t needed) {
+KITH_HOST_DEVICE float even_reach(const Frame<T>& frame, std::int64_t points, std::int64_t needed) {
     double volume = 1;
     for (int axis = 0; axis < D; ++axis) {
-        volume *= points.frame.extent[axis] * std::ldexp(1.0, points.frame.exponent);
+        volume *= frame.extent[axis] * std::ldexp(1.0, frame.exponent);
     }
-    const double ball = std::pow(3.14159265358979, D / 2.0) / std::tgamma(D / 2.0 + 1);
-    const double share = static_cast<double>(needed) / static_cast<double>(std::max<std::int64_t>(points.count, 1));
+    double ball = D % 2 == 0 ? 1 : 2; // of radius 1: from 2 pi / d of that with two dimensions less
+    for (int d = D % 2 == 0 ? 2 : 3; d <= D; d += 2) {
+        ball *= 2 * 3.14159265358979 / d;
+    }
+    const double share = static_cast<double>(needed) / static_cast<double>(points > 0 ? points : 1);
     return static_cast<float>(std::pow(volume * share / ball, 2.0 / D));
 }
+
+/// How leaves are shared out among warps: a warp learns from leaf to leaf, but there must be warps for every multiprocessor.
+struct LeavesOfWarps {
+    std::int32_t leaves_of_warp;
+    std::int64_t blocks;
+
+    static LeavesOfWarps of(const DeviceWork& work, std::int64_t leaves) {
+        constexpr std::int64_t warps_wanted = 256; // of a multiprocessor
+        constexpr std::int64_t most_leaves = 8;
+        const std::int64_t each =
+            std::clamp<std::int64_t>(leaves / (work.multiprocessors() * warps_wanted), 1, most_leaves);
+        const std::int64_t warps = (leaves + each - 1) / each;
+        return {static_cast<std::int32_t>(each), (warps + leaf_warps - 1) / leaf_warps};
+    }
+};
+
+/// Blocks for a search of so many queries, one by one.
+inline std::int64_t blocks_for_queries(const DeviceWork& work, std::int64_t queries) {
+    return std::min((queries + search_warps - 1) / search_warps, std::int64_t{work.multiprocessors()} * 16);
+}
+
+/// The longest list of neighbours that leaves are searched for.
+inline constexpr int longest_list = 64;
 
 template <Coordinate T, int D>
 class DeviceSearch {
 public:
-    DeviceSearch(DeviceContext& context, const DevicePlaneTree<T>& queries, const DevicePlaneTree<T>& sources)
-        : context_(context), queries_(queries), sources_(sources) {}
+    DeviceSearch(DeviceWork& work, const DevicePlaneTree<T>& queries, const DevicePlaneTree<T>& sources)
+        : work_(work), queries_(queries), sources_(sources) {}
 
     /// The rows of the queries in a range of leaves.
     void run(const DeviceRequest<T>& request, const LeafRange& range) {
@@ -62,8 +88,6 @@ public:
     }
 
 private:
-    static constexpr int longest_list = 64;
-
     template <bool Periodic>
     void run_in(const DeviceRequest<T>& request, const LeafRange& range) {
         if (request.k <= warp_size) {
@@ -81,35 +105,28 @@ private:
         DeviceBuffer<std::int32_t> rows;
         DeviceBuffer<std::int32_t> count;
         if (request.k <= longest_list && sources_.points.count > 0) {
-            rows = context_.buffer<std::int32_t>(points);
-            count = context_.buffer<std::int32_t>(1);
+            rows = work_.buffer<std::int32_t>(points);
+            count = work_.buffer<std::int32_t>(1);
             rest.only = {rows.data(), count.data()};
-            context_.fill(count.data(), 0, sizeof(std::int32_t));
+            work_.fill(count.data(), 0, sizeof(std::int32_t));
             run_leaves<Periodic, Rows>(request, range, rest.only, sources);
         }
-        const std::int64_t blocks = (points + search_warps - 1) / search_warps;
-        launch(context_, "search by query", search_tree_kernel<T, D, Periodic, Rows>,
-               std::min<std::int64_t>(blocks, std::int64_t{context_.multiprocessors()} * 16), search_warps * warp_size,
-               rest);
+        launch(work_, "search by query", search_tree_kernel<T, D, Periodic, Rows>, blocks_for_queries(work_, points),
+               search_warps * warp_size, rest);
     }
 
     template <bool Periodic, int Rows>
     void run_leaves(const DeviceRequest<T>& request, const LeafRange& range, const DeviceRows& left,
                     const DeviceTree<T>& sources) {
-        // A warp learns from leaf to leaf, but there must be warps for every multiprocessor.
-        constexpr std::int64_t warps_wanted = 256; // of a multiprocessor
-        constexpr std::int64_t most_leaves = 8;
-        const std::int64_t leaves = std::int64_t{range.end_leaf} - range.first_leaf;
-        const std::int64_t each =
-            std::clamp<std::int64_t>(leaves / (context_.multiprocessors() * warps_wanted), 1, most_leaves);
-        const std::int64_t warps = (leaves + each - 1) / each;
-        launch(context_, "search by leaf", search_leaves_kernel<T, D, Periodic, Rows>,
-               (warps + leaf_warps - 1) / leaf_warps, leaf_warps * warp_size,
+        const LeavesOfWarps share = LeavesOfWarps::of(work_, std::int64_t{range.end_leaf} - range.first_leaf);
+        const DevicePointSet<T>& points = sources_.points;
+        launch(work_, "search by leaf", search_leaves_kernel<T, D, Periodic, Rows>, share.blocks,
+               leaf_warps * warp_size,
                {queries_.view(), sources, &queries_ == &sources_, request, range.first_leaf, range.end_leaf,
-                static_cast<std::int32_t>(each), even_reach<T, D>(sources_.points, request.k + 1), left});
+                share.leaves_of_warp, even_reach<T, D>(points.frame, points.count, request.k + 1), left});
     }
 
-    DeviceContext& context_;
+    DeviceWork& work_;
     const DevicePlaneTree<T>& queries_;
     const DevicePlaneTree<T>& sources_;
 };

@@ -38,13 +38,24 @@ struct KeyKernelJob {
 };
 
 template <class T, int D>
-__global__ void make_keys_kernel(const __grid_constant__ KeyKernelJob<T, D> job) {
-    const std::int64_t i = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
-    if (i < job.points.count) {
-        const std::int64_t point = job.points.first + i;
-        job.keys[i] = device_key<T, D>(job.maker, job.points.template place<D>(point));
-        job.indices[i] = static_cast<std::int32_t>(point);
+struct MakeKeys {
+    using Job = KeyKernelJob<T, D>;
+    static constexpr int threads = threads_of_block;
+    static constexpr int blocks = 0;
+
+    static __device__ __forceinline__ void run(const Job& job) {
+        const std::int64_t i = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
+        if (i < job.points.count) {
+            const std::int64_t point = job.points.first + i;
+            job.keys[i] = device_key<T, D>(job.maker, job.points.template place<D>(point));
+            job.indices[i] = static_cast<std::int32_t>(point);
+        }
     }
+};
+
+template <class T, int D>
+__global__ void make_keys_kernel(const __grid_constant__ KeyKernelJob<T, D> job) {
+    MakeKeys<T, D>::run(job);
 }
 
 } // namespace kith::detail::inline KITH_GPU

@@ -25,7 +25,7 @@ namespace kith::detail {
 
 /// One bit above the largest exponent of any coordinate: where numbers of different sign part.
 template <Coordinate T, int D>
-int sign_exponent_of(const std::array<T, D>& lower, const std::array<T, D>& upper) {
+KITH_HOST_DEVICE int sign_exponent_of(const std::array<T, D>& lower, const std::array<T, D>& upper) {
     int exponent = coincident + 1;
     for (int axis = 0; axis < D; ++axis) {
         for (const T x : {lower[axis], upper[axis]}) {

@@ -5,9 +5,11 @@
 // 12 are free again when the working copy is made.
 #pragma once
 
+#include "cuda/device_context.hpp"
 #include "cuda/device_wide.hpp"
 #include "cuda/launch.hpp"
-#include "order/order.hpp"
+#include "order/curve_cell.hpp"
+#include "order/key_kernel.hpp"
 #include "order/tie_kernel.hpp"
 #include "points/device_point_set.hpp"
 #include "points/gather_kernel.hpp"
@@ -24,17 +26,11 @@ class DeviceOrder {
 public:
     /// For points in memory of the device; of a piece of them, `first` is the index of its first point.
     DeviceOrder(DeviceContext& context, const PlacedPoints<T>& points, std::int32_t first)
-        : context_(context), points_(DeviceView<T>::of(points, first)) {
-        for (int axis = 0; axis < D; ++axis) {
-            const bool wraps = points.wraps && points.frame.period[axis] > 0;
-            lower_[axis] = points.frame.load(wraps ? points.frame.origin[axis] : points.lower[axis], axis);
-            upper_[axis] = points.frame.load(wraps ? points.frame.last_inside(axis) : points.upper[axis], axis);
-        }
-        sign_exponent_ = sign_exponent_of<T, D>(lower_, upper_);
-    }
+        : context_(context), points_(DeviceView<T>::of(points, first)),
+          cell_(cell_of<T, D>(points.frame, points.lower, points.upper, points.wraps)) {}
 
     /// One bit above the largest exponent of any coordinate.
-    [[nodiscard]] int sign_exponent() const noexcept { return sign_exponent_; }
+    [[nodiscard]] int sign_exponent() const noexcept { return cell_.sign_exponent; }
 
     [[nodiscard]] DevicePointSet<T> sorted() {
         const std::int64_t count = points_.count;
@@ -43,10 +39,9 @@ public:
         }
         DeviceBuffer<std::uint64_t> keys = context_.buffer<std::uint64_t>(count);
         DeviceBuffer<std::int32_t> indices = context_.buffer<std::int32_t>(count);
-        const Parting top = parting<T, D>(lower_, upper_, sign_exponent_);
-        const int exponent = top.exponent == coincident ? 0 : top.exponent; // any will do
-        launch_threads(context_, "keys", make_keys_kernel<T, D>, count,
-                       {points_, DeviceKeyMaker<T, D>(exponent, sign_exponent_), keys.data(), indices.data()});
+        launch_threads(
+            context_, "keys", make_keys_kernel<T, D>, count,
+            {points_, DeviceKeyMaker<T, D>(cell_.top_exponent, cell_.sign_exponent), keys.data(), indices.data()});
         sort_by_key(context_, keys, indices, DeviceKeyMaker<T, D>::bits);
         settle_ties(std::move(keys), indices);
 
@@ -109,7 +104,7 @@ private:
         const DeviceBuffer<std::int32_t> tops = context_.buffer<std::int32_t>(runs + 1);
         launch_threads(context_, "runs of equal keys", start_runs_kernel<std::int32_t>, count,
                        {count, run_of.data(), first_member.data(), tops.data()});
-        const RunMembers<T> job{points_,       indices.data(),      members,    sign_exponent_,
+        const RunMembers<T> job{points_,       indices.data(),      members,    cell_.sign_exponent,
                                 run_of.data(), first_member.data(), tops.data()};
         launch_threads(context_, "cells of runs", find_run_tops_kernel<T, D>, count, job);
 
@@ -153,9 +148,7 @@ private:
 
     DeviceContext& context_;
     DeviceView<T> points_;
-    std::array<T, D> lower_;
-    std::array<T, D> upper_;
-    int sign_exponent_ = 0;
+    CurveCell cell_; ///< of all points
 };
 
 } // namespace kith::detail::inline KITH_GPU

@@ -1,7 +1,7 @@
 // The working copy in memory of a device.
 #pragma once
 
-#include "cuda/device_context.hpp"
+#include "cuda/device_work.hpp"
 #include "points/device_points.hpp"
 #include "points/frame.hpp"
 
@@ -20,13 +20,13 @@ struct DevicePointSet {
 
     DevicePointSet() = default;
     /// Room for a working copy.
-    DevicePointSet(DeviceContext& context, const Frame<T>& its_frame, std::int64_t points)
-        : DevicePointSet(context, its_frame, points, context.buffer<std::int32_t>(points)) {}
+    DevicePointSet(DeviceWork& work, const Frame<T>& its_frame, std::int64_t points)
+        : DevicePointSet(work, its_frame, points, work.buffer<std::int32_t>(points)) {}
     /// The same around indices that are there.
-    DevicePointSet(DeviceContext& context, const Frame<T>& its_frame, std::int64_t points,
+    DevicePointSet(DeviceWork& work, const Frame<T>& its_frame, std::int64_t points,
                    DeviceBuffer<std::int32_t> its_indices)
         : frame(its_frame), count(points), stride((points + 31) / 32 * 32),
-          coordinates(context.buffer<T>(stride * its_frame.dimension)), indices(std::move(its_indices)) {}
+          coordinates(work.buffer<T>(stride * its_frame.dimension)), indices(std::move(its_indices)) {}
 
     [[nodiscard]] DevicePoints<T> view() const {
         return {coordinates.data(), stride, static_cast<std::int32_t>(count), indices.data()};

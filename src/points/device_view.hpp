@@ -21,14 +21,24 @@ struct DeviceView {
 
     /// The points must be in memory of the device. Those of a piece keep the indices that they have in the whole.
     static DeviceView of(const PlacedPoints<T>& points, std::int32_t first = 0) {
-        const PointsView& view = points.view;
+        DeviceView view = raw_points(points.view, first);
+        view.work_in(points.frame, points.wraps);
+        return view;
+    }
+    /// Points that have no frame yet.
+    static DeviceView raw_points(const PointsView& view, std::int32_t first = 0) {
         return {view.template data_as<T>() - first * view.point_stride(),
                 view.point_stride(),
                 view.axis_stride(),
                 view.count(),
                 first,
-                points.wraps ? T(0) : points.frame.scale.as_factor(),
-                points.frame};
+                T(1),
+                {}};
+    }
+    /// Gives points their frame; `wraps` says that some lie outside a periodic axis.
+    KITH_HOST_DEVICE void work_in(const Frame<T>& its_frame, bool wraps) {
+        factor = wraps ? T(0) : its_frame.scale.as_factor();
+        frame = its_frame;
     }
 
     __device__ T raw(std::int64_t point, int axis) const { return data[point * point_stride + axis * axis_stride]; }

@@ -2,6 +2,7 @@
 
 #include <kith/error.hpp>
 
+#include "points/settle_frame.hpp"
 #include "support/context.hpp"
 #include "support/dimension.hpp"
 #include "support/message.hpp"
@@ -119,17 +120,14 @@ PointBounds<T> bounds_of(const PointsView& view) {
 }
 
 template <Coordinate T>
-void refuse_not_finite(const PointsView& view, const PointBounds<T>& sum, const char* what) {
+void refuse_not_finite(const PointsView& view, const PointBounds<T>& sum, Refusal refusal) {
     if (sum.first_not_finite == all_are_finite) {
         return;
     }
     for (int axis = 0; axis < view.dimension(); ++axis) {
         const T x = coordinate<T>(view, sum.first_not_finite, axis);
         if (!std::isfinite(x)) {
-            throw Error(ErrorKind::invalid_points,
-                        message(what, ": point ", sum.first_not_finite, " has ",
-                                std::isnan(x) ? "NaN" : (x > 0 ? "+infinity" : "-infinity"), " as coordinate ", axis,
-                                "; remove such points or give them a finite place"));
+            check(DeviceStatus{refusal, axis, sum.first_not_finite, static_cast<double>(x)});
         }
     }
 }
@@ -146,22 +144,15 @@ PlacedPoints<T> with_bounds(const PointsView& view, const PointBounds<T>& bounds
 }
 
 template <Coordinate T>
-PointBounds<T> finite_bounds_of(const PointsView& view, const char* what) {
+PointBounds<T> finite_bounds_of(const PointsView& view, Refusal refusal) {
     const PointBounds<T> bounds = bounds_of<T>(view);
-    refuse_not_finite(view, bounds, what);
+    refuse_not_finite(view, bounds, refusal);
     return bounds;
 }
 
-template <Coordinate T>
-bool lies_outside(const PlacedPoints<T>& placed) {
-    for (int axis = 0; axis < placed.view.dimension(); ++axis) {
-        if (!placed.frame.is_inside(placed.lower[axis], axis) || !placed.frame.is_inside(placed.upper[axis], axis)) {
-            return true;
-        }
-    }
-    return false;
-}
+} // namespace
 
+template <Coordinate T>
 void check_box(const Box& box, int dimension) {
     if (box.axes() != 0 && box.axes() != dimension) {
         throw Error(ErrorKind::invalid_argument, message("the box has ", box.axes(), " periods but the points have ",
@@ -173,6 +164,11 @@ void check_box(const Box& box, int dimension) {
             throw Error(ErrorKind::invalid_argument, message("the box has period ", period, " on axis ", axis,
                                                              "; it must be positive, or 0 for an open axis"));
         }
+        const T as_type = static_cast<T>(period);
+        if (period > 0 && (as_type == 0 || std::isinf(as_type))) {
+            throw Error(ErrorKind::invalid_argument, message("the box has period ", period, " on axis ", axis,
+                                                             ", which the points' type cannot express"));
+        }
         const auto origin = box.origin(axis);
         if (origin && !std::isfinite(*origin)) {
             throw Error(ErrorKind::invalid_argument,
@@ -180,19 +176,6 @@ void check_box(const Box& box, int dimension) {
         }
     }
 }
-
-template <Coordinate T>
-T default_origin(T lower, T upper, T period) {
-    if (lower >= 0 && upper <= period) {
-        return 0;
-    }
-    if (lower >= -period / 2 && upper <= period / 2) {
-        return -period / 2;
-    }
-    return upper - lower <= period ? lower : T(0);
-}
-
-} // namespace
 
 void check_shape(const PointsView& view, const char* what) {
     if (view.count() < 0) {
@@ -223,109 +206,51 @@ void check_view(const PointsView& view, const char* what) {
 
 template <Coordinate T>
 PlacedPoints<T> place_sources(const PointsView& points, const Box& box) {
-    check_box(box, points.dimension());
-    return place_sources(points, box, finite_bounds_of<T>(points, "points"));
+    check_box<T>(box, points.dimension());
+    return place_sources(points, box, finite_bounds_of<T>(points, Refusal::points_not_finite));
 }
 
 template <Coordinate T>
 PlacedPoints<T> place_sources(const PointsView& points, const Box& box, const PointBounds<T>& bounds) {
-    check_box(box, points.dimension());
+    check_box<T>(box, points.dimension());
     PlacedPoints<T> placed = with_bounds(points, bounds);
-
-    Frame<T>& frame = placed.frame;
-    frame.dimension = points.dimension();
-    frame.working_period.fill(std::numeric_limits<T>::infinity());
-    T largest = 0;
-    for (int axis = 0; axis < frame.dimension; ++axis) {
-        const T lower = placed.lower[axis];
-        const T upper = placed.upper[axis];
-        frame.extent[axis] = static_cast<double>(upper) - static_cast<double>(lower);
-        const T period = static_cast<T>(box.period(axis));
-        if (box.period(axis) > 0 && (period == 0 || std::isinf(period))) {
-            throw Error(ErrorKind::invalid_argument, message("the box has period ", box.period(axis), " on axis ", axis,
-                                                             ", which the points' type cannot express"));
-        }
-        largest = std::max({largest, std::abs(lower), std::abs(upper), period});
-        if (period == 0) {
-            continue;
-        }
-        if (frame.extent[axis] / 2 > static_cast<double>(period)) {
-            throw Error(ErrorKind::invalid_points,
-                        message("the points extend over ", frame.extent[axis], " on axis ", axis,
-                                ", more than twice the period ", static_cast<double>(period),
-                                "; this box is not the box of these points"));
-        }
-        frame.periodic = true;
-        frame.period[axis] = period;
-        const auto given = box.origin(axis);
-        frame.origin[axis] = given ? static_cast<T>(*given) : default_origin(lower, upper, period);
-        const T width = (frame.origin[axis] + period) - frame.origin[axis];
-        if (!(width > period / 2 && width < period * 2)) {
-            throw Error(ErrorKind::invalid_argument,
-                        message("the box starts at ", static_cast<double>(frame.origin[axis]), " on axis ", axis,
-                                ", where the points' type cannot express a period of ", static_cast<double>(period),
-                                "; use float64 or an origin nearer to zero"));
-        }
-    }
-    if (largest > 0) {
-        int above = 0; // largest < 2^above
-        std::frexp(largest, &above);
-        frame.exponent = 32 - above;
-    }
-    frame.scale = PowerOfTwo<T>(frame.exponent);
-    for (int axis = 0; axis < frame.dimension; ++axis) {
-        if (frame.period[axis] > 0) {
-            frame.working_period[axis] = frame.scale(frame.period[axis]);
-        }
-    }
-    placed.wraps = lies_outside(placed);
+    check(
+        settle_frame(PlainBox(box, points.dimension()), points.dimension(), placed.lower, placed.upper, placed.frame));
+    placed.wraps = !all_inside(placed.frame, placed.lower, placed.upper);
     return placed;
 }
 
-template <Coordinate T>
-void check_queries(const PointsView& queries, const Frame<T>& frame) {
-    if (queries.dimension() != frame.dimension) {
+void check_queries(const PointsView& queries, int dimension, DType dtype) {
+    if (queries.dimension() != dimension) {
         throw Error(ErrorKind::invalid_argument, message("queries have ", queries.dimension(),
                                                          " coordinates but the "
                                                          "points have ",
-                                                         frame.dimension, "; they must agree"));
+                                                         dimension, "; they must agree"));
     }
-    if (queries.dtype() != dtype_of<T>) {
+    if (queries.dtype() != dtype) {
         throw Error(ErrorKind::invalid_argument,
                     message("queries are ", queries.dtype() == DType::float32 ? "float32" : "float64",
-                            " but the points are ", dtype_of<T> == DType::float32 ? "float32" : "float64",
+                            " but the points are ", dtype == DType::float32 ? "float32" : "float64",
                             "; convert one of them"));
     }
 }
 
 template <Coordinate T>
 int axis_too_far(const PlacedPoints<T>& queries) {
-    const Frame<T>& frame = queries.frame;
-    // Below this, eight squares add up to a finite number.
-    const int far_exponent = std::numeric_limits<T>::max_exponent / 2 - 2;
-    for (int axis = 0; queries.view.count() > 0 && axis < frame.dimension; ++axis) {
-        const T farthest = std::max(std::abs(queries.lower[axis]), std::abs(queries.upper[axis]));
-        if (frame.period[axis] == 0 && !(std::abs(frame.scale(farthest)) < std::ldexp(T(1), far_exponent))) {
-            return axis;
-        }
-    }
-    return -1;
+    return queries.view.count() > 0 ? axis_too_far(queries.frame, queries.lower, queries.upper) : -1;
 }
 
 template <Coordinate T>
 PlacedPoints<T> place_queries(const PointsView& queries, const Frame<T>& frame) {
     check_view(queries, "queries");
-    check_queries(queries, frame);
-    PlacedPoints<T> placed = place_queries(queries, frame, finite_bounds_of<T>(queries, "queries"));
+    check_queries(queries, frame.dimension, dtype_of<T>);
+    PlacedPoints<T> placed = place_queries(queries, frame, finite_bounds_of<T>(queries, Refusal::queries_not_finite));
     if (const int axis = axis_too_far(placed); axis >= 0) {
         const T farthest = std::max(std::abs(placed.lower[axis]), std::abs(placed.upper[axis]));
         for (std::int64_t i = 0; i < queries.count(); ++i) {
             const T x = coordinate<T>(queries, i, axis);
             if (std::abs(x) == farthest) {
-                throw Error(ErrorKind::invalid_points,
-                            message("queries: point ", i, " has ", static_cast<double>(x), " as coordinate ", axis,
-                                    ", so far from the points that its squared distances cannot be represented; "
-                                    "use float64 or remove it"));
+                check(DeviceStatus{Refusal::queries_too_far, axis, i, static_cast<double>(x)});
             }
         }
     }
@@ -336,7 +261,7 @@ template <Coordinate T>
 PlacedPoints<T> place_queries(const PointsView& queries, const Frame<T>& frame, const PointBounds<T>& bounds) {
     PlacedPoints<T> placed = with_bounds(queries, bounds);
     placed.frame = frame;
-    placed.wraps = lies_outside(placed);
+    placed.wraps = !all_inside(frame, placed.lower, placed.upper);
     return placed;
 }
 
@@ -355,18 +280,18 @@ Box resolved_box(const Frame<T>& frame) {
     return box;
 }
 
+template void check_box<float>(const Box&, int);
+template void check_box<double>(const Box&, int);
 template PlacedPoints<float> place_sources(const PointsView&, const Box&);
 template PlacedPoints<double> place_sources(const PointsView&, const Box&);
 template PlacedPoints<float> place_queries(const PointsView&, const Frame<float>&);
 template PlacedPoints<double> place_queries(const PointsView&, const Frame<double>&);
 template PlacedPoints<float> place_sources(const PointsView&, const Box&, const PointBounds<float>&);
 template PlacedPoints<float> place_queries(const PointsView&, const Frame<float>&, const PointBounds<float>&);
-template void check_queries(const PointsView&, const Frame<float>&);
 template int axis_too_far(const PlacedPoints<float>&);
 template Box resolved_box(const Frame<float>&);
 template PlacedPoints<double> place_sources(const PointsView&, const Box&, const PointBounds<double>&);
 template PlacedPoints<double> place_queries(const PointsView&, const Frame<double>&, const PointBounds<double>&);
-template void check_queries(const PointsView&, const Frame<double>&);
 template int axis_too_far(const PlacedPoints<double>&);
 template Box resolved_box(const Frame<double>&);
 

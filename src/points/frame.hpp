@@ -23,7 +23,7 @@ template <Coordinate T>
 class PowerOfTwo {
 public:
     PowerOfTwo() = default;
-    explicit PowerOfTwo(int exponent)
+    KITH_HOST_DEVICE explicit PowerOfTwo(int exponent)
         : first_(std::ldexp(1.0, exponent / 2)), second_(std::ldexp(1.0, exponent - exponent / 2)) {
         const int limit = std::numeric_limits<T>::max_exponent - 2;
         single_ = exponent >= -limit && exponent <= limit ? static_cast<T>(std::ldexp(1.0, exponent)) : T(0);
@@ -34,7 +34,7 @@ public:
         return single_ != 0 ? x * single_ : static_cast<T>(static_cast<double>(x) * first_ * second_);
     }
     /// The power itself if it is an ordinary number of type T, so that one multiplication rounds once; else 0.
-    [[nodiscard]] T as_factor() const noexcept { return single_; }
+    [[nodiscard]] KITH_HOST_DEVICE T as_factor() const noexcept { return single_; }
 
 private:
     double first_ = 1;
@@ -88,8 +88,12 @@ struct Frame {
     }
 
     /// A radius given in raw units: rounded to T once, then scaled. May be +infinity.
-    [[nodiscard]] T load_radius(double radius) const noexcept { return scale(static_cast<T>(radius)); }
+    [[nodiscard]] KITH_HOST_DEVICE T load_radius(double radius) const noexcept { return scale(static_cast<T>(radius)); }
 };
+
+/// Checks all of a box but what takes the points: its axes, and that periods and origins are numbers of the points' type.
+template <Coordinate T>
+void check_box(const Box& box, int dimension);
 
 /// Checks a view's shape and type. `what` names the argument in messages ("points", "queries").
 void check_shape(const PointsView& view, const char* what);
@@ -142,8 +146,7 @@ template <Coordinate T>
 PlacedPoints<T> place_queries(const PointsView& queries, const Frame<T>& frame);
 /// Its parts, for queries that need not be the host's: type and dimension; the place, with bounds that somebody else
 /// found; an axis on which some are too far away, or -1.
-template <Coordinate T>
-void check_queries(const PointsView& queries, const Frame<T>& frame);
+void check_queries(const PointsView& queries, int dimension, DType dtype);
 template <Coordinate T>
 PlacedPoints<T> place_queries(const PointsView& queries, const Frame<T>& frame, const PointBounds<T>& bounds);
 template <Coordinate T>

@@ -4,8 +4,7 @@
 // the host, whose own check then throws: refusals may be slow, and read the same everywhere.
 #pragma once
 
-#include "cuda/launch.hpp"
-#include "points/bounds_kernel.hpp"
+#include "points/bounds_device.hpp"
 #include "points/frame.hpp"
 #include "points/transfer.hpp"
 
@@ -18,16 +17,10 @@ namespace kith::detail::inline KITH_GPU {
 template <Coordinate T, int D>
 PointBounds<T> bounds_on_device(DeviceContext& context, const PointsView& view) {
     PointBounds<T> all;
-    if (view.count() == 0) {
+    const DeviceBuffer<PointBounds<T>> found = bounds_of_parts<T, D>(context, view);
+    if (found.size() == 0) {
         return all;
     }
-    constexpr int threads = bounds_warps * warp_size;
-    const std::int64_t blocks =
-        std::min<std::int64_t>((view.count() + threads - 1) / threads, std::int64_t{context.multiprocessors()} * 8);
-    const DeviceBuffer<PointBounds<T>> found = context.buffer<PointBounds<T>>(blocks);
-    PlacedPoints<T> raw;
-    raw.view = view;
-    launch(context, "bounds of points", bounds_kernel<T, D>, blocks, threads, {DeviceView<T>::of(raw), found.data()});
     for (PointBounds<T> part : context.to_host(found.data(), found.size())) {
         std::fill(part.lower.begin() + D, part.lower.end(), std::numeric_limits<T>::infinity());
         std::fill(part.upper.begin() + D, part.upper.end(), -std::numeric_limits<T>::infinity());
@@ -49,7 +42,7 @@ PlacedPoints<T> place_sources_on_device(DeviceContext& context, const PointsView
 /// place_queries for queries of the device.
 template <Coordinate T, int D>
 PlacedPoints<T> place_queries_on_device(DeviceContext& context, const PointsView& queries, const Frame<T>& frame) {
-    check_queries(queries, frame);
+    check_queries(queries, D, dtype_of<T>);
     const PointBounds<T> bounds = bounds_on_device<T, D>(context, queries);
     const PlacedPoints<T> placed = place_queries(queries, frame, bounds);
     if (bounds.first_not_finite != all_are_finite || axis_too_far(placed) >= 0) {

@@ -10,9 +10,8 @@
 
 #include "order/order_device.hpp"
 #include "tree/cut_kernel.hpp"
-#include "tree/device_tree.hpp"
+#include "tree/device_planes.hpp"
 #include "tree/plane_kernel.hpp"
-#include "tree/summary_kernel.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -20,43 +19,6 @@
 #include <vector>
 
 namespace kith::detail::inline KITH_GPU {
-
-/// One plane's arrays in memory of the device (plane_tree.hpp).
-template <Coordinate T>
-struct OwnedDevicePlane {
-    std::int64_t nodes = 0;
-    DeviceBuffer<std::int32_t> first_point;
-    DeviceBuffer<std::int32_t> first_child;
-    DeviceBuffer<std::int32_t> smallest_index;
-    DeviceBuffer<T> lower_corners;
-    DeviceBuffer<T> upper_corners;
-
-    [[nodiscard]] DevicePlane<T> view() const {
-        return {static_cast<std::int32_t>(nodes),
-                nodes,
-                first_point.data(),
-                first_child.data(),
-                smallest_index.data(),
-                lower_corners.data(),
-                upper_corners.data()};
-    }
-};
-
-template <Coordinate T>
-struct DevicePlaneTree {
-    DevicePointSet<T> points; ///< in z-order
-    std::vector<OwnedDevicePlane<T>> planes;
-
-    [[nodiscard]] DeviceTree<T> view() const {
-        DeviceTree<T> tree;
-        tree.points = points.view();
-        tree.period = points.frame.working_period;
-        tree.top = static_cast<int>(planes.size()) - 1;
-        std::transform(planes.begin(), planes.end(), tree.planes.begin(),
-                       [](const OwnedDevicePlane<T>& plane) { return plane.view(); });
-        return tree;
-    }
-};
 
 template <Coordinate T, int D>
 class DevicePlaneCutter {
@@ -115,31 +77,12 @@ private:
 
     [[nodiscard]] std::int32_t count() const { return static_cast<std::int32_t>(cuts_); }
 
-    [[nodiscard]] OwnedDevicePlane<T> room_for(std::int64_t nodes, bool has_children) {
-        OwnedDevicePlane<T> plane;
-        plane.nodes = nodes;
-        plane.first_point = context_.buffer<std::int32_t>(nodes + 1);
-        plane.first_child = has_children ? context_.buffer<std::int32_t>(nodes + 1) : DeviceBuffer<std::int32_t>();
-        plane.smallest_index = context_.buffer<std::int32_t>(nodes);
-        plane.lower_corners = context_.buffer<T>(nodes * D);
-        plane.upper_corners = context_.buffer<T>(nodes * D);
-        return plane;
-    }
-
-    void summarise(const OwnedDevicePlane<T>& plane, const std::int32_t* first, const DeviceBoxes<T>& below) {
-        launch_threads(context_, "boxes of nodes", summarise_kernel<T, D>, plane.nodes * lanes_of_node,
-                       {static_cast<std::int32_t>(plane.nodes), first, below, plane.lower_corners.data(),
-                        plane.upper_corners.data(), plane.nodes, plane.smallest_index.data()});
-    }
-
     [[nodiscard]] OwnedDevicePlane<T> leaves() {
-        OwnedDevicePlane<T> plane = room_for(cuts_ + 1, false);
+        OwnedDevicePlane<T> plane = room_for_plane<T, D>(context_, cuts_ + 1, false);
         launch_threads(context_, "leaves", make_plane_kernel<std::int32_t>, cuts_ + 1,
                        {count(), static_cast<std::int32_t>(points_.count), 0, nullptr, position_.data(), nullptr,
                         plane.first_point.data(), nullptr, nullptr});
-        const DevicePoints<T> points = points_.view();
-        summarise(plane, plane.first_point.data(),
-                  {points.coordinates, points.coordinates, points.stride, points.indices});
+        summarise_leaves<T, D>(context_, plane, points_.view());
         return plane;
     }
 
@@ -153,14 +96,13 @@ private:
                            {count(), size_.data(), n_max, is_kept.data()});
             select_flagged(context_, is_kept.data(), cuts_, selected.data(), number.data());
         }
-        OwnedDevicePlane<T> plane = room_for(std::int64_t{cuts} + 1, true);
+        OwnedDevicePlane<T> plane = room_for_plane<T, D>(context_, std::int64_t{cuts} + 1, true);
         DeviceBuffer<std::int32_t> sizes = context_.buffer<std::int32_t>(cuts);
         launch_threads(context_, "coarser plane", make_plane_kernel<std::int32_t>, std::int64_t{cuts} + 1,
                        {cuts, static_cast<std::int32_t>(points_.count), static_cast<std::int32_t>(finer.nodes),
                         selected.data(), position_.data(), size_.data(), plane.first_point.data(),
                         plane.first_child.data(), sizes.data()});
-        summarise(plane, plane.first_child.data(),
-                  {finer.lower_corners.data(), finer.upper_corners.data(), finer.nodes, finer.smallest_index.data()});
+        summarise_children<T, D>(context_, plane, finer);
         position_ = context_.buffer<std::int32_t>(cuts);
         context_.copy(position_.data(), plane.first_point.data() + 1, std::int64_t{cuts} * 4);
         size_ = std::move(sizes);

@@ -146,6 +146,7 @@ public:
 constexpr int devices = 2;
 int current_device = 0;
 int takes_left = -1;
+Requests made;
 cudaError_t last_error = cudaSuccess;
 
 cudaError_t failed(cudaError_t error) {
@@ -158,6 +159,15 @@ cudaError_t failed(cudaError_t error) {
 void launch(const std::string& name, const Grid& grid, const std::function<void()>& kernel) {
     const Open open;
     run(name, grid, kernel);
+}
+
+void touch(const std::function<void()>& body) {
+    const Open open;
+    body();
+}
+
+const Requests& requests() {
+    return made;
 }
 
 std::int64_t held_on_device() {
@@ -236,6 +246,7 @@ cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t /*pool*/, cudaMemPoolAttr /*at
 }
 
 cudaError_t cudaMallocFromPoolAsync(void** memory, std::size_t bytes, cudaMemPool_t /*pool*/, cudaStream_t /*stream*/) {
+    ++made.takes;
     const bool fails = takes_left == 0;
     takes_left -= takes_left > 0 ? 1 : 0;
     *memory = fails ? nullptr : Arena::only().take(bytes, current_device);
@@ -249,6 +260,7 @@ cudaError_t cudaFreeAsync(void* memory, cudaStream_t /*stream*/) {
 
 cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaMemcpyKind /*kind*/,
                             cudaStream_t /*stream*/) {
+    made.host_copies += Arena::only().has(to) && Arena::only().has(from) ? 0 : 1;
     const Open open;
     std::memcpy(to, from, bytes);
     return cudaSuccess;
@@ -264,6 +276,7 @@ cudaError_t cudaMemsetAsync(void* memory, int byte, std::size_t bytes, cudaStrea
 }
 
 cudaError_t cudaStreamSynchronize(cudaStream_t /*stream*/) {
+    ++made.waits;
     return cudaSuccess;
 }
 
@@ -274,6 +287,7 @@ cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const vo
 }
 
 cudaError_t cudaEventCreate(cudaEvent_t* event) {
+    ++made.events;
     *event = new EmulatedEvent;
     return cudaSuccess;
 }

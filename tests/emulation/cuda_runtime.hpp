@@ -20,6 +20,20 @@ namespace kith::emulation {
 /// Runs a kernel, which may touch the device's memory.
 void launch(const std::string& name, const Grid& grid, const std::function<void()>& kernel);
 
+/// Runs host code in place of work of the device, which may touch the device's memory.
+void touch(const std::function<void()>& body);
+
+/// What the library asked the runtime for that work on a stream can do without.
+struct Requests {
+    int waits = 0;
+    int takes = 0;       ///< of memory
+    int host_copies = 0; ///< from or to the host
+    int events = 0;
+    [[nodiscard]] int all() const { return waits + takes + host_copies + events; }
+};
+/// Since the program began.
+[[nodiscard]] const Requests& requests();
+
 /// Bytes of the device's memory that are held.
 [[nodiscard]] std::int64_t held_on_device();
 /// How many of the coming attempts to take memory succeed before one fails; negative: all.

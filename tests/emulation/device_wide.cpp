@@ -1,83 +1,94 @@
-// What src/cuda/device_wide.cu does with libraries of the device, done by the standard library.
+// What src/cuda/device_wide.cu does with libraries of the device, done by the standard library; scratch of some size is
+// taken, and spoiled, as there.
 #include "cuda/device_wide.hpp"
 
 #include <algorithm>
 #include <numeric>
+#include <span>
+#include <utility>
 #include <vector>
 
 namespace kith::detail::inline KITH_GPU {
 
 namespace {
 
-template <class Key>
-void sort_any(DeviceContext& context, DeviceBuffer<Key>& keys, DeviceBuffer<std::int32_t>& values, int bits) {
-    const std::int64_t count = keys.size();
-    const std::vector<Key> old_keys = context.to_host(keys.data(), count);
-    const std::vector<std::int32_t> old_values = context.to_host(values.data(), count);
-    std::vector<std::int64_t> order(old_keys.size());
-    std::iota(order.begin(), order.end(), 0);
-    const int unused = 8 * static_cast<int>(sizeof(Key)) - bits;
-    std::stable_sort(order.begin(), order.end(), [&](std::int64_t a, std::int64_t b) {
-        return bits > 0 && old_keys[a] << unused < old_keys[b] << unused;
-    });
-    std::vector<Key> new_keys(old_keys.size());
-    std::vector<std::int32_t> new_values(old_keys.size());
-    for (std::size_t i = 0; i < order.size(); ++i) {
-        new_keys[i] = old_keys[order[i]];
-        new_values[i] = old_values[order[i]];
+/// Does the work where the device's memory can be touched.
+template <class Body>
+void with_scratch(DeviceWork& work, std::int64_t count, const Body& body) {
+    const std::int64_t bytes = count / 4 + 1;
+    const DeviceBuffer<std::uint8_t> scratch = work.buffer<std::uint8_t>(bytes);
+    if (!work.only_measures()) {
+        emulation::touch([&] {
+            std::fill_n(scratch.data(), bytes, 0xCD);
+            body();
+        });
     }
-    DeviceBuffer<Key> other_keys = context.buffer<Key>(count); // as much memory as there
-    DeviceBuffer<std::int32_t> other_values = context.buffer<std::int32_t>(count);
-    context.copy(other_keys.data(), new_keys.data(), count * static_cast<std::int64_t>(sizeof(Key)));
-    context.copy(other_values.data(), new_values.data(), count * 4);
+}
+
+template <class Key>
+void sort_arrays(DeviceWork& work, SortedArray<Key>& keys, SortedArray<std::int32_t>& values, std::int64_t count,
+                 int bits) {
+    with_scratch(work, count, [&] {
+        std::vector<std::int64_t> order(static_cast<std::size_t>(count));
+        std::iota(order.begin(), order.end(), 0);
+        const int unused = 8 * static_cast<int>(sizeof(Key)) - bits;
+        std::stable_sort(order.begin(), order.end(), [&](std::int64_t a, std::int64_t b) {
+            return bits > 0 && keys.elements[a] << unused < keys.elements[b] << unused;
+        });
+        for (std::size_t i = 0; i < order.size(); ++i) {
+            keys.spare[i] = keys.elements[order[i]];
+            values.spare[i] = values.elements[order[i]];
+        }
+        std::swap(keys.elements, keys.spare);
+        std::swap(values.elements, values.spare);
+    });
+}
+
+template <class Key>
+void sort_buffers(DeviceWork& work, DeviceBuffer<Key>& keys, DeviceBuffer<std::int32_t>& values, int bits) {
+    const std::int64_t count = keys.size();
+    DeviceBuffer<Key> other_keys = work.buffer<Key>(count); // as much memory as there
+    DeviceBuffer<std::int32_t> other_values = work.buffer<std::int32_t>(count);
+    SortedArray<Key> both_keys{keys.data(), other_keys.data()};
+    SortedArray<std::int32_t> both_values{values.data(), other_values.data()};
+    sort_arrays(work, both_keys, both_values, count, bits);
     std::swap(keys, other_keys);
     std::swap(values, other_values);
 }
 
-template <class Sum>
-void sum_any(DeviceContext& context, const std::int32_t* values, std::int64_t count, std::int32_t* sums,
-             const Sum& sum) {
-    std::vector<std::int32_t> numbers = context.to_host(values, count);
-    sum(numbers);
-    context.copy(sums, numbers.data(), count * 4);
-}
-
 } // namespace
 
-void sort_by_key(DeviceContext& context, DeviceBuffer<std::uint64_t>& keys, DeviceBuffer<std::int32_t>& values,
-                 int bits) {
-    sort_any(context, keys, values, bits);
+void sort_by_key(DeviceWork& work, SortedArray<std::uint64_t>& keys, SortedArray<std::int32_t>& values,
+                 std::int64_t count, int bits) {
+    sort_arrays(work, keys, values, count, bits);
 }
 
-void sort_by_key(DeviceContext& context, DeviceBuffer<std::uint32_t>& keys, DeviceBuffer<std::int32_t>& values,
-                 int bits) {
-    sort_any(context, keys, values, bits);
+void sort_by_key(DeviceWork& work, DeviceBuffer<std::uint64_t>& keys, DeviceBuffer<std::int32_t>& values, int bits) {
+    sort_buffers(work, keys, values, bits);
 }
 
-void select_flagged(DeviceContext& context, const std::uint8_t* flags, std::int64_t count, std::int32_t* places,
+void sort_by_key(DeviceWork& work, DeviceBuffer<std::uint32_t>& keys, DeviceBuffer<std::int32_t>& values, int bits) {
+    sort_buffers(work, keys, values, bits);
+}
+
+void select_flagged(DeviceWork& work, const std::uint8_t* flags, std::int64_t count, std::int32_t* places,
                     std::int32_t* selected) {
-    const std::vector<std::uint8_t> all = context.to_host(flags, count);
-    std::vector<std::int32_t> found;
-    for (std::size_t i = 0; i < all.size(); ++i) {
-        if (all[i] != 0) {
-            found.push_back(static_cast<std::int32_t>(i));
+    with_scratch(work, count, [&] {
+        *selected = 0;
+        for (std::int64_t i = 0; i < count; ++i) {
+            if (flags[i] != 0) {
+                places[(*selected)++] = static_cast<std::int32_t>(i);
+            }
         }
-    }
-    const auto size = static_cast<std::int32_t>(found.size());
-    context.copy(places, found.data(), std::int64_t{size} * 4);
-    context.copy(selected, &size, sizeof size);
-}
-
-void exclusive_sum(DeviceContext& context, const std::int32_t* values, std::int64_t count, std::int32_t* sums) {
-    sum_any(context, values, count, sums, [](std::vector<std::int32_t>& numbers) {
-        std::exclusive_scan(numbers.begin(), numbers.end(), numbers.begin(), 0);
     });
 }
 
-void inclusive_sum(DeviceContext& context, const std::int32_t* values, std::int64_t count, std::int32_t* sums) {
-    sum_any(context, values, count, sums, [](std::vector<std::int32_t>& numbers) {
-        std::inclusive_scan(numbers.begin(), numbers.end(), numbers.begin());
-    });
+void exclusive_sum(DeviceWork& work, const std::int32_t* values, std::int64_t count, std::int32_t* sums) {
+    with_scratch(work, count, [&] { std::exclusive_scan(values, values + count, sums, 0); });
+}
+
+void inclusive_sum(DeviceWork& work, const std::int32_t* values, std::int64_t count, std::int32_t* sums) {
+    with_scratch(work, count, [&] { std::inclusive_scan(values, values + count, sums); });
 }
 
 } // namespace kith::detail::inline KITH_GPU

@@ -12,22 +12,22 @@ namespace kith::detail::inline KITH_GPU {
 
 /// The working copy in the order given.
 template <Coordinate T, int D>
-DevicePointSet<T> gather_on_device(DeviceContext& context, const PlacedPoints<T>& placed) {
+DevicePointSet<T> gather_on_device(DeviceWork& work, const PlacedPoints<T>& placed) {
     const std::int64_t count = placed.view.count();
-    DevicePointSet<T> points(context, placed.frame, count);
-    launch_threads(context, "copying points", copy_points_kernel<T, D>, count,
+    DevicePointSet<T> points(work, placed.frame, count);
+    launch_threads(work, "copying points", copy_points_kernel<T, D>, count,
                    {DeviceView<T>::of(placed), points.indices.data(), points.coordinates.data(), points.stride});
     return points;
 }
 
 /// The rows of all queries.
 template <Coordinate T, int D>
-void run_all_pairs(DeviceContext& context, const DevicePointSet<T>& queries, const DevicePointSet<T>& sources,
+void run_all_pairs(DeviceWork& work, const DevicePointSet<T>& queries, const DevicePointSet<T>& sources,
                    const DeviceRequest<T>& request) {
     const AllPairsJob<T> job{queries.view(), sources.view(), sources.frame.working_period, request};
     const std::int64_t blocks = (queries.count + all_pairs_warps - 1) / all_pairs_warps;
     const auto run = [&](auto* kernel) {
-        launch(context, "search of all pairs", kernel, blocks, all_pairs_warps * warp_size, job);
+        launch(work, "search of all pairs", kernel, blocks, all_pairs_warps * warp_size, job);
     };
     const bool is_short = request.k <= warp_size;
     if (sources.frame.periodic) {

@@ -1,0 +1,53 @@
+// What can be said of a neighbour search without looking at its points.
+#pragma once
+
+#include <kith/error.hpp>
+#include <kith/knn.hpp>
+
+#include "support/message.hpp"
+
+#include <cstdint>
+
+namespace kith::detail {
+
+inline void check_request(std::int64_t k, const KnnOptions& options, bool separate_queries) {
+    if (k < 1) {
+        throw Error(ErrorKind::invalid_argument, message("k is ", k, "; ask for 1 neighbour or more"));
+    }
+    if (!(options.max_distance >= 0)) {
+        throw Error(ErrorKind::invalid_argument, message("max_distance is ", options.max_distance,
+                                                         "; it must be 0 or more, or infinity for no limit"));
+    }
+    if (options.exclude_self && separate_queries) {
+        throw Error(ErrorKind::invalid_argument, "exclude_self was asked for with separate queries, which have no self "
+                                                 "among the sources; leave it off or search without queries");
+    }
+}
+
+inline void check_rows(const NeighborRows& rows, std::int64_t queries, std::int64_t k, DType dtype) {
+    const auto check = [&](const char* what, const void* memory, std::int64_t size, std::uintptr_t width) {
+        if (const auto past = reinterpret_cast<std::uintptr_t>(memory) % width; past != 0) {
+            throw Error(ErrorKind::invalid_argument,
+                        message("the memory for ", what, " starts ", past, " bytes past a multiple of ", width,
+                                ", its element's size; give memory that is aligned for its type"));
+        }
+        if (memory != nullptr && size / k != queries) {
+            throw Error(ErrorKind::invalid_argument, message("the memory for ", what, " holds ", size, " elements; ",
+                                                             queries, " rows x ", k, " neighbours are needed"));
+        }
+        if (memory != nullptr && size % k != 0) {
+            throw Error(ErrorKind::invalid_argument, message("the memory for ", what, " holds ", size,
+                                                             " elements, which is no multiple of k = ", k));
+        }
+    };
+    check("indices", rows.indices(), rows.index_count(), rows.index_type() == IndexType::int32 ? 4 : 8);
+    check("distances", rows.distances(), rows.distance_count(), rows.dtype() == DType::float32 ? 4 : 8);
+    if (rows.distances() != nullptr && rows.dtype() != dtype) {
+        throw Error(ErrorKind::invalid_argument,
+                    message("the memory for distances is ", rows.dtype() == DType::float32 ? "float32" : "float64",
+                            " but the points are ", dtype == DType::float32 ? "float32" : "float64",
+                            "; give memory of the points' type"));
+    }
+}
+
+} // namespace kith::detail

@@ -1,0 +1,61 @@
+// Whatever finds that points are refused, it is said here.
+#include <kith/device_status.hpp>
+#include <kith/error.hpp>
+
+#include "support/message.hpp"
+
+#include <cmath>
+#include <limits>
+#include <string>
+
+namespace kith {
+
+namespace {
+
+std::string not_finite(const DeviceStatus& status, const char* what) {
+    const double x = status.value;
+    return detail::message(what, ": point ", status.point, " has ",
+                           std::isnan(x) ? "NaN" : (x > 0 ? "+infinity" : "-infinity"), " as coordinate ", status.axis,
+                           "; remove such points or give them a finite place");
+}
+
+} // namespace
+
+void check(const DeviceStatus& status) {
+    using detail::message;
+    switch (status.refusal) {
+    case Refusal::none:
+        return;
+    case Refusal::points_not_finite:
+        throw Error(ErrorKind::invalid_points, not_finite(status, "points"));
+    case Refusal::queries_not_finite:
+        throw Error(ErrorKind::invalid_points, not_finite(status, "queries"));
+    case Refusal::points_too_wide:
+        throw Error(ErrorKind::invalid_points, message("the points extend over ", status.value, " on axis ",
+                                                       status.axis, ", more than twice the period ", status.limit,
+                                                       "; this box is not the box of these points"));
+    case Refusal::origin_too_far:
+        throw Error(ErrorKind::invalid_argument, message("the box starts at ", status.value, " on axis ", status.axis,
+                                                         ", where the points' type cannot express a period of ",
+                                                         status.limit, "; use float64 or an origin nearer to zero"));
+    case Refusal::queries_too_far:
+        throw Error(ErrorKind::invalid_points,
+                    message("queries: point ", status.point, " has ", status.value, " as coordinate ", status.axis,
+                            ", so far from the points that its squared distances cannot be represented; "
+                            "use float64 or remove it"));
+    case Refusal::no_volume:
+        throw Error(ErrorKind::invalid_argument,
+                    "the volume for a relative linking length is zero: the points have no extent on an open axis; "
+                    "give an absolute linking length");
+    case Refusal::length_too_large:
+        throw Error(ErrorKind::invalid_argument,
+                    message("the linking length comes to ", status.value, ", more than ",
+                            status.limit <= std::numeric_limits<float>::max() ? "float32" : "float64",
+                            " points can be apart; give a smaller one"));
+    }
+    throw Error(ErrorKind::invalid_argument,
+                message("the status is ", static_cast<int>(status.refusal),
+                        ", which no call writes; check it when the stream has done the call's work"));
+}
+
+} // namespace kith

@@ -1,0 +1,84 @@
+// The plane tree in memory of a device: who owns its arrays, and how the boxes of its nodes are found.
+#pragma once
+
+#include "cuda/launch.hpp"
+#include "points/device_point_set.hpp"
+#include "tree/device_tree.hpp"
+#include "tree/summary_kernel.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+namespace kith::detail::inline KITH_GPU {
+
+/// One plane's arrays in memory of the device (plane_tree.hpp).
+template <Coordinate T>
+struct OwnedDevicePlane {
+    std::int64_t nodes = 0;
+    DeviceBuffer<std::int32_t> first_point;
+    DeviceBuffer<std::int32_t> first_child;
+    DeviceBuffer<std::int32_t> smallest_index;
+    DeviceBuffer<T> lower_corners;
+    DeviceBuffer<T> upper_corners;
+
+    [[nodiscard]] DevicePlane<T> view() const {
+        return {static_cast<std::int32_t>(nodes),
+                nodes,
+                first_point.data(),
+                first_child.data(),
+                smallest_index.data(),
+                lower_corners.data(),
+                upper_corners.data()};
+    }
+};
+
+template <Coordinate T>
+struct DevicePlaneTree {
+    DevicePointSet<T> points; ///< in z-order
+    std::vector<OwnedDevicePlane<T>> planes;
+
+    [[nodiscard]] DeviceTree<T> view() const {
+        DeviceTree<T> tree;
+        tree.points = points.view();
+        tree.period = points.frame.working_period;
+        tree.top = static_cast<int>(planes.size()) - 1;
+        std::transform(planes.begin(), planes.end(), tree.planes.begin(),
+                       [](const OwnedDevicePlane<T>& plane) { return plane.view(); });
+        return tree;
+    }
+};
+
+/// Room for the nodes of a plane.
+template <Coordinate T, int D>
+OwnedDevicePlane<T> room_for_plane(DeviceWork& work, std::int64_t nodes, bool has_children) {
+    OwnedDevicePlane<T> plane;
+    plane.nodes = nodes;
+    plane.first_point = work.buffer<std::int32_t>(nodes + 1);
+    plane.first_child = has_children ? work.buffer<std::int32_t>(nodes + 1) : DeviceBuffer<std::int32_t>();
+    plane.smallest_index = work.buffer<std::int32_t>(nodes);
+    plane.lower_corners = work.buffer<T>(nodes * D);
+    plane.upper_corners = work.buffer<T>(nodes * D);
+    return plane;
+}
+
+/// Finds the boxes and the smallest indices of nodes that are cut, from the points or from the plane below.
+template <Coordinate T, int D>
+void summarise(DeviceWork& work, const OwnedDevicePlane<T>& plane, const std::int32_t* first,
+               const DeviceBoxes<T>& below) {
+    launch_threads(work, "boxes of nodes", summarise_kernel<T, D>, plane.nodes * lanes_of_node,
+                   {static_cast<std::int32_t>(plane.nodes), first, below, plane.lower_corners.data(),
+                    plane.upper_corners.data(), plane.nodes, plane.smallest_index.data()});
+}
+template <Coordinate T, int D>
+void summarise_leaves(DeviceWork& work, const OwnedDevicePlane<T>& leaves, const DevicePoints<T>& points) {
+    summarise<T, D>(work, leaves, leaves.first_point.data(),
+                    {points.coordinates, points.coordinates, points.stride, points.indices});
+}
+template <Coordinate T, int D>
+void summarise_children(DeviceWork& work, const OwnedDevicePlane<T>& plane, const OwnedDevicePlane<T>& below) {
+    summarise<T, D>(work, plane, plane.first_child.data(),
+                    {below.lower_corners.data(), below.upper_corners.data(), below.nodes, below.smallest_index.data()});
+}
+
+} // namespace kith::detail::inline KITH_GPU

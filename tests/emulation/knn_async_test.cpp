@@ -1,0 +1,321 @@
+// Searches that only put work on a stream, on the emulated device: rows are the oracle's bit for bit, within scratch of
+// exactly the bytes asked for, without a wait; and what cannot be searched is said, at once or in the status.
+#include "cuda/async_calls.hpp"
+
+#include "emulation/async_memory.hpp"
+#include "emulation/tested_dimensions.hpp"
+#include "points/frame.hpp"
+#include "support/cases.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <limits>
+#include <numeric>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace kith::test {
+namespace {
+
+using detail::DeviceContext;
+using detail::DeviceKnnAsync;
+
+/// A search and all it is given.
+template <class T, class Index>
+class AsyncTrial {
+public:
+    AsyncTrial(const PointsView& points, const std::optional<PointsView>& queries, const Box& box, std::int64_t k,
+               const KnnOptions& options)
+        : rows_of_(queries ? queries->count() : points.count()), k_(k), options_(options),
+          indices_(context_, rows_of_ * k), distances_(context_, rows_of_ * k), status_(context_, 1),
+          rows_(indices_.span(), distances_.span()), search_{points, queries,       box, {k, options, &rows_, nullptr},
+                                                             false,  status_.data()} {}
+
+    [[nodiscard]] std::int64_t bytes_needed() const {
+        KnnSize size{search_.points.dtype(), search_.points.dimension(), search_.points.count(), {}, k_,
+                     options_.engine};
+        if (search_.queries) {
+            size.queries = search_.queries->count();
+        }
+        return detail::knn_async_bytes_on_device(size, context_execution());
+    }
+    void run() {
+        const Scratch scratch(context_, bytes_needed());
+        expect_no_requests([&] { detail::knn_async_on_device(search_, scratch.span(), context_execution()); });
+        EXPECT_TRUE(scratch.is_alone());
+    }
+    [[nodiscard]] DeviceStatus status() { return context_.to_host(status_.data()); }
+    [[nodiscard]] oracle::Rows<T> rows() const {
+        const std::vector<Index> indices = indices_.on_host();
+        return {{indices.begin(), indices.end()}, distances_.on_host()};
+    }
+    [[nodiscard]] DeviceKnnAsync& search() { return search_; }
+    [[nodiscard]] DeviceContext& context() { return context_; }
+    static Execution context_execution() { return cuda(1); }
+
+private:
+    std::int64_t rows_of_;
+    std::int64_t k_;
+    KnnOptions options_;
+    DeviceContext context_{context_execution()};
+    ThereOn<Index> indices_;
+    ThereOn<T> distances_;
+    ThereOn<DeviceStatus> status_;
+    NeighborRows rows_;
+    DeviceKnnAsync search_;
+};
+
+template <class T>
+std::string described(std::int64_t points, std::int64_t k, const KnnOptions& options, bool self) {
+    return std::to_string(points) + " points, k " + std::to_string(k) + ", " + name_of(options.engine) +
+           (self ? ", self-search" : "") + (options.exclude_self ? ", exclude_self" : "") + ", max_distance " +
+           std::to_string(options.max_distance) + (options.squared ? ", squared" : "");
+}
+
+/// One search among row-major points.
+template <class T, class Index = std::int32_t>
+void expect_rows_of_the_oracle(const std::vector<T>& points, const std::vector<T>* queries, int dimension,
+                               const Box& box, std::int64_t k, const KnnOptions& options) {
+    DeviceContext context(cuda(1));
+    const ThereOn<T> points_there(context, points);
+    const ThereOn<T> queries_there(context, queries != nullptr ? *queries : std::vector<T>());
+    AsyncTrial<T, Index> trial(points_there.points(dimension),
+                               queries != nullptr ? std::optional(queries_there.points(dimension)) : std::nullopt, box,
+                               k, options);
+    trial.run();
+    EXPECT_EQ(trial.status().refusal, Refusal::none);
+    const oracle::WorkingCopy<T> copy = oracle::working_copy<T>(points, dimension, box);
+    const oracle::Neighbors<T> expected =
+        queries == nullptr ? oracle::Neighbors<T>(copy) : oracle::Neighbors<T>(copy, std::span<const T>(*queries));
+    EXPECT_TRUE(same_rows<T>(trial.rows(), expected.rows(k, options), k))
+        << described<T>(static_cast<std::int64_t>(points.size()) / dimension, k, options, queries == nullptr);
+}
+
+class KnnAsync : public testing::TestWithParam<Case> {};
+
+TEST_P(KnnAsync, EqualsTheOracle) {
+    with_type(GetParam().dtype, [&]<class T>(T) {
+        const int dimension = GetParam().dimension;
+        const PointSet<T> set = point_set<T>(GetParam().set, dimension);
+        Random draw(std::accumulate(GetParam().set.begin(), GetParam().set.end(), std::uint64_t{7} + dimension));
+        for (const NamedBox& named : set.boxes) {
+            SCOPED_TRACE(named.name);
+            const bool self = draw.integer(2) == 0;
+            std::vector<T> points = set.coordinates;
+            points.resize(static_cast<std::size_t>(std::min<std::int64_t>(set.count(), self ? 70 : 200) * dimension));
+            const std::vector<T> queries = queries_for(set, named.box, 9);
+            KnnOptions options;
+            options.engine = draw.integer(3) == 0 ? Engine::brute_force : Engine::tree;
+            options.exclude_self = self && draw.integer(2) == 0;
+            options.squared = draw.integer(2) == 0;
+            const std::int64_t k = std::vector<std::int64_t>{1, 8, 40, 70}[static_cast<std::size_t>(draw.integer(4))];
+            if (draw.integer(3) == 0) {
+                options.max_distance = set.extent() * draw.uniform(0.05, 0.6);
+            }
+            expect_rows_of_the_oracle<T>(points, self ? nullptr : &queries, dimension, named.box, k, options);
+        }
+        expect_rows_of_the_oracle<T, std::int64_t>(set.coordinates, nullptr, dimension, set.boxes.front().box, 3,
+                                                   {.engine = Engine::tree});
+    });
+    EXPECT_EQ(emulation::held_on_device(), 0);
+}
+
+INSTANTIATE_TEST_SUITE_P(EveryCase, KnnAsync, testing::ValuesIn(every_case()), case_name);
+
+using KnnAsyncAlone = NeedsDimension<3>;
+
+// Around every number at which a leaf or a plane is full; more neighbours than points.
+TEST_F(KnnAsyncAlone, TreesOfEveryShape) {
+    for (const std::int64_t count : {0, 1, 2, 31, 32, 33, 64, 65, 1023, 1024, 1025}) {
+        const std::vector<float> points = uniform_points<float>(count, 3, -0.2, 1.1, 5);
+        const std::int64_t k = count < 100 ? count + 2 : 2;
+        expect_rows_of_the_oracle<float>(points, nullptr, 3, Box::periodic(1), k, {.engine = Engine::tree});
+        for (const std::int64_t others : {0, 1, 33}) {
+            const std::vector<float> queries = uniform_points<float>(others, 3, -0.4, 1.5, 6);
+            expect_rows_of_the_oracle<float>(points, &queries, 3, Box{}, 3, {.engine = Engine::tree});
+            expect_rows_of_the_oracle<float>(points, &queries, 3, Box::periodic({0, 1, 0}), 3, {});
+        }
+    }
+    EXPECT_EQ(emulation::held_on_device(), 0);
+}
+
+TEST_F(KnnAsyncAlone, ReadsEveryLayout) {
+    const std::vector<double> numbers = uniform_points<double>(400, 3, 0, 1, 8);
+    DeviceContext context(cuda(1));
+    const ThereOn<double> there(context, numbers);
+    const auto view = [](const double* data, std::int64_t offset, std::int64_t count, std::int64_t stride,
+                         std::int64_t axis_stride, Device device) {
+        return PointsView(data + offset, DType::float64, count, 3, stride, axis_stride, device);
+    };
+    struct Layout {
+        std::int64_t offset, count, stride, axis_stride;
+    };
+    for (const Layout& layout :
+         {Layout{0, 100, 1, 400}, Layout{1199, 100, -3, -1}, Layout{5, 50, 7, 2}, Layout{1, 30, 0, 1}}) {
+        SCOPED_TRACE(layout.stride);
+        AsyncTrial<double, std::int32_t> trial(
+            view(there.data(), layout.offset, layout.count, layout.stride, layout.axis_stride, cuda(1).device), {},
+            Box{}, 4, {.engine = Engine::tree});
+        trial.run();
+        const KnnResult expected =
+            knn(view(numbers.data(), layout.offset, layout.count, layout.stride, layout.axis_stride, {}), 4, {}, {},
+                cpu(1));
+        EXPECT_TRUE(same_rows<double>(trial.rows(), rows_of<double>(expected), 4));
+    }
+}
+
+TEST_F(KnnAsyncAlone, EitherHalfOfTheRowsMayBeLeftOut) {
+    const std::vector<float> points = uniform_points<float>(70, 3, 0, 1, 9);
+    DeviceContext context(cuda(1));
+    const ThereOn<float> there(context, points);
+    AsyncTrial<float, std::int32_t> whole(there.points(3), {}, Box{}, 5, {.engine = Engine::tree});
+    whole.run();
+    const ThereOn<std::int32_t> indices(context, 70 * 5);
+    AsyncTrial<float, std::int32_t> half(there.points(3), {}, Box{}, 5, {.engine = Engine::tree});
+    const NeighborRows only_indices(indices.span(), std::span<float>());
+    half.search().call.rows = &only_indices;
+    half.run();
+    const std::vector<std::int32_t> found = indices.on_host();
+    EXPECT_EQ(std::vector<std::int64_t>(found.begin(), found.end()), whole.rows().indices);
+}
+
+/// What a call that waits throws.
+template <class T>
+std::string text_of_the_host(const std::vector<T>& points, const std::vector<T>* queries, const Box& box) {
+    try {
+        const auto placed = detail::place_sources<T>(PointsView(points, 3), box);
+        if (queries != nullptr) {
+            (void)detail::place_queries<T>(PointsView(*queries, 3), placed.frame);
+        }
+    } catch (const Error& error) {
+        return error.what();
+    }
+    return "nothing was refused";
+}
+
+template <class T>
+void expect_status(Refusal refusal, ErrorKind kind, const std::vector<T>& points, const std::vector<T>* queries,
+                   const Box& box) {
+    const std::string expected = text_of_the_host(points, queries, box);
+    EXPECT_NE(expected, "nothing was refused");
+    DeviceContext context(cuda(1));
+    const ThereOn<T> points_there(context, points);
+    const ThereOn<T> queries_there(context, queries != nullptr ? *queries : std::vector<T>());
+    for (const Engine engine : {Engine::tree, Engine::brute_force}) {
+        for (const std::int64_t k : {3, 70}) {
+            AsyncTrial<T, std::int32_t> trial(
+                points_there.points(3), queries != nullptr ? std::optional(queries_there.points(3)) : std::nullopt, box,
+                k, {.engine = engine});
+            trial.run();
+            const DeviceStatus status = trial.status();
+            EXPECT_EQ(static_cast<int>(status.refusal), static_cast<int>(refusal));
+            try {
+                check(status);
+                ADD_FAILURE() << "nothing was thrown";
+            } catch (const Error& error) {
+                EXPECT_EQ(error.kind(), kind);
+                EXPECT_EQ(error.what(), expected);
+            }
+        }
+    }
+}
+
+TEST_F(KnnAsyncAlone, StatusSaysWhatTheHostWouldThrow) {
+    const std::vector<float> good = uniform_points<float>(100, 3, 0, 1, 8);
+    const auto with = [&](std::size_t place, float value) {
+        std::vector<float> changed = good;
+        changed[place] = value;
+        return changed;
+    };
+    constexpr float nan = std::numeric_limits<float>::quiet_NaN();
+    constexpr float infinity = std::numeric_limits<float>::infinity();
+    const auto points_kind = ErrorKind::invalid_points;
+    expect_status<float>(Refusal::points_not_finite, points_kind, with(200, nan), nullptr, Box{});
+    expect_status<float>(Refusal::points_not_finite, points_kind, with(7, -infinity), &good, Box::periodic(1));
+    expect_status<float>(Refusal::points_too_wide, points_kind, with(8, 3), nullptr, Box::periodic(1));
+    expect_status<float>(Refusal::origin_too_far, ErrorKind::invalid_argument, good, &good,
+                         Box::periodic(1).with_origin(1, 1e30));
+    const std::vector<float> not_finite = with(13, nan);
+    expect_status<float>(Refusal::queries_not_finite, points_kind, good, &not_finite, Box{});
+    std::vector<float> far = with(14, 1e30F);
+    far[200] = -1e30F;
+    expect_status<float>(Refusal::queries_too_far, points_kind, good, &far, Box{});
+    std::vector<double> doubles(good.begin(), good.end());
+    doubles[100] = std::numeric_limits<double>::infinity();
+    expect_status<double>(Refusal::points_not_finite, points_kind, doubles, nullptr, Box{});
+    EXPECT_EQ(emulation::held_on_device(), 0);
+}
+
+TEST_F(KnnAsyncAlone, RefusesAtOnceWhatTheHostCanTell) {
+    const std::vector<float> points = uniform_points<float>(70, 3, 0, 1, 9);
+    DeviceContext context(cuda(1));
+    const ThereOn<float> there(context, points);
+    AsyncTrial<float, std::int32_t> trial(there.points(3), {}, Box::periodic(1), 4, {.engine = Engine::tree});
+    const std::int64_t bytes = trial.bytes_needed();
+    const Scratch scratch(trial.context(), bytes);
+    const DeviceKnnAsync good = trial.search();
+    const auto refuses = [&](ErrorKind kind, const std::vector<std::string>& parts, const DeviceKnnAsync& search,
+                             std::span<std::byte> memory, const Execution& where = cuda(1)) {
+        testing::AssertionResult result = testing::AssertionSuccess();
+        expect_no_requests(
+            [&] { result = is_refused(kind, parts, [&] { detail::knn_async_on_device(search, memory, where); }); });
+        return result;
+    };
+    const auto argument = ErrorKind::invalid_argument;
+    EXPECT_TRUE(refuses(ErrorKind::out_of_memory, {std::to_string(bytes), std::to_string(bytes - 1)}, good,
+                        scratch.span().first(scratch.span().size() - 1)));
+    std::vector<std::byte> of_the_host(static_cast<std::size_t>(bytes));
+    EXPECT_TRUE(refuses(argument, {"scratch", "GPU 1"}, good, of_the_host));
+    EXPECT_TRUE(refuses(argument, {"GPU", "kith::cuda()"}, good, scratch.span(), cpu()));
+    EXPECT_TRUE(refuses(argument, {"points", "GPU 0"}, good, scratch.span(), cuda(0)));
+
+    DeviceKnnAsync search = good;
+    search.points = PointsView(points, 3);
+    EXPECT_TRUE(refuses(argument, {"points", "memory of the host"}, search, scratch.span()));
+    search = good;
+    search.queries = PointsView(points, 3);
+    EXPECT_TRUE(refuses(argument, {"queries", "memory of the host"}, search, scratch.span()));
+    search.queries = there.points(2);
+    EXPECT_TRUE(refuses(argument, {"queries", "2", "3"}, search, scratch.span()));
+    search = good;
+    search.call.k = 0;
+    EXPECT_TRUE(refuses(argument, {"k is 0"}, search, scratch.span()));
+    search = good;
+    search.call.options.max_distance = -1;
+    EXPECT_TRUE(refuses(argument, {"max_distance"}, search, scratch.span()));
+    search = good;
+    search.box = Box::periodic({1.0, 1.0});
+    EXPECT_TRUE(refuses(argument, {"2 periods"}, search, scratch.span()));
+    search.box = Box::periodic(1e-60);
+    EXPECT_TRUE(refuses(argument, {"1e-60", "cannot express"}, search, scratch.span()));
+    search = good;
+    DeviceStatus status_of_the_host;
+    search.status = &status_of_the_host;
+    EXPECT_TRUE(refuses(argument, {"status"}, search, scratch.span()));
+    search.status = nullptr;
+    EXPECT_TRUE(refuses(argument, {"status"}, search, scratch.span()));
+    search = good;
+    std::vector<std::int32_t> indices(280);
+    std::vector<float> distances(280);
+    const NeighborRows on_host{std::span(indices), std::span(distances)};
+    search.call.rows = &on_host;
+    EXPECT_TRUE(refuses(argument, {"indices", "GPU 1"}, search, scratch.span()));
+    const NeighborRows short_rows{std::span(indices).first(279), std::span(distances)};
+    search.call.rows = &short_rows;
+    EXPECT_TRUE(refuses(argument, {"indices", "279"}, search, scratch.span()));
+    EXPECT_TRUE(is_refused(argument, {"k is 0"},
+                           [&] { (void)detail::knn_async_bytes_on_device({.points = 5, .k = 0}, cuda(1)); }));
+    EXPECT_TRUE(is_refused(ErrorKind::too_large, {"3000000000"},
+                           [&] { (void)detail::knn_async_bytes_on_device({.points = 3000000000}, cuda(1)); }));
+}
+
+TEST(DeviceStatusOfTheHost, OfAnotherKindIsRefused) {
+    EXPECT_NO_THROW(check(DeviceStatus{}));
+    EXPECT_TRUE(is_refused(ErrorKind::invalid_argument, {"status is 99"},
+                           [] { check(DeviceStatus{static_cast<Refusal>(99)}); }));
+}
+
+} // namespace
+} // namespace kith::test
