@@ -5,10 +5,11 @@
 // alone. So they can be captured in a CUDA graph, and replayed with other points in the same memory. What is wrong with the
 // arguments is thrown at once, as elsewhere; what is wrong with the points is written to a status (device_status.hpp).
 //
-// Answers are those of the calls that wait, bit for bit. The tree behind them is another: its shape follows from the
-// number of points alone, not from where they lie. Points of a usual kind are searched about as fast with it. A few points
-// far from all others make its boxes wide, and searches slow, though no less exact: where that must be expected, and a
-// wait does not matter, use knn_into() and fof_into().
+// Answers are those of the calls that wait, bit for bit. The tree behind them is another: the number of points alone decides
+// how many nodes it has, and points with equal keys of 63 bits are left as they are. Searches take about as long with it,
+// but for points of which a few lie so far out that nearly all others share a cell of the keys: in 3-D, two million times
+// as far as those are wide. These are searched slowly, though no less exactly: where that must be expected, and a wait does
+// not matter, use knn_into() and fof_into().
 #pragma once
 
 #include <kith/device_status.hpp>
@@ -34,9 +35,9 @@ struct KnnSize {
     Engine engine = Engine::automatic; ///< as in the options of the search
 };
 
-/// Bytes of scratch that a search of this size takes on the GPU of the execution: about 45 a point with trees (3-D
-/// float32), most of them for the sort. Wherever the scratch starts, that many are enough. Throws Error: invalid_argument,
-/// too_large, unsupported, device.
+/// Bytes of scratch that a search of this size takes on the GPU of the execution, wherever the scratch starts: with trees
+/// about 38 a point (3-D float32), 20 of them for the sort, and 18 a source beside those of separate queries. Throws
+/// Error: invalid_argument, too_large, unsupported, device.
 [[nodiscard]] std::int64_t knn_async_bytes(const KnnSize& size, const Execution& execution = cuda());
 
 /// The k nearest sources of every source, without a wait. Everything is in memory of the GPU of the execution: points,
@@ -54,5 +55,31 @@ void knn_async(const NeighborRows& rows, const PointsView& points, std::int64_t 
 void knn_async(const NeighborRows& rows, const PointsView& points, const PointsView& queries, std::int64_t k,
                const Box& box, const KnnOptions& options, const Execution& execution, std::span<std::byte> scratch,
                DeviceStatus* status);
+
+/// What the scratch of a search for groups depends on, besides the GPU.
+struct FofSize {
+    DType dtype = DType::float32;
+    int dimension = 3;
+    std::int64_t points = 0;
+    Engine engine = Engine::automatic; ///< as in the options
+};
+
+/// What is known of groups besides their labels; plain data.
+struct DeviceFofSummary {
+    std::int64_t groups = 0;   ///< single points included: labels are below
+    double linking_length = 0; ///< these as in FofResult
+    double volume = 0;
+    VolumeKind volume_kind = VolumeKind::none;
+};
+
+/// Bytes of scratch that a search for groups of this size takes, as knn_async_bytes().
+[[nodiscard]] std::int64_t fof_async_bytes(const FofSize& size, const Execution& execution = cuda());
+
+/// The groups of points without a wait: labels as in fof_into(), one for each point. Memory, errors and the status are
+/// those of knn_async(); the summary is memory like the status. To the status go also relative lengths where the points
+/// have no volume, and lengths that the points' type cannot express. Then labels and summary hold anything.
+void fof_async(std::span<std::int32_t> labels, const PointsView& points, LinkingLength linking_length, const Box& box,
+               const FofOptions& options, const Execution& execution, std::span<std::byte> scratch,
+               DeviceFofSummary* summary, DeviceStatus* status);
 
 } // namespace kith

@@ -7,9 +7,9 @@
 #include "cuda/instances.hpp"
 #include "cuda/result_memory.hpp"
 #include "cuda/scratch_arena.hpp"
+#include "fof/checks.hpp"
+#include "fof/settle_length.hpp"
 #include "knn/checks.hpp"
-
-#include <string>
 
 namespace kith::detail::inline KITH_GPU {
 
@@ -40,15 +40,18 @@ void require_memory_there(const DeviceWork& work, const void* memory, const char
     }
 }
 
-void require_status_there(const DeviceStatus* status) {
+/// The same for what may be pinned memory of the host as well.
+void require_writable(const void* memory, const char* what) {
     cudaPointerAttributes attributes{};
-    if (status != nullptr) {
-        check_cuda(cudaPointerGetAttributes(&attributes, status), "asking where memory is");
+    if (memory != nullptr) {
+        check_cuda(cudaPointerGetAttributes(&attributes, memory), "asking where memory is");
     }
-    if (status == nullptr || attributes.type == cudaMemoryTypeUnregistered) {
-        throw Error(ErrorKind::invalid_argument,
-                    "the status is in memory that the GPU cannot write; give memory of the "
-                    "GPU, managed memory, or pinned memory of the host");
+    if (memory == nullptr || attributes.type == cudaMemoryTypeUnregistered) {
+        throw Error(
+            ErrorKind::invalid_argument,
+            message("the ", what,
+                    " is in memory that the GPU cannot write; give memory of the GPU, managed memory, or pinned "
+                    "memory of the host"));
     }
 }
 
@@ -77,22 +80,47 @@ void search(DeviceWork& work, const DeviceKnnAsync& search) {
                   [&]<Coordinate T, int D>() { search_async_on_device<T, D>(work, search); });
 }
 
+void label(DeviceWork& work, const DeviceFofAsync& fof) {
+    with_instance(fof.points.dtype(), fof.points.dimension(),
+                  [&]<Coordinate T, int D>() { label_async_on_device<T, D>(work, fof); });
+}
+
+/// A view of nothing, to measure by. The address is never used; a view of points must have one.
+PointsView some_points(DType dtype, int dimension, std::int64_t count, const char* what) {
+    static constexpr double somewhere = 0;
+    const PointsView view(&somewhere, dtype, count, dimension, dimension, 1);
+    check_shape(view, what);
+    require_device(dimension);
+    return view;
+}
+
+void check_sources_there(const PointsView& points, const Box& box, const Execution& execution) {
+    check_shape(points, "points");
+    require_device(points.dimension());
+    require_points_there(points, execution, "points");
+    with_dtype(points.dtype(), [&]<Coordinate T>(T) { check_box<T>(box, points.dimension()); });
+}
+
+/// Runs run(DeviceWork&) within the scratch, after check(DeviceWork&), which looks at other memory.
+template <class Run, class Check>
+void run_within(std::span<std::byte> scratch, const Execution& execution, const Run& run, const Check& check) {
+    require_scratch(scratch, measured(execution, run));
+    ScratchArena arena(scratch);
+    DeviceWork work(execution, arena);
+    require_memory_there(work, scratch.data(), "scratch");
+    check(work);
+    run(work);
+}
+
 } // namespace
 
 std::int64_t knn_async_bytes_on_device(const KnnSize& size, const Execution& execution) {
     require_gpu(execution);
     check_request(size.k, {}, size.queries.has_value());
-    const auto some = [&](std::int64_t count, const char* what) {
-        // The address is never used; a view of points must have one.
-        const PointsView view(&size, size.dtype, count, size.dimension, size.dimension, 1, execution.device);
-        check_shape(view, what);
-        return view;
-    };
     DeviceKnnAsync call;
-    call.points = some(size.points, "points");
-    require_device(size.dimension);
+    call.points = some_points(size.dtype, size.dimension, size.points, "points");
     if (size.queries) {
-        call.queries = some(*size.queries, "queries");
+        call.queries = some_points(size.dtype, size.dimension, *size.queries, "queries");
     }
     const NeighborRows no_rows;
     call.call.k = size.k;
@@ -107,27 +135,53 @@ void knn_async_on_device(DeviceKnnAsync call, std::span<std::byte> scratch, cons
     const KnnOptions& options = call.call.options;
     const std::int64_t rows = call.queries ? call.queries->count() : call.points.count();
     check_request(k, options, call.queries.has_value());
-    check_shape(call.points, "points");
-    require_device(call.points.dimension());
-    require_points_there(call.points, execution, "points");
+    check_sources_there(call.points, call.box, execution);
     if (call.queries) {
         check_shape(*call.queries, "queries");
         check_queries(*call.queries, call.points.dimension(), call.points.dtype());
         require_points_there(*call.queries, execution, "queries");
     }
-    with_dtype(call.points.dtype(), [&]<Coordinate T>(T) { check_box<T>(call.box, call.points.dimension()); });
-    check_rows(*call.call.rows, rows, k, call.points.dtype());
+    const NeighborRows& memory = *call.call.rows;
+    check_rows(memory, rows, k, call.points.dtype());
     call.all_pairs = compares_all(options.engine, call.points.count(), rows);
+    run_within(
+        scratch, execution, [&](DeviceWork& work) { search(work, call); },
+        [&](DeviceWork& work) {
+            require_memory_there(work, rows > 0 ? memory.indices() : nullptr, "indices");
+            require_memory_there(work, rows > 0 ? memory.distances() : nullptr, "distances");
+            require_writable(call.status, "status");
+        });
+}
 
-    const std::int64_t needed = measured(execution, [&](DeviceWork& work) { search(work, call); });
-    require_scratch(scratch, needed);
-    ScratchArena arena(scratch);
-    DeviceWork work(execution, arena);
-    require_memory_there(work, scratch.data(), "scratch");
-    require_memory_there(work, rows > 0 ? call.call.rows->indices() : nullptr, "indices");
-    require_memory_there(work, rows > 0 ? call.call.rows->distances() : nullptr, "distances");
-    require_status_there(call.status);
-    search(work, call);
+std::int64_t fof_async_bytes_on_device(const FofSize& size, const Execution& execution) {
+    require_gpu(execution);
+    const DeviceFofAsync call{some_points(size.dtype, size.dimension, size.points, "points"),
+                              {},
+                              LinkingLength::absolute(0),
+                              nullptr,
+                              compares_all(size.engine, size.points, size.points)};
+    return measured(execution, [&](DeviceWork& work) { label(work, call); });
+}
+
+void fof_async_on_device(DeviceFofAsync call, Engine engine, std::span<std::byte> scratch, const Execution& execution) {
+    require_gpu(execution);
+    check_length(call.length);
+    check_sources_there(call.points, call.box, execution);
+    if (!call.length.is_relative()) { // then it takes no points to resolve it
+        with_dtype(call.points.dtype(), [&]<Coordinate T>(T) {
+            ResolvedLength resolved;
+            check(settle_length(call.length.value(), false, Frame<T>(), 0, resolved));
+        });
+    }
+    const std::int64_t points = call.points.count();
+    call.all_pairs = compares_all(engine, points, points);
+    run_within(
+        scratch, execution, [&](DeviceWork& work) { label(work, call); },
+        [&](DeviceWork& work) {
+            require_memory_there(work, points > 0 ? call.labels : nullptr, "labels");
+            require_writable(call.summary, "summary");
+            require_writable(call.status, "status");
+        });
 }
 
 } // namespace kith::detail::inline KITH_GPU

@@ -18,4 +18,7 @@ std::int64_t knn_async_bytes_on_device(const KnnSize& size, const Execution& exe
 /// Who searches is the call's to say; `all_pairs` is not looked at.
 void knn_async_on_device(DeviceKnnAsync search, std::span<std::byte> scratch, const Execution& execution);
 
+std::int64_t fof_async_bytes_on_device(const FofSize& size, const Execution& execution);
+void fof_async_on_device(DeviceFofAsync fof, Engine engine, std::span<std::byte> scratch, const Execution& execution);
+
 } // namespace kith::detail::inline KITH_GPU

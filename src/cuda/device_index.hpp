@@ -3,9 +3,7 @@
 // The kernels behind it are compiled for every type and dimension on their own (src/cuda/instance.cu.in).
 #pragma once
 
-#include <kith/device_status.hpp>
-#include <kith/fof.hpp>
-#include <kith/knn.hpp>
+#include <kith/async.hpp>
 #include <kith/tree.hpp>
 
 #include "cuda/namespace.hpp"
@@ -35,6 +33,17 @@ struct DeviceKnnAsync {
     DeviceKnnCall call; ///< with rows
     bool all_pairs = false;
     DeviceStatus* status = nullptr; ///< in memory that the device can write
+};
+
+/// Groups, likewise.
+struct DeviceFofAsync {
+    PointsView points;
+    Box box;
+    LinkingLength length;
+    std::int32_t* labels = nullptr; ///< one a point
+    bool all_pairs = false;
+    DeviceFofSummary* summary = nullptr; ///< in memory that the device can write
+    DeviceStatus* status = nullptr;      ///< likewise
 };
 
 class DeviceIndex {
@@ -84,5 +93,9 @@ class DeviceWork;
 /// Puts a search on the stream, or measures how much memory it takes.
 template <Coordinate T, int D>
 void search_async_on_device(DeviceWork& work, const DeviceKnnAsync& search);
+
+/// Puts the search for groups on the stream, or measures likewise.
+template <Coordinate T, int D>
+void label_async_on_device(DeviceWork& work, const DeviceFofAsync& fof);
 
 } // namespace kith::detail::inline KITH_GPU

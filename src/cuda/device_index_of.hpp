@@ -5,6 +5,7 @@
 
 #include "cuda/result_memory.hpp"
 #include "engines/brute_force/search_device.hpp"
+#include "fof/link_async.hpp"
 #include "fof/link_device.hpp"
 #include "fof/linking_length.hpp"
 #include "knn/device_rows.hpp"

@@ -60,6 +60,15 @@ void knn_async_on_device(DeviceKnnAsync /*search*/, std::span<std::byte> /*scrat
     refuse();
 }
 
+std::int64_t fof_async_bytes_on_device(const FofSize& /*size*/, const Execution& /*execution*/) {
+    refuse();
+}
+
+void fof_async_on_device(DeviceFofAsync /*fof*/, Engine /*engine*/, std::span<std::byte> /*scratch*/,
+                         const Execution& /*execution*/) {
+    refuse();
+}
+
 std::shared_ptr<void> result_memory_on_device(std::int64_t /*bytes*/, const Execution& /*execution*/) {
     refuse();
 }

@@ -3,6 +3,7 @@
 #include <kith/fof.hpp>
 
 #include "cuda/calls.hpp"
+#include "fof/checks.hpp"
 #include "fof/labels.hpp"
 #include "fof/link.hpp"
 #include "fof/linking_length.hpp"
@@ -75,13 +76,6 @@ void link_all_pairs(Context& context, const PointSet<T>& points, std::span<std::
         }
     });
     number_groups(context, job.groups, points.indices.span(), labels, result);
-}
-
-void check_labels(std::span<const std::int32_t> labels, std::int64_t points) {
-    if (static_cast<std::int64_t>(labels.size()) != points) {
-        throw Error(ErrorKind::invalid_argument, message("the memory for labels holds ", labels.size(), " of them; ",
-                                                         points, " points need one each"));
-    }
 }
 
 FofSummary link(std::span<std::int32_t> labels, const Tree& tree, LinkingLength linking_length,

@@ -94,10 +94,17 @@ __global__ void flag_groups_kernel(const __grid_constant__ GroupListKernelJob<In
     }
 }
 
-/// Keys sort groups by decreasing size, then by smallest index.
+/// The groups of two members or more: how many there are is the device's to know.
+template <class Index>
+struct GroupCount {
+    Index most; ///< a thread each
+    const Index* found;
+};
+
+/// Keys sort groups by decreasing size, then by smallest index. Keys of no group come last.
 template <class Index>
 struct GroupKeysKernelJob {
-    Index groups;
+    GroupCount<Index> groups;
     const Index* roots;
     const Index* sizes; ///< by position of the root
     const Index* smallest_index;
@@ -107,7 +114,11 @@ struct GroupKeysKernelJob {
 template <class Index>
 __global__ void make_group_keys_kernel(const __grid_constant__ GroupKeysKernelJob<Index> job) {
     const std::int64_t group = place_of_thread();
-    if (group < job.groups) {
+    if (group >= job.groups.most) {
+        return;
+    }
+    job.keys[group] = std::numeric_limits<std::uint64_t>::max();
+    if (group < *job.groups.found) {
         const Index root = job.roots[group];
         const std::uint32_t rank = ~static_cast<std::uint32_t>(job.sizes[root]);
         job.keys[group] = std::uint64_t{rank} << 32 | static_cast<std::uint32_t>(job.smallest_index[root]);
@@ -116,18 +127,20 @@ __global__ void make_group_keys_kernel(const __grid_constant__ GroupKeysKernelJo
 
 template <class Index>
 struct GroupLabelsKernelJob {
-    Index groups;
+    GroupCount<Index> groups;
     const std::uint64_t* keys; ///< sorted
     const Index* roots;        ///< likewise
-    Index* sizes;              ///< gets them by label
+    Index* sizes;              ///< gets them by label; may be null
     Index* label_of_root;
 };
 
 template <class Index>
 __global__ void label_groups_kernel(const __grid_constant__ GroupLabelsKernelJob<Index> job) {
     const std::int64_t label = place_of_thread();
-    if (label < job.groups) {
-        job.sizes[label] = static_cast<Index>(~static_cast<std::uint32_t>(job.keys[label] >> 32));
+    if (label < job.groups.most && label < *job.groups.found) {
+        if (job.sizes != nullptr) {
+            job.sizes[label] = static_cast<Index>(~static_cast<std::uint32_t>(job.keys[label] >> 32));
+        }
         job.label_of_root[job.roots[label]] = static_cast<Index>(label);
     }
 }
@@ -153,7 +166,7 @@ __global__ void write_labels_kernel(const __grid_constant__ LabelsKernelJob<Inde
 template <class Index>
 struct SinglesKernelJob {
     Index count;
-    Index groups;          ///< of two members or more
+    const Index* groups;   ///< their number, of two members or more
     Index* labels;         ///< by original index; -1 for single points
     Index* singles_before; ///< of each place and of the end; before that is known: whether it is single
 };
@@ -170,7 +183,7 @@ template <class Index>
 __global__ void number_singles_kernel(const __grid_constant__ SinglesKernelJob<Index> job) {
     const std::int64_t place = place_of_thread();
     if (place < job.count && job.labels[place] < 0) {
-        job.labels[place] = job.groups + job.singles_before[place];
+        job.labels[place] = *job.groups + job.singles_before[place];
     }
 }
 

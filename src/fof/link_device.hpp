@@ -8,10 +8,9 @@
 #pragma once
 
 #include "cuda/device_context.hpp"
-#include "cuda/device_wide.hpp"
 #include "cuda/launch.hpp"
 #include "engines/brute_force/all_links_kernel.hpp"
-#include "fof/label_kernel.hpp"
+#include "fof/group_numbering.hpp"
 #include "fof/link_kernel.hpp"
 
 #include <cstdint>
@@ -29,38 +28,13 @@ struct DeviceGroups {
 /// Numbers the groups of `count` points, whose parents there are one more of than points: it is scratch afterwards.
 inline DeviceGroups number_groups(DeviceContext& context, const std::int32_t* indices, std::int32_t count,
                                   const DeviceBuffer<std::int32_t>& parents, std::int32_t* labels) {
-    const DeviceBuffer<std::int32_t> by_root = context.buffer<std::int32_t>(count); // smallest index, then label
-    DeviceBuffer<std::int32_t> roots = context.buffer<std::int32_t>(count / 2 + 1);
-    const CensusKernelJob<std::int32_t> census{count, DeviceUnionFind(parents.data()), indices, labels, by_root.data()};
-    launch_threads(context, "starting to count groups", start_census_kernel<std::int32_t>, count, census);
-    launch_threads(context, "counting groups", take_census_kernel<std::int32_t>, count, census);
     DeviceGroups result;
-    {
-        const DeviceBuffer<std::uint8_t> is_group = context.buffer<std::uint8_t>(count);
-        const DeviceBuffer<std::int32_t> groups = context.buffer<std::int32_t>(1);
-        launch_threads(context, "finding groups", flag_groups_kernel<std::int32_t>, count,
-                       {census, is_group.data(), by_root.data()});
-        select_flagged(context, is_group.data(), count, roots.data(), groups.data());
-        result.groups = context.to_host(groups.data());
-    }
-    const auto groups = static_cast<std::int32_t>(result.groups);
-    result.sizes = context.buffer<std::int32_t>(groups);
-    {
-        DeviceBuffer<std::uint64_t> keys = context.buffer<std::uint64_t>(groups);
-        launch_threads(context, "ranking groups", make_group_keys_kernel<std::int32_t>, groups,
-                       {groups, roots.data(), labels, by_root.data(), keys.data()});
-        sort_by_key(context, keys, roots, 64);
-        launch_threads(context, "labelling groups", label_groups_kernel<std::int32_t>, groups,
-                       {groups, keys.data(), roots.data(), result.sizes.data(), by_root.data()});
-    }
-    launch_threads(context, "writing labels", write_labels_kernel<std::int32_t>, count,
-                   {count, census.groups, indices, by_root.data(), labels});
-    const SinglesKernelJob<std::int32_t> singles{count, groups, labels, parents.data()};
-    launch_threads(context, "finding single points", flag_singles_kernel<std::int32_t>, std::int64_t{count} + 1,
-                   singles);
-    exclusive_sum(context, singles.singles_before, std::int64_t{count} + 1, singles.singles_before);
-    launch_threads(context, "numbering single points", number_singles_kernel<std::int32_t>, count, singles);
-    result.singles = context.to_host(singles.singles_before + count);
+    GroupNumbering numbering(context, {count, indices, parents.data(), labels});
+    numbering.list();
+    result.groups = context.to_host(numbering.groups());
+    result.sizes = context.buffer<std::int32_t>(result.groups);
+    numbering.number(static_cast<std::int32_t>(result.groups), result.sizes.data());
+    result.singles = context.to_host(numbering.singles());
     return result;
 }
 

@@ -1,22 +1,18 @@
 // A neighbour search on a GPU that only puts work on the stream: no count is read, no memory taken but the caller's.
 //
-// As the search that waits (search_device.hpp), with a tree whose shape the number of points decides (even_planes.hpp) and
-// a frame that the device finds; both change how long it takes, not what it finds. Where something is refused, jobs are
-// completed so that no row is searched.
+// As the search that waits (search_device.hpp), with a tree whose counts the number of points decides
+// (tree/fixed_planes.hpp) and a frame that the device finds. The tree changes how long it takes, not what it finds. Where
+// something is refused, jobs are completed so that no row is searched.
 #pragma once
 
 #include "cuda/device_index.hpp"
 #include "cuda/stored_job.hpp"
 #include "engines/brute_force/all_pairs_kernel.hpp"
 #include "knn/search_device.hpp"
-#include "points/points_async.hpp"
-#include "tree/even_planes.hpp"
+#include "tree/build_async.hpp"
 
 #include <algorithm>
 #include <cstdint>
-#include <optional>
-#include <utility>
-#include <vector>
 
 namespace kith::detail::inline KITH_GPU {
 
@@ -84,113 +80,87 @@ public:
         : work_(work), search_(search), settled_(work.buffer<SettledPoints<T>>(2)) {}
 
     void run() {
-        const CopyOrder order = search_.all_pairs ? CopyOrder::as_given : CopyOrder::along_the_curve;
         SettledPoints<T>* const settled = settled_.data();
         const PlainBox box(search_.box, D);
-        const DevicePointSet<T> sources =
-            copy_points_async<T, D>(work_, search_.points, order, {box, nullptr, settled, search_.status});
-        if (!search_.queries) {
-            run_among(sources, sources, settled);
+        const AsyncPlace<T> of_sources{box, nullptr, settled, search_.status};
+        const AsyncPlace<T> of_queries{box, settled, settled + 1, search_.status};
+        if (search_.all_pairs) {
+            const DevicePointSet<T> sources = copy_points_async<T, D>(work_, search_.points, of_sources);
+            if (search_.queries) {
+                compare(copy_points_async<T, D>(work_, *search_.queries, of_queries), sources, settled + 1);
+            } else {
+                compare(sources, sources, settled);
+            }
             return;
         }
-        const DevicePointSet<T> queries =
-            copy_points_async<T, D>(work_, *search_.queries, order, {box, settled, settled + 1, search_.status});
-        run_among(queries, sources, settled + 1);
+        const DevicePlaneTree<T> sources = build_tree_async<T, D>(work_, search_.points, usual_shape, of_sources);
+        if (search_.queries) {
+            search_trees(build_tree_async<T, D>(work_, *search_.queries, shape_of_queries(), of_queries), sources,
+                         settled + 1);
+        } else {
+            search_trees(sources, sources, settled);
+        }
     }
 
 private:
     [[nodiscard]] std::int64_t k() const { return search_.call.k; }
 
-    void run_among(const DevicePointSet<T>& queries, const DevicePointSet<T>& sources,
-                   const SettledPoints<T>* settled) {
-        if (queries.count == 0) {
-            return;
-        }
-        bool periodic = false;
-        for (int axis = 0; axis < D; ++axis) {
-            periodic = periodic || search_.box.period(axis) > 0;
-        }
-        if (periodic) {
-            run_in<true>(queries, sources, settled);
+    /// Calls function.operator()<Periodic, Rows>().
+    template <class Function>
+    void with_kernel(const Function& function) const {
+        const bool is_short = k() <= warp_size;
+        if (is_periodic(search_.box, D)) {
+            is_short ? function.template operator()<true, 1>() : function.template operator()<true, 2>();
         } else {
-            run_in<false>(queries, sources, settled);
+            is_short ? function.template operator()<false, 1>() : function.template operator()<false, 2>();
         }
     }
 
-    template <bool Periodic>
-    void run_in(const DevicePointSet<T>& queries, const DevicePointSet<T>& sources, const SettledPoints<T>* settled) {
-        if (search_.all_pairs) {
-            if (k() <= warp_size) {
-                compare_all<Periodic, 1>(queries, sources, settled);
-            } else {
-                compare_all<Periodic, 2>(queries, sources, settled);
-            }
-        } else if (k() <= warp_size) {
-            search_trees<Periodic, 1>(queries, sources, settled);
-        } else {
-            search_trees<Periodic, 2>(queries, sources, settled);
-        }
+    /// Whether leaves are searched for, and not only queries one by one.
+    [[nodiscard]] bool goes_by_leaf() const { return k() <= longest_list && search_.points.count() > 0; }
+
+    /// Leaves of few queries are about as large in space as those of the sources.
+    [[nodiscard]] FixedShape shape_of_queries() const {
+        FixedShape shape = usual_shape;
+        const std::int64_t sources = std::max<std::int64_t>(search_.points.count(), 1);
+        shape.gaps_of_cut =
+            goes_by_leaf()
+                ? std::clamp<std::int64_t>(search_.queries->count() * shape.gaps_of_cut / sources, 1, shape.gaps_of_cut)
+                : 0;
+        return shape;
     }
 
     [[nodiscard]] DeviceRequest<T> incomplete_request() const {
-        DeviceRequest<T> request =
-            request_in<T>(Frame<T>(), wanted_by(search_.call), row_memory<T>(*search_.call.rows));
-        return request;
+        return request_in<T>(Frame<T>(), wanted_by(search_.call), row_memory<T>(*search_.call.rows));
     }
 
-    template <bool Periodic, int Rows>
-    void compare_all(const DevicePointSet<T>& queries, const DevicePointSet<T>& sources,
-                     const SettledPoints<T>* settled) {
+    void compare(const DevicePointSet<T>& queries, const DevicePointSet<T>& sources, const SettledPoints<T>* settled) {
         const DeviceBuffer<AllPairsJob<T>> job = work_.buffer<AllPairsJob<T>>(1);
         complete(work_, "search of all pairs",
                  CompleteAllPairs<T>{{queries.view(), sources.view(), {}, incomplete_request()},
                                      settled,
                                      wanted_by(search_.call),
                                      job.data()});
-        launch_stored<SearchAllPairs<T, D, Periodic, Rows>>(
-            work_, "search of all pairs", (queries.count + all_pairs_warps - 1) / all_pairs_warps, job.data());
+        const std::int64_t blocks = (queries.count + all_pairs_warps - 1) / all_pairs_warps;
+        with_kernel([&]<bool Periodic, int Rows>() {
+            launch_stored<SearchAllPairs<T, D, Periodic, Rows>>(work_, "search of all pairs", blocks, job.data());
+        });
     }
 
-    /// Leaves as full as a warp can serve; those of few queries about as large in space as those of the sources.
-    [[nodiscard]] static EvenShape shape_for(std::int64_t queries, std::int64_t sources) {
-        constexpr std::int64_t coarsening = 8;
-        const std::int64_t most = most_rows_of_leaf;
-        return {std::clamp<std::int64_t>(queries * most / std::max<std::int64_t>(sources, 1), 1, most), coarsening,
-                warp_size};
-    }
-
-    [[nodiscard]] static DeviceTree<T> view_of(const DevicePointSet<T>& points,
-                                               const std::vector<OwnedDevicePlane<T>>& planes) {
-        DeviceTree<T> tree;
-        tree.points = points.view();
-        tree.top = static_cast<int>(planes.size()) - 1;
-        std::transform(planes.begin(), planes.end(), tree.planes.begin(),
-                       [](const OwnedDevicePlane<T>& plane) { return plane.view(); });
-        return tree;
-    }
-
-    template <bool Periodic, int Rows>
-    void search_trees(const DevicePointSet<T>& queries, const DevicePointSet<T>& sources,
+    void search_trees(const DevicePlaneTree<T>& queries, const DevicePlaneTree<T>& sources,
                       const SettledPoints<T>* settled) {
-        const bool is_self = &queries == &sources;
-        const bool by_leaf = k() <= longest_list && sources.count > 0;
-        const auto source_planes = cut_evenly<T, D>(work_, sources, shape_for(sources.count, sources.count));
-        std::vector<OwnedDevicePlane<T>> query_planes;
-        if (by_leaf && !is_self) {
-            query_planes = cut_evenly<T, D>(work_, queries, shape_for(queries.count, sources.count));
-        }
-        const auto& planes_of_queries = is_self ? source_planes : query_planes;
-        const std::int64_t leaves = by_leaf ? planes_of_queries.front().nodes : 0;
+        const std::int64_t count = queries.points.count;
+        const bool by_leaf = goes_by_leaf() && count > 0;
+        const std::int64_t leaves = by_leaf ? queries.planes.front().nodes : 0;
         const LeavesOfWarps share = LeavesOfWarps::of(work_, leaves);
-
         const DeviceBuffer<LeafKernelJob<T>> leaf_job = work_.buffer<LeafKernelJob<T>>(by_leaf ? 1 : 0);
         const DeviceBuffer<SearchKernelJob<T>> query_job = work_.buffer<SearchKernelJob<T>>(1);
-        const DeviceBuffer<std::int32_t> left = work_.buffer<std::int32_t>(by_leaf ? queries.count : 0);
+        const DeviceBuffer<std::int32_t> left = work_.buffer<std::int32_t>(by_leaf ? count : 0);
         const DeviceBuffer<std::int32_t> left_count = work_.buffer<std::int32_t>(by_leaf ? 1 : 0);
         complete(work_, "search",
-                 CompleteTreeSearch<T, D>{{view_of(queries, planes_of_queries),
-                                           view_of(sources, source_planes),
-                                           is_self,
+                 CompleteTreeSearch<T, D>{{queries.view(),
+                                           sources.view(),
+                                           &queries == &sources,
                                            incomplete_request(),
                                            0,
                                            static_cast<std::int32_t>(leaves),
@@ -204,10 +174,12 @@ private:
                                           query_job.data()});
         if (by_leaf) {
             work_.fill(left_count.data(), 0, sizeof(std::int32_t));
-            launch_stored<SearchLeaves<T, D, Periodic, Rows>>(work_, "search by leaf", share.blocks, leaf_job.data());
         }
-        launch_stored<SearchTree<T, D, Periodic, Rows>>(work_, "search by query",
-                                                        blocks_for_queries(work_, queries.count), query_job.data());
+        with_kernel([&]<bool Periodic, int Rows>() {
+            launch_stored<SearchLeaves<T, D, Periodic, Rows>>(work_, "search by leaf", share.blocks, leaf_job.data());
+            launch_stored<SearchTree<T, D, Periodic, Rows>>(work_, "search by query", blocks_for_queries(work_, count),
+                                                            query_job.data());
+        });
     }
 
     DeviceWork& work_;

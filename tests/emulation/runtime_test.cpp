@@ -1,4 +1,5 @@
 // The emulated device, and what the library builds on it: memory within a budget, sorts, sums and selections.
+#include "cuda/device_context.hpp"
 #include "cuda/device_wide.hpp"
 #include "cuda/launch.hpp"
 

@@ -61,6 +61,11 @@ TEST_F(FofRefuses, ThreadsAndDevicesThatDoNotExist) {
                            [&] { (void)fof(PointsView(points, 3), LinkingLength::absolute(1), {}, {}, cpu(-2)); }));
     EXPECT_TRUE(
         lacks_its_gpu([&] { (void)fof(PointsView(points, 3), LinkingLength::absolute(1), {}, {}, on_no_gpu); }));
+    EXPECT_TRUE(lacks_its_gpu([&] { (void)fof_async_bytes({.points = 20}, on_no_gpu); }));
+    const PointsView there(points.data(), DType::float32, 20, 3, 3, 1, on_no_gpu.device);
+    std::vector<std::int32_t> twenty(20);
+    EXPECT_TRUE(lacks_its_gpu(
+        [&] { fof_async(twenty, there, LinkingLength::absolute(1), {}, {}, on_no_gpu, {}, nullptr, nullptr); }));
     std::vector<std::int32_t> labels(points.size() / 3 + 1);
     EXPECT_TRUE(is_refused(ErrorKind::invalid_argument, {"labels", std::to_string(labels.size())},
                            [&] { (void)fof_into(labels, PointsView(points, 3), LinkingLength::absolute(1)); }));

@@ -136,6 +136,10 @@ TEST_F(KnnRefuses, ThreadsAndDevicesThatDoNotExist) {
     EXPECT_TRUE(
         is_refused(ErrorKind::invalid_argument, {"the CPU", "GPU 1000"}, [&] { (void)knn(tree(), 4, {}, on_no_gpu); }));
     EXPECT_TRUE(lacks_its_gpu([&] { (void)knn(PointsView(queries, 3), 4, {}, {}, on_no_gpu); }));
+    EXPECT_TRUE(lacks_its_gpu([&] { (void)knn_async_bytes({.points = 20}, on_no_gpu); }));
+    const PointsView there(queries.data(), DType::float32, 20, 3, 3, 1, on_no_gpu.device);
+    EXPECT_TRUE(lacks_its_gpu([&] { knn_async({}, there, 4, {}, {}, on_no_gpu, {}, nullptr); }));
+    EXPECT_TRUE(lacks_its_gpu([&] { knn_async({}, there, there, 4, {}, {}, on_no_gpu, {}, nullptr); }));
     EXPECT_TRUE(is_refused(ErrorKind::invalid_argument, {"queries", "GPU 0", "CPU"}, [&] {
         (void)knn(tree(), PointsView(queries.data(), DType::float32, 20, 3, 3, 1, Device{DeviceKind::cuda, 0}), 4);
     }));

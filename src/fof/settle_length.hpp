@@ -1,0 +1,88 @@
+// The rule by which a linking length becomes one in the units of the points: one text for the host and for devices.
+#pragma once
+
+#include <kith/device_status.hpp>
+#include <kith/fof.hpp>
+
+#include "points/frame.hpp"
+#include "support/host_device.hpp"
+
+#include <cmath>
+#include <cstdint>
+#include <limits>
+
+namespace kith::detail {
+
+struct ResolvedLength {
+    double length = 0; ///< rounded to the points' type
+    double volume = 0; ///< of a relative one
+    VolumeKind volume_kind = VolumeKind::none;
+};
+
+/// The root of that degree of a number that is not negative. Its last bits are the same wherever it is taken, which those
+/// of pow() are not: the steps are sums, products and quotients, each rounded as IEEE 754 says.
+KITH_HOST_DEVICE inline double root_of(double x, int degree) noexcept {
+    if (!(x > 0)) {
+        return 0;
+    }
+    int exponent = 0;
+    const double mantissa = std::frexp(x, &exponent); // in [1/2, 1)
+    int quotient = exponent / degree;
+    quotient += quotient * degree < exponent ? 1 : 0;
+    const double reduced = std::ldexp(mantissa, exponent - quotient * degree); // in [2^-degree, 1)
+    double root = 1;
+    while (true) { // Newton's steps come down to the root, until rounding stops them
+        double power = 1;
+        for (int i = 1; i < degree; ++i) {
+            power *= root;
+        }
+        const double next = root - (root * power - reduced) / (degree * power);
+        if (!(next < root)) {
+            return std::ldexp(root, quotient);
+        }
+        root = next;
+    }
+}
+
+template <Coordinate T>
+KITH_HOST_DEVICE DeviceStatus settle_length(double value, bool is_relative, const Frame<T>& frame, std::int64_t count,
+                                            ResolvedLength& result) noexcept {
+    double radius = value;
+    if (is_relative) {
+        double volume = 1;
+        double scaled = 1; // the same in working units, which neither overflows nor vanishes
+        int periodic_axes = 0;
+        for (int axis = 0; axis < frame.dimension; ++axis) {
+            const double edge = frame.period[axis] > 0 ? static_cast<double>(frame.period[axis]) : frame.extent[axis];
+            volume *= edge;
+            scaled *= std::ldexp(edge, frame.exponent);
+            periodic_axes += frame.period[axis] > 0 ? 1 : 0;
+        }
+        if (count > 0 && scaled == 0) {
+            return {Refusal::no_volume};
+        }
+        const auto points = static_cast<double>(count > 1 ? count : 1);
+        const bool is_normal =
+            volume >= std::numeric_limits<double>::min() && volume <= std::numeric_limits<double>::max();
+        radius = value * (is_normal ? root_of(volume / points, frame.dimension)
+                                    : std::ldexp(root_of(scaled / points, frame.dimension), -frame.exponent));
+        result.volume = volume;
+        result.volume_kind = periodic_axes == 0                 ? VolumeKind::extent
+                             : periodic_axes == frame.dimension ? VolumeKind::box
+                                                                : VolumeKind::mixed;
+    }
+    result.length = static_cast<double>(static_cast<T>(radius));
+    if (!(result.length <= static_cast<double>(std::numeric_limits<T>::max()))) {
+        return {Refusal::length_too_large, 0, 0, radius, static_cast<double>(std::numeric_limits<T>::max())};
+    }
+    return {};
+}
+
+/// In working units.
+template <Coordinate T>
+KITH_HOST_DEVICE T squared_length(const Frame<T>& frame, double linking_length) noexcept {
+    const T radius = frame.load_radius(linking_length);
+    return radius * radius;
+}
+
+} // namespace kith::detail

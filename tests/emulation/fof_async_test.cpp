@@ -1,0 +1,203 @@
+// Searches for groups that only put work on a stream, on the emulated device: labels, numbers and linking lengths are those
+// of the calls that wait, bit for bit, within scratch of exactly the bytes asked for, without a wait.
+#include "cuda/async_calls.hpp"
+
+#include "emulation/async_memory.hpp"
+#include "emulation/linking_lengths.hpp"
+#include "support/cases.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <limits>
+#include <numeric>
+#include <string>
+#include <vector>
+
+namespace kith::test {
+namespace {
+
+using detail::DeviceContext;
+using detail::DeviceFofAsync;
+
+/// A search for groups and all it is given.
+class AsyncGroups {
+public:
+    AsyncGroups(const PointsView& points, LinkingLength length, const Box& box, Engine engine)
+        : engine_(engine), labels_(context_, points.count()), summary_(context_, 1),
+          status_(context_, 1), fof_{points, box, length, labels_.data(), false, summary_.data(), status_.data()} {}
+
+    [[nodiscard]] std::int64_t bytes_needed() const {
+        return detail::fof_async_bytes_on_device(
+            {fof_.points.dtype(), fof_.points.dimension(), fof_.points.count(), engine_}, cuda(1));
+    }
+    void run() {
+        const Scratch scratch(context_, bytes_needed());
+        expect_no_requests([&] { detail::fof_async_on_device(fof_, engine_, scratch.span(), cuda(1)); });
+        EXPECT_TRUE(scratch.is_alone());
+    }
+    [[nodiscard]] std::vector<std::int32_t> labels() const { return labels_.on_host(); }
+    [[nodiscard]] DeviceFofSummary summary() { return context_.to_host(summary_.data()); }
+    [[nodiscard]] DeviceStatus status() { return context_.to_host(status_.data()); }
+    [[nodiscard]] DeviceFofAsync& fof() { return fof_; }
+    [[nodiscard]] DeviceContext& context() { return context_; }
+
+private:
+    Engine engine_;
+    DeviceContext context_{cuda(1)};
+    ThereOn<std::int32_t> labels_;
+    ThereOn<DeviceFofSummary> summary_;
+    ThereOn<DeviceStatus> status_;
+    DeviceFofAsync fof_;
+};
+
+/// The groups of row-major points.
+template <class T>
+void expect_groups_of_the_cpu(const std::vector<T>& points, int dimension, LinkingLength length, const Box& box,
+                              Engine engine) {
+    const FofResult expected = fof(PointsView(points, dimension), length, box, {}, cpu(1));
+    DeviceContext context(cuda(1));
+    const ThereOn<T> there(context, points);
+    AsyncGroups found(there.points(dimension), length, box, engine);
+    found.run();
+    EXPECT_EQ(found.status().refusal, Refusal::none);
+    const DeviceFofSummary summary = found.summary();
+    const std::string what = name_of(engine) + ", length " + std::to_string(length.value()) +
+                             (length.is_relative() ? " relative" : "") + ", " + std::to_string(points.size());
+    EXPECT_EQ(found.labels(), expected.labels) << what;
+    EXPECT_EQ(summary.groups, static_cast<std::int64_t>(expected.sizes.size())) << what;
+    EXPECT_EQ(summary.linking_length, expected.linking_length) << what;
+    EXPECT_EQ(summary.volume, expected.volume) << what;
+    EXPECT_EQ(summary.volume_kind, expected.volume_kind) << what;
+}
+
+class FofAsync : public testing::TestWithParam<Case> {};
+
+TEST_P(FofAsync, EqualsTheCpu) {
+    with_type(GetParam().dtype, [&]<class T>(T) {
+        const int dimension = GetParam().dimension;
+        const PointSet<T> set = point_set<T>(GetParam().set, dimension);
+        Random draw(std::accumulate(GetParam().set.begin(), GetParam().set.end(), std::uint64_t{11} + dimension));
+        auto next = static_cast<std::size_t>(draw.integer(7));
+        for (const NamedBox& named : set.boxes) {
+            SCOPED_TRACE(named.name);
+            const std::vector<double> lengths = lengths_for(set, named.box);
+            for (int i = 0; i < 2; ++i, ++next) {
+                const Engine engine = draw.integer(4) == 0 ? Engine::brute_force : Engine::tree;
+                expect_groups_of_the_cpu<T>(set.coordinates, dimension,
+                                            LinkingLength::absolute(lengths[next % lengths.size()]), named.box, engine);
+            }
+            const oracle::Volume volume = oracle::volume<T>(set.coordinates, dimension, named.box);
+            if (volume.value > 0) {
+                expect_groups_of_the_cpu<T>(set.coordinates, dimension, LinkingLength::relative(draw.uniform(0.1, 0.9)),
+                                            named.box, Engine::tree);
+            }
+        }
+    });
+    EXPECT_EQ(emulation::held_on_device(), 0);
+}
+
+INSTANTIATE_TEST_SUITE_P(EveryCase, FofAsync, testing::ValuesIn(every_case()), case_name);
+
+using FofAsyncAlone = NeedsDimension<3>;
+
+// Around every number at which a leaf or a plane is full; all single, all in pairs, all in one group.
+TEST_F(FofAsyncAlone, TreesOfEveryShape) {
+    for (const std::int64_t count : {0, 1, 2, 3, 31, 32, 33, 64, 65, 1023, 1024, 1025}) {
+        std::vector<double> points = uniform_points<double>(count, 3, -0.2, 1.1, 5);
+        for (const double length : {0.0, 0.1, 5.0}) {
+            expect_groups_of_the_cpu<double>(points, 3, LinkingLength::absolute(length), Box::periodic(1),
+                                             Engine::tree);
+        }
+        const std::vector<double> once = points; // now all in pairs
+        points.insert(points.end(), once.begin(), once.end());
+        expect_groups_of_the_cpu<double>(points, 3, LinkingLength::absolute(0), Box{}, Engine::tree);
+        expect_groups_of_the_cpu<double>(points, 3, LinkingLength::absolute(0), Box{}, Engine::automatic);
+    }
+    const std::vector<float> clump(3 * 5000, 0.7F);
+    expect_groups_of_the_cpu<float>(clump, 3, LinkingLength::absolute(0), Box{}, Engine::tree);
+    EXPECT_EQ(emulation::held_on_device(), 0);
+}
+
+/// What a call that waits throws, and what the status says of it.
+template <class T>
+void expect_status(Refusal refusal, const std::vector<T>& points, LinkingLength length, const Box& box) {
+    std::string expected = "nothing was refused";
+    ErrorKind kind{};
+    try {
+        (void)fof(PointsView(points, 3), length, box, {}, cpu(1));
+    } catch (const Error& error) {
+        expected = error.what();
+        kind = error.kind();
+    }
+    EXPECT_NE(expected, "nothing was refused");
+    DeviceContext context(cuda(1));
+    const ThereOn<T> there(context, points);
+    for (const Engine engine : {Engine::tree, Engine::brute_force}) {
+        AsyncGroups found(there.points(3), length, box, engine);
+        found.run();
+        const DeviceStatus status = found.status();
+        EXPECT_EQ(static_cast<int>(status.refusal), static_cast<int>(refusal));
+        EXPECT_TRUE(is_refused(kind, {expected}, [&] { check(status); }));
+    }
+}
+
+TEST_F(FofAsyncAlone, StatusSaysWhatTheHostWouldThrow) {
+    std::vector<float> points = uniform_points<float>(100, 3, 0, 1, 8);
+    expect_status<float>(Refusal::length_too_large, points, LinkingLength::relative(1e300), Box{});
+    expect_status<float>(Refusal::length_too_large, points, LinkingLength::relative(1e40), Box::periodic(1));
+    const std::vector<double> doubles(points.begin(), points.end());
+    expect_status<double>(Refusal::length_too_large, doubles, LinkingLength::relative(1e308), Box::periodic(100));
+    points[200] = std::numeric_limits<float>::quiet_NaN();
+    expect_status<float>(Refusal::points_not_finite, points, LinkingLength::relative(0.2), Box{});
+    points[200] = 3;
+    expect_status<float>(Refusal::points_too_wide, points, LinkingLength::absolute(0.2), Box::periodic(1));
+    for (std::size_t i = 1; i < points.size(); i += 3) {
+        points[i] = 0.5F;
+    }
+    expect_status<float>(Refusal::no_volume, points, LinkingLength::relative(0.2), Box{});
+    EXPECT_EQ(emulation::held_on_device(), 0);
+}
+
+TEST_F(FofAsyncAlone, RefusesAtOnceWhatTheHostCanTell) {
+    const std::vector<float> points = uniform_points<float>(70, 3, 0, 1, 9);
+    DeviceContext context(cuda(1));
+    const ThereOn<float> there(context, points);
+    AsyncGroups trial(there.points(3), LinkingLength::absolute(0.1), Box::periodic(1), Engine::tree);
+    const std::int64_t bytes = trial.bytes_needed();
+    const Scratch scratch(trial.context(), bytes);
+    const DeviceFofAsync good = trial.fof();
+    const auto refuses = [&](ErrorKind kind, const std::vector<std::string>& parts, const DeviceFofAsync& fof,
+                             std::span<std::byte> memory) {
+        testing::AssertionResult result = testing::AssertionSuccess();
+        expect_no_requests([&] {
+            result = is_refused(kind, parts, [&] { detail::fof_async_on_device(fof, Engine::tree, memory, cuda(1)); });
+        });
+        return result;
+    };
+    const auto argument = ErrorKind::invalid_argument;
+    EXPECT_TRUE(refuses(ErrorKind::out_of_memory, {std::to_string(bytes), std::to_string(bytes - 1)}, good,
+                        scratch.span().first(scratch.span().size() - 1)));
+    DeviceFofAsync fof = good;
+    fof.points = PointsView(points, 3);
+    EXPECT_TRUE(refuses(argument, {"points", "memory of the host"}, fof, scratch.span()));
+    fof = good;
+    fof.length = LinkingLength::absolute(-1);
+    EXPECT_TRUE(refuses(argument, {"linking length", "-1"}, fof, scratch.span()));
+    fof = good;
+    fof.length = LinkingLength::absolute(1e60);
+    EXPECT_TRUE(refuses(argument, {"linking length", "1e+60", "float32"}, fof, scratch.span()));
+    fof = good;
+    std::vector<std::int32_t> labels(70);
+    fof.labels = labels.data();
+    EXPECT_TRUE(refuses(argument, {"labels", "GPU 1"}, fof, scratch.span()));
+    fof = good;
+    fof.summary = nullptr;
+    EXPECT_TRUE(refuses(argument, {"summary"}, fof, scratch.span()));
+    fof = good;
+    fof.status = nullptr;
+    EXPECT_TRUE(refuses(argument, {"status"}, fof, scratch.span()));
+}
+
+} // namespace
+} // namespace kith::test
