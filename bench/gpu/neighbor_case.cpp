@@ -1,11 +1,15 @@
 #include "neighbor_case.hpp"
 
+#include "graph.hpp"
 #include "points_of.hpp"
 
+#include <kith/async.hpp>
 #include <kith/tree.hpp>
 
 #include <atomic>
+#include <cstddef>
 #include <cstring>
+#include <memory>
 #include <stdexcept>
 
 namespace bench {
@@ -31,15 +35,27 @@ public:
             indices_ = DeviceArray<std::int32_t>(entries);
             distances_ = DeviceArray<T>(entries);
         }
+        if (wanted.calling != Calling::waits) {
+            scratch_ = DeviceArray<std::byte>(kith::knn_async_bytes(size(), kith::cuda(0, bench.stream.handle())));
+            status_ = DeviceArray<kith::DeviceStatus>(1);
+        }
     }
 
     Measurement measured() {
         Task task;
         task.spoil = [this] { spoil(); };
-        task.run = [this](const kith::Execution& where) { return wanted_.visit ? visit(where) : search(where); };
+        task.run = [this](const kith::Execution& where) {
+            return wanted_.visit                       ? visit(where)
+                   : wanted_.calling == Calling::waits ? search(where)
+                                                       : search_without_wait(where);
+        };
         task.checksum = [this] { return checksum(); };
         task.memory_budget = static_cast<std::int64_t>(wanted_.budget_bytes_per_point * static_cast<double>(count()));
         Measurement measured = measure(bench_, task);
+        if (wanted_.calling != Calling::waits) {
+            measured.peak_bytes = static_cast<std::int64_t>(scratch_.bytes());
+            kith::check(status_.to_host().front());
+        }
         take_sample();
         const PlacedPoints<T> sources{points_.data(), count(), dimension(), static_cast<T>(wanted_.period)};
         const PlacedPoints<T> asked{wanted_.queries.count == 0 ? points_.data() : asked_.data(), queries(), dimension(),
@@ -77,6 +93,38 @@ private:
             return kith::knn_into(rows, sources, wanted_.k, box, options(), where);
         }
         return kith::knn_into(rows, sources, view(asked_, host_asked_, queries()), wanted_.k, box, options(), where);
+    }
+
+    [[nodiscard]] kith::KnnSize size() const {
+        kith::KnnSize size{kith::dtype_of<T>, dimension(), count(), {}, wanted_.k, wanted_.engine};
+        if (wanted_.queries.count != 0) {
+            size.queries = queries();
+        }
+        return size;
+    }
+
+    /// Stages are not told apart.
+    kith::StageReports search_without_wait(const kith::Execution& where) {
+        const auto enqueue = [&] {
+            const kith::NeighborRows rows(indices_.span(), distances_.span());
+            const kith::PointsView sources = view(points_, host_points_, count());
+            const kith::Box box = kith::Box::periodic(wanted_.period);
+            if (wanted_.queries.count == 0) {
+                kith::knn_async(rows, sources, wanted_.k, box, options(), where, scratch_.span(), status_.data());
+            } else {
+                kith::knn_async(rows, sources, view(asked_, host_asked_, queries()), wanted_.k, box, options(), where,
+                                scratch_.span(), status_.data());
+            }
+        };
+        if (wanted_.calling == Calling::enqueues) {
+            enqueue();
+            return {};
+        }
+        if (graph_ == nullptr) { // in the first run, which is not timed
+            graph_ = std::make_unique<Graph>(bench_.stream, enqueue);
+        }
+        graph_->replay(bench_.stream);
+        return {};
     }
 
     /// The visitor takes the sampled rows and counts all.
@@ -160,6 +208,9 @@ private:
     std::vector<T> host_asked_;
     std::vector<std::int32_t> host_indices_;
     std::vector<T> host_distances_;
+    DeviceArray<std::byte> scratch_;
+    DeviceArray<kith::DeviceStatus> status_;
+    std::unique_ptr<Graph> graph_;
 };
 
 Work work_of(const NeighborCase& wanted, std::int64_t points) {
@@ -191,6 +242,8 @@ std::string variant_of(const NeighborCase& wanted) {
             text += (text.empty() ? "" : ", ") + words;
         }
     };
+    add(wanted.calling == Calling::enqueues, "without a wait");
+    add(wanted.calling == Calling::replays, "from a graph");
     add(wanted.visit, "rows to a visitor");
     add(wanted.on_host, "in the host's memory");
     add(wanted.budget_bytes_per_point != 0, "within a budget");

@@ -12,6 +12,13 @@
 
 namespace bench {
 
+/// How the library is called.
+enum class Calling {
+    waits,    ///< and returns when the rows are there
+    enqueues, ///< puts the work on the stream, within scratch of the caller's
+    replays,  ///< the same from a graph
+};
+
 struct NeighborCase {
     PointSet points;
     PointSet queries = {.count = 0}; ///< none: every point is asked
@@ -19,6 +26,7 @@ struct NeighborCase {
     double period = 0;
     bool doubles = false;
     kith::Engine engine = kith::Engine::automatic;
+    Calling calling = Calling::waits;
     bool visit = false;                ///< a tree is built and kept, rows are handed out in z-order
     bool on_host = false;              ///< points, queries and rows are the host's
     double budget_bytes_per_point = 0; ///< of working memory; 0 is none

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <iomanip>
 #include <sstream>
+#include <utility>
 
 namespace bench {
 
@@ -91,6 +92,23 @@ std::vector<Row> odd_rows() {
     };
 }
 
+/// Searches that only put work on the stream, as they are and from a graph, beside those that wait.
+std::vector<Row> unwaited_rows() {
+    std::vector<Row> rows;
+    for (const auto& [name, count] :
+         {std::pair<std::string, std::int64_t>{"1e4", 10 * thousand}, {"1e5", 100 * thousand}, {"1e6", million}}) {
+        NeighborCase wanted{.points = {Kind::uniform, count}};
+        wanted.calling = Calling::enqueues;
+        rows.push_back(neighbors("uniform_" + name + "_k16_unwaited", wanted));
+        wanted.calling = Calling::replays;
+        rows.push_back(neighbors("uniform_" + name + "_k16_graph", wanted));
+    }
+    NeighborCase outliers{.points = {Kind::outliers, million}};
+    outliers.calling = Calling::replays;
+    rows.push_back(neighbors("outliers_1e6_graph", outliers));
+    return rows;
+}
+
 /// Both engines around the number of points where the tree becomes the faster one.
 std::vector<Row> switch_rows() {
     std::vector<Row> rows;
@@ -132,7 +150,7 @@ Outcome outcome(const Bench& bench, const std::string& name, const Described& wh
 
 std::vector<Row> all_rows() {
     std::vector<Row> rows = main_rows();
-    for (const std::vector<Row>& more : {odd_rows(), tight_rows(), switch_rows()}) {
+    for (const std::vector<Row>& more : {odd_rows(), unwaited_rows(), tight_rows(), switch_rows()}) {
         rows.insert(rows.end(), more.begin(), more.end());
     }
     return rows;
