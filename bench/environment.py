@@ -34,10 +34,11 @@ def require(*modules):
 
 
 def datasets():
-    """kith.datasets as it is in this clone, without the rest of kith, which need not be built: the module kith_datasets."""
+    """kith.datasets of this clone, without the rest of kith, which need not be built."""
     name, folder = "kith_datasets", ROOT / "python" / "kith" / "datasets"
     if name not in sys.modules:
-        found = importlib.util.spec_from_file_location(name, folder / "__init__.py", submodule_search_locations=[str(folder)])
+        found = importlib.util.spec_from_file_location(name, folder / "__init__.py",
+                                                       submodule_search_locations=[str(folder)])
         sys.modules[name] = importlib.util.module_from_spec(found)
         found.loader.exec_module(sys.modules[name])
     return sys.modules[name]

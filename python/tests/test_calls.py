@@ -110,6 +110,6 @@ def test_documentation_examples():
     import doctest
     import kith.spatial
     datasets = [getattr(kith.datasets, name) for name in ("clumps", "cosmic", "cosmology", "plain")]
-    for module in (kith, kith.search, kith.groups, kith.files, kith.spatial, kith.datasets, *datasets):
+    for module in (kith, kith.search, kith.groups, kith.files, kith.spatial, kith.mass_function, kith.datasets, *datasets):
         failed, tried = doctest.testmod(module, optionflags=doctest.ELLIPSIS)
         assert tried > 0 and failed == 0, module.__name__
