@@ -8,8 +8,8 @@ arrays of the same library. Answers are exact and the same bits whatever the num
 >>> distances, indices = kith.knn(points, 8, box=1)
 >>> labels = kith.fof(points, b=0.2, box=1)
 
-`kith.datasets` makes points to try things on, and
-`kith.mass_function` is how many halos theory expects.
+`kith.datasets` makes points to try things on, `kith.plot` draws maps and mass functions of halos (by Matplotlib), and
+`kith.mass_function` is what theory expects of these.
 """
 
 import importlib
@@ -24,7 +24,7 @@ Cancelled: type[RuntimeError] = getattr(_core, "Cancelled")
 __version__ = _core.version
 __all__ = ["Box", "Cancelled", "Catalogue", "Snapshot", "Tree", "fof", "knn", "read", "read_header", "write_catalogue"]
 
-_ON_DEMAND = ("datasets", "mass_function")
+_ON_DEMAND = ("datasets", "mass_function", "plot")
 
 
 def __getattr__(name):

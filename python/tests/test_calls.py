@@ -103,7 +103,7 @@ def test_importing_leaves_heavy_packages_alone():
     program = "import sys, kith; print(*sys.modules)"
     loaded = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout.split()
     assert "numpy" in loaded
-    assert not {"scipy", "matplotlib", "pandas", "torch", "jax", "cupy", "astropy", "h5py", "kith.datasets"} & set(loaded)
+    assert not {"scipy", "matplotlib", "pandas", "torch", "jax", "cupy", "astropy", "h5py", "kith.datasets", "kith.plot"} & set(loaded)
 
 
 def test_documentation_examples():

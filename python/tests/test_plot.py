@@ -1,0 +1,277 @@
+"""Pictures: what is drawn, where, and how much of it."""
+
+import doctest
+import math
+import subprocess
+import sys
+
+import numpy
+import pytest
+
+import kith
+
+matplotlib = pytest.importorskip("matplotlib")
+matplotlib.use("Agg")
+import matplotlib.pyplot as pyplot
+
+import kith.plot
+
+POINTS = kith.datasets.clustered(5000, seed=2)
+
+
+@pytest.fixture(autouse=True)
+def closed():
+    yield
+    pyplot.close("all")
+
+
+@pytest.fixture(scope="module")
+def halos():
+    return kith.fof(POINTS, b=0.2, box=1, return_catalogue=True)[1]
+
+
+def image_of(axes):
+    image, = axes.images
+    return numpy.asarray(image.get_array())
+
+
+def rings_of(axes):
+    return [collection for collection in axes.collections if hasattr(collection, "get_widths")]
+
+
+def test_examples():
+    failed, tried = doctest.testmod(kith.plot, optionflags=doctest.ELLIPSIS)
+    assert tried > 0 and failed == 0
+
+
+def test_without_matplotlib():
+    program = "import sys; sys.modules['matplotlib'] = None; import kith; kith.knn([[0, 0]], 1); kith.plot"
+    ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert "ModuleNotFoundError" in ran.stderr and "pip install kith[plot]" in ran.stderr
+
+
+def test_colours():
+    colours = kith.plot.colour_map(numpy.linspace(0, 1, 100))[:, :3]
+    lightness = colours @ [0.2126, 0.7152, 0.0722]
+    assert (numpy.diff(lightness) > 0).all() and lightness[0] < 0.02 and lightness[-1] > 0.9
+    assert (kith.plot.colour_map(numpy.ma.masked) == kith.plot.colour_map(0.0))
+
+
+def test_density_of_a_box(halos):
+    axes = kith.plot.density(POINTS, halos, box=1, pixels=256)
+    assert axes.get_xlim() == axes.get_ylim() == (0, 1)
+    image = image_of(axes)
+    assert image.shape == (256, 256) and image.mean() == pytest.approx(1) and (image >= 0).all()
+    x, y = (numpy.average(numpy.arange(256) + 0.5, weights=image.sum(axis=axis)) / 256 for axis in (0, 1))
+    assert x == pytest.approx(POINTS[:, 0].mean(), abs=0.01) and y == pytest.approx(POINTS[:, 1].mean(), abs=0.01)
+    assert f"{len(halos)} groups of 20 or more, the 40 largest circled" in [text.get_text() for text in axes.figure.texts]
+    shades, rings = rings_of(axes)
+    assert 40 <= len(rings.get_offsets()) == len(shades.get_offsets()) < 60
+    assert rings.get_widths().max() == pytest.approx(2 * halos.largest_radius[:40].max(), rel=1e-6)
+    assert numpy.abs(rings.get_offsets() - halos.centre[0, :2]).sum(axis=1).min() < 1e-6
+    axes.figure.canvas.draw()
+
+
+def test_planes_and_masses(halos):
+    masses = numpy.where(POINTS[:, 2] < 0.5, 3.0, 1.0)
+    axes = kith.plot.density(POINTS, halos, box=1, plane=(2, 0), masses=masses, pixels=128)
+    image = image_of(axes)
+    heavy = (POINTS[:, 2] < 0.5).sum()
+    ratio = image[:, :64].mean() / image[:, 64:].mean()
+    assert ratio == pytest.approx(3 * heavy / (len(POINTS) - heavy), rel=0.1)  # some is smoothed over the middle
+    assert numpy.abs(rings_of(axes)[1].get_offsets() - halos.centre[0, [2, 0]]).sum(axis=1).min() < 1e-6
+
+
+def test_rings_continue_beyond_the_edge():
+    random = numpy.random.default_rng(1)
+    points = (random.normal(0, 0.02, (100, 3)) % 1).astype(numpy.float32)
+    _, groups = kith.fof(points, 0.1, box=1, return_catalogue=True)
+    points = numpy.concatenate((points, random.random((500, 3), dtype=numpy.float32)))
+    axes = kith.plot.density(points, groups, box=1, pixels=64)
+    centre = groups.centre[0, :2]
+    offsets = rings_of(axes)[1].get_offsets()
+    assert len(offsets) == 4 and numpy.allclose(numpy.abs(offsets - centre) % 1, 0)
+
+
+def test_shapes_of_views():
+    slab = POINTS * numpy.array([1, 0.25, 1], dtype=numpy.float32)
+    axes = kith.plot.density(slab, box=(1, 0.25, 1), pixels=256)
+    assert image_of(axes).shape == (64, 256) and axes.get_ylim() == (0, 0.25)
+    open_axes = kith.plot.density(kith.datasets.gaussian(3000), pixels=128)
+    (left, right), (lower, upper) = open_axes.get_xlim(), open_axes.get_ylim()
+    assert left < -2 and right > 2 and (right - left) / (upper - lower) == pytest.approx(
+        image_of(open_axes).shape[1] / image_of(open_axes).shape[0])
+    moved = kith.plot.density(POINTS - 0.5, box=kith.Box(1, -0.5), pixels=64)
+    assert moved.get_xlim() == (-0.5, 0.5)
+    corner = kith.plot.density(POINTS * 0.3, box=1, pixels=64)  # most of the box is empty
+    assert corner.get_xlim()[1] < 0.5
+
+
+@pytest.mark.parametrize("points", [
+    numpy.empty((0, 3)), [[1, 2, 3]], [[0, 0], [0, 0]], [[5, 5], [6, 5]], numpy.full((100, 2), 1e30),
+    numpy.full((100, 2), 1e-30), kith.datasets.lattice(27), kith.datasets.duplicates(500, 2), kith.datasets.gaussian(50, 8)])
+def test_nasty_points(points):
+    axes = kith.plot.density(points, pixels=64)
+    image = image_of(axes)
+    assert numpy.isfinite(image).all() and (len(points) == 0 or image.mean() == pytest.approx(1))
+    axes.figure.canvas.draw()
+
+
+def test_no_groups():
+    points = kith.datasets.uniform(200, 2)
+    _, none = kith.fof(points, 1e-6, box=1, return_catalogue=True)
+    axes = kith.plot.density(points, none, pixels=64)
+    assert not rings_of(axes) and "0 groups of 20 or more" in [text.get_text() for text in axes.figure.texts]
+    for cumulative in (False, True):
+        axes = kith.plot.mass_function(none, cumulative=cumulative)
+        assert [text.get_text() for text in axes.texts] == ["no groups"]
+        axes.figure.canvas.draw()
+
+
+def test_axes_that_are_given(halos):
+    figure, places = pyplot.subplots(1, 3)
+    assert kith.plot.density(POINTS, halos, places[0], title="points", pixels=64) is places[0]
+    assert kith.plot.neighbor_density(POINTS, 4, places[1], box=1, pixels=64) is places[1]
+    assert kith.plot.mass_function(halos, places[2]) is places[2]
+    assert places[0].get_title() == "points" and len(pyplot.get_fignums()) == 1
+    figure.canvas.draw()
+
+
+def test_snapshots_stand_for_their_arrays(tmp_path):
+    universe = kith.datasets.cosmic_box(8, 16, steps=5)
+    assert kith.plot.density(universe, pixels=64).get_xlim() == (0, 16)
+    numpy.save(tmp_path / "points.npy", POINTS)
+    axes = kith.plot.density(kith.read(tmp_path / "points.npy"), pixels=64, unit="kpc")
+    assert axes.figure.texts[0].get_text() == "points.npy" and axes.texts[0].get_text().endswith(" kpc")
+
+
+@pytest.mark.parametrize("dimension", [2, 3, 5])
+def test_neighbor_density(dimension):
+    points = kith.datasets.uniform(20_000, dimension)
+    image = image_of(kith.plot.neighbor_density(points, 32, box=1, pixels=64))
+    assert image.shape == (64, 64) and image.mean() == pytest.approx(1, abs=0.1)
+    assert image.std() == pytest.approx(1 / math.sqrt(30), rel=0.35)
+
+
+def test_neighbor_density_where_it_is_asked_for():
+    random = numpy.random.default_rng(1)
+    clump = random.normal(0.25, 0.02, (500, 3)) + [0, 0.25, 0.5]  # around 0.25, 0.5, 0.75
+    points = numpy.concatenate((clump, random.random((2000, 3))))
+    through, beside = (image_of(kith.plot.neighbor_density(points, 8, box=1, at=[z], pixels=64)) for z in (0.75, 0.25))
+    row, column = numpy.unravel_index(through.argmax(), through.shape)
+    assert abs(column / 64 - 0.25) < 0.05 and abs(row / 64 - 0.5) < 0.05 and through.max() > 20 * beside.max()
+    turned = image_of(kith.plot.neighbor_density(points, 8, box=1, plane=(2, 1), at=[0.25], pixels=64))
+    row, column = numpy.unravel_index(turned.argmax(), turned.shape)
+    assert abs(column / 64 - 0.75) < 0.05 and abs(row / 64 - 0.5) < 0.05
+
+
+def test_neighbor_density_of_nasty_points():
+    for points, box in ((kith.datasets.duplicates(500, 2), 1), ([[0, 0], [1, 0], [2, 0]], None), ([[1, 1], [1, 1]], None),
+                        (kith.datasets.lattice(64), 4)):
+        axes = kith.plot.neighbor_density(points, 2, box=box, pixels=64)
+        assert numpy.isfinite(image_of(axes)).all() and (image_of(axes) > 0).all()
+        axes.figure.canvas.draw()
+
+
+@pytest.mark.parametrize("k", [0, 1, 11])
+def test_neighbors_that_are_not_there(k):
+    with pytest.raises(ValueError, match="from 2 to the number of points, 10"):
+        kith.plot.neighbor_density(kith.datasets.uniform(10), k)
+
+
+@pytest.mark.parametrize("wrong, word", [
+    ({"plane": (0, 0)}, "plane"), ({"plane": (0, 3)}, "plane"), ({"masses": [1, 2]}, "masses has 2 rows"),
+    ({"points": [1, 2, 3]}, "shape"), ({"points": [[0, math.nan]]}, "finite|NaN|nan"), ({"box": 0.1}, "box|period")])
+def test_what_is_wrong_is_said(wrong, word):
+    with pytest.raises(ValueError, match=word):
+        kith.plot.density(**{"points": POINTS, **wrong})
+    with pytest.raises(ValueError, match="groups are in 2 dimensions"):
+        kith.plot.density(POINTS, Groups([1], (1.0, 1.0)))
+    with pytest.raises(ValueError, match="at has 2"):
+        kith.plot.neighbor_density(POINTS, at=[0, 0])
+
+
+class Groups:
+    """As much of a catalogue as a mass function needs."""
+
+    def __init__(self, mass, period=(10.0, 10.0, 10.0)):
+        self.mass = numpy.asarray(mass, dtype=float)
+        self.box = kith.Box(period)
+        self.centre = numpy.zeros((len(self.mass), len(period)))
+
+
+def test_differential_mass_function():
+    axes = kith.plot.mass_function(Groups([1, 2, 3, 20, 30, 200]), bins=[1, 10, 100, 1000])
+    points, = [container for container in axes.containers if len(container.lines) == 3]
+    x, y = points.lines[0].get_data()
+    assert x == pytest.approx([10**0.5, 10**1.5, 10**2.5])
+    assert y * 1000 * math.log(10) == pytest.approx([3, 2, 1])
+    bars = [segment[:, 1] for segment in points.lines[2][0].get_segments()]
+    # The limits for one event, exact to a percent: 0.173 and 3.30.
+    assert bars[2] * 1000 * math.log(10) == pytest.approx([0.173, 3.30], rel=0.02)
+    assert axes.get_xscale() == axes.get_yscale() == "log"
+
+
+def test_every_group_counts_once(halos):
+    axes = kith.plot.mass_function(halos)
+    points, = [container for container in axes.containers if len(container.lines) == 3]
+    x, y = points.lines[0].get_data()
+    edges = halos.mass.min() * 10 ** (numpy.arange(30) / 5)
+    widths = numpy.full(len(y), math.log(10) / 5)
+    assert (y * widths).sum() == pytest.approx(len(halos)) and edges[0] < x[0] < edges[1]
+
+
+def test_cumulative_mass_function():
+    axes = kith.plot.mass_function(Groups([3, 1, 2, 2]), cumulative=True, volume=2)
+    x, y = axes.lines[0].get_data()
+    assert x.tolist() == [1, 2, 3] and (2 * y).tolist() == [4, 3, 1]
+
+
+@pytest.mark.parametrize("cumulative", [False, True])
+def test_groups_of_one_mass(cumulative):
+    for masses in ([7], [7, 7, 7]):
+        axes = kith.plot.mass_function(Groups(masses), cumulative=cumulative, volume=1, bins=None)
+        x, y = axes.lines[0].get_data()
+        assert y[0] * (1 if cumulative else math.log(10) / 5) == pytest.approx(len(masses))
+        assert axes.get_xlim()[0] < 7 < axes.get_xlim()[1]
+        axes.figure.canvas.draw()
+
+
+def test_bins():
+    axes = kith.plot.mass_function(Groups([1, 2]), bins=[10, 100])
+    assert [text.get_text() for text in axes.texts] == ["no groups"]
+    for bins in ([1], [0, 1], [2, 1], [[1, 2]]):
+        with pytest.raises(ValueError, match="bins"):
+            kith.plot.mass_function(Groups([1, 2]), bins=bins)
+
+
+@pytest.mark.parametrize("cumulative", [False, True])
+def test_theory_beside_groups(cumulative):
+    cosmology = kith.datasets.Cosmology()
+    axes = kith.plot.mass_function(Groups([100, 1000, 5000]), cumulative=cumulative, cosmology=cosmology, redshift=0.5)
+    for line, expected in zip(axes.lines, (kith.mass_function.press_schechter, kith.mass_function.sheth_tormen)):
+        x, y = line.get_data()
+        assert x[0] == pytest.approx(100) and x[-1] >= 5000 * (1 - 1e-9)
+        numbers = expected(x, cosmology, 0.5)
+        if cumulative:
+            numbers = kith.mass_function.more_massive(expected, x, cosmology, 0.5)
+        assert y == pytest.approx(numbers, rel=1e-6)
+    assert "10^{10}" in axes.get_xlabel() and "Mpc" in axes.get_ylabel()
+    in_kpc = kith.plot.mass_function(Groups([1e12, 1e13], (1e4, 1e4, 1e4)), cumulative=cumulative, cosmology=cosmology,
+                                     mass_unit=1, length_unit=1e-3)
+    x, y = in_kpc.lines[0].get_data()
+    numbers = kith.mass_function.press_schechter(x / 1e10, cosmology) * 1e-9
+    assert cumulative or y == pytest.approx(numbers, rel=1e-6)
+    assert "10^" not in in_kpc.get_xlabel() and "0.001" in in_kpc.get_ylabel()
+    in_kpc.figure.canvas.draw()
+
+
+def test_volumes():
+    with pytest.raises(ValueError, match="volume="):
+        kith.plot.mass_function(Groups([1, 2], (10.0, 0.0, 10.0)))
+    with pytest.raises(ValueError, match="volume is -1"):
+        kith.plot.mass_function(Groups([1, 2]), volume=-1)
+    with pytest.raises(ValueError, match="3 dimensions, not 2"):
+        kith.plot.mass_function(Groups([1, 2], (10.0, 10.0)), cosmology=kith.datasets.Cosmology())
+    kith.plot.mass_function(Groups([1, 2], (10.0, 10.0)))
+    kith.plot.mass_function(Groups([1, 2], (0.0, 0.0)), volume=5)
