@@ -51,6 +51,7 @@ struct SnapshotHeader {
     std::optional<double> redshift;
     std::map<std::string, double> parameters; ///< Omega0, HubbleParam, UnitLength_in_cm, ... as found
     std::vector<std::string> warnings;        ///< one line each, for people
+    std::vector<std::filesystem::path> files; ///< those that were read: one, or all of a snapshot in several
 };
 
 /// The particles of the selected types, in file order: types ascending, rows as stored.

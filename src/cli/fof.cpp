@@ -314,6 +314,7 @@ void run(const Arguments& arguments, const Invocation& invocation) {
     Findings findings;
     findings.snapshot = clock.time("read", [&] { return read_points(arguments.snapshot, {arguments.types}); });
     stop_if_interrupted();
+    outputs.keep_apart_from_all(findings.snapshot.header.files);
     findings.warnings = findings.snapshot.header.warnings;
     findings.box = resolve_box(arguments.box, findings.snapshot.header);
     warn_about_unequal_masses(arguments, findings);
@@ -365,9 +366,7 @@ void add_linking_options(CLI::App& command, const std::shared_ptr<Arguments>& ar
 Command fof_command(CLI::App& program) {
     const auto arguments = std::make_shared<Arguments>();
     CLI::App& command = *program.add_subcommand("fof", "Find friends-of-friends groups and describe them");
-    command.add_option("SNAPSHOT", arguments->snapshot, "Snapshot or array; the format is found from its content")
-        ->required()
-        ->check(file_name());
+    command.add_option("SNAPSHOT", arguments->snapshot, input_help)->required()->check(file_name());
     command.add_option("-o,--output", arguments->catalogue, "Catalogue to write, .hdf5")
         ->type_name("OUT")
         ->required()
@@ -401,7 +400,8 @@ Command fof_command(CLI::App& program) {
         ->check(file_name());
     add_execution_options(command, arguments->common);
     add_json_option(command, arguments->common);
-    command.footer("Groups are numbered from 0 by decreasing size.\n\n"
+    command.footer("Groups are numbered from 0 by decreasing size.\n\n" + std::string(input_formats) +
+                   "\n\n"
                    "Examples:\n"
                    "  kith fof snapshot.hdf5 -o groups.hdf5 --map groups.png\n"
                    "  kith fof halo.std --box 1 -b 0.2 -o groups.hdf5 --grp groups.grp\n"

@@ -165,11 +165,10 @@ Command info_command(CLI::App& program) {
     };
     const auto arguments = std::make_shared<Arguments>();
     CLI::App& command = *program.add_subcommand("info", "Show what a file of points or particles holds");
-    command.add_option("FILE", arguments->file, "Snapshot or array; the format is found from its content")
-        ->required()
-        ->check(file_name());
+    command.add_option("FILE", arguments->file, input_help)->required()->check(file_name());
     add_json_option(command, arguments->common);
-    command.footer("Example:\n  kith info snapshot.hdf5");
+    command.footer(std::string(input_formats) +
+                   "\n\nExamples:\n  kith info snapshot.hdf5\n  kith info snapdir/snap_007");
     return {&command, [arguments](const Invocation&) {
                 const Contents contents = read_contents(arguments->file);
                 stop_if_interrupted();

@@ -128,6 +128,10 @@ void run(const Arguments& arguments, const Invocation& invocation) {
     bar.announce("reading");
     const Inputs inputs = clock.time("read", [&] { return read_inputs(arguments); });
     stop_if_interrupted();
+    outputs.keep_apart_from_all(inputs.points.header.files);
+    if (inputs.queries) {
+        outputs.keep_apart_from_all(inputs.queries->header.files);
+    }
     const io::RealArray& points = inputs.points.positions;
     const ResolvedBox resolved = resolve_box(arguments.box, inputs.points.header);
 
@@ -232,7 +236,9 @@ Command knn_command(CLI::App& program) {
     add_execution_options(command, arguments->common);
     add_json_option(command, arguments->common);
     command.footer("Indices count the points read, in file order: with --types 1 they are rows of type 1.\n"
-                   "Neighbours are ordered by distance, ties by index.\n\n"
+                   "Neighbours are ordered by distance, ties by index.\n\n" +
+                   std::string(input_formats) +
+                   "\n\n"
                    "Examples:\n"
                    "  kith knn points.npy -k 16 -o neighbors.npz\n"
                    "  kith knn snapshot.hdf5 -k 32 --exclude-self --types 0 -o neighbors.hdf5\n"

@@ -75,6 +75,13 @@ struct CommonOptions {
 [[nodiscard]] std::string name_of(const Device& device);
 [[nodiscard]] Execution execution_of(const CommonOptions& options, Progress progress);
 
+/// What may be given for a snapshot or an array: for an argument's line, and for the end of a command's help.
+inline constexpr const char* input_help = "Snapshot or array; the format is found from its content";
+inline constexpr const char* input_formats =
+    "Formats read: HDF5 (Gadget-4, AREPO, SWIFT), Gadget-2 binary (1 and 2), Tipsy (binary and ASCII), .npy, PLY,\n"
+    "and tables in text, whose columns may be named (x,y,z,vx,vy,vz,mass,id). A snapshot in several files is given\n"
+    "by any of them or by its stem: snap_007 for snap_007.0, snap_007.1, ... or snap_007.0.hdf5, ...";
+
 /// For options and arguments that name a file: an empty name is wrong usage.
 [[nodiscard]] CLI::Validator file_name();
 

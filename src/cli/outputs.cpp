@@ -115,6 +115,12 @@ void OutputFiles::keep_apart_from(const fs::path& input) const {
     }
 }
 
+void OutputFiles::keep_apart_from_all(const std::vector<fs::path>& inputs) const {
+    for (const fs::path& input : inputs) {
+        keep_apart_from(input);
+    }
+}
+
 void OutputFiles::probe_directories() const {
     for (const Output& output : outputs_) {
         const int file = ::open(output.staged.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);

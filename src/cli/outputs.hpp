@@ -1,6 +1,6 @@
 // The files that one run writes: all of them, or none.
 //
-// Names are checked before anything is read: the extension, that no output is an input or another output, that the
+// Names are checked before anything is read (those of the other files of an input in several right after): the extension, that no output is an input or another output, that the
 // directory takes new files. Every file is then written under a hidden name beside its target, and commit() renames
 // them all once the last is complete. Whatever goes wrong before that leaves the directory, with any older outputs in
 // it, as it was.
@@ -29,6 +29,7 @@ public:
 
     /// Throws UsageError if an output would overwrite this input.
     void keep_apart_from(const std::filesystem::path& input) const;
+    void keep_apart_from_all(const std::vector<std::filesystem::path>& inputs) const;
 
     /// Throws Error(file) if a directory is missing or takes no new file.
     void probe_directories() const;

@@ -48,6 +48,7 @@ void ParticleSource::open(const std::filesystem::path& path) {
         summary = summarise();
         join(summary, file);
     }
+    header_.files = files_;
     header_.format += message(", ", files_.size(), " files");
     compare_with_totals(summary);
 }

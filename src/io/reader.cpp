@@ -44,6 +44,13 @@ const Reader& reader_of(const std::filesystem::path& path) {
                 detail::message(path.string(), ": ", describe_unread(start), ". Formats read: ", known_formats()));
 }
 
+// Readers of snapshots in several files have named all of them.
+void note_file(SnapshotHeader& header, const std::filesystem::path& file) {
+    if (header.files.empty()) {
+        header.files = {file};
+    }
+}
+
 } // namespace
 
 std::span<const Reader* const> readers() noexcept {
@@ -52,12 +59,16 @@ std::span<const Reader* const> readers() noexcept {
 
 SnapshotHeader read_header(const std::filesystem::path& path) {
     const std::filesystem::path file = resolve_stem(path);
-    return reader_of(file).read_header(file);
+    SnapshotHeader header = reader_of(file).read_header(file);
+    note_file(header, file);
+    return header;
 }
 
 Snapshot read_snapshot(const std::filesystem::path& path, const ReadOptions& options) {
     const std::filesystem::path file = resolve_stem(path);
-    return reader_of(file).read_snapshot(file, options);
+    Snapshot snapshot = reader_of(file).read_snapshot(file, options);
+    note_file(snapshot.header, file);
+    return snapshot;
 }
 
 } // namespace kith::io

@@ -1,0 +1,125 @@
+// The program reads every format, and snapshots in several files.
+#include "cli/program.hpp"
+
+#include "io/gadget_files.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <filesystem>
+
+namespace {
+
+using kith::test::GadgetMaker;
+using kith::test::npy_values;
+using kith::test::Outcome;
+using Json = nlohmann::json;
+
+// Points at 0, 1, 3 and 7 on a line, in each format.
+class Formats : public kith::test::ProgramTest {
+protected:
+    void write(std::string_view name, const std::string& content) const {
+        kith::test::write_bytes(directory_ / name, content);
+    }
+    static std::string gadget(int first, std::uint32_t count, int files) {
+        GadgetMaker maker;
+        maker.counts[1] = count;
+        maker.masses[1] = 1;
+        maker.totals[1] = 4;
+        maker.files = files;
+        maker.first = first;
+        maker.box = 0;
+        return maker.text();
+    }
+    void expect_neighbors(const std::string& input, const std::vector<std::int32_t>& expected) const {
+        const Outcome knn = kith("knn '" + input + "' -k 2 -o out.npz");
+        ASSERT_EQ(knn.exit_code, 0) << knn.err;
+        EXPECT_EQ(npy_values<std::int32_t>(read("out.npz"), "<i4", 0), expected) << input;
+        const Outcome fof = kith("fof '" + input + "' --linking-length 1.8 --min-members 2 -o out.hdf5 --json");
+        ASSERT_EQ(fof.exit_code, 0) << fof.err;
+        EXPECT_EQ(kith("info '" + input + "'").exit_code, 0);
+    }
+    const std::vector<std::int32_t> on_a_line_{0, 1, 1, 0, 2, 1, 3, 2};
+};
+
+TEST_F(Formats, Text) {
+    write("table.csv", "mass,x,y,z\n1,0,0,0\n1,1,0,0\n1,3,0,0\n1,7,0,0\n");
+    write("table.txt", "# by hand\n0 0\n1 0\n3 0\n7 0\n");
+    write("cloud.ply", "ply\nformat ascii 1.0\nelement vertex 4\nproperty float x\nproperty float y\nproperty float z\n"
+                       "end_header\n0 0 0\n1 0 0\n3 0 0\n7 0 0\n");
+    write("tipsy.ascii", "4 0 0\n3\n0\n1 1 1 1\n0 1 3 7\n0 0 0 0\n0 0 0 0\n0 0 0 0\n0 0 0 0\n0 0 0 0\n");
+    for (const char* file : {"table.csv", "table.txt", "cloud.ply", "tipsy.ascii"}) {
+        expect_neighbors(file, on_a_line_);
+    }
+}
+
+TEST_F(Formats, GadgetBinaryInOneFileAndInSeveral) {
+    write("whole", gadget(0, 4, 1));
+    write("snap.0", gadget(0, 2, 2));
+    write("snap.1", gadget(2, 2, 2));
+    const std::vector<std::int32_t> in_a_row = {0, 1, 1, 0, 2, 1, 3, 2}; // equal distances: the lower index first
+    for (const char* file : {"whole", "snap", "snap.0", "snap.1"}) {
+        expect_neighbors(file, in_a_row);
+    }
+    const Json json = Json::parse(kith("info snap --json").out);
+    EXPECT_EQ(json["n"], 4);
+    EXPECT_EQ(json["format"], "Gadget-2 binary (format 1, little-endian), 2 files");
+    EXPECT_EQ(json["masses"], (std::vector<double>{1, 1}));
+}
+
+TEST_F(Formats, NoFileOfASnapshotIsOverwritten) {
+    write("snap.0", gadget(0, 2, 2));
+    write("snap.1.hdf5", gadget(2, 2, 2));
+    std::filesystem::rename(directory_ / "snap.0", directory_ / "snap.0.hdf5"); // names do not matter
+    const std::string before = read("snap.1.hdf5");
+    for (const char* input : {"snap", "snap.0.hdf5"}) {
+        for (const char* command : {"knn -k 1 -o snap.1.hdf5 ", "fof -o snap.1.hdf5 "}) {
+            const Outcome outcome = kith(std::string(command) + input);
+            EXPECT_EQ(outcome.exit_code, 2) << outcome.err;
+            EXPECT_NE(outcome.err.find("also the input"), std::string::npos) << outcome.err;
+        }
+    }
+    EXPECT_EQ(read("snap.1.hdf5"), before);
+    EXPECT_EQ(files(), (std::vector<std::string>{"snap.0.hdf5", "snap.1.hdf5"}));
+}
+
+TEST_F(Formats, AMissingFileOfASnapshotIsNamed) {
+    write("snap.0", gadget(0, 2, 2));
+    const Outcome outcome = kith("info snap");
+    EXPECT_EQ(outcome.exit_code, 1);
+    EXPECT_NE(outcome.err.find("snap.1 is missing"), std::string::npos) << outcome.err;
+}
+
+TEST_F(Formats, TheHelpNamesThem) {
+    for (const char* command : {"info", "knn", "fof"}) {
+        const Outcome outcome = kith(std::string(command) + " --help");
+        EXPECT_EQ(outcome.exit_code, 0);
+        for (const char* format : {"HDF5", "Gadget-2", "Tipsy", "PLY", "tables in text", ".npy", "stem"}) {
+            EXPECT_NE(outcome.out.find(format), std::string::npos) << outcome.out;
+        }
+    }
+}
+
+// Real snapshots, from the file to a catalogue.
+TEST_F(Formats, RealSnapshots) {
+    const auto folder = std::filesystem::absolute(std::filesystem::path(KITH_SHARED_DATA));
+    if (!std::filesystem::exists(folder)) {
+        GTEST_SKIP() << "the real files are not here: " << folder;
+    }
+    struct Known {
+        const char* file;
+        int points;
+    };
+    for (const Known& known :
+         {Known{"gadget_bin/galaxy_littleendian.dat", 60000}, Known{"gadget_bin/gassphere_bigendian.dat", 1472},
+          Known{"gadget_bin/snap_002", 800}, Known{"tipsy/run99.ascii", 8579}, Known{"pointcloud/igea.ply", 134345}}) {
+        const std::string input = "'" + (folder / known.file).string() + "'";
+        const Outcome fof = kith("fof " + input + " --types all -o out.hdf5 --json");
+        ASSERT_EQ(fof.exit_code, 0) << fof.err;
+        EXPECT_EQ(Json::parse(fof.out)["n"], known.points);
+        const Outcome knn = kith("knn " + input + " --types all -k 4 -o out.npz --json");
+        ASSERT_EQ(knn.exit_code, 0) << knn.err;
+        EXPECT_EQ(Json::parse(knn.out)["queries"], known.points);
+    }
+}
+
+} // namespace
