@@ -108,6 +108,12 @@ std::optional<std::string> by_lines_of_numbers(const std::vector<string_view>& l
     if (widths.size() >= 3 && std::all_of(widths.begin(), widths.end() - 1, [](int w) { return w == 1; })) {
         return "this looks like an ASCII Tipsy array (.grp and the like), which holds one property and no positions";
     }
+    const auto other = std::find_if(widths.begin(), widths.end(), [&](int w) { return w != widths.front(); });
+    if (widths.front() > 0 && other != widths.end() && *other > 0) {
+        return message("this looks like a table with something in front of it: line 1 has ", widths.front(),
+                       widths.front() == 1 ? " number" : " numbers", ", but line ", other - widths.begin() + 1, " has ",
+                       *other, "; keep only the rows, and a line that names the columns, such as x,y,z");
+    }
     return std::nullopt;
 }
 

@@ -89,6 +89,9 @@ void ParticleSource::join(const FileSummary& summary, std::size_t file) {
         header_.dtype = header.dtype == DType::float64 ? header.dtype : header_.dtype;
     }
     for (const std::string& warning : header.warnings) {
+        if (std::find(header_.warnings.begin(), header_.warnings.end(), warning) != header_.warnings.end()) {
+            continue; // the first file has said so
+        }
         warn(message(files_[file].filename().string(), ": ", warning));
     }
 }

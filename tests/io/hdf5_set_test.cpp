@@ -117,6 +117,7 @@ TEST_F(Hdf5Set, CountsThatDisagreeWithTheTotalsAreToldOf) {
     const io::Snapshot s = io::read_snapshot(folder_ / "snap_007");
     EXPECT_EQ(s.positions.rows(), 5);
     EXPECT_TRUE(warns(s.header, "announce 4 particles of type 1 in all files, which hold 5"));
+    EXPECT_EQ(s.header.warnings.size(), 2U); // and that gas is not read
 }
 
 TEST_F(Hdf5Set, AColumnThatOneFileLacksIsLeftOut) {

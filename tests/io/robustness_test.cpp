@@ -120,6 +120,7 @@ TEST(Robustness, ForeignFilesAreNamed) {
     refused("dTheta = 0.7\nnSteps = 5\nbDoGas = 1\n", {"parameter file"});
     refused("#ID(1)\thostHalo(2)\n", {"AHF"});
     refused("3\n0\n1\n1\n", {"ASCII Tipsy array"});
+    refused("2\n0.5\n1 2 3\n4 5 6\n", {"line 1 has 1 number, but line 3 has 3", "keep only the rows"});
     refused("v 1 2 3\nv 2 3 4\nf 1 2 3\n", {"OBJ"});
     refused(Bytes(std::endian::big).add(3).add(1.0F).add(2.0F).add(3.0F).text(), {"auxiliary array", "3 values"});
     for (const std::endian order : {std::endian::big, std::endian::little}) {
