@@ -105,7 +105,14 @@ void bind_files(nb::module_& module) {
         .def_ro("time", &SnapshotHeader::time)
         .def_ro("redshift", &SnapshotHeader::redshift)
         .def_ro("parameters", &SnapshotHeader::parameters)
-        .def_ro("warnings", &SnapshotHeader::warnings);
+        .def_ro("warnings", &SnapshotHeader::warnings)
+        .def_prop_ro("files", [](const SnapshotHeader& header) {
+            nb::list files;
+            for (const auto& file : header.files) {
+                files.append(file.string());
+            }
+            return files;
+        });
     nb::class_<Snapshot>(module, "Snapshot")
         .def_ro("header", &Snapshot::header)
         .def_ro("uniform_mass", &Snapshot::uniform_mass)
@@ -152,6 +159,32 @@ void bind_files(nb::module_& module) {
         },
         nb::arg("path"), nb::arg("catalogue"), nb::arg("snapshot"), nb::arg("box").none(), nb::arg("command"),
         nb::arg("input"), nb::arg("parameters"));
+    module.def(
+        "read_tipsy_array",
+        [](const std::string& path, bool integers) -> nb::object {
+            // The array owns what it views through a capsule.
+            const auto owned = [](auto values, std::size_t columns) {
+                auto* kept = new decltype(values)(std::move(values));
+                const nb::capsule owner(kept, [](void* data) noexcept { delete static_cast<decltype(values)*>(data); });
+                return numpy_view(*kept, columns, owner);
+            };
+            if (integers) {
+                std::vector<std::int64_t> values;
+                {
+                    const nb::gil_scoped_release released;
+                    values = io::read_tipsy_integers(path);
+                }
+                return owned(std::move(values), 0);
+            }
+            RealArray array;
+            {
+                const nb::gil_scoped_release released;
+                array = io::read_tipsy_reals(path);
+            }
+            const std::size_t columns = array.columns == 1 ? 0 : static_cast<std::size_t>(array.columns);
+            return std::visit([&](auto& values) { return owned(std::move(values), columns); }, array.values);
+        },
+        nb::arg("path"), nb::arg("integers"));
     module.def("snapshot_of", snapshot_of, nb::arg("catalogue"), nb::arg("rows"), nb::arg("is_float64"),
                nb::arg("ids").none());
     module.def(

@@ -113,6 +113,29 @@ def read_header(path: Path) -> _core.SnapshotHeader:
     return _opened(path, _core.read_header)
 
 
+def read_tipsy_array(path: Path, integers: bool = False) -> numpy.ndarray:
+    """Reads a Tipsy auxiliary array (.grp, .iord, .den, ...): a value for each particle of a snapshot, in its order.
+
+    Parameters
+    ----------
+    path : str or path
+        ASCII, or binary of either byte order.
+    integers : bool
+        Whether the numbers are whole, which binary files do not say.
+
+    Returns
+    -------
+    array of int64, float32 or float64, shape (n,), or (n, 3) for vectors
+        Those of `snapshot` are `array[snapshot.file_rows]`.
+
+    Raises
+    ------
+    FileNotFoundError, OSError
+        If there is no such file, or its content does not fit its count.
+    """
+    return _opened(path, lambda name: _core.read_tipsy_array(name, integers))
+
+
 def _opened(path, function):
     name = os.fspath(path)
     try:

@@ -72,11 +72,42 @@ def test_catalogues_of_arrays(tmp_path):
         kith.write_catalogue(tmp_path / "no" / "halos.hdf5", halos)
 
 
+def test_tipsy_arrays(tmp_path):
+    path = tmp_path / "snapshot.grp"
+    path.write_text("4\n0\n3\n1\n0\n")
+    labels = kith.read_tipsy_array(path, integers=True)
+    assert labels.dtype == numpy.int64 and labels.tolist() == [0, 3, 1, 0]
+    path = tmp_path / "snapshot.den"
+    numpy.array([3], dtype=">i4").tofile(path)
+    with open(path, "ab") as file:
+        numpy.array([1.5, 2.5, -1], dtype=">f4").tofile(file)
+    density = kith.read_tipsy_array(path)
+    assert density.dtype == numpy.float32 and density.tolist() == [1.5, 2.5, -1]
+    path.write_bytes(path.read_bytes()[:-1])
+    with pytest.raises(OSError, match="snapshot.den"):
+        kith.read_tipsy_array(path)
+    with pytest.raises(FileNotFoundError):
+        kith.read_tipsy_array(tmp_path / "missing.grp")
+
+
+def test_snapshots_in_other_formats(tmp_path):
+    table = tmp_path / "points.csv"
+    table.write_text("x,y,z,mass\n0,0,0,1\n1,0,0,2\n0,3,0,1\n")
+    snapshot = kith.read(table)
+    assert snapshot.positions.tolist() == [[0, 0, 0], [1, 0, 0], [0, 3, 0]] and snapshot.masses.tolist() == [1, 2, 1]
+    assert snapshot.header.files == [str(table)]
+    assert kith.fof(snapshot, 1).tolist() == [0, 0, 1]
+    mesh = tmp_path / "points.ply"
+    mesh.write_text("ply\nformat ascii 1.0\nelement vertex 2\nproperty float x\nproperty float y\n"
+                    "property float z\nend_header\n0 0 0\n3 4 0\n")
+    assert kith.knn(kith.read(mesh), 2)[0].tolist() == [[0, 5], [0, 5]]
+
+
 @pytest.mark.skipif(not DATA.is_dir(), reason=f"the folder of test data is not there ({DATA})")
 def test_real_snapshots():
     read = 0
     for path in sorted(DATA.rglob("*")):
-        if not path.is_file() or path.suffix not in (".hdf5", ".std", ".tipsy"):
+        if not path.is_file():
             continue
         try:
             with warnings.catch_warnings():
