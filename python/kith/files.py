@@ -22,6 +22,8 @@ Path = Union[str, "os.PathLike[str]"]
 class Snapshot:
     """The particles of a file. `kith.knn` and `kith.fof` take it as it is.
 
+    All arrays are views of its memory and cannot be written to.
+
     Attributes
     ----------
     positions : float32 or float64, shape (n, d)
@@ -34,8 +36,6 @@ class Snapshot:
         Row of each among all particles of the file, types ascending.
     header : what the file says of itself
         format, counts, box_size, time, redshift, parameters and more.
-
-    All arrays are views of the snapshot's memory and cannot be written to.
     """
 
     def __init__(self, core, path):

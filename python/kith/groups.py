@@ -40,8 +40,12 @@ def fof(points: AnyArray, linking_length: float | None = None, *, b: float | Non
         Points of smaller groups are labelled -1. 1 by default, or 20 with a catalogue.
     return_catalogue : bool
         Return the catalogue of the groups of at least `min_members`, too.
-    velocities, masses, types : arrays of n rows, optional
-        What the catalogue describes besides positions: d numbers each, one number, a whole number from 0 to 6.
+    velocities : array, shape (n, d), optional
+        For the catalogue.
+    masses : array, shape (n,), optional
+        For the catalogue; without them every point counts as 1.
+    types : whole numbers from 0 to 6, shape (n,), optional
+        For the catalogue, which lists the members of a group by type.
     device, threads, progress
         As for `kith.knn`.
 
@@ -141,6 +145,8 @@ def _require_rows(points, **columns):
 class Catalogue:
     """What is known of each group: columns with a row for each, in the order of their labels.
 
+    All arrays are views of its memory and cannot be written to. Source: the jz-tree paper, section IV-B.
+
     Attributes
     ----------
     count : int64, shape (g,)
@@ -149,15 +155,24 @@ class Catalogue:
         Sum of the members' masses; each counts as 1 if there are none.
     centre : float64, shape (g, d)
         Centre of mass, inside the box.
-    velocity, velocity_dispersion : float64, shapes (g, d) and (g,)
-        Mean, by mass, and dispersion along one axis; only if there are velocities.
-    inertia_radius, largest_radius : float64, shape (g,)
-        sqrt(sum m r^2 / M), and the distance of the farthest member, from the centre of mass.
-    lower, upper : float64, shape (g, d)
-        Bounds, as offsets from the centre of mass.
+    velocity : float64, shape (g, d)
+        Mean, by mass; only if there are velocities.
+    velocity_dispersion : float64, shape (g,)
+        Along one axis; only if there are velocities.
+    inertia_radius : float64, shape (g,)
+        sqrt(sum m r^2 / M), from the centre of mass.
+    largest_radius : float64, shape (g,)
+        Distance of the farthest member from the centre of mass.
+    lower : float64, shape (g, d)
+        Lower bounds, as offsets from the centre of mass.
+    upper : float64, shape (g, d)
+        Upper bounds, likewise.
     wide : uint8, shape (g,)
         1 if the group is wider than half a period, where offsets are ambiguous.
-    count_by_type, mass_by_type : shape (g, 7)
+    count_by_type : int64, shape (g, 7)
+        Members of each type.
+    mass_by_type : float64, shape (g, 7)
+        Their masses.
     members : int32
         Rows of the points, group after group: those of group g are `members_of(g)`.
     offset : int64, shape (g,)
@@ -165,8 +180,6 @@ class Catalogue:
     linking_length : float
         In the units of the points, as it was used.
     box : Box
-
-    All arrays are views of the catalogue's memory and cannot be written to. Source: the jz-tree paper, section IV-B.
     """
 
     count: numpy.ndarray

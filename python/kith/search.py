@@ -42,8 +42,8 @@ def knn(points: AnyArray, k: int, queries: AnyArray | None = None, *, box: BoxLi
         Of the CPU; by default all.
     return_distances : bool
         With False, only indices are found and returned.
-    index_dtype : dtype
-        int32 or int64.
+    index_dtype : int32 or int64
+        Of the indices.
     out : array or tuple of two arrays, optional
         Where to write: (distances, indices), or indices alone if distances are not wanted.
     progress : bool or callable
