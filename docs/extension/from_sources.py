@@ -1,0 +1,160 @@
+"""What pages take from the repository, so that nothing is told twice and nothing that is named can be missing.
+
+    {source}`src/tree/cuts.hpp`     a file or folder of the repository; a warning if there is none
+    ```{section} README.md          a section of a Markdown file above docs/, its links turned towards the site
+    :heading: What it can do        what stands before the first one, if none is given
+    :code: python                   only its first block of code in that language; `:number: 2` for the second
+    ```
+    ```{citing} jz-tree             the files that name a paper as their source, and their own words about which section
+    ```
+    ```{help} fof                   what the program says of itself, where there is a program
+    ```
+
+Warnings are errors in `make docs`, so each of these is a check as well.
+"""
+
+import os
+import pathlib
+import re
+import subprocess
+
+from docutils import nodes
+from docutils.parsers.rst import directives
+from docutils.statemachine import StringList
+from sphinx.util import logging
+from sphinx.util.docutils import SphinxDirective, SphinxRole
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+PAGES = {"CONTRIBUTING.md": "contributing.md"}  # pages of the site that are files above docs/
+logger = logging.getLogger(__name__)
+
+
+class Source(SphinxRole):
+    def run(self):
+        if not (ROOT / self.text).exists():
+            logger.warning("there is no %s in the repository", self.text, location=self.get_location())
+        return [nodes.literal(self.text, self.text)], []
+
+
+class Section(SphinxDirective):
+    required_arguments = 1
+    option_spec = {"heading": directives.unchanged_required, "code": directives.unchanged_required,
+                   "number": directives.positive_int}
+
+    def run(self):
+        path = ROOT / self.arguments[0]
+        self.env.note_dependency(str(path))
+        heading = self.options.get("heading")
+        text = section(path.read_text(), heading)
+        if text is None:
+            raise self.error(f"{path.name} has no section {heading!r}")
+        if "code" in self.options:
+            language, number = self.options["code"], self.options.get("number", 1)
+            blocks = re.findall(rf"^```{language}\n(.*?)^```$", text, re.DOTALL | re.MULTILINE)
+            if len(blocks) < number:
+                raise self.error(f"section {heading!r} of {path.name} has {len(blocks)} blocks of {language}")
+            code = blocks[number - 1].rstrip("\n")
+            block = nodes.literal_block(code, code, language="bash" if language == "sh" else language)
+            self.set_source_info(block)
+            return [block]
+        parent = nodes.Element()
+        self.state.nested_parse(StringList(turned(text).splitlines(), source=str(path)), 0, parent)
+        return parent.children
+
+
+def section(text, heading):
+    """What stands below a heading of the second rank, or of the first; None if there is no such heading."""
+    first = r"^# .*?\n" if heading is None else rf"^## {re.escape(heading)}\n"
+    match = re.search(rf"{first}(.*?)(?=^## |\Z)", text, re.DOTALL | re.MULTILINE)
+    return None if match is None else match.group(1).strip() + "\n"
+
+
+def turned(text):
+    """Links of a file at the top of the repository as those of a page in docs/."""
+    def link(match):
+        is_image, name, target = match.groups()
+        if "://" in target:
+            return match.group(0)
+        if target.startswith("docs/"):
+            return f"{is_image}[{name}]({target.removeprefix('docs/')})"
+        if target in PAGES:
+            return f"[{name}]({PAGES[target]})"
+        return f"{{source}}`{target}`" if name == target else f"{name} ({{source}}`{target}`)"
+    return re.sub(r"(!?)\[([^\]]*)\]\(([^)]*)\)", link, text)
+
+
+class Citing(SphinxDirective):
+    required_arguments = 1
+    final_argument_whitespace = True
+
+    def run(self):
+        paper = self.arguments[0]
+        rows = []
+        for path in sorted([*ROOT.glob("include/**/*.hpp"), *ROOT.glob("src/**/*.*")]):
+            self.env.note_dependency(str(path))
+            found = cited(path, paper)
+            if found:
+                rows.append((str(path.relative_to(ROOT)), found))
+        if not rows:
+            raise self.error(f"no file names {paper!r} as its source")
+        lines = ["| file | what it names |", "|---|---|"]
+        lines += [f"| `{path}` | {found} |" for path, found in rows]
+        parent = nodes.Element()
+        self.state.nested_parse(StringList(lines, source=paper), 0, parent)
+        return parent.children
+
+
+def cited(path, paper):
+    """The sections and equations of a paper that the comment at the top of a file names."""
+    opening = []
+    for line in path.read_text(errors="replace").splitlines():
+        if not line.startswith("//"):
+            break
+        opening.append(line.removeprefix("//").strip())
+    text = " ".join(opening)
+    match = re.search(rf"{re.escape(paper)}(?: paper)?, ((?:sections?|equations?) [IVX0-9][-A-Z0-9.]*"
+                      r"(?: (?:and|to) [IVX0-9][-A-Z0-9.]*)?)", text)
+    return None if match is None else match.group(1).rstrip(".,")
+
+
+def program():
+    """The kith program: the one that KITH_PROGRAM names, or one that was built here; None if there is none."""
+    named = os.environ.get("KITH_PROGRAM")
+    built = [ROOT / "build" / preset / "bin" / "kith" for preset in ("dev", "release")]
+    for path in [pathlib.Path(named)] if named else built:
+        if path.is_file():
+            return path
+    return None
+
+
+class Help(SphinxDirective):
+    optional_arguments = 1
+
+    def run(self):
+        path = program()
+        if path is None:
+            text = "The program was not at hand when this page was built; 'kith --help' says the same."
+            return [nodes.paragraph(text, text)]
+        self.env.note_dependency(str(path))
+        told = subprocess.run([path, *self.arguments, "--help"], capture_output=True, text=True, check=True).stdout
+        told = told.replace(str(path), "kith").rstrip()
+        block = nodes.literal_block(told, told, language="text", classes=["help"])
+        self.set_source_info(block)
+        return [block]
+
+
+def every_header_is_shown(app, env):
+    """A warning for a public header that no page shows."""
+    shown = "".join(path.read_text() for path in (ROOT / "docs" / "api").glob("*.md"))
+    for path in sorted((ROOT / "include" / "kith").glob("*.hpp")):
+        if f"include/kith/{path.name}" not in shown:
+            logger.warning("no page of docs/api shows include/kith/%s", path.name)
+
+
+def setup(app):
+    app.add_role("source", Source())
+    app.add_directive("section", Section)
+    app.add_directive("citing", Citing)
+    app.add_directive("help", Help)
+    app.connect("env-check-consistency", every_header_is_shown)
+    return {"parallel_read_safe": True}
