@@ -13,12 +13,14 @@ BUILD = cmake --build --parallel $(JOBS) --preset
 TEST = ctest --parallel $(JOBS) --preset
 
 .DEFAULT_GOAL := build
-.PHONY: help dependencies python-environment build demo test tested asan tsan format lint bench install clean
+.PHONY: help dependencies python-environment build demo test tested docs documentation asan tsan format lint bench \
+    install clean
 
 help:
 	@echo "make build                 the program: $(KITH)"
 	@echo "make demo                  simulate a small universe and find its halos: kith-demo/"
 	@echo "make test                  all tests, also under the sanitizers"
+	@echo "make docs                  the documentation: build/docs/index.html"
 	@echo "make asan, make tsan       the tests under one sanitizer"
 	@echo "make lint                  layout (clang-format) and habits (clang-tidy) of the code"
 	@echo "make bench SUITE=must      kith beside its peers: quick (minutes), must (an hour), full (hours)"
@@ -31,6 +33,7 @@ ifneq ($(DEPENDENCIES),no)
 endif
 
 test: DEPENDENCIES_FOR = --for-checks
+test docs: PYTHON_ENVIRONMENT_FOR = docs
 lint: DEPENDENCIES_FOR = --for-checks
 bench: DEPENDENCIES_FOR = --for-benchmarks
 
@@ -45,12 +48,11 @@ demo: build
 # come last: they are slow, and what the plain tests find is easier to read. The package tests look at installing, which
 # no sanitizer changes.
 test: dependencies python-environment
-	$(MAKE) DEPENDENCIES=no format tested asan tsan
+	$(MAKE) DEPENDENCIES=no format tested docs asan tsan
 	@echo "all tests passed"
 
 tested: python-environment
-	cmake --preset dev $$(test ! -d $(PYTHON_ENVIRONMENT) || echo -DKITH_PYTHON=ON \
-	    -DPython_EXECUTABLE=$(CURDIR)/$(PYTHON_ENVIRONMENT)/bin/python)
+	$(CONFIGURE_DEV)
 	$(BUILD) dev
 	$(TEST) dev
 	$(PYTHON) bench/cosmic_box.py --check
@@ -59,12 +61,26 @@ tested: python-environment
 	$(PYTHON) bench/compare.py --programs build/dev/bin --output build/dev/bench/groups.json \
 	    --points clustered -n 3000 -b 0.2 --periodic --peers none --repetitions 1
 
-# What the Python package is built and tested with.
+# What the Python package is built, tested and documented with.
 PYTHON_ENVIRONMENT := build/python-environment
+CONFIGURE_DEV = cmake --preset dev $$(test ! -d $(PYTHON_ENVIRONMENT) || echo -DKITH_PYTHON=ON \
+    -DPython_EXECUTABLE=$(CURDIR)/$(PYTHON_ENVIRONMENT)/bin/python)
 python-environment: dependencies
 ifneq ($(DEPENDENCIES),no)
-	@scripts/python-environment.sh $(PYTHON_ENVIRONMENT)
+	@scripts/python-environment.sh $(PYTHON_ENVIRONMENT) $(PYTHON_ENVIRONMENT_FOR)
 endif
+
+# Pages with code are run, so the package is built first. Warnings are errors.
+docs: python-environment
+	@if [ -f $(PYTHON_ENVIRONMENT)/packages-for-docs ]; then $(MAKE) DEPENDENCIES=no documentation; \
+	    else echo "make docs: Sphinx and what goes with it are missing; THE DOCUMENTATION IS NOT BUILT" >&2; fi
+
+documentation:
+	$(CONFIGURE_DEV)
+	$(BUILD) dev --target kith_python kith_cli
+	PYTHONPATH=$(CURDIR)/build/dev/python PYTHONDONTWRITEBYTECODE=1 $(PYTHON_ENVIRONMENT)/bin/python -m sphinx \
+	    -W --keep-going --quiet --fresh-env --jobs 2 -b html -d build/docs-work docs build/docs
+	@echo "build/docs/index.html"
 
 asan: dependencies
 	cmake --preset asan

@@ -1,22 +1,33 @@
 #!/bin/sh
 # Makes the Python environment in which the Python package is built and tested, in the folder that is given, and only what
 # is missing of it. Where packages are not to be had it says so and leaves no environment: the tests that need it are then
-# left out.
+# left out. With a second argument, `docs`, what the documentation is built with is added; where that is not to be had,
+# the documentation is left out.
 set -eu
 
 folder=$1
 packages="nanobind>=2.4 scikit-build-core>=0.10 numpy scipy pytest hypothesis h5py pandas matplotlib astropy jax"
+packages_for_docs="sphinx myst-nb furo sphinx-design sphinx-copybutton"
 
 say() { echo "python-environment: $*" >&2; }
 
-if [ -f "$folder/packages" ] && [ "$(cat "$folder/packages")" = "$packages" ]; then
-    exit 0
-fi
-rm -rf "$folder"
-if ! "${PYTHON:-/usr/bin/python3}" -m venv "$folder" ||
-    ! "$folder/bin/pip" install --quiet --disable-pip-version-check $packages; then
+has() { [ -f "$folder/$1" ] && [ "$(cat "$folder/$1")" = "$2" ]; }
+install() { "$folder/bin/pip" install --quiet --disable-pip-version-check "$@"; }
+
+if ! has packages "$packages"; then
     rm -rf "$folder"
-    say "the packages for the Python tests are not to be had here; THE PYTHON PACKAGE IS NOT TESTED"
-    exit 0
+    if ! "${PYTHON:-/usr/bin/python3}" -m venv "$folder" || ! install $packages; then
+        rm -rf "$folder"
+        say "the packages for the Python tests are not to be had here; THE PYTHON PACKAGE IS NOT TESTED"
+        exit 0
+    fi
+    echo "$packages" >"$folder/packages"
 fi
-echo "$packages" >"$folder/packages"
+if [ "${2:-}" = docs ] && ! has packages-for-docs "$packages_for_docs"; then
+    rm -f "$folder/packages-for-docs"
+    if install $packages_for_docs; then
+        echo "$packages_for_docs" >"$folder/packages-for-docs"
+    else
+        say "the packages for the documentation are not to be had here"
+    fi
+fi
