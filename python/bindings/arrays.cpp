@@ -89,11 +89,15 @@ Box box_of(nb::handle box) {
     if (nb::isinstance<Box>(box)) {
         return nb::cast<Box>(box);
     }
-    const bool is_text = nb::isinstance<nb::str>(box); // whose digits would pass for periods
+    // Digits of a text and keys of a table would pass for periods.
+    const bool is_other = nb::isinstance<nb::str>(box) || nb::isinstance<nb::dict>(box);
     const bool is_sequence =
         nb::hasattr(box, "__len__") && (!nb::hasattr(box, "ndim") || nb::cast<int>(box.attr("ndim")) > 0);
+    if (is_sequence && nb::len(box) == 0) {
+        throw Error(ErrorKind::invalid_argument, "box has no periods; give one for each axis, or None for open space");
+    }
     try {
-        if (!is_text) {
+        if (!is_other) {
             return is_sequence ? Box::periodic(numbers_of(box)) : Box::periodic(nb::cast<double>(nb::float_(box)));
         }
     } catch (const nb::python_error&) { // said below

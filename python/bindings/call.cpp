@@ -105,16 +105,25 @@ void attend(Watch& watch, const nb::object& progress) {
 
 CallOptions call_options(nb::handle device, nb::handle threads, nb::object progress) {
     CallOptions options;
-    if (!device.is_none()) {
-        options.device = nb::isinstance<nb::str>(device) ? device_named(nb::cast<nb::str>(device).c_str())
-                                                         : nb::cast<Device>(device);
+    if (nb::isinstance<nb::str>(device)) {
+        options.device = device_named(nb::cast<nb::str>(device).c_str());
+    } else if (nb::isinstance<Device>(device)) {
+        options.device = nb::cast<Device>(device);
+    } else if (!device.is_none()) {
+        throw nb::type_error("device must be None, 'cpu', 'cuda', or one of several GPUs: 'cuda:1'");
     }
     if (!threads.is_none()) {
-        options.threads = nb::cast<int>(threads);
-        if (options.threads < 1) {
-            throw Error(ErrorKind::invalid_argument,
-                        "threads is " + std::to_string(options.threads) + "; it must be 1 or more, or None for all");
+        if (PyIndex_Check(threads.ptr()) == 0) {
+            throw nb::type_error("threads must be None or a whole number");
         }
+        constexpr Py_ssize_t most = 65536; // the program's limit, too; oneTBB does not survive any number
+        const Py_ssize_t wanted = PyNumber_AsSsize_t(threads.ptr(), nullptr); // what is too large becomes the largest
+        if (wanted < 1 || wanted > most) {
+            throw Error(ErrorKind::invalid_argument, "threads is " + std::string(nb::str(threads).c_str()) +
+                                                         "; it must be from 1 to " + std::to_string(most) +
+                                                         ", or None for all");
+        }
+        options.threads = static_cast<int>(wanted);
     }
     options.progress = std::move(progress);
     return options;

@@ -6,6 +6,7 @@
 
 #include <nanobind/stl/string.h>
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -13,55 +14,62 @@ namespace kith::python {
 
 namespace {
 
-/// One entry for each axis, or for all if the box fits any dimension.
-int entries_of(const Box& box) {
-    return box.axes() == 0 ? 1 : box.axes();
-}
-
 bool is_sequence(nb::handle value) {
     return nb::hasattr(value, "__len__") && (!nb::hasattr(value, "ndim") || nb::cast<int>(value.attr("ndim")) > 0);
 }
 
-/// The box with one origin for all axes, or one for each; None leaves an axis without.
+/// A box with one origin for all axes, or one for each; None leaves an axis without. Origins for each axis make the box
+/// one of as many axes.
 Box with_origins(Box box, nb::handle origin) {
-    std::vector<nb::object> origins;
-    if (is_sequence(origin)) {
-        for (const nb::handle item : nb::iter(origin)) {
-            origins.push_back(nb::borrow(item));
-        }
-    } else {
+    if (!is_sequence(origin)) {
         const int axes = box.axes() == 0 ? max_dimension : box.axes();
-        origins.assign(static_cast<std::size_t>(axes), nb::borrow(origin));
+        for (int axis = 0; axis < axes && axis < max_dimension; ++axis) {
+            box = box.with_origin(axis, nb::cast<double>(nb::float_(origin)));
+        }
+        return box;
     }
-    const auto count = static_cast<int>(origins.size());
+    const auto count = static_cast<int>(nb::len(origin));
     if (count > max_dimension || (box.axes() != 0 && box.axes() != count)) {
-        throw Error(ErrorKind::invalid_argument, "the box has " + std::to_string(entries_of(box)) + " periods but " +
-                                                     std::to_string(count) + " origins; give one per axis");
+        throw Error(ErrorKind::invalid_argument, "the box has " + std::to_string(box.axes() == 0 ? 1 : box.axes()) +
+                                                     " periods but " + std::to_string(count) +
+                                                     " origins; give one per axis");
     }
-    for (int axis = 0; axis < count; ++axis) {
-        const nb::object& each = origins[static_cast<std::size_t>(axis)];
+    if (box.axes() == 0) {
+        const std::vector<double> periods(static_cast<std::size_t>(count), box.period(0));
+        box = Box::periodic(std::span<const double>(periods));
+    }
+    int axis = 0;
+    for (const nb::handle each : nb::iter(origin)) {
         if (!each.is_none()) {
             box = box.with_origin(axis, nb::cast<double>(nb::float_(each)));
         }
+        ++axis;
     }
     return box;
 }
 
-nb::tuple periods_of(const Box& box) {
-    nb::list periods;
-    for (int axis = 0; axis < entries_of(box); ++axis) {
-        periods.append(box.period(axis));
+/// A number of the box for each axis, or one for all if it fits any dimension.
+template <class Number>
+nb::object of_axes(const Box& box, const Number& number) {
+    if (box.axes() == 0) {
+        return number(0);
     }
-    return nb::tuple(periods);
+    nb::list numbers;
+    for (int axis = 0; axis < box.axes() && axis < max_dimension; ++axis) {
+        numbers.append(number(axis));
+    }
+    return nb::tuple(numbers);
 }
 
-nb::tuple origins_of(const Box& box) {
-    nb::list origins;
-    for (int axis = 0; axis < entries_of(box); ++axis) {
+nb::object periods_of(const Box& box) {
+    return of_axes(box, [&](int axis) { return nb::cast(box.period(axis)); });
+}
+
+nb::object origins_of(const Box& box) {
+    return of_axes(box, [&](int axis) {
         const auto origin = box.origin(axis);
-        origins.append(origin ? nb::cast(*origin) : nb::none());
-    }
-    return nb::tuple(origins);
+        return origin ? nb::cast(*origin) : nb::none();
+    });
 }
 
 std::string name_of(const Device& device) {
@@ -82,6 +90,17 @@ void bind_places(nb::module_& module) {
         .def_prop_ro("period", periods_of)
         .def_prop_ro("origin", origins_of)
         .def_prop_ro("is_open", &Box::is_open)
+        .def("__eq__",
+             [](const Box& box, nb::handle other) {
+                 return nb::isinstance<Box>(other) && periods_of(box).equal(periods_of(nb::cast<const Box&>(other))) &&
+                        origins_of(box).equal(origins_of(nb::cast<const Box&>(other)));
+             })
+        .def("__hash__", [](const Box& box) { return nb::hash(nb::make_tuple(periods_of(box), origins_of(box))); })
+        .def("__reduce__",
+             [](nb::object self) {
+                 const Box& box = nb::cast<const Box&>(self);
+                 return nb::make_tuple(self.type(), nb::make_tuple(periods_of(box), origins_of(box)));
+             })
         .def("__repr__", [](const Box& box) {
             return nb::str("kith.Box({}, origin={})").format(periods_of(box), origins_of(box));
         });

@@ -158,7 +158,7 @@ def plane_of(points, box, plane):
     if len(plane) != 2 or plane[0] == plane[1] or not all(0 <= axis < points.shape[1] for axis in plane):
         raise ValueError(f"plane is {plane}; it must be two of the axes 0 to {points.shape[1] - 1}")
     box = _core.Box(box)
-    periods, origins = ([values[axis] if len(values) > 1 else values[0] for axis in plane]
+    periods, origins = ([values[axis] if isinstance(values, tuple) else values for axis in plane]
                         for values in (box.period, box.origin))
     if any(period > 0 and origin is None for period, origin in zip(periods, origins)):
         origins = None

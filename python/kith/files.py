@@ -137,7 +137,9 @@ def read_tipsy_array(path: Path, integers: bool = False) -> numpy.ndarray:
 
 
 def _opened(path, function):
-    name = os.fspath(path)
+    name = os.fsdecode(path)
+    if "\0" in name:
+        raise ValueError(f"{name!r} cannot be the name of a file")
     try:
         return function(name)
     except OSError as error:
@@ -162,7 +164,12 @@ def write_catalogue(path: Path, catalogue: Catalogue, snapshot: Snapshot | None 
     command : str, optional
         How the catalogue came to be, for the record; by default the program's command line.
     """
-    name = os.fspath(path)
+    from kith.groups import Catalogue
+    if not isinstance(catalogue, Catalogue):
+        raise TypeError(f"catalogue is of type {type(catalogue).__name__}; it must be a kith.Catalogue")
+    if snapshot is not None and not isinstance(snapshot, Snapshot):
+        raise TypeError(f"snapshot is of type {type(snapshot).__name__}; it must be a kith.Snapshot, or left out")
+    name = os.fsdecode(path)
     suffix = os.path.splitext(name)[1]
     if suffix == ".gtp":
         time = snapshot.header.time if snapshot is not None else None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from typing import Any
 
 import numpy
@@ -121,6 +122,7 @@ def label(source, linking_length, b, box, device, threads, progress):
 
 def masked(labels, summary, min_members):
     """The same with -1 for all in groups of fewer members."""
+    min_members = operator.index(min_members)
     if min_members < 1:
         raise ValueError(f"min_members is {min_members}; it must be 1 or more")
     if min_members > 1:

@@ -125,8 +125,8 @@ def _box(box, dimension):
     if not isinstance(box, _core.Box):
         box = _core.Box(box)
     periods, origins = box.period, box.origin
-    if len(periods) == 1:
-        periods, origins = periods * dimension, origins * dimension
+    if not isinstance(periods, tuple):
+        periods, origins = (periods,) * dimension, (origins,) * dimension
     return tuple(periods), tuple(math.nan if origin is None else origin for origin in origins)
 
 

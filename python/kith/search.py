@@ -45,7 +45,8 @@ def knn(points: AnyArray, k: int, queries: AnyArray | None = None, *, box: BoxLi
     index_dtype : int32 or int64
         Of the indices.
     out : array or tuple of two arrays, optional
-        Where to write: (distances, indices), or indices alone if distances are not wanted.
+        Where to write: (distances, indices), or indices alone if distances are not wanted. Row-major without gaps,
+        and apart from each other, the points and the queries.
     progress : bool or callable
         True draws a bar on the standard error. A function is called now and then with the name of the stage and the
         fraction that is done; if it returns False, `kith.Cancelled` is raised.
@@ -85,7 +86,8 @@ def knn(points: AnyArray, k: int, queries: AnyArray | None = None, *, box: BoxLi
     if queries is not None:
         queries = _arrays.as_real(queries, "queries", like=_real_type(points))
     rows = Rows(points if queries is None else queries, points, k, return_distances, index_dtype, out)
-    _core.search_points(points, queries, box, rows.k, exclude_self, _radius(max_distance), False, "auto",
+    rows.keep_apart_from(points, queries)
+    _core.search_points(points, queries, box, rows.k, _flag(exclude_self, "exclude_self"), _radius(max_distance), False, "auto",
                         rows.distances, rows.indices, _core.device_of(points) if device is None else device, threads,
                         _arrays.progress_function(progress))
     return rows.result()
@@ -164,7 +166,8 @@ class Tree:
             queries = _arrays.as_real(queries, "queries", like=self.dtype)
         like = _RowsOfTree(self) if queries is None else queries
         rows = Rows(like, self, k, return_distances, index_dtype, out)
-        _core.search_tree(self._core, queries, rows.k, exclude_self, _radius(max_distance), False, "auto",
+        rows.keep_apart_from(queries)
+        _core.search_tree(self._core, queries, rows.k, _flag(exclude_self, "exclude_self"), _radius(max_distance), False, "auto",
                           rows.distances, rows.indices, threads, _arrays.progress_function(progress))
         return rows.result()
 
@@ -219,6 +222,14 @@ class Rows:
         _arrays.require_out(self.indices, shape, ["int32", "int64"], "the array for indices")
         self._finish = [_arrays._as_it_is] * (1 + return_distances)
 
+    def keep_apart_from(self, *inputs):
+        """Refuses memory for results that holds what is read: rows are written while points are still needed."""
+        results = [array for array in (self.distances, self.indices) if isinstance(array, numpy.ndarray)]
+        for place, result in enumerate(results):
+            for other in (*inputs, *results[:place]):
+                if isinstance(other, numpy.ndarray) and numpy.may_share_memory(result, other):
+                    raise ValueError("the arrays in out must not overlap each other, the points or the queries")
+
     def result(self):
         arrays = [array for array in (self.distances, self.indices) if array is not None]
         finished = [finish(array) for finish, array in zip(self._finish, arrays)]
@@ -239,6 +250,13 @@ def unpacked(points, box):
 
 def _real_type(points):
     return numpy.float64 if _arrays.is_float64(points) else numpy.float32
+
+
+def _flag(value, name):
+    """True or False, NumPy's own included."""
+    if not isinstance(value, (bool, numpy.bool_)):
+        raise TypeError(f"{name} is {value!r}; it must be True or False")
+    return bool(value)
 
 
 def _radius(max_distance):

@@ -46,6 +46,15 @@ def test_what_is_wrong_is_said(tmp_path):
         kith.read(tmp_path / "text.npy")
 
 
+def test_names_of_files(particles):
+    assert len(kith.read(str(particles))) == len(kith.read(os.fsencode(particles))) == 300
+    for wrong, error in ((None, TypeError), (5, TypeError), ("a\0b", ValueError)):
+        with pytest.raises(error):
+            kith.read(wrong)
+    with pytest.raises(TypeError, match="must be a kith.Catalogue"):
+        kith.write_catalogue("halos.hdf5", None)
+
+
 @pytest.mark.parametrize("types", ["dark", [7], [-1]])
 def test_wrong_types_are_refused(particles, types):
     with pytest.raises(ValueError, match="types"):

@@ -82,6 +82,7 @@ def test_nothing_to_group():
     (lambda: kith.fof(CLUMPS, -1), ValueError, "-1"),
     (lambda: kith.fof(CLUMPS[:1], b=1), ValueError, "volume"),
     (lambda: kith.fof(CLUMPS, 1, min_members=0), ValueError, "min_members"),
+    (lambda: kith.fof(CLUMPS, 1, min_members=2.5), TypeError, "integer"),
     (lambda: kith.fof(CLUMPS, 1, return_catalogue=True, masses=[1.0]), ValueError, "1 rows for 140"),
     (lambda: kith.fof(CLUMPS, 1, return_catalogue=True, masses=-numpy.ones(140)), ValueError, "mass"),
     (lambda: kith.fof(CLUMPS, 1, return_catalogue=True, types=numpy.full(140, 9)), ValueError, "type"),

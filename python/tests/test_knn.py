@@ -1,5 +1,7 @@
 """Neighbours: shapes, types, memory and errors, as the documentation has them. The answers are the C++ tests' affair."""
 
+import pickle
+
 import numpy
 import pytest
 
@@ -85,6 +87,18 @@ def test_memory_that_results_do_not_fit_is_refused(out):
         kith.knn(POINTS, 2, out=out)
 
 
+def test_results_over_what_is_read_are_refused():
+    points = POINTS.copy()
+    indices = numpy.empty((500, 3), numpy.int32)
+    with pytest.raises(ValueError, match="overlap"):
+        kith.knn(points, 3, out=(points, indices))
+    with pytest.raises(ValueError, match="overlap"):
+        kith.Tree(points).query(points, 3, out=(points, indices))
+    with pytest.raises(ValueError, match="overlap"):
+        kith.knn(points, 3, out=(indices.view(numpy.float32), indices))
+    assert (points == POINTS).all()
+
+
 @pytest.mark.parametrize("count", [0, 1, 2])
 def test_few_points(count):
     distances, indices = kith.knn(POINTS[:count], 3)
@@ -103,13 +117,18 @@ def test_boxes_with_origins_and_open_axes():
     shifted = POINTS - numpy.float32(0.5)
     box = kith.Box(1, origin=-0.5)
     assert kith.Tree(shifted, box=box).box.origin == (-0.5, -0.5, -0.5)
-    assert box.period == (1,) and not box.is_open
+    assert box.period == 1 and box.origin == -0.5 and not box.is_open
     mixed = kith.Box((1, 0, 1), origin=(-0.5, 0, -0.5))
     assert kith.Tree(shifted, box=mixed).box.origin == (-0.5, None, -0.5)
     assert kith.Box(mixed.period, mixed.origin).origin == mixed.origin
     assert kith.Box((1, 0, 1), origin=(-0.5, None, 0)).origin == (-0.5, None, 0)
     assert repr(kith.Box((1, 0))) == "kith.Box((1.0, 0.0), origin=(None, None))"
+    assert kith.Box(1, origin=(0, None, 0)) == kith.Box((1, 1, 1), origin=(0, None, 0))
     assert kith.Box(None).is_open
+    for each in (kith.Box(1), kith.Box(1, 0.5), mixed, kith.Box(None)):
+        assert each == kith.Box(each.period, each.origin) == pickle.loads(pickle.dumps(each))
+        assert hash(each) == hash(kith.Box(each.period, each.origin))
+    assert kith.Box(1) != kith.Box(2) and kith.Box(1) != kith.Box((1, 1)) and kith.Box(1) != 1
     with pytest.raises(ValueError, match="2 periods but 3 origins"):
         kith.Box((1, 1), origin=(0, 0, 0))
 
@@ -133,7 +152,16 @@ def test_boxes_with_origins_and_open_axes():
     (lambda: kith.knn(POINTS, 1, box="1"), TypeError, "box must be"),
     (lambda: kith.knn(POINTS, 1, box=[1, 2]), ValueError, "2 periods"),
     (lambda: kith.knn(POINTS, 1, box=0.1), ValueError, "twice the period"),
+    (lambda: kith.knn(POINTS, 1, box=[]), ValueError, "no periods"),
+    (lambda: kith.knn(POINTS, 1, box={1: 2}), TypeError, "box must be"),
     (lambda: kith.knn(POINTS, 1, threads=0), ValueError, "threads is 0"),
+    (lambda: kith.knn(POINTS, 1, threads=10**9), ValueError, "threads is 1000000000"),
+    (lambda: kith.knn(POINTS, 1, threads=2**70), ValueError, "threads is"),
+    (lambda: kith.knn(POINTS, 1, threads=1.5), TypeError, "threads must be"),
+    (lambda: kith.knn(POINTS, 1, threads="2"), TypeError, "threads must be"),
+    (lambda: kith.knn(POINTS, 1, device=0), TypeError, "device must be"),
+    (lambda: kith.knn(POINTS, 1, exclude_self="yes"), TypeError, "exclude_self is 'yes'"),
+    (lambda: kith.Tree(POINTS).query(k=1, exclude_self=1), TypeError, "exclude_self is 1"),
     (lambda: kith.knn(POINTS, 1, device="tpu"), ValueError, "'tpu'"),
     (lambda: kith.knn(POINTS, 1, progress=3), TypeError, "progress"),
     (lambda: kith.knn(POINTS, 2**55), MemoryError, "larger than any memory"),
