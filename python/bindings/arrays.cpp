@@ -15,7 +15,15 @@ DType real_type_of(const InputArray& array, const char* what) {
     if (array.dtype() == nb::dtype<double>()) {
         return DType::float64;
     }
-    throw nb::type_error((std::string(what) + " must be float32 or float64").c_str());
+    const nb::dlpack::dtype type = array.dtype();
+    const auto is = [&](nb::dlpack::dtype_code code) { return type.code == static_cast<std::uint8_t>(code); };
+    const char* kind = is(nb::dlpack::dtype_code::Int)      ? "int"
+                       : is(nb::dlpack::dtype_code::UInt)   ? "uint"
+                       : is(nb::dlpack::dtype_code::Float)  ? "float"
+                       : is(nb::dlpack::dtype_code::Bfloat) ? "bfloat"
+                                                            : "another type of bits: ";
+    throw nb::type_error(
+        (std::string(what) + " is " + kind + std::to_string(type.bits) + "; it must be float32 or float64").c_str());
 }
 
 [[noreturn]] void refuse_rank(const char* what, std::size_t rank, const char* wanted) {
@@ -93,8 +101,10 @@ Box box_of(nb::handle box) {
     const bool is_other = nb::isinstance<nb::str>(box) || nb::isinstance<nb::dict>(box);
     const bool is_sequence =
         nb::hasattr(box, "__len__") && (!nb::hasattr(box, "ndim") || nb::cast<int>(box.attr("ndim")) > 0);
-    if (is_sequence && nb::len(box) == 0) {
-        throw Error(ErrorKind::invalid_argument, "box has no periods; give one for each axis, or None for open space");
+    if (is_sequence && (nb::len(box) == 0 || nb::len(box) > max_dimension)) {
+        throw Error(ErrorKind::invalid_argument, "box has " + std::to_string(nb::len(box)) +
+                                                     " periods; give one for each axis, of which there are 2 to 8, or "
+                                                     "None for open space");
     }
     try {
         if (!is_other) {

@@ -96,8 +96,11 @@ void attend(Watch& watch, const nb::object& progress) {
     }
     std::string stage;
     double fraction = 0;
-    if (!progress.is_none() && watch.hear(stage, fraction) && progress(stage, fraction).is(Py_False)) {
-        watch.cancel();
+    if (!progress.is_none() && watch.hear(stage, fraction)) {
+        const nb::object answer = progress(stage, fraction);
+        if (PyObject_RichCompareBool(answer.ptr(), Py_False, Py_EQ) == 1) { // NumPy's own, too
+            watch.cancel();
+        }
     }
 }
 

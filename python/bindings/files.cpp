@@ -49,11 +49,18 @@ io::TypeSelection selection_of(nb::handle types) {
         return selection;
     }
     selection.kind = io::TypeSelection::Kind::listed;
-    if (nb::isinstance<nb::int_>(types)) {
-        selection.types = {nb::cast<int>(types)};
+    const auto take = [&](nb::handle type) {
+        if (PyIndex_Check(type.ptr()) == 0) {
+            throw nb::type_error("types must be None, 'all', or whole numbers from 0 to 6");
+        }
+        const Py_ssize_t number = PyNumber_AsSsize_t(type.ptr(), nullptr); // what is too large becomes the largest
+        selection.types.push_back(static_cast<int>(std::clamp<Py_ssize_t>(number, -1, max_types)));
+    };
+    if (PyIndex_Check(types.ptr()) != 0) {
+        take(types);
     } else {
         for (const nb::handle type : nb::iter(types)) {
-            selection.types.push_back(nb::cast<int>(type));
+            take(type);
         }
     }
     for (const int type : selection.types) {

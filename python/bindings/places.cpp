@@ -6,6 +6,7 @@
 
 #include <nanobind/stl/string.h>
 
+#include <cmath>
 #include <span>
 #include <string>
 #include <vector>
@@ -72,6 +73,21 @@ nb::object origins_of(const Box& box) {
     });
 }
 
+/// Throws for numbers that no box can have; what fits the points is the core's to say.
+const Box& checked(const Box& box) {
+    for (int axis = 0; axis < (box.axes() == 0 ? 1 : box.axes()); ++axis) {
+        const auto origin = box.origin(axis);
+        if (!(box.period(axis) >= 0) || !std::isfinite(box.period(axis)) || (origin && !std::isfinite(*origin))) {
+            throw Error(ErrorKind::invalid_argument,
+                        "the box has period " + std::string(nb::str(nb::float_(box.period(axis))).c_str()) +
+                            (origin ? " and origin " + std::string(nb::str(nb::float_(*origin)).c_str()) : "") +
+                            " on axis " + std::to_string(axis) +
+                            "; periods must be positive, or 0 for an open axis, and origins finite");
+        }
+    }
+    return box;
+}
+
 std::string name_of(const Device& device) {
     return device.kind == DeviceKind::cpu ? "cpu" : "cuda:" + std::to_string(device.index);
 }
@@ -84,9 +100,11 @@ void bind_places(nb::module_& module) {
             "__init__",
             [](Box* self, nb::handle period, nb::handle origin) {
                 const Box box = box_of(period);
-                new (self) Box(origin.is_none() ? box : with_origins(box, origin));
+                new (self) Box(checked(origin.is_none() ? box : with_origins(box, origin)));
             },
-            nb::arg("period").none(), nb::arg("origin").none() = nb::none())
+            nb::arg("period").none(), nb::arg("origin").none() = nb::none(),
+            "Periods and origins, in the units of the points: one for all axes, or one for each.\n\n"
+            "A period of 0 leaves an axis open. Without an origin, the lower edge is found from the points.")
         .def_prop_ro("period", periods_of)
         .def_prop_ro("origin", origins_of)
         .def_prop_ro("is_open", &Box::is_open)

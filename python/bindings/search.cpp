@@ -114,8 +114,8 @@ nb::list search_points(const InputArray& points, const std::optional<InputArray>
         queries ? std::optional(points_of(*queries, "queries")) : std::optional<PointsView>();
     const Box space = box_of(box);
     StageReports stages;
-    run(call_options(device, threads, std::move(progress)), (view ? view->count() : 0) * k + sources.count(),
-        [&](const Execution& execution) {
+    run(call_options(device, threads, std::move(progress)),
+        (view ? view->count() : sources.count()) * k + sources.count(), [&](const Execution& execution) {
             stages = view ? knn_into(rows.rows(), sources, *view, request.k, space, request.options, execution)
                           : knn_into(rows.rows(), sources, request.k, space, request.options, execution);
         });

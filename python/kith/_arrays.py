@@ -31,6 +31,8 @@ def as_real(array, what, like=None):
     if type(array) is numpy.ndarray and array.dtype in _REAL:
         return _readable(array)
     if not isinstance(array, numpy.ndarray):
+        if "Tracer" in type(array).__name__:
+            raise TypeError(f"{what} is traced by JAX; under jit and grad use kith.jax")
         if library_of(array) in _LIBRARIES:
             return array
         if hasattr(array, "__dlpack__"):
@@ -86,8 +88,10 @@ def as_column(array, what):
 
 def as_integers(array, dtype, what):
     """Whole numbers as another type of whole numbers, if none changes by that."""
-    if not isinstance(array, numpy.ndarray) and hasattr(array, "__dlpack__"):
+    if not isinstance(array, numpy.ndarray) and hasattr(array, "__dlpack__") and str(_core.device_of(array)) != "cpu":
         return array
+    if numpy.ma.is_masked(array):
+        raise ValueError(f"{what} has masked values; leave those points out")
     array = numpy.asarray(array)
     if array.dtype.kind not in "iu":
         raise TypeError(f"{what} is of type {array.dtype}; it must be whole numbers")
@@ -95,6 +99,18 @@ def as_integers(array, dtype, what):
     if array.size and (int(array.min()) < limits.min or int(array.max()) > limits.max):
         raise ValueError(f"{what} must be from {limits.min} to {limits.max}")
     return numpy.ascontiguousarray(array, dtype=dtype)
+
+
+def as_number(value, what):
+    """A float; texts, which Python would read as one, are refused."""
+    if isinstance(value, (str, bytes)):
+        raise TypeError(f"{what} is {value!r}; it must be a number")
+    try:
+        return float(value)
+    except OverflowError:
+        raise ValueError(f"{what} is larger than any float64") from None
+    except (TypeError, ValueError):
+        raise TypeError(f"{what} is of type {type(value).__name__}; it must be a number") from None
 
 
 def is_float64(array):
@@ -134,6 +150,10 @@ def _as_it_is(array):
 def require_out(array, shape, dtypes, what):
     """Refuses an array that results of this shape cannot be written to as they are."""
     names = [numpy.dtype(dtype).name for dtype in dtypes]
+    if not hasattr(array, "shape") or not hasattr(array, "dtype") or library_of(array) == "pandas":
+        raise TypeError(f"{what} is of type {type(array).__name__}; it must be an array")
+    if library_of(array) in ("jax", "jaxlib"):
+        raise TypeError(f"{what} is JAX's, which cannot be written to; leave out=, or use kith.jax")
     if tuple(array.shape) != tuple(shape) or str(array.dtype).rpartition(".")[2] not in names:
         raise ValueError(f"{what} must be of shape {tuple(shape)} and type {' or '.join(names)}; it is of shape "
                          f"{tuple(array.shape)} and type {array.dtype}")

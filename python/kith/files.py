@@ -170,7 +170,7 @@ def write_catalogue(path: Path, catalogue: Catalogue, snapshot: Snapshot | None 
     if snapshot is not None and not isinstance(snapshot, Snapshot):
         raise TypeError(f"snapshot is of type {type(snapshot).__name__}; it must be a kith.Snapshot, or left out")
     name = os.fsdecode(path)
-    suffix = os.path.splitext(name)[1]
+    suffix = os.path.splitext(name)[1].lower()
     if suffix == ".gtp":
         time = snapshot.header.time if snapshot is not None else None
         _core.write_gtp(name, catalogue._core, 0.0 if time is None else time)

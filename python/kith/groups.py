@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+import warnings
 from typing import Any
 
 import numpy
@@ -84,12 +85,17 @@ def fof(points: AnyArray, linking_length: float | None = None, *, b: float | Non
         types = snapshot.types if types is None else types
     points, box = unpacked(points, box)
     points = _arrays.as_real(points, "points")
-    if min_members is None:
-        min_members = 20 if return_catalogue else 1
+    min_members = (20 if return_catalogue else 1) if min_members is None else operator.index(min_members)
     if not return_catalogue:
         labels, summary = label(points, linking_length, b, box, device, threads, progress)
         return masked(labels, summary, min_members)
     _require_rows(points, velocities=velocities, masses=masses, types=types)
+    if min_members < 1:
+        raise ValueError(f"min_members is {min_members}; it must be 1 or more")
+    masses = None if masses is None else _arrays.as_column(masses, "masses")
+    if b is not None and masses is not None and len(masses) > 0 and masses.min() != masses.max():
+        warnings.warn("the masses are unequal, but a relative linking length counts every point alike; choose one kind "
+                      "of particles, or give linking_length", stacklevel=2)
     tree = Tree(points, box, device=device, threads=threads, progress=progress)
     labels, summary = label(tree, linking_length, b, None, None, threads, progress)
     box = tree.box
@@ -98,7 +104,7 @@ def fof(points: AnyArray, linking_length: float | None = None, *, b: float | Non
     core = _core.describe_groups(
         _writeable(labels), summary, points,
         None if velocities is None else _arrays.as_real(velocities, "velocities"),
-        None if masses is None else _arrays.as_column(masses, "masses"), 1.0 if uniform_mass is None else uniform_mass,
+        masses, 1.0 if uniform_mass is None else uniform_mass,
         None if types is None else _arrays.as_integers(types, numpy.uint8, "types"), box, min_members, place, threads,
         _arrays.progress_function(progress))
     return masked(labels, summary, min_members), Catalogue(core, summary, box, points)
@@ -108,7 +114,7 @@ def label(source, linking_length, b, box, device, threads, progress):
     """Labels of all groups, and what else is known of them."""
     if (linking_length is None) == (b is None):
         raise TypeError("give either linking_length, in the units of the points, or b, in mean separations")
-    length = float(b if linking_length is None else linking_length)
+    length = _arrays.as_number(b, "b") if linking_length is None else _arrays.as_number(linking_length, "linking_length")
     progress = _arrays.progress_function(progress)
     if isinstance(source, Tree):
         labels, finish = _arrays.empty_like(source._like, (len(source),), numpy.int32)
@@ -140,6 +146,8 @@ def _writeable(labels):
 
 def _require_rows(points, **columns):
     for name, column in columns.items():
+        if column is not None and numpy.ndim(column) == 0:
+            raise TypeError(f"{name} must be an array with a row for each point")
         if column is not None and len(column) != len(points):
             raise ValueError(f"{name} has {len(column)} rows for {len(points)} points")
 
@@ -211,8 +219,13 @@ class Catalogue:
         for name in (*self.columns, "members", "offset"):
             setattr(self, name, getattr(core, name))
 
+    __iter__ = None  # over groups, or over columns? Neither is plain
+
     def __len__(self) -> int:
         return self._core.groups
+
+    def __contains__(self, column) -> bool:
+        return column in self.columns
 
     def __repr__(self) -> str:
         largest = f", the largest of {self.count[0]}" if len(self) else ""
@@ -225,6 +238,8 @@ class Catalogue:
 
     def members_of(self, group: int) -> numpy.ndarray:
         """Rows of the points that are in a group, by type, then ascending."""
+        if not 0 <= operator.index(group) < len(self):
+            raise IndexError(f"there is no group {group}; there are {len(self)}, numbered from 0")
         begin = self.offset[group]
         return self.members[begin:begin + self.count[group]]
 

@@ -13,7 +13,7 @@ import jax
 import numpy
 from jax import numpy as jnp
 
-from kith import _core
+from kith import _arrays, _core
 
 try:
     from kith import _jax
@@ -41,8 +41,8 @@ def knn(points, k, queries=None, *, box=None, exclude_self=False, max_distance=N
     Returns
     -------
     distances : array, shape (n, k) or (m, k)
-        Differentiable with respect to points and queries, as long as no neighbour changes: the derivative of a distance
-        is the direction between its two points. That of a distance of 0, and of a missing neighbour's, is 0.
+        Differentiable once, in reverse (`jax.grad`, `jax.vjp`), with respect to points and queries, as long as no
+        neighbour changes: the derivative of a distance is the direction between its two points. That of a distance of 0, and of a missing neighbour's, is 0.
     indices : array of the same shape
 
     Raises
@@ -52,28 +52,31 @@ def knn(points, k, queries=None, *, box=None, exclude_self=False, max_distance=N
     ValueError
         For k < 1 and other options that have no meaning.
     Exception
-        What XLA makes of kith's errors, when the values are known to be wrong: its text holds kith's.
+        What XLA makes of kith's errors when the values turn out to be wrong: its text holds kith's.
 
     Examples
     --------
     >>> import jax, kith.jax
-    >>> points = jax.numpy.array([[0.0, 0.0], [3.0, 4.0]])
+    >>> points = jax.numpy.array([[0.0, 0.0], [0.0, 2.0]])
     >>> mean = jax.jit(lambda x: kith.jax.knn(x, 1, exclude_self=True)[0].mean())
     >>> float(mean(points))
-    5.0
-    >>> jax.grad(mean)(points).round(2).tolist()
-    [[-0.6, -0.8], [0.6, 0.8]]
+    2.0
+    >>> jax.grad(mean)(points).tolist()
+    [[0.0, -1.0], [0.0, 1.0]]
     """
     points = _real(points, "points")
     k = operator.index(k)
-    if k < 1:
-        raise ValueError(f"k is {k}; it must be 1 or more")
-    if max_distance is not None and not max_distance >= 0:
+    if not 1 <= k <= numpy.iinfo(numpy.int32).max:
+        raise ValueError(f"k is {k}; it must be 1 or more, and no array has more than {numpy.iinfo(numpy.int32).max}")
+    index_dtype = numpy.dtype(numpy.int32 if index_dtype is None else index_dtype)
+    if index_dtype not in (numpy.int32, numpy.int64):
+        raise ValueError(f"index_dtype is {index_dtype}; it must be int32 or int64")
+    max_distance = math.inf if max_distance is None else _arrays.as_number(max_distance, "max_distance")
+    if not max_distance >= 0:
         raise ValueError(f"max_distance is {max_distance}; it must be 0 or more")
     if exclude_self and queries is not None:
         raise ValueError("exclude_self is for searches around the points themselves; leave it or the queries out")
-    options = _Options(k, bool(exclude_self), math.inf if max_distance is None else float(max_distance),
-                       *_box(box, points.shape[1]), numpy.dtype(index_dtype).name)
+    options = _Options(k, bool(exclude_self), max_distance, *_box(box, points.shape[1]), index_dtype.name)
     if queries is None:
         return _search(options, points, None)
     queries = _real(queries, "queries")
@@ -93,9 +96,12 @@ def fof(points, linking_length=None, *, b=None, box=None):
     if (linking_length is None) == (b is None):
         raise TypeError("give either linking_length, in the units of the points, or b, in mean separations")
     points = _real(points, "points")
+    length = _arrays.as_number(b, "b") if linking_length is None else _arrays.as_number(linking_length, "linking_length")
+    if not 0 <= length < math.inf:
+        raise ValueError(f"the linking length is {length}; it must be a finite number, 0 or more")
     periods, origins = _box(box, points.shape[1])
     call = jax.ffi.ffi_call("kith_label", jax.ShapeDtypeStruct(points.shape[:1], jnp.int32), vmap_method="sequential")
-    return call(jax.lax.stop_gradient(points), length=numpy.float64(b if linking_length is None else linking_length),
+    return call(jax.lax.stop_gradient(points), length=numpy.float64(length),
                 is_relative=b is not None, periods=numpy.array(periods), origins=numpy.array(origins))
 
 
@@ -123,10 +129,14 @@ def _real(array, what):
 def _box(box, dimension):
     """A period and an origin for each axis; 0 where it is open, and NaN where no origin is given."""
     if not isinstance(box, _core.Box):
+        if isinstance(box, jax.core.Tracer):
+            raise TypeError("box is traced; it must be an ordinary value, fixed when the function is")
         box = _core.Box(box)
     periods, origins = box.period, box.origin
     if not isinstance(periods, tuple):
         periods, origins = (periods,) * dimension, (origins,) * dimension
+    if len(periods) != dimension:
+        raise ValueError(f"the box has {len(periods)} periods but the points have {dimension} axes; give one per axis")
     return tuple(periods), tuple(math.nan if origin is None else origin for origin in origins)
 
 
@@ -156,6 +166,8 @@ def _forward(options, points, queries):
 def _backward(options, kept, cotangents):
     points, queries, distances, indices = kept
     around = points if queries is None else queries
+    if points.shape[0] == 0:  # nothing is near anything
+        return (jnp.zeros_like(points), None if queries is None else jnp.zeros_like(queries))
     apart = around[:, None, :] - points[indices]  # -1 reads the last point, which counts for nothing below
     for axis, period in enumerate(options.periods):
         if period > 0:

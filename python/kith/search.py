@@ -49,7 +49,8 @@ def knn(points: AnyArray, k: int, queries: AnyArray | None = None, *, box: BoxLi
         and apart from each other, the points and the queries.
     progress : bool or callable
         True draws a bar on the standard error. A function is called now and then with the name of the stage and the
-        fraction that is done; if it returns False, `kith.Cancelled` is raised.
+        fraction that is done; if it returns False before the end, `kith.Cancelled` is raised, and memory in `out`
+        holds anything.
 
     Returns
     -------
@@ -67,6 +68,8 @@ def knn(points: AnyArray, k: int, queries: AnyArray | None = None, *, box: BoxLi
         For types that are not numbers, or complex, or wider than float64.
     MemoryError
         If the result does not fit.
+    NotImplementedError
+        For points of other dimensions.
 
     Notes
     -----
@@ -118,8 +121,10 @@ class Tree:
                  device: str | None = None, threads: int | None = None, progress: ProgressLike = False) -> None:
         points, box = unpacked(points, box)
         points = _arrays.as_real(points, "points")
-        # What results are made like: no points, but their library and device.
-        self._like = points[:0]
+        # What results are made like: no points, but their library and device. Slices would keep all of them alive.
+        is_jax = _arrays.library_of(points) in ("jax", "jaxlib")
+        self._like = points[:0] if is_jax else _arrays.empty_like(points, (0, 1), numpy.float32)[0]
+        leaf_size = None if leaf_size is None else min(operator.index(leaf_size), 2**31 - 1)
         self._core = _core.Tree(points, box, leaf_size, _core.device_of(points) if device is None else device, threads,
                                 _arrays.progress_function(progress))
 
@@ -260,4 +265,4 @@ def _flag(value, name):
 
 
 def _radius(max_distance):
-    return math.inf if max_distance is None else float(max_distance)
+    return math.inf if max_distance is None else _arrays.as_number(max_distance, "max_distance")

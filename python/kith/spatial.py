@@ -7,7 +7,7 @@
 What is the same: shapes, float64 distances and integer indices, n as the index of a missing neighbour, a distance bound
 that is exclusive, any shape of queries, k as a number or a list. What differs: equal distances are ordered by index,
 where SciPy has no order; distances can differ from SciPy's in the last bit. Only the Euclidean distance (p=2) is there,
-and points of 1 to 8 dimensions.
+and points of 1 to 8 dimensions. Of SciPy's methods there is `query`: no searches within a radius yet.
 """
 
 import math

@@ -65,6 +65,18 @@ else:
     assert ran.stdout == "stopped\n", ran.stdout + ran.stderr
 
 
+def test_long_rows_of_few_points_can_be_stopped():
+    seen = []
+    before = signal.signal(signal.SIGUSR1, lambda *_: (seen.append(1), 1 / 0))
+    try:
+        threading.Timer(0.05, lambda: os.kill(os.getpid(), signal.SIGUSR1)).start()
+        with pytest.raises(ZeroDivisionError):
+            kith.knn(MANY[:20_000], 2000, threads=1)
+    finally:
+        signal.signal(signal.SIGUSR1, before)
+    assert seen == [1]
+
+
 def test_handlers_of_signals_run_during_a_call():
     seen = []
     before = signal.signal(signal.SIGUSR1, lambda *_: seen.append(1))
@@ -88,6 +100,8 @@ def test_progress_is_told():
 def test_progress_can_cancel():
     with pytest.raises(kith.Cancelled, match="cancelled during"):
         kith.knn(MANY, 16, progress=lambda *_: False)
+    with pytest.raises(kith.Cancelled):
+        kith.knn(MANY, 16, progress=lambda *_: numpy.False_)
     with pytest.raises(ZeroDivisionError):
         kith.knn(MANY, 16, progress=lambda *_: 1 / 0)
     assert issubclass(kith.Cancelled, RuntimeError)

@@ -61,6 +61,12 @@ def test_wrong_types_are_refused(particles, types):
         kith.read(particles, types=types)
 
 
+@pytest.mark.parametrize("types", [1.5, [1.0], [None]])
+def test_types_that_are_no_numbers_are_refused(particles, types):
+    with pytest.raises(TypeError, match="types must be|iterable"):
+        kith.read(particles, types=types)
+
+
 def test_catalogues_of_arrays(tmp_path):
     h5py = pytest.importorskip("h5py")
     points = numpy.concatenate([numpy.random.default_rng(s).normal(s, 0.01, (40, 3)) for s in (1, 2)])

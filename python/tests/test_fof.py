@@ -1,5 +1,7 @@
 """Groups and their catalogue."""
 
+import warnings
+
 import numpy
 import pytest
 
@@ -70,6 +72,25 @@ def test_columns_live_on_and_cannot_be_written_to():
         mass[0] = 1
 
 
+def test_unequal_masses_draw_a_warning():
+    with pytest.warns(UserWarning, match="masses are unequal"):
+        kith.fof(CLUMPS, b=0.2, return_catalogue=True, masses=numpy.arange(140.0))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        kith.fof(CLUMPS, b=0.2, return_catalogue=True, masses=numpy.ones(140))
+        kith.fof(CLUMPS, 0.2, return_catalogue=True, masses=numpy.arange(140.0))
+
+
+def test_a_catalogue_is_no_sequence():
+    _, halos = kith.fof(CLUMPS, 0.1, return_catalogue=True)
+    assert "mass" in halos and "colour" not in halos
+    with pytest.raises(TypeError):
+        iter(halos)
+    for group in (-1, 2):
+        with pytest.raises(IndexError, match="there are 2"):
+            halos.members_of(group)
+
+
 def test_nothing_to_group():
     assert kith.fof(numpy.empty((0, 3)), 1).shape == (0,)
     labels, halos = kith.fof(numpy.empty((0, 3)), 1, return_catalogue=True)
@@ -88,6 +109,11 @@ def test_nothing_to_group():
     (lambda: kith.fof(CLUMPS, 1, return_catalogue=True, types=numpy.full(140, 9)), ValueError, "type"),
     (lambda: kith.fof(CLUMPS, 1, return_catalogue=True, types=numpy.full(140, 300)), ValueError, "0 to 255"),
     (lambda: kith.fof(CLUMPS, 1, return_catalogue=True, types=numpy.ones(140)), TypeError, "whole numbers"),
+    (lambda: kith.fof(CLUMPS, 1, return_catalogue=True, types=numpy.ma.masked_equal(numpy.arange(140) % 3, 2)),
+     ValueError, "masked"),
+    (lambda: kith.fof(CLUMPS, 1, return_catalogue=True, min_members="a"), TypeError, "integer"),
+    (lambda: kith.fof(CLUMPS, 1, return_catalogue=True, masses=1.0), TypeError, "a row for each point"),
+    (lambda: kith.fof(CLUMPS, "1"), TypeError, "linking_length is '1'"),
 ])
 def test_what_is_wrong_is_said(wrong, error, says):
     with pytest.raises(error, match=says):

@@ -70,6 +70,12 @@ def test_derivatives_where_there_are_none():
     assert gradient.tolist() == [[-2, 0], [-2, 0], [4, 0]]
 
 
+def test_derivatives_without_points():
+    queries = jnp.ones((2, 3))
+    gradient = jax.grad(lambda x: jnp.nan_to_num(kith.jax.knn(jnp.zeros((0, 3)), 2, x)[0], posinf=0).sum())(queries)
+    assert gradient.tolist() == [[0] * 3] * 2
+
+
 def test_batches():
     batch = numpy.stack([POINTS[:50], POINTS[50:100]])
     distances, indices = jax.vmap(lambda x: kith.jax.knn(x, 3))(batch)
@@ -94,6 +100,19 @@ def test_what_is_wrong_is_said():
         kith.jax.fof(jnp.zeros((3, 2)))
     with pytest.raises(ValueError, match="k is 0"):
         kith.jax.knn(jnp.zeros((3, 2)), 0)
+    for dtype in ("i2", "u4", "f8", bool):
+        with pytest.raises(ValueError, match="int32 or int64"):
+            kith.jax.knn(jnp.zeros((3, 2)), 1, index_dtype=dtype)
+    with pytest.raises(ValueError, match="k is"):
+        kith.jax.knn(jnp.zeros((3, 2)), 2**62)
+    with pytest.raises(ValueError, match="linking length is -1"):
+        kith.jax.fof(jnp.zeros((3, 2)), -1)
+    with pytest.raises(ValueError, match="2 periods"):
+        kith.jax.knn(jnp.zeros((3, 3)), 1, box=[1, 1])
+    with pytest.raises(TypeError, match="use kith.jax"):
+        jax.jit(lambda x: kith.knn(x, 1)[0])(jnp.zeros((3, 2)))
+    with pytest.raises(TypeError, match="cannot be written to"):
+        kith.knn(POINTS, 1, out=(jnp.zeros((300, 1)), jnp.zeros((300, 1), jnp.int32)))
     with pytest.raises(ValueError, match="max_distance is -1"):
         kith.jax.knn(jnp.zeros((3, 2)), 1, max_distance=-1)
     with pytest.raises(ValueError, match="queries"):

@@ -1,6 +1,7 @@
 """Neighbours: shapes, types, memory and errors, as the documentation has them. The answers are the C++ tests' affair."""
 
 import pickle
+import weakref
 
 import numpy
 import pytest
@@ -152,7 +153,7 @@ def test_boxes_with_origins_and_open_axes():
     (lambda: kith.knn(POINTS, 1, box="1"), TypeError, "box must be"),
     (lambda: kith.knn(POINTS, 1, box=[1, 2]), ValueError, "2 periods"),
     (lambda: kith.knn(POINTS, 1, box=0.1), ValueError, "twice the period"),
-    (lambda: kith.knn(POINTS, 1, box=[]), ValueError, "no periods"),
+    (lambda: kith.knn(POINTS, 1, box=[]), ValueError, "0 periods"),
     (lambda: kith.knn(POINTS, 1, box={1: 2}), TypeError, "box must be"),
     (lambda: kith.knn(POINTS, 1, threads=0), ValueError, "threads is 0"),
     (lambda: kith.knn(POINTS, 1, threads=10**9), ValueError, "threads is 1000000000"),
@@ -168,10 +169,25 @@ def test_boxes_with_origins_and_open_axes():
     (lambda: kith.knn(POINTS, 2**40), MemoryError, "allocate"),
     (lambda: kith.Tree(POINTS).query(k=0), ValueError, "k is 0"),
     (lambda: kith.Tree(POINTS, leaf_size=0), ValueError, "leaf"),
+    (lambda: kith.Tree(POINTS, leaf_size=2.5), TypeError, "integer"),
+    (lambda: kith.knn(POINTS, 1, max_distance="1"), TypeError, "max_distance is '1'"),
+    (lambda: kith.knn(POINTS, 1, max_distance=10**400), ValueError, "max_distance is larger"),
+    (lambda: kith.knn(POINTS, 1, out=(None, None)), TypeError, "NoneType"),
+    (lambda: kith.knn(POINTS, 1, box=[1] * 9), ValueError, "9 periods"),
+    (lambda: kith.Box(-1), ValueError, "period -1"),
+    (lambda: kith.Box(1, numpy.nan), ValueError, "origin nan"),
 ])
 def test_what_is_wrong_is_said(wrong, error, says):
     with pytest.raises(error, match=says):
         wrong()
+
+
+def test_a_tree_keeps_nothing_of_what_it_was_built_of():
+    points = numpy.random.default_rng(1).random((100, 3))
+    kept = weakref.ref(points)
+    tree = kith.Tree(points)
+    del points
+    assert kept() is None and tree.query(k=2)[0].dtype == numpy.float64
 
 
 def test_overhead_paths_agree():
