@@ -1,5 +1,7 @@
 #include "arrays.hpp"
 
+#include "numbers.hpp"
+
 #include <kith/error.hpp>
 
 #include <string>
@@ -69,10 +71,18 @@ PointsView points_of(const InputArray& array, const char* what) {
             device_of(array)};
 }
 
+void require_host(const InputArray& array, const char* what) {
+    if (device_of(array).kind != DeviceKind::cpu) {
+        throw Error(ErrorKind::invalid_argument,
+                    std::string(what) + " are in the memory of a GPU; copy them to the host's");
+    }
+}
+
 ScalarsView scalars_of(const InputArray& array, const char* what) {
     if (array.ndim() != 1) {
         refuse_rank(what, array.ndim(), "one-dimensional: a number for each point");
     }
+    require_dense(array, what);
     const std::size_t count = array.shape(0);
     if (real_type_of(array, what) == DType::float32) {
         return std::span<const float>(static_cast<const float*>(array.data_handle()), count);
@@ -87,6 +97,7 @@ std::span<const std::uint8_t> types_of(const InputArray& array) {
     if (array.dtype() != nb::dtype<std::uint8_t>()) {
         throw nb::type_error("types must be uint8");
     }
+    require_dense(array, "types");
     return {static_cast<const std::uint8_t*>(array.data_handle()), array.shape(0)};
 }
 
@@ -99,16 +110,15 @@ Box box_of(nb::handle box) {
     }
     // Digits of a text and keys of a table would pass for periods.
     const bool is_other = nb::isinstance<nb::str>(box) || nb::isinstance<nb::dict>(box);
-    const bool is_sequence =
-        nb::hasattr(box, "__len__") && (!nb::hasattr(box, "ndim") || nb::cast<int>(box.attr("ndim")) > 0);
-    if (is_sequence && (nb::len(box) == 0 || nb::len(box) > max_dimension)) {
+    const bool has_several = is_sequence(box);
+    if (has_several && (nb::len(box) == 0 || nb::len(box) > max_dimension)) {
         throw Error(ErrorKind::invalid_argument, "box has " + std::to_string(nb::len(box)) +
                                                      " periods; give one for each axis, of which there are 2 to 8, or "
                                                      "None for open space");
     }
     try {
         if (!is_other) {
-            return is_sequence ? Box::periodic(numbers_of(box)) : Box::periodic(nb::cast<double>(nb::float_(box)));
+            return has_several ? Box::periodic(numbers_of(box)) : Box::periodic(nb::cast<double>(nb::float_(box)));
         }
     } catch (const nb::python_error&) { // said below
     }

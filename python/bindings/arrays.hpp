@@ -5,6 +5,7 @@
 #pragma once
 
 #include <kith/catalogue.hpp>
+#include <kith/error.hpp>
 #include <kith/points.hpp>
 
 #include <nanobind/nanobind.h>
@@ -12,6 +13,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
 #include <vector>
 
 namespace kith::python {
@@ -20,7 +22,6 @@ namespace nb = nanobind;
 
 using InputArray = nb::ndarray<nb::ro>; ///< of any library, type, shape and device
 using OutputArray = nb::ndarray<>;      ///< the same, to be written to
-using Float64Array = nb::ndarray<nb::numpy, double>;
 
 /// In whose memory an array is. Throws unsupported for devices that are neither the host nor an NVIDIA GPU.
 [[nodiscard]] Device device_of(const InputArray& array);
@@ -28,7 +29,22 @@ using Float64Array = nb::ndarray<nb::numpy, double>;
 /// An n x d array as points. Throws invalid_argument, naming `what`, for another rank; nb::type_error for another type.
 [[nodiscard]] PointsView points_of(const InputArray& array, const char* what);
 
-/// A one-dimensional array as a column; it must have no gaps.
+/// Throws invalid_argument for an array that is not in the host's memory.
+void require_host(const InputArray& array, const char* what);
+
+/// Throws invalid_argument for an array that is not row-major without gaps.
+template <class Array>
+void require_dense(const Array& array, const char* what) {
+    std::int64_t dense = 1;
+    for (std::size_t axis = array.ndim(); axis-- > 0;) {
+        if (array.size() > 0 && array.shape(axis) > 1 && array.stride(axis) != dense) {
+            throw Error(ErrorKind::invalid_argument, std::string(what) + " must be row-major without gaps");
+        }
+        dense *= static_cast<std::int64_t>(array.shape(axis));
+    }
+}
+
+/// A one-dimensional array without gaps as a column.
 [[nodiscard]] ScalarsView scalars_of(const InputArray& array, const char* what);
 [[nodiscard]] std::span<const std::uint8_t> types_of(const InputArray& array);
 

@@ -1,5 +1,7 @@
 #include "call.hpp"
 
+#include "numbers.hpp"
+
 #include <kith/error.hpp>
 
 #include <nanobind/stl/string.h>
@@ -116,17 +118,13 @@ CallOptions call_options(nb::handle device, nb::handle threads, nb::object progr
         throw nb::type_error("device must be None, 'cpu', 'cuda', or one of several GPUs: 'cuda:1'");
     }
     if (!threads.is_none()) {
-        if (PyIndex_Check(threads.ptr()) == 0) {
-            throw nb::type_error("threads must be None or a whole number");
-        }
-        constexpr Py_ssize_t most = 65536; // the program's limit, too; oneTBB does not survive any number
-        const Py_ssize_t wanted = PyNumber_AsSsize_t(threads.ptr(), nullptr); // what is too large becomes the largest
-        if (wanted < 1 || wanted > most) {
+        constexpr int most = 65536; // the program's limit, too; oneTBB does not survive any number
+        options.threads = whole_number(threads, 0, most + 1, "threads must be None or a whole number");
+        if (options.threads < 1 || options.threads > most) {
             throw Error(ErrorKind::invalid_argument, "threads is " + std::string(nb::str(threads).c_str()) +
                                                          "; it must be from 1 to " + std::to_string(most) +
                                                          ", or None for all");
         }
-        options.threads = static_cast<int>(wanted);
     }
     options.progress = std::move(progress);
     return options;

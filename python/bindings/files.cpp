@@ -1,6 +1,7 @@
 // Snapshots and catalogues in files.
 #include "arrays.hpp"
 #include "bindings.hpp"
+#include "numbers.hpp"
 
 #include <kith/error.hpp>
 #include <kith/io.hpp>
@@ -50,13 +51,10 @@ io::TypeSelection selection_of(nb::handle types) {
     }
     selection.kind = io::TypeSelection::Kind::listed;
     const auto take = [&](nb::handle type) {
-        if (PyIndex_Check(type.ptr()) == 0) {
-            throw nb::type_error("types must be None, 'all', or whole numbers from 0 to 6");
-        }
-        const Py_ssize_t number = PyNumber_AsSsize_t(type.ptr(), nullptr); // what is too large becomes the largest
-        selection.types.push_back(static_cast<int>(std::clamp<Py_ssize_t>(number, -1, max_types)));
+        selection.types.push_back(
+            whole_number(type, -1, max_types, "types must be None, 'all', or whole numbers from 0 to 6"));
     };
-    if (PyIndex_Check(types.ptr()) != 0) {
+    if (is_whole(types)) {
         take(types);
     } else {
         for (const nb::handle type : nb::iter(types)) {
@@ -87,10 +85,37 @@ Snapshot snapshot_of(const Catalogue& catalogue, std::int64_t rows, bool is_floa
         if (ids->dtype() != nb::dtype<std::uint64_t>() || ids->ndim() != 1) {
             throw nb::type_error("ids must be a one-dimensional array of uint64");
         }
+        require_host(*ids, "ids");
         const auto* first = static_cast<const std::uint64_t*>(ids->data_handle());
         snapshot.ids.assign(first, first + ids->size());
     }
     return snapshot;
+}
+
+/// An array that owns its numbers.
+template <class T>
+nb::object owned(std::vector<T> values, std::size_t columns) {
+    auto* kept = new std::vector<T>(std::move(values));
+    const nb::capsule owner(kept, [](void* data) noexcept { delete static_cast<std::vector<T>*>(data); });
+    return numpy_view(*kept, columns, owner);
+}
+
+nb::object read_tipsy_array(const std::string& path, bool integers) {
+    std::vector<std::int64_t> whole;
+    RealArray real;
+    {
+        const nb::gil_scoped_release released;
+        if (integers) {
+            whole = io::read_tipsy_integers(path);
+        } else {
+            real = io::read_tipsy_reals(path);
+        }
+    }
+    if (integers) {
+        return owned(std::move(whole), 0);
+    }
+    const std::size_t columns = real.columns == 1 ? 0 : static_cast<std::size_t>(real.columns);
+    return std::visit([&](auto& values) { return owned(std::move(values), columns); }, real.values);
 }
 
 io::Provenance provenance_of(const std::string& command, const std::string& input,
@@ -166,32 +191,7 @@ void bind_files(nb::module_& module) {
         },
         nb::arg("path"), nb::arg("catalogue"), nb::arg("snapshot"), nb::arg("box").none(), nb::arg("command"),
         nb::arg("input"), nb::arg("parameters"));
-    module.def(
-        "read_tipsy_array",
-        [](const std::string& path, bool integers) -> nb::object {
-            // The array owns what it views through a capsule.
-            const auto owned = [](auto values, std::size_t columns) {
-                auto* kept = new decltype(values)(std::move(values));
-                const nb::capsule owner(kept, [](void* data) noexcept { delete static_cast<decltype(values)*>(data); });
-                return numpy_view(*kept, columns, owner);
-            };
-            if (integers) {
-                std::vector<std::int64_t> values;
-                {
-                    const nb::gil_scoped_release released;
-                    values = io::read_tipsy_integers(path);
-                }
-                return owned(std::move(values), 0);
-            }
-            RealArray array;
-            {
-                const nb::gil_scoped_release released;
-                array = io::read_tipsy_reals(path);
-            }
-            const std::size_t columns = array.columns == 1 ? 0 : static_cast<std::size_t>(array.columns);
-            return std::visit([&](auto& values) { return owned(std::move(values), columns); }, array.values);
-        },
-        nb::arg("path"), nb::arg("integers"));
+    module.def("read_tipsy_array", read_tipsy_array, nb::arg("path"), nb::arg("integers"));
     module.def("snapshot_of", snapshot_of, nb::arg("catalogue"), nb::arg("rows"), nb::arg("is_float64"),
                nb::arg("ids").none());
     module.def(

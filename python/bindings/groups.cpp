@@ -21,6 +21,7 @@ std::span<std::int32_t> labels_of(const OutputArray& labels) {
     if (labels.dtype() != nb::dtype<std::int32_t>() || labels.ndim() != 1) {
         throw nb::type_error("labels must be a one-dimensional array of int32");
     }
+    require_dense(labels, "labels");
     return {static_cast<std::int32_t*>(labels.data_handle()), labels.size()};
 }
 

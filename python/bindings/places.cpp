@@ -1,6 +1,7 @@
 // Boxes and devices.
 #include "arrays.hpp"
 #include "bindings.hpp"
+#include "numbers.hpp"
 
 #include <kith/error.hpp>
 
@@ -14,10 +15,6 @@
 namespace kith::python {
 
 namespace {
-
-bool is_sequence(nb::handle value) {
-    return nb::hasattr(value, "__len__") && (!nb::hasattr(value, "ndim") || nb::cast<int>(value.attr("ndim")) > 0);
-}
 
 /// A box with one origin for all axes, or one for each; None leaves an axis without. Origins for each axis make the box
 /// one of as many axes.

@@ -23,6 +23,12 @@ class RowsOfCaller {
 public:
     RowsOfCaller(const std::optional<OutputArray>& distances, const std::optional<OutputArray>& indices,
                  DType of_points) {
+        if (distances) {
+            require_dense(*distances, "the array for distances");
+        }
+        if (indices) {
+            require_dense(*indices, "the array for indices");
+        }
         if (indices && indices->dtype() == nb::dtype<std::int64_t>()) {
             make<std::int64_t>(distances, indices, of_points);
         } else if (!indices || indices->dtype() == nb::dtype<std::int32_t>()) {

@@ -83,7 +83,15 @@ def _readable(array):
 def as_column(array, what):
     """A one-dimensional array without gaps."""
     array = as_real(array, what)
-    return numpy.ascontiguousarray(array) if isinstance(array, numpy.ndarray) else array
+    if isinstance(array, numpy.ndarray):
+        return numpy.ascontiguousarray(array)
+    library = library_of(array)
+    if library == "torch":
+        return array.contiguous()
+    if library == "cupy":
+        import cupy
+        return cupy.ascontiguousarray(array)
+    return array
 
 
 def as_integers(array, dtype, what):
@@ -157,13 +165,8 @@ def require_out(array, shape, dtypes, what):
     if tuple(array.shape) != tuple(shape) or str(array.dtype).rpartition(".")[2] not in names:
         raise ValueError(f"{what} must be of shape {tuple(shape)} and type {' or '.join(names)}; it is of shape "
                          f"{tuple(array.shape)} and type {array.dtype}")
-    if isinstance(array, numpy.ndarray):
-        contiguous, writeable = array.flags.c_contiguous, array.flags.writeable
-    else:
-        contiguous = array.is_contiguous() if hasattr(array, "is_contiguous") else True
-        writeable = True
-    if not contiguous or not writeable:
-        raise ValueError(f"{what} must be {'row-major without gaps' if not contiguous else 'writeable'}")
+    if isinstance(array, numpy.ndarray) and not array.flags.writeable:
+        raise ValueError(f"{what} must be writeable")
 
 
 def progress_function(progress):

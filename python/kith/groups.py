@@ -12,10 +12,10 @@ from kith import _arrays, _core
 from kith._arrays import AnyArray, BoxLike, ProgressLike
 from kith.search import Tree, is_snapshot, unpacked
 
-_SCALARS = ("count", "mass", "inertia_radius", "largest_radius", "wide")
-_VECTORS = ("centre", "lower", "upper")
 _OF_VELOCITIES = ("velocity", "velocity_dispersion")
 _BY_TYPE = ("count_by_type", "mass_by_type")
+_COLUMNS = ("count", "mass", "centre", *_OF_VELOCITIES, "inertia_radius", "largest_radius", "lower", "upper", "wide",
+            *_BY_TYPE)
 
 
 def fof(points: AnyArray, linking_length: float | None = None, *, b: float | None = None, box: BoxLike = None,
@@ -85,13 +85,11 @@ def fof(points: AnyArray, linking_length: float | None = None, *, b: float | Non
         types = snapshot.types if types is None else types
     points, box = unpacked(points, box)
     points = _arrays.as_real(points, "points")
-    min_members = (20 if return_catalogue else 1) if min_members is None else operator.index(min_members)
+    min_members = _at_least_one((20 if return_catalogue else 1) if min_members is None else min_members)
     if not return_catalogue:
         labels, summary = label(points, linking_length, b, box, device, threads, progress)
         return masked(labels, summary, min_members)
     _require_rows(points, velocities=velocities, masses=masses, types=types)
-    if min_members < 1:
-        raise ValueError(f"min_members is {min_members}; it must be 1 or more")
     masses = None if masses is None else _arrays.as_column(masses, "masses")
     if b is not None and masses is not None and len(masses) > 0 and masses.min() != masses.max():
         warnings.warn("the masses are unequal, but a relative linking length counts every point alike; choose one kind "
@@ -114,7 +112,7 @@ def label(source, linking_length, b, box, device, threads, progress):
     """Labels of all groups, and what else is known of them."""
     if (linking_length is None) == (b is None):
         raise TypeError("give either linking_length, in the units of the points, or b, in mean separations")
-    length = _arrays.as_number(b, "b") if linking_length is None else _arrays.as_number(linking_length, "linking_length")
+    length = _arrays.as_number(*((b, "b") if linking_length is None else (linking_length, "linking_length")))
     progress = _arrays.progress_function(progress)
     if isinstance(source, Tree):
         labels, finish = _arrays.empty_like(source._like, (len(source),), numpy.int32)
@@ -128,15 +126,20 @@ def label(source, linking_length, b, box, device, threads, progress):
 
 def masked(labels, summary, min_members):
     """The same with -1 for all in groups of fewer members."""
-    min_members = operator.index(min_members)
-    if min_members < 1:
-        raise ValueError(f"min_members is {min_members}; it must be 1 or more")
+    min_members = _at_least_one(min_members)
     if min_members > 1:
         groups = int(numpy.count_nonzero(summary.sizes >= min_members))
         if _arrays.library_of(labels) in ("jax", "jaxlib"):
             return labels.at[labels >= groups].set(-1)
         labels[labels >= groups] = -1
     return labels
+
+
+def _at_least_one(min_members):
+    min_members = operator.index(min_members)
+    if min_members < 1:
+        raise ValueError(f"min_members is {min_members}; it must be 1 or more")
+    return min_members
 
 
 def _writeable(labels):
@@ -214,8 +217,7 @@ class Catalogue:
         self._rows = len(points)
         self._is_float64 = _arrays.is_float64(points)
         has_velocities = core.groups == 0 or len(core.velocity_dispersion) > 0
-        of_velocities = _OF_VELOCITIES if has_velocities else ()
-        self.columns = (*_SCALARS[:2], "centre", *of_velocities, *_SCALARS[2:4], "lower", "upper", "wide", *_BY_TYPE)
+        self.columns = tuple(name for name in _COLUMNS if has_velocities or name not in _OF_VELOCITIES)
         for name in (*self.columns, "members", "offset"):
             setattr(self, name, getattr(core, name))
 

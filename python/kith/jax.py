@@ -96,7 +96,7 @@ def fof(points, linking_length=None, *, b=None, box=None):
     if (linking_length is None) == (b is None):
         raise TypeError("give either linking_length, in the units of the points, or b, in mean separations")
     points = _real(points, "points")
-    length = _arrays.as_number(b, "b") if linking_length is None else _arrays.as_number(linking_length, "linking_length")
+    length = _arrays.as_number(*((b, "b") if linking_length is None else (linking_length, "linking_length")))
     if not 0 <= length < math.inf:
         raise ValueError(f"the linking length is {length}; it must be a finite number, 0 or more")
     periods, origins = _box(box, points.shape[1])

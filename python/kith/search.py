@@ -88,7 +88,9 @@ def knn(points: AnyArray, k: int, queries: AnyArray | None = None, *, box: BoxLi
     points = _arrays.as_real(points, "points")
     if queries is not None:
         queries = _arrays.as_real(queries, "queries", like=_real_type(points))
-    rows = Rows(points if queries is None else queries, points, k, return_distances, index_dtype, out)
+    around = points if queries is None else queries
+    rows = Rows(around.shape[0] if len(around.shape) else 0, around, _real_type(points), k, return_distances,
+                index_dtype, out)
     rows.keep_apart_from(points, queries)
     _core.search_points(points, queries, box, rows.k, _flag(exclude_self, "exclude_self"), _radius(max_distance), False, "auto",
                         rows.distances, rows.indices, _core.device_of(points) if device is None else device, threads,
@@ -169,11 +171,12 @@ class Tree:
         """The k nearest points of every query, or of every point of the tree. As `kith.knn`."""
         if queries is not None:
             queries = _arrays.as_real(queries, "queries", like=self.dtype)
-        like = _RowsOfTree(self) if queries is None else queries
-        rows = Rows(like, self, k, return_distances, index_dtype, out)
+        count, like = (len(self), self._like) if queries is None else (
+            queries.shape[0] if len(queries.shape) else 0, queries)
+        rows = Rows(count, like, self.dtype, k, return_distances, index_dtype, out)
         rows.keep_apart_from(queries)
-        _core.search_tree(self._core, queries, rows.k, _flag(exclude_self, "exclude_self"), _radius(max_distance), False, "auto",
-                          rows.distances, rows.indices, threads, _arrays.progress_function(progress))
+        _core.search_tree(self._core, queries, rows.k, _flag(exclude_self, "exclude_self"), _radius(max_distance),
+                          False, "auto", rows.distances, rows.indices, threads, _arrays.progress_function(progress))
         return rows.result()
 
     def fof(self, linking_length: float | None = None, *, b: float | None = None, min_members: int = 1,
@@ -184,48 +187,35 @@ class Tree:
         return groups.masked(labels, summary, min_members)
 
 
-class _RowsOfTree:
-    """As many rows as the tree has points."""
-
-    def __init__(self, tree):
-        self.shape = (len(tree),)
-        self.like = tree._like
-
-
 class Rows:
-    """Where a search writes, and what it returns."""
+    """Where a search writes, and what it returns: `count` rows, of the library and in the memory of `like`."""
 
-    def __init__(self, like, points, k, return_distances, index_dtype, out):
+    def __init__(self, count, like, real_type, k, return_distances, index_dtype, out):
         self.k = operator.index(k)
         index_dtype = numpy.dtype(index_dtype)
         if index_dtype not in (numpy.int32, numpy.int64):
             raise ValueError(f"index_dtype is {index_dtype}; it must be int32 or int64")
         if self.k < 1:
             raise ValueError(f"k is {self.k}; it must be 1 or more")
-        shape = (like.shape[0] if len(like.shape) else 0, self.k)
-        like = getattr(like, "like", like)
-        real = _real_type(points)
+        shape = (count, self.k)
         self.distances = None
-        self._finish = []
+        self._finish = None  # the caller's own arrays are what they are
         if out is not None:
-            self._take(out, shape, real, return_distances)
+            self._take(out, shape, real_type, return_distances)
             return
         if return_distances:
-            self.distances, finish = _arrays.empty_like(like, shape, real)
-            self._finish.append(finish)
-        self.indices, finish = _arrays.empty_like(like, shape, index_dtype)
-        self._finish.append(finish)
+            self.distances, self._finish = _arrays.empty_like(like, shape, real_type)
+        self.indices, self._finish = _arrays.empty_like(like, shape, index_dtype)
 
-    def _take(self, out, shape, real, return_distances):
+    def _take(self, out, shape, real_type, return_distances):
         if return_distances:
             if not isinstance(out, (tuple, list)) or len(out) != 2:
                 raise TypeError("out must be a tuple of two arrays, (distances, indices)")
             self.distances, self.indices = out
-            _arrays.require_out(self.distances, shape, [real], "the array for distances")
+            _arrays.require_out(self.distances, shape, [real_type], "the array for distances")
         else:
             self.indices = out
         _arrays.require_out(self.indices, shape, ["int32", "int64"], "the array for indices")
-        self._finish = [_arrays._as_it_is] * (1 + return_distances)
 
     def keep_apart_from(self, *inputs):
         """Refuses memory for results that holds what is read: rows are written while points are still needed."""
@@ -236,9 +226,9 @@ class Rows:
                     raise ValueError("the arrays in out must not overlap each other, the points or the queries")
 
     def result(self):
-        arrays = [array for array in (self.distances, self.indices) if array is not None]
-        finished = [finish(array) for finish, array in zip(self._finish, arrays)]
-        return finished[0] if len(finished) == 1 else tuple(finished)
+        finish = self._finish or (lambda array: array)
+        indices = finish(self.indices)
+        return indices if self.distances is None else (finish(self.distances), indices)
 
 
 def is_snapshot(points):

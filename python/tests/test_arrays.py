@@ -111,6 +111,30 @@ def test_any_library_that_speaks_dlpack():
     assert (kith.fof(array, b=0.5) == kith.fof(POINTS, b=0.5)).all()
 
 
+class WithGaps(Foreign):
+    """One that results cannot be written to as it is, though its shape and type fit."""
+
+    def __init__(self, array):
+        super().__init__(array)
+        self.shape, self.dtype = array.shape, array.dtype
+
+
+def test_gaps_in_results_of_any_library_are_refused():
+    gaps = WithGaps(numpy.empty((200, 8), numpy.int32)[:, :4])
+    dense = WithGaps(numpy.empty((200, 4), numpy.int32))
+    with pytest.raises(ValueError, match="row-major without gaps"):
+        kith.knn(POINTS, 4, return_distances=False, out=gaps)
+    assert kith.knn(POINTS, 4, return_distances=False, out=dense) is dense
+    assert (dense.array == EXPECTED[1]).all()
+
+
+def test_columns_with_gaps_of_known_libraries():
+    torch = pytest.importorskip("torch", reason="PyTorch is not installed")
+    labels, halos = kith.fof(torch.from_numpy(POINTS), 0.2, return_catalogue=True,
+                             masses=torch.from_numpy(POINTS)[:, 0])
+    assert halos.mass.tolist() == kith.fof(POINTS, 0.2, return_catalogue=True, masses=POINTS[:, 0])[1].mass.tolist()
+
+
 def test_tables():
     pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame(POINTS, columns=list("xyz"))
