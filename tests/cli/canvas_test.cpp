@@ -2,6 +2,7 @@
 #include "cli/canvas.hpp"
 
 #include "cli/lettering.hpp"
+#include "support/temporary_folder.hpp"
 
 #include <kith/error.hpp>
 
@@ -11,7 +12,6 @@
 #include <filesystem>
 #include <fstream>
 #include <numbers>
-#include <unistd.h>
 
 namespace {
 
@@ -76,12 +76,12 @@ TEST(CanvasShapes, EveryPrintableCharacterHasAShape) {
 }
 
 TEST(CanvasFile, IsAPngOfThatSize) {
-    const auto path = std::filesystem::temp_directory_path() / ("kith-canvas-" + std::to_string(::getpid()) + ".png");
+    const kith::test::TemporaryFolder folder;
+    const auto path = folder / "canvas.png";
     Canvas(300, 20, black).write_png(path, {{"Software", "kith"}});
     std::ifstream file(path, std::ios::binary);
     std::array<unsigned char, 24> head{};
     file.read(reinterpret_cast<char*>(head.data()), head.size());
-    std::filesystem::remove(path);
     const std::array<unsigned char, 8> signature{0x89, 'P', 'N', 'G', '\r', '\n', 0x1a, '\n'};
     EXPECT_TRUE(std::equal(signature.begin(), signature.end(), head.begin()));
     EXPECT_EQ(head[18] * 256 + head[19], 300);

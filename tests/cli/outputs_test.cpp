@@ -2,12 +2,13 @@
 #include "cli/outputs.hpp"
 
 #include "cli/usage_error.hpp"
+#include "support/temporary_folder.hpp"
 
 #include <kith/error.hpp>
 
 #include <gtest/gtest.h>
 
-#include <cstdlib>
+#include <filesystem>
 #include <fstream>
 
 namespace {
@@ -19,22 +20,15 @@ using kith::cli::UsageError;
 
 class Outputs : public testing::Test {
 protected:
-    Outputs() {
-        std::string name = (fs::temp_directory_path() / "kith-outputs-XXXXXX").string();
-        directory_ = ::mkdtemp(name.data());
-    }
-    ~Outputs() override { fs::remove_all(directory_); }
-
-    [[nodiscard]] std::size_t file_count() const {
-        return static_cast<std::size_t>(std::distance(fs::directory_iterator(directory_), fs::directory_iterator()));
-    }
+    [[nodiscard]] std::size_t file_count() const { return folder_.entries(); }
     static void write(const fs::path& path, const std::string& text) { std::ofstream(path) << text; }
     static std::string read(const fs::path& path) {
         std::ifstream file(path);
         return {std::istreambuf_iterator<char>(file), {}};
     }
 
-    fs::path directory_;
+    const kith::test::TemporaryFolder folder_;
+    const fs::path directory_ = folder_.path();
 };
 
 TEST_F(Outputs, CommitPutsEveryFileInPlace) {

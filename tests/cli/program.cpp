@@ -34,13 +34,7 @@ void write_array(const std::filesystem::path& path, const std::vector<Number>& v
 
 } // namespace
 
-ProgramTest::ProgramTest() {
-    std::string name = (std::filesystem::temp_directory_path() / "kith-program-XXXXXX").string();
-    directory_ = ::mkdtemp(name.data());
-}
-
 ProgramTest::~ProgramTest() {
-    std::filesystem::remove_all(directory_);
     for (const char* stream : {".out", ".err"}) {
         std::filesystem::remove(directory_.string() + stream);
     }

@@ -1,6 +1,8 @@
 // Runs the program kith as a user would, in a directory of its own.
 #pragma once
 
+#include "support/temporary_folder.hpp"
+
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -19,7 +21,6 @@ struct Outcome {
 
 class ProgramTest : public testing::Test {
 protected:
-    ProgramTest();
     ~ProgramTest() override;
 
     /// `kith ARGUMENTS` in the directory, through the shell; `before` comes ahead of it in the same shell.
@@ -35,7 +36,8 @@ protected:
     /// Names of all files in the directory, hidden ones included, in order.
     [[nodiscard]] std::vector<std::string> files() const;
 
-    std::filesystem::path directory_;
+    const TemporaryFolder folder_;
+    const std::filesystem::path directory_ = folder_.path();
 };
 
 /// The numbers of a .npy file, or of the n-th .npy member of an uncompressed .npz file, whose type has that descriptor

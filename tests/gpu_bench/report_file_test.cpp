@@ -1,6 +1,7 @@
 // The report is whole after every row, and continues what an earlier run wrote.
 #include "json.hpp"
 #include "report_file.hpp"
+#include "support/temporary_folder.hpp"
 
 #include <gtest/gtest.h>
 
@@ -16,13 +17,6 @@ namespace {
 
 class ReportFileTest : public testing::Test {
 protected:
-    ReportFileTest()
-        : path_(std::filesystem::temp_directory_path() /
-                ("kith_report_" + std::to_string(reinterpret_cast<std::uintptr_t>(this)) + ".json")) {
-        std::filesystem::remove(path_);
-    }
-    ~ReportFileTest() override { std::filesystem::remove(path_); }
-
     [[nodiscard]] std::string text() const {
         std::ostringstream out;
         out << std::ifstream(path_).rdbuf();
@@ -32,7 +26,8 @@ protected:
         return JsonObject().add("name", name).add("value", value);
     }
 
-    std::filesystem::path path_;
+    const kith::test::TemporaryFolder folder_;
+    const std::filesystem::path path_ = folder_ / "report.json";
     JsonObject head_ = JsonObject().add("suite", "gpu");
 };
 

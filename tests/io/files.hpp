@@ -1,7 +1,8 @@
-// Small files for the tests: a folder that removes itself, bytes in and out, and what an error must say.
+// Small files for the tests: bytes in and out, and what an error must say.
 #pragma once
 
 #include "io/byte_order.hpp"
+#include "support/temporary_folder.hpp"
 
 #include <kith/error.hpp>
 #include <kith/io.hpp>
@@ -18,31 +19,6 @@
 #include <vector>
 
 namespace kith::test {
-
-class TemporaryFolder {
-public:
-    TemporaryFolder() {
-        std::string name = (std::filesystem::temp_directory_path() / "kith-io-XXXXXX").string();
-        if (mkdtemp(name.data()) == nullptr) {
-            throw std::runtime_error("no temporary folder could be made at " + name);
-        }
-        path_ = name;
-    }
-    TemporaryFolder(const TemporaryFolder&) = delete;
-    TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-    ~TemporaryFolder() {
-        std::error_code ignored;
-        std::filesystem::remove_all(path_, ignored);
-    }
-    [[nodiscard]] std::filesystem::path operator/(std::string_view name) const { return path_ / name; }
-    [[nodiscard]] std::size_t entries() const {
-        return static_cast<std::size_t>(
-            std::distance(std::filesystem::directory_iterator(path_), std::filesystem::directory_iterator()));
-    }
-
-private:
-    std::filesystem::path path_;
-};
 
 inline void write_bytes(const std::filesystem::path& path, std::string_view bytes) {
     std::ofstream file(path, std::ios::binary | std::ios::trunc);
