@@ -26,11 +26,14 @@ public:
     virtual void deallocate(void* memory, std::int64_t bytes, CudaStream stream) noexcept = 0;
 };
 
+/// The largest number of threads that a call may be given.
+inline constexpr int most_threads = 65536;
+
 /// The place and the means of one call. There is no global state: calls with different executions can run side by side.
 /// The answer never depends on it.
 struct Execution {
     Device device;
-    int threads = 0;   ///< of the CPU; 0 means all that the machine has
+    int threads = 0;   ///< of the CPU, at most most_threads; 0 means all that the machine has
     Progress progress; ///< optional
 
     CudaStream stream = nullptr;      ///< of the GPU: all work is ordered on it

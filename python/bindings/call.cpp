@@ -1,6 +1,7 @@
 #include "call.hpp"
 
 #include "numbers.hpp"
+#include "unlocked.hpp"
 
 #include <kith/error.hpp>
 
@@ -66,12 +67,8 @@ public:
         std::unique_lock lock(mutex_);
         return finished_.wait_for(lock, std::chrono::milliseconds(20), [&] { return is_finished_; });
     }
-    /// The work is done: throws what it threw.
-    void rethrow() const {
-        if (error_) {
-            std::rethrow_exception(error_);
-        }
-    }
+    /// The work is done: what it threw, if anything.
+    [[nodiscard]] std::exception_ptr error() const { return error_; }
     /// Whether there is something that was not heard yet.
     [[nodiscard]] bool hear(std::string& stage, double& fraction) {
         const std::lock_guard lock(mutex_);
@@ -118,11 +115,10 @@ CallOptions call_options(nb::handle device, nb::handle threads, nb::object progr
         throw nb::type_error("device must be None, 'cpu', 'cuda', or one of several GPUs: 'cuda:1'");
     }
     if (!threads.is_none()) {
-        constexpr int most = 65536; // the program's limit, too; oneTBB does not survive any number
-        options.threads = whole_number(threads, 0, most + 1, "threads must be None or a whole number");
-        if (options.threads < 1 || options.threads > most) {
+        options.threads = whole_number(threads, 0, most_threads + 1, "threads must be None or a whole number");
+        if (options.threads < 1 || options.threads > most_threads) {
             throw Error(ErrorKind::invalid_argument, "threads is " + std::string(nb::str(threads).c_str()) +
-                                                         "; it must be from 1 to " + std::to_string(most) +
+                                                         "; it must be from 1 to " + std::to_string(most_threads) +
                                                          ", or None for all");
         }
     }
@@ -136,7 +132,7 @@ void run(const CallOptions& options, std::int64_t size, const std::function<void
     execution.device = options.device;
     execution.threads = options.threads;
     if (size < brief && options.progress.is_none()) {
-        const nb::gil_scoped_release released;
+        const Unlocked unlocked;
         work(execution);
         return;
     }
@@ -144,7 +140,7 @@ void run(const CallOptions& options, std::int64_t size, const std::function<void
     execution.progress = [&watch](std::string_view stage, double fraction) { return watch.tell(stage, fraction); };
     std::exception_ptr raised;
     {
-        const nb::gil_scoped_release released;
+        Unlocked unlocked;
         std::jthread worker([&] {
             std::exception_ptr error;
             try {
@@ -158,20 +154,21 @@ void run(const CallOptions& options, std::int64_t size, const std::function<void
             if (raised) {
                 continue; // until the work has noticed
             }
-            const nb::gil_scoped_acquire acquired;
-            try {
-                attend(watch, options.progress);
-            } catch (...) {
-                raised = std::current_exception();
+            raised = unlocked.locked([&] { attend(watch, options.progress); });
+            if (raised) {
                 watch.cancel();
             }
+        }
+        if (!raised) {
+            raised = watch.error();
+        }
+        if (!raised) {
+            raised = unlocked.locked([&] { attend(watch, options.progress); }); // that it is done
         }
     }
     if (raised) {
         std::rethrow_exception(raised);
     }
-    watch.rethrow();
-    attend(watch, options.progress); // that it is done
 }
 
 } // namespace kith::python

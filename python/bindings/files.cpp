@@ -2,6 +2,7 @@
 #include "arrays.hpp"
 #include "bindings.hpp"
 #include "numbers.hpp"
+#include "unlocked.hpp"
 
 #include <kith/error.hpp>
 #include <kith/io.hpp>
@@ -104,7 +105,7 @@ nb::object read_tipsy_array(const std::string& path, bool integers) {
     std::vector<std::int64_t> whole;
     RealArray real;
     {
-        const nb::gil_scoped_release released;
+        const Unlocked unlocked;
         if (integers) {
             whole = io::read_tipsy_integers(path);
         } else {
@@ -168,7 +169,7 @@ void bind_files(nb::module_& module) {
     module.def(
         "read_header",
         [](const std::string& path) {
-            const nb::gil_scoped_release released;
+            const Unlocked unlocked;
             return io::read_header(path);
         },
         nb::arg("path"));
@@ -176,7 +177,7 @@ void bind_files(nb::module_& module) {
         "read_snapshot",
         [](const std::string& path, nb::handle types, bool velocities, bool masses, bool ids) {
             const io::ReadOptions options{selection_of(types), velocities, masses, ids};
-            const nb::gil_scoped_release released;
+            const Unlocked unlocked;
             return io::read_snapshot(path, options);
         },
         nb::arg("path"), nb::arg("types").none(), nb::arg("velocities"), nb::arg("masses"), nb::arg("ids"));
@@ -185,7 +186,7 @@ void bind_files(nb::module_& module) {
         [](const std::string& path, const Catalogue& catalogue, const Snapshot& snapshot, nb::handle box,
            const std::string& command, const std::string& input, std::map<std::string, std::string> parameters) {
             const Box space = box_of(box);
-            const nb::gil_scoped_release released;
+            const Unlocked unlocked;
             io::write_catalogue_hdf5(path, catalogue, snapshot, space,
                                      provenance_of(command, input, std::move(parameters)));
         },
@@ -197,7 +198,7 @@ void bind_files(nb::module_& module) {
     module.def(
         "write_gtp",
         [](const std::string& path, const Catalogue& catalogue, double time) {
-            const nb::gil_scoped_release released;
+            const Unlocked unlocked;
             io::write_gtp(path, catalogue, time);
         },
         nb::arg("path"), nb::arg("catalogue"), nb::arg("time"));

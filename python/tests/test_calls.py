@@ -90,6 +90,39 @@ def test_handlers_of_signals_run_during_a_call():
     assert seen == [1]
 
 
+@pytest.mark.parametrize("size", [1000, 300_000], ids=["brief", "long"])
+@pytest.mark.parametrize("progress", ["None", "lambda *_: sum(range(100_000)) > 0"], ids=["quiet", "told"])
+def test_a_program_may_end_during_a_call(size, progress):
+    program = f"""
+import numpy, threading, time, kith
+points = numpy.random.default_rng(1).random(({size}, 3))
+def search():
+    while True:
+        kith.knn(points, 8, threads=2, progress={progress})
+for _ in range(3):
+    threading.Thread(target=search, daemon=True).start()
+time.sleep(0.3)
+"""
+    for _ in range(3):
+        ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)
+        assert (ran.returncode, ran.stderr) == (0, "")
+
+
+def test_children_of_a_fork_can_search():
+    program = """
+import numpy, os, signal, kith
+points = numpy.random.default_rng(1).random((5000, 3))
+expected = kith.knn(points, 4, threads=3)[1]
+for _ in range(5):
+    child = os.fork()
+    if child == 0:
+        signal.alarm(30)
+        os._exit(0 if (kith.knn(points, 4, threads=3)[1] == expected).all() else 1)
+    assert os.waitpid(child, 0)[1] == 0
+"""
+    subprocess.run([sys.executable, "-c", program], check=True)
+
+
 def test_progress_is_told():
     heard = []
     kith.knn(MANY, 16, progress=lambda stage, fraction: heard.append((stage, fraction)))

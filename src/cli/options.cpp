@@ -265,7 +265,7 @@ void add_execution_options(CLI::App& command, CommonOptions& options) {
         .add_option_function<std::string>(
             "--threads",
             [&options](const std::string& text) {
-                options.threads = static_cast<int>(parse_whole("--threads", text, 0, 65536));
+                options.threads = static_cast<int>(parse_whole("--threads", text, 0, most_threads));
             },
             "Threads to use; 0, the default, means all")
         ->type_name("T");

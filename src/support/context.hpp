@@ -11,12 +11,12 @@
 #include "support/denormals.hpp"
 #include "support/fork_join.hpp"
 #include "support/ledger.hpp"
+#include "support/lent_arena.hpp"
 #include "support/message.hpp"
 #include "support/pages.hpp"
 
 #include <tbb/global_control.h>
 #include <tbb/info.h>
-#include <tbb/task_arena.h>
 
 #include <algorithm>
 #include <atomic>
@@ -35,7 +35,7 @@ namespace kith::detail {
 
 class Context {
 public:
-    /// Throws invalid_argument for a negative thread count, unsupported for a device other than the CPU.
+    /// Throws invalid_argument for a number of threads that cannot be, unsupported for a device other than the CPU.
     explicit Context(const Execution& execution)
         : execution_(execution), ledger_(std::make_shared<Ledger>()), arena_(arena_size(execution)) {
         if (execution.threads > tbb::info::default_concurrency()) {
@@ -63,14 +63,14 @@ public:
     void run(Body&& body) {
         ForkJoin fork_join;
         const ForkSpan fork(fork_join);
-        arena_.execute([&] {
+        arena_->execute([&] {
             const TaskSpan task(fork_join);
             const DenormalGuard guard;
             body();
         });
     }
 
-    [[nodiscard]] int threads() const noexcept { return arena_.max_concurrency(); }
+    [[nodiscard]] int threads() const noexcept { return arena_->max_concurrency(); }
     [[nodiscard]] const std::shared_ptr<Ledger>& ledger() const noexcept { return ledger_; }
     [[nodiscard]] StageReports take_stages() { return std::move(stages_); }
 
@@ -88,14 +88,15 @@ private:
     using Clock = std::chrono::steady_clock;
 
     static int arena_size(const Execution& execution) {
-        if (execution.threads < 0) {
-            throw Error(ErrorKind::invalid_argument,
-                        message("threads is ", execution.threads, "; it must be 1 or more, or 0 for all"));
+        if (execution.threads < 0 || execution.threads > most_threads) {
+            throw Error(
+                ErrorKind::invalid_argument,
+                message("threads is ", execution.threads, "; it must be from 1 to ", most_threads, ", or 0 for all"));
         }
         if (execution.device.kind != DeviceKind::cpu) {
             throw Error(ErrorKind::unsupported, "this call runs on the CPU only; use kith::cpu()");
         }
-        return execution.threads == 0 ? tbb::task_arena::automatic : execution.threads;
+        return execution.threads;
     }
 
     // The callback is called by one thread at a time, at most about twenty times a second.
@@ -118,7 +119,7 @@ private:
     Execution execution_;
     std::shared_ptr<Ledger> ledger_;
     std::optional<tbb::global_control> more_threads_; ///< oneTBB's own limit is the number of cores
-    tbb::task_arena arena_;
+    LentArena arena_;
     StageReports stages_;
     const char* current_ = "";
     std::atomic<std::int64_t> done_{0};

@@ -133,6 +133,8 @@ TEST_F(KnnRefuses, QueriesSoFarThatDistancesOverflow) {
 
 TEST_F(KnnRefuses, ThreadsAndDevicesThatDoNotExist) {
     EXPECT_TRUE(is_refused(ErrorKind::invalid_argument, {"threads", "-2"}, [&] { (void)knn(tree(), 4, {}, cpu(-2)); }));
+    EXPECT_TRUE(is_refused(ErrorKind::invalid_argument, {"threads is 1000000000", "from 1 to 65536"},
+                           [&] { (void)knn(tree(), 4, {}, cpu(1'000'000'000)); }));
     EXPECT_TRUE(
         is_refused(ErrorKind::invalid_argument, {"the CPU", "GPU 1000"}, [&] { (void)knn(tree(), 4, {}, on_no_gpu); }));
     EXPECT_TRUE(lacks_its_gpu([&] { (void)knn(PointsView(queries, 3), 4, {}, {}, on_no_gpu); }));

@@ -1,5 +1,5 @@
-// How calls run: progress is told and can cancel, one tree serves many callers at once, copies share it, and it outlives
-// the array it was built from.
+// How calls run: progress is told and can cancel, one tree serves many callers at once, copies share it, it outlives the
+// array it was built from, and calls leave no memory behind.
 #include "support/cases.hpp"
 
 #include <kith/kith.hpp>
@@ -7,11 +7,13 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <fstream>
 #include <mutex>
 #include <optional>
 #include <set>
 #include <string>
 #include <thread>
+#include <unistd.h>
 #include <vector>
 
 namespace kith::test {
@@ -84,6 +86,35 @@ TEST_F(Running, TreesOutliveTheArrayTheyWereBuiltFrom) {
         EXPECT_TRUE(same_rows<float>(knn(copy, 5, {.engine = engine}), expected));
     }
 }
+
+#if defined(__linux__) && !defined(__SANITIZE_ADDRESS__) &&                                                            \
+    !defined(__SANITIZE_THREAD__) // these keep memory themselves
+std::int64_t resident_bytes() {
+    std::ifstream statm("/proc/self/statm");
+    std::int64_t pages = 0;
+    statm >> pages >> pages;
+    return pages * sysconf(_SC_PAGESIZE);
+}
+
+TEST_F(Running, ManyCallsLeaveNoMemoryBehind) {
+    const std::vector<float> points = uniform_points<float>(1000, 3, 0, 1, 95);
+    const auto call_from_new_threads = [&](int times) {
+        for (int i = 0; i < times; ++i) {
+            std::vector<std::thread> callers;
+            for (const int threads : {3, 4}) {
+                callers.emplace_back([&points, threads] { (void)knn(PointsView(points, 3), 8, {}, {}, cpu(threads)); });
+            }
+            for (std::thread& caller : callers) {
+                caller.join();
+            }
+        }
+    };
+    call_from_new_threads(200);
+    const std::int64_t before = resident_bytes();
+    call_from_new_threads(1000);
+    EXPECT_LT(resident_bytes() - before, 4 << 20); // of 7 kilobytes a call: 14 megabytes
+}
+#endif
 
 } // namespace
 } // namespace kith::test
