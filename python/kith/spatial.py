@@ -25,7 +25,7 @@ class cKDTree:
 
     `leafsize` is passed on; `compact_nodes`, `copy_data` and `balanced_tree` change nothing: the tree always keeps a
     copy of its own, and answers do not depend on its shape. With `boxsize`, points must lie in [0, boxsize); 0 leaves
-    an axis open.
+    an axis open. Pickles hold the points, and the tree is built again from them.
     """
 
     def __init__(self, data, leafsize=16, compact_nodes=True, copy_data=False, balanced_tree=True, boxsize=None):
@@ -58,6 +58,9 @@ class cKDTree:
             box = _core.Box(periods, [0.0] * len(periods))
         self._tree = _core.Tree(self._embedded(data), box, max(leafsize, 32), None, None, None)
 
+    def __reduce__(self):  # other processes build the tree again, from their own copy of the points
+        return cKDTree, (self.data, self.leafsize, True, False, True, self.boxsize)
+
     def __len__(self):
         return self.n
 
@@ -75,8 +78,9 @@ class cKDTree:
         Returns distances and indices of shape (..., k), or (...) where k is 1; a list of numbers for k asks for these
         neighbours alone, the nearest being 1. Where there are fewer, the distance is infinite and the index n.
         Neighbours at `distance_upper_bound` or farther do not count. `eps` allows approximate answers, which exact
-        ones are. `workers` is a number of threads, -1 for all.
+        ones are. `workers` is a number of threads, -1 for all; None means one.
         """
+        workers = 1 if workers is None else workers
         if p != 2:
             raise NotImplementedError(f"p is {p}; kith has the Euclidean distance, p = 2")
         if eps < 0:

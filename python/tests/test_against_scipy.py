@@ -1,5 +1,8 @@
 """kith and SciPy on the same problems: the same distances, and indices that have them."""
 
+import copy
+import pickle
+
 import numpy
 import pytest
 
@@ -156,9 +159,16 @@ class TestTheSameCalls:
         assert tree.data.dtype == numpy.float64
         assert tree.query(numpy.array([[1, 2]], dtype=numpy.float32))[0].dtype == numpy.float64
 
-    @pytest.mark.parametrize("workers", [1, 2, -1])
+    @pytest.mark.parametrize("workers", [1, 2, -1, None])
     def test_workers(self, cKDTree, workers):
         assert cKDTree(self.points).query([0.9, 0.0], workers=workers)[1] == 1
+
+    @pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy, lambda tree: pickle.loads(pickle.dumps(tree))],
+                             ids=["copy", "deepcopy", "pickle"])
+    def test_copies_and_pickles(self, cKDTree, copied):
+        tree = copied(cKDTree(self.points, leafsize=5, boxsize=[4.0, 0.0]))
+        assert (tree.data == self.points).all() and tree.leafsize == 5 and tree.boxsize.tolist() == [4, 0]
+        assert tree.query([3.9, 0.0])[1] == 0
 
     def test_data_are_copied_if_asked(self, cKDTree):
         points = self.points.copy()
