@@ -8,6 +8,7 @@
 #include "catalogue/columns.hpp"
 #include "cuda/device_context.hpp"
 #include "points/transfer.hpp"
+#include "support/widths.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -22,7 +23,7 @@ public:
     HostCopy() = default;
     HostCopy(DeviceContext& context, const PointsView& view) {
         const ScalarRange range = ScalarRange::of(view);
-        const std::int64_t size = view.dtype() == DType::float32 ? 4 : 8;
+        const std::int64_t size = width_of(view.dtype());
         bytes_ = context.to_host(static_cast<const std::byte*>(view.data()) + range.first * size, range.count * size);
         view_ = PointsView(bytes_.data() - range.first * size, view.dtype(), view.count(), view.dimension(),
                            view.point_stride(), view.axis_stride());

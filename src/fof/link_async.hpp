@@ -145,17 +145,9 @@ private:
     }
 
     void link_tree(const DevicePlaneTree<T>& tree, const DeviceUnionFind& groups) {
-        LinkKernelJob<T> job{tree.view(), 0, groups, {}};
-        std::int64_t nodes = 0;
-        for (const OwnedDevicePlane<T>& plane : tree.planes) {
-            nodes += plane.nodes;
-        }
-        const DeviceBuffer<std::int32_t> marks = work_.buffer<std::int32_t>(nodes);
-        std::int32_t* next = marks.data();
-        for (std::size_t plane = 0; plane < tree.planes.size(); ++plane) {
-            job.marks[plane] = next;
-            next += tree.planes[plane].nodes;
-        }
+        const DeviceTree<T> view = tree.view();
+        const DeviceBuffer<std::int32_t> marks = work_.buffer<std::int32_t>(mark_count(view));
+        const LinkKernelJob<T> job = link_job(view, T{0}, groups, marks.data());
         const DeviceBuffer<LinkKernelJob<T>> completed = work_.buffer<LinkKernelJob<T>>(1);
         complete(work_, "linking length", CompleteLinks<T>{job, length(), completed.data()});
         if (tree.planes.empty()) {

@@ -41,17 +41,8 @@ inline DeviceGroups number_groups(DeviceContext& context, const std::int32_t* in
 /// Links all friends in a tree that is not empty. All points get parents.
 template <class T, int D, bool Periodic>
 void link_tree(DeviceContext& context, const DeviceTree<T>& tree, T squared_length, const DeviceUnionFind& groups) {
-    std::int64_t nodes = 0;
-    for (int plane = 0; plane <= tree.top; ++plane) {
-        nodes += tree.planes[plane].nodes;
-    }
-    const DeviceBuffer<std::int32_t> marks = context.buffer<std::int32_t>(nodes);
-    LinkKernelJob<T> job{tree, squared_length, groups, {}};
-    std::int32_t* next = marks.data();
-    for (int plane = 0; plane <= tree.top; ++plane) {
-        job.marks[plane] = next;
-        next += tree.planes[plane].nodes;
-    }
+    const DeviceBuffer<std::int32_t> marks = context.buffer<std::int32_t>(mark_count(tree));
+    const LinkKernelJob<T> job = link_job(tree, squared_length, groups, marks.data());
     static_assert(not_one_group == -1, "all bytes of it are 255");
     context.fill(job.marks[tree.top], 255, std::int64_t{tree.planes[tree.top].nodes} * 4);
     for (int plane = tree.top; plane >= 0; --plane) {

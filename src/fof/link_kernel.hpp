@@ -32,6 +32,27 @@ struct LinkKernelJob {
     std::array<std::int32_t*, most_planes> marks{};
 };
 
+/// The marks of all planes lie one after another.
+template <class T>
+std::int64_t mark_count(const DeviceTree<T>& tree) {
+    std::int64_t nodes = 0;
+    for (int plane = 0; plane <= tree.top; ++plane) {
+        nodes += tree.planes[plane].nodes;
+    }
+    return nodes;
+}
+
+template <class T>
+LinkKernelJob<T> link_job(const DeviceTree<T>& tree, T squared_length, const DeviceUnionFind& groups,
+                          std::int32_t* marks) {
+    LinkKernelJob<T> job{tree, squared_length, groups, {}};
+    for (int plane = 0; plane <= tree.top; ++plane) {
+        job.marks[plane] = marks;
+        marks += tree.planes[plane].nodes;
+    }
+    return job;
+}
+
 template <class T>
 struct WholeNodesKernelJob {
     LinkKernelJob<T> link;

@@ -5,6 +5,7 @@
 #include <kith/knn.hpp>
 
 #include "support/message.hpp"
+#include "support/widths.hpp"
 
 #include <cstdint>
 
@@ -40,8 +41,8 @@ inline void check_rows(const NeighborRows& rows, std::int64_t queries, std::int6
                                                              " elements, which is no multiple of k = ", k));
         }
     };
-    check("indices", rows.indices(), rows.index_count(), rows.index_type() == IndexType::int32 ? 4 : 8);
-    check("distances", rows.distances(), rows.distance_count(), rows.dtype() == DType::float32 ? 4 : 8);
+    check("indices", rows.indices(), rows.index_count(), width_of(rows.index_type()));
+    check("distances", rows.distances(), rows.distance_count(), width_of(rows.dtype()));
     if (rows.distances() != nullptr && rows.dtype() != dtype) {
         throw Error(ErrorKind::invalid_argument,
                     message("the memory for distances is ", rows.dtype() == DType::float32 ? "float32" : "float64",

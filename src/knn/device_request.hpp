@@ -4,6 +4,8 @@
 #include "knn/candidate.hpp"
 #include "knn/rank_key.hpp"
 
+#include <kith/knn.hpp>
+
 #include <cstdint>
 #include <limits>
 
@@ -16,6 +18,13 @@ struct DeviceRowMemory {
     std::int32_t* indices = nullptr;
     std::int64_t* wide_indices = nullptr;
 };
+
+template <class T>
+DeviceRowMemory<T> row_memory(void* distances, void* indices, IndexType type) {
+    const bool wide = type == IndexType::int64;
+    return {static_cast<T*>(distances), wide ? nullptr : static_cast<std::int32_t*>(indices),
+            wide ? static_cast<std::int64_t*>(indices) : nullptr};
+}
 
 template <class T>
 struct DeviceRequest {

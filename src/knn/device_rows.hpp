@@ -6,6 +6,7 @@
 
 #include "cuda/result_memory.hpp"
 #include "knn/device_request.hpp"
+#include "support/widths.hpp"
 
 #include <cstdint>
 
@@ -15,14 +16,12 @@ template <Coordinate T>
 class RowsOnDevice {
 public:
     RowsOnDevice(DeviceContext& context, const NeighborRows& rows)
-        : wide_(rows.index_type() == IndexType::int64),
+        : index_type_(rows.index_type()),
           distances_(context, rows.distances(), rows.distance_count() * static_cast<std::int64_t>(sizeof(T))),
-          indices_(context, rows.indices(), rows.index_count() * (wide_ ? 8 : 4)) {}
+          indices_(context, rows.indices(), rows.index_count() * width_of(rows.index_type())) {}
 
     [[nodiscard]] DeviceRowMemory<T> memory() const {
-        return {static_cast<T*>(distances_.on_device()),
-                wide_ ? nullptr : static_cast<std::int32_t*>(indices_.on_device()),
-                wide_ ? static_cast<std::int64_t*>(indices_.on_device()) : nullptr};
+        return row_memory<T>(distances_.on_device(), indices_.on_device(), index_type_);
     }
 
     /// Brings the rows to where they were asked for; runs the stage "download" if that is the host's memory.
@@ -41,7 +40,7 @@ public:
     }
 
 private:
-    bool wide_;
+    IndexType index_type_;
     ResultMemory distances_;
     ResultMemory indices_;
 };

@@ -12,6 +12,7 @@
 #include "support/dimension.hpp"
 #include "support/message.hpp"
 #include "support/parallel.hpp"
+#include "support/widths.hpp"
 #include "tree/plane_tree.hpp"
 
 #include <algorithm>
@@ -269,8 +270,8 @@ struct KnnResultAccess {
             }
             return detail::result_memory_on_device(bytes, execution);
         };
-        result.indices_ = room_for(index_type == IndexType::int32 ? 4 : 8);
-        result.distances_ = room_for(dtype == DType::float32 ? 4 : 8);
+        result.indices_ = room_for(detail::width_of(index_type));
+        result.distances_ = room_for(detail::width_of(dtype));
         return result;
     }
 

@@ -10,6 +10,7 @@
 #include "knn/search_device.hpp"
 #include "points/place_device.hpp"
 #include "points/transfer.hpp"
+#include "support/widths.hpp"
 #include "tree/build_device.hpp"
 
 #include <algorithm>
@@ -169,7 +170,7 @@ bool needs_pieces(const DeviceContext& context, const PointsView& points, const 
     };
     const std::int64_t row_bytes =
         scratch_for(rows.distances(), rows.distance_count() * static_cast<std::int64_t>(sizeof(T))) +
-        scratch_for(rows.indices(), rows.index_count() * (rows.index_type() == IndexType::int64 ? 8 : 4));
+        scratch_for(rows.indices(), rows.index_count() * width_of(rows.index_type()));
     const std::int64_t kept = queries != nullptr ? Bytes::tree * points.count() : 0;
     const PointsView& last = queries != nullptr ? *queries : points;
     const std::int64_t copied = bytes_to_copy(points) + (queries != nullptr ? bytes_to_copy(*queries) : 0);

@@ -4,6 +4,7 @@
 
 #include "support/message.hpp"
 #include "support/pages.hpp"
+#include "support/widths.hpp"
 
 #include <cstdlib>
 #include <memory>
@@ -42,20 +43,13 @@ std::shared_ptr<void> allocate(std::int64_t rows, std::int64_t k, std::int64_t w
     return {memory, [](void* held) { std::free(held); }};
 }
 
-constexpr std::int64_t width_of(IndexType type) {
-    return type == IndexType::int32 ? 4 : 8;
-}
-constexpr std::int64_t width_of(DType type) {
-    return type == DType::float32 ? 4 : 8;
-}
-
 } // namespace
 
 KnnResult::KnnResult(std::int64_t rows, std::int64_t k, IndexType index_type, DType dtype)
     : rows_(rows), k_(k), index_type_(index_type), dtype_(dtype) {
-    require_memory(rows, k, width_of(index_type) + width_of(dtype));
-    indices_ = allocate(rows, k, width_of(index_type));
-    distances_ = allocate(rows, k, width_of(dtype));
+    require_memory(rows, k, detail::width_of(index_type) + detail::width_of(dtype));
+    indices_ = allocate(rows, k, detail::width_of(index_type));
+    distances_ = allocate(rows, k, detail::width_of(dtype));
 }
 
 void KnnResult::require(DType dtype) const {

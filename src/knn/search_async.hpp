@@ -20,14 +20,6 @@ inline WantedNeighbors wanted_by(const DeviceKnnCall& call) {
     return {call.k, call.options.exclude_self, call.options.squared, call.options.max_distance};
 }
 
-/// Memory of the device for rows.
-template <Coordinate T>
-DeviceRowMemory<T> row_memory(const NeighborRows& rows) {
-    const bool wide = rows.index_type() == IndexType::int64;
-    return {static_cast<T*>(rows.distances()), wide ? nullptr : static_cast<std::int32_t*>(rows.indices()),
-            wide ? static_cast<std::int64_t*>(rows.indices()) : nullptr};
-}
-
 /// Completes the jobs of a search in trees.
 template <Coordinate T, int D>
 struct CompleteTreeSearch {
@@ -131,7 +123,9 @@ private:
     }
 
     [[nodiscard]] DeviceRequest<T> incomplete_request() const {
-        return request_in<T>(Frame<T>(), wanted_by(search_.call), row_memory<T>(*search_.call.rows));
+        const NeighborRows& rows = *search_.call.rows;
+        return request_in<T>(Frame<T>(), wanted_by(search_.call),
+                             row_memory<T>(rows.distances(), rows.indices(), rows.index_type()));
     }
 
     void compare(const DevicePointSet<T>& queries, const DevicePointSet<T>& sources, const SettledPoints<T>* settled) {

@@ -4,6 +4,7 @@
 #include <kith/knn.hpp>
 
 #include "knn/search.hpp"
+#include "support/widths.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -30,7 +31,7 @@ public:
     [[nodiscard]] SpareMemory spare() const override {
         SpareMemory memory;
         memory.lend(rows_.distances(), rows_.distance_count() * static_cast<std::int64_t>(sizeof(T)));
-        memory.lend(rows_.indices(), rows_.index_count() * (rows_.index_type() == IndexType::int32 ? 4 : 8));
+        memory.lend(rows_.indices(), rows_.index_count() * width_of(rows_.index_type()));
         return memory;
     }
 

@@ -1,0 +1,18 @@
+// Bytes of one number in a result.
+#pragma once
+
+#include <kith/knn.hpp>
+
+#include <cstdint>
+
+namespace kith::detail {
+
+constexpr std::int64_t width_of(IndexType type) noexcept {
+    return type == IndexType::int32 ? 4 : 8;
+}
+
+constexpr std::int64_t width_of(DType type) noexcept {
+    return type == DType::float32 ? 4 : 8;
+}
+
+} // namespace kith::detail
