@@ -14,6 +14,10 @@ say() { echo "python-environment: $*" >&2; }
 has() { [ -f "$folder/$1" ] && [ "$(cat "$folder/$1")" = "$2" ]; }
 install() { "$folder/bin/pip" install --quiet --disable-pip-version-check "$@"; }
 
+if [ -e "$folder" ] && [ ! -f "$folder/pyvenv.cfg" ]; then
+    say "$folder is there and is no Python environment; name another folder, or remove it"
+    exit 1
+fi
 if ! has packages "$packages"; then
     rm -rf "$folder"
     if ! "${PYTHON:-/usr/bin/python3}" -m venv "$folder" || ! install $packages; then

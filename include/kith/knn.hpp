@@ -69,6 +69,11 @@ private:
     DType dtype_ = DType::float32;
 };
 
+namespace detail {
+/// Throws invalid_argument if distances that are held as one type are asked for as the other.
+void require_distances(DType held, DType asked);
+} // namespace detail
+
 /// An owned result: rows() x k() indices and distances, row-major, rows in the order of the queries as given. It is in the
 /// memory in which the queries were, or the points of a self-search: the host's, or a GPU's. Work of yours that reads it
 /// on a GPU must be done before the result goes.
@@ -92,7 +97,7 @@ public:
     /// Throws invalid_argument if the points were of the other type.
     template <Coordinate T>
     [[nodiscard]] std::span<const T> distances() const {
-        require(dtype_of<T>);
+        detail::require_distances(dtype_, dtype_of<T>);
         return {static_cast<const T*>(distances_.get()), static_cast<std::size_t>(rows_ * k_)};
     }
 
@@ -106,7 +111,6 @@ private:
     friend struct KnnResultAccess;
     KnnResult(std::int64_t rows, std::int64_t k, IndexType index_type, DType dtype, Device device)
         : rows_(rows), k_(k), index_type_(index_type), dtype_(dtype), device_(device) {}
-    void require(DType dtype) const;
     std::shared_ptr<void> indices_;
     std::shared_ptr<void> distances_;
     std::int64_t rows_ = 0;
@@ -128,8 +132,10 @@ struct NeighborBlock {
     Device device;                        ///< in whose memory all of it is
     CudaStream stream = nullptr;          ///< of a GPU: on which the rows are being written
 
+    /// Throws invalid_argument if the points were of the other type.
     template <Coordinate T>
     [[nodiscard]] std::span<const T> distances() const {
+        detail::require_distances(dtype, dtype_of<T>);
         return {static_cast<const T*>(distances_data), indices.size()};
     }
 };

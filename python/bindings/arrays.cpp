@@ -4,7 +4,11 @@
 
 #include <kith/error.hpp>
 
+#include <algorithm>
+#include <limits>
+#include <span>
 #include <string>
+#include <vector>
 
 namespace kith::python {
 
@@ -33,27 +37,19 @@ DType real_type_of(const InputArray& array, const char* what) {
                                                  (rank == 1 ? " axis" : " axes") + "; it must be " + wanted);
 }
 
-std::vector<double> numbers_of(nb::handle sequence) {
-    std::vector<double> numbers;
-    for (const nb::handle item : nb::iter(sequence)) {
-        numbers.push_back(nb::cast<double>(nb::float_(item)));
-    }
-    return numbers;
-}
-
 } // namespace
 
-Device device_of(const InputArray& array) {
-    switch (array.device_type()) {
+Device device_of(int type, int id) {
+    switch (type) {
     case nb::device::cpu::value:
     case nb::device::cuda_host::value:
         return {};
     case nb::device::cuda::value:
     case nb::device::cuda_managed::value:
-        return {DeviceKind::cuda, array.device_id()};
+        return {DeviceKind::cuda, id};
     default:
         throw Error(ErrorKind::unsupported, "the array is in the memory of a device of DLPack's type " +
-                                                std::to_string(array.device_type()) +
+                                                std::to_string(type) +
                                                 "; kith reads the host's memory and that of NVIDIA GPUs");
     }
 }
@@ -65,17 +61,21 @@ PointsView points_of(const InputArray& array, const char* what) {
     return {array.data_handle(),
             real_type_of(array, what),
             static_cast<std::int64_t>(array.shape(0)),
-            static_cast<int>(array.shape(1)),
+            static_cast<int>(std::min<std::size_t>(array.shape(1), std::numeric_limits<int>::max())),
             array.stride(0),
             array.stride(1),
             device_of(array)};
 }
 
-void require_host(const InputArray& array, const char* what) {
-    if (device_of(array).kind != DeviceKind::cpu) {
-        throw Error(ErrorKind::invalid_argument,
-                    std::string(what) + " are in the memory of a GPU; copy them to the host's");
+void require_reach(const Device& memory, const Device& device, const char* what) {
+    if (memory.kind == DeviceKind::cpu || (device.kind == memory.kind && device.index == memory.index)) {
+        return;
     }
+    const std::string gpu = "GPU " + std::to_string(memory.index);
+    throw Error(ErrorKind::invalid_argument,
+                std::string(what) + " lies in the memory of " + gpu + ", but the call runs on " +
+                    (device.kind == DeviceKind::cpu ? std::string("the CPU") : "GPU " + std::to_string(device.index)) +
+                    "; copy it, or run the call there");
 }
 
 ScalarsView scalars_of(const InputArray& array, const char* what) {
@@ -108,21 +108,21 @@ Box box_of(nb::handle box) {
     if (nb::isinstance<Box>(box)) {
         return nb::cast<Box>(box);
     }
-    // Digits of a text and keys of a table would pass for periods.
-    const bool is_other = nb::isinstance<nb::str>(box) || nb::isinstance<nb::dict>(box);
-    const bool has_several = is_sequence(box);
-    if (has_several && (nb::len(box) == 0 || nb::len(box) > max_dimension)) {
-        throw Error(ErrorKind::invalid_argument, "box has " + std::to_string(nb::len(box)) +
+    constexpr auto what = "box must be None, one period for all axes, a sequence with a period for each, or a kith.Box";
+    if (!is_sequence(box)) {
+        return Box::periodic(number_of(box, what));
+    }
+    const std::size_t count = nb::len(box);
+    if (count == 0 || count > max_dimension) {
+        throw Error(ErrorKind::invalid_argument, "box has " + std::to_string(count) +
                                                      " periods; give one for each axis, of which there are 2 to 8, or "
                                                      "None for open space");
     }
-    try {
-        if (!is_other) {
-            return has_several ? Box::periodic(numbers_of(box)) : Box::periodic(nb::cast<double>(nb::float_(box)));
-        }
-    } catch (const nb::python_error&) { // said below
+    std::vector<double> periods;
+    for (const nb::handle period : nb::iter(box)) {
+        periods.push_back(number_of(period, what));
     }
-    throw nb::type_error("box must be None, one period for all axes, a sequence with a period for each, or a kith.Box");
+    return Box::periodic(std::span<const double>(periods));
 }
 
 } // namespace kith::python

@@ -23,14 +23,27 @@ namespace nb = nanobind;
 using InputArray = nb::ndarray<nb::ro>; ///< of any library, type, shape and device
 using OutputArray = nb::ndarray<>;      ///< the same, to be written to
 
-/// In whose memory an array is. Throws unsupported for devices that are neither the host nor an NVIDIA GPU.
-[[nodiscard]] Device device_of(const InputArray& array);
+/// The device of DLPack's numbers. Throws unsupported for devices that are neither the host nor an NVIDIA GPU.
+[[nodiscard]] Device device_of(int type, int id);
+
+/// In whose memory an array is.
+template <class Array>
+[[nodiscard]] Device device_of(const Array& array) {
+    return device_of(array.device_type(), array.device_id());
+}
 
 /// An n x d array as points. Throws invalid_argument, naming `what`, for another rank; nb::type_error for another type.
 [[nodiscard]] PointsView points_of(const InputArray& array, const char* what);
 
-/// Throws invalid_argument for an array that is not in the host's memory.
-void require_host(const InputArray& array, const char* what);
+/// Throws invalid_argument if what is in one's memory is not in reach of a call on the other.
+void require_reach(const Device& memory, const Device& device, const char* what);
+
+/// Throws invalid_argument for an array that a call on this device cannot reach: one that is neither in the host's memory
+/// nor in its own.
+template <class Array>
+void require_reach(const Array& array, const Device& device, const char* what) {
+    require_reach(device_of(array.device_type(), array.device_id()), device, what);
+}
 
 /// Throws invalid_argument for an array that is not row-major without gaps.
 template <class Array>
@@ -43,6 +56,30 @@ void require_dense(const Array& array, const char* what) {
         dense *= static_cast<std::int64_t>(array.shape(axis));
     }
 }
+
+/// Where an array's numbers lie; the bounds alone, whatever is between its rows.
+struct MemoryBounds {
+    std::uintptr_t begin = 0;
+    std::uintptr_t end = 0;
+
+    template <class Array>
+    [[nodiscard]] static MemoryBounds of(const Array& array) {
+        const auto first = reinterpret_cast<std::uintptr_t>(array.data_handle());
+        if (array.size() == 0) {
+            return {};
+        }
+        const std::intptr_t bytes = array.itemsize();
+        MemoryBounds bounds{first, first + array.itemsize()};
+        for (std::size_t axis = 0; axis < array.ndim(); ++axis) {
+            const std::intptr_t reach = static_cast<std::intptr_t>(array.shape(axis) - 1) * array.stride(axis) * bytes;
+            (reach < 0 ? bounds.begin : bounds.end) += static_cast<std::uintptr_t>(reach);
+        }
+        return bounds;
+    }
+    [[nodiscard]] bool overlaps(const MemoryBounds& other) const noexcept {
+        return begin < other.end && other.begin < end;
+    }
+};
 
 /// A one-dimensional array without gaps as a column.
 [[nodiscard]] ScalarsView scalars_of(const InputArray& array, const char* what);

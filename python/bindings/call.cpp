@@ -62,6 +62,11 @@ public:
         is_finished_ = true;
         finished_.notify_one();
     }
+    /// The last stage is over, even if it had nothing to count.
+    void complete() {
+        is_new_ = is_new_ || (!stage_.empty() && fraction_ < 1);
+        fraction_ = 1;
+    }
     /// Waits a little; says whether the work is done.
     [[nodiscard]] bool wait() {
         std::unique_lock lock(mutex_);
@@ -88,6 +93,16 @@ private:
     std::atomic<bool> cancelled_{false};
 };
 
+/// False, or NumPy's own; no other answer of a progress function means anything, 0 and None included.
+bool is_false(const nb::object& answer) {
+    if (nb::isinstance<nb::bool_>(answer)) {
+        return answer.is(nb::handle(Py_False));
+    }
+    const nb::handle type = answer.type();
+    return nb::hasattr(type, "__module__") && nb::str(type.attr("__module__")).equal(nb::str("numpy")) &&
+           std::string_view(nb::str(type.attr("__name__")).c_str()).starts_with("bool") && !nb::bool_(answer);
+}
+
 /// Calls into Python; throws what it raises.
 void attend(Watch& watch, const nb::object& progress) {
     if (PyErr_CheckSignals() != 0) {
@@ -96,8 +111,7 @@ void attend(Watch& watch, const nb::object& progress) {
     std::string stage;
     double fraction = 0;
     if (!progress.is_none() && watch.hear(stage, fraction)) {
-        const nb::object answer = progress(stage, fraction);
-        if (PyObject_RichCompareBool(answer.ptr(), Py_False, Py_EQ) == 1) { // NumPy's own, too
+        if (is_false(progress(stage, fraction))) {
             watch.cancel();
         }
     }
@@ -127,7 +141,7 @@ CallOptions call_options(nb::handle device, nb::handle threads, nb::object progr
 }
 
 void run(const CallOptions& options, std::int64_t size, const std::function<void(const Execution&)>& work) {
-    constexpr std::int64_t brief = 200'000; // a millisecond or so
+    constexpr std::int64_t brief = 20'000; // mostly a millisecond or so; less than a second whatever the points
     Execution execution;
     execution.device = options.device;
     execution.threads = options.threads;
@@ -163,7 +177,8 @@ void run(const CallOptions& options, std::int64_t size, const std::function<void
             raised = watch.error();
         }
         if (!raised) {
-            raised = unlocked.locked([&] { attend(watch, options.progress); }); // that it is done
+            watch.complete();
+            raised = unlocked.locked([&] { attend(watch, options.progress); });
         }
     }
     if (raised) {

@@ -14,8 +14,6 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
-#include <algorithm>
-#include <cstring>
 #include <numeric>
 #include <optional>
 #include <string>
@@ -55,12 +53,12 @@ io::TypeSelection selection_of(nb::handle types) {
         selection.types.push_back(
             whole_number(type, -1, max_types, "types must be None, 'all', or whole numbers from 0 to 6"));
     };
-    if (is_whole(types)) {
-        take(types);
-    } else {
+    if (is_sequence(types)) {
         for (const nb::handle type : nb::iter(types)) {
             take(type);
         }
+    } else {
+        take(types);
     }
     for (const int type : selection.types) {
         if (type < 0 || type >= max_types) {
@@ -86,7 +84,7 @@ Snapshot snapshot_of(const Catalogue& catalogue, std::int64_t rows, bool is_floa
         if (ids->dtype() != nb::dtype<std::uint64_t>() || ids->ndim() != 1) {
             throw nb::type_error("ids must be a one-dimensional array of uint64");
         }
-        require_host(*ids, "ids");
+        require_reach(*ids, {}, "ids");
         const auto* first = static_cast<const std::uint64_t*>(ids->data_handle());
         snapshot.ids.assign(first, first + ids->size());
     }

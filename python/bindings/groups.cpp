@@ -2,7 +2,6 @@
 #include "arrays.hpp"
 #include "bindings.hpp"
 #include "call.hpp"
-#include "stages.hpp"
 
 #include <kith/catalogue.hpp>
 #include <kith/error.hpp>
@@ -11,17 +10,18 @@
 #include <nanobind/stl/optional.h>
 
 #include <optional>
-#include <string>
+#include <utility>
 
 namespace kith::python {
 
 namespace {
 
-std::span<std::int32_t> labels_of(const OutputArray& labels) {
+std::span<std::int32_t> labels_of(const OutputArray& labels, const Device& device) {
     if (labels.dtype() != nb::dtype<std::int32_t>() || labels.ndim() != 1) {
         throw nb::type_error("labels must be a one-dimensional array of int32");
     }
     require_dense(labels, "labels");
+    require_reach(labels, device, "the array of labels");
     return {static_cast<std::int32_t*>(labels.data_handle()), labels.size()};
 }
 
@@ -31,9 +31,9 @@ LinkingLength length_of(double length, bool is_relative) {
 
 FofSummary label_tree(const OutputArray& labels, const Tree& tree, double length, bool is_relative, nb::handle threads,
                       nb::object progress) {
-    const std::span<std::int32_t> where = labels_of(labels);
     CallOptions options = call_options(nb::none(), threads, std::move(progress));
     options.device = tree.device();
+    const std::span<std::int32_t> where = labels_of(labels, options.device);
     FofSummary summary;
     run(options, tree.size(), [&](const Execution& execution) {
         summary = fof_into(where, tree, length_of(length, is_relative), {}, execution);
@@ -43,11 +43,12 @@ FofSummary label_tree(const OutputArray& labels, const Tree& tree, double length
 
 FofSummary label_points(const OutputArray& labels, const InputArray& points, double length, bool is_relative,
                         nb::handle box, nb::handle device, nb::handle threads, nb::object progress) {
-    const std::span<std::int32_t> where = labels_of(labels);
     const PointsView view = points_of(points, "points");
     const Box space = box_of(box);
+    const CallOptions options = call_options(device, threads, std::move(progress));
+    const std::span<std::int32_t> where = labels_of(labels, options.device);
     FofSummary summary;
-    run(call_options(device, threads, std::move(progress)), view.count(), [&](const Execution& execution) {
+    run(options, view.count(), [&](const Execution& execution) {
         summary = fof_into(where, view, length_of(length, is_relative), space, {}, execution);
     });
     return summary;
@@ -57,40 +58,29 @@ Catalogue describe_groups(const OutputArray& labels, const FofSummary& summary, 
                           const std::optional<InputArray>& velocities, const std::optional<InputArray>& masses,
                           double uniform_mass, const std::optional<InputArray>& types, nb::handle box,
                           std::int64_t min_members, nb::handle device, nb::handle threads, nb::object progress) {
-    const std::span<const std::int32_t> where = labels_of(labels);
+    const CallOptions call = call_options(device, threads, std::move(progress));
     Particles particles;
     particles.positions = points_of(positions, "points");
+    const std::span<const std::int32_t> where = labels_of(labels, call.device);
     particles.uniform_mass = uniform_mass;
     if (velocities) {
         particles.velocities = points_of(*velocities, "velocities");
     }
     if (masses) {
+        require_reach(*masses, call.device, "the array of masses");
         particles.masses = scalars_of(*masses, "masses");
     }
     if (types) {
+        require_reach(*types, call.device, "the array of types");
         particles.types = types_of(*types);
     }
     CatalogueOptions options;
     options.min_members = min_members;
     const Box space = box_of(box);
     Catalogue found;
-    run(call_options(device, threads, std::move(progress)), particles.positions.count(),
+    run(call, particles.positions.count(),
         [&](const Execution& execution) { found = catalogue(where, summary, particles, space, options, execution); });
     return found;
-}
-
-const char* name_of(VolumeKind kind) {
-    switch (kind) {
-    case VolumeKind::none:
-        break;
-    case VolumeKind::box:
-        return "box";
-    case VolumeKind::extent:
-        return "extent";
-    case VolumeKind::mixed:
-        return "mixed";
-    }
-    return "none";
 }
 
 /// A member of the catalogue as an array that views it.
@@ -108,13 +98,9 @@ auto column(const std::vector<T> Catalogue::*member, int Catalogue::*columns = n
 
 void bind_groups(nb::module_& module) {
     nb::class_<FofSummary>(module, "Groups")
-        .def_ro("groups", &FofSummary::groups)
         .def_ro("linking_length", &FofSummary::linking_length)
-        .def_ro("volume", &FofSummary::volume)
-        .def_prop_ro("volume_kind", [](const FofSummary& summary) { return name_of(summary.volume_kind); })
         .def_prop_ro("sizes",
-                     [](nb::object self) { return numpy_view(nb::cast<const FofSummary&>(self).sizes, 0, self); })
-        .def_prop_ro("stages", [](const FofSummary& summary) { return stages_of(summary.stages); });
+                     [](nb::object self) { return numpy_view(nb::cast<const FofSummary&>(self).sizes, 0, self); });
 
     using C = Catalogue;
     const auto wide = static_cast<std::size_t>(max_types);
@@ -135,8 +121,7 @@ void bind_groups(nb::module_& module) {
         .def_prop_ro("largest_radius", column(&C::largest_radius))
         .def_prop_ro("lower", column(&C::lower, &C::dimension))
         .def_prop_ro("upper", column(&C::upper, &C::dimension))
-        .def_prop_ro("wide", column(&C::wide))
-        .def_prop_ro("stages", [](const C& catalogue) { return stages_of(catalogue.stages); });
+        .def_prop_ro("wide", column(&C::wide));
 
     module.def("label_tree", label_tree, nb::arg("labels").noconvert(), nb::arg("tree"), nb::arg("length"),
                nb::arg("is_relative"), nb::arg("threads").none(), nb::arg("progress").none());

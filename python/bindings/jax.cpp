@@ -10,8 +10,10 @@
 
 #include <xla/ffi/api/ffi.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <span>
 #include <string>
@@ -62,7 +64,13 @@ ffi::Error guarded(const Work& work) {
 PointsView points_of(const ffi::AnyBuffer& buffer, const Device& device) {
     const auto shape = buffer.dimensions();
     const DType dtype = buffer.element_type() == ffi::DataType::F64 ? DType::float64 : DType::float32;
-    return {buffer.untyped_data(), dtype, shape[0], static_cast<int>(shape[1]), shape[1], 1, device};
+    return {buffer.untyped_data(),
+            dtype,
+            shape[0],
+            static_cast<int>(std::min<std::int64_t>(shape[1], std::numeric_limits<int>::max())),
+            shape[1],
+            1,
+            device};
 }
 
 Box box_of(Numbers periods, Numbers origins) {

@@ -47,7 +47,7 @@ NB_MODULE(_core, module) {
     module.attr("version") = KITH_VERSION;
     PyObject* cancelled = PyErr_NewExceptionWithDoc("kith.Cancelled", "A progress function asked a call to stop.",
                                                     PyExc_RuntimeError, nullptr);
-    module.attr("Cancelled") = nb::steal(cancelled);
+    module.attr("Cancelled") = nb::borrow(cancelled); // its first reference is the translator's
     nb::register_exception_translator(translate, cancelled);
     bind_places(module);
     bind_search(module);

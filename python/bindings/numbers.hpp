@@ -4,30 +4,60 @@
 #include <nanobind/nanobind.h>
 
 #include <algorithm>
-#include <string>
+#include <limits>
 
 namespace kith::python {
 
 namespace nb = nanobind;
 
-/// Whether it is a list, a tuple, an array of at least one axis or the like.
-inline bool is_sequence(nb::handle value) {
-    return nb::hasattr(value, "__len__") && (!nb::hasattr(value, "ndim") || nb::cast<int>(value.attr("ndim")) > 0);
+/// Whether it is text, whose digits would pass for numbers.
+inline bool is_text(nb::handle value) {
+    return nb::isinstance<nb::str>(value) || nb::isinstance<nb::bytes>(value) || nb::isinstance<nb::bytearray>(value);
 }
 
-/// Whether it stands for a whole number, as NumPy's own do.
-inline bool is_whole(nb::handle value) {
-    return PyIndex_Check(value.ptr()) != 0;
+/// Whether it is a list, a tuple, an array of at least one axis or the like: no text, no table, no set.
+inline bool is_sequence(nb::handle value) {
+    return PySequence_Check(value.ptr()) != 0 && !is_text(value) &&
+           (!nb::hasattr(value, "ndim") || nb::cast<int>(value.attr("ndim")) > 0);
+}
+
+/// Python's error becomes nb::type_error with this text if it says that a value is none of what was asked for; others
+/// are thrown as they are.
+[[noreturn]] inline void throw_type_error(const char* text) {
+    if (PyErr_Occurred() != nullptr && PyErr_ExceptionMatches(PyExc_TypeError) == 0 &&
+        PyErr_ExceptionMatches(PyExc_ValueError) == 0) {
+        throw nb::python_error();
+    }
+    PyErr_Clear();
+    throw nb::type_error(text);
+}
+
+/// A number as float64, infinite if it is too large. Throws nb::type_error with this text for what is none.
+inline double number_of(nb::handle value, const char* text) {
+    if (is_text(value)) {
+        throw nb::type_error(text);
+    }
+    const double number = PyFloat_AsDouble(value.ptr());
+    if (number == -1.0 && PyErr_Occurred() != nullptr) {
+        if (PyErr_ExceptionMatches(PyExc_OverflowError) == 0) {
+            throw_type_error(text);
+        }
+        PyErr_Clear();
+        return std::numeric_limits<double>::infinity();
+    }
+    return number;
 }
 
 /// A whole number, brought into [least, most] if it lies outside: what is beyond is the caller's to refuse. Throws
 /// nb::type_error with this text for what is none.
 inline int whole_number(nb::handle value, int least, int most, const char* text) {
-    if (!is_whole(value)) {
-        throw nb::type_error(text);
+    const nb::object number = nb::steal(PyNumber_Index(value.ptr()));
+    if (!number.is_valid()) {
+        throw_type_error(text);
     }
-    const Py_ssize_t number = PyNumber_AsSsize_t(value.ptr(), nullptr); // the nearest that there is, if it is too large
-    return static_cast<int>(std::clamp<Py_ssize_t>(number, least, most));
+    int overflow = 0;
+    const long long exact = PyLong_AsLongLongAndOverflow(number.ptr(), &overflow);
+    return overflow > 0 ? most : overflow < 0 ? least : static_cast<int>(std::clamp<long long>(exact, least, most));
 }
 
 } // namespace kith::python

@@ -19,15 +19,17 @@ namespace {
 /// A box with one origin for all axes, or one for each; None leaves an axis without. Origins for each axis make the box
 /// one of as many axes.
 Box with_origins(Box box, nb::handle origin) {
+    constexpr auto what = "origin must be None, one number for all axes, or a sequence with a number or None for each";
     if (!is_sequence(origin)) {
+        const double edge = number_of(origin, what);
         const int axes = box.axes() == 0 ? max_dimension : box.axes();
         for (int axis = 0; axis < axes && axis < max_dimension; ++axis) {
-            box = box.with_origin(axis, nb::cast<double>(nb::float_(origin)));
+            box = box.with_origin(axis, edge);
         }
         return box;
     }
     const auto count = static_cast<int>(nb::len(origin));
-    if (count > max_dimension || (box.axes() != 0 && box.axes() != count)) {
+    if (count == 0 || count > max_dimension || (box.axes() != 0 && box.axes() != count)) {
         throw Error(ErrorKind::invalid_argument, "the box has " + std::to_string(box.axes() == 0 ? 1 : box.axes()) +
                                                      " periods but " + std::to_string(count) +
                                                      " origins; give one per axis");
@@ -39,7 +41,7 @@ Box with_origins(Box box, nb::handle origin) {
     int axis = 0;
     for (const nb::handle each : nb::iter(origin)) {
         if (!each.is_none()) {
-            box = box.with_origin(axis, nb::cast<double>(nb::float_(each)));
+            box = box.with_origin(axis, number_of(each, what));
         }
         ++axis;
     }
@@ -102,8 +104,9 @@ void bind_places(nb::module_& module) {
             nb::arg("period").none(), nb::arg("origin").none() = nb::none(),
             "Periods and origins, in the units of the points: one for all axes, or one for each.\n\n"
             "A period of 0 leaves an axis open. Without an origin, the lower edge is found from the points.")
-        .def_prop_ro("period", periods_of)
-        .def_prop_ro("origin", origins_of)
+        .def_prop_ro("period", periods_of, nb::for_getter(nb::sig("def period(self, /) -> float | tuple[float, ...]")))
+        .def_prop_ro("origin", origins_of,
+                     nb::for_getter(nb::sig("def origin(self, /) -> float | None | tuple[float | None, ...]")))
         .def_prop_ro("is_open", &Box::is_open)
         .def("__eq__",
              [](const Box& box, nb::handle other) {
@@ -128,7 +131,8 @@ void bind_places(nb::module_& module) {
                                   view.point_stride(), view.axis_stride(), view.device());
         },
         nb::arg("points"));
-    module.def("device_of", device_of, nb::arg("array"));
+    module.def(
+        "device_of", [](const InputArray& array) { return device_of(array); }, nb::arg("array"));
 }
 
 } // namespace kith::python

@@ -2,17 +2,17 @@
 #include "arrays.hpp"
 #include "bindings.hpp"
 #include "call.hpp"
-#include "stages.hpp"
 
 #include <kith/error.hpp>
 #include <kith/knn.hpp>
 #include <kith/tree.hpp>
 
 #include <nanobind/stl/optional.h>
-#include <nanobind/stl/string.h>
 
 #include <optional>
-#include <string>
+#include <span>
+#include <utility>
+#include <vector>
 
 namespace kith::python {
 
@@ -22,13 +22,9 @@ namespace {
 class RowsOfCaller {
 public:
     RowsOfCaller(const std::optional<OutputArray>& distances, const std::optional<OutputArray>& indices,
-                 DType of_points) {
-        if (distances) {
-            require_dense(*distances, "the array for distances");
-        }
-        if (indices) {
-            require_dense(*indices, "the array for indices");
-        }
+                 DType of_points, const Device& device) {
+        take(distances, "the array for distances", device);
+        take(indices, "the array for indices", device);
         if (indices && indices->dtype() == nb::dtype<std::int64_t>()) {
             make<std::int64_t>(distances, indices, of_points);
         } else if (!indices || indices->dtype() == nb::dtype<std::int32_t>()) {
@@ -39,7 +35,35 @@ public:
     }
     [[nodiscard]] const NeighborRows& rows() const noexcept { return rows_; }
 
+    /// Rows are written while points are still needed.
+    void keep_apart_from(const std::optional<InputArray>& input) const {
+        for (const MemoryBounds& each : memory_) {
+            if (input && each.overlaps(MemoryBounds::of(*input))) {
+                refuse_overlap();
+            }
+        }
+    }
+
 private:
+    void take(const std::optional<OutputArray>& array, const char* what, const Device& device) {
+        if (!array) {
+            return;
+        }
+        require_dense(*array, what);
+        require_reach(*array, device, what);
+        const MemoryBounds memory = MemoryBounds::of(*array);
+        for (const MemoryBounds& other : memory_) {
+            if (memory.overlaps(other)) {
+                refuse_overlap();
+            }
+        }
+        memory_.push_back(memory);
+    }
+    [[noreturn]] static void refuse_overlap() {
+        throw Error(ErrorKind::invalid_argument,
+                    "the arrays in out must not overlap each other, the points or the queries");
+    }
+
     template <class Index>
     void make(const std::optional<OutputArray>& distances, const std::optional<OutputArray>& indices, DType of_points) {
         const DType dtype = !distances                                 ? of_points
@@ -59,6 +83,7 @@ private:
                      : std::span<Element>();
     }
 
+    std::vector<MemoryBounds> memory_;
     NeighborRows rows_;
 };
 
@@ -71,61 +96,49 @@ nb::object positions_view(std::span<const std::int32_t> positions, const Device&
                                                     nb::dtype<std::int32_t>(), nb::device::cuda::value, device.index));
 }
 
-struct Request {
-    std::int64_t k;
+KnnOptions options_of(bool exclude_self, double max_distance, bool squared) {
     KnnOptions options;
-};
-
-Request request_of(std::int64_t k, bool exclude_self, double max_distance, bool squared, const std::string& engine) {
-    Request request{k, {}};
-    request.options.exclude_self = exclude_self;
-    request.options.max_distance = max_distance;
-    request.options.squared = squared;
-    request.options.engine = engine == "auto"   ? Engine::automatic
-                             : engine == "tree" ? Engine::tree
-                             : engine == "brute_force"
-                                 ? Engine::brute_force
-                                 : throw Error(ErrorKind::invalid_argument, "engine is '" + engine +
-                                                                                "'; it must be 'auto', 'tree' or "
-                                                                                "'brute_force'");
-    return request;
+    options.exclude_self = exclude_self;
+    options.max_distance = max_distance;
+    options.squared = squared;
+    return options;
 }
 
-nb::list search_tree(const Tree& tree, const std::optional<InputArray>& queries, std::int64_t k, bool exclude_self,
-                     double max_distance, bool squared, const std::string& engine,
-                     const std::optional<OutputArray>& distances, const std::optional<OutputArray>& indices,
-                     nb::handle threads, nb::object progress) {
-    const Request request = request_of(k, exclude_self, max_distance, squared, engine);
-    const RowsOfCaller rows(distances, indices, tree.dtype());
-    const std::optional<PointsView> view =
-        queries ? std::optional(points_of(*queries, "queries")) : std::optional<PointsView>();
+std::optional<PointsView> queries_of(const std::optional<InputArray>& queries) {
+    return queries ? std::optional(points_of(*queries, "queries")) : std::nullopt;
+}
+
+void search_tree(const Tree& tree, const std::optional<InputArray>& queries, std::int64_t k, bool exclude_self,
+                 double max_distance, bool squared, const std::optional<OutputArray>& distances,
+                 const std::optional<OutputArray>& indices, nb::handle threads, nb::object progress) {
+    const KnnOptions wanted = options_of(exclude_self, max_distance, squared);
+    const std::optional<PointsView> view = queries_of(queries);
     CallOptions options = call_options(nb::none(), threads, std::move(progress));
     options.device = tree.device();
-    StageReports stages;
+    RowsOfCaller rows(distances, indices, tree.dtype(), options.device);
+    rows.keep_apart_from(queries);
     run(options, (view ? view->count() : tree.size()) * k, [&](const Execution& execution) {
-        stages = view ? knn_into(rows.rows(), tree, *view, request.k, request.options, execution)
-                      : knn_into(rows.rows(), tree, request.k, request.options, execution);
+        view ? knn_into(rows.rows(), tree, *view, k, wanted, execution)
+             : knn_into(rows.rows(), tree, k, wanted, execution);
     });
-    return stages_of(stages);
 }
 
-nb::list search_points(const InputArray& points, const std::optional<InputArray>& queries, nb::handle box,
-                       std::int64_t k, bool exclude_self, double max_distance, bool squared, const std::string& engine,
-                       const std::optional<OutputArray>& distances, const std::optional<OutputArray>& indices,
-                       nb::handle device, nb::handle threads, nb::object progress) {
-    const Request request = request_of(k, exclude_self, max_distance, squared, engine);
+void search_points(const InputArray& points, const std::optional<InputArray>& queries, nb::handle box, std::int64_t k,
+                   bool exclude_self, double max_distance, bool squared, const std::optional<OutputArray>& distances,
+                   const std::optional<OutputArray>& indices, nb::handle device, nb::handle threads,
+                   nb::object progress) {
+    const KnnOptions wanted = options_of(exclude_self, max_distance, squared);
     const PointsView sources = points_of(points, "points");
-    const RowsOfCaller rows(distances, indices, sources.dtype());
-    const std::optional<PointsView> view =
-        queries ? std::optional(points_of(*queries, "queries")) : std::optional<PointsView>();
+    const std::optional<PointsView> view = queries_of(queries);
     const Box space = box_of(box);
-    StageReports stages;
-    run(call_options(device, threads, std::move(progress)),
-        (view ? view->count() : sources.count()) * k + sources.count(), [&](const Execution& execution) {
-            stages = view ? knn_into(rows.rows(), sources, *view, request.k, space, request.options, execution)
-                          : knn_into(rows.rows(), sources, request.k, space, request.options, execution);
-        });
-    return stages_of(stages);
+    const CallOptions options = call_options(device, threads, std::move(progress));
+    RowsOfCaller rows(distances, indices, sources.dtype(), options.device);
+    rows.keep_apart_from(points);
+    rows.keep_apart_from(queries);
+    run(options, (view ? view->count() : sources.count()) * k + sources.count(), [&](const Execution& execution) {
+        view ? knn_into(rows.rows(), sources, *view, k, space, wanted, execution)
+             : knn_into(rows.rows(), sources, k, space, wanted, execution);
+    });
 }
 
 } // namespace
@@ -152,7 +165,6 @@ void bind_search(nb::module_& module) {
         .def_prop_ro("is_float64", [](const Tree& tree) { return tree.dtype() == DType::float64; })
         .def_prop_ro("device", &Tree::device)
         .def_prop_ro("box", &Tree::box, nb::rv_policy::copy)
-        .def_prop_ro("stages", [](const Tree& tree) { return stages_of(tree.stages()); })
         .def_prop_ro("order",
                      [](nb::object self) {
                          const Tree& tree = nb::cast<const Tree&>(self);
@@ -167,11 +179,11 @@ void bind_search(nb::module_& module) {
             return positions_view(tree.plane(index), tree.device(), self);
         });
     module.def("search_tree", search_tree, nb::arg("tree"), nb::arg("queries").none(), nb::arg("k"),
-               nb::arg("exclude_self"), nb::arg("max_distance"), nb::arg("squared"), nb::arg("engine"),
+               nb::arg("exclude_self"), nb::arg("max_distance"), nb::arg("squared"),
                nb::arg("distances").none().noconvert(), nb::arg("indices").none().noconvert(),
                nb::arg("threads").none(), nb::arg("progress").none());
     module.def("search_points", search_points, nb::arg("points"), nb::arg("queries").none(), nb::arg("box").none(),
-               nb::arg("k"), nb::arg("exclude_self"), nb::arg("max_distance"), nb::arg("squared"), nb::arg("engine"),
+               nb::arg("k"), nb::arg("exclude_self"), nb::arg("max_distance"), nb::arg("squared"),
                nb::arg("distances").none().noconvert(), nb::arg("indices").none().noconvert(), nb::arg("device").none(),
                nb::arg("threads").none(), nb::arg("progress").none());
 }

@@ -3,7 +3,8 @@
 // When the interpreter ends while a daemon thread is inside a call, the thread's next attempt to take the lock does not
 // return: before 3.14 Python ends the thread there (pthread_exit), and glibc unwinds its stack like an exception that
 // none may stop. Destructors and nanobind's functions are noexcept, so that would end the process with an abort. Here
-// the thread sleeps instead until the process has ended, as 3.14 lets it.
+// the thread sleeps instead until the process has ended, as 3.14 lets it. Code of the caller's that runs while arguments are
+// looked at (an __index__, a __dlpack__) is not inside of this.
 #pragma once
 
 #include <nanobind/nanobind.h>

@@ -8,8 +8,9 @@ arrays of the same library. Answers are exact and the same bits whatever the num
 >>> distances, indices = kith.knn(points, 8, box=1)
 >>> labels = kith.fof(points, b=0.2, box=1)
 
-`kith.datasets` makes points to try things on, `kith.plot` draws maps and mass functions of halos (by Matplotlib), and
-`kith.mass_function` is what theory expects of these.
+`kith.spatial` answers SciPy's calls, and `kith.jax` works under `jax.jit`. `kith.datasets` makes points to try things
+on, `kith.plot` draws maps and mass functions of halos (by Matplotlib), and `kith.mass_function` is what theory expects of
+these.
 """
 
 import importlib
@@ -25,7 +26,7 @@ __version__ = _core.version
 __all__ = ["Box", "Cancelled", "Catalogue", "Snapshot", "Tree", "fof", "knn", "read", "read_header",
            "read_tipsy_array", "write_catalogue"]
 
-_ON_DEMAND = ("datasets", "mass_function", "plot")
+_ON_DEMAND = ("datasets", "jax", "mass_function", "plot", "spatial")
 
 
 def __getattr__(name):
@@ -36,4 +37,4 @@ def __getattr__(name):
 
 
 def __dir__():
-    return sorted({*globals(), *_ON_DEMAND})
+    return sorted({*globals(), *_ON_DEMAND} - {"jax"})  # which may not be installed

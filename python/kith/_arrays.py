@@ -1,8 +1,8 @@
 """Arrays of any library in, arrays of the same library out.
 
-The core takes float32 and float64 as they lie, whatever their strides. What it cannot take as it lies is copied here:
-integers become float64, half precision float32, and the other byte order this machine's. Types that could not be copied
-without loss are refused.
+The core takes float32 and float64 as they lie, whatever their strides. What it cannot take as it lies is copied here, if
+NumPy can: integers become float64, half precision float32, and the other byte order this machine's. Numbers that could
+not be copied without loss are refused, but for lists, whose numbers have no type.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def as_real(array, what, like=None):
             return array
     if numpy.ma.is_masked(array):
         raise ValueError(f"{what} has masked values; leave those points out")
-    has_type = hasattr(array, "dtype")
+    has_type = hasattr(array, "dtype") or hasattr(array, "dtypes")  # arrays, tables
     array = numpy.asarray(array)
     dtype = array.dtype.newbyteorder("=")
     if dtype == numpy.float16:
@@ -55,7 +55,18 @@ def as_real(array, what, like=None):
         dtype = numpy.dtype(like or dtype)
     elif dtype not in _REAL:
         raise TypeError(f"{what} is of type {array.dtype}; it must be float32 or float64, or integers")
+    if dtype.kind == "f" and array.dtype.kind in "iu":
+        _require_exact(array, dtype, what)
     return _readable(array.astype(dtype, copy=False))
+
+
+def _require_exact(integers, dtype, what):
+    """Refuses whole numbers that have more digits than the type."""
+    limit = 2 ** (numpy.finfo(dtype).nmant + 1)
+    for number in integers[(integers > limit) | (integers < -limit)].tolist():
+        if int(dtype.type(number)) != number:
+            raise ValueError(f"{what} holds {number}, which {dtype} cannot hold; make it {dtype} yourself, and it is "
+                             "rounded")
 
 
 def library_of(array):
@@ -131,17 +142,19 @@ def empty_like(array, shape, dtype):
     dtype = numpy.dtype(dtype)
     if library == "torch":
         import torch
-        return torch.empty(shape, dtype=getattr(torch, dtype.name), device=array.device), _as_it_is
+        return torch.empty(shape, dtype=getattr(torch, dtype.name), device=array.device), as_it_is
     if library == "cupy":
         import cupy
         with array.device:
-            return cupy.empty(shape, dtype=dtype), _as_it_is
+            return cupy.empty(shape, dtype=dtype), as_it_is
     if library in ("jax", "jaxlib"):
         if str(_core.device_of(array)) != "cpu":
             raise NotImplementedError("JAX's arrays cannot be written to, and these are a GPU's; use kith.jax")
         import jax
+        if dtype.itemsize == 8 and not jax.config.jax_enable_x64:
+            raise ValueError(f"JAX has no {dtype} unless jax_enable_x64 is set")
         return _empty(shape, dtype), jax.numpy.asarray
-    return _empty(shape, dtype), _as_it_is
+    return _empty(shape, dtype), as_it_is
 
 
 def _empty(shape, dtype):
@@ -151,8 +164,30 @@ def _empty(shape, dtype):
         raise MemoryError(f"an array of shape {shape} and type {dtype} is larger than any memory") from None
 
 
-def _as_it_is(array):
+def as_it_is(array):
     return array
+
+
+def flag(value, name):
+    """True or False, NumPy's own included."""
+    if not isinstance(value, (bool, numpy.bool_)):
+        raise TypeError(f"{name} is {value!r}; it must be True or False")
+    return bool(value)
+
+
+def length(linking_length, b):
+    """The linking length that was given, and whether it is relative."""
+    if (linking_length is None) == (b is None):
+        raise TypeError("give either linking_length, in the units of the points, or b, in mean separations")
+    return (as_number(linking_length, "linking_length"), False) if b is None else (as_number(b, "b"), True)
+
+
+def index_type(index_dtype):
+    """int32 or int64."""
+    dtype = numpy.dtype(index_dtype)
+    if index_dtype is None or dtype not in (numpy.int32, numpy.int64):
+        raise ValueError(f"index_dtype is {index_dtype}; it must be int32 or int64")
+    return dtype
 
 
 def require_out(array, shape, dtypes, what):

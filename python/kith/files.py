@@ -101,8 +101,8 @@ def read(path: Path, types: int | Sequence[int] | str | None = None, *, velociti
       ...
     FileNotFoundError: ...
     """
-    snapshot = Snapshot(_opened(path, lambda name: _core.read_snapshot(name, types, velocities, masses, ids)),
-                        os.fspath(path))
+    wanted = (_arrays.flag(velocities, "velocities"), _arrays.flag(masses, "masses"), _arrays.flag(ids, "ids"))
+    snapshot = Snapshot(_opened(path, lambda name: _core.read_snapshot(name, types, *wanted)), _name_of(path))
     for warning in snapshot.header.warnings:
         warnings.warn(warning, stacklevel=2)
     return snapshot
@@ -133,13 +133,23 @@ def read_tipsy_array(path: Path, integers: bool = False) -> numpy.ndarray:
     FileNotFoundError, OSError
         If there is no such file, or its content does not fit its count.
     """
+    integers = _arrays.flag(integers, "integers")
     return _opened(path, lambda name: _core.read_tipsy_array(name, integers))
 
 
-def _opened(path, function):
+def _name_of(path):
     name = os.fsdecode(path)
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        raise ValueError(f"{path!r} is not UTF-8, which names of files must be here") from None
     if "\0" in name:
         raise ValueError(f"{name!r} cannot be the name of a file")
+    return name
+
+
+def _opened(path, function):
+    name = _name_of(path)
     try:
         return function(name)
     except OSError as error:
@@ -160,7 +170,7 @@ def write_catalogue(path: Path, catalogue: Catalogue, snapshot: Snapshot | None 
     snapshot : Snapshot, optional
         Whose particles were grouped: its ids, rows and header go into the file.
     ids : whole numbers, shape (n,), optional
-        Of the points, where there is no snapshot.
+        Of the points, where there is no snapshot. For HDF5 alone.
     command : str, optional
         How the catalogue came to be, for the record; by default the program's command line.
     """
@@ -169,9 +179,15 @@ def write_catalogue(path: Path, catalogue: Catalogue, snapshot: Snapshot | None 
         raise TypeError(f"catalogue is of type {type(catalogue).__name__}; it must be a kith.Catalogue")
     if snapshot is not None and not isinstance(snapshot, Snapshot):
         raise TypeError(f"snapshot is of type {type(snapshot).__name__}; it must be a kith.Snapshot, or left out")
-    name = os.fsdecode(path)
+    if snapshot is not None and ids is not None:
+        raise TypeError("give a snapshot, which has its own ids, or ids")
+    if command is not None and not isinstance(command, str):
+        raise TypeError(f"command is of type {type(command).__name__}; it must be a text")
+    name = _name_of(path)
     suffix = os.path.splitext(name)[1].lower()
     if suffix == ".gtp":
+        if ids is not None:
+            raise ValueError(f"'{name}' has no place for ids; name an HDF5 file, or leave them out")
         time = snapshot.header.time if snapshot is not None else None
         _core.write_gtp(name, catalogue._core, 0.0 if time is None else time)
         return
@@ -180,8 +196,6 @@ def write_catalogue(path: Path, catalogue: Catalogue, snapshot: Snapshot | None 
     if snapshot is None:
         core = _core.snapshot_of(catalogue._core, catalogue._rows, catalogue._is_float64,
                                  None if ids is None else _arrays.as_integers(ids, numpy.uint64, "ids"))
-    elif ids is not None:
-        raise TypeError("give a snapshot, which has its own ids, or ids")
     else:
         core = snapshot._core
     parameters = {"linking_length": repr(catalogue.linking_length), "min_members": str(catalogue._core.min_members)}

@@ -83,6 +83,7 @@ def fof(points: AnyArray, linking_length: float | None = None, *, b: float | Non
         if masses is None:
             masses, uniform_mass = snapshot.masses, snapshot.uniform_mass
         types = snapshot.types if types is None else types
+    return_catalogue = _arrays.flag(return_catalogue, "return_catalogue")
     points, box = unpacked(points, box)
     points = _arrays.as_real(points, "points")
     min_members = _at_least_one((20 if return_catalogue else 1) if min_members is None else min_members)
@@ -105,21 +106,19 @@ def fof(points: AnyArray, linking_length: float | None = None, *, b: float | Non
         masses, 1.0 if uniform_mass is None else uniform_mass,
         None if types is None else _arrays.as_integers(types, numpy.uint8, "types"), box, min_members, place, threads,
         _arrays.progress_function(progress))
-    return masked(labels, summary, min_members), Catalogue(core, summary, box, points)
+    return masked(labels, summary, min_members), Catalogue(core, summary, box, points, velocities is not None)
 
 
 def label(source, linking_length, b, box, device, threads, progress):
     """Labels of all groups, and what else is known of them."""
-    if (linking_length is None) == (b is None):
-        raise TypeError("give either linking_length, in the units of the points, or b, in mean separations")
-    length = _arrays.as_number(*((b, "b") if linking_length is None else (linking_length, "linking_length")))
+    length, is_relative = _arrays.length(linking_length, b)
     progress = _arrays.progress_function(progress)
     if isinstance(source, Tree):
         labels, finish = _arrays.empty_like(source._like, (len(source),), numpy.int32)
-        summary = _core.label_tree(labels, source._core, length, b is not None, threads, progress)
+        summary = _core.label_tree(labels, source._core, length, is_relative, threads, progress)
     else:
         labels, finish = _arrays.empty_like(source, tuple(source.shape[:1]), numpy.int32)
-        summary = _core.label_points(labels, source, length, b is not None, box,
+        summary = _core.label_points(labels, source, length, is_relative, box,
                                      _core.device_of(source) if device is None else device, threads, progress)
     return finish(labels), summary
 
@@ -139,7 +138,7 @@ def _at_least_one(min_members):
     min_members = operator.index(min_members)
     if min_members < 1:
         raise ValueError(f"min_members is {min_members}; it must be 1 or more")
-    return min_members
+    return min(min_members, 2**63 - 1)
 
 
 def _writeable(labels):
@@ -210,13 +209,12 @@ class Catalogue:
     members: numpy.ndarray
     offset: numpy.ndarray
 
-    def __init__(self, core, summary, box, points):
+    def __init__(self, core, summary, box, points, has_velocities):
         self._core = core
         self.linking_length = summary.linking_length
         self.box = box
         self._rows = len(points)
         self._is_float64 = _arrays.is_float64(points)
-        has_velocities = core.groups == 0 or len(core.velocity_dispersion) > 0
         self.columns = tuple(name for name in _COLUMNS if has_velocities or name not in _OF_VELOCITIES)
         for name in (*self.columns, "members", "offset"):
             setattr(self, name, getattr(core, name))

@@ -8,6 +8,7 @@ hand: `pip install --no-build-isolation .` where JAX, nanobind and scikit-build-
 import functools
 import math
 import operator
+import typing
 
 import jax
 import numpy
@@ -17,7 +18,7 @@ from kith import _arrays, _core
 
 try:
     from kith import _jax
-except ImportError as missing:
+except ModuleNotFoundError as missing:
     raise ImportError("this kith was built without JAX; with jax, nanobind and scikit-build-core installed, build it "
                       "again by: pip install --no-build-isolation .") from missing
 
@@ -42,7 +43,8 @@ def knn(points, k, queries=None, *, box=None, exclude_self=False, max_distance=N
     -------
     distances : array, shape (n, k) or (m, k)
         Differentiable once, in reverse (`jax.grad`, `jax.vjp`), with respect to points and queries, as long as no
-        neighbour changes: the derivative of a distance is the direction between its two points. That of a distance of 0, and of a missing neighbour's, is 0.
+        neighbour changes: the derivative of a distance is the direction between its two points. That of a distance of
+        0, and of a missing neighbour's, is 0.
     indices : array of the same shape
 
     Raises
@@ -68,15 +70,13 @@ def knn(points, k, queries=None, *, box=None, exclude_self=False, max_distance=N
     k = operator.index(k)
     if not 1 <= k <= numpy.iinfo(numpy.int32).max:
         raise ValueError(f"k is {k}; it must be 1 or more, and no array has more than {numpy.iinfo(numpy.int32).max}")
-    index_dtype = numpy.dtype(numpy.int32 if index_dtype is None else index_dtype)
-    if index_dtype not in (numpy.int32, numpy.int64):
-        raise ValueError(f"index_dtype is {index_dtype}; it must be int32 or int64")
+    index_dtype = _arrays.index_type(index_dtype)
     max_distance = math.inf if max_distance is None else _arrays.as_number(max_distance, "max_distance")
     if not max_distance >= 0:
         raise ValueError(f"max_distance is {max_distance}; it must be 0 or more")
     if exclude_self and queries is not None:
         raise ValueError("exclude_self is for searches around the points themselves; leave it or the queries out")
-    options = _Options(k, bool(exclude_self), max_distance, *_box(box, points.shape[1]), index_dtype.name)
+    options = _Options(k, _arrays.flag(exclude_self, "exclude_self"), max_distance, *_box(box, points.shape[1]), index_dtype.name)
     if queries is None:
         return _search(options, points, None)
     queries = _real(queries, "queries")
@@ -93,29 +93,25 @@ def fof(points, linking_length=None, *, b=None, box=None):
     >>> jax.jit(lambda x: kith.jax.fof(x, 1.0))(jax.numpy.array([[5.0, 5], [0, 0], [0, 1]])).tolist()
     [1, 0, 0]
     """
-    if (linking_length is None) == (b is None):
-        raise TypeError("give either linking_length, in the units of the points, or b, in mean separations")
+    length, is_relative = _arrays.length(linking_length, b)
     points = _real(points, "points")
-    length = _arrays.as_number(*((b, "b") if linking_length is None else (linking_length, "linking_length")))
     if not 0 <= length < math.inf:
         raise ValueError(f"the linking length is {length}; it must be a finite number, 0 or more")
     periods, origins = _box(box, points.shape[1])
     call = jax.ffi.ffi_call("kith_label", jax.ShapeDtypeStruct(points.shape[:1], jnp.int32), vmap_method="sequential")
     return call(jax.lax.stop_gradient(points), length=numpy.float64(length),
-                is_relative=b is not None, periods=numpy.array(periods), origins=numpy.array(origins))
+                is_relative=is_relative, periods=numpy.array(periods), origins=numpy.array(origins))
 
 
-class _Options(tuple):
+class _Options(typing.NamedTuple):
     """What a search is asked for; hashable, so that it can be an argument that is not traced."""
 
-    __slots__ = ()
-    names = ("k", "exclude_self", "max_distance", "periods", "origins", "index_dtype")
-
-    def __new__(cls, *values):
-        return super().__new__(cls, values)
-
-    def __getattr__(self, name):
-        return self[self.names.index(name)]
+    k: int
+    exclude_self: bool
+    max_distance: float
+    periods: tuple
+    origins: tuple
+    index_dtype: str
 
 
 def _real(array, what):

@@ -21,10 +21,10 @@ except ModuleNotFoundError as error:
     raise ModuleNotFoundError(f"kith.plot draws by Matplotlib, and there is no {error.name}: pip install kith[plot]",
                               name=error.name) from error
 
-from kith import _colours, mass_function as theory
+from kith import _arrays, _colours, mass_function as theory
 from kith._map_layout import Words, circle_groups, colour_map, decades_of_mass, decades_of_space, draw
 from kith._projection import View, plane_of, project
-from kith.search import Tree, is_snapshot
+from kith.search import Tree, unpacked
 
 __all__ = ["colour_map", "density", "mass_function", "neighbor_density"]
 
@@ -299,13 +299,10 @@ def _opened(points, box, title, catalogue=None):
     """Points as an array of NumPy, their box, and a title."""
     if title is None:
         title = os.path.basename(getattr(points, "path", ""))
-    if is_snapshot(points):
-        points, box = points.positions, points.box if box is None else box
+    points, box = unpacked(points, box)
     if box is None and catalogue is not None:
         box = catalogue.box
-    points = numpy.asarray(points)
-    if points.dtype not in (numpy.float32, numpy.float64):
-        points = points.astype(numpy.float64)
+    points = numpy.asarray(_arrays.as_real(points, "points"))
     if points.ndim != 2 or not 2 <= points.shape[1] <= 8:
         raise ValueError(f"points are of shape {points.shape}; they must be of shape (n, d) with d from 2 to 8")
     return points, box, title

@@ -23,8 +23,9 @@ def knn(points: AnyArray, k: int, queries: AnyArray | None = None, *, box: BoxLi
     ----------
     points : array, shape (n, d)
         The points that are searched, float32 or float64, d from 2 to 8, with any strides, of NumPy or a library that
-        speaks DLPack (CuPy, PyTorch, JAX). Integers are taken as float64. A `kith.Snapshot`, or what has the same
-        attributes, stands for its positions and its box.
+        speaks DLPack (CuPy, PyTorch, JAX). Integers of NumPy's and of lists are taken as float64; those of other
+        libraries are refused. A `kith.Snapshot`, or what has the same attributes, stands for its positions and its
+        box.
     k : int
         How many neighbours, 1 or more. More than there are points leaves the rest of each row empty.
     queries : array, shape (m, d), optional
@@ -49,7 +50,7 @@ def knn(points: AnyArray, k: int, queries: AnyArray | None = None, *, box: BoxLi
         and apart from each other, the points and the queries.
     progress : bool or callable
         True draws a bar on the standard error. A function is called now and then with the name of the stage and the
-        fraction that is done; if it returns False before the end, `kith.Cancelled` is raised, and memory in `out`
+        fraction that is done; if it returns False (no other answer has a meaning) before the end, `kith.Cancelled` is raised, and memory in `out`
         holds anything.
 
     Returns
@@ -91,10 +92,9 @@ def knn(points: AnyArray, k: int, queries: AnyArray | None = None, *, box: BoxLi
     around = points if queries is None else queries
     rows = Rows(around.shape[0] if len(around.shape) else 0, around, _real_type(points), k, return_distances,
                 index_dtype, out)
-    rows.keep_apart_from(points, queries)
-    _core.search_points(points, queries, box, rows.k, _flag(exclude_self, "exclude_self"), _radius(max_distance), False, "auto",
-                        rows.distances, rows.indices, _core.device_of(points) if device is None else device, threads,
-                        _arrays.progress_function(progress))
+    _core.search_points(points, queries, box, rows.k, _arrays.flag(exclude_self, "exclude_self"), _radius(max_distance),
+                        False, rows.distances, rows.indices, _core.device_of(points) if device is None else device,
+                        threads, _arrays.progress_function(progress))
     return rows.result()
 
 
@@ -126,7 +126,7 @@ class Tree:
         # What results are made like: no points, but their library and device. Slices would keep all of them alive.
         is_jax = _arrays.library_of(points) in ("jax", "jaxlib")
         self._like = points[:0] if is_jax else _arrays.empty_like(points, (0, 1), numpy.float32)[0]
-        leaf_size = None if leaf_size is None else min(operator.index(leaf_size), 2**31 - 1)
+        leaf_size = None if leaf_size is None else max(-1, min(operator.index(leaf_size), 2**31 - 1))
         self._core = _core.Tree(points, box, leaf_size, _core.device_of(points) if device is None else device, threads,
                                 _arrays.progress_function(progress))
 
@@ -174,9 +174,8 @@ class Tree:
         count, like = (len(self), self._like) if queries is None else (
             queries.shape[0] if len(queries.shape) else 0, queries)
         rows = Rows(count, like, self.dtype, k, return_distances, index_dtype, out)
-        rows.keep_apart_from(queries)
-        _core.search_tree(self._core, queries, rows.k, _flag(exclude_self, "exclude_self"), _radius(max_distance),
-                          False, "auto", rows.distances, rows.indices, threads, _arrays.progress_function(progress))
+        _core.search_tree(self._core, queries, rows.k, _arrays.flag(exclude_self, "exclude_self"), _radius(max_distance),
+                          False, rows.distances, rows.indices, threads, _arrays.progress_function(progress))
         return rows.result()
 
     def fof(self, linking_length: float | None = None, *, b: float | None = None, min_members: int = 1,
@@ -192,14 +191,13 @@ class Rows:
 
     def __init__(self, count, like, real_type, k, return_distances, index_dtype, out):
         self.k = operator.index(k)
-        index_dtype = numpy.dtype(index_dtype)
-        if index_dtype not in (numpy.int32, numpy.int64):
-            raise ValueError(f"index_dtype is {index_dtype}; it must be int32 or int64")
+        index_dtype = _arrays.index_type(index_dtype)
+        return_distances = _arrays.flag(return_distances, "return_distances")
         if self.k < 1:
             raise ValueError(f"k is {self.k}; it must be 1 or more")
         shape = (count, self.k)
         self.distances = None
-        self._finish = None  # the caller's own arrays are what they are
+        self._finish = _arrays.as_it_is
         if out is not None:
             self._take(out, shape, real_type, return_distances)
             return
@@ -217,18 +215,9 @@ class Rows:
             self.indices = out
         _arrays.require_out(self.indices, shape, ["int32", "int64"], "the array for indices")
 
-    def keep_apart_from(self, *inputs):
-        """Refuses memory for results that holds what is read: rows are written while points are still needed."""
-        results = [array for array in (self.distances, self.indices) if isinstance(array, numpy.ndarray)]
-        for place, result in enumerate(results):
-            for other in (*inputs, *results[:place]):
-                if isinstance(other, numpy.ndarray) and numpy.may_share_memory(result, other):
-                    raise ValueError("the arrays in out must not overlap each other, the points or the queries")
-
     def result(self):
-        finish = self._finish or (lambda array: array)
-        indices = finish(self.indices)
-        return indices if self.distances is None else (finish(self.distances), indices)
+        indices = self._finish(self.indices)
+        return indices if self.distances is None else (self._finish(self.distances), indices)
 
 
 def is_snapshot(points):
@@ -245,13 +234,6 @@ def unpacked(points, box):
 
 def _real_type(points):
     return numpy.float64 if _arrays.is_float64(points) else numpy.float32
-
-
-def _flag(value, name):
-    """True or False, NumPy's own included."""
-    if not isinstance(value, (bool, numpy.bool_)):
-        raise TypeError(f"{name} is {value!r}; it must be True or False")
-    return bool(value)
 
 
 def _radius(max_distance):

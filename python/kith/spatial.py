@@ -23,13 +23,14 @@ __all__ = ["KDTree", "cKDTree"]
 class cKDTree:
     """An index of n points, shape (n, m), for neighbour queries. The arguments are SciPy's.
 
-    `leafsize` is passed on; `compact_nodes`, `copy_data` and `balanced_tree` change nothing: the tree always keeps a
-    copy of its own, and answers do not depend on its shape. With `boxsize`, points must lie in [0, boxsize); 0 leaves
+    Answers depend neither on `leafsize`, which is 32 or more in truth, nor on `compact_nodes` and `balanced_tree`. The
+    tree always keeps a copy of its own; `copy_data` says whether `data` is one, too. With `boxsize`, points must lie in [0, boxsize); 0 leaves
     an axis open. Pickles hold the points, and the tree is built again from them.
     """
 
     def __init__(self, data, leafsize=16, compact_nodes=True, copy_data=False, balanced_tree=True, boxsize=None):
-        data = numpy.array(data, dtype=numpy.float64, order="C", copy=copy_data or None)
+        take = numpy.array if copy_data else numpy.asarray
+        data = take(data, dtype=numpy.float64, order="C")
         if data.ndim != 2:
             raise ValueError("data must be 2 dimensions")
         if not numpy.isfinite(data).all():
@@ -56,10 +57,10 @@ class cKDTree:
                 raise ValueError("Negative input data are outside of the periodic box.")
             periods = [*self.boxsize, *[0.0] * (self.m == 1)]
             box = _core.Box(periods, [0.0] * len(periods))
-        self._tree = _core.Tree(self._embedded(data), box, max(leafsize, 32), None, None, None)
+        self._tree = _core.Tree(self._embedded(data), box, min(max(leafsize, 32), 2**31 - 1), None, None, None)
 
     def __reduce__(self):  # other processes build the tree again, from their own copy of the points
-        return cKDTree, (self.data, self.leafsize, True, False, True, self.boxsize)
+        return type(self), (self.data, self.leafsize, True, False, True, self.boxsize)
 
     def __len__(self):
         return self.n
@@ -111,13 +112,13 @@ class cKDTree:
         distances = numpy.empty((len(queries), most))
         indices = numpy.empty((len(queries), most), dtype=numpy.int64)
         bound = float(distance_upper_bound)
-        is_bounded = not math.isinf(bound)
+        is_bounded = bound != math.inf
         if is_bounded and not bound > 0:  # nothing is nearer than that
             distances[:] = math.inf
             indices[:] = -1
         else:
             # Squares, because that is where SciPy's bound is exclusive.
-            _core.search_tree(self._tree, self._embedded(queries), most, False, bound, is_bounded, "auto",
+            _core.search_tree(self._tree, self._embedded(queries), most, False, bound, is_bounded,
                               distances, indices, None if workers == -1 else workers, None)
         if is_bounded:
             beyond = distances >= bound * bound

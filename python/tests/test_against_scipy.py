@@ -89,6 +89,17 @@ def trees():
     return [pytest.param(scipy_spatial.cKDTree, id="scipy"), pytest.param(kith.spatial.cKDTree, id="kith")]
 
 
+class OfSciPy(scipy_spatial.cKDTree):
+    pass
+
+
+class OfKith(kith.spatial.cKDTree):
+    pass
+
+
+SUBCLASSES = {scipy_spatial.cKDTree: OfSciPy, kith.spatial.cKDTree: OfKith}
+
+
 @pytest.mark.parametrize("cKDTree", trees())
 class TestTheSameCalls:
     """Each assertion is made of both."""
@@ -169,6 +180,9 @@ class TestTheSameCalls:
         tree = copied(cKDTree(self.points, leafsize=5, boxsize=[4.0, 0.0]))
         assert (tree.data == self.points).all() and tree.leafsize == 5 and tree.boxsize.tolist() == [4, 0]
         assert tree.query([3.9, 0.0])[1] == 0
+
+    def test_copies_of_a_subclass_are_of_it(self, cKDTree):
+        assert type(copy.copy(SUBCLASSES[cKDTree](self.points))) is SUBCLASSES[cKDTree]
 
     def test_data_are_copied_if_asked(self, cKDTree):
         points = self.points.copy()

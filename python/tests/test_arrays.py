@@ -1,5 +1,7 @@
 """Arrays of every layout, type and library: what is taken as it lies, what is copied, what is refused."""
 
+import ctypes
+
 import numpy
 import pytest
 
@@ -126,6 +128,85 @@ def test_gaps_in_results_of_any_library_are_refused():
         kith.knn(POINTS, 4, return_distances=False, out=gaps)
     assert kith.knn(POINTS, 4, return_distances=False, out=dense) is dense
     assert (dense.array == EXPECTED[1]).all()
+
+
+def test_overlap_of_any_library_is_refused():
+    points = POINTS.copy()
+    indices = numpy.empty((200, 3), numpy.int32)
+    for out in ((points, indices), (WithGaps(points), WithGaps(indices))):
+        with pytest.raises(ValueError, match="must not overlap"):
+            kith.knn(Foreign(points), 3, out=out)
+        with pytest.raises(ValueError, match="must not overlap"):
+            kith.Tree(POINTS).query(Foreign(points), 3, out=out)
+    assert (points == POINTS).all()
+
+
+class Elsewhere:
+    """An array that says by DLPack that it is in another device's memory. Whoever believes it does not touch it."""
+
+    class Managed(ctypes.Structure):
+        _fields_ = [("data", ctypes.c_void_p), ("device", ctypes.c_int32 * 2), ("axes", ctypes.c_int32),
+                    ("code", ctypes.c_uint8), ("bits", ctypes.c_uint8), ("lanes", ctypes.c_uint16),
+                    ("shape", ctypes.POINTER(ctypes.c_int64)), ("strides", ctypes.POINTER(ctypes.c_int64)),
+                    ("offset", ctypes.c_uint64), ("context", ctypes.c_void_p), ("deleter", ctypes.c_void_p)]
+
+    def __init__(self, array, device=2):
+        self.shape, self.dtype, self.ndim = array.shape, array.dtype, array.ndim
+        longs = ctypes.c_int64 * array.ndim
+        code = {"i": 0, "u": 1, "f": 2}[array.dtype.kind]
+        self.tensor = self.Managed(array.ctypes.data, (device, 0), array.ndim, code, 8 * array.itemsize, 1,
+                                   longs(*array.shape), longs(*(step // array.itemsize for step in array.strides)))
+        self.kept = array
+
+    def __len__(self):
+        return self.shape[0]
+
+    def __dlpack_device__(self):
+        return tuple(self.tensor.device)
+
+    def __dlpack__(self, **_):
+        make = ctypes.pythonapi.PyCapsule_New
+        make.restype, make.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
+        return make(ctypes.addressof(self.tensor), b"dltensor", None)
+
+
+@pytest.mark.parametrize("device, error, says", [(2, ValueError, "memory of GPU 0, but the call runs on the CPU"),
+                                                 (10, NotImplementedError, "device of DLPack's type 10")])
+def test_memory_out_of_reach_is_refused(device, error, says):
+    for place in range(2):
+        out = [numpy.zeros((200, 4)), numpy.zeros((200, 4), numpy.int32)]
+        out[place] = Elsewhere(out[place], device)
+        with pytest.raises(error, match=says):
+            kith.knn(POINTS, 4, out=out)
+        with pytest.raises(error, match=says):
+            kith.Tree(POINTS).query(k=4, out=out)
+        assert (out[place].kept == 0).all()
+    columns = {"masses": numpy.ones(200), "types": numpy.ones(200, numpy.uint8)}
+    for name, column in columns.items():
+        there = Elsewhere(column, device)
+        labels, halos = kith.fof(POINTS, 0.2, return_catalogue=True, min_members=2)
+        summary = _core.label_points(labels, POINTS, 0.2, False, None, None, None, None)
+        arguments = dict(masses=None, types=None) | {name: there}
+        with pytest.raises(error, match=says):
+            _core.describe_groups(labels, summary, POINTS, None, arguments["masses"], 1.0, arguments["types"], None, 2,
+                                  None, None, None)
+    with pytest.raises(error, match=says):
+        kith.write_catalogue("never.hdf5", halos, ids=Elsewhere(numpy.arange(200, dtype=numpy.uint64), device))
+
+
+@pytest.mark.parametrize("integers, dtype", [(2**24 + 1, numpy.float32), (-2**53 - 1, numpy.float64)])
+def test_integers_that_would_be_rounded_are_refused(integers, dtype):
+    points = numpy.zeros((4, 2), dtype)
+    with pytest.raises(ValueError, match=f"queries holds {integers}, which {dtype.__name__} cannot hold"):
+        kith.knn(points, 1, numpy.array([[integers, 0]]))
+    exact = numpy.array([[2 * integers - 2 * integers % 4, 0]])  # as many digits, but zeros at the end
+    assert kith.knn(points, 1, exact)[0][0, 0] == abs(float(exact[0, 0]))
+
+
+def test_tables_keep_their_type():
+    pandas = pytest.importorskip("pandas")
+    with pytest.raises(ValueError, match="convert one of them"):
+        kith.knn(POINTS.astype(numpy.float32), 1, pandas.DataFrame(POINTS))
 
 
 def test_columns_with_gaps_of_known_libraries():

@@ -140,9 +140,34 @@ def test_progress_can_cancel():
     assert issubclass(kith.Cancelled, RuntimeError)
 
 
+@pytest.mark.parametrize("answer", ["None", "0", "0.0", "''", "[]", "numpy.array([False, False])", "fraction"])
+def test_other_answers_of_progress_mean_nothing(answer):
+    kith.knn(MANY, 2, progress=eval(f"lambda stage, fraction: {answer}", {"numpy": numpy}))
+
+
 def test_the_bar(capfd):
     kith.knn(MANY, 16, progress=True)
-    assert "search" in capfd.readouterr().err
+    drawn = capfd.readouterr().err
+    assert "search" in drawn and drawn.endswith("100%\n")
+    kith.fof(MANY, 1e-9, return_catalogue=True, progress=True)  # no groups: its last stage has nothing to count
+    assert capfd.readouterr().err.endswith("100%\n")
+
+
+def test_signals_do_not_wait_for_calls_of_many_dimensions():
+    program = """
+import numpy, os, signal, threading, time, kith
+random = numpy.random.default_rng(1)
+tree = kith.Tree(random.normal(size=(200_000, 8)))
+queries = random.normal(size=(150_000, 8))
+threading.Timer(0.1, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+begin = time.perf_counter()
+try:
+    tree.query(queries, 1, threads=1)
+except KeyboardInterrupt:
+    print(time.perf_counter() - begin < 1)
+"""
+    ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert ran.stdout == "True\n", ran.stdout + ran.stderr
 
 
 def test_importing_leaves_heavy_packages_alone():

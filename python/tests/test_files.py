@@ -85,6 +85,18 @@ def test_catalogues_of_arrays(tmp_path):
         kith.write_catalogue(path, halos, ids=[1, 2, 3])
     with pytest.raises(OSError):
         kith.write_catalogue(tmp_path / "no" / "halos.hdf5", halos)
+    before = sorted(tmp_path.iterdir())
+    for name in ("nul\0l.hdf5", "nul\0.gtp", b"\xff.hdf5"):
+        with pytest.raises(ValueError, match="cannot be the name|not UTF-8"):
+            kith.write_catalogue(os.path.join(os.fsencode(tmp_path) if isinstance(name, bytes) else tmp_path, name), halos)
+    with pytest.raises(ValueError, match="no place for ids"):
+        kith.write_catalogue(tmp_path / "other.gtp", halos, ids=numpy.arange(80))
+    with pytest.raises(TypeError, match="command is of type int"):
+        kith.write_catalogue(tmp_path / "other.hdf5", halos, command=5)
+    assert sorted(tmp_path.iterdir()) == before
+    for wrong in ({"ids": 0}, {"masses": "no"}, {"types": numpy.array([1.5])}):
+        with pytest.raises(TypeError, match=next(iter(wrong))):
+            kith.read(path, **wrong)
 
 
 def test_tipsy_arrays(tmp_path):

@@ -95,6 +95,9 @@ def test_nothing_to_group():
     assert kith.fof(numpy.empty((0, 3)), 1).shape == (0,)
     labels, halos = kith.fof(numpy.empty((0, 3)), 1, return_catalogue=True)
     assert len(halos) == 0 and halos.centre.shape == (0, 3) and len(halos.to_structured()) == 0
+    assert "velocity" not in halos and not hasattr(halos, "velocity")
+    _, halos = kith.fof(CLUMPS, 0, return_catalogue=True, velocities=CLUMPS, min_members=2**70)
+    assert len(halos) == 0 and halos.velocity.shape == (0, 3)
 
 
 @pytest.mark.parametrize("wrong, error, says", [
@@ -114,6 +117,8 @@ def test_nothing_to_group():
     (lambda: kith.fof(CLUMPS, 1, return_catalogue=True, min_members="a"), TypeError, "integer"),
     (lambda: kith.fof(CLUMPS, 1, return_catalogue=True, masses=1.0), TypeError, "a row for each point"),
     (lambda: kith.fof(CLUMPS, "1"), TypeError, "linking_length is '1'"),
+    (lambda: kith.fof(CLUMPS, 1, return_catalogue="no"), TypeError, "return_catalogue is 'no'"),
+    (lambda: kith.fof(5, 1), ValueError, "points has 0 axes"),
 ])
 def test_what_is_wrong_is_said(wrong, error, says):
     with pytest.raises(error, match=says):

@@ -103,6 +103,13 @@ def test_what_is_wrong_is_said():
     for dtype in ("i2", "u4", "f8", bool):
         with pytest.raises(ValueError, match="int32 or int64"):
             kith.jax.knn(jnp.zeros((3, 2)), 1, index_dtype=dtype)
+    with pytest.raises(ValueError, match="int32 or int64"):
+        kith.jax.knn(jnp.zeros((3, 2)), 1, index_dtype=None)
+    if not jax.config.jax_enable_x64:
+        with pytest.raises(ValueError, match="jax_enable_x64"):
+            kith.knn(jnp.zeros((3, 2)), 1, index_dtype="int64")
+    with pytest.raises(TypeError, match="exclude_self is 'no'"):
+        kith.jax.knn(jnp.zeros((3, 2)), 1, exclude_self="no")
     with pytest.raises(ValueError, match="k is"):
         kith.jax.knn(jnp.zeros((3, 2)), 2**62)
     with pytest.raises(ValueError, match="linking length is -1"):

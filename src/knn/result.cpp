@@ -52,11 +52,11 @@ KnnResult::KnnResult(std::int64_t rows, std::int64_t k, IndexType index_type, DT
     distances_ = allocate(rows, k, detail::width_of(dtype));
 }
 
-void KnnResult::require(DType dtype) const {
-    if (dtype != dtype_) {
+void detail::require_distances(DType held, DType asked) {
+    if (held != asked) {
         throw Error(ErrorKind::invalid_argument,
-                    detail::message("the distances are ", dtype_ == DType::float32 ? "float32" : "float64",
-                                    ", as the points were; ask for those"));
+                    message("the distances are ", held == DType::float32 ? "float32" : "float64",
+                            ", as the points were; ask for those"));
     }
 }
 

@@ -2,7 +2,8 @@
 //
 // Arenas are kept and used again: making one takes longer than a small search, and oneTBB loses some kilobytes with
 // every arena that had workers and is destroyed (all of 2021; its issue 967). One call at a time has an arena, so there
-// come to be as many as there are calls at once.
+// come to be as many as there are calls at once, for each number of threads that was asked for; beyond 64 they are
+// destroyed again.
 #pragma once
 
 #include <tbb/info.h>

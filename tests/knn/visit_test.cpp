@@ -109,6 +109,13 @@ TEST_F(Visitors, DensityEqualsTheOneFromFullRows) {
     }
 }
 
+TEST_F(Visitors, DistancesOfTheOtherTypeAreRefused) {
+    const std::vector<float> points = uniform_points<float>(50, 3, 0, 1, 53);
+    EXPECT_TRUE(is_refused(ErrorKind::invalid_argument, {"the distances are float32"}, [&] {
+        knn_visit([](const NeighborBlock& block) { (void)block.distances<double>(); }, Tree(PointsView(points, 3)), 4);
+    }));
+}
+
 TEST_F(Visitors, AnExceptionOfTheVisitorReachesTheCaller) {
     const std::vector<float> points = uniform_points<float>(500, 3, 0, 1, 52);
     const Tree tree(PointsView(points, 3));
