@@ -27,6 +27,11 @@ using io::RealArray;
 using io::Snapshot;
 using io::SnapshotHeader;
 
+/// The name of a file as the system has it: bytes.
+std::string name_of(const nb::bytes& path) {
+    return {path.c_str(), path.size()};
+}
+
 nb::object array_of(const RealArray& array, bool is_flat, nb::handle owner) {
     return std::visit(
         [&](const auto& values) {
@@ -50,8 +55,12 @@ io::TypeSelection selection_of(nb::handle types) {
     }
     selection.kind = io::TypeSelection::Kind::listed;
     const auto take = [&](nb::handle type) {
-        selection.types.push_back(
-            whole_number(type, -1, max_types, "types must be None, 'all', or whole numbers from 0 to 6"));
+        const int number = whole_number(type, -1, max_types, "types must be None, 'all', or whole numbers from 0 to 6");
+        if (number < 0 || number >= max_types) {
+            throw Error(ErrorKind::invalid_argument, std::string("types holds ") + nb::str(type).c_str() +
+                                                         "; particle types are numbers from 0 to 6");
+        }
+        selection.types.push_back(number);
     };
     if (is_sequence(types)) {
         for (const nb::handle type : nb::iter(types)) {
@@ -59,12 +68,6 @@ io::TypeSelection selection_of(nb::handle types) {
         }
     } else {
         take(types);
-    }
-    for (const int type : selection.types) {
-        if (type < 0 || type >= max_types) {
-            throw Error(ErrorKind::invalid_argument,
-                        "types holds " + std::to_string(type) + "; particle types are numbers from 0 to 6");
-        }
     }
     return selection;
 }
@@ -99,15 +102,16 @@ nb::object owned(std::vector<T> values, std::size_t columns) {
     return numpy_view(*kept, columns, owner);
 }
 
-nb::object read_tipsy_array(const std::string& path, bool integers) {
+nb::object read_tipsy_array(const nb::bytes& path, bool integers) {
+    const std::string name = name_of(path);
     std::vector<std::int64_t> whole;
     RealArray real;
     {
         const Unlocked unlocked;
         if (integers) {
-            whole = io::read_tipsy_integers(path);
+            whole = io::read_tipsy_integers(name);
         } else {
-            real = io::read_tipsy_reals(path);
+            real = io::read_tipsy_reals(name);
         }
     }
     if (integers) {
@@ -125,22 +129,46 @@ io::Provenance provenance_of(const std::string& command, const std::string& inpu
 } // namespace
 
 void bind_files(nb::module_& module) {
-    nb::class_<SnapshotHeader>(module, "SnapshotHeader")
-        .def_ro("format", &SnapshotHeader::format)
+    nb::class_<SnapshotHeader>(
+        module, "SnapshotHeader",
+        "What a file says of itself.\n\n"
+        "`format` is a text, `counts` the numbers of particles of types 0 to 6, `has_types` whether it tells types\n"
+        "apart. `dimension` and `is_float64` are those of positions. `box_size` has a period for each axis (0: open) "
+        "or\n"
+        "is None; `invalid_box` is a text if what the file says of the box has no meaning. `time`, `redshift` and\n"
+        "`parameters` (other numbers by name) are as in the file, `warnings` texts, `files` the names of all its "
+        "files.")
+        .def_prop_ro("format", [](const SnapshotHeader& header) { return text_of(header.format); })
         .def_ro("counts", &SnapshotHeader::counts)
         .def_ro("has_types", &SnapshotHeader::has_types)
         .def_ro("dimension", &SnapshotHeader::dimension)
         .def_prop_ro("is_float64", [](const SnapshotHeader& header) { return header.dtype == DType::float64; })
         .def_ro("box_size", &SnapshotHeader::box_size)
-        .def_ro("invalid_box", &SnapshotHeader::invalid_box)
+        .def_prop_ro("invalid_box", [](const SnapshotHeader& header) { return text_of(header.invalid_box); })
         .def_ro("time", &SnapshotHeader::time)
         .def_ro("redshift", &SnapshotHeader::redshift)
-        .def_ro("parameters", &SnapshotHeader::parameters)
-        .def_ro("warnings", &SnapshotHeader::warnings)
+        .def_prop_ro("parameters",
+                     [](const SnapshotHeader& header) {
+                         nb::dict parameters;
+                         for (const auto& [name, value] : header.parameters) {
+                             parameters[text_of(name)] = value;
+                         }
+                         return parameters;
+                     })
+        .def_prop_ro("warnings",
+                     [](const SnapshotHeader& header) {
+                         nb::list warnings;
+                         for (const std::string& warning : header.warnings) {
+                             warnings.append(text_of(warning));
+                         }
+                         return warnings;
+                     })
         .def_prop_ro("files", [](const SnapshotHeader& header) {
             nb::list files;
             for (const auto& file : header.files) {
-                files.append(file.string());
+                const std::string& name = file.native();
+                files.append(
+                    nb::steal(PyUnicode_DecodeFSDefaultAndSize(name.data(), static_cast<Py_ssize_t>(name.size()))));
             }
             return files;
         });
@@ -166,26 +194,29 @@ void bind_files(nb::module_& module) {
 
     module.def(
         "read_header",
-        [](const std::string& path) {
+        [](const nb::bytes& path) {
+            const std::string name = name_of(path);
             const Unlocked unlocked;
-            return io::read_header(path);
+            return io::read_header(name);
         },
         nb::arg("path"));
     module.def(
         "read_snapshot",
-        [](const std::string& path, nb::handle types, bool velocities, bool masses, bool ids) {
+        [](const nb::bytes& path, nb::handle types, bool velocities, bool masses, bool ids) {
             const io::ReadOptions options{selection_of(types), velocities, masses, ids};
+            const std::string name = name_of(path);
             const Unlocked unlocked;
-            return io::read_snapshot(path, options);
+            return io::read_snapshot(name, options);
         },
         nb::arg("path"), nb::arg("types").none(), nb::arg("velocities"), nb::arg("masses"), nb::arg("ids"));
     module.def(
         "write_catalogue",
-        [](const std::string& path, const Catalogue& catalogue, const Snapshot& snapshot, nb::handle box,
+        [](const nb::bytes& path, const Catalogue& catalogue, const Snapshot& snapshot, nb::handle box,
            const std::string& command, const std::string& input, std::map<std::string, std::string> parameters) {
+            const std::string name = name_of(path);
             const Box space = box_of(box);
             const Unlocked unlocked;
-            io::write_catalogue_hdf5(path, catalogue, snapshot, space,
+            io::write_catalogue_hdf5(name, catalogue, snapshot, space,
                                      provenance_of(command, input, std::move(parameters)));
         },
         nb::arg("path"), nb::arg("catalogue"), nb::arg("snapshot"), nb::arg("box").none(), nb::arg("command"),
@@ -195,9 +226,10 @@ void bind_files(nb::module_& module) {
                nb::arg("ids").none());
     module.def(
         "write_gtp",
-        [](const std::string& path, const Catalogue& catalogue, double time) {
+        [](const nb::bytes& path, const Catalogue& catalogue, double time) {
+            const std::string name = name_of(path);
             const Unlocked unlocked;
-            io::write_gtp(path, catalogue, time);
+            io::write_gtp(name, catalogue, time);
         },
         nb::arg("path"), nb::arg("catalogue"), nb::arg("time"));
 }

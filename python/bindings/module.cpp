@@ -1,5 +1,6 @@
 // kith._core: the C++ library as thinly as possible. Defaults, conversions and documentation are in the Python files.
 #include "bindings.hpp"
+#include "numbers.hpp"
 
 #include <kith/error.hpp>
 #include <kith/version.hpp>
@@ -35,7 +36,7 @@ void translate(const std::exception_ptr& thrown, void* cancelled) {
     try {
         std::rethrow_exception(thrown);
     } catch (const Error& error) {
-        PyErr_SetString(exception_of(error.kind(), static_cast<PyObject*>(cancelled)), error.what());
+        PyErr_SetObject(exception_of(error.kind(), static_cast<PyObject*>(cancelled)), text_of(error.what()).ptr());
     }
 }
 

@@ -1,14 +1,20 @@
-// Numbers of Python's as C++ has them.
+// Numbers and texts of Python's as C++ has them, and the reverse.
 #pragma once
 
 #include <nanobind/nanobind.h>
 
 #include <algorithm>
 #include <limits>
+#include <string_view>
 
 namespace kith::python {
 
 namespace nb = nanobind;
+
+/// A text of the core's or of a file's, which need not be UTF-8: what is not is shown as \\xff.
+inline nb::object text_of(std::string_view text) {
+    return nb::steal(PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "backslashreplace"));
+}
 
 /// Whether it is text, whose digits would pass for numbers.
 inline bool is_text(nb::handle value) {

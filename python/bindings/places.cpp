@@ -101,7 +101,7 @@ void bind_places(nb::module_& module) {
                 const Box box = box_of(period);
                 new (self) Box(checked(origin.is_none() ? box : with_origins(box, origin)));
             },
-            nb::arg("period").none(), nb::arg("origin").none() = nb::none(),
+            nb::arg("period").none() = nb::none(), nb::arg("origin").none() = nb::none(),
             "Periods and origins, in the units of the points: one for all axes, or one for each.\n\n"
             "A period of 0 leaves an axis open. Without an origin, the lower edge is found from the points.")
         .def_prop_ro("period", periods_of, nb::for_getter(nb::sig("def period(self, /) -> float | tuple[float, ...]")))

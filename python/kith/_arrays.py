@@ -20,7 +20,7 @@ BoxLike = Union[None, float, Sequence[float], numpy.ndarray, _core.Box]
 ProgressLike = Union[bool, None, Callable[[str, float], Any]]
 
 _REAL = (numpy.dtype(numpy.float32), numpy.dtype(numpy.float64))
-_LIBRARIES = ("torch", "cupy", "jax", "jaxlib")  # whose arrays are taken and given as they are
+LIBRARIES = ("torch", "cupy", "jax", "jaxlib")  # whose arrays are taken and given as they are
 
 
 def as_real(array, what, like=None):
@@ -33,17 +33,18 @@ def as_real(array, what, like=None):
     if not isinstance(array, numpy.ndarray):
         if "Tracer" in type(array).__name__:
             raise TypeError(f"{what} is traced by JAX; under jit and grad use kith.jax")
-        if library_of(array) in _LIBRARIES:
-            return array
+        if library_of(array) in LIBRARIES:
+            return _with_memory(array, what)
         if hasattr(array, "__dlpack__"):
             array = _from_dlpack(array)
         elif hasattr(array, "__cuda_array_interface__"):
             import cupy
             return cupy.asarray(array)
-        if library_of(array) in _LIBRARIES:
-            return array
+        if library_of(array) in LIBRARIES:
+            return _with_memory(array, what)
     if numpy.ma.is_masked(array):
         raise ValueError(f"{what} has masked values; leave those points out")
+    given = type(array)
     has_type = hasattr(array, "dtype") or hasattr(array, "dtypes")  # arrays, tables
     array = numpy.asarray(array)
     dtype = array.dtype.newbyteorder("=")
@@ -54,10 +55,23 @@ def as_real(array, what, like=None):
     elif dtype in _REAL and not has_type:
         dtype = numpy.dtype(like or dtype)
     elif dtype not in _REAL:
+        if array.dtype == object:
+            raise TypeError(f"{what} is of type {given.__module__}.{given.__qualname__} and not all numbers; it must be "
+                            "an array of float32 or float64, or integers")
         raise TypeError(f"{what} is of type {array.dtype}; it must be float32 or float64, or integers")
     if dtype.kind == "f" and array.dtype.kind in "iu":
         _require_exact(array, dtype, what)
     return _readable(array.astype(dtype, copy=False))
+
+
+def _with_memory(array, what):
+    """The array itself; refuses those that do not say where their numbers lie."""
+    try:
+        _core.device_of(array)
+    except TypeError:
+        raise TypeError(f"{what} is of type {type(array).__module__}.{type(array).__qualname__} and does not say by DLPack "
+                        "where its numbers lie; is it sparse, or without memory?") from None
+    return array
 
 
 def _require_exact(integers, dtype, what):
@@ -223,6 +237,8 @@ class _Bar:
 
     def __call__(self, stage, fraction):
         end = "\n" if fraction >= 1 else ""
+        if sys.stderr is None:  # a program without any
+            return
         if stage != self.stage or fraction < 1 or end:
             filled = round(30 * fraction)
             print(f"\r{stage:>10} [{'#' * filled}{'.' * (30 - filled)}] {fraction:4.0%}", end=end, file=sys.stderr,

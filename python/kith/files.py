@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 import os
 import sys
 import warnings
@@ -139,10 +140,6 @@ def read_tipsy_array(path: Path, integers: bool = False) -> numpy.ndarray:
 
 def _name_of(path):
     name = os.fsdecode(path)
-    try:
-        name.encode()
-    except UnicodeEncodeError:
-        raise ValueError(f"{path!r} is not UTF-8, which names of files must be here") from None
     if "\0" in name:
         raise ValueError(f"{name!r} cannot be the name of a file")
     return name
@@ -151,9 +148,9 @@ def _name_of(path):
 def _opened(path, function):
     name = _name_of(path)
     try:
-        return function(name)
+        return function(os.fsencode(name))
     except OSError as error:
-        if not os.path.exists(name):
+        if not os.path.lexists(name) and not glob.glob(glob.escape(name) + ".*"):  # the stem of several files
             raise FileNotFoundError(str(error)) from None
         raise
 
@@ -184,12 +181,20 @@ def write_catalogue(path: Path, catalogue: Catalogue, snapshot: Snapshot | None 
     if command is not None and not isinstance(command, str):
         raise TypeError(f"command is of type {type(command).__name__}; it must be a text")
     name = _name_of(path)
+    if snapshot is not None:
+        if len(snapshot) != catalogue._rows:
+            raise ValueError(f"the catalogue is of {catalogue._rows} points, but the snapshot has {len(snapshot)} "
+                             "particles; give the one whose particles were grouped")
+        if os.path.exists(name) and any(os.path.samefile(name, file) for file in snapshot.header.files):
+            raise ValueError(f"'{name}' is a file of the snapshot itself; name another")
+    if ids is not None and len(ids) != catalogue._rows:
+        raise ValueError(f"ids has {len(ids)} rows for {catalogue._rows} points")
     suffix = os.path.splitext(name)[1].lower()
     if suffix == ".gtp":
         if ids is not None:
             raise ValueError(f"'{name}' has no place for ids; name an HDF5 file, or leave them out")
         time = snapshot.header.time if snapshot is not None else None
-        _core.write_gtp(name, catalogue._core, 0.0 if time is None else time)
+        _core.write_gtp(os.fsencode(name), catalogue._core, 0.0 if time is None else time)
         return
     if suffix not in (".hdf5", ".h5"):
         raise ValueError(f"'{name}' is to hold a catalogue; its name must end in .hdf5, .h5 or .gtp")
@@ -199,6 +204,11 @@ def write_catalogue(path: Path, catalogue: Catalogue, snapshot: Snapshot | None 
     else:
         core = snapshot._core
     parameters = {"linking_length": repr(catalogue.linking_length), "min_members": str(catalogue._core.min_members)}
-    _core.write_catalogue(name, catalogue._core, core, catalogue.box,
-                          " ".join(sys.argv) if command is None else command,
-                          "" if snapshot is None else os.path.basename(snapshot.path), parameters)
+    _core.write_catalogue(os.fsencode(name), catalogue._core, core, catalogue.box,
+                          _shown(" ".join(sys.argv) if command is None else command),
+                          "" if snapshot is None else _shown(os.path.basename(snapshot.path)), parameters)
+
+
+def _shown(text):
+    """A text that UTF-8 can hold."""
+    return os.fsencode(text).decode(errors="backslashreplace")

@@ -37,7 +37,7 @@ def fof(points: AnyArray, linking_length: float | None = None, *, b: float | Non
         The linking length in units of the mean separation (V / n)^(1/d); V is the volume of the box, or of the extent
         of the points along open axes. The usual choice for halos is 0.2.
     box : float, sequence of d floats or Box, optional
-        Periods, as for `kith.knn`.
+        Periods, as for `kith.knn`; 0 is open space, also for a snapshot that has a box.
     min_members : int, optional
         Points of smaller groups are labelled -1. 1 by default, or 20 with a catalogue.
     return_catalogue : bool
@@ -86,11 +86,11 @@ def fof(points: AnyArray, linking_length: float | None = None, *, b: float | Non
     return_catalogue = _arrays.flag(return_catalogue, "return_catalogue")
     points, box = unpacked(points, box)
     points = _arrays.as_real(points, "points")
+    _require_rows(points, velocities=velocities, masses=masses, types=types)
     min_members = _at_least_one((20 if return_catalogue else 1) if min_members is None else min_members)
     if not return_catalogue:
         labels, summary = label(points, linking_length, b, box, device, threads, progress)
         return masked(labels, summary, min_members)
-    _require_rows(points, velocities=velocities, masses=masses, types=types)
     masses = None if masses is None else _arrays.as_column(masses, "masses")
     if b is not None and masses is not None and len(masses) > 0 and masses.min() != masses.max():
         warnings.warn("the masses are unequal, but a relative linking length counts every point alike; choose one kind "

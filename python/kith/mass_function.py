@@ -52,6 +52,8 @@ def density_rms(masses, cosmology, redshift=0.0):
     masses = numpy.asarray(masses, dtype=numpy.float64)
     if not (masses > 0).all() or not numpy.isfinite(masses).all():
         raise ValueError("masses must be above 0")
+    if not -1 < redshift < math.inf:
+        raise ValueError(f"redshift is {redshift}; it must be above -1")
     radii = numpy.cbrt(3 * masses / (4 * math.pi * cosmology.mean_density))
     # Waves much shorter than the smallest sphere average out within it.
     shortest_wave = 300 / radii.min() if masses.size else 1.0

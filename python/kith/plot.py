@@ -1,4 +1,4 @@
-"""Pictures of points, groups and densities, by Matplotlib: pip install kith[plot].
+"""Pictures of points, groups and densities, by Matplotlib, which pip installs by `pip install matplotlib`.
 
 Every function draws on the Axes it is given, or on new ones, and returns them. Lengths and masses are in the units of the
 arrays; `unit` only adds the name of that of lengths.
@@ -18,7 +18,7 @@ import numpy
 try:
     import matplotlib.pyplot as pyplot
 except ModuleNotFoundError as error:
-    raise ModuleNotFoundError(f"kith.plot draws by Matplotlib, and there is no {error.name}: pip install kith[plot]",
+    raise ModuleNotFoundError(f"kith.plot draws by Matplotlib, and there is no {error.name}: pip install matplotlib",
                               name=error.name) from error
 
 from kith import _arrays, _colours, mass_function as theory

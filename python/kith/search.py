@@ -59,7 +59,8 @@ def knn(points: AnyArray, k: int, queries: AnyArray | None = None, *, box: BoxLi
         In the units and type of the points, each row ascending; infinity where there is no neighbour.
     indices : array of the same shape
         Rows of `points`; neighbours that are equally far are ordered by index; -1 where there is no neighbour. Both
-        are arrays of the library of the queries or points, in the same memory.
+        are arrays of the library of the points, in the same memory, or of that of the queries if they are arrays of
+        PyTorch, CuPy or JAX.
 
     Raises
     ------
@@ -74,7 +75,8 @@ def knn(points: AnyArray, k: int, queries: AnyArray | None = None, *, box: BoxLi
 
     Notes
     -----
-    Exact; close to O(n k) in low dimensions. Source: the jz-tree paper, sections II and III.
+    Exact; close to O(n k) in low dimensions. Other threads go on meanwhile; if one of them writes to the arrays, the
+    answer means nothing. Source: the jz-tree paper, sections II and III.
 
     Examples
     --------
@@ -89,9 +91,8 @@ def knn(points: AnyArray, k: int, queries: AnyArray | None = None, *, box: BoxLi
     points = _arrays.as_real(points, "points")
     if queries is not None:
         queries = _arrays.as_real(queries, "queries", like=_real_type(points))
-    around = points if queries is None else queries
-    rows = Rows(around.shape[0] if len(around.shape) else 0, around, _real_type(points), k, return_distances,
-                index_dtype, out)
+    rows = Rows(points if queries is None else queries, points, _real_type(points), k, return_distances, index_dtype,
+                out)
     _core.search_points(points, queries, box, rows.k, _arrays.flag(exclude_self, "exclude_self"), _radius(max_distance),
                         False, rows.distances, rows.indices, _core.device_of(points) if device is None else device,
                         threads, _arrays.progress_function(progress))
@@ -171,9 +172,7 @@ class Tree:
         """The k nearest points of every query, or of every point of the tree. As `kith.knn`."""
         if queries is not None:
             queries = _arrays.as_real(queries, "queries", like=self.dtype)
-        count, like = (len(self), self._like) if queries is None else (
-            queries.shape[0] if len(queries.shape) else 0, queries)
-        rows = Rows(count, like, self.dtype, k, return_distances, index_dtype, out)
+        rows = Rows(self if queries is None else queries, self._like, self.dtype, k, return_distances, index_dtype, out)
         _core.search_tree(self._core, queries, rows.k, _arrays.flag(exclude_self, "exclude_self"), _radius(max_distance),
                           False, rows.distances, rows.indices, threads, _arrays.progress_function(progress))
         return rows.result()
@@ -187,9 +186,14 @@ class Tree:
 
 
 class Rows:
-    """Where a search writes, and what it returns: `count` rows, of the library and in the memory of `like`."""
+    """Where a search writes, and what it returns: a row for each of what is searched around.
 
-    def __init__(self, count, like, real_type, k, return_distances, index_dtype, out):
+    Results are of the library and in the memory of that, or of the points (`like`) where that is a list or NumPy's.
+    """
+
+    def __init__(self, around, like, real_type, k, return_distances, index_dtype, out):
+        count = len(around) if isinstance(around, Tree) or len(around.shape) else 0
+        like = around if _arrays.library_of(around) in _arrays.LIBRARIES else like
         self.k = operator.index(k)
         index_dtype = _arrays.index_type(index_dtype)
         return_distances = _arrays.flag(return_distances, "return_distances")

@@ -15,7 +15,7 @@ import operator
 
 import numpy
 
-from kith import _core
+from kith import _arrays, _core
 
 __all__ = ["KDTree", "cKDTree"]
 
@@ -24,8 +24,8 @@ class cKDTree:
     """An index of n points, shape (n, m), for neighbour queries. The arguments are SciPy's.
 
     Answers depend neither on `leafsize`, which is 32 or more in truth, nor on `compact_nodes` and `balanced_tree`. The
-    tree always keeps a copy of its own; `copy_data` says whether `data` is one, too. With `boxsize`, points must lie in [0, boxsize); 0 leaves
-    an axis open. Pickles hold the points, and the tree is built again from them.
+    tree always keeps a copy of its own; `copy_data` says whether `data` is one, too. With `boxsize`, points must lie in
+    [0, boxsize); 0 or infinity leaves an axis open. Pickles hold the points, and the tree is built again from them.
     """
 
     def __init__(self, data, leafsize=16, compact_nodes=True, copy_data=False, balanced_tree=True, boxsize=None):
@@ -55,7 +55,7 @@ class cKDTree:
                 raise ValueError("Some input data are greater than the size of the periodic box.")
             if ((data < 0) & periodic).any():
                 raise ValueError("Negative input data are outside of the periodic box.")
-            periods = [*self.boxsize, *[0.0] * (self.m == 1)]
+            periods = [*numpy.where(numpy.isinf(self.boxsize), 0, self.boxsize), *[0.0] * (self.m == 1)]
             box = _core.Box(periods, [0.0] * len(periods))
         self._tree = _core.Tree(self._embedded(data), box, min(max(leafsize, 32), 2**31 - 1), None, None, None)
 
@@ -86,6 +86,7 @@ class cKDTree:
             raise NotImplementedError(f"p is {p}; kith has the Euclidean distance, p = 2")
         if eps < 0:
             raise ValueError("eps must be non-negative")
+        workers = operator.index(workers)
         if workers == 0 or workers < -1:
             raise ValueError(f"Invalid number of workers {workers}, must be -1 or > 0")
         x = numpy.asarray(x, dtype=numpy.float64)
@@ -96,8 +97,10 @@ class cKDTree:
         squeeze = False
         if k is None:
             raise ValueError("k must be an integer or a sequence of integers")
+        if numpy.ndim(k) > 1:
+            raise ValueError("k must be an integer or a sequence of integers")
         if numpy.ndim(k) == 0:
-            most = operator.index(k)
+            most = int(k) if isinstance(k, (float, numpy.floating)) and k == int(k) else operator.index(k)
             chosen = slice(None)
             squeeze = most == 1
         else:
@@ -111,7 +114,7 @@ class cKDTree:
         queries = numpy.ascontiguousarray(x.reshape(-1, self.m))
         distances = numpy.empty((len(queries), most))
         indices = numpy.empty((len(queries), most), dtype=numpy.int64)
-        bound = float(distance_upper_bound)
+        bound = _arrays.as_number(distance_upper_bound, "distance_upper_bound")
         is_bounded = bound != math.inf
         if is_bounded and not bound > 0:  # nothing is nearer than that
             distances[:] = math.inf

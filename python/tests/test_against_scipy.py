@@ -181,6 +181,9 @@ class TestTheSameCalls:
         assert (tree.data == self.points).all() and tree.leafsize == 5 and tree.boxsize.tolist() == [4, 0]
         assert tree.query([3.9, 0.0])[1] == 0
 
+    def test_whole_numbers_of_neighbours_may_be_floats(self, cKDTree):
+        assert cKDTree(self.points).query([0.9, 0.0], k=2.0)[1].tolist() == [1, 0]
+
     def test_copies_of_a_subclass_are_of_it(self, cKDTree):
         assert type(copy.copy(SUBCLASSES[cKDTree](self.points))) is SUBCLASSES[cKDTree]
 
@@ -205,10 +208,14 @@ class TestTheSameCalls:
             wrong(cKDTree)
 
 
-@pytest.mark.parametrize("k", [None, [0, 1], [-1], 0])
+@pytest.mark.parametrize("k", [None, [0, 1], [-1], 0, [[1, 2]]])
 def test_numbers_of_neighbours_that_mean_nothing(k):
     with pytest.raises(ValueError, match="k must be"):
         kith.spatial.cKDTree([[0.5, 0.5]]).query([0.0, 0.0], k)
+
+
+def test_endless_boxes_are_open():
+    assert kith.spatial.cKDTree([[0.0, 0.0], [3.0, 3.0]], boxsize=numpy.inf).query([2.9, 3.0])[1] == 1
 
 
 def test_what_kith_has_not_is_said():

@@ -232,6 +232,13 @@ def test_pytorch():
     labels = kith.fof(tensor, b=0.5, min_members=2)
     assert isinstance(labels, torch.Tensor) and labels.min() == -1
     assert isinstance(kith.Tree(tensor).query(k=2)[1], torch.Tensor)
+    for queries in ([[0.5, 0.5, 0.5]], POINTS[:3], tensor[:3]):  # results are of the points' library
+        assert isinstance(kith.knn(tensor, 2, queries)[1], torch.Tensor)
+        assert isinstance(kith.Tree(tensor).query(queries, 2)[1], torch.Tensor)
+    assert isinstance(kith.knn(POINTS, 2, tensor[:3])[1], torch.Tensor)
+    for wrong in (torch.zeros((5, 3)).to_sparse(), torch.zeros((5, 3), device="meta")):
+        with pytest.raises(TypeError, match="points is of type torch.Tensor and does not say by DLPack"):
+            kith.knn(wrong, 1)
 
 
 def test_jax():

@@ -153,6 +153,12 @@ def test_the_bar(capfd):
     assert capfd.readouterr().err.endswith("100%\n")
 
 
+def test_the_bar_where_there_is_nowhere_to_draw(monkeypatch, capfd):
+    monkeypatch.setattr(sys, "stderr", None)
+    kith.knn(MANY, 2, progress=True)
+    assert capfd.readouterr().out == ""
+
+
 def test_signals_do_not_wait_for_calls_of_many_dimensions():
     program = """
 import numpy, os, signal, threading, time, kith

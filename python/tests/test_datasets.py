@@ -155,3 +155,11 @@ found.loader.exec_module(alone)
 assert alone.uniform(10).shape == (10, 3) and not any(name.partition(".")[0] == "kith" for name in sys.modules)
 """
     subprocess.run([sys.executable, "-c", program], check=True)
+
+
+@pytest.mark.parametrize("wrong", [{"omega_matter": -1}, {"sigma8": numpy.nan}, {"hubble": 0}, {"omega_baryon": 0.5}])
+def test_universes_that_cannot_be(wrong):
+    with pytest.raises(ValueError, match=f"{next(iter(wrong))} is "):
+        datasets.Cosmology(**wrong)
+    with pytest.raises(ValueError, match="redshift is -2"):
+        kith.mass_function.press_schechter([1.0], datasets.Cosmology(), redshift=-2)

@@ -143,6 +143,8 @@ def test_boxes_with_origins_and_open_axes():
     (lambda: kith.knn(POINTS.astype(complex), 1), TypeError, "complex128"),
     (lambda: kith.knn(POINTS > 0.5, 1), TypeError, "bool"),
     (lambda: kith.knn("points", 1), TypeError, "points"),
+    (lambda: kith.knn(None, 1), TypeError, "points is of type builtins.NoneType and not all numbers"),
+    (lambda: kith.knn((x for x in POINTS), 1), TypeError, "points is of type builtins.generator"),
     (lambda: kith.knn(numpy.where(POINTS > 0.9, numpy.nan, POINTS), 1), ValueError, "NaN"),
     (lambda: kith.knn(numpy.ma.masked_greater(POINTS, 0.9), 1), ValueError, "masked"),
     (lambda: kith.knn(POINTS, 1, POINTS.astype(numpy.float64)), ValueError, "convert one of them"),

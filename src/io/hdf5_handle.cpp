@@ -35,6 +35,26 @@ std::string innermost_reason() {
     return reason;
 }
 
+// Whether a type is one of whole or real numbers and not a damaged one, which the library would crash on.
+bool is_number(hid_t type) {
+    const H5T_class_t kind = H5Tget_class(type);
+    const std::size_t bits = 8 * H5Tget_size(type);
+    const std::size_t used = H5Tget_precision(type);
+    bool sound = (kind == H5T_INTEGER || kind == H5T_FLOAT) && used > 0 && used <= bits;
+    if (sound && kind == H5T_FLOAT) {
+        std::size_t sign = 0;
+        std::size_t exponent = 0;
+        std::size_t exponent_bits = 0;
+        std::size_t mantissa = 0;
+        std::size_t mantissa_bits = 0;
+        sound = H5Tget_fields(type, &sign, &exponent, &exponent_bits, &mantissa, &mantissa_bits) >= 0 && sign < bits &&
+                exponent_bits > 0 && exponent_bits <= bits && exponent <= bits - exponent_bits && mantissa_bits > 0 &&
+                mantissa_bits <= bits && mantissa <= bits - mantissa_bits;
+    }
+    H5Eclear2(H5E_DEFAULT);
+    return sound;
+}
+
 } // namespace
 
 Session::Session() : lock_(library_lock()) {
@@ -91,7 +111,7 @@ Dataset open_dataset(hid_t file, const std::string& name, std::string_view file_
     dataset.type = H5Tget_class(type.get());
     dataset.item_bytes = H5Tget_size(type.get());
     dataset.is_signed = dataset.type == H5T_INTEGER && H5Tget_sign(type.get()) == H5T_SGN_2;
-    if (dataset.type != H5T_FLOAT && dataset.type != H5T_INTEGER) {
+    if (!is_number(type.get())) {
         throw Error(ErrorKind::file, message(file_name, ": dataset ", name, " holds no numbers"));
     }
 
@@ -132,10 +152,9 @@ std::optional<std::vector<double>> numbers(hid_t object, const char* name) {
     const Attribute attribute(H5Aopen(object, name, H5P_DEFAULT));
     const Type type(H5Aget_type(attribute.get()));
     const Space space(H5Aget_space(attribute.get()));
-    const H5T_class_t kind = H5Tget_class(type.get());
     const hssize_t count = H5Sget_simple_extent_npoints(space.get());
     constexpr hssize_t most = 1024; // no header attribute is longer; a larger one is not what it claims to be
-    if ((kind != H5T_FLOAT && kind != H5T_INTEGER) || count < 1 || count > most) {
+    if (!is_number(type.get()) || count < 1 || count > most) {
         H5Eclear2(H5E_DEFAULT);
         return std::nullopt;
     }

@@ -91,13 +91,27 @@ bool holds_numbers(string_view row, const TableLayout& table) {
     return numbers && width == table.width;
 }
 
-// The table whose first row is `row`, if it can be one with these names.
-std::optional<TableLayout> table_from(string_view row, std::vector<std::string> names) {
+bool has_number(string_view line) {
+    bool has = false;
+    for_each_field(line, separator_of(line), [&](int, string_view field) {
+        double value = 0;
+        has = has || parse_number(field, value);
+    });
+    return has;
+}
+
+TableLayout layout_of(string_view row, std::vector<std::string> names) {
     TableLayout table;
     table.separator = separator_of(row);
     table.width = for_each_field(row, table.separator, [](int, string_view) {});
     table.names = std::move(names);
     choose_columns(table);
+    return table;
+}
+
+// The table whose first row is `row`, if it can be one with these names.
+std::optional<TableLayout> table_from(string_view row, std::vector<std::string> names) {
+    const TableLayout table = layout_of(row, std::move(names));
     return table.width >= 2 && holds_numbers(row, table) ? std::optional(table) : std::nullopt;
 }
 
@@ -111,6 +125,7 @@ bool is_left_out(string_view line) {
 std::optional<TableLayout> find_table(string_view text, bool whole) {
     std::vector<std::string> commented; // the last comment, as names
     std::optional<std::vector<std::string>> names;
+    std::optional<TableLayout> unnamed; // of the line of names if there are numbers among them: a row that is damaged
     std::int64_t number = 0;
     for (std::size_t begin = text.starts_with(byte_order_mark) ? byte_order_mark.size() : 0; begin < text.size();) {
         const std::size_t end = text.find('\n', begin);
@@ -134,6 +149,9 @@ std::optional<TableLayout> find_table(string_view text, bool whole) {
         if (table && told && static_cast<int>(names->size()) != table->width) {
             return std::nullopt;
         }
+        if (table && unnamed) {
+            return unnamed; // its reader says which value is no number
+        }
         if (table) {
             table->offset = static_cast<std::int64_t>(offset);
             table->line = number;
@@ -143,6 +161,11 @@ std::optional<TableLayout> find_table(string_view text, bool whole) {
             return std::nullopt;
         }
         names = names_in(line);
+        if (has_number(line)) {
+            unnamed = layout_of(line, {});
+            unnamed->offset = static_cast<std::int64_t>(offset);
+            unnamed->line = number;
+        }
     }
     return std::nullopt;
 }

@@ -41,8 +41,8 @@ void check(const DeviceStatus& status) {
     case Refusal::queries_too_far:
         throw Error(ErrorKind::invalid_points,
                     message("queries: point ", status.point, " has ", status.value, " as coordinate ", status.axis,
-                            ", so far from the points that its squared distances cannot be represented; "
-                            "use float64 or remove it"));
+                            ", so far from the points that its squared distances cannot be represented "
+                            "(docs/semantics.md, Numbers); remove it, or use float64 if this is float32"));
     case Refusal::no_volume:
         throw Error(ErrorKind::invalid_argument,
                     "the volume for a relative linking length is zero: the points have no extent on an open axis; "

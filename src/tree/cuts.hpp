@@ -86,8 +86,8 @@ private:
         }
         const T* x = points_.axis(cell.top.axis);
         const T boundary = second_half(x[cell.begin], x[cell.end - 1], cell.top.exponent);
-        std::int64_t before = cell.begin; // the last point known to lie before the boundary
-        for (std::int64_t size = cell.size(); size > 1;) {
+        std::int64_t before = cell.begin; // the last point known to lie before the boundary; the cell's last does not
+        for (std::int64_t size = cell.size() - 1; size > 1;) {
             const std::int64_t half = size / 2;
             before += x[before + half] < boundary ? half : 0;
             size -= half;
@@ -101,17 +101,25 @@ private:
     };
 
     /// The cuts of all wanted cells within [begin, end) that lie in wanted cells only.
-    void descend(std::int64_t begin, std::int64_t end, const Wanted& wanted, Cuts& cuts) const {
+    ///
+    /// Points are out of order if another thread changed the caller's while they were loaded. A cell may then seem as
+    /// large as the one that it is part of; it is split by position, so that every descent ends, and leaves are as small
+    /// as they must be.
+    void descend(std::int64_t begin, std::int64_t end, const Wanted& wanted, Cuts& cuts,
+                 int level_around = std::numeric_limits<int>::max()) const {
         if (end - begin <= wanted.larger_than) {
             return;
         }
-        const Cell cell{begin, end, parting<T, D>(point(begin), point(end - 1), sign_exponent_)};
+        Cell cell{begin, end, parting<T, D>(point(begin), point(end - 1), sign_exponent_)};
+        if (cell.top.level(D) >= level_around) {
+            cell.top.exponent = coincident;
+        }
         const int level = cell.top.level(D);
         if (level > wanted.above_level) {
             const std::int64_t middle = second_half_of(cell);
-            descend(begin, middle, wanted, cuts);
+            descend(begin, middle, wanted, cuts, level);
             cuts.push_back({static_cast<std::int32_t>(middle), static_cast<std::int32_t>(cell.size()), level});
-            descend(middle, end, wanted, cuts);
+            descend(middle, end, wanted, cuts, level);
         }
     }
 

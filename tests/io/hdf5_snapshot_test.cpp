@@ -309,6 +309,29 @@ TEST_F(Hdf5Snapshot, WhatIsNoSnapshotIsRefused) {
     refused(ErrorKind::file, {"PartType1", "group"});
 }
 
+// The library itself crashes on numbers of no bits.
+TEST_F(Hdf5Snapshot, DamagedTypesAreRefused) {
+    const auto damage = [&](std::string_view type) { // its last byte but one: how many bits are used
+        std::string bytes = read_bytes(path());
+        ASSERT_NE(bytes.find(type), std::string::npos);
+        for (std::size_t at = bytes.find(type); at != std::string::npos; at = bytes.find(type, at + 1)) {
+            bytes[at + type.size() - 2] = 0;
+        }
+        write_bytes(path(), bytes);
+    };
+    Hdf5Maker(path()).group("PartType1").dataset("PartType1/Coordinates", ramp(6), 3);
+    damage(std::string_view("\x04\0\0\0\0\0\x20\0", 8));
+    refused(ErrorKind::file, {"PartType1/Coordinates"});
+    Hdf5Maker(path())
+        .group("Header")
+        .attribute<std::int32_t>("Header", "NumPart_Total", {0, 2, 0, 0, 0, 0})
+        .attribute<double>("Header", "BoxSize", {1})
+        .group("PartType1")
+        .dataset("PartType1/Coordinates", ramp(6), 3);
+    damage(std::string_view("\x10\x08\0\0\x04\0\0\0\0\0\x20\0", 12));
+    EXPECT_EQ(read().positions.rows(), 2);
+}
+
 TEST_F(Hdf5Snapshot, ColumnsOfTheWrongLengthAreRefused) {
     Hdf5Maker(path())
         .group("PartType1")

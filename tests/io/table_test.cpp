@@ -113,6 +113,13 @@ TEST_F(Table, WhatIsWrongIsNamedByLineAndColumn) {
     refused("1 2\n" + std::string(3 << 20, '1') + "\n", {"line 2, which begins at byte 4, is longer than"});
 }
 
+TEST_F(Table, AFirstRowWithNumbersIsNoLineOfNames) {
+    refused("1,2,NA\n4,5,6\n7,8,9\n", {"line 1, column 3", "'NA' is no number"});
+    refused("\n# by hand\n1e400 2\n3 4\n", {"line 3, column 1", "'1e400' is no number"});
+    refused("0x10 2 3\n4 5 6\n", {"line 1, column 1", "'0x10'"});
+    EXPECT_EQ(read("a,b\n1,2\n").header.warnings.size(), 1U);
+}
+
 TEST_F(Table, WhatIsNoTableIsRefused) {
     for (const char* content : {"hello\nworld\n", "1\n2\n3\n", "1;2;3\n", "x,y,z\n", "x,y,z\nu,v,w\n", "x,y\n1,2,3\n",
                                 "# only comments\n", "\n\n", "a b c\nd e f\n1 2 3\n", "v 1 2 3\nv 1 2 3\n"}) {

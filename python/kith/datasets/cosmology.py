@@ -37,6 +37,11 @@ class Cosmology:
     """
 
     def __init__(self, *, omega_matter=0.3111, omega_baryon=0.0490, hubble=0.6766, spectral_index=0.9665, sigma8=0.8102):
+        for name, value in (("omega_matter", omega_matter), ("hubble", hubble), ("sigma8", sigma8)):
+            if not 0 < value < numpy.inf:
+                raise ValueError(f"{name} is {value}; it must be above 0")
+        if not 0 <= omega_baryon <= omega_matter:
+            raise ValueError(f"omega_baryon is {omega_baryon}; it must be from 0 to omega_matter, {omega_matter}")
         self.omega_matter = omega_matter
         self.omega_baryon = omega_baryon
         self.hubble = hubble
