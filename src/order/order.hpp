@@ -171,15 +171,22 @@ private:
             });
     }
 
+    // The ends of a cell have different keys. If all keys are equal nevertheless, another thread has
+    // put the caller's points beyond the bounds that were found for them; no order is asked for then, only an end.
+    template <class Source>
+    void put_as_they_are(const Source& source, std::int64_t size, std::int64_t begin) {
+        const Places places(sorted_, begin);
+        for (std::int64_t i = 0; i < size; ++i) {
+            places.put(source(i), i);
+        }
+    }
+
     /// Sorts the points of a cell, which the source gives by ascending index, into the places from `begin` on.
     template <class Source>
     void sort_cell(const Source& source, std::int64_t size, std::int64_t begin, const Extent& cell) {
         const Parting top = parting<T, D>(cell.lower, cell.upper, sign_exponent_);
         if (top.exponent == coincident) {
-            const Places places(sorted_, begin);
-            for (std::int64_t i = 0; i < size; ++i) {
-                places.put(source(i), i);
-            }
+            put_as_they_are(source, size, begin);
         } else if (size <= cached_size) {
             sort_cached(source, size, begin, CachedKey(top.exponent, sign_exponent_));
         } else {
@@ -231,9 +238,12 @@ private:
         parallel_for(0, parts, std::max<std::int64_t>(1, parts / 256), [&](std::int64_t first, std::int64_t last) {
             for (std::int64_t part = first; part < last; ++part) {
                 const std::int64_t start = part == 0 ? 0 : ends[part - 1];
-                if (ends[part] > start) {
-                    const FromRecords points{records.data() + start};
-                    sort_cell(points, ends[part] - start, begin + start, extent(points, ends[part] - start));
+                const std::int64_t part_size = ends[part] - start;
+                const FromRecords points{records.data() + start};
+                if (part_size == size) { // see put_as_they_are
+                    put_as_they_are(points, size, begin);
+                } else if (part_size > 0) {
+                    sort_cell(points, part_size, begin + start, extent(points, part_size));
                 }
             }
         });
@@ -272,8 +282,10 @@ private:
                 before = words[i];
             }
         }
-        for (const Run& run : runs) { // the thread's scratch is free by now
-            finish_run(run.begin, run.end);
+        for (const Run& run : runs) {         // the thread's scratch is free by now
+            if (run.end - run.begin < size) { // see put_as_they_are
+                finish_run(run.begin, run.end);
+            }
         }
     }
 
