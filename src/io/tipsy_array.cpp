@@ -76,13 +76,14 @@ TextValues<Number> read_text(const InputFile& file) {
                              " bytes, cannot hold"));
     }
     TextValues<Number> text{allocate<Number>(count, 1, "values"), count};
-    const auto fill_from = [&](std::int64_t first) {
-        std::generate(text.values.begin() + first, text.values.end(), [&] { return numbers.next<Number>("a value"); });
+    const auto fill_from = [&](std::int64_t first, const std::string& what) {
+        std::generate(text.values.begin() + first, text.values.end(), [&] { return numbers.next<Number>(what); });
     };
-    fill_from(0);
+    fill_from(0, "a value");
     if (count > 0 && !numbers.at_end()) {
         text.values.resize(3 * static_cast<std::size_t>(count));
-        fill_from(count);
+        fill_from(count, message("a component (there are more values than the ", count,
+                                 " announced, so they are taken for vectors of three)"));
     }
     if (!numbers.at_end()) {
         refuse(file, message("the array announces ", count, " values or vectors of three, but there are more numbers"));

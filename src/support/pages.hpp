@@ -18,7 +18,7 @@ inline void wish_for_large_pages([[maybe_unused]] void* memory, [[maybe_unused]]
     const std::uintptr_t first = (begin + (large_page - 1)) / large_page * large_page;
     const std::uintptr_t end = (begin + static_cast<std::uintptr_t>(bytes)) / large_page * large_page;
     if (first < end) {
-        (void)madvise(reinterpret_cast<void*>(first), end - first, MADV_HUGEPAGE);
+        (void)madvise(static_cast<char*>(memory) + (first - begin), end - first, MADV_HUGEPAGE);
     }
 #endif
 }

@@ -55,7 +55,7 @@ TEST_F(TipsyArray, RealsAndVectors) {
 TEST_F(TipsyArray, WhatDoesNotFitItsCountIsRefused) {
     refused("", {"too short", "ends at byte 0"});
     refused("3\n1\n2\n", {"too short", "a value"});
-    refused("2\n1\n2\n3\n", {"too short", "a value"});
+    refused("2\n1\n2\n3\n", {"too short", "a component (there are more values than the 2 announced"});
     refused("1\n1\n2\n3\n4\n", {"1 values or vectors of three", "more numbers"});
     refused("1\n1\n2\n3\n", {"vectors of three"});
     refused("2\n1\n2.5\n", {"line 3", "'2.5'"});
