@@ -12,6 +12,7 @@
 
 #include "support/host_device.hpp"
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstdint>
@@ -73,13 +74,13 @@ template <Coordinate T>
 T second_half(T first, T last, int exponent) noexcept {
     using Bits = FloatBits<T>;
     using Word = typename Bits::Word;
-    const auto cleared = [exponent](Word magnitude) { // of the bits below
-        return magnitude & ~((Word{1} << (exponent - Bits::unit_exponent(magnitude))) - 1);
-    };
-    if (!Bits::negative(last)) {
-        return Bits::negative(first) ? T(0) : std::bit_cast<T>(cleared(Bits::magnitude(last)));
+    if (Bits::negative(first) != Bits::negative(last)) {
+        return T(0);
     }
-    return std::bit_cast<T>((cleared(Bits::magnitude(first)) - 1) | Bits::sign_bit); // one closer to zero
+    // The one on the far side of the bit, without the bits below.
+    const Word larger = std::max(Bits::magnitude(first), Bits::magnitude(last));
+    const Word boundary = larger & ~((Word{1} << (exponent - Bits::unit_exponent(larger))) - 1);
+    return std::bit_cast<T>(Bits::negative(last) ? (boundary - 1) | Bits::sign_bit : boundary); // one closer to zero
 }
 
 /// Where two points part on the curve.
