@@ -133,11 +133,9 @@ void bind_files(nb::module_& module) {
         module, "SnapshotHeader",
         "What a file says of itself.\n\n"
         "`format` is a text, `counts` the numbers of particles of types 0 to 6, `has_types` whether it tells types\n"
-        "apart. `dimension` and `is_float64` are those of positions. `box_size` has a period for each axis (0: open) "
-        "or\n"
-        "is None; `invalid_box` is a text if what the file says of the box has no meaning. `time`, `redshift` and\n"
-        "`parameters` (other numbers by name) are as in the file, `warnings` texts, `files` the names of all its "
-        "files.")
+        "apart. `dimension` and `is_float64` are those of positions. `box_size` has a period for each axis (0: open)\n"
+        "or is None; `invalid_box` is a text if what the file says of the box has no meaning. `time`, `redshift` and\n"
+        "`parameters` (other numbers by name) are as in the file, `warnings` texts, `files` the names of all files.")
         .def_prop_ro("format", [](const SnapshotHeader& header) { return text_of(header.format); })
         .def_ro("counts", &SnapshotHeader::counts)
         .def_ro("has_types", &SnapshotHeader::has_types)

@@ -50,8 +50,8 @@ def knn(points: AnyArray, k: int, queries: AnyArray | None = None, *, box: BoxLi
         and apart from each other, the points and the queries.
     progress : bool or callable
         True draws a bar on the standard error. A function is called now and then with the name of the stage and the
-        fraction that is done; if it returns False (no other answer has a meaning) before the end, `kith.Cancelled` is raised, and memory in `out`
-        holds anything.
+        fraction that is done; if it returns False before the end (no other answer has a meaning), `kith.Cancelled` is
+        raised, and memory in `out` holds anything.
 
     Returns
     -------

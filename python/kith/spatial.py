@@ -95,12 +95,10 @@ class cKDTree:
         if not numpy.isfinite(x).all():
             raise ValueError("'x' must be finite, check for nan or inf values")
         squeeze = False
-        if k is None:
-            raise ValueError("k must be an integer or a sequence of integers")
-        if numpy.ndim(k) > 1:
+        if k is None or numpy.ndim(k) > 1:
             raise ValueError("k must be an integer or a sequence of integers")
         if numpy.ndim(k) == 0:
-            most = int(k) if isinstance(k, (float, numpy.floating)) and k == int(k) else operator.index(k)
+            most = operator.index(int(k) if isinstance(k, (float, numpy.floating)) and float(k).is_integer() else k)
             chosen = slice(None)
             squeeze = most == 1
         else:

@@ -171,8 +171,8 @@ private:
             });
     }
 
-    // The ends of a cell have different keys. If all keys are equal nevertheless, another thread has
-    // put the caller's points beyond the bounds that were found for them; no order is asked for then, only an end.
+    // The ends of a cell have different keys. If all keys are equal nevertheless, another thread has put the caller's
+    // points beyond the bounds that were found for them; no order is asked for then, only an end.
     template <class Source>
     void put_as_they_are(const Source& source, std::int64_t size, std::int64_t begin) {
         const Places places(sorted_, begin);
