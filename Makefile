@@ -13,15 +13,17 @@ BUILD = cmake --build --parallel $(JOBS) --preset
 TEST = ctest --parallel $(JOBS) --preset
 
 .DEFAULT_GOAL := build
-.PHONY: help dependencies python-environment build demo test tested docs documentation asan tsan format lint bench \
-    install clean
+.PHONY: help dependencies python-environment build demo test check nightly docs documentation asan tsan cuda full format \
+    lint bench install clean
 
 help:
 	@echo "make build                 the program: $(KITH)"
 	@echo "make demo                  simulate a small universe and find its halos: kith-demo/"
-	@echo "make test                  all tests, also under the sanitizers"
+	@echo "make test                  all tests, in the build that developers use"
+	@echo "make check                 the same code in other builds: sanitizers, clang, shared, CUDA; and the documentation"
+	@echo "make nightly               every dimension and instruction set, the wheel: an hour"
 	@echo "make docs                  the documentation: build/docs/index.html"
-	@echo "make asan, make tsan       the tests under one sanitizer"
+	@echo "make asan, tsan, cuda      one part of make check"
 	@echo "make lint                  layout (clang-format) and habits (clang-tidy) of the code"
 	@echo "make bench SUITE=must      kith beside its peers: quick (minutes), must (an hour), full (hours)"
 	@echo "make install PREFIX=/path  program, library, headers, CMake package (default /usr/local)"
@@ -32,9 +34,8 @@ ifneq ($(DEPENDENCIES),no)
 	@scripts/install-dependencies.sh $(DEPENDENCIES_FOR)
 endif
 
-test: DEPENDENCIES_FOR = --for-checks
-test docs: PYTHON_ENVIRONMENT_FOR = docs
-lint: DEPENDENCIES_FOR = --for-checks
+test check nightly asan tsan cuda lint: DEPENDENCIES_FOR = --for-checks
+check docs: PYTHON_ENVIRONMENT_FOR = docs
 bench: DEPENDENCIES_FOR = --for-benchmarks
 
 build: dependencies
@@ -44,22 +45,31 @@ build: dependencies
 demo: build
 	bench/demo.sh $(KITH) kith-demo
 
-# Warnings are errors in the first build only: what sanitizers add to the code makes GCC warn of what is not there. They
-# come last: they are slow, and what the plain tests find is easier to read. The package tests look at installing, which
-# no sanitizer changes.
+# What developers wait for: one build (CMakePresets.json, dev) and every test.
 test: dependencies python-environment
-	$(MAKE) DEPENDENCIES=no format tested docs asan tsan
-	@echo "all tests passed"
-
-tested: python-environment
+	$(MAKE) DEPENDENCIES=no format
 	$(CONFIGURE_DEV)
 	$(BUILD) dev
-	$(TEST) dev
+	$(TEST) dev --label-exclude package
 	$(PYTHON) bench/cosmic_box.py --check
 	$(PYTHON) bench/compare.py --programs build/dev/bin --output build/dev/bench/neighbors.json \
 	    --points clustered -n 3000 -d 2,3 -k 8 --peers nanoflann --repetitions 1
 	$(PYTHON) bench/compare.py --programs build/dev/bin --output build/dev/bench/groups.json \
 	    --points clustered -n 3000 -b 0.2 --periodic --peers none --repetitions 1
+	@echo "all tests passed"
+
+# Other builds of the same code, after make test: what that finds is easier to read.
+check: dependencies python-environment
+	$(CONFIGURE_DEV)
+	$(BUILD) dev
+	$(TEST) dev --label-regex package
+	$(MAKE) DEPENDENCIES=no docs asan tsan cuda
+	@echo "all checks passed"
+
+nightly: dependencies python-environment
+	$(MAKE) DEPENDENCIES=no test check full
+	scripts/build-wheel.sh
+	@echo "all nightly checks passed"
 
 # What the Python package is built, tested and documented with.
 PYTHON_ENVIRONMENT := build/python-environment
@@ -82,20 +92,44 @@ documentation:
 	    -W --keep-going --quiet --fresh-env --jobs 2 -b html -d build/docs-work docs build/docs
 	@echo "build/docs/index.html"
 
+# The sanitizers' builds are other builds in other ways, too. That of the address and undefined-behavior sanitizers is
+# clang's, where clang and its runtime are found; its warnings are errors. It has every dimension. GCC's warnings are not
+# errors there: what sanitizers add to the code makes it warn of what is not there.
+CLANG = $(shell for each in clang++ clang++-14; do echo 'int main() { return 0; }' | \
+    $$each -x c++ -fsanitize=address,undefined -o /dev/null - 2>/dev/null && echo $$each && break; done)
 asan: dependencies
-	cmake --preset asan
+	@test -n "$(CLANG)" || echo "make asan: clang++ or its sanitizers are missing; GCC TAKES ITS PLACE" >&2
+	cmake --preset asan $(if $(CLANG),-DCMAKE_CXX_COMPILER=$(CLANG) -DKITH_WERROR=ON)
 	$(BUILD) asan
 	$(TEST) asan --label-exclude package
 
-# The rooms whose code runs on several threads, in three dimensions alone: threads meet in the same places in all.
-TSAN_ROOMS := order tree knn fof catalogue
+# The thread sanitizer's is the shared libraries', in three dimensions with every instruction set, and has the modules
+# whose code runs on several threads: threads meet in the same places in all dimensions.
+TSAN_MODULES := order tree knn fof catalogue simd
 empty :=
 space := $(empty) $(empty)
 tsan: dependencies
-	cmake --preset tsan -DKITH_DIMS=3
-	$(BUILD) tsan --target $(TSAN_ROOMS:%=test_%)
+	cmake --preset tsan
+	$(BUILD) tsan --target kith_cli $(TSAN_MODULES:%=test_%)
 	TSAN_OPTIONS="suppressions=$(CURDIR)/scripts/thread_sanitizer.supp" $(TEST) tsan \
-		--label-regex '^($(subst $(space),|,$(TSAN_ROOMS)))$$'
+		--label-regex '^($(subst $(space),|,$(TSAN_MODULES)))$$'
+
+# Compiles everything for GPUs; its tests are skipped where there is none.
+cuda: dependencies
+	@if command -v nvcc >/dev/null; then $(MAKE) DEPENDENCIES=no cuda-build; \
+	    else echo "make cuda: nvcc is missing; THE CODE FOR GPUS IS NOT COMPILED" >&2; fi
+
+.PHONY: cuda-build
+cuda-build:
+	cmake --preset cuda
+	$(BUILD) cuda --target test_cuda bench_gpu gpu
+	$(TEST) cuda --label-regex gpu
+
+# Every dimension and instruction set, as users build it, and for GPUs where nvcc is found.
+full: dependencies
+	cmake --preset full
+	$(BUILD) full
+	$(TEST) full --label-exclude package
 
 format:
 	scripts/check-format.sh

@@ -26,6 +26,16 @@ if(KITH_WERROR)
         "$<$<COMPILE_LANGUAGE:CUDA>:--Werror=all-warnings;-Xcompiler=-Wall,-Wextra,-Werror>")
 endif()
 
+# Clang has no macro that says so; GCC's name serves.
+if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
+    foreach(sanitizer address thread)
+        if(CMAKE_CXX_FLAGS MATCHES "-fsanitize=[a-z,]*${sanitizer}")
+            string(TOUPPER ${sanitizer} macro)
+            target_compile_definitions(kith_options INTERFACE __SANITIZE_${macro}__)
+        endif()
+    endforeach()
+endif()
+
 function(kith_compile target)
     target_link_libraries(${target} PRIVATE $<BUILD_INTERFACE:kith_options>)
     set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE ON LINKER_LANGUAGE CXX)
@@ -37,9 +47,31 @@ endfunction()
 
 # Instruction sets that Highway compiles and chooses from at run time: those with a true fused multiply-add. On x86-64
 # these are AVX2 (bit 9) and AVX-512 (bit 8), on Arm NEON; everything else takes the scalar fallback, which uses
-# std::fma. The bits are Highway's.
-set(kith_simd_definitions HWY_DISABLED_TARGETS=0xF007CFF HWY_BROKEN_EMU128=1)
-option(KITH_AVX512 "Compile the AVX-512 kernels as well; off saves a third of the build time" ON)
-if(NOT KITH_AVX512)
-    set(kith_simd_definitions HWY_DISABLED_TARGETS=0xF007DFF HWY_BROKEN_EMU128=1)
+# std::fma. The bits are Highway's. NATIVE compiles AVX2 alone where this machine has it: a third of the time to compile,
+# for development; what it builds runs on such machines only.
+set(KITH_SIMD ALL CACHE STRING "Instruction sets to compile kernels for (ALL, NO_AVX512, NATIVE)")
+set_property(CACHE KITH_SIMD PROPERTY STRINGS ALL NO_AVX512 NATIVE)
+set(kith_simd_definitions HWY_BROKEN_EMU128=1)
+set(kith_simd_options)
+if(KITH_SIMD STREQUAL "ALL")
+    list(APPEND kith_simd_definitions HWY_DISABLED_TARGETS=0xF007CFF)
+elseif(KITH_SIMD STREQUAL "NO_AVX512" OR KITH_SIMD STREQUAL "NATIVE")
+    list(APPEND kith_simd_definitions HWY_DISABLED_TARGETS=0xF007DFF)
+else()
+    message(FATAL_ERROR "KITH_SIMD is '${KITH_SIMD}'; it must be ALL, NO_AVX512 or NATIVE")
 endif()
+if(KITH_SIMD STREQUAL "NATIVE")
+    include(CheckCXXSourceRuns)
+    check_cxx_source_runs("int main() { return __builtin_cpu_supports(\"avx2\") && __builtin_cpu_supports(\"fma\") ? 0 : 1; }"
+        kith_machine_has_avx2)
+    if(kith_machine_has_avx2)
+        list(APPEND kith_simd_definitions HWY_COMPILE_ONLY_STATIC)
+        set(kith_simd_options -mavx2 -mfma -mbmi -mbmi2 -mf16c -maes -mpclmul)
+    endif()
+endif()
+
+# Compiles all of a target for the chosen instruction sets.
+function(kith_use_simd target)
+    target_compile_definitions(${target} PRIVATE ${kith_simd_definitions})
+    target_compile_options(${target} PRIVATE "$<$<COMPILE_LANGUAGE:CXX>:${kith_simd_options}>")
+endfunction()

@@ -9,7 +9,7 @@ work=$3
 rm -rf "$work"
 "$python" -m venv "$work/environment"
 "$work/environment/bin/pip" install --quiet --disable-pip-version-check "$source" pytest \
-    --config-settings=cmake.define.KITH_DIMS="2;3" --config-settings=cmake.define.KITH_AVX512=OFF \
+    --config-settings=cmake.define.KITH_DIMS="2;3" --config-settings=cmake.define.KITH_SIMD=NO_AVX512 \
     --config-settings=cmake.define.KITH_CUDA=OFF
 cd "$work" # not the source, whose folders would be imported
 export PYTHONDONTWRITEBYTECODE=1

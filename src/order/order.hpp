@@ -304,13 +304,28 @@ private:
             sort_cell(FromRecords{run.data()}, size, begin, cell);
             return;
         }
-        std::sort(run.begin(), run.end(), [this](const Record& p, const Record& q) {
-            const Parting at = parting<T, D>(p.x, q.x, sign_exponent_);
-            return at.exponent == coincident ? p.index < q.index : p.x[at.axis] < q.x[at.axis];
-        });
+        sort_by_comparison(run);
         const Places places(sorted_, begin);
         for (std::int64_t i = 0; i < size; ++i) {
             places.put(run[i], i);
+        }
+    }
+
+    [[nodiscard]] bool is_before(const Record& p, const Record& q) const {
+        const Parting at = parting<T, D>(p.x, q.x, sign_exponent_);
+        return at.exponent == coincident ? p.index < q.index : p.x[at.axis] < q.x[at.axis];
+    }
+
+    // By insertion: runs are short, std::sort would be the largest code of the library, and this one ends in some order
+    // even if another thread changes the points meanwhile.
+    void sort_by_comparison(std::vector<Record>& run) const {
+        for (std::size_t i = 1; i < run.size(); ++i) {
+            const Record moved = run[i];
+            std::size_t place = i;
+            for (; place > 0 && is_before(moved, run[place - 1]); --place) {
+                run[place] = run[place - 1];
+            }
+            run[place] = moved;
         }
     }
 

@@ -1,5 +1,5 @@
-// Groups and their catalogue on a GPU against the CPU's, bit for bit: every point set, type and box, points, labels and
-// columns on either side.
+// Groups of very many points and their catalogue on a GPU against the CPU's, bit for bit, columns on either side. The suite
+// of all searches runs there as well (fof/conformance_test.cpp).
 #include "cuda/gpu.hpp"
 
 #include <kith/catalogue.hpp>
@@ -15,46 +15,6 @@
 
 namespace kith::test {
 namespace {
-
-void expect_same(const FofSummary& found, const FofResult& expected) {
-    EXPECT_EQ(found.groups, static_cast<std::int64_t>(expected.sizes.size()));
-    EXPECT_TRUE(std::equal(found.sizes.begin(), found.sizes.end(), expected.sizes.begin()));
-    EXPECT_EQ(found.linking_length, expected.linking_length);
-}
-
-template <class T>
-void expect_same_groups(const PointSet<T>& set, const Box& box) {
-    const OnGpu<T> there(set.coordinates);
-    const double separation = set.extent() / std::max(1.0, std::cbrt(static_cast<double>(set.count())));
-    for (const double share : {0.0, 0.05, 0.2, 1.0, 4.0, 100.0}) {
-        const auto length = LinkingLength::absolute(static_cast<double>(static_cast<T>(share * separation)));
-        const FofResult expected = fof(set.view(), length, box);
-        for (const Engine engine : {Engine::tree, Engine::brute_force}) {
-            SCOPED_TRACE(name_of(engine) + ", linking length " + std::to_string(share) + " separations");
-            const FofResult on_host = fof(set.view(), length, box, {engine}, cuda());
-            EXPECT_EQ(on_host.labels, expected.labels);
-            EXPECT_EQ(on_host.sizes, expected.sizes);
-            const OnGpu<std::int32_t> labels(expected.labels.size());
-            expect_same(fof_into(labels.span(), there.points(set.dimension), length, box, {engine}, cuda()), expected);
-            EXPECT_EQ(labels.on_host(), expected.labels);
-        }
-    }
-}
-
-class CudaFof : public testing::TestWithParam<Case> {};
-
-TEST_P(CudaFof, EqualsTheCpu) {
-    KITH_NEEDS_GPU();
-    with_type(GetParam().dtype, [&]<class T>(T) {
-        const PointSet<T> set = point_set<T>(GetParam().set, GetParam().dimension);
-        for (const NamedBox& named : set.boxes) {
-            SCOPED_TRACE(named.name);
-            expect_same_groups<T>(set, named.box);
-        }
-    });
-}
-
-INSTANTIATE_TEST_SUITE_P(EveryCase, CudaFof, testing::ValuesIn(every_case()), case_name);
 
 using CudaGroups = NeedsDimension<3>;
 

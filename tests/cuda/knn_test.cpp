@@ -1,4 +1,5 @@
-// Neighbours on a GPU against the CPU's, bit for bit: every point set, type and box, points and rows on either side.
+// Neighbors of very many points on a GPU against the CPU's, bit for bit, and visitors. The suite of all searches runs
+// there as well (knn/conformance_test.cpp).
 #include "cuda/gpu.hpp"
 
 #include <kith/knn.hpp>
@@ -12,65 +13,6 @@
 
 namespace kith::test {
 namespace {
-
-template <class T>
-oracle::Rows<T> rows_on_host(const KnnResult& result) {
-    if (result.device().kind == DeviceKind::cpu) {
-        return rows_of<T>(result);
-    }
-    const std::vector<std::int32_t> indices = copied_to_host(result.indices().data(), result.indices().size());
-    return {{indices.begin(), indices.end()},
-            copied_to_host(result.template distances<T>().data(), result.template distances<T>().size())};
-}
-
-template <class T>
-void expect_same_searches(const PointSet<T>& set, const Box& box) {
-    const std::vector<T> queries = queries_for(set, box, 300);
-    const PointsView queries_view(queries, set.dimension);
-    const OnGpu<T> points_there(set.coordinates);
-    const OnGpu<T> queries_there(queries);
-    for (const Engine engine : {Engine::tree, Engine::brute_force}) {
-        for (const std::int64_t k : {1, 8, 16, 33, 64, 100}) {
-            SCOPED_TRACE("k " + std::to_string(k) + ", " + name_of(engine));
-            KnnOptions options;
-            options.engine = engine;
-            options.exclude_self = k == 8;
-            options.squared = k == 33;
-            const oracle::Rows<T> self = rows_of<T>(knn(set.view(), k, box, options));
-            EXPECT_TRUE(same_rows<T>(rows_on_host<T>(knn(set.view(), k, box, options, cuda())), self, k));
-            const KnnResult there = knn(points_there.points(set.dimension), k, box, options, cuda());
-            EXPECT_EQ(there.device(), (Device{DeviceKind::cuda, 0}));
-            EXPECT_TRUE(same_rows<T>(rows_on_host<T>(there), self, k));
-
-            options.exclude_self = false;
-            options.max_distance = k == 16 && !self.distances.empty()
-                                       ? static_cast<double>(self.distances[self.distances.size() / 2])
-                                       : options.max_distance;
-            const oracle::Rows<T> separate = rows_of<T>(knn(set.view(), queries_view, k, box, options));
-            EXPECT_TRUE(same_rows<T>(
-                rows_on_host<T>(knn(points_there.points(set.dimension), queries_view, k, box, options, cuda())),
-                separate, k));
-            EXPECT_TRUE(same_rows<T>(
-                rows_on_host<T>(knn(set.view(), queries_there.points(set.dimension), k, box, options, cuda())),
-                separate, k));
-        }
-    }
-}
-
-class CudaKnn : public testing::TestWithParam<Case> {};
-
-TEST_P(CudaKnn, EqualsTheCpu) {
-    KITH_NEEDS_GPU();
-    with_type(GetParam().dtype, [&]<class T>(T) {
-        const PointSet<T> set = point_set<T>(GetParam().set, GetParam().dimension);
-        for (const NamedBox& named : set.boxes) {
-            SCOPED_TRACE(named.name);
-            expect_same_searches<T>(set, named.box);
-        }
-    });
-}
-
-INSTANTIATE_TEST_SUITE_P(EveryCase, CudaKnn, testing::ValuesIn(every_case()), case_name);
 
 using CudaLarge = NeedsDimension<3>;
 

@@ -1,16 +1,14 @@
-// Searches for groups that only put work on a stream, on the emulated device: labels, numbers and linking lengths are those
-// of the calls that wait, bit for bit, within scratch of exactly the bytes asked for, without a wait.
+// Searches for groups that only put work on a stream, on the emulated device, beyond what the suite of all searches asks of
+// them (fof/conformance_test.cpp): trees of every shape; and what cannot be searched is said, at once or in the status.
 #include "cuda/async_calls.hpp"
 
-#include "emulation/async_memory.hpp"
-#include "emulation/linking_lengths.hpp"
+#include "emulation/async_groups.hpp"
 #include "support/cases.hpp"
 
 #include <gtest/gtest.h>
 
 #include <cstdint>
 #include <limits>
-#include <numeric>
 #include <string>
 #include <vector>
 
@@ -19,37 +17,6 @@ namespace {
 
 using detail::DeviceContext;
 using detail::DeviceFofAsync;
-
-/// A search for groups and all it is given.
-class AsyncGroups {
-public:
-    AsyncGroups(const PointsView& points, LinkingLength length, const Box& box, Engine engine)
-        : engine_(engine), labels_(context_, points.count()), summary_(context_, 1),
-          status_(context_, 1), fof_{points, box, length, labels_.data(), false, summary_.data(), status_.data()} {}
-
-    [[nodiscard]] std::int64_t bytes_needed() const {
-        return detail::fof_async_bytes_on_device(
-            {fof_.points.dtype(), fof_.points.dimension(), fof_.points.count(), engine_}, cuda(1));
-    }
-    void run() {
-        const Scratch scratch(context_, bytes_needed());
-        expect_no_requests([&] { detail::fof_async_on_device(fof_, engine_, scratch.span(), cuda(1)); });
-        EXPECT_TRUE(scratch.is_alone());
-    }
-    [[nodiscard]] std::vector<std::int32_t> labels() const { return labels_.on_host(); }
-    [[nodiscard]] DeviceFofSummary summary() { return context_.to_host(summary_.data()); }
-    [[nodiscard]] DeviceStatus status() { return context_.to_host(status_.data()); }
-    [[nodiscard]] DeviceFofAsync& fof() { return fof_; }
-    [[nodiscard]] DeviceContext& context() { return context_; }
-
-private:
-    Engine engine_;
-    DeviceContext context_{cuda(1)};
-    ThereOn<std::int32_t> labels_;
-    ThereOn<DeviceFofSummary> summary_;
-    ThereOn<DeviceStatus> status_;
-    DeviceFofAsync fof_;
-};
 
 /// The groups of row-major points.
 template <class T>
@@ -70,34 +37,6 @@ void expect_groups_of_the_cpu(const std::vector<T>& points, int dimension, Linki
     EXPECT_EQ(summary.volume, expected.volume) << what;
     EXPECT_EQ(summary.volume_kind, expected.volume_kind) << what;
 }
-
-class FofAsync : public testing::TestWithParam<Case> {};
-
-TEST_P(FofAsync, EqualsTheCpu) {
-    with_type(GetParam().dtype, [&]<class T>(T) {
-        const int dimension = GetParam().dimension;
-        const PointSet<T> set = point_set<T>(GetParam().set, dimension);
-        Random draw(std::accumulate(GetParam().set.begin(), GetParam().set.end(), std::uint64_t{11} + dimension));
-        auto next = static_cast<std::size_t>(draw.integer(7));
-        for (const NamedBox& named : set.boxes) {
-            SCOPED_TRACE(named.name);
-            const std::vector<double> lengths = lengths_for(set, named.box);
-            for (int i = 0; i < 2; ++i, ++next) {
-                const Engine engine = draw.integer(4) == 0 ? Engine::brute_force : Engine::tree;
-                expect_groups_of_the_cpu<T>(set.coordinates, dimension,
-                                            LinkingLength::absolute(lengths[next % lengths.size()]), named.box, engine);
-            }
-            const oracle::Volume volume = oracle::volume<T>(set.coordinates, dimension, named.box);
-            if (volume.value > 0) {
-                expect_groups_of_the_cpu<T>(set.coordinates, dimension, LinkingLength::relative(draw.uniform(0.1, 0.9)),
-                                            named.box, Engine::tree);
-            }
-        }
-    });
-    EXPECT_EQ(emulation::held_on_device(), 0);
-}
-
-INSTANTIATE_TEST_SUITE_P(EveryCase, FofAsync, testing::ValuesIn(every_case()), case_name);
 
 using FofAsyncAlone = NeedsDimension<3>;
 

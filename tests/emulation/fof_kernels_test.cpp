@@ -1,5 +1,5 @@
-// The kernels that link friends and number their groups, run on the CPU, against the oracle: labels and sizes, by the tree
-// and by brute force.
+// The kernels that link friends and number their groups, run on the CPU, where clumps are large: against what is known
+// and the oracle. The suite of all searches asks the rest of them (fof/conformance_test.cpp).
 #include "emulation/kernel_cases.hpp"
 #include "emulation/kernel_trees.hpp"
 #include "emulation/linking_lengths.hpp"
@@ -41,14 +41,6 @@ oracle::Groups groups_of_tree(const detail::PlaneTree<T>& tree, T squared_length
     });
 }
 
-template <class T, int D>
-oracle::Groups groups_of_all_pairs(const detail::PointSet<T>& points, T squared_length) {
-    return groups_of(points.count, [&](DeviceContext& context, std::int32_t* labels) {
-        return detail::label_groups_all_pairs<T, D>(context, device_points(points), points.frame.working_period,
-                                                    points.frame.periodic, squared_length, labels);
-    });
-}
-
 testing::AssertionResult same_groups(const oracle::Groups& found, const oracle::Groups& expected) {
     if (found.sizes != expected.sizes) {
         return testing::AssertionFailure() << "found sizes " << testing::PrintToString(found.sizes) << ", not "
@@ -59,42 +51,6 @@ testing::AssertionResult same_groups(const oracle::Groups& found, const oracle::
                                        : testing::AssertionFailure() << "point " << label - found.labels.begin()
                                                                      << " has label " << *label << ", not " << *other;
 }
-
-class FofKernels : public testing::TestWithParam<Case> {};
-
-// Every set meets all lengths, in one box or another.
-TEST_P(FofKernels, EqualTheOracle) {
-    with_type(GetParam().dtype, [&]<class T>(T) {
-        with_tested_dimension(GetParam().dimension, [&]<int D>(std::integral_constant<int, D>) {
-            const PointSet<T> set = point_set<T>(GetParam().set, D);
-            Random draw(std::accumulate(GetParam().set.begin(), GetParam().set.end(), std::uint64_t{D}));
-            auto next = static_cast<std::size_t>(draw.integer(7));
-            for (const NamedBox& named : set.boxes) {
-                const oracle::WorkingCopy<T> copy = oracle::working_copy<T>(set.coordinates, D, named.box);
-                detail::Context context(cpu(1));
-                const auto placed = detail::place_sources<T>(set.view(), named.box);
-                const std::vector<double> lengths = lengths_for(set, named.box);
-                for (int i = 0; i < 2; ++i, ++next) {
-                    const double length = lengths[next % lengths.size()];
-                    const oracle::Groups expected = oracle::groups(copy, length);
-                    const T limit = squared_length_of(placed.frame, length);
-                    const TreeOptions options = drawn_tree_options(draw);
-                    const auto tree = detail::build_plane_tree<T>(context, placed, options);
-                    EXPECT_TRUE(same_groups(groups_of_tree<T, D>(tree, limit), expected))
-                        << "box " << named.name << ", linking length " << length << ", leaf_size " << options.leaf_size
-                        << ", coarsening " << options.coarsening << ", top_size " << options.top_size;
-                    if (draw.integer(3) == 0) {
-                        const auto points = detail::gather_points<T, D>(context, placed);
-                        EXPECT_TRUE(same_groups(groups_of_all_pairs<T, D>(points, limit), expected))
-                            << "box " << named.name << ", linking length " << length << ", by brute force";
-                    }
-                }
-            }
-        });
-    });
-}
-
-INSTANTIATE_TEST_SUITE_P(EveryCase, FofKernels, testing::ValuesIn(every_case()), case_name);
 
 class FofKernelsAlone : public NeedsDimension<3> {};
 

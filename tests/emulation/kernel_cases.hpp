@@ -1,11 +1,11 @@
-// Searches that kernels answer on the CPU, and the oracle beside them: every type, built dimension, point set and box;
-// several k, options drawn for each search.
+// Searches that kernels answer on the CPU, and the oracle beside them, in three dimensions: every type, point set and box;
+// several k, options drawn for each search. Whole searches are held against the oracle in every dimension
+// (knn/conformance_test.cpp).
 #pragma once
 
 #include "cuda/words.hpp" // first: it gives the kernels' text its words
 
 #include "emulation/grid.hpp"
-#include "emulation/tested_dimensions.hpp"
 #include "knn/device_request.hpp"
 #include "points/device_points.hpp"
 #include "points/point_set.hpp"
@@ -85,32 +85,30 @@ void expect_what_the_oracle_finds(const PointSet<T>& set, const NamedBox& named,
         << options.squared;
 }
 
-/// In every box of a case's set, a self-search of a few points and a few queries of many points; run(search, periodic)
-/// is told the latter as a std::bool_constant.
+/// In every box of a case's set, which has three dimensions, a self-search of a few points and a few queries of many
+/// points; run(search, periodic) is told the latter as a std::bool_constant.
 template <class Run>
 void expect_what_the_oracle_finds(const Case& named_case, const Run& run) {
     with_type(named_case.dtype, [&]<class T>(T) {
-        with_tested_dimension(named_case.dimension, [&]<int D>(std::integral_constant<int, D>) {
-            const PointSet<T> all = point_set<T>(named_case.set, D);
-            const auto first = [&](std::int64_t count) {
-                PointSet<T> some = all;
-                some.coordinates.resize(static_cast<std::size_t>(std::min(count, all.count()) * D));
-                return some;
-            };
-            const auto run_either = [&](const KernelSearch<T, D>& search) {
-                if (search.sources.frame.periodic) {
-                    run(search, std::true_type());
-                } else {
-                    run(search, std::false_type());
-                }
-            };
-            // Other searches for other sets.
-            Random draw(std::accumulate(named_case.set.begin(), named_case.set.end(), std::uint64_t{D}));
-            for (const NamedBox& named : all.boxes) {
-                expect_what_the_oracle_finds<T, D>(first(sized(24)), named, true, draw, run_either);
-                expect_what_the_oracle_finds<T, D>(first(200), named, false, draw, run_either);
+        const PointSet<T> all = point_set<T>(named_case.set, 3);
+        const auto first = [&](std::int64_t count) {
+            PointSet<T> some = all;
+            some.coordinates.resize(static_cast<std::size_t>(std::min(count, all.count()) * 3));
+            return some;
+        };
+        const auto run_either = [&](const KernelSearch<T, 3>& search) {
+            if (search.sources.frame.periodic) {
+                run(search, std::true_type());
+            } else {
+                run(search, std::false_type());
             }
-        });
+        };
+        // Other searches for other sets.
+        Random draw(std::accumulate(named_case.set.begin(), named_case.set.end(), std::uint64_t{3}));
+        for (const NamedBox& named : all.boxes) {
+            expect_what_the_oracle_finds<T, 3>(first(sized(24)), named, true, draw, run_either);
+            expect_what_the_oracle_finds<T, 3>(first(200), named, false, draw, run_either);
+        }
     });
 }
 

@@ -1,9 +1,9 @@
-// Searches that only put work on a stream, on the emulated device: rows are the oracle's bit for bit, within scratch of
-// exactly the bytes asked for, without a wait; and what cannot be searched is said, at once or in the status.
+// Searches that only put work on a stream, on the emulated device, beyond what the suite of all searches asks of them
+// (knn/conformance_test.cpp): trees of every shape, every layout; and what cannot be searched is said, at once or in the
+// status.
 #include "cuda/async_calls.hpp"
 
-#include "emulation/async_memory.hpp"
-#include "emulation/tested_dimensions.hpp"
+#include "emulation/async_search.hpp"
 #include "points/frame.hpp"
 #include "support/cases.hpp"
 
@@ -11,7 +11,6 @@
 
 #include <cstdint>
 #include <limits>
-#include <numeric>
 #include <optional>
 #include <string>
 #include <vector>
@@ -21,51 +20,6 @@ namespace {
 
 using detail::DeviceContext;
 using detail::DeviceKnnAsync;
-
-/// A search and all it is given.
-template <class T, class Index>
-class AsyncTrial {
-public:
-    AsyncTrial(const PointsView& points, const std::optional<PointsView>& queries, const Box& box, std::int64_t k,
-               const KnnOptions& options)
-        : rows_of_(queries ? queries->count() : points.count()), k_(k), options_(options),
-          indices_(context_, rows_of_ * k), distances_(context_, rows_of_ * k), status_(context_, 1),
-          rows_(indices_.span(), distances_.span()), search_{points, queries,       box, {k, options, &rows_, nullptr},
-                                                             false,  status_.data()} {}
-
-    [[nodiscard]] std::int64_t bytes_needed() const {
-        KnnSize size{search_.points.dtype(), search_.points.dimension(), search_.points.count(), {}, k_,
-                     options_.engine};
-        if (search_.queries) {
-            size.queries = search_.queries->count();
-        }
-        return detail::knn_async_bytes_on_device(size, context_execution());
-    }
-    void run() {
-        const Scratch scratch(context_, bytes_needed());
-        expect_no_requests([&] { detail::knn_async_on_device(search_, scratch.span(), context_execution()); });
-        EXPECT_TRUE(scratch.is_alone());
-    }
-    [[nodiscard]] DeviceStatus status() { return context_.to_host(status_.data()); }
-    [[nodiscard]] oracle::Rows<T> rows() const {
-        const std::vector<Index> indices = indices_.on_host();
-        return {{indices.begin(), indices.end()}, distances_.on_host()};
-    }
-    [[nodiscard]] DeviceKnnAsync& search() { return search_; }
-    [[nodiscard]] DeviceContext& context() { return context_; }
-    static Execution context_execution() { return cuda(1); }
-
-private:
-    std::int64_t rows_of_;
-    std::int64_t k_;
-    KnnOptions options_;
-    DeviceContext context_{context_execution()};
-    ThereOn<Index> indices_;
-    ThereOn<T> distances_;
-    ThereOn<DeviceStatus> status_;
-    NeighborRows rows_;
-    DeviceKnnAsync search_;
-};
 
 template <class T>
 std::string described(std::int64_t points, std::int64_t k, const KnnOptions& options, bool self) {
@@ -92,37 +46,6 @@ void expect_rows_of_the_oracle(const std::vector<T>& points, const std::vector<T
     EXPECT_TRUE(same_rows<T>(trial.rows(), expected.rows(k, options), k))
         << described<T>(static_cast<std::int64_t>(points.size()) / dimension, k, options, queries == nullptr);
 }
-
-class KnnAsync : public testing::TestWithParam<Case> {};
-
-TEST_P(KnnAsync, EqualsTheOracle) {
-    with_type(GetParam().dtype, [&]<class T>(T) {
-        const int dimension = GetParam().dimension;
-        const PointSet<T> set = point_set<T>(GetParam().set, dimension);
-        Random draw(std::accumulate(GetParam().set.begin(), GetParam().set.end(), std::uint64_t{7} + dimension));
-        for (const NamedBox& named : set.boxes) {
-            SCOPED_TRACE(named.name);
-            const bool self = draw.integer(2) == 0;
-            std::vector<T> points = set.coordinates;
-            points.resize(static_cast<std::size_t>(std::min<std::int64_t>(set.count(), self ? 70 : 200) * dimension));
-            const std::vector<T> queries = queries_for(set, named.box, 9);
-            KnnOptions options;
-            options.engine = draw.integer(3) == 0 ? Engine::brute_force : Engine::tree;
-            options.exclude_self = self && draw.integer(2) == 0;
-            options.squared = draw.integer(2) == 0;
-            const std::int64_t k = std::vector<std::int64_t>{1, 8, 40, 70}[static_cast<std::size_t>(draw.integer(4))];
-            if (draw.integer(3) == 0) {
-                options.max_distance = set.extent() * draw.uniform(0.05, 0.6);
-            }
-            expect_rows_of_the_oracle<T>(points, self ? nullptr : &queries, dimension, named.box, k, options);
-        }
-        expect_rows_of_the_oracle<T, std::int64_t>(set.coordinates, nullptr, dimension, set.boxes.front().box, 3,
-                                                   {.engine = Engine::tree});
-    });
-    EXPECT_EQ(emulation::held_on_device(), 0);
-}
-
-INSTANTIATE_TEST_SUITE_P(EveryCase, KnnAsync, testing::ValuesIn(every_case()), case_name);
 
 using KnnAsyncAlone = NeedsDimension<3>;
 

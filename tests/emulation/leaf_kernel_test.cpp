@@ -62,7 +62,7 @@ std::int32_t run_kernels(const KernelSearch<T, D>& search, const TreeOptions& op
     return count;
 }
 
-class LeafKernel : public testing::TestWithParam<Case> {};
+class LeafKernel : public NeedsDimension<3>, public testing::WithParamInterface<Case> {};
 
 TEST_P(LeafKernel, EqualsTheOracle) {
     expect_what_the_oracle_finds(
@@ -76,7 +76,7 @@ TEST_P(LeafKernel, EqualsTheOracle) {
         });
 }
 
-INSTANTIATE_TEST_SUITE_P(EveryCase, LeafKernel, testing::ValuesIn(every_case()), case_name);
+INSTANTIATE_TEST_SUITE_P(EveryCase, LeafKernel, testing::ValuesIn(every_case_in(3)), case_name);
 
 /// Searches with k = 8 among points of a set, which may be cut short, and holds the answer against the oracle. Returns
 /// the share of the rows that was left to the second kernel.

@@ -157,37 +157,36 @@ void expect_steps(const detail::PlaneTree<T>& tree, T squared_length) {
     expect_groups_of_leaves(tree, links, squared_length);
 }
 
-class LinkSteps : public testing::TestWithParam<Case> {};
+class LinkSteps : public NeedsDimension<3>, public testing::WithParamInterface<Case> {};
 
 TEST_P(LinkSteps, DoWhatTheyAreFor) {
     with_type(GetParam().dtype, [&]<class T>(T) {
-        detail::with_dimension(GetParam().dimension, [&]<int D>(std::integral_constant<int, D>) {
-            PointSet<T> set = point_set<T>(GetParam().set, D);
-            set.coordinates.resize(std::min<std::size_t>(set.coordinates.size(), 150 * D));
-            Random draw(std::accumulate(GetParam().set.begin(), GetParam().set.end(), std::uint64_t{D}));
-            for (const NamedBox& named : set.boxes) {
-                detail::Context context(cpu(1));
-                const auto placed = detail::place_sources<T>(set.view(), named.box);
-                const auto tree = detail::build_plane_tree<T>(context, placed, drawn_tree_options(draw));
-                if (tree.planes.empty()) {
-                    continue;
-                }
-                const std::vector<double> lengths = lengths_for(set, named.box);
-                const double length =
-                    lengths[static_cast<std::size_t>(draw.integer(static_cast<std::int64_t>(lengths.size())))];
-                SCOPED_TRACE(testing::Message() << "box " << named.name << ", linking length " << length);
-                const T limit = squared_length_of(placed.frame, length);
-                if (placed.frame.periodic) {
-                    expect_steps<T, D, true>(tree, limit);
-                } else {
-                    expect_steps<T, D, false>(tree, limit);
-                }
+        constexpr int D = 3;
+        PointSet<T> set = point_set<T>(GetParam().set, D);
+        set.coordinates.resize(std::min<std::size_t>(set.coordinates.size(), 150 * D));
+        Random draw(std::accumulate(GetParam().set.begin(), GetParam().set.end(), std::uint64_t{D}));
+        for (const NamedBox& named : set.boxes) {
+            detail::Context context(cpu(1));
+            const auto placed = detail::place_sources<T>(set.view(), named.box);
+            const auto tree = detail::build_plane_tree<T>(context, placed, drawn_tree_options(draw));
+            if (tree.planes.empty()) {
+                continue;
             }
-        });
+            const std::vector<double> lengths = interesting_lengths(set, named.box);
+            const double length =
+                lengths[static_cast<std::size_t>(draw.integer(static_cast<std::int64_t>(lengths.size())))];
+            SCOPED_TRACE(testing::Message() << "box " << named.name << ", linking length " << length);
+            const T limit = squared_length_of(placed.frame, length);
+            if (placed.frame.periodic) {
+                expect_steps<T, D, true>(tree, limit);
+            } else {
+                expect_steps<T, D, false>(tree, limit);
+            }
+        }
     });
 }
 
-INSTANTIATE_TEST_SUITE_P(EveryCase, LinkSteps, testing::ValuesIn(every_case()), case_name);
+INSTANTIATE_TEST_SUITE_P(EveryCase, LinkSteps, testing::ValuesIn(every_case_in(3)), case_name);
 
 class LinkStepsAlone : public NeedsDimension<3> {};
 

@@ -77,8 +77,10 @@ TEST_P(TreeOnDevice, IsThatOfTheCpu) {
             for (const NamedBox& named : set.boxes) {
                 SCOPED_TRACE(named.name);
                 expect_same_tree<T, D>(set.view(), named.box, {.leaf_size = 5, .coarsening = 3, .top_size = 4});
+                expect_same_tree<T, D>(set.view(), named.box, {.leaf_size = 1, .coarsening = 2, .top_size = 1});
             }
             expect_same_tree<T, D>(set.view(), Box{}, {.leaf_size = 32});
+            expect_same_tree<T, D>(set.view(), Box{}, {.leaf_size = 40});
         });
     });
     EXPECT_EQ(emulation::held_on_device(), 0);

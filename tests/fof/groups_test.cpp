@@ -1,6 +1,5 @@
-// Groups of both engines against the oracle: every type, built dimension, point set and box, linking lengths from none
-// to more than the box.
-#include "support/cases.hpp"
+// Groups in trees of every shape, of larger sets, and in every dimension that is built, against the oracle.
+#include "support/linking_lengths.hpp"
 
 #include <kith/kith.hpp>
 
@@ -13,53 +12,7 @@
 namespace kith::test {
 namespace {
 
-class FriendsOfFriends : public testing::TestWithParam<Case> {};
-
 constexpr Engine engines[] = {Engine::tree, Engine::brute_force, Engine::automatic};
-
-template <class T>
-std::vector<double> interesting_lengths(const PointSet<T>& set, const Box& box) {
-    const double separation =
-        set.extent() / std::pow(static_cast<double>(std::max<std::int64_t>(set.count(), 1)), 1.0 / set.dimension);
-    std::vector<double> lengths{0, separation * 1e-3, separation * 0.2, separation * 0.5, separation, set.extent() * 2};
-    if (set.count() > 1) { // a length that occurs exactly, and the next smaller one
-        const oracle::Neighbors<T> neighbors(oracle::working_copy<T>(set.coordinates, set.dimension, box), 2);
-        const T exact = neighbors.rows(2).distances[static_cast<std::size_t>(set.count() / 2) * 2 + 1];
-        lengths.push_back(static_cast<double>(exact));
-        lengths.push_back(static_cast<double>(std::nextafter(exact, T{0})));
-    }
-    return lengths;
-}
-
-TEST_P(FriendsOfFriends, EqualTheOracle) {
-    with_type(GetParam().dtype, [&]<class T>(T) {
-        const PointSet<T> set = point_set<T>(GetParam().set, GetParam().dimension);
-        Random draw(3);
-        for (const NamedBox& named : set.boxes) {
-            const oracle::WorkingCopy<T> copy = oracle::working_copy<T>(set.coordinates, set.dimension, named.box);
-            const Tree tree(set.view(), named.box);
-            for (const double length : interesting_lengths(set, named.box)) {
-                const oracle::Groups expected = oracle::groups(copy, length);
-                for (const Engine engine : engines) {
-                    const Execution execution =
-                        cpu(std::vector<int>{1, 2, 7}[static_cast<std::size_t>(draw.integer(3))]);
-                    const LinkingLength linking = LinkingLength::absolute(length);
-                    const FofResult found = draw.integer(2) == 0
-                                                ? fof(tree, linking, {.engine = engine}, execution)
-                                                : fof(set.view(), linking, named.box, {.engine = engine}, execution);
-                    EXPECT_TRUE(same_groups(found, expected))
-                        << "box " << named.name << ", linking length " << length << ", engine " << name_of(engine);
-                    EXPECT_EQ(found.linking_length, static_cast<double>(static_cast<T>(length)));
-                    EXPECT_EQ(found.volume, 0);
-                    EXPECT_EQ(found.volume_kind, VolumeKind::none);
-                    EXPECT_TRUE(engine == Engine::automatic || found.engine == engine);
-                }
-            }
-        }
-    });
-}
-
-INSTANTIATE_TEST_SUITE_P(EveryCase, FriendsOfFriends, testing::ValuesIn(every_case()), case_name);
 
 class TreeOptionsDoNotMatterToGroups : public testing::TestWithParam<Case> {};
 

@@ -1,5 +1,5 @@
-// Searches with separate queries against the oracle, bit for bit: few queries in many sources, many in few, and queries
-// far outside the box, which are wrapped.
+// Searches of many queries in few sources, and few in many, against the oracle, bit for bit; and of a query as far out
+// as the type allows.
 #include "support/cases.hpp"
 
 #include <kith/kith.hpp>
@@ -10,43 +10,6 @@
 
 namespace kith::test {
 namespace {
-
-class SeparateQueries : public testing::TestWithParam<Case> {};
-
-TEST_P(SeparateQueries, EqualTheOracle) {
-    with_type(GetParam().dtype, [&]<class T>(T) {
-        const PointSet<T> set = point_set<T>(GetParam().set, GetParam().dimension);
-        Random draw(2);
-        for (const NamedBox& named : set.boxes) {
-            const Tree tree(set.view(), named.box);
-            for (const std::int64_t count : {std::int64_t{0}, std::int64_t{3}, set.count() / 2 + 40}) {
-                const std::vector<T> queries = queries_for(set, named.box, count);
-                const PointsView view(queries, set.dimension);
-                const oracle::Neighbors<T> expected(oracle::working_copy<T>(set.coordinates, set.dimension, named.box),
-                                                    queries);
-                for (const std::int64_t k : {std::int64_t{1}, std::int64_t{16}, std::int64_t{50}, set.count() + 2}) {
-                    for (const Engine engine : {Engine::tree, Engine::brute_force, Engine::automatic}) {
-                        KnnOptions options{.squared = draw.integer(2) == 0, .engine = engine};
-                        if (draw.integer(3) == 0) {
-                            options.max_distance = set.extent() * draw.uniform();
-                        }
-                        const Execution execution = cpu(static_cast<int>(draw.integer(4)));
-                        const KnnResult found = draw.integer(2) == 0
-                                                    ? knn(tree, view, k, options, execution)
-                                                    : knn(set.view(), view, k, named.box, options, execution);
-                        EXPECT_EQ(found.rows(), count);
-                        EXPECT_TRUE(same_rows<T>(found, expected.rows(k, options)))
-                            << "box " << named.name << ", " << count << " queries, k " << k << ", engine "
-                            << name_of(engine) << ", max_distance " << options.max_distance << ", squared "
-                            << options.squared;
-                    }
-                }
-            }
-        }
-    });
-}
-
-INSTANTIATE_TEST_SUITE_P(EveryCase, SeparateQueries, testing::ValuesIn(every_case()), case_name);
 
 class QueryCounts : public NeedsDimension<3> {};
 

@@ -31,7 +31,7 @@ public:
 /// All targets that this machine has and the build contains, the scalar fallback among them.
 inline std::vector<std::int64_t> targets() {
     std::vector<std::int64_t> all = hwy::SupportedAndGeneratedTargets();
-    if (all.empty() || all.back() != HWY_SCALAR) {
+    if ((HWY_TARGETS & HWY_SCALAR) != 0 && (all.empty() || all.back() != HWY_SCALAR)) {
         all.push_back(HWY_SCALAR);
     }
     return all;

@@ -41,6 +41,16 @@ std::vector<Case> every_case() {
     return cases_of(point_set_names());
 }
 
+std::vector<Case> every_case_in(int dimension) {
+    std::vector<Case> cases;
+    for (const DType dtype : {DType::float32, DType::float64}) {
+        for (const std::string& set : point_set_names()) {
+            cases.push_back({dtype, dimension, set});
+        }
+    }
+    return cases;
+}
+
 std::string case_name(const testing::TestParamInfo<Case>& info) {
     const std::string type = info.param.dtype == DType::float32 ? "float32" : "float64";
     return info.param.set + "_" + std::to_string(info.param.dimension) + "d_" + type;

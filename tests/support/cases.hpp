@@ -44,7 +44,9 @@ struct Case {
 
 /// Every type, built dimension and point set.
 std::vector<Case> every_case();
-/// The same for some sets only.
+/// Those of one dimension, whether it is built or not.
+std::vector<Case> every_case_in(int dimension);
+/// Every type and built dimension, some sets only.
 std::vector<Case> cases_of(const std::vector<std::string>& sets);
 
 void PrintTo(const Case& named, std::ostream* stream);

@@ -5,6 +5,10 @@
 // the mean cell of the smallest nodes that hold 90 % of the points; it may at most double the leaves, and never keeps a
 // coarser plane from having half the nodes of the finer one, so that a sprinkling of far points cannot stop the
 // coarsening.
+//
+// Compiled once for each scalar type: build_float.cpp, build_double.cpp.
+#pragma once
+
 #include "tree/plane_tree.hpp"
 
 #include <kith/error.hpp>
@@ -21,8 +25,6 @@
 #include <utility>
 
 namespace kith::detail {
-
-namespace {
 
 /// log2 of the largest cell a node of this plane may have, or +infinity. The nodes that hold 90 % of the points are
 /// taken level by level, the smallest cells first.
@@ -68,7 +70,7 @@ double highest_level(const Cutter<T, D>& cutter, const Cuts& cuts, std::int64_t 
 }
 
 /// Of the candidates, those with the highest levels, at most `allowance` of them; ties are all left out.
-Cuts highest(Cuts candidates, std::int64_t allowance) {
+inline Cuts highest(Cuts candidates, std::int64_t allowance) {
     if (static_cast<std::int64_t>(candidates.size()) <= allowance) {
         return candidates;
     }
@@ -83,7 +85,7 @@ Cuts highest(Cuts candidates, std::int64_t allowance) {
     return candidates;
 }
 
-Cuts merge(const Cuts& a, const Cuts& b) {
+inline Cuts merge(const Cuts& a, const Cuts& b) {
     Cuts merged;
     merged.reserve(a.size() + b.size());
     std::merge(a.begin(), a.end(), b.begin(), b.end(), std::back_inserter(merged),
@@ -221,8 +223,6 @@ std::vector<Plane<T>> cut_planes(Context& context, const PointSet<T>& points, in
     }
 }
 
-} // namespace
-
 template <Coordinate T>
 PlaneTree<T> build_plane_tree(Context& context, const PlacedPoints<T>& points, const TreeOptions& options,
                               const SpareMemory& spare) {
@@ -237,10 +237,5 @@ PlaneTree<T> build_plane_tree(Context& context, const PlacedPoints<T>& points, c
     });
     return tree;
 }
-
-template PlaneTree<float> build_plane_tree(Context&, const PlacedPoints<float>&, const TreeOptions&,
-                                           const SpareMemory&);
-template PlaneTree<double> build_plane_tree(Context&, const PlacedPoints<double>&, const TreeOptions&,
-                                            const SpareMemory&);
 
 } // namespace kith::detail

@@ -1,0 +1,9 @@
+// Plane trees over double points (see build_planes.hpp).
+#include "tree/build_planes.hpp"
+
+namespace kith::detail {
+
+template PlaneTree<double> build_plane_tree(Context&, const PlacedPoints<double>&, const TreeOptions&,
+                                            const SpareMemory&);
+
+} // namespace kith::detail

@@ -1,0 +1,9 @@
+// Plane trees over float points (see build_planes.hpp).
+#include "tree/build_planes.hpp"
+
+namespace kith::detail {
+
+template PlaneTree<float> build_plane_tree(Context&, const PlacedPoints<float>&, const TreeOptions&,
+                                           const SpareMemory&);
+
+} // namespace kith::detail

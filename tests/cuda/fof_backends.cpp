@@ -1,0 +1,46 @@
+// A real GPU's ways to find groups: both engines, points and labels in memory of the host and of the GPU.
+#include "cuda/gpu.hpp"
+#include "fof/conformance.hpp"
+
+#include <kith/fof.hpp>
+
+namespace kith::test {
+
+namespace {
+
+FofBackend backend_of(Engine engine) {
+    return {"GPU, " + name_of(engine), [engine](const FofRequest& request, Random& draw) {
+                if (draw.integer(2) == 0) {
+                    return answer_of(fof(request.points, request.length, request.box, {engine}, cuda()));
+                }
+                FofAnswer answer;
+                with_type(request.points.dtype(), [&]<class T>(T) {
+                    const T* data = static_cast<const T*>(request.points.data());
+                    const int dimension = request.points.dimension();
+                    const OnGpu<T> points(std::vector<T>(data, data + request.points.count() * dimension));
+                    const OnGpu<std::int32_t> labels(static_cast<std::size_t>(request.points.count()));
+                    const FofSummary found = fof_into(labels.span(), points.points(dimension), request.length,
+                                                      request.box, {engine}, cuda());
+                    answer = {{labels.on_host(), found.sizes},
+                              found.groups,
+                              found.linking_length,
+                              found.volume,
+                              found.volume_kind};
+                });
+                return answer;
+            }};
+}
+
+} // namespace
+
+// None where there is no GPU: the tests beside the suite say so.
+std::vector<FofBackend> fof_backends() {
+    return no_gpu().empty() ? std::vector{backend_of(Engine::tree), backend_of(Engine::brute_force)}
+                            : std::vector<FofBackend>{};
+}
+
+std::int64_t fof_lengths() {
+    return 1 << 20;
+}
+
+} // namespace kith::test

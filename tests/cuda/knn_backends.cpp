@@ -1,0 +1,73 @@
+// A real GPU's ways to search for neighbors: both engines, points and queries in memory of the host and of the GPU.
+#include "cuda/gpu.hpp"
+#include "knn/conformance.hpp"
+
+#include <kith/knn.hpp>
+
+#include <optional>
+
+namespace kith::test {
+
+namespace {
+
+template <class T>
+oracle::Rows<T> rows_on_host(const KnnResult& result) {
+    if (result.device().kind == DeviceKind::cpu) {
+        return rows_of<T>(result);
+    }
+    const auto with = [&](const auto& indices) {
+        const auto copy = copied_to_host(indices.data(), indices.size());
+        const auto distances = result.template distances<T>();
+        return oracle::Rows<T>{{copy.begin(), copy.end()}, copied_to_host(distances.data(), distances.size())};
+    };
+    return result.index_type() == IndexType::int32 ? with(result.indices()) : with(result.indices64());
+}
+
+/// Row-major points of the host, or a copy of them on the GPU.
+template <class T>
+class Given {
+public:
+    Given(const PointsView& points, bool on_gpu) : view_(points) {
+        if (on_gpu) {
+            const T* data = static_cast<const T*>(points.data());
+            memory_.emplace(std::vector<T>(data, data + points.count() * points.dimension()));
+            view_ = memory_->points(points.dimension());
+        }
+    }
+    [[nodiscard]] const PointsView& view() const { return view_; }
+
+private:
+    std::optional<OnGpu<T>> memory_;
+    PointsView view_;
+};
+
+KnnBackend backend_of(Engine engine) {
+    return knn_backend("GPU, " + name_of(engine), [engine]<class T>(const KnnRequest<T>& request, Random& draw) {
+        KnnOptions options = request.options;
+        options.engine = engine;
+        const Given<T> points(request.points, draw.integer(2) == 0);
+        std::optional<Given<T>> queries;
+        if (request.queries != nullptr) {
+            queries.emplace(*request.queries, draw.integer(2) == 0);
+        }
+        const KnnResult found = queries ? knn(points.view(), queries->view(), request.k, request.box, options, cuda())
+                                        : knn(points.view(), request.k, request.box, options, cuda());
+        EXPECT_EQ(found.engine(), engine);
+        EXPECT_EQ(found.device(), (queries ? queries->view() : points.view()).device());
+        return rows_on_host<T>(found);
+    });
+}
+
+} // namespace
+
+// None where there is no GPU: the tests beside the suite say so.
+std::vector<KnnBackend> knn_backends() {
+    return no_gpu().empty() ? std::vector{backend_of(Engine::tree), backend_of(Engine::brute_force)}
+                            : std::vector<KnnBackend>{};
+}
+
+KnnEffort knn_effort() {
+    return {};
+}
+
+} // namespace kith::test

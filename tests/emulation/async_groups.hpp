@@ -1,0 +1,47 @@
+// A search for groups that only puts work on a stream, and all that it is given on the emulated device: scratch of exactly
+// the bytes asked for.
+#pragma once
+
+#include "cuda/async_calls.hpp"
+
+#include "emulation/async_memory.hpp"
+#include "support/cases.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <vector>
+
+namespace kith::test {
+
+class AsyncGroups {
+public:
+    AsyncGroups(const PointsView& points, LinkingLength length, const Box& box, Engine engine)
+        : engine_(engine), labels_(context_, points.count()), summary_(context_, 1),
+          status_(context_, 1), fof_{points, box, length, labels_.data(), false, summary_.data(), status_.data()} {}
+
+    [[nodiscard]] std::int64_t bytes_needed() const {
+        return detail::fof_async_bytes_on_device(
+            {fof_.points.dtype(), fof_.points.dimension(), fof_.points.count(), engine_}, cuda(1));
+    }
+    void run() {
+        const Scratch scratch(context_, bytes_needed());
+        expect_no_requests([&] { detail::fof_async_on_device(fof_, engine_, scratch.span(), cuda(1)); });
+        EXPECT_TRUE(scratch.is_alone());
+    }
+    [[nodiscard]] std::vector<std::int32_t> labels() const { return labels_.on_host(); }
+    [[nodiscard]] DeviceFofSummary summary() { return context_.to_host(summary_.data()); }
+    [[nodiscard]] DeviceStatus status() { return context_.to_host(status_.data()); }
+    [[nodiscard]] detail::DeviceFofAsync& fof() { return fof_; }
+    [[nodiscard]] detail::DeviceContext& context() { return context_; }
+
+private:
+    Engine engine_;
+    detail::DeviceContext context_{cuda(1)};
+    ThereOn<std::int32_t> labels_;
+    ThereOn<DeviceFofSummary> summary_;
+    ThereOn<DeviceStatus> status_;
+    detail::DeviceFofAsync fof_;
+};
+
+} // namespace kith::test

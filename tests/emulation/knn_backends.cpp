@@ -1,0 +1,187 @@
+// The emulated GPU's ways to search for neighbors: in a kept tree, by brute force, through a visitor, and stream-ordered;
+// points and rows in memory of the host and of the device.
+#include "cuda/device_index.hpp"
+#include "emulation/async_search.hpp"
+#include "emulation/given_points.hpp"
+#include "emulation/tested_dimensions.hpp"
+#include "knn/conformance.hpp"
+#include "knn/device_rows.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <optional>
+#include <utility>
+
+namespace kith::test {
+
+namespace {
+
+using detail::DeviceContext;
+
+/// A search's memory for rows, on either side.
+template <class T, class Index>
+class RowMemory {
+public:
+    RowMemory(DeviceContext& context, std::int64_t size, bool on_device)
+        : indices_(static_cast<std::size_t>(size), Index(-7)),
+          distances_(static_cast<std::size_t>(size), std::numeric_limits<T>::quiet_NaN()) {
+        if (on_device) {
+            device_indices_.emplace(context, size);
+            device_distances_.emplace(context, size);
+        }
+        rows_ = on_device ? NeighborRows(device_indices_->span(), device_distances_->span())
+                          : NeighborRows(std::span(indices_), std::span(distances_));
+    }
+    [[nodiscard]] const NeighborRows* rows() const { return &rows_; }
+    [[nodiscard]] oracle::Rows<T> found() const {
+        const std::vector<Index> indices = device_indices_ ? device_indices_->on_host() : indices_;
+        return {{indices.begin(), indices.end()}, device_distances_ ? device_distances_->on_host() : distances_};
+    }
+
+private:
+    std::vector<Index> indices_;
+    std::vector<T> distances_;
+    std::optional<ThereOn<Index>> device_indices_;
+    std::optional<ThereOn<T>> device_distances_;
+    NeighborRows rows_;
+};
+
+/// Points, queries and what becomes of a request, for a search that waits.
+template <class T>
+class WaitingTrial {
+public:
+    WaitingTrial(const KnnRequest<T>& request, Random& draw)
+        : request_(request), points_(context_, request.points, draw.integer(2) == 0),
+          rows_on_device_(draw.integer(2) == 0), call_{request.k, request.options, nullptr, nullptr} {
+        if (request.queries != nullptr) {
+            queries_.emplace(context_, *request.queries, draw.integer(2) == 0);
+        }
+    }
+    DeviceContext& context() { return context_; }
+    [[nodiscard]] const PointsView& points() const { return points_.view(); }
+    [[nodiscard]] const PointsView* queries() const { return queries_ ? &queries_->view() : nullptr; }
+    [[nodiscard]] const detail::DeviceKnnCall& call() const { return call_; }
+
+    /// The rows that search() writes.
+    template <class Search>
+    oracle::Rows<T> rows_of(const Search& search) {
+        return request_.options.index_type == IndexType::int32 ? rows_of<std::int32_t>(search)
+                                                               : rows_of<std::int64_t>(search);
+    }
+
+private:
+    template <class Index, class Search>
+    oracle::Rows<T> rows_of(const Search& search) {
+        const RowMemory<T, Index> memory(context_, request_.rows() * request_.k, rows_on_device_);
+        call_.rows = memory.rows();
+        search();
+        return memory.found();
+    }
+
+    const KnnRequest<T>& request_;
+    DeviceContext context_{cuda(1)};
+    GivenPoints<T> points_;
+    std::optional<GivenPoints<T>> queries_;
+    bool rows_on_device_;
+    detail::DeviceKnnCall call_;
+};
+
+constexpr auto in_a_kept_tree = []<class T>(const KnnRequest<T>& request, Random& draw) {
+    oracle::Rows<T> found;
+    with_tested_dimension(request.points.dimension(), [&]<int D>(std::integral_constant<int, D>) {
+        WaitingTrial<T> trial(request, draw);
+        const auto index =
+            detail::build_device_index<T, D>(trial.context(), trial.points(), request.box, drawn_shape(draw));
+        EXPECT_EQ(index->size(), request.points.count());
+        found = trial.rows_of([&] { index->search(trial.context(), trial.queries(), trial.call()); });
+    });
+    EXPECT_EQ(emulation::held_on_device(), 0);
+    return found;
+};
+
+constexpr auto by_brute_force = []<class T>(const KnnRequest<T>& request, Random& draw) {
+    oracle::Rows<T> found;
+    with_tested_dimension(request.points.dimension(), [&]<int D>(std::integral_constant<int, D>) {
+        WaitingTrial<T> trial(request, draw);
+        found = trial.rows_of([&] {
+            detail::search_all_pairs_on_device<T, D>(trial.context(), trial.points(), request.box, trial.queries(),
+                                                     trial.call());
+        });
+    });
+    EXPECT_EQ(emulation::held_on_device(), 0);
+    return found;
+};
+
+constexpr auto through_a_visitor = []<class T>(const KnnRequest<T>& request, Random& draw) {
+    const auto size = static_cast<std::size_t>(request.rows() * request.k);
+    oracle::Rows<T> found{std::vector<std::int64_t>(size, -7), std::vector<T>(size)};
+    with_tested_dimension(request.points.dimension(), [&]<int D>(std::integral_constant<int, D>) {
+        WaitingTrial<T> trial(request, draw);
+        std::int64_t next = 0;
+        const NeighborVisitor visitor = [&](const NeighborBlock& block) {
+            EXPECT_EQ(block.device, (Device{DeviceKind::cuda, 1}));
+            EXPECT_EQ(block.first, next);
+            const auto rows = static_cast<std::int64_t>(block.query_indices.size());
+            next += rows;
+            const auto queries = trial.context().to_host(block.query_indices.data(), rows);
+            const auto indices = trial.context().to_host(block.indices.data(), rows * block.k);
+            const auto distances = trial.context().to_host(block.template distances<T>().data(), rows * block.k);
+            for (std::int64_t row = 0; row < rows; ++row) {
+                const std::int64_t to = queries[static_cast<std::size_t>(row)] * block.k;
+                std::copy_n(indices.begin() + row * block.k, block.k, found.indices.begin() + to);
+                std::copy_n(distances.begin() + row * block.k, block.k, found.distances.begin() + to);
+            }
+        };
+        detail::DeviceKnnCall visit = trial.call();
+        visit.visitor = &visitor;
+        const auto index =
+            detail::build_device_index<T, D>(trial.context(), trial.points(), request.box, drawn_shape(draw));
+        index->search(trial.context(), trial.queries(), visit);
+        EXPECT_EQ(next, request.rows());
+    });
+    EXPECT_EQ(emulation::held_on_device(), 0);
+    return found;
+};
+
+template <class T, class Index>
+oracle::Rows<T> stream_ordered(const KnnRequest<T>& request, const KnnOptions& options) {
+    DeviceContext context(cuda(1));
+    const GivenPoints<T> points(context, request.points, true);
+    std::optional<GivenPoints<T>> queries;
+    if (request.queries != nullptr) {
+        queries.emplace(context, *request.queries, true);
+    }
+    AsyncTrial<T, Index> trial(points.view(), queries ? std::optional(queries->view()) : std::nullopt, request.box,
+                               request.k, options);
+    trial.run();
+    EXPECT_EQ(trial.status().refusal, Refusal::none);
+    return trial.rows();
+}
+
+KnnBackend stream_ordered_by(Engine engine, std::int64_t one_in) {
+    const auto search = [engine]<class T>(const KnnRequest<T>& request, Random&) {
+        KnnOptions options = request.options;
+        options.engine = engine;
+        const oracle::Rows<T> found = options.index_type == IndexType::int32
+                                          ? stream_ordered<T, std::int32_t>(request, options)
+                                          : stream_ordered<T, std::int64_t>(request, options);
+        EXPECT_EQ(emulation::held_on_device(), 0);
+        return found;
+    };
+    return knn_backend("emulated GPU, stream-ordered, " + name_of(engine), search, one_in);
+}
+
+} // namespace
+
+std::vector<KnnBackend> knn_backends() {
+    return {knn_backend("emulated GPU, kept tree", in_a_kept_tree),
+            knn_backend("emulated GPU, brute force", by_brute_force),
+            knn_backend("emulated GPU, visitor", through_a_visitor, 4), stream_ordered_by(Engine::tree, 1),
+            stream_ordered_by(Engine::brute_force, 4)};
+}
+
+KnnEffort knn_effort() {
+    return {.every_k = false, .self_points = 40, .points = 200, .queries = 8};
+}
+
+} // namespace kith::test

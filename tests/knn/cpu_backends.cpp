@@ -1,0 +1,42 @@
+// The CPU's ways to search for neighbors: every engine, in a kept tree and among points.
+#include "knn/conformance.hpp"
+
+#include <kith/kith.hpp>
+
+namespace kith::test {
+
+namespace {
+
+KnnBackend backend_of(Engine engine) {
+    return knn_backend("CPU, " + name_of(engine), [engine]<class T>(const KnnRequest<T>& request, Random& draw) {
+        KnnOptions options = request.options;
+        options.engine = engine;
+        const Execution execution = cpu(std::vector<int>{0, 1, 2, 7}[static_cast<std::size_t>(draw.integer(4))]);
+        const auto [points, queries, box, k] = std::tie(request.points, request.queries, request.box, request.k);
+        const KnnResult found = [&] {
+            if (draw.integer(2) == 0) {
+                const Tree tree(points, box, {}, execution);
+                return queries != nullptr ? knn(tree, *queries, k, options, execution)
+                                          : knn(tree, k, options, execution);
+            }
+            return queries != nullptr ? knn(points, *queries, k, box, options, execution)
+                                      : knn(points, k, box, options, execution);
+        }();
+        EXPECT_EQ(found.rows(), request.rows());
+        EXPECT_EQ(found.k(), k);
+        EXPECT_TRUE(engine == Engine::automatic || found.engine() == engine);
+        return rows_of<T>(found);
+    });
+}
+
+} // namespace
+
+std::vector<KnnBackend> knn_backends() {
+    return {backend_of(Engine::tree), backend_of(Engine::brute_force), backend_of(Engine::automatic)};
+}
+
+KnnEffort knn_effort() {
+    return {};
+}
+
+} // namespace kith::test
