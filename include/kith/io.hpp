@@ -118,12 +118,20 @@ void write_npy(const std::filesystem::path& path, std::span<const double> values
 void write_neighbors_npz(const std::filesystem::path& path, const KnnResult& neighbors, const Provenance& provenance);
 void write_neighbors_hdf5(const std::filesystem::path& path, const KnnResult& neighbors, const Provenance& provenance);
 
-/// A halo catalogue in the fof_subhalo_tab convention (FORMATS: Header, Group/GroupLen, GroupMass, GroupPos, GroupVel,
-/// GroupLenType, GroupOffsetType, GroupMassType) with kith's own columns beside them, /Members/Index (file rows in
-/// group order), /IDs/ID where the snapshot has ids, and the provenance as attributes of /Header. No groups at all is a
-/// valid, empty catalogue.
+struct CatalogFileOptions {
+    /// File name of a snapshot in group order, written for this catalog: in each type the members of group 0 first, then
+    /// those of group 1, ..., then the particles of no group. Empty: there is none.
+    std::string sorted_snapshot;
+};
+
+/// A halo catalog in the fof_subhalo_tab convention of Gadget-4 and AREPO, with an empty /Subhalo, kith's own columns
+/// beside the convention's, /Members/Index (file rows in group order), /IDs/ID where the snapshot has ids, and the
+/// provenance as attributes of /Header. No groups at all is a valid, empty catalog.
+///
+/// GroupLenType and GroupOffsetType, by which readers fetch members as rows of the snapshot, are written only beside a
+/// sorted snapshot; MembersLenType, MembersOffset and MembersOffsetType, which refer to /Members/Index, always.
 void write_catalogue_hdf5(const std::filesystem::path& path, const Catalogue& catalogue, const Snapshot& snapshot,
-                          const Box& box, const Provenance& provenance);
+                          const Box& box, const Provenance& provenance, const CatalogFileOptions& options = {});
 
 /// Tipsy group files: ASCII count, then one label plus one per particle of the file (0 = in no group); and a Tipsy
 /// snapshot (std) with one star per group: mass, centre, mean velocity, eps = largest radius.

@@ -1,15 +1,21 @@
-// Halo catalogues in the layout of Gadget-4's fof_tab files, which analysis tools know:
+// Halo catalogs in the fof_subhalo_tab convention of Gadget-4 and AREPO, under the names of both:
 //
-//   /Header          attributes Ngroups_ThisFile, Ngroups_Total, Nsubhalos_*, Nids_*, NumFiles, Time, Redshift (NaN if
-//                    the snapshot has none), BoxSize (0: open; one number per axis where the axes differ), Dimension,
-//                    Masses (text, only if the input names none and members were counted instead), and the provenance
+//   /Header          attributes Ngroups_*, Nsubhalos_* and Nsubgroups_*, Nids_* (* is ThisFile and Total), NumFiles,
+//                    Time (NaN if unknown), Redshift, Omega0, OmegaLambda, HubbleParam, the units if known, BoxSize (0:
+//                    open; one number per axis where the axes differ), Dimension, SortedSnapshot if there is one,
+//                    Masses (text, only if the input names none and members were counted instead), the provenance
 //   /Parameters      what the snapshot says of cosmology and units, under the names found there
-//   /Group           one row per group; Gadget-4's columns and kith's own beside them
+//   /Group           one row per group; the convention's columns and kith's own beside them
+//   /Subhalo         empty: no subhalos are sought, but readers expect the group. It holds no datasets: yt and pynbody
+//                    divide by the number of subhalos for each one they find
 //   /Members/Index   rows of the snapshot file, group after group, within a group by type, then ascending
 //   /IDs/ID          the same particles' ids, if the snapshot has ids
 //
-// GroupOffsetType is the place in these lists of a group's first member of a type. Positions and velocities are stored
-// as wide as the snapshot's; masses, which are sums, always as float64. Every column carries a description.
+// Readers of the convention take the members of a group from the snapshot: GroupLenType[group, type] rows of PartTypeN
+// from GroupOffsetType[group, type] or, without offsets, from the sum of the lengths before. That is right only for a
+// snapshot in group order, so both columns are written only beside one. MembersLenType and MembersOffsetType, which
+// refer to /Members/Index, are always there. Positions and velocities are stored as wide as the snapshot's; masses,
+// which are sums, always as float64. Every column carries a description.
 #include "io/hdf5_create.hpp"
 
 #include "support/message.hpp"
@@ -76,12 +82,22 @@ void require_consistent(const Catalogue& catalogue, const Snapshot& snapshot) {
     }
 }
 
-std::vector<std::int64_t> offsets_by_type(const Catalogue& catalogue) {
+// Where the members of each type begin in /Members/Index.
+std::vector<std::int64_t> member_offsets_by_type(const Catalogue& catalogue) {
     std::vector<std::int64_t> offsets(catalogue.count_by_type.size());
     for (std::int64_t group = 0; group < catalogue.groups; ++group) {
         const auto first = catalogue.count_by_type.begin() + group * max_types;
         std::exclusive_scan(first, first + max_types, offsets.begin() + group * max_types,
                             catalogue.offset[static_cast<std::size_t>(group)]);
+    }
+    return offsets;
+}
+
+// Where they begin within PartTypeN of a snapshot in group order.
+std::vector<std::int64_t> snapshot_offsets_by_type(const Catalogue& catalogue) {
+    std::vector<std::int64_t> offsets(catalogue.count_by_type.size());
+    for (std::size_t i = max_types; i < offsets.size(); ++i) {
+        offsets[i] = offsets[i - max_types] + catalogue.count_by_type[i - max_types];
     }
     return offsets;
 }
@@ -123,17 +139,27 @@ bool counts_as_mass(const Catalogue& catalogue, const Snapshot& snapshot) {
                       [](double mass, std::int64_t count) { return mass == static_cast<double>(count); });
 }
 
-void write_groups(const hdf5::OutputFile& file, const Catalogue& catalogue, const Snapshot& snapshot) {
+void write_groups(const hdf5::OutputFile& file, const Catalogue& catalogue, const Snapshot& snapshot, bool is_sorted) {
     const hdf5::Group group = file.make_group("Group");
+    file.set(group.get(), "NTask", std::int32_t{1});
     const GroupTable table(file, catalogue);
     const DType lengths = snapshot.positions.dtype();
     const DType speeds = snapshot.velocities ? snapshot.velocities->dtype() : lengths;
     const std::int64_t d = catalogue.dimension;
     table.write("GroupLen", narrowed(catalogue.count), 0, "members");
-    table.write("GroupLenType", narrowed(catalogue.count_by_type), max_types, "members of each type");
-    table.write("GroupOffset", catalogue.offset, 0, "place of the first member in /Members/Index");
-    table.write("GroupOffsetType", offsets_by_type(catalogue), max_types,
+    table.write("MembersLenType", narrowed(catalogue.count_by_type), max_types, "members of each type");
+    table.write("MembersOffset", catalogue.offset, 0, "place of the first member in /Members/Index");
+    table.write("MembersOffsetType", member_offsets_by_type(catalogue), max_types,
                 "place of the first member of each type in /Members/Index");
+    if (is_sorted) {
+        table.write("GroupLenType", narrowed(catalogue.count_by_type), max_types,
+                    "members of each type, which are rows of PartTypeN of the sorted snapshot");
+        table.write("GroupOffsetType", snapshot_offsets_by_type(catalogue), max_types,
+                    "first row of the group within PartTypeN of the sorted snapshot");
+    }
+    const auto groups = static_cast<std::size_t>(catalogue.groups);
+    table.write("GroupNsubs", std::vector<std::int32_t>(groups, 0), 0, "subhalos: none are sought");
+    table.write("GroupFirstSub", std::vector<std::int32_t>(groups, -1), 0, "first subhalo: -1, none are sought");
     table.write("GroupMass", catalogue.mass, 0,
                 counts_as_mass(catalogue, snapshot)
                     ? "number of members: the input names no masses, so each particle counts as mass 1; float64"
@@ -175,20 +201,47 @@ void write_members(const hdf5::OutputFile& file, const Catalogue& catalogue, con
     }
 }
 
+// Readers need the cosmology of every catalog. Where the input has none, the values are those that Gadget writes for a
+// run without cosmology, and a text says which are not of the input.
+void write_cosmology(const hdf5::OutputFile& file, hid_t header, const SnapshotHeader& input) {
+    std::string missing;
+    const auto set = [&](const char* name, std::optional<double> value, double without) {
+        missing += value ? "" : (missing.empty() ? "" : ", ") + std::string(name);
+        file.set(header, name, value.value_or(without));
+    };
+    const auto parameter = [&](const char* name) {
+        const auto found = input.parameters.find(name);
+        return found == input.parameters.end() ? std::nullopt : std::optional(found->second);
+    };
+    set("Redshift", input.redshift, 0);
+    set("Omega0", parameter("Omega0"), 0);
+    set("OmegaLambda", parameter("OmegaLambda"), 0);
+    set("HubbleParam", parameter("HubbleParam"), 1);
+    if (!missing.empty()) {
+        file.set_text(header, "Cosmology", "not in the input, set as for a run without cosmology: " + missing);
+    }
+    for (const char* unit : {"UnitLength_in_cm", "UnitMass_in_g", "UnitVelocity_in_cm_per_s"}) {
+        if (const std::optional<double> value = parameter(unit)) {
+            file.set(header, unit, *value);
+        }
+    }
+}
+
 void write_header(const hdf5::OutputFile& file, const Catalogue& catalogue, const Snapshot& snapshot, const Box& box,
-                  const Provenance& provenance) {
+                  const Provenance& provenance, const CatalogFileOptions& options) {
     const hdf5::Group group = file.make_group("Header");
     const hid_t header = group.get();
     const auto members = static_cast<std::int64_t>(catalogue.members.size());
     for (const char* suffix : {"_ThisFile", "_Total"}) {
         file.set(header, std::string("Ngroups") + suffix, catalogue.groups);
         file.set(header, std::string("Nsubhalos") + suffix, std::int64_t{0});
+        file.set(header, std::string("Nsubgroups") + suffix, std::int64_t{0});
         file.set(header, std::string("Nids") + suffix, members);
     }
     constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
     file.set(header, "NumFiles", std::int32_t{1});
     file.set(header, "Time", snapshot.header.time.value_or(unknown));
-    file.set(header, "Redshift", snapshot.header.redshift.value_or(unknown));
+    write_cosmology(file, header, snapshot.header);
     file.set(header, "Dimension", std::int32_t{snapshot.header.dimension});
 
     std::vector<double> periods;
@@ -200,6 +253,9 @@ void write_header(const hdf5::OutputFile& file, const Catalogue& catalogue, cons
         file.set(header, "BoxSize", box.period(0));
     } else {
         file.set(header, "BoxSize", std::span<const double>(periods));
+    }
+    if (!options.sorted_snapshot.empty()) {
+        file.set_text(header, "SortedSnapshot", options.sorted_snapshot);
     }
     if (counts_as_mass(catalogue, snapshot)) {
         file.set_text(header, "Masses", "none in the input: each particle counts as mass 1");
@@ -217,12 +273,13 @@ void write_header(const hdf5::OutputFile& file, const Catalogue& catalogue, cons
 } // namespace
 
 void write_catalogue_hdf5(const std::filesystem::path& path, const Catalogue& catalogue, const Snapshot& snapshot,
-                          const Box& box, const Provenance& provenance) {
+                          const Box& box, const Provenance& provenance, const CatalogFileOptions& options) {
     require_consistent(catalogue, snapshot);
     const hdf5::Session session;
     hdf5::OutputFile file(path);
-    write_header(file, catalogue, snapshot, box, provenance);
-    write_groups(file, catalogue, snapshot);
+    write_header(file, catalogue, snapshot, box, provenance, options);
+    write_groups(file, catalogue, snapshot, !options.sorted_snapshot.empty());
+    const hdf5::Group subhalos = file.make_group("Subhalo");
     write_members(file, catalogue, snapshot);
     file.commit();
 }

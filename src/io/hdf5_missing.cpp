@@ -31,7 +31,7 @@ void write_neighbors_hdf5(const std::filesystem::path& path, const KnnResult&, c
 }
 
 void write_catalogue_hdf5(const std::filesystem::path& path, const Catalogue&, const Snapshot&, const Box&,
-                          const Provenance&) {
+                          const Provenance&, const CatalogFileOptions&) {
     refuse(path);
 }
 

@@ -58,15 +58,22 @@ TEST(Hdf5Catalogue, EveryColumn) {
                                                                    {"Ngroups_Total", 2},
                                                                    {"Nsubhalos_ThisFile", 0},
                                                                    {"Nsubhalos_Total", 0},
+                                                                   {"Nsubgroups_ThisFile", 0},
+                                                                   {"Nsubgroups_Total", 0},
                                                                    {"Nids_ThisFile", 5},
                                                                    {"Nids_Total", 5},
                                                                    {"NumFiles", 1},
                                                                    {"Time", 0.5},
                                                                    {"Redshift", 1},
+                                                                   {"Omega0", 0.3},
+                                                                   {"OmegaLambda", 0},
+                                                                   {"HubbleParam", 0.7},
                                                                    {"BoxSize", 8},
                                                                    {"Dimension", 3}}) {
         EXPECT_EQ(file.numbers("Header", name), std::vector<double>{value}) << name;
     }
+    EXPECT_EQ(file.numbers("Group", "NTask"), std::vector<double>{1});
+    EXPECT_EQ(file.text("Header", "Cosmology"), "not in the input, set as for a run without cosmology: OmegaLambda");
     EXPECT_EQ(file.text("Header", "Program"), "kith 0.1.0");
     EXPECT_EQ(file.text("Header", "Command"), "kith fof a.hdf5");
     EXPECT_EQ(file.text("Header", "Input"), "a.hdf5");
@@ -76,12 +83,15 @@ TEST(Hdf5Catalogue, EveryColumn) {
     EXPECT_EQ(file.numbers("Parameters", "Omega0"), std::vector<double>{0.3});
 
     EXPECT_EQ(file.dataset<std::int32_t>("Group/GroupLen"), (std::vector<std::int32_t>{4, 1}));
-    EXPECT_EQ(file.shape("Group/GroupLenType"), (std::vector<hsize_t>{2, 7}));
-    EXPECT_EQ(file.dataset<std::int32_t>("Group/GroupLenType"),
+    EXPECT_EQ(file.shape("Group/MembersLenType"), (std::vector<hsize_t>{2, 7}));
+    EXPECT_EQ(file.dataset<std::int32_t>("Group/MembersLenType"),
               (std::vector<std::int32_t>{2, 1, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 0, 0}));
-    EXPECT_EQ(file.dataset<std::int64_t>("Group/GroupOffset"), (std::vector<std::int64_t>{0, 4}));
-    EXPECT_EQ(file.dataset<std::int64_t>("Group/GroupOffsetType"),
+    EXPECT_EQ(file.dataset<std::int64_t>("Group/MembersOffset"), (std::vector<std::int64_t>{0, 4}));
+    EXPECT_EQ(file.dataset<std::int64_t>("Group/MembersOffsetType"),
               (std::vector<std::int64_t>{0, 2, 3, 3, 3, 4, 4, 4, 4, 5, 5, 5, 5, 5}));
+    EXPECT_EQ(file.dataset<std::int32_t>("Group/GroupNsubs"), (std::vector<std::int32_t>{0, 0}));
+    EXPECT_EQ(file.dataset<std::int32_t>("Group/GroupFirstSub"), (std::vector<std::int32_t>{-1, -1}));
+    EXPECT_TRUE(file.has("Subhalo"));
     EXPECT_EQ(file.dataset<double>("Group/GroupMass"), (std::vector<double>{4.5, 1.25}));
     EXPECT_EQ(file.dataset<double>("Group/GroupMassType"), catalogue().mass_by_type);
     EXPECT_EQ(file.shape("Group/GroupPos"), (std::vector<hsize_t>{2, 3}));
@@ -98,6 +108,45 @@ TEST(Hdf5Catalogue, EveryColumn) {
     EXPECT_EQ(file.dataset<std::int64_t>("Members/Index"), (std::vector<std::int64_t>{10, 11, 13, 15, 14}));
     EXPECT_EQ(file.dataset<std::uint64_t>("IDs/ID"),
               (std::vector<std::uint64_t>{100, 101, 103, 0xffffffffffffffffU, 104}));
+}
+
+// pynbody takes GroupLenType rows per group one after the other if there are no offsets, so the lengths must go, too.
+TEST(Hdf5Catalogue, NothingPointsIntoASnapshotThatIsNotInGroupOrder) {
+    const TemporaryFolder folder;
+    io::write_catalogue_hdf5(folder / "a", catalogue(), snapshot(), {}, provenance);
+    const Hdf5Checker file(folder / "a");
+    for (const char* column : {"GroupOffsetType", "GroupLenType", "GroupOffset"}) {
+        EXPECT_FALSE(file.has(std::string("Group/") + column)) << column;
+    }
+    EXPECT_LE(H5Aexists_by_name(file.id(), "Header", "SortedSnapshot", H5P_DEFAULT), 0);
+}
+
+TEST(Hdf5Catalogue, OffsetsCountRowsOfTheSortedSnapshotTypeByType) {
+    const TemporaryFolder folder;
+    io::write_catalogue_hdf5(folder / "a", catalogue(), snapshot(), {}, provenance, {"sorted.hdf5"});
+    const Hdf5Checker file(folder / "a");
+    EXPECT_EQ(file.text("Header", "SortedSnapshot"), "sorted.hdf5");
+    EXPECT_EQ(file.dataset<std::int32_t>("Group/GroupLenType"), file.dataset<std::int32_t>("Group/MembersLenType"));
+    EXPECT_EQ(file.shape("Group/GroupOffsetType"), (std::vector<hsize_t>{2, 7}));
+    EXPECT_EQ(file.dataset<std::int64_t>("Group/GroupOffsetType"),
+              (std::vector<std::int64_t>{0, 0, 0, 0, 0, 0, 0, 2, 1, 0, 0, 1, 0, 0}));
+    EXPECT_TRUE(file.has("Group/MembersOffset"));
+    EXPECT_TRUE(file.has("Group/MembersOffsetType"));
+}
+
+TEST(Hdf5Catalogue, AnInputWithoutCosmologyIsDescribedAsGadgetDescribesIt) {
+    const TemporaryFolder folder;
+    io::Snapshot plain = snapshot();
+    plain.header.redshift.reset();
+    plain.header.parameters = {{"UnitLength_in_cm", 3e21}};
+    io::write_catalogue_hdf5(folder / "a", catalogue(), plain, {}, provenance);
+    const Hdf5Checker file(folder / "a");
+    EXPECT_EQ(file.numbers("Header", "Redshift"), std::vector<double>{0});
+    EXPECT_EQ(file.numbers("Header", "Omega0"), std::vector<double>{0});
+    EXPECT_EQ(file.numbers("Header", "OmegaLambda"), std::vector<double>{0});
+    EXPECT_EQ(file.numbers("Header", "HubbleParam"), std::vector<double>{1});
+    EXPECT_EQ(file.numbers("Header", "UnitLength_in_cm"), std::vector<double>{3e21});
+    EXPECT_NE(file.text("Header", "Cosmology").find("Redshift, Omega0, OmegaLambda, HubbleParam"), std::string::npos);
 }
 
 TEST(Hdf5Catalogue, PrecisionFollowsTheSnapshot) {
@@ -140,6 +189,7 @@ TEST(Hdf5Catalogue, NoGroupsIsAValidCatalogue) {
     const Hdf5Checker file(folder / "none");
     EXPECT_EQ(file.numbers("Header", "Ngroups_Total"), std::vector<double>{0});
     EXPECT_EQ(file.shape("Group/GroupLen"), std::vector<hsize_t>{0});
+    EXPECT_TRUE(file.has("Subhalo"));
     EXPECT_EQ(file.shape("Group/GroupPos"), (std::vector<hsize_t>{0, 3}));
     EXPECT_EQ(file.shape("Members/Index"), std::vector<hsize_t>{0});
     EXPECT_EQ(file.shape("IDs/ID"), std::vector<hsize_t>{0});
