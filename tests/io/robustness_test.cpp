@@ -1,11 +1,9 @@
 // Broken and foreign files: every truncation, random bytes, every kind of file that is refused; and writers that fail.
 // Whatever a file holds, reading it gives points or a kith::Error, never anything else.
+#include "io/file_length_limit.hpp"
 #include "io/files.hpp"
 
-#include <csignal>
 #include <random>
-
-#include <sys/resource.h>
 
 using namespace kith;
 using namespace kith::test;
@@ -161,26 +159,6 @@ TEST(Robustness, WritersLeaveNothingBehindWhenTheyFail) {
     EXPECT_EQ(folder.entries(), 1U);
     EXPECT_TRUE(std::filesystem::is_character_file("/dev/null"));
 }
-
-// A limit on the length of files stands for a full disk: writing fails half way.
-class FileLengthLimit {
-public:
-    explicit FileLengthLimit(rlim_t bytes) : handler_(std::signal(SIGXFSZ, SIG_IGN)) {
-        getrlimit(RLIMIT_FSIZE, &before_);
-        const rlimit limit{bytes, before_.rlim_max};
-        setrlimit(RLIMIT_FSIZE, &limit);
-    }
-    FileLengthLimit(const FileLengthLimit&) = delete;
-    FileLengthLimit& operator=(const FileLengthLimit&) = delete;
-    ~FileLengthLimit() {
-        setrlimit(RLIMIT_FSIZE, &before_);
-        std::signal(SIGXFSZ, handler_);
-    }
-
-private:
-    rlimit before_{};
-    void (*handler_)(int);
-};
 
 TEST(Robustness, AFullDiskLeavesTheOldFile) {
     const TemporaryFolder folder;
