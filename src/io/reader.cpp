@@ -30,6 +30,19 @@ std::string known_formats() {
     return names;
 }
 
+// Readers of snapshots in several files have named all of them.
+void note_file(SnapshotHeader& header, const std::filesystem::path& file) {
+    if (header.files.empty()) {
+        header.files = {file};
+    }
+}
+
+} // namespace
+
+std::span<const Reader* const> readers() noexcept {
+    return table;
+}
+
 const Reader& reader_of(const std::filesystem::path& path) {
     const InputFile file(path);
     std::vector<std::byte> bytes(static_cast<std::size_t>(std::min(file.length(), recognition_window)));
@@ -42,19 +55,6 @@ const Reader& reader_of(const std::filesystem::path& path) {
     }
     throw Error(ErrorKind::file,
                 detail::message(path.string(), ": ", describe_unread(start), ". Formats read: ", known_formats()));
-}
-
-// Readers of snapshots in several files have named all of them.
-void note_file(SnapshotHeader& header, const std::filesystem::path& file) {
-    if (header.files.empty()) {
-        header.files = {file};
-    }
-}
-
-} // namespace
-
-std::span<const Reader* const> readers() noexcept {
-    return table;
 }
 
 SnapshotHeader read_header(const std::filesystem::path& path) {

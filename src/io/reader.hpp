@@ -50,4 +50,7 @@ extern const Reader tipsy_reader;
 /// Every format that kith reads, in the order in which they are asked.
 [[nodiscard]] std::span<const Reader* const> readers() noexcept;
 
+/// The one that reads this file. Throws Error(file) if none does.
+[[nodiscard]] const Reader& reader_of(const std::filesystem::path& path);
+
 } // namespace kith::io
