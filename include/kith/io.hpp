@@ -8,6 +8,7 @@
 #include <kith/catalogue.hpp>
 #include <kith/knn.hpp>
 #include <kith/points.hpp>
+#include <kith/progress.hpp>
 
 #include <array>
 #include <cstdint>
@@ -132,6 +133,37 @@ struct CatalogFileOptions {
 /// sorted snapshot; MembersLenType, MembersOffset and MembersOffsetType, which refer to /Members/Index, always.
 void write_catalogue_hdf5(const std::filesystem::path& path, const Catalogue& catalogue, const Snapshot& snapshot,
                           const Box& box, const Provenance& provenance, const CatalogFileOptions& options = {});
+
+/// The snapshot in group order, as Gadget-4 and AREPO write theirs and as readers of fof_subhalo_tab catalogs expect:
+/// in each particle type the members of group 0, then those of group 1 and so on, within a group in file order; then all
+/// rows that are in no group of the catalog, those of types that were not grouped among them, in file order. So the
+/// members of type t of group g are the rows GroupOffsetType[g, t] to GroupOffsetType[g, t] + GroupLenType[g, t] - 1 of
+/// PartType<t>, where the offset is the sum of count_by_type over the groups before. `snapshot` is the one that was
+/// grouped; the other columns are read again from its header.files.
+///
+/// Of HDF5 input everything is written, into one file: each dataset of PartType0 to PartType6 and of the groups in them,
+/// with its stored type (variable-length ones too), shape of a row and attributes, in the new order if it has one row per
+/// particle and as it is if not; all other groups, attributes and soft links as they are (of several files: the first's).
+/// The header's counts become those of one file. Chunked datasets stay chunked and keep deflate, shuffle, Fletcher-32,
+/// szip and n-bit; scale-offset and plugin filters, which may lose digits each time, are read but not applied again.
+/// Contiguous, compact and external datasets become contiguous. Left out is what says at which rows of the input
+/// particles lie (SWIFT's /Cells, EAGLE's /HashTable), what refers to objects of the input, and, of several files, a
+/// column that one of them lacks. Of Gadget-2 binary and Tipsy input, Coordinates, Velocities, Masses or MassTable, and
+/// ParticleIDs are written, in Gadget-4's layout, and nothing else.
+///
+/// /Header gets the provenance; an attribute of the same name that the input's header has stays, unless kith wrote it.
+/// Returns what was left out, one line each, for people. `progress` is called before each dataset.
+///
+/// Memory: one dataset, and of it a block of 16 MiB or one chunk across its rows again, and 8 bytes per row of one type;
+/// for input that is not HDF5, the columns of one type and one of them again. Time: each file is read once, in order.
+///
+/// Throws Error(invalid_argument) if the snapshot has no types (arrays, tables, PLY) or names no files, if `path` is one
+/// of these files, or if the catalog is not the snapshot's; Error(file) if a file cannot be read or has changed, or the
+/// disk is full; Error(unsupported) for virtual datasets; Error(out_of_memory). Then nothing is written.
+[[nodiscard]] std::vector<std::string> write_sorted_snapshot(const std::filesystem::path& path,
+                                                             const Catalogue& catalogue, const Snapshot& snapshot,
+                                                             const Provenance& provenance,
+                                                             const Progress& progress = {});
 
 /// Tipsy group files: ASCII count, then one label plus one per particle of the file (0 = in no group); and a Tipsy
 /// snapshot (std) with one star per group: mass, centre, mean velocity, eps = largest radius.

@@ -55,6 +55,9 @@ public:
     /// is empty or already an attribute of `object`.
     void set_provenance(hid_t object, const Provenance& provenance) const;
 
+    /// Throws Error(file) if the disk took no more. The library itself reports no failed write (hdf5_driver.hpp).
+    void require_written() const;
+
     void commit();
 
 private:
@@ -62,7 +65,6 @@ private:
                                                 std::int64_t columns, const std::string& description) const;
     void set_numbers(hid_t object, const std::string& attribute, const NumberType& type, const void* values,
                      std::int64_t count, bool is_scalar) const;
-    void require_written() const;
 
     Replacement replacement_;
     WritingDriver driver_;

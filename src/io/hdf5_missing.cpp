@@ -35,4 +35,9 @@ void write_catalogue_hdf5(const std::filesystem::path& path, const Catalogue&, c
     refuse(path);
 }
 
+std::vector<std::string> write_sorted_snapshot(const std::filesystem::path& path, const Catalogue&, const Snapshot&,
+                                               const Provenance&, const Progress&) {
+    refuse(path);
+}
+
 } // namespace kith::io

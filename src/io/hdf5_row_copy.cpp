@@ -1,0 +1,234 @@
+// Reading rows in file order, writing them in another (see hdf5_row_copy.hpp).
+#include "io/hdf5_row_copy.hpp"
+
+#include "io/hdf5_copy.hpp"
+#include "io/memory.hpp"
+
+#include "support/message.hpp"
+
+#include <kith/error.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <limits>
+#include <numeric>
+
+namespace kith::io::hdf5 {
+
+using detail::message;
+
+namespace {
+
+constexpr std::int64_t block_bytes = std::int64_t{1} << 24;
+
+struct Shape {
+    std::vector<hsize_t> lengths; ///< empty for scalars
+    std::vector<hsize_t> most;    ///< H5S_UNLIMITED where the dataset may grow without bound
+};
+
+Shape shape_of(hid_t dataset, const std::string& file) {
+    const Space space(check(H5Dget_space(dataset), file, "the shape of a dataset"));
+    const int rank = std::max(0, H5Sget_simple_extent_ndims(space.get()));
+    Shape shape{std::vector<hsize_t>(static_cast<std::size_t>(rank)),
+                std::vector<hsize_t>(static_cast<std::size_t>(rank))};
+    H5Sget_simple_extent_dims(space.get(), shape.lengths.data(), shape.most.data());
+    return shape;
+}
+
+std::int64_t bytes_of_row(const Shape& shape, hid_t type, const std::string& what, const std::string& file) {
+    constexpr hsize_t most = std::numeric_limits<std::int64_t>::max();
+    hsize_t bytes = H5Tget_size(type);
+    for (std::size_t axis = 1; axis < shape.lengths.size(); ++axis) {
+        const hsize_t length = shape.lengths[axis];
+        if (length != 0 && bytes > most / length) {
+            throw Error(ErrorKind::file,
+                        message(file, ": a row of ", what, " claims more bytes than memory can address"));
+        }
+        bytes *= length;
+    }
+    return static_cast<std::int64_t>(bytes);
+}
+
+PropertyList creation_of(hid_t dataset, const std::string& path, const std::string& file) {
+    return PropertyList(check(H5Dget_create_plist(dataset), file, message("the layout of ", path)));
+}
+
+// Values that lie in other files read as zeros where these are missing.
+void require_own_values(const PropertyList& creation, const std::string& path, const std::string& file) {
+    if (H5Pget_layout(creation.get()) == H5D_VIRTUAL) {
+        throw Error(ErrorKind::unsupported, message(file, ": dataset ", path,
+                                                    " is virtual: its values are in other files, and pieces that "
+                                                    "are missing would read as zeros; read those files"));
+    }
+}
+
+// Filters that may change values once more (scale-offset, plugins for floating-point numbers) are not applied again, and
+// those that this library cannot apply cannot be.
+bool is_kept(H5Z_filter_t filter) {
+    constexpr std::array<H5Z_filter_t, 5> lossless = {H5Z_FILTER_DEFLATE, H5Z_FILTER_SHUFFLE, H5Z_FILTER_FLETCHER32,
+                                                      H5Z_FILTER_SZIP, H5Z_FILTER_NBIT};
+    unsigned can = 0;
+    return std::find(lossless.begin(), lossless.end(), filter) != lossless.end() && H5Zfilter_avail(filter) > 0 &&
+           H5Zget_filter_info(filter, &can) >= 0 && (can & H5Z_FILTER_CONFIG_ENCODE_ENABLED) != 0;
+}
+
+void remove_other_filters(hid_t creation, const std::string& what, const std::string& file) {
+    for (int i = H5Pget_nfilters(creation) - 1; i >= 0; --i) {
+        unsigned flags = 0;
+        std::size_t parameters = 0;
+        const H5Z_filter_t filter =
+            H5Pget_filter2(creation, static_cast<unsigned>(i), &flags, &parameters, nullptr, 0, nullptr, nullptr);
+        if (!is_kept(filter)) {
+            check(H5Premove_filter(creation, filter), file, what);
+        }
+    }
+}
+
+Handle<H5Dclose> make_like(hid_t dataset, const std::string& path, const Type& type, const Shape& shape,
+                           const RowOrder& order, const OutputFile& target) {
+    const std::string what = message("dataset ", path, " could not be made");
+    PropertyList creation = creation_of(dataset, path, target.name());
+    const bool chunked = H5Pget_layout(creation.get()) == H5D_CHUNKED;
+    Shape made = shape;
+    made.lengths[0] = order.target.size();
+    made.most[0] = shape.most[0] == H5S_UNLIMITED ? H5S_UNLIMITED : made.lengths[0];
+    if (chunked) {
+        remove_other_filters(creation.get(), what, target.name());
+    } else {
+        if (H5Pget_external_count(creation.get()) > 0) {
+            creation = PropertyList(check(H5Pcreate(H5P_DATASET_CREATE), target.name(), what));
+        }
+        check(H5Pset_layout(creation.get(), H5D_CONTIGUOUS), target.name(), what);
+        made.most = made.lengths;
+    }
+    check(H5Pset_obj_track_times(creation.get(), false), target.name(), what);
+    const Space space(
+        check(H5Screate_simple(static_cast<int>(made.lengths.size()), made.lengths.data(), made.most.data()),
+              target.name(), what));
+    return Handle<H5Dclose>(check(
+        H5Dcreate2(target.root(), path.c_str(), type.get(), space.get(), H5P_DEFAULT, creation.get(), H5P_DEFAULT),
+        target.name(), what));
+}
+
+// Whole chunks, so that none is read twice.
+std::int64_t rows_of_block(const PropertyList& creation, const Shape& shape, std::int64_t row_bytes) {
+    std::int64_t chunk = 1;
+    if (H5Pget_layout(creation.get()) == H5D_CHUNKED) {
+        std::vector<hsize_t> lengths(shape.lengths.size(), 1);
+        H5Pget_chunk(creation.get(), static_cast<int>(lengths.size()), lengths.data());
+        chunk = static_cast<std::int64_t>(std::clamp<hsize_t>(lengths[0], 1, shape.lengths[0]));
+    }
+    return std::max<std::int64_t>(1, block_bytes / row_bytes / chunk) * chunk;
+}
+
+// Says which filter is missing where one is; of that the library's own reason may not tell.
+[[noreturn]] void fail_to_read(const PropertyList& creation, const std::string& path, const std::string& file) {
+    const std::string what = message("dataset ", path, " could not be read");
+    for (int i = 0; i < H5Pget_nfilters(creation.get()); ++i) {
+        unsigned flags = 0;
+        std::size_t parameters = 0;
+        std::array<char, 80> name{};
+        const H5Z_filter_t filter = H5Pget_filter2(creation.get(), static_cast<unsigned>(i), &flags, &parameters,
+                                                   nullptr, name.size() - 1, name.data(), nullptr);
+        if (H5Zfilter_avail(filter) <= 0) {
+            H5Eclear2(H5E_DEFAULT);
+            throw Error(ErrorKind::file,
+                        message(file, ": ", what, ": this HDF5 library has no filter ", filter, " (",
+                                std::string_view(name.data()),
+                                "); name the folder of its plugin in HDF5_PLUGIN_PATH, or write the file without it "
+                                "(h5repack)"));
+        }
+    }
+    fail(file, what);
+}
+
+// Puts the rows of a part, which begins at row `first` of the type, where they belong.
+void read_rows(hid_t dataset, const std::string& path, const Type& type, std::int64_t row_bytes, const RowPart& part,
+               const std::int64_t* target, std::byte* out) {
+    const std::string file = part.file.string();
+    const std::string what = message("dataset ", path, " could not be read");
+    const Shape shape = shape_of(dataset, file);
+    const PropertyList creation = creation_of(dataset, path, file);
+    const std::int64_t block_rows = std::min(part.rows, rows_of_block(creation, shape, row_bytes));
+    std::vector<std::byte> block = allocate<std::byte>(block_rows, row_bytes, path);
+    std::vector<hsize_t> begin(shape.lengths.size(), 0);
+    std::vector<hsize_t> lengths = shape.lengths;
+    const Space place(check(H5Dget_space(dataset), file, what));
+    for (std::int64_t first = 0; first < part.rows; first += block_rows) {
+        const std::int64_t rows = std::min(block_rows, part.rows - first);
+        begin[0] = static_cast<hsize_t>(first);
+        lengths[0] = static_cast<hsize_t>(rows);
+        check(H5Sselect_hyperslab(place.get(), H5S_SELECT_SET, begin.data(), nullptr, lengths.data(), nullptr), file,
+              what);
+        const Space memory(
+            check(H5Screate_simple(static_cast<int>(lengths.size()), lengths.data(), nullptr), file, what));
+        if (H5Dread(dataset, type.get(), memory.get(), place.get(), H5P_DEFAULT, block.data()) < 0) {
+            fail_to_read(creation, path, file);
+        }
+        for (std::int64_t row = 0; row < rows; ++row) {
+            std::memcpy(out + target[first + row] * row_bytes, block.data() + row * row_bytes,
+                        static_cast<std::size_t>(row_bytes));
+        }
+    }
+}
+
+Handle<H5Dclose> open_part(const File& opened, const std::string& path, const Type& type, const Shape& shape,
+                           const RowOrder& order, const RowPart& part) {
+    const std::string file = part.file.string();
+    Handle<H5Dclose> dataset(check(H5Dopen2(opened.get(), path.c_str(), H5P_DEFAULT), file,
+                                   message("dataset ", path, ", which ", order.parts.front().file.filename().string(),
+                                           " has, could not be opened")));
+    Shape expected = shape;
+    expected.lengths[0] = static_cast<hsize_t>(part.rows);
+    const Type stored(check(H5Dget_type(dataset.get()), file, message("the type of ", path)));
+    if (shape_of(dataset.get(), file).lengths != expected.lengths || H5Tequal(stored.get(), type.get()) <= 0) {
+        throw Error(ErrorKind::file, message(file, ": dataset ", path, " is of another type or shape than in ",
+                                             order.parts.front().file.string(), "; the files cannot be joined"));
+    }
+    require_own_values(creation_of(dataset.get(), path, file), path, file);
+    return dataset;
+}
+
+// Never written: all rows are the fill value, in any order.
+bool is_unwritten(hid_t dataset, const RowOrder& order) {
+    return order.parts.size() == 1 && H5Dget_storage_size(dataset) == 0;
+}
+
+} // namespace
+
+bool is_per_row(hid_t dataset, const RowOrder& order) {
+    const Shape shape = shape_of(dataset, order.parts.front().file.string());
+    return !shape.lengths.empty() && shape.lengths[0] == static_cast<hsize_t>(order.parts.front().rows);
+}
+
+Handle<H5Dclose> copy_rows(hid_t dataset, const std::string& path, const RowOrder& order, const OutputFile& target) {
+    const std::string file = order.parts.front().file.string();
+    require_own_values(creation_of(dataset, path, file), path, file);
+    const Type stored(check(H5Dget_type(dataset), file, message("the type of ", path)));
+    const Type type(check(H5Tcopy(stored.get()), file, message("the type of ", path))); // without a name in the input
+    const Shape shape = shape_of(dataset, file);
+    const std::int64_t row_bytes = bytes_of_row(shape, type.get(), path, file);
+    Handle<H5Dclose> made = make_like(dataset, path, type, shape, order, target);
+    if (row_bytes == 0 || is_unwritten(dataset, order)) {
+        return made;
+    }
+
+    const Space all(check(H5Dget_space(made.get()), target.name(), message("the shape of ", path)));
+    Values values(type, all, static_cast<std::int64_t>(order.target.size()), row_bytes, path);
+    read_rows(dataset, path, type, row_bytes, order.parts.front(), order.target.data(), values.data());
+    std::int64_t first = order.parts.front().rows;
+    for (std::size_t i = 1; i < order.parts.size(); ++i) {
+        const RowPart& part = order.parts[i];
+        const File opened = open_file(part.file);
+        const Handle<H5Dclose> other = open_part(opened, path, type, shape, order, part);
+        read_rows(other.get(), path, type, row_bytes, part, order.target.data() + first, values.data());
+        first += part.rows;
+    }
+    const herr_t status = H5Dwrite(made.get(), type.get(), H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data());
+    target.require_written();
+    check(status, target.name(), message("dataset ", path, " could not be written"));
+    return made;
+}
+
+} // namespace kith::io::hdf5

@@ -1,0 +1,125 @@
+// Sorted snapshots of inputs that are not HDF5 (Gadget-2 binary, Tipsy), in the layout of Gadget-4.
+//
+// Each type is read by itself, so that only one is in memory at a time and a column that another type lacks is kept:
+// Coordinates, Velocities, ParticleIDs, and Masses, or an entry of MassTable where all masses are one number of the
+// input's table. What else these files hold has no name or unit that would be known for sure, and is left out.
+#include "io/hdf5_sorted_snapshot.hpp"
+#include "io/memory.hpp"
+#include "io/sorted_rows.hpp"
+
+#include "support/message.hpp"
+
+#include <kith/error.hpp>
+
+#include <algorithm>
+
+namespace kith::io {
+
+using detail::message;
+
+namespace {
+
+template <class T>
+std::vector<T> in_order(const std::vector<T>& rows, std::int64_t columns, const std::vector<std::int64_t>& target,
+                        const std::string& what) {
+    std::vector<T> sorted = allocate<T>(static_cast<std::int64_t>(target.size()), columns, what);
+    for (std::size_t row = 0; row < target.size(); ++row) {
+        std::copy_n(rows.begin() + static_cast<std::int64_t>(row) * columns, columns,
+                    sorted.begin() + target[row] * columns);
+    }
+    return sorted;
+}
+
+void write_reals(const hdf5::OutputFile& file, const std::string& dataset, const RealArray& array, bool is_list,
+                 const std::vector<std::int64_t>& target) {
+    std::visit(
+        [&](const auto& values) {
+            const auto sorted = in_order(values, array.columns, target, dataset);
+            file.write(dataset, hdf5::number_type(array.dtype()), sorted.data(), array.rows(),
+                       is_list ? 0 : array.columns);
+        },
+        array.values);
+    file.require_written();
+}
+
+void write_type(const hdf5::OutputFile& file, const std::string& group, const Snapshot& particles,
+                const std::vector<std::int64_t>& target) {
+    const hdf5::Group made = file.make_group(group.c_str());
+    write_reals(file, group + "/Coordinates", particles.positions, false, target);
+    if (particles.velocities) {
+        write_reals(file, group + "/Velocities", *particles.velocities, false, target);
+    }
+    if (particles.masses) {
+        write_reals(file, group + "/Masses", *particles.masses, true, target);
+    }
+    if (!particles.ids.empty()) {
+        const std::string dataset = group + "/ParticleIDs";
+        const std::vector<std::uint64_t> sorted = in_order(particles.ids, 1, target, dataset);
+        file.write(dataset, hdf5::number_type<std::uint64_t>(), sorted.data(), particles.positions.rows(), 0);
+    }
+}
+
+void write_box(const hdf5::OutputFile& file, hid_t header, const SnapshotHeader& input) {
+    const std::array<double, 3> box = input.box_size.value_or(std::array<double, 3>{});
+    if (box[0] == box[1] && box[1] == box[2]) {
+        file.set(header, "BoxSize", box[0]);
+    } else {
+        file.set(header, "BoxSize", std::span<const double>(box));
+    }
+}
+
+// Cosmology and units stand in /Header, where Gadget-2 has them, and in /Parameters, where Gadget-4 has them.
+void write_header(const hdf5::OutputFile& file, const SnapshotHeader& input, const MassTable& masses) {
+    const hdf5::Group header = file.make_group("Header");
+    write_box(file, header.get(), input);
+    if (input.time) {
+        file.set(header.get(), "Time", *input.time);
+    }
+    if (input.redshift) {
+        file.set(header.get(), "Redshift", *input.redshift);
+    }
+    const hdf5::Group parameters = file.make_group("Parameters");
+    for (const auto& [name, value] : input.parameters) {
+        file.set(header.get(), name, value);
+        file.set(parameters.get(), name, value);
+    }
+    hdf5::write_counts(file, input.counts);
+    hdf5::write_mass_table(file, masses);
+}
+
+} // namespace
+
+std::vector<std::string> write_sorted_columns(const std::filesystem::path& path, const Reader& reader,
+                                              const Catalogue& catalogue, const Snapshot& snapshot,
+                                              const Provenance& provenance, const Progress& progress) {
+    const SnapshotHeader& input = snapshot.header;
+    const hdf5::Session session;
+    hdf5::OutputFile file(path);
+    MassTable masses{};
+    for (std::size_t type = 0; type < input.counts.size(); ++type) {
+        if (progress && !progress("sorted snapshot", static_cast<double>(type) / max_types)) {
+            throw Error(ErrorKind::cancelled, "cancelled while the sorted snapshot was written");
+        }
+        if (input.counts[type] == 0) {
+            continue;
+        }
+        ReadOptions options;
+        options.types = {TypeSelection::Kind::listed, {static_cast<int>(type)}};
+        const Snapshot particles = reader.read_snapshot(input.files.front(), options);
+        if (particles.header.counts != input.counts) {
+            throw Error(ErrorKind::file, message(input.files.front().string(),
+                                                 ": the numbers of particles have changed since the snapshot was read; "
+                                                 "read and group it again"));
+        }
+        masses[type] = particles.uniform_mass.value_or(0);
+        write_type(file, message("PartType", type), particles, sorted_rows(catalogue, snapshot, type));
+    }
+    write_header(file, input, masses);
+    hdf5::write_provenance_of_copy(file, provenance);
+    file.commit();
+    return {message("the input is ", input.format,
+                    ": the sorted snapshot has its positions, velocities, masses and ids; "
+                    "other columns are left out")};
+}
+
+} // namespace kith::io

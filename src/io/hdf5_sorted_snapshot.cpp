@@ -1,0 +1,282 @@
+// The snapshot in group order, as HDF5 (the order is that of sorted_rows.hpp).
+//
+// An HDF5 input is copied with all that is in it: every dataset that has one row per particle is joined from the files of
+// the snapshot and put in order (hdf5_row_copy.hpp), all else is copied from the first file as it is. The header's counts
+// become those of one file. What says at which rows of the old file particles lie would be wrong and is left out: SWIFT's
+// /Cells, EAGLE's /HashTable. Inputs of other formats are written from the columns that their readers give
+// (hdf5_sorted_columns.cpp).
+#include "io/hdf5_sorted_snapshot.hpp"
+
+#include "io/hdf5_copy.hpp"
+#include "io/hdf5_create.hpp"
+#include "io/hdf5_row_copy.hpp"
+#include "io/hdf5_snapshot.hpp"
+#include "io/reader.hpp"
+#include "io/sorted_rows.hpp"
+
+#include "support/message.hpp"
+
+#include <kith/error.hpp>
+
+#include <algorithm>
+#include <array>
+#include <numeric>
+#include <set>
+#include <string_view>
+#include <system_error>
+
+namespace kith::io {
+
+using detail::message;
+
+namespace {
+
+constexpr std::array<std::string_view, 2> indices_of_rows = {"Cells", "HashTable"};
+
+std::string group_of(std::size_t type) {
+    return message("PartType", type);
+}
+
+void require_sortable(const std::filesystem::path& path, const SnapshotHeader& header) {
+    if (header.files.empty()) {
+        throw Error(ErrorKind::invalid_argument,
+                    "the snapshot names no files; pass one that read_snapshot() has read, so that all of its columns "
+                    "can be read again");
+    }
+    if (!header.has_types) {
+        throw Error(ErrorKind::invalid_argument,
+                    message(header.files.front().string(), ": ", header.format,
+                            " has no particle types and no header, so there is no snapshot to sort; the rows of the "
+                            "groups are in the catalog's /Members/Index"));
+    }
+    for (const std::filesystem::path& file : header.files) {
+        std::error_code ignored;
+        if (std::filesystem::equivalent(path, file, ignored)) {
+            throw Error(ErrorKind::invalid_argument,
+                        message(path.string(), ": this is a file of the input; write the sorted snapshot elsewhere"));
+        }
+    }
+}
+
+/// Says how far the work is and stops it where the caller wants that.
+class Steps {
+public:
+    Steps(const Progress& progress, const TypeCounts& counts)
+        : progress_(progress), rows_(static_cast<double>(std::max<std::int64_t>(
+                                   1, std::accumulate(counts.begin(), counts.end(), std::int64_t{0})))) {}
+
+    void begin_type(std::int64_t rows, std::size_t columns) {
+        done_ += share_;
+        share_ = static_cast<double>(rows) / rows_;
+        columns_ = columns;
+        column_ = 0;
+    }
+    void next_column() {
+        const double within =
+            columns_ == 0 ? 0 : static_cast<double>(std::min(column_++, columns_)) / static_cast<double>(columns_);
+        if (progress_ && !progress_("sorted snapshot", std::min(1.0, done_ + share_ * within))) {
+            throw Error(ErrorKind::cancelled, "cancelled while the sorted snapshot was written");
+        }
+    }
+
+private:
+    const Progress& progress_;
+    double rows_;
+    double done_ = 0;  ///< share of the types before
+    double share_ = 0; ///< of this type
+    std::size_t columns_ = 0;
+    std::size_t column_ = 0;
+};
+
+/// What was found in one file of the input.
+struct SurveyedFile {
+    std::filesystem::path path;
+    TypeCounts counts{};
+    MassTable mass_table{};
+};
+
+std::vector<SurveyedFile> survey(const SnapshotHeader& header) {
+    std::vector<SurveyedFile> files;
+    TypeCounts total{};
+    for (const std::filesystem::path& path : header.files) {
+        const FileSummary summary = hdf5::summarise(hdf5::open_snapshot(path));
+        files.push_back({path, summary.header.counts, summary.mass_table});
+        std::transform(total.begin(), total.end(), summary.header.counts.begin(), total.begin(), std::plus<>());
+    }
+    if (total != header.counts) {
+        throw Error(ErrorKind::file, message(header.files.front().string(),
+                                             ": the numbers of particles have changed since the snapshot was read; "
+                                             "read and group it again"));
+    }
+    return files;
+}
+
+/// One HDF5 snapshot, in order, to one file.
+class SortedCopy {
+public:
+    SortedCopy(const hdf5::OutputFile& target, const Catalogue& catalogue, const Snapshot& snapshot,
+               const Progress& progress)
+        : target_(target), catalogue_(catalogue), snapshot_(snapshot), files_(survey(snapshot.header)),
+          steps_(progress, snapshot.header.counts),
+          copier_(target, [this](hid_t dataset, const std::string& path) { return copy_in_order(dataset, path); }) {}
+
+    std::vector<std::string> run();
+
+private:
+    void copy_type(std::size_t type);
+    void copy_the_rest();
+    void collect_differences(std::size_t type, const hdf5::File& first);
+    bool copy_in_order(hid_t dataset, const std::string& path);
+    [[nodiscard]] std::string name_of_first_part() const { return order_.parts.front().file.filename().string(); }
+
+    const hdf5::OutputFile& target_;
+    const Catalogue& catalogue_;
+    const Snapshot& snapshot_;
+    std::vector<SurveyedFile> files_;
+    MassTable mass_table_{};
+    Steps steps_;
+    hdf5::Copier copier_;
+    std::vector<std::string> left_out_;
+    hdf5::File open_;      ///< the first file with particles of this type; identities of objects hold while it is open
+    hdf5::RowOrder order_; ///< of the type that is being copied; no parts: of none
+    std::set<std::string> incomplete_; ///< columns of it that some file lacks
+};
+
+std::set<std::string> names_below(const hdf5::File& file, const std::string& group, const std::string& name) {
+    std::set<std::string> names;
+    hdf5::check(H5Lvisit_by_name(
+                    file.get(), group.c_str(), H5_INDEX_NAME, H5_ITER_INC,
+                    [](hid_t, const char* link, const H5L_info_t*, void* out) -> herr_t {
+                        static_cast<std::set<std::string>*>(out)->emplace(link);
+                        return 0;
+                    },
+                    &names, H5P_DEFAULT),
+                name, message(group, " could not be listed"));
+    return names;
+}
+
+// Columns that not every file with particles of the type has cannot be joined.
+void SortedCopy::collect_differences(std::size_t type, const hdf5::File& first) {
+    const std::string group = group_of(type);
+    const std::set<std::string> names = names_below(first, group, order_.parts.front().file.string());
+    steps_.begin_type(static_cast<std::int64_t>(order_.target.size()), names.size());
+    incomplete_.clear();
+    for (std::size_t i = 1; i < order_.parts.size(); ++i) {
+        const std::filesystem::path& file = order_.parts[i].file;
+        const std::set<std::string> others = names_below(hdf5::open_file(file), group, file.string());
+        std::vector<std::string> different;
+        std::set_symmetric_difference(names.begin(), names.end(), others.begin(), others.end(),
+                                      std::back_inserter(different));
+        for (const std::string& name : different) {
+            if (incomplete_.insert(message(group, "/", name)).second) {
+                left_out_.push_back(message(group, "/", name, " is not in every file (",
+                                            (names.contains(name) ? file.filename().string() : name_of_first_part()),
+                                            " has none) and is left out of the sorted snapshot"));
+            }
+        }
+    }
+}
+
+bool SortedCopy::copy_in_order(hid_t dataset, const std::string& path) {
+    if (order_.parts.empty()) {
+        return false;
+    }
+    steps_.next_column();
+    if (incomplete_.contains(path)) {
+        return true;
+    }
+    const hdf5::Type type(H5Dget_type(dataset));
+    if (!hdf5::is_per_row(dataset, order_)) {
+        if (order_.parts.size() > 1) {
+            left_out_.push_back(message(path, " has not one row per particle; the sorted snapshot has that of ",
+                                        name_of_first_part(), " alone"));
+        }
+        return false;
+    }
+    if (hdf5::holds_references(type.get())) {
+        left_out_.push_back(message(path, " refers to objects of its own file and is left out of the sorted snapshot"));
+        return true;
+    }
+    const auto made = hdf5::copy_rows(dataset, path, order_, target_);
+    copier_.copy_attributes(dataset, made.get(), order_.parts.front().file.string());
+    return true;
+}
+
+void SortedCopy::copy_type(std::size_t type) {
+    order_ = {};
+    for (const SurveyedFile& file : files_) {
+        if (file.counts[type] > 0) {
+            mass_table_[type] = order_.parts.empty() ? file.mass_table[type] : mass_table_[type];
+            order_.parts.push_back({file.path, file.counts[type]});
+        }
+    }
+    if (order_.parts.empty()) {
+        return;
+    }
+    order_.target = sorted_rows(catalogue_, snapshot_, type);
+    const std::filesystem::path& path = order_.parts.front().file;
+    hdf5::File other;
+    if (path != files_.front().path) {
+        other = hdf5::open_file(path);
+    }
+    const hdf5::File& file = other.get() < 0 ? open_ : other;
+    collect_differences(type, file);
+    copier_.copy_group(file.get(), group_of(type), path.string());
+    const hdf5::Object group(H5Oopen(target_.root(), group_of(type).c_str(), H5P_DEFAULT));
+    for (const char* name : {"NumberOfParticles", "TotalNumberOfParticles"}) {
+        if (hdf5::has_attribute(group.get(), name)) {
+            hdf5::replace_counts(target_, group.get(), name, {snapshot_.header.counts[type]});
+        }
+    }
+}
+
+// Where a type's group is a link, its target has been copied under the type's name.
+void SortedCopy::copy_the_rest() {
+    order_ = {};
+    const std::string name = files_.front().path.string();
+    const hdf5::Group root(hdf5::check(H5Gopen2(open_.get(), "/", H5P_DEFAULT), name, "the root could not be opened"));
+    copier_.copy_attributes(root.get(), target_.root(), name);
+    for (const std::string& link : hdf5::links_of(root.get(), name)) {
+        if (std::find(indices_of_rows.begin(), indices_of_rows.end(), link) != indices_of_rows.end()) {
+            left_out_.push_back(message("/", link,
+                                        " says where rows of the unsorted file lie and is left out of the "
+                                        "sorted snapshot"));
+        } else if (!hdf5::exists(target_.root(), link)) {
+            copier_.copy_link(root.get(), link, link, name);
+        }
+    }
+}
+
+std::vector<std::string> SortedCopy::run() {
+    mass_table_ = files_.front().mass_table;
+    open_ = hdf5::open_file(files_.front().path);
+    for (std::size_t type = 0; type < snapshot_.header.counts.size(); ++type) {
+        copy_type(type);
+    }
+    copy_the_rest();
+    hdf5::write_counts(target_, snapshot_.header.counts);
+    if (files_.size() > 1) {
+        hdf5::write_mass_table(target_, mass_table_);
+    }
+    return std::move(left_out_);
+}
+
+} // namespace
+
+std::vector<std::string> write_sorted_snapshot(const std::filesystem::path& path, const Catalogue& catalogue,
+                                               const Snapshot& snapshot, const Provenance& provenance,
+                                               const Progress& progress) {
+    require_sortable(path, snapshot.header);
+    const Reader& reader = reader_of(snapshot.header.files.front());
+    if (&reader != &hdf5_reader) {
+        return write_sorted_columns(path, reader, catalogue, snapshot, provenance, progress);
+    }
+    const hdf5::Session session;
+    hdf5::OutputFile file(path);
+    std::vector<std::string> left_out = SortedCopy(file, catalogue, snapshot, progress).run();
+    hdf5::write_provenance_of_copy(file, provenance);
+    file.commit();
+    return left_out;
+}
+
+} // namespace kith::io

@@ -1,0 +1,77 @@
+// From members in group order to a permutation of each type (see sorted_rows.hpp).
+#include "io/sorted_rows.hpp"
+
+#include "io/memory.hpp"
+
+#include "support/message.hpp"
+
+#include <kith/error.hpp>
+
+#include <algorithm>
+#include <numeric>
+
+namespace kith::io {
+
+using detail::message;
+
+namespace {
+
+constexpr std::int64_t unassigned = -1;
+
+std::int64_t file_row_of(const Snapshot& snapshot, std::int32_t member) {
+    const auto rows = static_cast<std::int64_t>(snapshot.file_rows.size());
+    if (member < 0 || member >= rows) {
+        throw Error(ErrorKind::invalid_argument,
+                    message("a member of the catalog is row ", member, ", but the snapshot has ", rows,
+                            " rows; pass the snapshot that was grouped"));
+    }
+    return snapshot.file_rows[static_cast<std::size_t>(member)];
+}
+
+std::int64_t members_of_type(const Catalogue& catalogue, std::size_t type) {
+    if (catalogue.count_by_type.size() != static_cast<std::size_t>(catalogue.groups) * max_types) {
+        throw Error(ErrorKind::invalid_argument,
+                    message("the catalog's count_by_type has ", catalogue.count_by_type.size(), " entries where ",
+                            catalogue.groups, " x ", max_types, " were expected"));
+    }
+    std::int64_t members = 0;
+    for (std::size_t entry = type; entry < catalogue.count_by_type.size(); entry += max_types) {
+        members += catalogue.count_by_type[entry];
+    }
+    return members;
+}
+
+} // namespace
+
+std::vector<std::int64_t> sorted_rows(const Catalogue& catalogue, const Snapshot& snapshot, std::size_t type) {
+    const auto& counts = snapshot.header.counts;
+    const std::int64_t expected = members_of_type(catalogue, type);
+    const std::int64_t first =
+        std::accumulate(counts.begin(), counts.begin() + static_cast<std::ptrdiff_t>(type), std::int64_t{0});
+    std::vector<std::int64_t> sorted = allocate<std::int64_t>(counts[type], 1, "the order of the sorted snapshot");
+    std::fill(sorted.begin(), sorted.end(), unassigned);
+
+    std::int64_t next = 0;
+    for (const std::int32_t member : catalogue.members) {
+        const std::int64_t row = file_row_of(snapshot, member) - first;
+        if (row < 0 || row >= counts[type]) {
+            continue;
+        }
+        std::int64_t& target = sorted[static_cast<std::size_t>(row)];
+        if (target != unassigned) {
+            throw Error(ErrorKind::invalid_argument, message("the catalog lists row ", member,
+                                                             " of the snapshot twice; a row has one group at most"));
+        }
+        target = next++;
+    }
+    if (next != expected) {
+        throw Error(ErrorKind::invalid_argument, message("the catalog counts ", expected, " members of type ", type,
+                                                         ", but lists ", next, "; pass the snapshot that was grouped"));
+    }
+    for (std::int64_t& target : sorted) {
+        target = target == unassigned ? next++ : target;
+    }
+    return sorted;
+}
+
+} // namespace kith::io
