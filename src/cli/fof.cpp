@@ -32,6 +32,7 @@ struct Arguments {
     std::string grp;
     std::string gtp;
     std::string map;
+    std::string sorted_snapshot;
     LinkingLength linking_length = LinkingLength::relative(0.2);
     std::int64_t min_members = 20;
     BoxChoice box;
@@ -53,6 +54,7 @@ void plan(OutputFiles& outputs, const Arguments& arguments) {
     outputs.plan("--grp", arguments.grp);
     outputs.plan("--gtp", arguments.gtp);
     outputs.plan("--map", arguments.map, {".png"});
+    outputs.plan("--sorted-snapshot", arguments.sorted_snapshot, {".hdf5", ".h5"});
     outputs.keep_apart_from(arguments.snapshot);
     outputs.probe_directories();
 }
@@ -63,6 +65,16 @@ void require_axes_for_gtp(const Arguments& arguments) {
         throw UsageError(fmt::format("--gtp is '{}', a Tipsy file, which holds points in 3 dimensions, but those of "
                                      "'{}' have {}; leave --gtp out (--grp and --labels take any)",
                                      arguments.gtp, arguments.snapshot, axes));
+    }
+}
+
+void require_types_for_sorting(const Arguments& arguments) {
+    if (!arguments.sorted_snapshot.empty() && !io::read_header(arguments.snapshot).has_types) {
+        throw UsageError(
+            fmt::format("--sorted-snapshot is '{}', but '{}' is an array or a table without particle types, "
+                        "and no snapshot to sort; leave --sorted-snapshot out (the catalog lists the rows "
+                        "of each group in /Members/Index)",
+                        arguments.sorted_snapshot, arguments.snapshot));
     }
 }
 
@@ -234,6 +246,18 @@ void write_outputs(const Arguments& arguments, const Findings& findings, const I
     });
 }
 
+void write_sorted(const Arguments& arguments, Findings& findings, const Invocation& invocation,
+                  const OutputFiles& outputs, StageClock& clock, const Progress& progress) {
+    if (arguments.sorted_snapshot.empty()) {
+        return;
+    }
+    const std::vector<std::string> left_out = clock.time("write", [&] {
+        return io::write_sorted_snapshot(outputs.staged(arguments.sorted_snapshot), findings.catalogue,
+                                         findings.snapshot, provenance(arguments, findings, invocation), progress);
+    });
+    findings.warnings.insert(findings.warnings.end(), left_out.begin(), left_out.end());
+}
+
 std::vector<std::int32_t> largest_of(const FofResult& groups) {
     const std::size_t shown = std::min(largest_shown, groups.sizes.size());
     return {groups.sizes.begin(), groups.sizes.begin() + static_cast<std::ptrdiff_t>(shown)};
@@ -308,6 +332,7 @@ void run(const Arguments& arguments, const Invocation& invocation) {
     OutputFiles outputs;
     plan(outputs, arguments);
     require_axes_for_gtp(arguments);
+    require_types_for_sorting(arguments);
     StageClock clock({"read", "order", "tree", "link", "catalogue", "map", "write"});
     ProgressBar bar;
     bar.announce("reading");
@@ -325,7 +350,10 @@ void run(const Arguments& arguments, const Invocation& invocation) {
     stop_if_interrupted();
     {
         const WritingSection writing;
-        outputs.write([&] { write_outputs(arguments, findings, invocation, outputs, clock, bar); });
+        outputs.write([&] {
+            write_outputs(arguments, findings, invocation, outputs, clock, bar);
+            write_sorted(arguments, findings, invocation, outputs, clock, execution.progress);
+        });
         stop_if_interrupted();
         outputs.commit();
     }
@@ -396,6 +424,15 @@ Command fof_command(CLI::App& program) {
         ->check(file_name());
     command
         .add_option("--map", arguments->map, "Also draw the projected density with the largest groups circled, .png")
+        ->type_name("OUT")
+        ->check(file_name());
+    command
+        .add_option(
+            "--sorted-snapshot", arguments->sorted_snapshot,
+            "Also write the whole snapshot in group order, .hdf5: in each type first the members of group 0, then "
+            "of group 1 ..., then all other particles. Readers of Gadget-4 and AREPO catalogs need it to find "
+            "the members of a group. HDF5 input keeps all its columns; Gadget-2 binary and Tipsy keep "
+            "positions, velocities, masses and ids")
         ->type_name("OUT")
         ->check(file_name());
     add_execution_options(command, arguments->common);
