@@ -120,8 +120,7 @@ void write_neighbors_npz(const std::filesystem::path& path, const KnnResult& nei
 void write_neighbors_hdf5(const std::filesystem::path& path, const KnnResult& neighbors, const Provenance& provenance);
 
 struct CatalogFileOptions {
-    /// File name of a snapshot in group order, written for this catalog: in each type the members of group 0 first, then
-    /// those of group 1, ..., then the particles of no group. Empty: there is none.
+    /// File name of a snapshot in group order, written for this catalog by write_sorted_snapshot(). Empty: there is none.
     std::string sorted_snapshot;
 };
 
@@ -138,8 +137,8 @@ void write_catalogue_hdf5(const std::filesystem::path& path, const Catalogue& ca
 /// in each particle type the members of group 0, then those of group 1 and so on, within a group in file order; then all
 /// rows that are in no group of the catalog, those of types that were not grouped among them, in file order. So the
 /// members of type t of group g are the rows GroupOffsetType[g, t] to GroupOffsetType[g, t] + GroupLenType[g, t] - 1 of
-/// PartType<t>, where the offset is the sum of count_by_type over the groups before. `snapshot` is the one that was
-/// grouped; the other columns are read again from its header.files.
+/// PartType<t>, where the offset is the sum of count_by_type over the groups before; name the file in the options of
+/// write_catalogue_hdf5(), so that the catalog has these columns. `snapshot` is the one that was grouped; the other columns are read again from its header.files.
 ///
 /// Of HDF5 input everything is written, into one file: each dataset of PartType0 to PartType6 and of the groups in them,
 /// with its stored type (variable-length ones too), shape of a row and attributes, in the new order if it has one row per

@@ -229,8 +229,9 @@ void write_outputs(const Arguments& arguments, const Findings& findings, const I
     }
     bar.announce("writing");
     clock.time("write", [&] {
+        const io::CatalogFileOptions beside{std::filesystem::path(arguments.sorted_snapshot).filename().string()};
         io::write_catalogue_hdf5(outputs.staged(arguments.catalogue), findings.catalogue, findings.snapshot,
-                                 findings.box.box, made_by);
+                                 findings.box.box, made_by, beside);
         if (!arguments.labels.empty() || !arguments.grp.empty()) {
             const std::vector<std::int32_t> labels = file_labels(findings);
             if (!arguments.labels.empty()) {
@@ -441,6 +442,8 @@ Command fof_command(CLI::App& program) {
                    "\n\n"
                    "Examples:\n"
                    "  kith fof snapshot.hdf5 -o groups.hdf5 --map groups.png\n"
+                   "  kith fof snapshot_007.hdf5 -o out/fof_subhalo_tab_007.hdf5 --sorted-snapshot "
+                   "out/snapshot_007.hdf5\n"
                    "  kith fof halo.std --box 1 -b 0.2 -o groups.hdf5 --grp groups.grp\n"
                    "  kith fof points.npy --linking-length 0.1 --min-members 5 -o groups.hdf5 --labels labels.npy");
     return {&command, [arguments](const Invocation& invocation) { run(*arguments, invocation); }};

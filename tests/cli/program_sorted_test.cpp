@@ -45,6 +45,13 @@ TEST_F(Sorted, HasTheSameGroupsInOrder) {
     EXPECT_EQ(before.at("outputs"), (Names{"a.hdf5", "l.npy", "sorted.hdf5"}));
     EXPECT_NE(before.at("warnings").dump().find("left out"), std::string::npos); // of the binary input
 
+    // The catalog has the columns by which readers find the members in the sorted snapshot, and names it.
+    for (const char* text : {"GroupOffsetType", "SortedSnapshot", "sorted.hdf5"}) {
+        EXPECT_NE(read("a.hdf5").find(text), std::string::npos) << text;
+    }
+    static_cast<void>(fof("snap -o alone.hdf5"));
+    EXPECT_EQ(read("alone.hdf5").find("GroupOffsetType"), std::string::npos);
+
     // Now from HDF5, and once more: the order stays, and so does all else that the program tells.
     const Json after = fof("sorted.hdf5 -o b.hdf5 --labels l.npy --sorted-snapshot again.hdf5");
     EXPECT_EQ(labels(), (Labels{-1, -1, 0, 0, 0, 0, 1, 1, 1, -1}));
