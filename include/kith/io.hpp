@@ -5,6 +5,7 @@
 // Writers write to a temporary name beside the target and rename at the end, so no half-written file is left.
 #pragma once
 
+#include <kith/catalog_reader.hpp>
 #include <kith/catalogue.hpp>
 #include <kith/knn.hpp>
 #include <kith/points.hpp>

@@ -84,6 +84,32 @@ bool exists(hid_t place, const std::string& name) {
     return found;
 }
 
+std::vector<std::string> names_in(hid_t group) {
+    std::vector<std::string> names;
+    H5Literate(
+        group, H5_INDEX_NAME, H5_ITER_INC, nullptr,
+        [](hid_t, const char* name, const H5L_info_t*, void* out) -> herr_t {
+            static_cast<std::vector<std::string>*>(out)->emplace_back(name);
+            return 0;
+        },
+        &names);
+    H5Eclear2(H5E_DEFAULT);
+    return names;
+}
+
+std::string list_of_names_in(hid_t group) {
+    constexpr std::size_t enough = 200;
+    std::string list;
+    for (const std::string& name : names_in(group)) {
+        list += list.empty() ? "" : ", ";
+        if (list.size() > enough) {
+            return list + "...";
+        }
+        list += name;
+    }
+    return list.empty() ? "nothing" : list;
+}
+
 Dataset open_dataset(hid_t file, const std::string& name, std::string_view file_name) {
     Dataset dataset;
     dataset.file = file_name;
@@ -123,9 +149,20 @@ Dataset open_dataset(hid_t file, const std::string& name, std::string_view file_
                                                     "are missing would read as zeros; read those files"));
     }
     // A dataset that was announced but never written would read as zeros.
-    if (dataset.rows * dataset.columns > 0 && H5Dget_storage_size(dataset.id.get()) == 0) {
+    const auto values = static_cast<hsize_t>(dataset.rows * dataset.columns);
+    const hsize_t stored = H5Dget_storage_size(dataset.id.get());
+    if (values > 0 && stored == 0) {
         throw Error(ErrorKind::file, message(file_name, ": dataset ", name, " claims ", dataset.rows, " x ",
                                              dataset.columns, " values, but none were ever written"));
+    }
+    hsize_t file_length = 0;
+    const bool in_one_piece =
+        H5Pget_layout(creation.get()) == H5D_CONTIGUOUS && H5Pget_external_count(creation.get()) == 0;
+    if (in_one_piece && (values > stored / dataset.item_bytes ||
+                         (H5Fget_filesize(dataset.id.get(), &file_length) >= 0 && stored > file_length))) {
+        throw Error(ErrorKind::file,
+                    message(file_name, ": dataset ", name, " claims ", dataset.rows, " x ", dataset.columns,
+                            " values of ", dataset.item_bytes, " bytes, which are not all in the file"));
     }
     return dataset;
 }

@@ -103,6 +103,10 @@ struct Dataset {
 /// Whether `path`, relative to `place` and of one component, exists there. Dangling links do not.
 [[nodiscard]] bool exists(hid_t place, const std::string& name);
 
+/// Names of what is in a group, in alphabetical order; and the first of them as text for messages: "Group, Header".
+[[nodiscard]] std::vector<std::string> names_in(hid_t group);
+[[nodiscard]] std::string list_of_names_in(hid_t group);
+
 /// Throws Error(file) for what is no numeric table, too large to count, or was never written; Error(unsupported) for
 /// virtual datasets.
 [[nodiscard]] Dataset open_dataset(hid_t file, const std::string& name, std::string_view file_name);

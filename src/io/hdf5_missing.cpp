@@ -26,6 +26,14 @@ Snapshot snapshot(const std::filesystem::path& path, const ReadOptions&) {
 
 const Reader hdf5_reader = {"HDF5 snapshots (not in this build)", is_hdf5, header, snapshot};
 
+bool is_catalog(const std::filesystem::path&) {
+    return false; // so that reading it as points says what is missing
+}
+
+CatalogFile read_catalog(const std::filesystem::path& path, const CatalogReadOptions&) {
+    refuse(path);
+}
+
 void write_neighbors_hdf5(const std::filesystem::path& path, const KnnResult&, const Provenance&) {
     refuse(path);
 }

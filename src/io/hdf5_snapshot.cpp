@@ -63,28 +63,22 @@ Object open_if_there(hid_t file, const char* name) {
     return exists(file, name) ? Object(H5Oopen(file, name, H5P_DEFAULT)) : Object();
 }
 
-std::string names_in(hid_t file) {
-    std::string names;
-    H5Literate(
-        file, H5_INDEX_NAME, H5_ITER_INC, nullptr,
-        [](hid_t, const char* name, const H5L_info_t*, void* out) -> herr_t {
-            std::string& list = *static_cast<std::string*>(out);
-            constexpr std::size_t enough = 200;
-            list += list.empty() ? "" : ", ";
-            list += list.size() > enough ? "..." : name;
-            return list.size() > enough ? 1 : 0;
-        },
-        &names);
-    return names.empty() ? "nothing" : names;
-}
-
 [[noreturn]] void refuse_other_hdf5(const SnapshotFile& snapshot) {
-    const bool catalogue = exists(snapshot.file.get(), "Group") || exists(snapshot.file.get(), "Groups");
-    throw Error(ErrorKind::file,
-                message(snapshot.name,
-                        ": this HDF5 file is no snapshot: it has no particles in /PartType0 to /PartType",
-                        max_types - 1, catalogue ? "; it looks like a halo catalogue" : "", " (its root holds ",
-                        names_in(snapshot.file.get()), ")"));
+    const hid_t file = snapshot.file.get();
+    std::string remedy;
+    if (exists(file, "Group")) {
+        const Object header = open_if_there(file, "Header");
+        const std::string input = header.get() < 0 ? "" : text(header.get(), "Input").value_or("");
+        remedy = message("; it is a halo catalog, which kith info and read_catalog read: where points are needed, give "
+                         "the snapshot that it was made from",
+                         input.empty() ? "" : ", '" + input + "'");
+    } else if (exists(file, "Groups")) {
+        remedy = "; it looks like a halo catalog";
+    }
+    throw Error(ErrorKind::file, message(snapshot.name,
+                                         ": this HDF5 file is no snapshot: it has no particles in /PartType0 to "
+                                         "/PartType",
+                                         max_types - 1, remedy, " (its root holds ", list_of_names_in(file), ")"));
 }
 
 // Gadget-2 and AREPO keep the upper 32 bits of each total apart.
@@ -230,6 +224,10 @@ std::optional<Dataset> SnapshotFile::find(std::size_t type, std::initializer_lis
         }
     }
     return std::nullopt;
+}
+
+std::span<const char* const> kept_parameter_names() noexcept {
+    return kept_parameters;
 }
 
 SnapshotFile open_snapshot(const std::filesystem::path& path) {

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <initializer_list>
 #include <optional>
+#include <span>
 #include <string>
 
 namespace kith::io::hdf5 {
@@ -18,6 +19,9 @@ struct SnapshotFile {
     /// Opens PartType<type>/<one of the names>; nothing if the group has none of them.
     [[nodiscard]] std::optional<Dataset> find(std::size_t type, std::initializer_list<const char*> names) const;
 };
+
+/// Names of the parameters of a run that are kept from a file's attributes.
+[[nodiscard]] std::span<const char* const> kept_parameter_names() noexcept;
 
 /// Throws Error(file) for HDF5 files that are no snapshots.
 [[nodiscard]] SnapshotFile open_snapshot(const std::filesystem::path& path);

@@ -279,7 +279,7 @@ TEST(Hdf5Catalogue, TheSameCatalogueMakesTheSameBytesAndIsNoSnapshot) {
     io::write_catalogue_hdf5(folder / "a", catalogue(), snapshot(), {}, provenance);
     io::write_catalogue_hdf5(folder / "b", catalogue(), snapshot(), {}, provenance);
     EXPECT_EQ(read_bytes(folder / "a"), read_bytes(folder / "b"));
-    expect_error(ErrorKind::file, {"halo catalogue"}, [&] { static_cast<void>(io::read_header(folder / "a")); });
+    expect_error(ErrorKind::file, {"halo catalog"}, [&] { static_cast<void>(io::read_header(folder / "a")); });
 }
 
 } // namespace

@@ -292,7 +292,7 @@ TEST_F(Hdf5Snapshot, OtherDimensions) {
 
 TEST_F(Hdf5Snapshot, WhatIsNoSnapshotIsRefused) {
     Hdf5Maker(path()).group("Group").group("Header");
-    refused(ErrorKind::file, {"no snapshot", "halo catalogue", "Group, Header"});
+    refused(ErrorKind::file, {"no snapshot", "halo catalog", "Group, Header"});
     { const Hdf5Maker empty(path()); }
     refused(ErrorKind::file, {"no snapshot", "its root holds nothing"});
     Hdf5Maker(path())

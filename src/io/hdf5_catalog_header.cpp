@@ -1,0 +1,182 @@
+// The attributes of halo catalogs: /Header as Gadget-4, AREPO and kith write it, /Parameters, and those of columns.
+#include "io/hdf5_catalog_header.hpp"
+
+#include "io/hdf5_snapshot.hpp"
+
+#include "support/message.hpp"
+
+#include <kith/error.hpp>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <vector>
+
+namespace kith::io::hdf5 {
+
+using detail::message;
+
+namespace {
+
+Object open_if_there(hid_t file, const char* name) {
+    return exists(file, name) ? Object(H5Oopen(file, name, H5P_DEFAULT)) : Object();
+}
+
+std::optional<double> scalar(const Object& object, const char* name) {
+    const auto values = object.get() < 0 ? std::nullopt : numbers(object.get(), name);
+    return values ? std::optional(values->front()) : std::nullopt;
+}
+
+std::optional<double> finite(const std::optional<double>& value) {
+    return value && std::isfinite(*value) ? value : std::nullopt;
+}
+
+// The attribute `Cosmology` of kith's catalogs ends in ": Redshift, Omega0": values that the input did not state and that
+// stand there because other readers need some.
+bool is_made_up(const CatalogFile& catalog, std::string_view name) {
+    const auto found = catalog.provenance.find("Cosmology");
+    if (found == catalog.provenance.end()) {
+        return false;
+    }
+    const std::string_view text = found->second;
+    const std::size_t colon = text.rfind(':');
+    const std::string names = "," + std::string(text.substr(colon == std::string_view::npos ? text.size() : colon + 1));
+    return (names + ",").find(message(" ", name, ",")) != std::string::npos;
+}
+
+// By their names: the library's walk through all attributes crashes on some damaged files.
+void read_provenance(const Object& header, CatalogFile& catalog) {
+    for (const char* name : {"Program", "Command", "Input", "Masses", "Cosmology", "SortedSnapshot", "b", "box",
+                             "linking_length", "mean_separation", "min_members", "types", "volume", "volume_kind"}) {
+        if (const auto value = text(header.get(), name)) {
+            catalog.provenance.emplace(name, *value);
+        }
+    }
+}
+
+void read_parameters(const OpenCatalog& opened, CatalogFile& catalog) {
+    const Object parameters = open_if_there(opened.file.get(), "Parameters");
+    for (const char* name : kept_parameter_names()) {
+        if (const std::optional<double> value = scalar(parameters, name)) {
+            catalog.parameters.emplace(name, *value);
+        }
+        const std::optional<double> value = scalar(opened.header, name);
+        if (value && !is_made_up(catalog, name)) {
+            catalog.parameters.emplace(name, *value);
+        }
+    }
+}
+
+void read_box(const OpenCatalog& opened, int dimension, CatalogFile& catalog) {
+    if (opened.header.get() < 0 || !has_attribute(opened.header.get(), "BoxSize")) {
+        catalog.warnings.emplace_back("the header has no BoxSize; space is taken as open");
+        return;
+    }
+    const auto periods = numbers(opened.header.get(), "BoxSize");
+    const bool usable =
+        periods && (periods->size() == 1 || periods->size() == static_cast<std::size_t>(dimension)) &&
+        std::all_of(periods->begin(), periods->end(), [](double l) { return std::isfinite(l) && l >= 0; });
+    if (!usable) {
+        throw Error(ErrorKind::file, message(opened.name,
+                                             ": attribute BoxSize of /Header must be one finite number of 0 "
+                                             "or more, or one for each of ",
+                                             dimension, " axes"));
+    }
+    catalog.box = periods->size() == 1 ? Box::periodic(periods->front()) : Box::periodic(*periods);
+}
+
+std::string format_of(const CatalogFile& catalog) {
+    const auto program = catalog.provenance.find("Program");
+    const bool ours = program != catalog.provenance.end() && program->second.starts_with("kith ");
+    return message("HDF5 catalog (", ours ? std::string_view(program->second) : "Gadget-4 or AREPO", ")");
+}
+
+} // namespace
+
+bool holds_catalog(hid_t file) {
+    if (!exists(file, "Group")) {
+        return false;
+    }
+    const Object header = open_if_there(file, "Header");
+    const Object groups = open_if_there(file, "Group");
+    return (groups.get() >= 0 && H5Iget_type(groups.get()) == H5I_GROUP && exists(groups.get(), "GroupLen")) ||
+           (header.get() >= 0 && has_attribute(header.get(), "Ngroups_ThisFile"));
+}
+
+OpenCatalog open_catalog(const std::filesystem::path& path) {
+    OpenCatalog opened{path.string(), open_file(path), {}};
+    const hid_t file = opened.file.get();
+    if (!holds_catalog(file)) {
+        const Object header = open_if_there(file, "Header");
+        const bool particles = header.get() >= 0 && has_attribute(header.get(), "NumPart_ThisFile");
+        throw Error(ErrorKind::file,
+                    message(opened.name,
+                            ": this HDF5 file is no halo catalog: it has neither /Group/GroupLen nor the attribute "
+                            "Ngroups_ThisFile of /Header",
+                            particles ? "; it is a snapshot, whose groups kith fof finds" : "", " (its root holds ",
+                            list_of_names_in(file), ")"));
+    }
+    opened.header = open_if_there(file, "Header");
+    return opened;
+}
+
+std::optional<std::int64_t> count_attribute(const OpenCatalog& catalog, const char* name) {
+    if (catalog.header.get() < 0 || !has_attribute(catalog.header.get(), name)) {
+        return std::nullopt;
+    }
+    const double value = scalar(catalog.header, name).value_or(-1);
+    if (!(value >= 0 && value < 0x1p62) || value != std::floor(value)) {
+        throw Error(ErrorKind::file,
+                    message(catalog.name, ": attribute ", name, " of /Header is no whole number of 0 or more"));
+    }
+    return static_cast<std::int64_t>(value);
+}
+
+void read_catalog_header(const OpenCatalog& opened, int dimension, CatalogFile& catalog) {
+    if (opened.header.get() >= 0) {
+        read_provenance(opened.header, catalog);
+    }
+    catalog.format = format_of(catalog);
+    read_box(opened, dimension, catalog);
+    catalog.time = finite(scalar(opened.header, "Time"));
+    if (!is_made_up(catalog, "Redshift")) {
+        catalog.redshift = finite(scalar(opened.header, "Redshift"));
+    }
+    read_parameters(opened, catalog);
+}
+
+std::optional<CatalogFileColumn> describe_column(const OpenCatalog& opened, const std::string& name) {
+    const Object object(H5Oopen(opened.file.get(), ("Group/" + name).c_str(), H5P_DEFAULT));
+    if (object.get() < 0 || H5Iget_type(object.get()) != H5I_DATASET) {
+        return std::nullopt;
+    }
+    CatalogFileColumn column;
+    column.name = name;
+    const Space space(H5Dget_space(object.get()));
+    hsize_t lengths[2] = {0, 1};
+    if (H5Sget_simple_extent_ndims(space.get()) == 2) {
+        H5Sget_simple_extent_dims(space.get(), lengths, nullptr);
+    }
+    column.columns = static_cast<std::int64_t>(lengths[1]);
+    column.description = text(object.get(), "description").value_or("");
+    column.unit = text(object.get(), "unit").value_or("");
+    column.frame = text(object.get(), "frame").value_or("");
+    column.a_scaling = scalar(object, "a_scaling");
+    column.h_scaling = scalar(object, "h_scaling");
+    column.to_cgs = scalar(object, "to_cgs");
+    return column;
+}
+
+std::optional<double> number_in(const CatalogFile& catalog, const char* parameter) {
+    const auto found = catalog.provenance.find(parameter);
+    if (found == catalog.provenance.end()) {
+        return std::nullopt;
+    }
+    const std::string& text = found->second;
+    double value = 0;
+    const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), value);
+    const bool whole = failure == std::errc() && end == text.data() + text.size() && std::isfinite(value);
+    return whole ? std::optional(value) : std::nullopt;
+}
+
+} // namespace kith::io::hdf5

@@ -1,0 +1,37 @@
+// What a halo catalog in HDF5 says about itself, without its columns.
+#pragma once
+
+#include "io/hdf5_handle.hpp"
+
+#include <kith/catalog_reader.hpp>
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+
+namespace kith::io::hdf5 {
+
+struct OpenCatalog {
+    std::string name; ///< for messages
+    File file;
+    Object header; ///< negative if there is no /Header
+};
+
+/// Throws Error(file) for HDF5 files that are no catalogs.
+[[nodiscard]] OpenCatalog open_catalog(const std::filesystem::path& path);
+[[nodiscard]] bool holds_catalog(hid_t file);
+
+/// A whole number of /Header; nothing if it is absent. Throws Error(file) for one that is negative or no number.
+[[nodiscard]] std::optional<std::int64_t> count_attribute(const OpenCatalog& catalog, const char* name);
+
+/// Format, box, time, redshift, parameters, provenance, and warnings about these. The box must suit `dimension`.
+void read_catalog_header(const OpenCatalog& opened, int dimension, CatalogFile& catalog);
+
+/// The dataset `name` of /Group as its attributes describe it.
+[[nodiscard]] std::optional<CatalogFileColumn> describe_column(const OpenCatalog& opened, const std::string& name);
+
+/// The text of a number in the provenance; nothing if there is none.
+[[nodiscard]] std::optional<double> number_in(const CatalogFile& catalog, const char* parameter);
+
+} // namespace kith::io::hdf5

@@ -1,0 +1,385 @@
+// Halo catalogs read back: the columns of /Group that a Catalogue has, and the members.
+//
+// Groups are counted by GroupLen; every other column must have as many rows, in every file of a set. Members follow each
+// other in group order, so that a group's begin where those of the group before end; where a file states offsets, they
+// must be these. Types that a file does not tell apart (Gadget has 6 and fewer) have no members.
+#include "io/file_set.hpp"
+#include "io/hdf5_catalog_header.hpp"
+#include "io/hdf5_signature.hpp"
+#include "io/input_file.hpp"
+#include "io/memory.hpp"
+
+#include "support/message.hpp"
+
+#include <kith/error.hpp>
+#include <kith/io.hpp>
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+#include <type_traits>
+
+namespace kith::io {
+
+using detail::message;
+
+namespace {
+
+enum class Width : std::uint8_t { one, axes, types };
+
+/// A column of Catalogue and the datasets that may hold it, the best first.
+template <class T>
+struct Field {
+    std::string_view member;
+    std::vector<T> Catalogue::*values;
+    Width width;
+    std::vector<const char*> datasets;
+};
+
+// GroupCM is AREPO's; GroupPos is the center of mass in kith's catalogs, and the potential minimum after SUBFIND.
+const std::vector<Field<double>> real_fields = {
+    {"mass", &Catalogue::mass, Width::one, {"GroupMass"}},
+    {"mass_by_type", &Catalogue::mass_by_type, Width::types, {"GroupMassType"}},
+    {"centre", &Catalogue::centre, Width::axes, {"GroupCM", "GroupPos"}},
+    {"velocity", &Catalogue::velocity, Width::axes, {"GroupVelStored", "GroupVel"}},
+    {"velocity_dispersion", &Catalogue::velocity_dispersion, Width::one, {"GroupVelDisp"}},
+    {"inertia_radius", &Catalogue::inertia_radius, Width::one, {"GroupInertiaRadius"}},
+    {"largest_radius", &Catalogue::largest_radius, Width::one, {"GroupLargestRadius"}},
+    {"lower", &Catalogue::lower, Width::axes, {"GroupLower"}},
+    {"upper", &Catalogue::upper, Width::axes, {"GroupUpper"}}};
+const std::vector<Field<std::int64_t>> count_fields = {
+    {"count", &Catalogue::count, Width::one, {"GroupLen"}},
+    {"count_by_type", &Catalogue::count_by_type, Width::types, {"MembersLenType", "GroupLenType"}},
+    {"offset", &Catalogue::offset, Width::one, {"MembersOffset"}}};
+const std::vector<Field<std::uint8_t>> flag_fields = {{"wide", &Catalogue::wide, Width::one, {"GroupWide"}}};
+
+template <class T>
+hid_t memory_type() {
+    if constexpr (std::is_same_v<T, double>) {
+        return H5T_NATIVE_DOUBLE;
+    } else if constexpr (std::is_same_v<T, std::int64_t>) {
+        return H5T_NATIVE_INT64;
+    } else if constexpr (std::is_same_v<T, std::uint64_t>) {
+        return H5T_NATIVE_UINT64;
+    } else {
+        static_assert(std::is_same_v<T, std::uint8_t>);
+        return H5T_NATIVE_UINT8;
+    }
+}
+
+template <class T>
+std::vector<T> values_of(const hdf5::Dataset& dataset) {
+    if (!std::is_same_v<T, double> && dataset.type != H5T_INTEGER) {
+        throw Error(ErrorKind::file, message(dataset.file, ": dataset ", dataset.name, " must hold whole numbers"));
+    }
+    std::vector<T> values = allocate<T>(dataset.rows, dataset.columns, dataset.name);
+    // Ids that were stored as signed numbers keep their bits.
+    const bool keeps_bits = std::is_same_v<T, std::uint64_t> && dataset.is_signed;
+    dataset.read(keeps_bits ? H5T_NATIVE_INT64 : memory_type<T>(), values.data());
+    return values;
+}
+
+template <class T>
+void append(std::vector<T>& all, std::vector<T> more) {
+    if (all.empty()) {
+        all = std::move(more);
+    } else {
+        all.insert(all.end(), more.begin(), more.end());
+    }
+}
+
+class CatalogBuilder {
+public:
+    explicit CatalogBuilder(const CatalogReadOptions& options) : options_(options) {}
+    void read(const std::filesystem::path& path);
+    [[nodiscard]] CatalogFile take();
+
+private:
+    void read_file(const std::filesystem::path& path);
+    [[nodiscard]] std::int64_t count_groups() const;
+    [[nodiscard]] std::optional<hdf5::Dataset> find(const std::vector<const char*>& datasets) const;
+    void note_dimension();
+    void note_columns();
+    template <class T>
+    void read_field(const Field<T>& field, std::int64_t groups);
+    void note_source(const std::string& name, std::string_view member);
+    template <class T>
+    void read_members(const char* group, const char* dataset, std::vector<T>& into);
+    void warn(std::string text) { found_.warnings.push_back(std::move(text)); }
+    void settle_offsets();
+    void settle_members(std::int64_t members);
+    void compare_types_with_counts();
+
+    CatalogReadOptions options_;
+    CatalogFile found_;
+    hdf5::OpenCatalog opened_;
+};
+
+std::optional<hdf5::Dataset> CatalogBuilder::find(const std::vector<const char*>& datasets) const {
+    for (const char* name : datasets) {
+        const hdf5::Group group(H5Gopen2(opened_.file.get(), "Group", H5P_DEFAULT));
+        if (group.get() >= 0 && hdf5::exists(group.get(), name)) {
+            return hdf5::open_dataset(opened_.file.get(), message("Group/", name), opened_.name);
+        }
+    }
+    return std::nullopt;
+}
+
+void CatalogBuilder::read(const std::filesystem::path& path) {
+    opened_ = hdf5::open_catalog(path);
+    const std::int64_t files = std::max<std::int64_t>(1, hdf5::count_attribute(opened_, "NumFiles").value_or(1));
+    const std::optional<std::int64_t> total = hdf5::count_attribute(opened_, "Ngroups_Total");
+    for (const std::filesystem::path& file : files_of_set(path, files)) {
+        read_file(file);
+        found_.files.push_back(file);
+    }
+    if (total && *total != found_.catalog.groups) {
+        warn(message("the header announces ", *total, " groups in all, but there are ", found_.catalog.groups,
+                     "; these count"));
+    }
+}
+
+// The dimension and the width of numbers are those of the first file that has groups.
+void CatalogBuilder::note_dimension() {
+    const std::optional<hdf5::Dataset> positions = find({"GroupCM", "GroupPos"});
+    if (found_.catalog.dimension != 0 || !positions) {
+        return;
+    }
+    if (positions->columns < 2 || positions->columns > max_dimension) {
+        throw Error(ErrorKind::file, message(opened_.name, ": ", positions->name, " has ", positions->columns,
+                                             " columns; 2 to ", max_dimension, " were expected"));
+    }
+    found_.catalog.dimension = static_cast<int>(positions->columns);
+    found_.dtype = positions->dtype();
+}
+
+void CatalogBuilder::note_columns() {
+    const hdf5::Group group(H5Gopen2(opened_.file.get(), "Group", H5P_DEFAULT));
+    for (const std::string& name : hdf5::names_in(group.get())) {
+        const auto known = [&](const CatalogFileColumn& column) { return column.name == name; };
+        if (std::none_of(found_.columns.begin(), found_.columns.end(), known)) {
+            if (auto column = hdf5::describe_column(opened_, name)) {
+                found_.columns.push_back(std::move(*column));
+            }
+        }
+    }
+}
+
+// A file of a set may have no groups, and then none of the datasets.
+std::int64_t CatalogBuilder::count_groups() const {
+    const std::optional<std::int64_t> announced = hdf5::count_attribute(opened_, "Ngroups_ThisFile");
+    const std::optional<hdf5::Dataset> lengths = find({"GroupLen"});
+    if (!lengths && announced.value_or(0) > 0) {
+        throw Error(ErrorKind::file, message(opened_.name, ": the header announces ", *announced,
+                                             " groups, but there is no dataset Group/GroupLen"));
+    }
+    return lengths ? lengths->rows : 0;
+}
+
+void CatalogBuilder::read_file(const std::filesystem::path& path) {
+    opened_ = hdf5::open_catalog(path);
+    const bool is_first = found_.files.empty();
+    const std::int64_t groups = count_groups();
+    const std::int64_t announced = hdf5::count_attribute(opened_, "Ngroups_ThisFile").value_or(groups);
+    if (announced != groups) {
+        warn(message(path.filename().string(), ": the header announces ", announced, " groups, but Group/GroupLen has ",
+                     groups, " rows; the rows count"));
+    }
+    note_dimension();
+    note_columns();
+    if (is_first) {
+        const std::int64_t stated = hdf5::count_attribute(opened_, "Dimension").value_or(3);
+        const int axes = stated >= 2 && stated <= max_dimension ? static_cast<int>(stated) : 3;
+        hdf5::read_catalog_header(opened_, found_.catalog.dimension != 0 ? found_.catalog.dimension : axes, found_);
+    }
+    const auto read_all = [&](const auto& fields) {
+        for (const auto& field : fields) {
+            read_field(field, groups);
+        }
+    };
+    read_all(count_fields);
+    read_all(real_fields);
+    read_all(flag_fields);
+    found_.catalog.groups += groups;
+    if (options_.members) {
+        read_members("Members", "Index", found_.file_rows);
+        read_members("IDs", "ID", found_.ids);
+    }
+}
+
+template <class T>
+void CatalogBuilder::read_field(const Field<T>& field, std::int64_t groups) {
+    const std::optional<hdf5::Dataset> dataset = find(field.datasets);
+    std::vector<T>& all = found_.catalog.*field.values;
+    const bool was_there = !all.empty() || found_.catalog.groups == 0;
+    if (groups > 0 && (!dataset ? !all.empty() : !was_there)) {
+        throw Error(ErrorKind::file,
+                    message(opened_.name, ": Group/", field.datasets.front(), " is ",
+                            dataset ? "here but not in" : "missing, but there in", " ",
+                            found_.files.front().filename().string(), "; the files are not of one catalog"));
+    }
+    if (!dataset) {
+        return;
+    }
+    const bool fits = field.width == Width::one    ? dataset->columns == 1
+                      : field.width == Width::axes ? dataset->columns == found_.catalog.dimension
+                                                   : dataset->columns >= 1 && dataset->columns <= max_types;
+    if (dataset->rows != groups || !fits) {
+        const std::string columns = field.width == Width::one    ? "1"
+                                    : field.width == Width::axes ? message(found_.catalog.dimension)
+                                                                 : message("1 to ", max_types);
+        throw Error(ErrorKind::file,
+                    message(opened_.name, ": ", dataset->name, " is ", dataset->rows, " x ", dataset->columns,
+                            ", but there are ", groups, " groups; ", groups, " x ", columns, " was expected"));
+    }
+    std::vector<T> values = values_of<T>(*dataset);
+    if (field.width == Width::types && dataset->columns < max_types) {
+        std::vector<T> padded = allocate<T>(groups, max_types, dataset->name);
+        for (std::int64_t group = 0; group < groups; ++group) {
+            std::copy_n(values.begin() + group * dataset->columns, dataset->columns,
+                        padded.begin() + group * max_types);
+        }
+        values = std::move(padded);
+    }
+    append(all, std::move(values));
+    note_source(dataset->name.substr(dataset->name.find('/') + 1), field.member);
+}
+
+// All files of a set must hold a member of Catalogue under one name: AREPO has two for the center.
+void CatalogBuilder::note_source(const std::string& name, std::string_view member) {
+    for (CatalogFileColumn& column : found_.columns) {
+        if (column.name == name) {
+            column.field = member;
+        } else if (column.field == member) {
+            throw Error(ErrorKind::file,
+                        message(opened_.name, ": the groups have ", name, ", but ", column.name, " in ",
+                                found_.files.front().filename().string(), "; the files are not of one catalog"));
+        }
+    }
+}
+
+template <class T>
+void CatalogBuilder::read_members(const char* group, const char* dataset, std::vector<T>& into) {
+    const hdf5::Group opened(hdf5::exists(opened_.file.get(), group) ? H5Gopen2(opened_.file.get(), group, H5P_DEFAULT)
+                                                                     : H5I_INVALID_HID);
+    if (opened.get() < 0 || !hdf5::exists(opened.get(), dataset)) {
+        return;
+    }
+    const hdf5::Dataset rows = hdf5::open_dataset(opened_.file.get(), message(group, "/", dataset), opened_.name);
+    if (rows.columns != 1) {
+        throw Error(ErrorKind::file,
+                    message(opened_.name, ": ", rows.name, " has ", rows.columns, " columns; one was expected"));
+    }
+    append(into, values_of<T>(rows));
+}
+
+void CatalogBuilder::settle_offsets() {
+    Catalogue& catalog = found_.catalog;
+    std::vector<std::int64_t> offsets = allocate<std::int64_t>(catalog.groups, 1, "offsets");
+    std::int64_t members = 0;
+    for (std::size_t group = 0; group < offsets.size(); ++group) {
+        const std::int64_t count = catalog.count[group];
+        if (count < 0 || count > std::numeric_limits<std::int64_t>::max() - members) {
+            throw Error(ErrorKind::file, message(found_.files.front().string(), ": Group/GroupLen of group ", group,
+                                                 " is ", count, ", which is no number of members"));
+        }
+        offsets[group] = members;
+        members += count;
+    }
+    if (!catalog.offset.empty() && catalog.offset != offsets) {
+        const auto [stated, right] = std::mismatch(catalog.offset.begin(), catalog.offset.end(), offsets.begin());
+        throw Error(ErrorKind::file, message(found_.files.front().string(), ": Group/MembersOffset of group ",
+                                             stated - catalog.offset.begin(), " is ", *stated,
+                                             ", but the groups before have ", *right, " members"));
+    }
+    catalog.offset = std::move(offsets);
+    settle_members(members);
+}
+
+// Gadget's lists of ids may hold others than those of the groups; they are then of no use.
+void CatalogBuilder::settle_members(std::int64_t members) {
+    const auto rows = static_cast<std::int64_t>(found_.file_rows.size());
+    const auto ids = static_cast<std::int64_t>(found_.ids.size());
+    if (rows != 0 && rows != members) {
+        throw Error(ErrorKind::file, message(found_.files.front().string(), ": Members/Index has ", rows,
+                                             " entries, but the groups have ", members, " members"));
+    }
+    const auto negative =
+        std::find_if(found_.file_rows.begin(), found_.file_rows.end(), [](std::int64_t row) { return row < 0; });
+    if (negative != found_.file_rows.end()) {
+        throw Error(ErrorKind::file,
+                    message(found_.files.front().string(), ": entry ", negative - found_.file_rows.begin(),
+                            " of Members/Index is ", *negative, ", which is no row"));
+    }
+    if (ids != 0 && ids != members) {
+        warn(message("IDs/ID has ", ids, " entries, but the groups have ", members, " members; the ids are left out"));
+        found_.ids.clear();
+    }
+}
+
+void CatalogBuilder::compare_types_with_counts() {
+    const Catalogue& catalog = found_.catalog;
+    for (std::size_t group = 0; max_types * group < catalog.count_by_type.size(); ++group) {
+        const auto first = catalog.count_by_type.begin() + static_cast<std::ptrdiff_t>(max_types * group);
+        const std::int64_t sum = std::accumulate(first, first + max_types, std::int64_t{0});
+        if (sum != catalog.count[group]) {
+            warn(message("group ", group, " has ", catalog.count[group], " members, but those of its types are ", sum));
+            return;
+        }
+    }
+}
+
+CatalogFile CatalogBuilder::take() {
+    Catalogue& catalog = found_.catalog;
+    settle_offsets();
+    compare_types_with_counts();
+    if (catalog.dimension == 0) {
+        const std::int64_t stated = hdf5::count_attribute(opened_, "Dimension").value_or(3);
+        catalog.dimension = stated >= 2 && stated <= max_dimension ? static_cast<int>(stated) : 3;
+    }
+    found_.linking_length = hdf5::number_in(found_, "linking_length");
+    if (found_.linking_length && found_.dtype == DType::float32) {
+        found_.linking_length =
+            static_cast<float>(*found_.linking_length); // its text has as many digits as a float needs
+    }
+    const auto least = std::min_element(catalog.count.begin(), catalog.count.end());
+    catalog.min_members =
+        static_cast<std::int64_t>(hdf5::number_in(found_, "min_members")
+                                      .value_or(least == catalog.count.end() ? 0.0 : static_cast<double>(*least)));
+    return std::move(found_);
+}
+
+bool begins_as_hdf5(const std::filesystem::path& path) {
+    const InputFile file(path);
+    std::vector<std::byte> bytes(static_cast<std::size_t>(std::min(file.length(), recognition_window)));
+    file.read(0, bytes);
+    return is_hdf5({bytes, file.length()});
+}
+
+} // namespace
+
+bool is_catalog(const std::filesystem::path& path) {
+    try {
+        const std::filesystem::path file = resolve_stem(path);
+        if (!begins_as_hdf5(file)) {
+            return false;
+        }
+        const hdf5::Session session;
+        return hdf5::holds_catalog(hdf5::open_file(file).get());
+    } catch (const Error&) {
+        return false;
+    }
+}
+
+CatalogFile read_catalog(const std::filesystem::path& path, const CatalogReadOptions& options) {
+    const std::filesystem::path file = resolve_stem(path);
+    if (!begins_as_hdf5(file)) {
+        throw Error(ErrorKind::file, message(file.string(), ": this is no HDF5 file, in which halo catalogs are"));
+    }
+    const hdf5::Session session;
+    CatalogBuilder source(options);
+    source.read(file);
+    return source.take();
+}
+
+} // namespace kith::io
