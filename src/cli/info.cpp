@@ -1,5 +1,6 @@
 // kith info: what a file holds, without computing anything.
 #include "cli/commands.hpp"
+#include "cli/info_catalog.hpp"
 #include "cli/interrupt.hpp"
 #include "cli/options.hpp"
 #include "cli/progress_bar.hpp"
@@ -164,12 +165,20 @@ Command info_command(CLI::App& program) {
         std::string file;
     };
     const auto arguments = std::make_shared<Arguments>();
-    CLI::App& command = *program.add_subcommand("info", "Show what a file of points or particles holds");
-    command.add_option("FILE", arguments->file, input_help)->required()->check(file_name());
+    CLI::App& command = *program.add_subcommand("info", "Show what a file of points, particles or groups holds");
+    command
+        .add_option("FILE", arguments->file, "Snapshot, array or halo catalog; the format is found from its content")
+        ->required()
+        ->check(file_name());
     add_json_option(command, arguments->common);
     command.footer(std::string(input_formats) +
-                   "\n\nExamples:\n  kith info snapshot.hdf5\n  kith info snapdir/snap_007");
+                   "\nHalo catalogs in HDF5 are described, too: those of kith, Gadget-4 and AREPO."
+                   "\n\nExamples:\n  kith info snapshot.hdf5\n  kith info snapdir/snap_007\n  kith info halos.hdf5");
     return {&command, [arguments](const Invocation&) {
+                if (io::is_catalog(arguments->file)) {
+                    show_catalog(arguments->file, arguments->common.json);
+                    return;
+                }
                 const Contents contents = read_contents(arguments->file);
                 stop_if_interrupted();
                 print_warnings(contents.header.warnings);

@@ -98,16 +98,16 @@ private:
     void read_file(const std::filesystem::path& path);
     [[nodiscard]] std::int64_t count_groups() const;
     [[nodiscard]] std::optional<hdf5::Dataset> find(const std::vector<const char*>& datasets) const;
-    void note_dimension();
-    void note_columns();
+    void find_dimension();
+    void list_columns();
     template <class T>
     void read_field(const Field<T>& field, std::int64_t groups);
-    void note_source(const std::string& name, std::string_view member);
+    void record_source(const std::string& name, std::string_view member);
     template <class T>
     void read_members(const char* group, const char* dataset, std::vector<T>& into);
     void warn(std::string text) { found_.warnings.push_back(std::move(text)); }
-    void settle_offsets();
-    void settle_members(std::int64_t members);
+    void check_offsets();
+    void check_members(std::int64_t members);
     void compare_types_with_counts();
 
     CatalogReadOptions options_;
@@ -140,7 +140,7 @@ void CatalogBuilder::read(const std::filesystem::path& path) {
 }
 
 // The dimension and the width of numbers are those of the first file that has groups.
-void CatalogBuilder::note_dimension() {
+void CatalogBuilder::find_dimension() {
     const std::optional<hdf5::Dataset> positions = find({"GroupCM", "GroupPos"});
     if (found_.catalog.dimension != 0 || !positions) {
         return;
@@ -153,7 +153,7 @@ void CatalogBuilder::note_dimension() {
     found_.dtype = positions->dtype();
 }
 
-void CatalogBuilder::note_columns() {
+void CatalogBuilder::list_columns() {
     const hdf5::Group group(H5Gopen2(opened_.file.get(), "Group", H5P_DEFAULT));
     for (const std::string& name : hdf5::names_in(group.get())) {
         const auto known = [&](const CatalogFileColumn& column) { return column.name == name; };
@@ -185,8 +185,8 @@ void CatalogBuilder::read_file(const std::filesystem::path& path) {
         warn(message(path.filename().string(), ": the header announces ", announced, " groups, but Group/GroupLen has ",
                      groups, " rows; the rows count"));
     }
-    note_dimension();
-    note_columns();
+    find_dimension();
+    list_columns();
     if (is_first) {
         const std::int64_t stated = hdf5::count_attribute(opened_, "Dimension").value_or(3);
         const int axes = stated >= 2 && stated <= max_dimension ? static_cast<int>(stated) : 3;
@@ -242,11 +242,11 @@ void CatalogBuilder::read_field(const Field<T>& field, std::int64_t groups) {
         values = std::move(padded);
     }
     append(all, std::move(values));
-    note_source(dataset->name.substr(dataset->name.find('/') + 1), field.member);
+    record_source(dataset->name.substr(dataset->name.find('/') + 1), field.member);
 }
 
 // All files of a set must hold a member of Catalogue under one name: AREPO has two for the center.
-void CatalogBuilder::note_source(const std::string& name, std::string_view member) {
+void CatalogBuilder::record_source(const std::string& name, std::string_view member) {
     for (CatalogFileColumn& column : found_.columns) {
         if (column.name == name) {
             column.field = member;
@@ -273,7 +273,7 @@ void CatalogBuilder::read_members(const char* group, const char* dataset, std::v
     append(into, values_of<T>(rows));
 }
 
-void CatalogBuilder::settle_offsets() {
+void CatalogBuilder::check_offsets() {
     Catalogue& catalog = found_.catalog;
     std::vector<std::int64_t> offsets = allocate<std::int64_t>(catalog.groups, 1, "offsets");
     std::int64_t members = 0;
@@ -293,11 +293,11 @@ void CatalogBuilder::settle_offsets() {
                                              ", but the groups before have ", *right, " members"));
     }
     catalog.offset = std::move(offsets);
-    settle_members(members);
+    check_members(members);
 }
 
 // Gadget's lists of ids may hold others than those of the groups; they are then of no use.
-void CatalogBuilder::settle_members(std::int64_t members) {
+void CatalogBuilder::check_members(std::int64_t members) {
     const auto rows = static_cast<std::int64_t>(found_.file_rows.size());
     const auto ids = static_cast<std::int64_t>(found_.ids.size());
     if (rows != 0 && rows != members) {
@@ -331,7 +331,7 @@ void CatalogBuilder::compare_types_with_counts() {
 
 CatalogFile CatalogBuilder::take() {
     Catalogue& catalog = found_.catalog;
-    settle_offsets();
+    check_offsets();
     compare_types_with_counts();
     if (catalog.dimension == 0) {
         const std::int64_t stated = hdf5::count_attribute(opened_, "Dimension").value_or(3);

@@ -43,6 +43,44 @@ TEST_F(Info, CountsParticlesByType) {
     EXPECT_EQ(Json::parse(outcome.out)["counts"], (std::vector<int>{1049, 1021, 0, 0, 6509, 0, 0}));
 }
 
+TEST_F(Info, DescribesACatalog) {
+    write_npy("in.npy", std::vector<float>{0, 0, 0.5F, 0, 1, 0, 5, 5, 5, 5.5F, 9, 9}, 2);
+    const Outcome found = kith("fof in.npy --linking-length 0.5 --box 10,20 --min-members 2 -o halos.hdf5");
+    ASSERT_EQ(found.exit_code, 0) << found.err;
+    const Outcome people = kith("info halos.hdf5");
+    ASSERT_EQ(people.exit_code, 0) << people.err;
+    for (const char* words :
+         {"groups   2 of 2 or more members, in 2 dimensions", "members  5", "largest  3, 2", "masses   2 to 3",
+          "linking  0.5", "box      10 x 20", "input    in.npy", "GroupPos x 2"}) {
+        EXPECT_NE(people.out.find(words), std::string::npos) << words << " is not in:\n" << people.out;
+    }
+    const Outcome machine = kith("info halos.hdf5 --json");
+    ASSERT_EQ(machine.exit_code, 0) << machine.err;
+    const Json json = Json::parse(machine.out);
+    EXPECT_EQ(json["groups"], 2);
+    EXPECT_EQ(json["members"], 5);
+    EXPECT_EQ(json["largest"], (std::vector<int>{3, 2}));
+    EXPECT_EQ(json["masses"], (std::vector<double>{2, 3}));
+    EXPECT_EQ(json["linking_length"], 0.5);
+    EXPECT_EQ(json["box_size"], (std::vector<double>{10, 20}));
+    EXPECT_TRUE(json["redshift"].is_null());
+    EXPECT_EQ(json["provenance"]["Input"], "in.npy");
+    EXPECT_EQ(json["columns"][0]["name"], "GroupFirstSub");
+}
+
+TEST_F(Info, OtherCommandsSayWhatACatalogIs) {
+    write_npy("in.npy", std::vector<float>{0, 0, 0.5F, 0, 1, 0}, 2);
+    ASSERT_EQ(kith("fof in.npy --linking-length 0.5 --min-members 2 -o halos.hdf5").exit_code, 0);
+    for (const char* command : {"fof halos.hdf5 -o other.hdf5", "knn halos.hdf5 -k 2 -o other.npz"}) {
+        const Outcome refused = kith(command);
+        EXPECT_EQ(refused.exit_code, 1);
+        EXPECT_NE(refused.err.find("it is a halo catalog"), std::string::npos) << refused.err;
+        EXPECT_NE(refused.err.find("give the snapshot that it was made from, 'in.npy'"), std::string::npos)
+            << refused.err;
+        EXPECT_FALSE(exists("other.hdf5") || exists("other.npz"));
+    }
+}
+
 TEST_F(Info, RefusesWhatIsNoSnapshot) {
     const Outcome outcome = kith("info words.txt", "echo 'not a snapshot' > words.txt &&");
     EXPECT_EQ(outcome.exit_code, 1);
