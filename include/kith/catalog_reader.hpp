@@ -43,7 +43,7 @@ struct CatalogFile {
     std::vector<std::uint64_t> ids; ///< of the same particles
 
     DType dtype = DType::float32; ///< in which positions are stored, and so rounded: that of the snapshot
-    Box box;                      ///< without origins: a file holds periods
+    Box box;                      ///< a period for each axis; without origins, which a file does not hold
     std::optional<double> linking_length;
     std::optional<double> time;
     std::optional<double> redshift;

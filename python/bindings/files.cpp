@@ -94,6 +94,41 @@ Snapshot snapshot_of(const Catalogue& catalogue, std::int64_t rows, bool is_floa
     return snapshot;
 }
 
+nb::dict texts_of(const std::map<std::string, std::string>& texts) {
+    nb::dict converted;
+    for (const auto& [name, text] : texts) {
+        converted[text_of(name)] = text_of(text);
+    }
+    return converted;
+}
+
+nb::dict numbers_of(const std::map<std::string, double>& numbers) {
+    nb::dict converted;
+    for (const auto& [name, number] : numbers) {
+        converted[text_of(name)] = number;
+    }
+    return converted;
+}
+
+nb::list texts_of(const std::vector<std::string>& texts) {
+    nb::list converted;
+    for (const std::string& text : texts) {
+        converted.append(text_of(text));
+    }
+    return converted;
+}
+
+/// The units of the columns that were read, by the names of the columns; empty where the file names none.
+nb::dict units_of(const io::CatalogFile& file) {
+    nb::dict units;
+    for (const io::CatalogFileColumn& column : file.columns) {
+        if (!column.field.empty()) {
+            units[nb::str(column.field.data(), column.field.size())] = text_of(column.unit);
+        }
+    }
+    return units;
+}
+
 /// An array that owns its numbers.
 template <class T>
 nb::object owned(std::vector<T> values, std::size_t columns) {
@@ -145,22 +180,8 @@ void bind_files(nb::module_& module) {
         .def_prop_ro("invalid_box", [](const SnapshotHeader& header) { return text_of(header.invalid_box); })
         .def_ro("time", &SnapshotHeader::time)
         .def_ro("redshift", &SnapshotHeader::redshift)
-        .def_prop_ro("parameters",
-                     [](const SnapshotHeader& header) {
-                         nb::dict parameters;
-                         for (const auto& [name, value] : header.parameters) {
-                             parameters[text_of(name)] = value;
-                         }
-                         return parameters;
-                     })
-        .def_prop_ro("warnings",
-                     [](const SnapshotHeader& header) {
-                         nb::list warnings;
-                         for (const std::string& warning : header.warnings) {
-                             warnings.append(text_of(warning));
-                         }
-                         return warnings;
-                     })
+        .def_prop_ro("parameters", [](const SnapshotHeader& header) { return numbers_of(header.parameters); })
+        .def_prop_ro("warnings", [](const SnapshotHeader& header) { return texts_of(header.warnings); })
         .def_prop_ro("files", [](const SnapshotHeader& header) {
             nb::list files;
             for (const auto& file : header.files) {
@@ -190,6 +211,30 @@ void bind_files(nb::module_& module) {
         .def_prop_ro("file_rows",
                      [](nb::object self) { return numpy_view(nb::cast<Snapshot&>(self).file_rows, 0, self); });
 
+    using io::CatalogFile;
+    nb::class_<CatalogFile>(module, "CatalogFile")
+        .def_prop_ro("format", [](const CatalogFile& file) { return text_of(file.format); })
+        .def_ro("catalog", &CatalogFile::catalog)
+        .def_prop_ro("file_rows",
+                     [](nb::object self) { return numpy_view(nb::cast<CatalogFile&>(self).file_rows, 0, self); })
+        .def_prop_ro("ids", [](nb::object self) { return numpy_view(nb::cast<CatalogFile&>(self).ids, 0, self); })
+        .def_ro("box", &CatalogFile::box)
+        .def_ro("linking_length", &CatalogFile::linking_length)
+        .def_ro("time", &CatalogFile::time)
+        .def_ro("redshift", &CatalogFile::redshift)
+        .def_prop_ro("parameters", [](const CatalogFile& file) { return numbers_of(file.parameters); })
+        .def_prop_ro("provenance", [](const CatalogFile& file) { return texts_of(file.provenance); })
+        .def_prop_ro("units", units_of)
+        .def_prop_ro("warnings", [](const CatalogFile& file) { return texts_of(file.warnings); });
+
+    module.def(
+        "read_catalog",
+        [](const nb::bytes& path, bool members) {
+            const std::string name = name_of(path);
+            const Unlocked unlocked;
+            return io::read_catalog(name, {.members = members});
+        },
+        nb::arg("path"), nb::arg("members"));
     module.def(
         "read_header",
         [](const nb::bytes& path) {

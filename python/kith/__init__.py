@@ -17,14 +17,14 @@ import importlib
 
 from kith import _core
 from kith._core import Box
-from kith.files import Snapshot, read, read_header, read_tipsy_array, write_catalogue
+from kith.files import Snapshot, read, read_catalog, read_header, read_tipsy_array, write_catalogue
 from kith.groups import Catalogue, fof
 from kith.search import Tree, knn
 
 Cancelled: type[RuntimeError] = getattr(_core, "Cancelled")
 __version__ = _core.version
-__all__ = ["Box", "Cancelled", "Catalogue", "Snapshot", "Tree", "fof", "knn", "read", "read_header",
-           "read_tipsy_array", "write_catalogue"]
+__all__ = ["Box", "Cancelled", "Catalogue", "Snapshot", "Tree", "fof", "knn", "read", "read_catalog",
+           "read_header", "read_tipsy_array", "write_catalogue"]
 
 _ON_DEMAND = ("datasets", "jax", "mass_function", "plot", "spatial")
 

@@ -114,6 +114,44 @@ def read_header(path: Path) -> _core.SnapshotHeader:
     return _opened(path, _core.read_header)
 
 
+def read_catalog(path: Path, *, members: bool = True) -> Catalogue:
+    """Reads a halo catalog in HDF5: one of kith's, whole, or one of Gadget-4 or AREPO, as far as its columns go.
+
+    Parameters
+    ----------
+    path : str or path
+        Of a catalog in several files, any of them or their stem.
+    members : bool
+        False leaves out the rows and ids of the members.
+
+    Returns
+    -------
+    Catalogue
+        With `members` as rows of the snapshot's file, and with ids, time, redshift, parameters and provenance as far as
+        the file has them. Positions, velocities and radii are stored as wide as in the snapshot, and so rounded. In
+        catalogs of other codes, `velocity` is GroupVel as it is stored, and `centre` is GroupCM or else GroupPos.
+
+    Raises
+    ------
+    FileNotFoundError, OSError
+        If there is no such file, it is damaged, or no catalog; the message says where.
+
+    Examples
+    --------
+    >>> import kith
+    >>> labels, halos = kith.fof([[0, 0], [5, 5], [0, 1]], 1, min_members=2, return_catalogue=True)
+    >>> kith.write_catalogue("halos.hdf5", halos)
+    >>> kith.read_catalog("halos.hdf5").members_of(0).tolist()
+    [0, 2]
+    """
+    from kith.groups import Catalogue
+    members = _arrays.flag(members, "members")
+    core = _opened(path, lambda name: _core.read_catalog(name, members))
+    for warning in core.warnings:
+        warnings.warn(warning, stacklevel=2)
+    return Catalogue._of_file(core, _name_of(path))
+
+
 def read_tipsy_array(path: Path, integers: bool = False) -> numpy.ndarray:
     """Reads a Tipsy auxiliary array (.grp, .iord, .den, ...): a value for each particle of a snapshot, in its order.
 
@@ -164,6 +202,7 @@ def write_catalogue(path: Path, catalogue: Catalogue, snapshot: Snapshot | None 
     path : str or path
         Nothing is left there if writing fails.
     catalogue : Catalogue
+        One that was read from a file can be written as .gtp; for HDF5, copy the file.
     snapshot : Snapshot, optional
         Whose particles were grouped: its ids, rows and header go into the file.
     ids : whole numbers, shape (n,), optional
@@ -181,6 +220,9 @@ def write_catalogue(path: Path, catalogue: Catalogue, snapshot: Snapshot | None 
     if command is not None and not isinstance(command, str):
         raise TypeError(f"command is of type {type(command).__name__}; it must be a text")
     name = _name_of(path)
+    if catalogue.path is not None:
+        _write_again(name, catalogue, snapshot, ids)
+        return
     if snapshot is not None:
         if len(snapshot) != catalogue._rows:
             raise ValueError(f"the catalogue is of {catalogue._rows} points, but the snapshot has {len(snapshot)} "
@@ -207,6 +249,20 @@ def write_catalogue(path: Path, catalogue: Catalogue, snapshot: Snapshot | None 
     _core.write_catalogue(os.fsencode(name), catalogue._core, core, catalogue.box,
                           _shown(" ".join(sys.argv) if command is None else command),
                           "" if snapshot is None else _shown(os.path.basename(snapshot.path)), parameters)
+
+
+def _write_again(name, catalogue, snapshot, ids):
+    """A catalog that was read from a file."""
+    if os.path.splitext(name)[1].lower() != ".gtp":
+        raise ValueError(f"the catalogue was read from '{catalogue.path}'; copy that file, or name a .gtp file")
+    if snapshot is not None or ids is not None:
+        raise ValueError(f"the catalogue was read from '{catalogue.path}'; leave snapshot and ids out")
+    missing = [column for column in ("mass", "centre", "largest_radius") if column not in catalogue]
+    if missing:
+        raise ValueError(f"the catalogue of '{catalogue.path}' has no {' and no '.join(missing)}, which a .gtp file needs")
+    if os.path.exists(name) and os.path.samefile(name, catalogue.path):
+        raise ValueError(f"'{name}' is the file of the catalogue itself; name another")
+    _core.write_gtp(os.fsencode(name), catalogue._core, 0.0 if catalogue.time is None else catalogue.time)
 
 
 def _shown(text):

@@ -185,13 +185,26 @@ class Catalogue:
         Members of each type.
     mass_by_type : float64, shape (g, 7)
         Their masses.
-    members : int32
-        Rows of the points, group after group: those of group g are `members_of(g)`.
+    members : int32, or int64 from a file
+        Rows of the points, group after group: those of group g are `members_of(g)`. Of a catalog from a file, rows among
+        all particles of the snapshot's file, types ascending (`kith.Snapshot.file_rows`); None if it lists none.
     offset : int64, shape (g,)
-        Where each group begins in `members`.
+        Where each group begins in `members` and `ids`.
+    ids : uint64, or None
+        Of the particles in `members`; only from a file that has them.
     linking_length : float
-        In the units of the points, as it was used.
+        In the units of the points, as it was used; None if a file does not say.
     box : Box
+    path : str, or None
+        The file from which the catalog was read.
+    time, redshift : float, or None
+        From the file's header.
+    parameters : dict
+        Numbers by name from the file's header: Omega0, HubbleParam, UnitLength_in_cm, ...
+    provenance : dict
+        Texts by name of how the file came to be: Program, Command, Input, types, ...
+    units : dict
+        The unit of each column, as the file names it.
     """
 
     count: numpy.ndarray
@@ -218,6 +231,31 @@ class Catalogue:
         self.columns = tuple(name for name in _COLUMNS if has_velocities or name not in _OF_VELOCITIES)
         for name in (*self.columns, "members", "offset"):
             setattr(self, name, getattr(core, name))
+        self.path = self.ids = self.time = self.redshift = None
+        self.parameters, self.provenance, self.units = {}, {}, {}
+
+    @classmethod
+    def _of_file(cls, core, path):
+        """The catalog that `kith.read_catalog` returns."""
+        self = cls.__new__(cls)
+        self._core = core.catalog
+        self.path = path
+        for name in ("linking_length", "box", "time", "redshift", "parameters", "provenance"):
+            setattr(self, name, getattr(core, name))
+        self.units = {name: unit for name, unit in core.units.items() if name in _COLUMNS}
+        # A file without groups may have no columns; those of no rows stand for them.
+        self.columns = tuple(name for name in _COLUMNS
+                             if name in self.units or (len(self) == 0 and name not in _OF_VELOCITIES))
+        for name in (*self.columns, "offset"):
+            setattr(self, name, getattr(self._core, name))
+        self.members = core.file_rows if len(core.file_rows) or len(self) == 0 else None
+        self.ids = core.ids if len(core.ids) else None
+        return self
+
+    def __getattr__(self, name):
+        if name in _COLUMNS:
+            raise AttributeError(f"there is no column {name!r}; there are {', '.join(self.columns)}", name=name, obj=self)
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}", name=name, obj=self)
 
     __iter__ = None  # over groups, or over columns? Neither is plain
 
@@ -237,11 +275,24 @@ class Catalogue:
         return getattr(self, column)
 
     def members_of(self, group: int) -> numpy.ndarray:
-        """Rows of the points that are in a group, by type, then ascending."""
+        """Rows of the points that are in a group, by type, then ascending.
+
+        Of a catalog from a file they are rows of the snapshot's file; raises ValueError if it lists none.
+        """
+        return self._of_group(self.members, group, "rows of its snapshot")
+
+    def ids_of(self, group: int) -> numpy.ndarray:
+        """Ids of the particles of a group, in the order of `members_of`; raises ValueError without ids."""
+        return self._of_group(self.ids, group, "ids")
+
+    def _of_group(self, listed, group, what):
+        if listed is None:
+            whose = "the catalogue" if self.path is None else f"'{self.path}', as it was read,"
+            raise ValueError(f"{whose} has no {what}")
         if not 0 <= operator.index(group) < len(self):
             raise IndexError(f"there is no group {group}; there are {len(self)}, numbered from 0")
         begin = self.offset[group]
-        return self.members[begin:begin + self.count[group]]
+        return listed[begin:begin + self.count[group]]
 
     def to_structured(self) -> numpy.ndarray:
         """A NumPy structured array with the columns as fields."""
@@ -268,4 +319,6 @@ class Catalogue:
     def to_astropy(self) -> Any:
         """An astropy.table.Table."""
         from astropy.table import Table
-        return Table({name: self[name] for name in self.columns}, meta={"linking_length": self.linking_length})
+        known = {name: getattr(self, name) for name in ("linking_length", "time", "redshift")}
+        return Table({name: self[name] for name in self.columns},
+                     meta={name: value for name, value in known.items() if value is not None})

@@ -24,6 +24,7 @@ except ModuleNotFoundError as error:
 from kith import _arrays, _colours, mass_function as theory
 from kith._map_layout import Words, circle_groups, colour_map, decades_of_mass, decades_of_space, draw
 from kith._projection import View, plane_of, project
+from kith.files import read_catalog
 from kith.search import Tree, unpacked
 
 __all__ = ["colour_map", "density", "mass_function", "neighbor_density"]
@@ -38,7 +39,7 @@ def density(points, catalogue=None, axes=None, *, box=None, masses=None, plane=(
     points : array, shape (n, d)
         In the memory of the CPU. A `kith.Snapshot`, or what has the same attributes, stands for its positions, masses
         and box.
-    catalogue : Catalogue, optional
+    catalogue : Catalogue, or path of a catalog file, optional
         Circles have the radius of the group's farthest member, and continue on the other side of a periodic edge.
     axes : matplotlib.axes.Axes, optional
     box : float, sequence of d floats or Box, optional
@@ -71,11 +72,15 @@ def density(points, catalogue=None, axes=None, *, box=None, masses=None, plane=(
     [0.0, 32.0]
     """
     masses = getattr(points, "masses", None) if masses is None else masses
+    catalogue = _catalogue_of(catalogue)
     points, box, title = _opened(points, box, title, catalogue)
     if masses is not None and len(masses) != len(points):
         raise ValueError(f"masses has {len(masses)} rows for {len(points)} points")
     if catalogue is not None and catalogue.centre.shape[1] != points.shape[1]:
         raise ValueError(f"the groups are in {catalogue.centre.shape[1]} dimensions, the points in {points.shape[1]}")
+    if catalogue is not None and not hasattr(catalogue, "largest_radius"):
+        raise ValueError(f"'{catalogue.path}' does not say how far its groups reach (column largest_radius), so that no "
+                         "circles can be drawn; leave the catalogue out")
     chosen, box = plane_of(points, box, plane)
     tree = Tree(chosen, box)
     view = View(chosen, tree.box)
@@ -89,7 +94,8 @@ def density(points, catalogue=None, axes=None, *, box=None, masses=None, plane=(
     groups = len(catalogue)
     subtitle = f"{groups:,} group{'s' * (groups != 1)} of {catalogue._core.min_members:,} or more"
     subtitle += f", the {circles} largest circled" * (groups > circles)
-    caption = f"{count}, linking length {catalogue.linking_length:.4g}"
+    length = catalogue.linking_length
+    caption = count if length is None else f"{count}, linking length {length:.4g}"
     axes = draw(axes, values, decades_of_mass(values), view, Words(title, subtitle, caption, "density / mean", unit))
     circle_groups(axes, catalogue, view, plane, circles)
     return axes
@@ -156,13 +162,13 @@ def neighbor_density(points, k=16, axes=None, *, box=None, plane=(0, 1), at=None
     return draw(axes, values, decades_of_space(values), view, Words(title, "", caption, meaning, unit))
 
 
-def mass_function(catalogue, axes=None, *, cumulative=False, volume=None, bins=None, cosmology=None, redshift=0.0,
+def mass_function(catalogue, axes=None, *, cumulative=False, volume=None, bins=None, cosmology=None, redshift=None,
                   mass_unit=1e10, length_unit=1.0):
     """How many groups there are of each mass, in a volume; and how many theory expects.
 
     Parameters
     ----------
-    catalogue : Catalogue
+    catalogue : Catalogue, or path of a catalog file
     axes : matplotlib.axes.Axes, optional
     cumulative : bool
         Draw the number of groups of a mass or more, n(>M); otherwise the number in an interval of its logarithm,
@@ -173,8 +179,8 @@ def mass_function(catalogue, axes=None, *, cumulative=False, volume=None, bins=N
         Edges of the intervals; by default five to a factor of ten. Not for n(>M).
     cosmology : kith.datasets.Cosmology, optional
         Draw what Press & Schechter and Sheth & Tormen expect in it, too (`kith.mass_function`).
-    redshift : float
-        Of the catalogue, for these.
+    redshift : float, optional
+        Of the catalogue, for these; by default what its file says, or 0.
     mass_unit, length_unit : float
         What masses are multiplied by to be in Msun/h, and lengths to be in Mpc/h; only used with a cosmology. By
         default they are as in the snapshots of Gadget-4 and `kith.datasets.cosmic_box`.
@@ -198,6 +204,9 @@ def mass_function(catalogue, axes=None, *, cumulative=False, volume=None, bins=N
     >>> [text.get_text() for text in axes.get_legend().get_texts()]
     ['Press & Schechter', 'Sheth & Tormen', 'groups']
     """
+    catalogue = _catalogue_of(catalogue)
+    redshift = getattr(catalogue, "redshift", None) if redshift is None else redshift
+    redshift = 0.0 if redshift is None else redshift
     mass = numpy.sort(catalogue.mass[catalogue.mass > 0])
     if volume is None:
         volume = _volume_of(catalogue)
@@ -277,6 +286,10 @@ def _poisson_limits(counts):
     """The least and the largest mean of which such counts are no more improbable than one standard deviation."""
     low = counts * (1 - 1 / (9 * counts) - 1 / (3 * numpy.sqrt(counts))) ** 3
     return low, counts + numpy.sqrt(counts + 0.75) + 1
+
+
+def _catalogue_of(catalogue):
+    return read_catalog(catalogue, members=False) if isinstance(catalogue, (str, bytes, os.PathLike)) else catalogue
 
 
 def _volume_of(catalogue):

@@ -82,7 +82,9 @@ void read_box(const OpenCatalog& opened, int dimension, CatalogFile& catalog) {
                                              "or more, or one for each of ",
                                              dimension, " axes"));
     }
-    catalog.box = periods->size() == 1 ? Box::periodic(periods->front()) : Box::periodic(*periods);
+    std::vector<double> of_axes(static_cast<std::size_t>(dimension), periods->front());
+    std::copy(periods->begin(), periods->end(), of_axes.begin());
+    catalog.box = Box::periodic(of_axes);
 }
 
 std::string format_of(const CatalogFile& catalog) {
