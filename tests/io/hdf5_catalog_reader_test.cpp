@@ -231,6 +231,41 @@ TEST_F(Foreign, ColumnsThatAreThereAreRead) {
     EXPECT_TRUE(io::is_catalog(at("fof_subhalo_tab_007.hdf5")));
 }
 
+TEST_F(Foreign, TheMeanVelocityIsTakenBeforeThatOfTheConvention) {
+    Hdf5Maker(at("a.hdf5"))
+        .group("Header")
+        .group("Group")
+        .attribute<double>("Header", "BoxSize", {1})
+        .dataset<std::int32_t>("Group/GroupLen", {2})
+        .dataset<float>("Group/GroupPos", {1, 2, 3}, 3)
+        .dataset<float>("Group/GroupVel", {10, 20, 30}, 3)
+        .dataset<float>("Group/GroupVelStored", {4, 5, 6}, 3);
+    EXPECT_EQ(io::read_catalog(at("a.hdf5")).catalog.velocity, (std::vector<double>{4, 5, 6}));
+}
+
+TEST_F(Foreign, AttributesOfColumnsAreRead) {
+    Hdf5Maker(at("a.hdf5"))
+        .group("Header")
+        .group("Group")
+        .attribute<double>("Header", "BoxSize", {1})
+        .dataset<std::int32_t>("Group/GroupLen", {2})
+        .text("Group/GroupLen", "description", "members")
+        .text("Group/GroupLen", "unit", "none")
+        .text("Group/GroupLen", "frame", "comoving")
+        .attribute<double>("Group/GroupLen", "a_scaling", {1})
+        .attribute<double>("Group/GroupLen", "h_scaling", {-1})
+        .attribute<double>("Group/GroupLen", "to_cgs", {3e24});
+    const io::CatalogFileColumn column = io::read_catalog(at("a.hdf5")).columns.at(0);
+    EXPECT_EQ(column.name, "GroupLen");
+    EXPECT_EQ(column.field, "count");
+    EXPECT_EQ(column.description, "members");
+    EXPECT_EQ(column.unit, "none");
+    EXPECT_EQ(column.frame, "comoving");
+    EXPECT_EQ(column.a_scaling, 1.0);
+    EXPECT_EQ(column.h_scaling, -1.0);
+    EXPECT_EQ(column.to_cgs, 3e24);
+}
+
 TEST_F(Foreign, TheCenterOfMassIsTakenBeforeThePosition) {
     write("a.hdf5", 1, 1, {40}, 5, true);
     EXPECT_EQ(io::read_catalog(at("a.hdf5")).catalog.centre, (std::vector<double>{3, 3, 3}));

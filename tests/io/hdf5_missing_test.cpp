@@ -10,6 +10,8 @@ TEST(Hdf5Missing, EverythingIsRefusedWithTheRemedy) {
     const auto refused = [](const auto& action) { expect_error(ErrorKind::unsupported, {"KITH_HDF5=ON"}, action); };
     refused([&] { static_cast<void>(io::read_header(folder / "a.hdf5")); });
     refused([&] { static_cast<void>(io::read_snapshot(folder / "a.hdf5")); });
+    refused([&] { static_cast<void>(io::read_catalog(folder / "a.hdf5")); });
+    EXPECT_FALSE(io::is_catalog(folder / "a.hdf5"));
     refused([&] { io::write_neighbors_hdf5(folder / "b", KnnResult(1, 1, IndexType::int32, DType::float32), {}); });
     refused([&] { io::write_catalogue_hdf5(folder / "c", {}, {}, {}, {}); });
     refused([&] { static_cast<void>(io::write_sorted_snapshot(folder / "d", {}, {}, {})); });
