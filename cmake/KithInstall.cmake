@@ -20,7 +20,8 @@ kith_install_library(kith kithTargets)
 if(TARGET kith_io)
     kith_install_library(kith_io kithIoTargets)
 else()
-    set(kith_headers_left_out PATTERN io.hpp EXCLUDE PATTERN catalog_reader.hpp EXCLUDE)
+    set(kith_headers_left_out PATTERN io.hpp EXCLUDE PATTERN catalog_file.hpp EXCLUDE
+        PATTERN catalog_reader.hpp EXCLUDE)
 endif()
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/include/kith" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}"
     FILES_MATCHING PATTERN "*.hpp" ${kith_headers_left_out})

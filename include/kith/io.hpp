@@ -39,6 +39,30 @@ struct RealArray {
     }
 };
 
+/// How numbers of one kind become physical: number * a^a_power * h^h_power, and times to_cgs in cgs units.
+struct Scaling {
+    double a_power = 0;
+    double h_power = 0;
+    std::optional<double> to_cgs; ///< absent: the units are unknown
+};
+
+/// What the numbers of a cosmological snapshot mean. Velocities become peculiar velocities.
+struct Frame {
+    double scale_factor = 1;
+    Scaling length;
+    Scaling mass;
+    Scaling velocity;
+};
+
+/// The convention of Gadget and AREPO: comoving lengths and masses per h, peculiar velocities over sqrt(a).
+[[nodiscard]] constexpr Frame gadget_frame(double scale_factor) {
+    return {scale_factor, {1, -1, {}}, {0, -1, {}}, {0.5, 0, {}}};
+}
+/// The convention of SWIFT: comoving lengths, peculiar velocities, no h.
+[[nodiscard]] constexpr Frame swift_frame(double scale_factor) {
+    return {scale_factor, {1, 0, {}}, {}, {}};
+}
+
 /// What a file says about itself, without its particles.
 struct SnapshotHeader {
     std::string format;                           ///< "Tipsy (std, big-endian)", "HDF5 (Gadget-4)", "npy", ...
@@ -49,9 +73,11 @@ struct SnapshotHeader {
     std::optional<std::array<double, 3>> box_size; ///< absent or all zero: open or unknown
     std::string invalid_box;                       ///< if the file states a box that has no meaning: which, and why;
                                                    ///< box_size is then absent, but space need not be open
-    std::optional<double> time;
+    std::optional<double> time;                    ///< of cosmological snapshots the scale factor
     std::optional<double> redshift;
-    std::map<std::string, double> parameters; ///< Omega0, HubbleParam, UnitLength_in_cm, ... as found
+    std::optional<Frame> frame; ///< absent: not known to be cosmological, nothing is claimed
+    /// Omega0, HubbleParam, UnitLength_in_cm, ... as found; those of SWIFT under Gadget's names, too.
+    std::map<std::string, double> parameters;
     std::vector<std::string> warnings;        ///< one line each, for people
     std::vector<std::filesystem::path> files; ///< those that were read: one, or all of a snapshot in several
 };

@@ -1,4 +1,5 @@
 // kith fof: friends-of-friends groups of a snapshot, as a catalogue, labels, Tipsy files and a picture.
+#include "cli/catalog_help.hpp"
 #include "cli/commands.hpp"
 #include "cli/interrupt.hpp"
 #include "cli/map.hpp"
@@ -7,6 +8,7 @@
 #include "cli/progress_bar.hpp"
 #include "cli/usage_error.hpp"
 
+#include <kith/catalog_file.hpp>
 #include <kith/io.hpp>
 #include <kith/kith.hpp>
 
@@ -28,6 +30,7 @@ struct Arguments {
     CommonOptions common;
     std::string snapshot;
     std::string catalogue;
+    std::string table;
     std::string labels;
     std::string grp;
     std::string gtp;
@@ -50,6 +53,7 @@ struct Findings {
 
 void plan(OutputFiles& outputs, const Arguments& arguments) {
     outputs.plan("-o", arguments.catalogue, {".hdf5", ".h5"});
+    outputs.plan("--table", arguments.table, {".csv", ".ecsv"});
     outputs.plan("--labels", arguments.labels, {".npy"});
     outputs.plan("--grp", arguments.grp);
     outputs.plan("--gtp", arguments.gtp);
@@ -232,6 +236,12 @@ void write_outputs(const Arguments& arguments, const Findings& findings, const I
         const io::CatalogFileOptions beside{std::filesystem::path(arguments.sorted_snapshot).filename().string()};
         io::write_catalogue_hdf5(outputs.staged(arguments.catalogue), findings.catalogue, findings.snapshot,
                                  findings.box.box, made_by, beside);
+        if (!arguments.table.empty()) {
+            const bool is_csv = std::filesystem::path(arguments.table).extension() == ".csv";
+            io::write_catalog_table(outputs.staged(arguments.table),
+                                    is_csv ? io::TableFormat::csv : io::TableFormat::ecsv, findings.catalogue,
+                                    findings.snapshot, made_by);
+        }
         if (!arguments.labels.empty() || !arguments.grp.empty()) {
             const std::vector<std::int32_t> labels = file_labels(findings);
             if (!arguments.labels.empty()) {
@@ -396,9 +406,12 @@ Command fof_command(CLI::App& program) {
     const auto arguments = std::make_shared<Arguments>();
     CLI::App& command = *program.add_subcommand("fof", "Find friends-of-friends groups and describe them");
     command.add_option("SNAPSHOT", arguments->snapshot, input_help)->required()->check(file_name());
-    command.add_option("-o,--output", arguments->catalogue, "Catalogue to write, .hdf5")
+    command.add_option("-o,--output", arguments->catalogue, "Catalog to write, .hdf5 or .h5")
         ->type_name("OUT")
         ->required()
+        ->check(file_name());
+    command.add_option("--table", arguments->table, "Also write the groups as a table, one row a group, .csv or .ecsv")
+        ->type_name("OUT")
         ->check(file_name());
     add_linking_options(command, arguments);
     command
@@ -438,12 +451,14 @@ Command fof_command(CLI::App& program) {
         ->check(file_name());
     add_execution_options(command, arguments->common);
     add_json_option(command, arguments->common);
-    command.footer("Groups are numbered from 0 by decreasing size.\n\n" + std::string(input_formats) +
-                   "\n\n"
+    command.footer("Groups are numbered from 0 by decreasing size.\n\n" + std::string(input_formats) + "\n\n" +
+                   catalog_help() +
+                   "\n"
                    "Examples:\n"
                    "  kith fof snapshot.hdf5 -o groups.hdf5 --map groups.png\n"
                    "  kith fof snapshot_007.hdf5 -o out/fof_subhalo_tab_007.hdf5 --sorted-snapshot "
                    "out/snapshot_007.hdf5\n"
+                   "  kith fof snapshot.hdf5 -o groups.hdf5 --table groups.ecsv\n"
                    "  kith fof halo.std --box 1 -b 0.2 -o groups.hdf5 --grp groups.grp\n"
                    "  kith fof points.npy --linking-length 0.1 --min-members 5 -o groups.hdf5 --labels labels.npy");
     return {&command, [arguments](const Invocation& invocation) { run(*arguments, invocation); }};

@@ -6,6 +6,7 @@
 #include "io/gadget_layout.hpp"
 
 #include "io/byte_order.hpp"
+#include "io/frame.hpp"
 #include "io/gadget_blocks.hpp"
 
 #include "support/message.hpp"
@@ -65,6 +66,9 @@ void read_header(GadgetLayout& layout, const GadgetBlock& block, const InputFile
         if (const double value = real(136 + 8 * i); value != 0 && std::isfinite(value)) {
             header.parameters.emplace(cosmology[i], value);
         }
+    }
+    if (const std::optional<double> scale_factor = scale_factor_of(header)) {
+        header.frame = gadget_frame(*scale_factor);
     }
 }
 

@@ -77,14 +77,15 @@ Handle<H5Dclose> OutputFile::make_dataset(const std::string& dataset, hid_t stor
     return made;
 }
 
-void OutputFile::write(const std::string& dataset, const NumberType& type, const void* values, std::int64_t rows,
-                       std::int64_t columns, const std::string& description) const {
-    const Handle<H5Dclose> made = make_dataset(dataset, type.stored, rows, columns, description);
+Handle<H5Dclose> OutputFile::write(const std::string& dataset, const NumberType& type, const void* values,
+                                   std::int64_t rows, std::int64_t columns, const std::string& description) const {
+    Handle<H5Dclose> made = make_dataset(dataset, type.stored, rows, columns, description);
     if (rows > 0) {
         check(H5Dwrite(made.get(), type.memory, H5S_ALL, H5S_ALL, H5P_DEFAULT, values), name(),
               message("dataset ", dataset, " could not be written"));
         require_written();
     }
+    return made;
 }
 
 template <class T>

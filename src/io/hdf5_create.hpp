@@ -36,9 +36,9 @@ public:
     [[nodiscard]] Group make_group(const char* group) const;
 
     /// A dataset of rows x columns values of `memory`, stored as `stored`; columns = 0 makes it one-dimensional.
-    /// `description` becomes an attribute; an empty one is left out.
-    void write(const std::string& dataset, const NumberType& type, const void* values, std::int64_t rows,
-               std::int64_t columns, const std::string& description = {}) const;
+    /// `description` becomes an attribute; an empty one is left out. Returns the dataset, for further attributes.
+    Handle<H5Dclose> write(const std::string& dataset, const NumberType& type, const void* values, std::int64_t rows,
+                           std::int64_t columns, const std::string& description = {}) const;
 
     /// A one-dimensional dataset of `rows` numbers that are made block by block: fill(first, block).
     template <class T>

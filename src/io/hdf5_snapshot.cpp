@@ -5,6 +5,9 @@
 // otherwise a warning is given. Attributes may be scalars or arrays, of any numeric type, and any may be missing.
 #include "io/hdf5_snapshot.hpp"
 
+#include "io/frame.hpp"
+#include "io/hdf5_frame.hpp"
+
 #include "support/message.hpp"
 
 #include <kith/error.hpp>
@@ -261,19 +264,14 @@ FileSummary summarise(const SnapshotFile& snapshot) {
         std::copy_n(table->begin(), std::min(table->size(), summary.mass_table.size()), summary.mass_table.begin());
     }
     read_box(snapshot, header, {{"Header", &attributes}, {"Parameters", &parameters}});
-    header.time = scalar(first_of({&attributes}, {"Time"}));
-    if (!header.time) {
-        header.time = scalar(first_of({&attributes}, {"ExpansionFactor", "Scale-factor"}));
-        if (header.time) {
-            header.warnings.emplace_back("the header has no Time; its expansion factor is taken");
-        }
-    }
     header.redshift = scalar(first_of({&attributes}, {"Redshift"}));
     for (const char* name : kept_parameters) {
         if (const auto value = scalar(first_of({&attributes, &parameters, &cosmology, &units}, {name}))) {
             header.parameters.emplace(name, *value);
         }
     }
+    name_as_gadget_does(header.parameters);
+    read_time_and_frame(snapshot, header, {attributes, parameters, cosmology});
     return summary;
 }
 

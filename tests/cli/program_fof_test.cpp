@@ -47,6 +47,23 @@ TEST_F(Fof, LabelsCoverEveryRowOfTheFile) {
     EXPECT_GT(json["stage_peak_bytes"]["link"], 0);
 }
 
+TEST_F(Fof, GroupsAsATable) {
+    write_points();
+    const std::string command = "fof in.npy --linking-length 0.5 --box 10 --min-members 2 -o out.hdf5 --table ";
+    const Outcome outcome = kith(command + "t.csv --json");
+    ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+    EXPECT_EQ(Json::parse(outcome.out)["outputs"], (std::vector<std::string>{"out.hdf5", "t.csv"}));
+    const std::string table = read("t.csv");
+    EXPECT_TRUE(table.starts_with("Group,GroupLen,MembersLenType_1,GroupMass,")) << table;
+    EXPECT_NE(table.find("\r\n0,3,3,3,"), std::string::npos) << table;
+    EXPECT_NE(table.find("\r\n1,2,2,2,"), std::string::npos) << table;
+    ASSERT_EQ(kith(command + "t.ecsv").exit_code, 0);
+    EXPECT_TRUE(read("t.ecsv").starts_with("# %ECSV 1.0\n"));
+    EXPECT_NE(read("t.ecsv").find("\"linking_length\": \"0.5\""), std::string::npos) << read("t.ecsv");
+    EXPECT_NE(kith(command + "t.txt").err.find(".csv or .ecsv"), std::string::npos);
+    EXPECT_FALSE(exists("t.txt"));
+}
+
 TEST_F(Fof, AnOpenBoxDoesNotLinkAcrossItsEdge) {
     write_points();
     const Outcome outcome =

@@ -2,6 +2,8 @@
 #include "io/files.hpp"
 #include "io/hdf5_files.hpp"
 
+#include <kith/catalog_file.hpp>
+
 #include <cmath>
 
 using namespace kith;
@@ -97,13 +99,13 @@ TEST(Hdf5Catalogue, EveryColumn) {
     EXPECT_EQ(file.shape("Group/GroupPos"), (std::vector<hsize_t>{2, 3}));
     EXPECT_EQ(file.dataset<float>("Group/GroupPos"), (std::vector<float>{0.1F, 0.2F, 0.3F, 4, 5, 6}));
     EXPECT_EQ(file.dataset<float>("Group/GroupVel"), (std::vector<float>{-1, -2, -3, 7, 8, 9}));
+    EXPECT_EQ(file.dataset<float>("Group/GroupVelStored"), (std::vector<float>{-1, -2, -3, 7, 8, 9}));
     EXPECT_EQ(file.dataset<float>("Group/GroupVelDisp"), (std::vector<float>{2.5, 0}));
     EXPECT_EQ(file.dataset<float>("Group/GroupInertiaRadius"), (std::vector<float>{0.5, 0}));
     EXPECT_EQ(file.dataset<float>("Group/GroupLargestRadius"), (std::vector<float>{0.75, 0}));
     EXPECT_EQ(file.dataset<float>("Group/GroupLower"), (std::vector<float>{-1, -2, -3, 0, 0, 0}));
     EXPECT_EQ(file.dataset<float>("Group/GroupUpper"), (std::vector<float>{1, 2, 3, 0, 0, 0}));
     EXPECT_EQ(file.dataset<std::uint8_t>("Group/GroupWide"), (std::vector<std::uint8_t>{1, 0}));
-    EXPECT_NE(file.text("Group/GroupMass", "description").find("float64"), std::string::npos);
 
     EXPECT_EQ(file.dataset<std::int64_t>("Members/Index"), (std::vector<std::int64_t>{10, 11, 13, 15, 14}));
     EXPECT_EQ(file.dataset<std::uint64_t>("IDs/ID"),
@@ -147,6 +149,61 @@ TEST(Hdf5Catalogue, AnInputWithoutCosmologyIsDescribedAsGadgetDescribesIt) {
     EXPECT_EQ(file.numbers("Header", "HubbleParam"), std::vector<double>{1});
     EXPECT_EQ(file.numbers("Header", "UnitLength_in_cm"), std::vector<double>{3e21});
     EXPECT_NE(file.text("Header", "Cosmology").find("Redshift, Omega0, OmegaLambda, HubbleParam"), std::string::npos);
+}
+
+TEST(Hdf5Catalogue, GroupVelIsTheScaleFactorTimesThePeculiarVelocity) {
+    const TemporaryFolder folder;
+    io::Snapshot framed = snapshot();
+    const auto first_velocity = [&](const char* column) {
+        io::write_catalogue_hdf5(folder / "a", catalogue(), framed, {}, provenance);
+        return Hdf5Checker(folder / "a").dataset<float>(std::string("Group/") + column)[0];
+    };
+    EXPECT_EQ(first_velocity("GroupVel"), -1);
+    framed.header.frame = io::swift_frame(0.25);
+    EXPECT_EQ(first_velocity("GroupVel"), -0.25F);
+    EXPECT_EQ(first_velocity("GroupVelStored"), -1);
+    framed.header.frame = io::gadget_frame(0.25);
+    EXPECT_EQ(first_velocity("GroupVel"), -0.125F);
+    EXPECT_EQ(first_velocity("GroupVelStored"), -1);
+    EXPECT_EQ(first_velocity("GroupVelDisp"), 2.5F);
+}
+
+TEST(Hdf5Catalogue, EveryColumnIsDescribed) {
+    const TemporaryFolder folder;
+    io::Snapshot framed = snapshot();
+    framed.header.frame = io::gadget_frame(0.25);
+    framed.header.frame->length.to_cgs = 3e21;
+    io::write_catalogue_hdf5(folder / "known", catalogue(), framed, {}, provenance, {"sorted.hdf5"});
+    io::write_catalogue_hdf5(folder / "unknown", catalogue(), snapshot(), {}, provenance);
+    const Hdf5Checker known(folder / "known");
+    const Hdf5Checker unknown(folder / "unknown");
+    for (const io::CatalogColumn& column : io::catalog_columns()) {
+        const std::string dataset = "Group/" + std::string(column.name);
+        EXPECT_NE(known.text(dataset, "description"), "") << dataset;
+        EXPECT_EQ(known.text(dataset, "unit"), io::unit_of(column)) << dataset;
+        EXPECT_EQ(known.text(dataset, "frame"), io::frame_of(column, framed.header.frame)) << dataset;
+        const bool has_unit = io::unit_of(column) != "none";
+        EXPECT_EQ(H5Aexists_by_name(known.id(), dataset.c_str(), "a_scaling", H5P_DEFAULT) > 0, has_unit) << dataset;
+        if (unknown.has(dataset)) {
+            EXPECT_EQ(unknown.text(dataset, "frame"), has_unit ? "as in the input" : "none") << dataset;
+            EXPECT_LE(H5Aexists_by_name(unknown.id(), dataset.c_str(), "a_scaling", H5P_DEFAULT), 0) << dataset;
+        }
+    }
+    const auto attributes = [&](const std::string& dataset) {
+        std::vector<double> values;
+        for (const char* name : {"a_scaling", "h_scaling", "length_scaling", "mass_scaling", "velocity_scaling"}) {
+            values.push_back(known.numbers(dataset, name).front());
+        }
+        return values;
+    };
+    EXPECT_EQ(attributes("Group/GroupPos"), (std::vector<double>{1, -1, 1, 0, 0}));
+    EXPECT_EQ(attributes("Group/GroupMass"), (std::vector<double>{0, -1, 0, 1, 0}));
+    EXPECT_EQ(attributes("Group/GroupVel"), (std::vector<double>{-1, 0, 0, 0, 1}));
+    EXPECT_EQ(attributes("Group/GroupVelStored"), (std::vector<double>{0.5, 0, 0, 0, 1}));
+    EXPECT_EQ(known.text("Group/GroupPos", "frame"), "comoving");
+    EXPECT_EQ(known.text("Group/GroupMass", "frame"), "physical");
+    EXPECT_EQ(known.numbers("Group/GroupPos", "to_cgs"), std::vector<double>{3e21});
+    EXPECT_LE(H5Aexists_by_name(known.id(), "Group/GroupMass", "to_cgs", H5P_DEFAULT), 0);
 }
 
 TEST(Hdf5Catalogue, PrecisionFollowsTheSnapshot) {

@@ -187,6 +187,116 @@ TEST_F(Hdf5Snapshot, SwiftHasSevenTypesAndAVectorBox) {
     EXPECT_FALSE(s.masses || s.uniform_mass); // InitialMassTable is not a mass table
 }
 
+TEST_F(Hdf5Snapshot, SwiftIsGivenGadgetsNamesAndTheScaleFactorAsTime) {
+    const auto write = [&](double cosmological) {
+        Hdf5Maker(path())
+            .group("Header")
+            .text("Header", "Code", "SWIFT")
+            .attribute<double>("Header", "Time", {0.0137})
+            .attribute<double>("Header", "Scale-factor", {0.25})
+            .attribute<double>("Header", "Redshift", {3})
+            .group("Cosmology")
+            .attribute<double>("Cosmology", "Cosmological run", {cosmological})
+            .attribute<double>("Cosmology", "Omega_m", {0.3})
+            .attribute<double>("Cosmology", "Omega_lambda", {0.7})
+            .attribute<double>("Cosmology", "Omega_b", {0.05})
+            .attribute<double>("Cosmology", "h", {0.68})
+            .group("Units")
+            .attribute<double>("Units", "Unit length in cgs (U_L)", {3e24})
+            .attribute<double>("Units", "Unit mass in cgs (U_M)", {2e43})
+            .attribute<double>("Units", "Unit time in cgs (U_t)", {3e19})
+            .group("PartType1")
+            .dataset("PartType1/Coordinates", ramp(3), 3);
+        return io::read_header(path());
+    };
+    const io::SnapshotHeader header = write(1);
+    EXPECT_EQ(header.time, 0.25);
+    EXPECT_EQ(header.redshift, 3);
+    EXPECT_EQ(header.warnings, std::vector<std::string>{});
+    for (const auto& [name, value] : std::map<std::string, double>{{"Omega0", 0.3},
+                                                                   {"Omega_m", 0.3},
+                                                                   {"OmegaLambda", 0.7},
+                                                                   {"OmegaBaryon", 0.05},
+                                                                   {"HubbleParam", 0.68},
+                                                                   {"UnitLength_in_cm", 3e24},
+                                                                   {"UnitMass_in_g", 2e43},
+                                                                   {"UnitVelocity_in_cm_per_s", 1e5}}) {
+        ASSERT_TRUE(header.parameters.contains(name)) << name;
+        EXPECT_EQ(header.parameters.at(name), value) << name;
+    }
+    ASSERT_TRUE(header.frame);
+    EXPECT_EQ(header.frame->scale_factor, 0.25);
+    EXPECT_EQ(header.frame->length.a_power, 1);
+    EXPECT_EQ(header.frame->length.h_power, 0);
+    EXPECT_EQ(header.frame->length.to_cgs, 3e24);
+    EXPECT_EQ(header.frame->mass.h_power, 0);
+    EXPECT_EQ(header.frame->velocity.a_power, 0);
+
+    const io::SnapshotHeader isolated = write(0);
+    EXPECT_EQ(isolated.time, 0.0137);
+    EXPECT_FALSE(isolated.frame);
+}
+
+TEST_F(Hdf5Snapshot, FramesOfGadgetAreKnownIfTheRunIsCosmological) {
+    const auto write = [&](double time, double omega, std::optional<double> comoving) {
+        Hdf5Maker file(path());
+        file.group("Header")
+            .attribute<double>("Header", "Time", {time})
+            .attribute<double>("Header", "Redshift", {1})
+            .attribute<double>("Header", "Omega0", {omega})
+            .attribute<double>("Header", "HubbleParam", {0.7})
+            .attribute<double>("Header", "UnitMass_in_g", {2e43})
+            .group("Parameters")
+            .group("PartType1")
+            .dataset("PartType1/Coordinates", ramp(3), 3);
+        if (comoving) {
+            file.attribute<double>("Parameters", "ComovingIntegrationOn", {*comoving});
+        }
+    };
+    const auto known = [&](double time, double omega, std::optional<double> comoving = {}) {
+        write(time, omega, comoving);
+        return io::read_header(path()).frame.has_value();
+    };
+    EXPECT_TRUE(known(0.5, 0.3));
+    EXPECT_FALSE(known(0.6, 0.3));
+    EXPECT_FALSE(known(0.5, 0));
+    EXPECT_FALSE(known(0.5, 0.3, 0));
+    EXPECT_TRUE(known(0.6, 0, 1));
+    const io::Frame found = io::read_header(path()).frame.value();
+    EXPECT_EQ(found.scale_factor, 0.6);
+    EXPECT_EQ(found.length.h_power, -1);
+    EXPECT_EQ(found.mass.h_power, -1);
+    EXPECT_EQ(found.mass.to_cgs, 2e43);
+    EXPECT_EQ(found.velocity.a_power, 0.5);
+    EXPECT_FALSE(found.velocity.to_cgs);
+}
+
+TEST_F(Hdf5Snapshot, WhatColumnsSayOfThemselvesComesBeforeTheConvention) {
+    Hdf5Maker(path())
+        .group("Header")
+        .attribute<double>("Header", "ExpansionFactor", {0.5})
+        .attribute<double>("Header", "Redshift", {1})
+        .attribute<double>("Header", "Omega0", {0.3})
+        .attribute<double>("Header", "HubbleParam", {0.7})
+        .attribute<double>("Header", "UnitVelocity_in_cm_per_s", {7})
+        .group("PartType1")
+        .dataset("PartType1/Coordinates", ramp(3), 3)
+        .attribute<double>("PartType1/Coordinates", "aexp-scale-exponent", {0})
+        .attribute<double>("PartType1/Coordinates", "h-scale-exponent", {0})
+        .attribute<double>("PartType1/Coordinates", "CGSConversionFactor", {3e21})
+        .dataset("PartType1/Velocity", ramp(3), 3)
+        .attribute<double>("PartType1/Velocity", "a_scaling", {0})
+        .attribute<double>("PartType1/Velocity", "h_scaling", {0})
+        .attribute<double>("PartType1/Velocity", "to_cgs", {0});
+    const io::Frame frame = io::read_header(path()).frame.value();
+    EXPECT_EQ(frame.length.a_power, 0);
+    EXPECT_EQ(frame.length.h_power, 0);
+    EXPECT_EQ(frame.length.to_cgs, 3e21);
+    EXPECT_EQ(frame.velocity.a_power, 0);
+    EXPECT_EQ(frame.velocity.to_cgs, 7);
+    EXPECT_EQ(frame.mass.h_power, -1);
+}
+
 TEST_F(Hdf5Snapshot, CodesAreToldApart) {
     Hdf5Maker(path())
         .group("Header")

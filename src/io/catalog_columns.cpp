@@ -1,0 +1,233 @@
+// The columns of a catalog file, and where their values come from. A new column is a new entry of `columns`.
+#include "io/catalog_columns.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <numeric>
+
+namespace kith::io {
+
+namespace {
+
+struct SourcedColumn {
+    CatalogColumn column;
+    ColumnValues (*values)(const CatalogSource&);
+};
+
+// Where the members of each type begin in /Members/Index.
+ColumnValues member_offsets_by_type(const CatalogSource& source) {
+    const Catalogue& catalogue = source.catalogue;
+    std::vector<std::int64_t> offsets(catalogue.count_by_type.size());
+    for (std::int64_t group = 0; group < catalogue.groups; ++group) {
+        const auto first = catalogue.count_by_type.begin() + group * max_types;
+        std::exclusive_scan(first, first + max_types, offsets.begin() + group * max_types,
+                            catalogue.offset[static_cast<std::size_t>(group)]);
+    }
+    return offsets;
+}
+
+// Where they begin within PartTypeN of a snapshot in group order.
+ColumnValues snapshot_offsets_by_type(const CatalogSource& source) {
+    const std::vector<std::int64_t>& counts = source.catalogue.count_by_type;
+    std::vector<std::int64_t> offsets(counts.size());
+    for (std::size_t i = max_types; i < offsets.size(); ++i) {
+        offsets[i] = offsets[i - max_types] + counts[i - max_types];
+    }
+    return offsets;
+}
+
+// a times the peculiar velocity, or the mean as it is if the input's frame is unknown.
+ColumnValues catalog_velocities(const CatalogSource& source) {
+    std::vector<double> velocities = source.catalogue.velocity;
+    if (const std::optional<Frame>& frame = source.snapshot.header.frame) {
+        const double a = frame->scale_factor;
+        const double factor =
+            a * (frame->velocity.a_power == 0.5 ? std::sqrt(a) : std::pow(a, frame->velocity.a_power));
+        std::transform(velocities.begin(), velocities.end(), velocities.begin(),
+                       [&](double velocity) { return factor * velocity; });
+    }
+    return velocities;
+}
+
+// The same number for every group.
+template <int Value>
+ColumnValues always(const CatalogSource& source) {
+    return std::vector<std::int64_t>(static_cast<std::size_t>(source.catalogue.groups), Value);
+}
+
+// A member of Catalogue as it is.
+template <auto Member>
+ColumnValues as_is(const CatalogSource& source) {
+    return source.catalogue.*Member;
+}
+
+constexpr std::array<SourcedColumn, 19> make_columns() {
+    using S = ColumnShape;
+    using K = ColumnKind;
+    using T = ColumnType;
+    using P = ColumnPresence;
+    return {{
+        {{"GroupLen", S::scalar, K::count, T::int32, P::always, true, "members"}, as_is<&Catalogue::count>},
+        {{"GroupNsubs", S::scalar, K::count, T::int32, P::always, false, "subhalos: 0, none are sought"}, always<0>},
+        {{"GroupFirstSub", S::scalar, K::index, T::int32, P::always, false, "first subhalo: -1, none are sought"},
+         always<-1>},
+        {{"MembersLenType", S::by_type, K::count, T::int32, P::always, true, "members of each type"},
+         as_is<&Catalogue::count_by_type>},
+        {{"MembersOffset", S::scalar, K::index, T::int64, P::always, false,
+          "place of the first member in /Members/Index"},
+         as_is<&Catalogue::offset>},
+        {{"MembersOffsetType", S::by_type, K::index, T::int64, P::always, false,
+          "place of the first member of each type in /Members/Index"},
+         member_offsets_by_type},
+        {{"GroupLenType", S::by_type, K::count, T::int32, P::beside_sorted_snapshot, false,
+          "members of each type, which are rows of PartTypeN of the sorted snapshot"},
+         as_is<&Catalogue::count_by_type>},
+        {{"GroupOffsetType", S::by_type, K::index, T::int64, P::beside_sorted_snapshot, false,
+          "first row of the group within PartTypeN of the sorted snapshot"},
+         snapshot_offsets_by_type},
+        {{"GroupMass", S::scalar, K::mass, T::float64, P::always, true, "sum of the members' masses"},
+         as_is<&Catalogue::mass>},
+        {{"GroupMassType", S::by_type, K::mass, T::float64, P::always, true, "sum of the masses of each type"},
+         as_is<&Catalogue::mass_by_type>},
+        {{"GroupPos", S::vector, K::length, T::as_positions, P::always, true, "center of mass, inside the box"},
+         as_is<&Catalogue::centre>},
+        {{"GroupVel", S::vector, K::catalog_velocity, T::as_velocities, P::with_velocities, true,
+          "mean velocity by mass: scale factor times peculiar velocity; equal to GroupVelStored if the frame of the "
+          "input is unknown"},
+         catalog_velocities},
+        {{"GroupVelStored", S::vector, K::velocity, T::as_velocities, P::with_velocities, true,
+          "mean by mass of the velocities as the input stores them"},
+         as_is<&Catalogue::velocity>},
+        {{"GroupVelDisp", S::scalar, K::velocity, T::as_velocities, P::with_velocities, true,
+          "dispersion along one axis of the velocities as the input stores them, without Hubble flow: sqrt(sum m |v - "
+          "mean|^2 / (d M))"},
+         as_is<&Catalogue::velocity_dispersion>},
+        {{"GroupInertiaRadius", S::scalar, K::length, T::as_positions, P::always, true,
+          "sqrt(sum m r^2 / M), r from the center of mass"},
+         as_is<&Catalogue::inertia_radius>},
+        {{"GroupLargestRadius", S::scalar, K::length, T::as_positions, P::always, true,
+          "distance of the farthest member from the center of mass"},
+         as_is<&Catalogue::largest_radius>},
+        {{"GroupLower", S::vector, K::length, T::as_positions, P::always, true,
+          "lower bounds, as offsets from the center of mass"},
+         as_is<&Catalogue::lower>},
+        {{"GroupUpper", S::vector, K::length, T::as_positions, P::always, true,
+          "upper bounds, as offsets from the center of mass"},
+         as_is<&Catalogue::upper>},
+        {{"GroupWide", S::scalar, K::flag, T::uint8, P::always, true,
+          "1 if the group is wider than half a period: its center and radii are ambiguous"},
+         as_is<&Catalogue::wide>},
+    }};
+}
+
+constexpr auto columns = make_columns();
+
+} // namespace
+
+std::span<const CatalogColumn> catalog_columns() {
+    static const std::vector<CatalogColumn> listed = [] {
+        std::vector<CatalogColumn> list;
+        for (const SourcedColumn& each : columns) {
+            list.push_back(each.column);
+        }
+        return list;
+    }();
+    return listed;
+}
+
+std::string_view unit_of(const CatalogColumn& column) {
+    switch (column.kind) {
+    case ColumnKind::mass:
+        return "code mass";
+    case ColumnKind::length:
+        return "code length";
+    case ColumnKind::velocity:
+    case ColumnKind::catalog_velocity:
+        return "code velocity";
+    default:
+        return "none";
+    }
+}
+
+std::optional<Scaling> scaling_of(const CatalogColumn& column, const Frame& frame) {
+    switch (column.kind) {
+    case ColumnKind::mass:
+        return frame.mass;
+    case ColumnKind::length:
+        return frame.length;
+    case ColumnKind::velocity:
+        return frame.velocity;
+    case ColumnKind::catalog_velocity:
+        return Scaling{-1, frame.velocity.h_power, frame.velocity.to_cgs};
+    default:
+        return std::nullopt;
+    }
+}
+
+std::string_view frame_of(const CatalogColumn& column, const std::optional<Frame>& frame) {
+    if (unit_of(column) == "none") {
+        return "none";
+    }
+    if (!frame) {
+        return "as in the input";
+    }
+    return scaling_of(column, *frame)->a_power == 0 ? "physical" : "comoving";
+}
+
+ColumnValues values_of(const CatalogColumn& column, const CatalogSource& source) {
+    const auto found = std::find_if(columns.begin(), columns.end(),
+                                    [&](const SourcedColumn& each) { return each.column.name == column.name; });
+    return found->values(source);
+}
+
+bool is_present(const CatalogColumn& column, const CatalogSource& source) {
+    switch (column.presence) {
+    case ColumnPresence::with_velocities:
+        return !source.catalogue.velocity.empty();
+    case ColumnPresence::beside_sorted_snapshot:
+        return source.is_sorted;
+    default:
+        return true;
+    }
+}
+
+std::int64_t width_of(const CatalogColumn& column, const CatalogSource& source) {
+    switch (column.shape) {
+    case ColumnShape::vector:
+        return source.catalogue.dimension;
+    case ColumnShape::by_type:
+        return max_types;
+    default:
+        return 1;
+    }
+}
+
+DType precision_of(const CatalogColumn& column, const CatalogSource& source) {
+    const Snapshot& snapshot = source.snapshot;
+    switch (column.type) {
+    case ColumnType::as_positions:
+        return snapshot.positions.dtype();
+    case ColumnType::as_velocities:
+        return snapshot.velocities ? snapshot.velocities->dtype() : snapshot.positions.dtype();
+    default:
+        return DType::float64;
+    }
+}
+
+bool counts_as_mass(const CatalogSource& source) {
+    const Catalogue& catalogue = source.catalogue;
+    return !source.snapshot.masses && !source.snapshot.uniform_mass &&
+           std::equal(catalogue.mass.begin(), catalogue.mass.end(), catalogue.count.begin(), catalogue.count.end(),
+                      [](double mass, std::int64_t count) { return mass == static_cast<double>(count); });
+}
+
+std::string description_of(const CatalogColumn& column, const CatalogSource& source) {
+    std::string description(column.description);
+    if (column.kind == ColumnKind::mass && counts_as_mass(source)) {
+        description += "; the input has no masses: each particle counts as mass 1";
+    }
+    return description;
+}
+
+} // namespace kith::io

@@ -1,0 +1,20 @@
+// Which snapshots are known to be of cosmological runs, and what Gadget calls their cosmology and units.
+#pragma once
+
+#include <kith/io.hpp>
+
+#include <optional>
+
+namespace kith::io {
+
+/// The scale factor, which is the time of a cosmological snapshot; nothing if it is not known to be one. What the file
+/// `says` decides. If it says nothing, time and redshift must agree to 1e-6 and Omega0 and HubbleParam be positive.
+[[nodiscard]] std::optional<double> scale_factor_of(const SnapshotHeader& header, std::optional<bool> says = {});
+
+/// Puts what SWIFT states beside it under Gadget's names, unless these are taken.
+void name_as_gadget_does(std::map<std::string, double>& parameters);
+
+/// Sets to_cgs from UnitLength_in_cm, UnitMass_in_g and UnitVelocity_in_cm_per_s.
+void set_units(Frame& frame, const std::map<std::string, double>& parameters);
+
+} // namespace kith::io
