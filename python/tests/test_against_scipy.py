@@ -13,13 +13,14 @@ from hypothesis import given, settings, strategies  # noqa: E402
 
 import kith  # noqa: E402
 import kith.spatial  # noqa: E402
+from built import DIMENSIONS  # noqa: E402
 
 
 @strategies.composite
 def problems(draw):
     random = numpy.random.default_rng(draw(strategies.integers(0, 2**32)))
     dtype = draw(strategies.sampled_from([numpy.float32, numpy.float64]))
-    dimension = draw(strategies.integers(2, 8))
+    dimension = draw(strategies.sampled_from(DIMENSIONS))
     count = draw(strategies.integers(0, 300))
     periodic = draw(strategies.booleans())
     period = draw(strategies.sampled_from([1.0, 0.25, 3.0])) if periodic else None

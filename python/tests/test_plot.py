@@ -9,6 +9,7 @@ import numpy
 import pytest
 
 import kith
+from built import DIMENSIONS
 
 matplotlib = pytest.importorskip("matplotlib")
 matplotlib.use("Agg")
@@ -146,7 +147,7 @@ def test_snapshots_stand_for_their_arrays(tmp_path):
     assert axes.figure.texts[0].get_text() == "points.npy" and axes.texts[0].get_text().endswith(" kpc")
 
 
-@pytest.mark.parametrize("dimension", [2, 3, 5])
+@pytest.mark.parametrize("dimension", [dimension for dimension in (2, 3, 5, 6) if dimension in DIMENSIONS])
 def test_neighbor_density(dimension):
     points = kith.datasets.uniform(20_000, dimension)
     image = image_of(kith.plot.neighbor_density(points, 32, box=1, pixels=64))
