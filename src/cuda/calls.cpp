@@ -13,16 +13,17 @@ void require_device(int dimension) {
     if (dimension_is_on_device(dimension)) {
         return;
     }
+    require_dimension(dimension);
     std::string built;
     for (int d = 2; d <= max_dimension; ++d) {
         if (dimension_is_on_device(d)) {
             built += built.empty() ? message(d) : message(", ", d);
         }
     }
-    throw Error(ErrorKind::unsupported, message("points have dimension ", dimension,
-                                                "; on a GPU this build of kith "
-                                                "handles ",
-                                                built, " (CMake option KITH_CUDA_DIMS)"));
+    throw Error(ErrorKind::unsupported,
+                message("points have ", dimension, " dimensions; on a GPU this build of kith takes only ", built,
+                        "; run on the CPU, or build kith without the CMake option KITH_CUDA_DIMS, and it takes 2 to ",
+                        max_dimension));
 }
 
 std::shared_ptr<const DeviceIndex> build_index_on_device(const PointsView& points, const Box& box,

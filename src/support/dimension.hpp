@@ -17,10 +17,18 @@ constexpr bool dimension_is_built(int dimension) {
     return dimension >= 2 && dimension <= max_dimension && ((KITH_DIMENSION_MASK >> dimension) & 1) != 0;
 }
 
-/// Throws unsupported, naming the dimensions that are built.
+/// Throws unsupported: naming the limit, or within it the dimensions that are built.
 inline void require_dimension(int dimension) {
     if (dimension_is_built(dimension)) {
         return;
+    }
+    if (dimension < 2 || dimension > max_dimension) {
+        throw Error(ErrorKind::unsupported,
+                    message("points have ", dimension, dimension == 1 ? " dimension" : " dimensions",
+                            "; kith takes points of 2 to ", max_dimension, " dimensions, one point a row",
+                            dimension == 1              ? "; for points on a line add a column of zeros"
+                            : dimension > max_dimension ? "; if the rows are the axes, transpose the array"
+                                                        : ""));
     }
     std::string built;
     for (int d = 2; d <= max_dimension; ++d) {
@@ -28,8 +36,9 @@ inline void require_dimension(int dimension) {
             built += built.empty() ? message(d) : message(", ", d);
         }
     }
-    throw Error(ErrorKind::unsupported, message("points have dimension ", dimension, "; this build of kith handles ",
-                                                built, " (CMake option KITH_DIMS)"));
+    throw Error(ErrorKind::unsupported, message("points have ", dimension, " dimensions; of the 2 to ", max_dimension,
+                                                " that kith takes, this build has only ", built,
+                                                "; build kith without the CMake option KITH_DIMS, and it has all"));
 }
 
 /// Calls function(std::integral_constant<int, D>) for the run-time dimension. One the build lacks never gets here.

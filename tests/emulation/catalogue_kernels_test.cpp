@@ -362,7 +362,7 @@ TEST_F(CatalogueRefusals, OfShapes) {
 
 TEST_F(CatalogueRefusals, OfDimensionsThatAreNotBuilt) {
     const Sample<double> flat = sample<double>({5}, 1, 1);
-    EXPECT_TRUE(is_refused(ErrorKind::unsupported, {"dimension 1"},
+    EXPECT_TRUE(is_refused(ErrorKind::unsupported, {"1 dimension;"},
                            [&] { (void)found_on_device(flat.groups, flat.everything(), {}, 1); }));
 }
 
