@@ -112,6 +112,10 @@ struct ReadOptions {
     bool ids = true;
 };
 
+/// One table of a file that holds several is named after a colon: any n x d dataset of an HDF5 file
+/// (`halo.h5:/Coordinates`), an array of a .npz archive (`points.npz:positions`; the only one that can be points needs no
+/// name). It has no types, masses or box. A file whose own name has the colon comes first.
+///
 /// A snapshot in several files (`name.0`, `name.1`, ... or `name.0.hdf5`, ...) is given by any of them or by its stem
 /// (`name`, `name.hdf5`), and is read as one: types ascending, then files ascending.
 ///

@@ -26,11 +26,10 @@ struct Signature {
     string_view description;
 };
 
-constexpr std::array<Signature, 10> signatures = {{
+constexpr std::array<Signature, 9> signatures = {{
     {"LASF", "this looks like a LAS or LAZ point cloud, which is not read"},
     {"# .PCD", "this looks like a PCD point cloud, which is not read"},
     {"VERSION .7", "this looks like a PCD point cloud, which is not read"},
-    {"PK\x03\x04", "this looks like a zip archive (.npz is one); save the array on its own with numpy.save"},
     {"\x1f\x8b", "this is compressed with gzip; decompress it first"},
     {"BZh", "this is compressed with bzip2; decompress it first"},
     {"\x28\xb5\x2f\xfd", "this is compressed with zstd; decompress it first"},

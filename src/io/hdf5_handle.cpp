@@ -123,6 +123,7 @@ Dataset open_dataset(hid_t file, const std::string& name, std::string_view file_
         throw Error(ErrorKind::file,
                     message(file_name, ": dataset ", name, " has ", rank, " axes; one or two were expected"));
     }
+    dataset.rank = rank;
     std::array<hsize_t, 2> lengths = {0, 1};
     check(H5Sget_simple_extent_dims(space.get(), lengths.data(), nullptr), file_name, message("the shape of ", name));
     constexpr hsize_t most = std::numeric_limits<std::int64_t>::max() / sizeof(double);
@@ -163,6 +164,11 @@ Dataset open_dataset(hid_t file, const std::string& name, std::string_view file_
         throw Error(ErrorKind::file,
                     message(file_name, ": dataset ", name, " claims ", dataset.rows, " x ", dataset.columns,
                             " values of ", dataset.item_bytes, " bytes, which are not all in the file"));
+    }
+    constexpr std::int64_t most_values_of_a_byte = 1 << 17; // far beyond what filters compress real data to
+    if (dataset.rows * dataset.columns / most_values_of_a_byte > static_cast<std::int64_t>(stored)) {
+        throw Error(ErrorKind::file, message(file_name, ": dataset ", name, " claims ", dataset.rows, " x ",
+                                             dataset.columns, " values, but holds only ", stored, " bytes of them"));
     }
     return dataset;
 }

@@ -84,6 +84,7 @@ struct Dataset {
     Handle<H5Dclose> id;
     std::string file; ///< for messages
     std::string name;
+    int rank = 1;
     std::int64_t rows = 0;
     std::int64_t columns = 1;
     H5T_class_t type = H5T_FLOAT;

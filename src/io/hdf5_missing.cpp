@@ -21,10 +21,16 @@ SnapshotHeader header(const std::filesystem::path& path) {
 Snapshot snapshot(const std::filesystem::path& path, const ReadOptions&) {
     refuse(path);
 }
+SnapshotHeader table_header(const std::filesystem::path& path, const std::string&) {
+    refuse(path);
+}
+Snapshot table(const std::filesystem::path& path, const std::string&, const ReadOptions&) {
+    refuse(path);
+}
 
 } // namespace
 
-const Reader hdf5_reader = {"HDF5 snapshots (not in this build)", is_hdf5, header, snapshot};
+const Reader hdf5_reader = {"HDF5 snapshots (not in this build)", is_hdf5, header, snapshot, table_header, table};
 
 bool is_catalog(const std::filesystem::path&) {
     return false; // so that reading it as points says what is missing

@@ -1,6 +1,7 @@
 // The particles of HDF5 snapshots: each column is one dataset per type (the header is read in hdf5_snapshot.cpp).
 #include "io/hdf5_signature.hpp"
 #include "io/hdf5_snapshot.hpp"
+#include "io/hdf5_table.hpp"
 #include "io/particle_source.hpp"
 #include "io/reader.hpp"
 
@@ -88,6 +89,11 @@ Snapshot hdf5_snapshot(const std::filesystem::path& path, const ReadOptions& opt
 
 } // namespace
 
-const Reader hdf5_reader = {"HDF5 snapshots (Gadget, AREPO, SWIFT)", is_hdf5, hdf5_header, hdf5_snapshot};
+const Reader hdf5_reader = {"HDF5 snapshots (Gadget, AREPO, SWIFT) and datasets (FILE:/path)",
+                            is_hdf5,
+                            hdf5_header,
+                            hdf5_snapshot,
+                            hdf5::table_header,
+                            hdf5::table_snapshot};
 
 } // namespace kith::io

@@ -7,6 +7,7 @@
 
 #include "io/frame.hpp"
 #include "io/hdf5_frame.hpp"
+#include "io/hdf5_table.hpp"
 
 #include "support/message.hpp"
 
@@ -78,10 +79,14 @@ Object open_if_there(hid_t file, const char* name) {
     } else if (exists(file, "Groups")) {
         remedy = "; it looks like a halo catalog";
     }
-    throw Error(ErrorKind::file, message(snapshot.name,
-                                         ": this HDF5 file is no snapshot: it has no particles in /PartType0 to "
-                                         "/PartType",
-                                         max_types - 1, remedy, " (its root holds ", list_of_names_in(file), ")"));
+    const std::string points = first_points(file, snapshot.name);
+    throw Error(
+        ErrorKind::file,
+        message(snapshot.name, ": this HDF5 file is no snapshot: it has no particles in /PartType0 to /PartType",
+                max_types - 1, remedy, " (its root holds ", list_of_names_in(file), ")",
+                points.empty()
+                    ? ""
+                    : message("; to read one of its datasets as points, name it, as in ", snapshot.name, ":", points)));
 }
 
 // Gadget-2 and AREPO keep the upper 32 bits of each total apart.

@@ -2,9 +2,9 @@
 // is in its own file (see reader.hpp for how to add one).
 #include "io/reader.hpp"
 
-#include "io/file_set.hpp"
 #include "io/guess.hpp"
 #include "io/input_file.hpp"
+#include "io/member_name.hpp"
 
 #include "support/message.hpp"
 
@@ -18,8 +18,8 @@ namespace kith::io {
 namespace {
 
 // Formats with a signature first, those recognised by plausibility last.
-constexpr std::array table = {&hdf5_reader,  &npy_reader,         &ply_reader,  &gadget_reader,
-                              &tipsy_reader, &tipsy_ascii_reader, &table_reader};
+constexpr std::array table = {&hdf5_reader,   &npy_reader,   &npz_reader,         &ply_reader,
+                              &gadget_reader, &tipsy_reader, &tipsy_ascii_reader, &table_reader};
 
 std::string known_formats() {
     std::string names;
@@ -28,6 +28,15 @@ std::string known_formats() {
         names += reader->name;
     }
     return names;
+}
+
+const Reader& with_members(const Reader& reader, const std::filesystem::path& path, const std::string& member) {
+    if (reader.read_member == nullptr) {
+        throw Error(ErrorKind::file,
+                    detail::message(path.string(), ":", member, ": ", path.string(), " is read as ", reader.name,
+                                    ", which holds one table without a name; leave out :", member));
+    }
+    return reader;
 }
 
 // Readers of snapshots in several files have named all of them.
@@ -58,15 +67,19 @@ const Reader& reader_of(const std::filesystem::path& path) {
 }
 
 SnapshotHeader read_header(const std::filesystem::path& path) {
-    const std::filesystem::path file = resolve_stem(path);
-    SnapshotHeader header = reader_of(file).read_header(file);
+    const auto [file, member] = split_input(path);
+    const Reader& reader = reader_of(file);
+    SnapshotHeader header =
+        member ? with_members(reader, file, *member).read_member_header(file, *member) : reader.read_header(file);
     note_file(header, file);
     return header;
 }
 
 Snapshot read_snapshot(const std::filesystem::path& path, const ReadOptions& options) {
-    const std::filesystem::path file = resolve_stem(path);
-    Snapshot snapshot = reader_of(file).read_snapshot(file, options);
+    const auto [file, member] = split_input(path);
+    const Reader& reader = reader_of(file);
+    Snapshot snapshot = member ? with_members(reader, file, *member).read_member(file, *member, options)
+                               : reader.read_snapshot(file, options);
     note_file(snapshot.header, file);
     return snapshot;
 }

@@ -37,11 +37,16 @@ struct Reader {
     bool (*recognise)(const FileStart& start);
     SnapshotHeader (*read_header)(const std::filesystem::path& path);
     Snapshot (*read_snapshot)(const std::filesystem::path& path, const ReadOptions& options);
+    /// One table of a file that holds several, by its name (member_name.hpp); null where a file is one table.
+    SnapshotHeader (*read_member_header)(const std::filesystem::path& path, const std::string& member) = nullptr;
+    Snapshot (*read_member)(const std::filesystem::path& path, const std::string& member,
+                            const ReadOptions& options) = nullptr;
 };
 
 extern const Reader gadget_reader;
 extern const Reader hdf5_reader;
 extern const Reader npy_reader;
+extern const Reader npz_reader;
 extern const Reader ply_reader;
 extern const Reader table_reader;
 extern const Reader tipsy_ascii_reader;

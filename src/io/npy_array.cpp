@@ -1,0 +1,196 @@
+// Shape, type and values of a .npy array (see npy_array.hpp).
+#include "io/npy_array.hpp"
+
+#include "io/array_shape.hpp"
+#include "io/byte_order.hpp"
+#include "io/memory.hpp"
+#include "io/selection.hpp"
+
+#include "support/message.hpp"
+
+#include <kith/error.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <string_view>
+#include <vector>
+
+namespace kith::io {
+
+using detail::message;
+
+namespace {
+
+struct NpyArray {
+    NpyHeader npy;
+    std::endian order = std::endian::native;
+    char kind = 'f'; ///< f, i, u
+    std::int64_t item_bytes = 4;
+    std::int64_t rows = 0;
+    int columns = 0;
+    SnapshotHeader header;
+};
+
+[[noreturn]] void refuse(const NpySource& source, const std::string& reason) {
+    throw Error(ErrorKind::file, message(source.name(), ": ", reason));
+}
+
+void interpret_type(NpyArray& array, const NpySource& source) {
+    const std::string& descr = array.npy.descr;
+    const auto known = [&] {
+        for (const std::string_view type : {"f2", "f4", "f8", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8"}) {
+            if (descr.size() == 3 && descr.substr(1) == type) {
+                return true;
+            }
+        }
+        return false;
+    };
+    if (!known() || std::string_view("<>|=").find(descr[0]) == std::string_view::npos) {
+        refuse(source, message("the array's type is ", descr,
+                               "; points are float16, float32, float64 or whole numbers of 1 to 8 bytes"));
+    }
+    array.kind = descr[1];
+    array.item_bytes = descr[2] - '0';
+    array.order = descr[0] == '<' ? std::endian::little : descr[0] == '>' ? std::endian::big : std::endian::native;
+    array.header.dtype = array.kind == 'f' && array.item_bytes <= 4 ? DType::float32 : DType::float64;
+}
+
+void interpret_shape(NpyArray& array, const NpySource& source) {
+    const std::vector<std::int64_t>& shape = array.npy.shape;
+    if (shape.size() != 2) {
+        refuse(source,
+               message("the array has ", shape.size(), " axes; points are a two-dimensional array, one row per point"));
+    }
+    if (const std::string fault = fault_of_shape(shape[0], shape[1]); !fault.empty()) {
+        refuse(source, message("the array is ", fault));
+    }
+    array.rows = shape[0];
+    array.columns = static_cast<int>(shape[1]);
+    const std::int64_t row_bytes = array.columns * array.item_bytes;
+    const std::int64_t room = source.length() - array.npy.data_offset;
+    if (array.rows > room / row_bytes) {
+        const bool countable =
+            array.rows <= (std::numeric_limits<std::int64_t>::max() - array.npy.data_offset) / row_bytes;
+        refuse(source, message("too short: ", array.rows, " x ", array.columns, " values of ", array.item_bytes,
+                               " bytes would end at byte ",
+                               countable ? message(array.npy.data_offset + array.rows * row_bytes) : "2^63 or beyond",
+                               ", but the file ends at byte ", source.length()));
+    }
+    if (array.rows * row_bytes < room) {
+        array.header.warnings.push_back(
+            message("the file is ", room - array.rows * row_bytes, " bytes longer than its array, which ends at byte ",
+                    array.npy.data_offset + array.rows * row_bytes, "; the rest is ignored"));
+    }
+    array.header.counts[1] = array.rows;
+    array.header.dimension = array.columns;
+}
+
+NpyArray open_array(NpySource& source) {
+    NpyArray array;
+    array.npy = read_npy_header(source);
+    array.header.format = "npy";
+    array.header.has_types = false;
+    interpret_type(array, source);
+    interpret_shape(array, source);
+    return array;
+}
+
+float half_to_float(std::uint16_t half) {
+    const float sign = (half & 0x8000) != 0 ? -1.0F : 1.0F;
+    const int exponent = (half >> 10) & 0x1f;
+    const auto fraction = static_cast<float>(half & 0x3ff);
+    if (exponent == 31) {
+        return fraction == 0 ? sign * std::numeric_limits<float>::infinity() : std::numeric_limits<float>::quiet_NaN();
+    }
+    return sign * (exponent == 0 ? std::ldexp(fraction, -24) : std::ldexp(fraction + 1024.0F, exponent - 25));
+}
+
+// One value in the file's own type, as T. Whole numbers beyond 2^53 are rounded; `rounded` becomes true.
+template <class T>
+T value_at(const std::byte* bytes, const NpyArray& array, bool& rounded) {
+    const auto whole = [&](auto number) {
+        const auto value = static_cast<double>(number);
+        constexpr double exact = 9007199254740992.0;
+        rounded |= std::abs(value) > exact || (std::abs(value) == exact && sizeof number == 8);
+        return static_cast<T>(value);
+    };
+    const std::endian order = array.order;
+    switch (array.kind) {
+    case 'f':
+        return array.item_bytes == 2   ? static_cast<T>(half_to_float(load<std::uint16_t>(bytes, order)))
+               : array.item_bytes == 4 ? static_cast<T>(load<float>(bytes, order))
+                                       : static_cast<T>(load<double>(bytes, order));
+    case 'i':
+        return array.item_bytes == 1   ? whole(load<std::int8_t>(bytes, order))
+               : array.item_bytes == 2 ? whole(load<std::int16_t>(bytes, order))
+               : array.item_bytes == 4 ? whole(load<std::int32_t>(bytes, order))
+                                       : whole(load<std::int64_t>(bytes, order));
+    default:
+        return array.item_bytes == 1   ? whole(load<std::uint8_t>(bytes, order))
+               : array.item_bytes == 2 ? whole(load<std::uint16_t>(bytes, order))
+               : array.item_bytes == 4 ? whole(load<std::uint32_t>(bytes, order))
+                                       : whole(load<std::uint64_t>(bytes, order));
+    }
+}
+
+template <class T>
+void read_values(NpySource& source, NpyArray& array, std::vector<T>& values) {
+    const bool as_stored = array.kind == 'f' && array.item_bytes == static_cast<std::int64_t>(sizeof(T)) &&
+                           array.order == std::endian::native && !array.npy.fortran_order;
+    if (as_stored) {
+        source.read(array.npy.data_offset, std::as_writable_bytes(std::span(values)));
+        return;
+    }
+    constexpr std::int64_t block_values = 1 << 16;
+    const std::int64_t total = array.rows * array.columns;
+    std::vector<std::byte> block(static_cast<std::size_t>(std::min(block_values, total) * array.item_bytes));
+    bool rounded = false;
+    for (std::int64_t first = 0; first < total; first += block_values) {
+        const std::int64_t count = std::min(block_values, total - first);
+        source.read(array.npy.data_offset + first * array.item_bytes,
+                    std::span(block).first(static_cast<std::size_t>(count * array.item_bytes)));
+        for (std::int64_t i = 0; i < count; ++i) {
+            const std::int64_t stored = first + i;
+            const std::int64_t place =
+                array.npy.fortran_order ? (stored % array.rows) * array.columns + stored / array.rows : stored;
+            values[static_cast<std::size_t>(place)] =
+                value_at<T>(&block[static_cast<std::size_t>(i * array.item_bytes)], array, rounded);
+        }
+    }
+    if (rounded) {
+        array.header.warnings.emplace_back(rounded_whole_numbers);
+    }
+}
+
+} // namespace
+
+NpyHeader read_npy_header(NpySource& source) {
+    std::vector<std::byte> bytes(static_cast<std::size_t>(std::min<std::int64_t>(12, source.length())));
+    source.read(0, bytes);
+    const std::int64_t header_bytes = npy_header_bytes(bytes, source.name());
+    if (header_bytes > source.length()) {
+        refuse(source, message("too short: the .npy header would end at byte ", header_bytes,
+                               ", but the file ends at byte ", source.length()));
+    }
+    bytes.resize(static_cast<std::size_t>(header_bytes));
+    source.read(0, bytes);
+    return parse_npy_header(bytes, source.name());
+}
+
+SnapshotHeader npy_points_header(NpySource& source) {
+    return open_array(source).header;
+}
+
+Snapshot npy_points(NpySource& source, const ReadOptions& options) {
+    NpyArray array = open_array(source);
+    const SelectedTypes selected = select_types(options.types, array.header, source.name());
+    Snapshot snapshot;
+    snapshot.positions = allocate_reals(array.header.dtype, array.rows, array.columns, "positions");
+    std::visit([&](auto& values) { read_values(source, array, values); }, snapshot.positions.values);
+    snapshot.header = std::move(array.header);
+    fill_rows(snapshot, selected);
+    return snapshot;
+}
+
+} // namespace kith::io
