@@ -125,6 +125,11 @@ struct ReadOptions {
 [[nodiscard]] SnapshotHeader read_header(const std::filesystem::path& path);
 [[nodiscard]] Snapshot read_snapshot(const std::filesystem::path& path, const ReadOptions& options = {});
 
+/// The one path that stands for `files`, which are all the files of one snapshot, in any order: what a shell makes of
+/// `snap_007.*.hdf5`. Nothing if they are not of one snapshot. Throws Error(invalid_argument), naming those left out, if
+/// they are only some of its files; Error(file) for one that is missing or cannot be read.
+[[nodiscard]] std::optional<std::filesystem::path> one_snapshot(const std::vector<std::filesystem::path>& files);
+
 /// A Tipsy auxiliary array (.grp, .iord, .den, ...), ASCII or binary of either byte order: one value for each particle of
 /// a snapshot, in its order (gas, dark, star); of reals also vectors of three, one a row. Binary files do not say whether
 /// their numbers are whole; 4 bytes are read as int32 or float32. Throws Error(file) if the content does not fit its count.

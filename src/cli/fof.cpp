@@ -28,7 +28,8 @@ constexpr std::size_t largest_shown = 10;
 
 struct Arguments {
     CommonOptions common;
-    std::string snapshot;
+    std::vector<std::string> files;
+    std::string snapshot; ///< the one that the files are
     std::string catalogue;
     std::string table;
     std::string labels;
@@ -207,7 +208,9 @@ void write_map(const Arguments& arguments, const Findings& findings, const io::P
     subject.masses = masses_of(findings.snapshot);
     subject.box = findings.box.box;
     subject.groups = &findings.catalogue;
-    subject.title = std::filesystem::path(arguments.snapshot).filename().string();
+    const auto& files = findings.snapshot.header.files;
+    const std::filesystem::path named = files.size() == 1 ? files.front() : std::filesystem::path(arguments.snapshot);
+    subject.title = named.filename().string();
     subject.subtitle = fmt::format("{} group{} of {} or more", format_count(groups), groups == 1 ? "" : "s",
                                    format_count(arguments.min_members));
     if (groups > most_circles) {
@@ -405,7 +408,7 @@ void add_linking_options(CLI::App& command, const std::shared_ptr<Arguments>& ar
 Command fof_command(CLI::App& program) {
     const auto arguments = std::make_shared<Arguments>();
     CLI::App& command = *program.add_subcommand("fof", "Find friends-of-friends groups and describe them");
-    command.add_option("SNAPSHOT", arguments->snapshot, input_help)->required()->check(file_name());
+    add_snapshot_argument(command, "SNAPSHOT", arguments->files);
     command.add_option("-o,--output", arguments->catalogue, "Catalog to write, .hdf5 or .h5")
         ->type_name("OUT")
         ->required()
@@ -461,7 +464,11 @@ Command fof_command(CLI::App& program) {
                    "  kith fof snapshot.hdf5 -o groups.hdf5 --table groups.ecsv\n"
                    "  kith fof halo.std --box 1 -b 0.2 -o groups.hdf5 --grp groups.grp\n"
                    "  kith fof points.npy --linking-length 0.1 --min-members 5 -o groups.hdf5 --labels labels.npy");
-    return {&command, [arguments](const Invocation& invocation) { run(*arguments, invocation); }};
+    return {&command, [arguments](const Invocation& invocation) {
+                arguments->snapshot =
+                    only_snapshot(arguments->files, R"(kith fof "$file" -o "${file%.*}_groups.hdf5")");
+                run(*arguments, invocation);
+            }};
 }
 
 } // namespace kith::cli

@@ -162,30 +162,28 @@ void print_summary_of(const Contents& contents, const std::string& path) {
 Command info_command(CLI::App& program) {
     struct Arguments {
         CommonOptions common;
-        std::string file;
+        std::vector<std::string> files;
     };
     const auto arguments = std::make_shared<Arguments>();
     CLI::App& command = *program.add_subcommand("info", "Show what a file of points, particles or groups holds");
-    command
-        .add_option("FILE", arguments->file, "Snapshot, array or halo catalog; the format is found from its content")
-        ->required()
-        ->check(file_name());
+    add_snapshot_argument(command, "FILE", arguments->files);
     add_json_option(command, arguments->common);
     command.footer(std::string(input_formats) +
                    "\nHalo catalogs in HDF5 are described, too: those of kith, Gadget-4 and AREPO."
                    "\n\nExamples:\n  kith info snapshot.hdf5\n  kith info snapdir/snap_007\n  kith info halos.hdf5");
     return {&command, [arguments](const Invocation&) {
-                if (io::is_catalog(arguments->file)) {
-                    show_catalog(arguments->file, arguments->common.json);
+                if (arguments->files.size() == 1 && io::is_catalog(arguments->files.front())) {
+                    show_catalog(arguments->files.front(), arguments->common.json);
                     return;
                 }
-                const Contents contents = read_contents(arguments->file);
+                const std::string file = only_snapshot(arguments->files, R"(kith info "$file")");
+                const Contents contents = read_contents(file);
                 stop_if_interrupted();
                 print_warnings(contents.header.warnings);
                 if (arguments->common.json) {
-                    print_json_of(contents, arguments->file);
+                    print_json_of(contents, file);
                 } else {
-                    print_summary_of(contents, arguments->file);
+                    print_summary_of(contents, file);
                 }
             }};
 }

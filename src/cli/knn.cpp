@@ -20,7 +20,8 @@ namespace {
 
 struct Arguments {
     CommonOptions common;
-    std::string points;
+    std::vector<std::string> files;
+    std::string points; ///< the snapshot that the files are
     std::string queries;
     std::string output;
     std::int64_t k = 0;
@@ -196,9 +197,7 @@ void run(const Arguments& arguments, const Invocation& invocation) {
 Command knn_command(CLI::App& program) {
     const auto arguments = std::make_shared<Arguments>();
     CLI::App& command = *program.add_subcommand("knn", "Find the k nearest neighbours of every point");
-    command.add_option("POINTS", arguments->points, "Snapshot or array of the points to search among")
-        ->required()
-        ->check(file_name());
+    add_snapshot_argument(command, "POINTS", arguments->files, "Snapshot or array of the points to search among");
     command
         .add_option_function<std::string>(
             "-k",
@@ -243,7 +242,12 @@ Command knn_command(CLI::App& program) {
                    "  kith knn points.npy -k 16 -o neighbors.npz\n"
                    "  kith knn snapshot.hdf5 -k 32 --exclude-self --types 0 -o neighbors.hdf5\n"
                    "  kith knn stars.npy --queries places.npy -k 1 --box none --max-distance 0.5 -o nearest.npz");
-    return {&command, [arguments](const Invocation& invocation) { run(*arguments, invocation); }};
+    return {&command, [arguments](const Invocation& invocation) {
+                arguments->points = only_snapshot(
+                    arguments->files,
+                    fmt::format(R"(kith knn "$file" -k {} -o "${{file%.*}}_neighbors.npz")", arguments->k));
+                run(*arguments, invocation);
+            }};
 }
 
 } // namespace kith::cli

@@ -1,6 +1,7 @@
 // Texts to values. CLI11's own conversions are not used for numbers: they read 010 as octal and accept nan.
 #include "cli/options.hpp"
 
+#include "cli/report.hpp"
 #include "cli/usage_error.hpp"
 
 #include <kith/error.hpp>
@@ -179,6 +180,26 @@ Error blame_file(const Error& error, const std::string& path, const io::Snapshot
     }
     const std::string types = describe_types(snapshot);
     return {error.kind(), fmt::format("'{}'{}: {}", path, types.empty() ? "" : ", " + types, error.what())};
+}
+
+void add_snapshot_argument(CLI::App& command, std::string name, std::vector<std::string>& files, std::string help) {
+    command.add_option(std::move(name), files, std::move(help))->required()->type_name("FILE")->check(file_name());
+}
+
+std::string only_snapshot(const std::vector<std::string>& files, std::string_view loop_body) {
+    const auto whole = io::one_snapshot({files.begin(), files.end()});
+    if (!whole) {
+        constexpr std::size_t most_listed = 4;
+        std::string list;
+        for (std::size_t i = 0; i < std::min(files.size(), most_listed); ++i) {
+            list += ' ' + shell_word(files[i]);
+        }
+        throw UsageError(
+            fmt::format("these {} files are not those of one snapshot, and one call reads one snapshot. "
+                        "For one after the other (any one file of each snapshot), type\n  for file in{}{}; do {}; done",
+                        files.size(), list, files.size() > most_listed ? " ..." : "", loop_body));
+    }
+    return whole->string();
 }
 
 io::Snapshot read_points(const std::string& path, const io::ReadOptions& options) {

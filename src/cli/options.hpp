@@ -51,6 +51,10 @@ struct ResolvedBox {
 /// "type 1", "types 0, 1, 4", or "" for files without types: what was really read.
 [[nodiscard]] std::string describe_types(const io::Snapshot& snapshot);
 
+/// The path that stands for the files given. Throws UsageError if they are of several snapshots: a command reads one,
+/// and `loop_body` is what a shell's loop over "$file" would do.
+[[nodiscard]] std::string only_snapshot(const std::vector<std::string>& files, std::string_view loop_body);
+
 /// Reads the selected particles. That the selection is empty is wrong usage; that a snapshot has no particles of any
 /// type is the file's fault, and thrown as Error(file). An array without rows is an ordinary one.
 [[nodiscard]] io::Snapshot read_points(const std::string& path, const io::ReadOptions& options);
@@ -80,10 +84,16 @@ inline constexpr const char* input_help = "Snapshot or array; the format is foun
 inline constexpr const char* input_formats =
     "Formats read: HDF5 (Gadget-4, AREPO, SWIFT), Gadget-2 binary (1 and 2), Tipsy (binary and ASCII), .npy, PLY,\n"
     "and tables in text, whose columns may be named (x,y,z,vx,vy,vz,mass,id). A snapshot in several files is given\n"
-    "by any of them or by its stem: snap_007 for snap_007.0, snap_007.1, ... or snap_007.0.hdf5, ...";
+    "by any of them, by all, or by its stem: snap_007 for snap_007.0, snap_007.1, ... or snap_007.0.hdf5, ...\n"
+    "Any n x d dataset of an HDF5 file and any such array of a .npz archive is given after a colon:\n"
+    "halos.hdf5:/Group/GroupPos, points.npz:positions.";
 
 /// For options and arguments that name a file: an empty name is wrong usage.
 [[nodiscard]] CLI::Validator file_name();
+
+/// The argument of a command that reads one snapshot: one file, or what a shell makes of snap_007.*.hdf5.
+void add_snapshot_argument(CLI::App& command, std::string name, std::vector<std::string>& files,
+                           std::string help = input_help);
 
 void add_json_option(CLI::App& command, CommonOptions& options);
 /// Where and with how many threads to run.

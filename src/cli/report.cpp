@@ -12,7 +12,14 @@ namespace kith::cli {
 
 namespace {
 
-std::string quoted(std::string_view word) {
+/// A failure stays in the stream's error flag, which main() looks at.
+void print(const std::string& text) {
+    static_cast<void>(std::fwrite(text.data(), 1, text.size(), stdout));
+}
+
+} // namespace
+
+std::string shell_word(std::string_view word) {
     const bool plain = !word.empty() && std::all_of(word.begin(), word.end(), [](unsigned char c) {
         return std::isalnum(c) != 0 ||
                std::string_view("-_./,=:+@%").find(static_cast<char>(c)) != std::string_view::npos;
@@ -27,17 +34,10 @@ std::string quoted(std::string_view word) {
     return text + "'";
 }
 
-/// A failure stays in the stream's error flag, which main() looks at.
-void print(const std::string& text) {
-    static_cast<void>(std::fwrite(text.data(), 1, text.size(), stdout));
-}
-
-} // namespace
-
 Invocation invocation_of(int argument_count, char** arguments) {
     Invocation invocation{"kith"};
     for (int i = 1; i < argument_count; ++i) {
-        invocation.command += ' ' + quoted(arguments[i]);
+        invocation.command += ' ' + shell_word(arguments[i]);
     }
     return invocation;
 }

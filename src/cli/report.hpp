@@ -22,6 +22,9 @@ struct Invocation {
     std::string command; ///< the command line, quoted so that a shell reads it back
 };
 
+/// A word as a shell reads it back.
+[[nodiscard]] std::string shell_word(std::string_view word);
+
 [[nodiscard]] Invocation invocation_of(int argument_count, char** arguments);
 
 /// Seconds by stage, in the order given to the constructor, and the working memory of those that the library reports.

@@ -66,6 +66,53 @@ TEST_F(Formats, GadgetBinaryInOneFileAndInSeveral) {
     EXPECT_EQ(json["masses"], (std::vector<double>{1, 1}));
 }
 
+TEST_F(Formats, AllFilesOfASnapshotAreOneInput) {
+    write("snap.0", gadget(0, 2, 2));
+    write("snap.1", gadget(2, 2, 2));
+    for (const char* command : {"info snap.*", "info snap.1 snap.0", "fof snap.* -o out.hdf5", "fof -o out.hdf5 snap.*",
+                                "knn snap.1 snap.0 -k 2 -o out.npz"}) {
+        const Outcome outcome = kith(std::string(command) + " --json");
+        ASSERT_EQ(outcome.exit_code, 0) << command << outcome.err;
+        EXPECT_EQ(Json::parse(outcome.out)["n"], 4) << command;
+    }
+    EXPECT_EQ(kith("fof snap.* -o snap.1").exit_code, 2);
+}
+
+TEST_F(Formats, FilesOfSeveralSnapshotsAreWrongUsageWithTheLoopToType) {
+    write_npy("a.npy", std::vector<double>{0, 0, 1, 1}, 2);
+    write_npy("b c.npy", std::vector<double>{0, 0, 1, 1, 2, 2}, 2);
+    struct Case {
+        const char* arguments;
+        const char* loop;
+    };
+    for (const Case& wrong :
+         {Case{"info *.npy", "for file in a.npy 'b c.npy'; do kith info \"$file\"; done"},
+          Case{"fof *.npy -o x.hdf5", "do kith fof \"$file\" -o \"${file%.*}_groups.hdf5\"; done"},
+          Case{"knn *.npy -k 3 -o x.npz", "do kith knn \"$file\" -k 3 -o \"${file%.*}_neighbors.npz\"; done"}}) {
+        const Outcome outcome = kith(wrong.arguments);
+        EXPECT_EQ(outcome.exit_code, 2) << wrong.arguments;
+        EXPECT_NE(outcome.err.find("2 files are not those of one snapshot"), std::string::npos) << outcome.err;
+        EXPECT_NE(outcome.err.find(wrong.loop), std::string::npos) << outcome.err;
+    }
+    EXPECT_EQ(files(), (std::vector<std::string>{"a.npy", "b c.npy"}));
+}
+
+TEST_F(Formats, TablesByName) {
+    write_npy("in.npy", std::vector<double>{0, 0, 0, 1, 0, 0, 3, 0, 0, 7, 0, 0}, 3);
+    ASSERT_EQ(kith("knn in.npy -k 2 -o in.npz").exit_code, 0);
+    expect_neighbors("in.npz:distances", {0, 1, 0, 1, 2, 0, 3, 2}); // (0, 1), (0, 1), (0, 2), (0, 4): ties by index
+    const Outcome two = kith("info in.npz");
+    EXPECT_EQ(two.exit_code, 1);
+    EXPECT_NE(two.err.find("indices (4 x 2), distances (4 x 2)"), std::string::npos) << two.err;
+    ASSERT_EQ(kith("knn in.npy -k 3 -o in.hdf5").exit_code, 0);
+    EXPECT_EQ(Json::parse(kith("info in.hdf5:/distances --json").out)["dimension"], 3);
+    EXPECT_EQ(Json::parse(kith("info in.hdf5:indices --json").out)["dtype"], "float64");
+    const Outcome overwritten = kith("fof in.hdf5:/distances --linking-length 1 -o in.hdf5");
+    EXPECT_EQ(overwritten.exit_code, 2);
+    EXPECT_NE(overwritten.err.find("also the input"), std::string::npos) << overwritten.err;
+    EXPECT_EQ(kith("knn in.npy --queries in.hdf5:/distances -k 1 -o out.npz").exit_code, 0);
+}
+
 TEST_F(Formats, NoFileOfASnapshotIsOverwritten) {
     write("snap.0", gadget(0, 2, 2));
     write("snap.1.hdf5", gadget(2, 2, 2));
@@ -93,7 +140,8 @@ TEST_F(Formats, TheHelpNamesThem) {
     for (const char* command : {"info", "knn", "fof"}) {
         const Outcome outcome = kith(std::string(command) + " --help");
         EXPECT_EQ(outcome.exit_code, 0);
-        for (const char* format : {"HDF5", "Gadget-2", "Tipsy", "PLY", "tables in text", ".npy", "stem"}) {
+        for (const char* format : {"HDF5", "Gadget-2", "Tipsy", "PLY", "tables in text", ".npy", ".npz", "stem",
+                                   "halos.hdf5:/Group/GroupPos"}) {
             EXPECT_NE(outcome.out.find(format), std::string::npos) << outcome.out;
         }
     }

@@ -99,6 +99,27 @@ TEST_F(Hdf5Set, AMissingFileIsNamed) {
     refused({"one of 3 files", "snap_007.1.hdf5 is missing"});
 }
 
+TEST_F(Hdf5Set, AllFilesInAnyOrderAreTheSnapshot) {
+    const auto at = [&](const char* name) { return folder_ / name; };
+    EXPECT_EQ(io::one_snapshot({at("snap_007.2.hdf5"), at("snap_007.0.hdf5"), at("snap_007.1.hdf5")}),
+              at("snap_007.0.hdf5"));
+    EXPECT_EQ(io::one_snapshot({at("snap_007.2.hdf5")}), at("snap_007.2.hdf5"));
+    EXPECT_EQ(io::one_snapshot({at("snap_007")}), at("snap_007"));
+    expect_error(ErrorKind::invalid_argument, {"2 of the 3 files", "snap_007.1.hdf5 is left out", "any one"}, [&] {
+        static_cast<void>(io::one_snapshot({at("snap_007.0.hdf5"), at("snap_007.2.hdf5")}));
+    });
+    make(folder_ / "other.hdf5", {{1}, {2}, 0.5, 100, 0.25, 1});
+    EXPECT_FALSE(io::one_snapshot({at("snap_007.0.hdf5"), at("other.hdf5")}));
+    EXPECT_FALSE(io::one_snapshot({at("other.hdf5"), at("snap_007.0.hdf5")}));
+    for (const char* first : {"other.hdf5", "snap_007.0.hdf5"}) {
+        expect_error(ErrorKind::file, {"absent.hdf5", "no such file"}, [&] {
+            static_cast<void>(io::one_snapshot({at(first), at("absent.hdf5")}));
+        });
+    }
+    EXPECT_EQ(io::one_snapshot({at("other.hdf5"), at("other.hdf5")}), at("other.hdf5"));
+    expect_error(ErrorKind::invalid_argument, {"no file"}, [] { static_cast<void>(io::one_snapshot({})); });
+}
+
 TEST_F(Hdf5Set, FilesOfOtherSnapshotsAreRefused) {
     const auto with_second = [&](const Member& member, std::initializer_list<std::string_view> words) {
         make(folder_ / "snap_007.1.hdf5", member);

@@ -1,0 +1,63 @@
+// Several names for one snapshot: exactly its files, as a shell's pattern gives them.
+#include "io/input_file.hpp"
+#include "io/member_name.hpp"
+
+#include "support/message.hpp"
+
+#include <kith/error.hpp>
+#include <kith/io.hpp>
+
+#include <algorithm>
+#include <system_error>
+
+namespace kith::io {
+
+namespace {
+
+using Paths = std::vector<std::filesystem::path>;
+
+bool holds(const Paths& files, const std::filesystem::path& wanted) {
+    return std::any_of(files.begin(), files.end(), [&](const std::filesystem::path& file) {
+        std::error_code unknown;
+        return std::filesystem::equivalent(file, wanted, unknown) && !unknown;
+    });
+}
+
+std::string list(const Paths& files) {
+    constexpr std::size_t most_listed = 5;
+    std::string text;
+    for (std::size_t i = 0; i < std::min(files.size(), most_listed); ++i) {
+        text += (i == 0 ? "" : ", ") + files[i].string();
+    }
+    return files.size() > most_listed ? detail::message(text, " and ", files.size() - most_listed, " more") : text;
+}
+
+} // namespace
+
+std::optional<std::filesystem::path> one_snapshot(const Paths& files) {
+    if (files.empty()) {
+        throw Error(ErrorKind::invalid_argument, "no file is named; name one, or all files of one snapshot");
+    }
+    if (files.size() == 1) {
+        return files.front();
+    }
+    const Paths whole = read_header(files.front()).files;
+    for (const std::filesystem::path& file : files) {
+        if (!holds(whole, file)) {
+            static_cast<void>(InputFile(split_input(file).file)); // one that is not there is named
+            return std::nullopt;
+        }
+    }
+    Paths left_out;
+    std::copy_if(whole.begin(), whole.end(), std::back_inserter(left_out),
+                 [&](const auto& file) { return !holds(files, file); });
+    if (!left_out.empty()) {
+        throw Error(ErrorKind::invalid_argument,
+                    detail::message("these are ", whole.size() - left_out.size(), " of the ", whole.size(),
+                                    " files of one snapshot; ", list(left_out), left_out.size() == 1 ? " is" : " are",
+                                    " left out. Name all of them, or any one, which stands for the whole"));
+    }
+    return whole.front();
+}
+
+} // namespace kith::io
