@@ -16,6 +16,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <functional>
 #include <limits>
 #include <memory>
 #include <numeric>
@@ -83,6 +84,18 @@ void require_types_for_sorting(const Arguments& arguments) {
     }
 }
 
+/// What to do about unequal masses, which depends on whether they are those of several types.
+std::string_view remedy_for_unequal_masses(const io::Snapshot& snapshot) {
+    if (!snapshot.header.has_types) {
+        return "give --linking-length";
+    }
+    const auto& types = snapshot.types;
+    const bool one_type = std::adjacent_find(types.begin(), types.end(), std::not_equal_to<>()) == types.end();
+    return one_type ? "those of this one type differ, so give --linking-length: of a zoom simulation, b times the mean "
+                      "separation of its lightest particles"
+                    : "choose one kind of particles with --types, or give --linking-length";
+}
+
 void warn_about_unequal_masses(const Arguments& arguments, Findings& findings) {
     if (!arguments.linking_length.is_relative() || !findings.snapshot.masses) {
         return;
@@ -96,10 +109,9 @@ void warn_about_unequal_masses(const Arguments& arguments, Findings& findings) {
         findings.snapshot.masses->values);
     if (least != most) {
         const DType dtype = findings.snapshot.masses->dtype();
-        findings.warnings.push_back(
-            fmt::format("the masses are unequal ({} to {}), but a relative linking length counts every particle alike; "
-                        "choose one kind of particles with --types, or give --linking-length",
-                        format_length(least, dtype), format_length(most, dtype)));
+        findings.warnings.push_back(fmt::format(
+            "the masses are unequal ({} to {}), but a relative linking length counts every particle alike; {}",
+            format_length(least, dtype), format_length(most, dtype), remedy_for_unequal_masses(findings.snapshot)));
     }
 }
 
@@ -356,6 +368,7 @@ void run(const Arguments& arguments, const Invocation& invocation) {
     outputs.keep_apart_from_all(findings.snapshot.header.files);
     findings.warnings = findings.snapshot.header.warnings;
     findings.box = resolve_box(arguments.box, findings.snapshot.header);
+    add_box_warnings(findings.warnings, arguments.box, findings.snapshot);
     warn_about_unequal_masses(arguments, findings);
 
     const Execution execution = execution_of(arguments.common, bar.callback());

@@ -127,7 +127,7 @@ void run(const Arguments& arguments, const Invocation& invocation) {
     StageClock clock({"read", "order", "tree", "search", "catalogue", "map", "write"});
     ProgressBar bar;
     bar.announce("reading");
-    const Inputs inputs = clock.time("read", [&] { return read_inputs(arguments); });
+    Inputs inputs = clock.time("read", [&] { return read_inputs(arguments); });
     stop_if_interrupted();
     outputs.keep_apart_from_all(inputs.points.header.files);
     if (inputs.queries) {
@@ -135,6 +135,7 @@ void run(const Arguments& arguments, const Invocation& invocation) {
     }
     const io::RealArray& points = inputs.points.positions;
     const ResolvedBox resolved = resolve_box(arguments.box, inputs.points.header);
+    add_box_warnings(inputs.warnings, arguments.box, inputs.points);
 
     const Execution execution = execution_of(arguments.common, bar.callback());
     const KnnResult result = search(arguments, inputs, resolved.box, execution);

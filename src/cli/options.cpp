@@ -121,6 +121,74 @@ ResolvedBox resolve_box(const BoxChoice& choice, const io::SnapshotHeader& heade
             "from the file"};
 }
 
+namespace {
+
+/// Both boxes, if periods contradict those of the file. Digits that float32 would drop do not count, and a 0 on either
+/// side is no period.
+std::string contradiction(const Box& given, const io::SnapshotHeader& header) {
+    constexpr double tolerance = 1e-6;
+    if (!header.box_size || header.dimension > 3) {
+        return "";
+    }
+    const std::span stated(header.box_size->data(), static_cast<std::size_t>(header.dimension));
+    for (int axis = 0; axis < header.dimension; ++axis) {
+        const double ours = given.period(axis);
+        const double files = stated[static_cast<std::size_t>(axis)];
+        if (ours > 0 && files > 0 && std::abs(ours - files) > tolerance * std::max(ours, files)) {
+            return fmt::format(
+                "--box is {}, but the file states a box of {}; --box is taken. Is it in other units than "
+                "the points (Mpc, Mpc/h)? Without --box the file's box is taken",
+                describe(given, header.dimension), describe(Box::periodic(stated), header.dimension));
+        }
+    }
+    return "";
+}
+
+double extent_of(const io::RealArray& positions, int axis) {
+    return std::visit(
+        [&](const auto& values) {
+            const auto step = static_cast<std::size_t>(positions.columns);
+            auto low = values[static_cast<std::size_t>(axis)];
+            auto high = low;
+            for (auto i = static_cast<std::size_t>(axis); i < values.size(); i += step) {
+                low = std::min(low, values[i]);
+                high = std::max(high, values[i]);
+            }
+            return static_cast<double>(high) - static_cast<double>(low);
+        },
+        positions.values);
+}
+
+std::string wrapped_points(const Box& given, const io::RealArray& positions) {
+    constexpr double ordinary = 1.1; // periods that the particles of a box extend over when they are not wrapped
+    for (int axis = 0; positions.rows() > 0 && axis < positions.columns; ++axis) {
+        const double period = given.period(axis);
+        const double extent = period > 0 ? extent_of(positions, axis) : 0;
+        if (extent > ordinary * period) {
+            return fmt::format("the points extend over {:.6g} on axis {}, but --box is {} there: those outside are "
+                               "wrapped into it. Is --box in other units than the points (Mpc, Mpc/h)?",
+                               extent, axis, period);
+        }
+    }
+    return "";
+}
+
+} // namespace
+
+void add_box_warnings(std::vector<std::string>& warnings, const BoxChoice& choice, const io::Snapshot& snapshot) {
+    if (choice.kind != BoxChoice::Kind::periods) {
+        return;
+    }
+    const Box given = resolve_box(choice, snapshot.header).box;
+    std::string warning = contradiction(given, snapshot.header);
+    if (warning.empty()) {
+        warning = wrapped_points(given, snapshot.positions);
+    }
+    if (!warning.empty()) {
+        warnings.push_back(std::move(warning));
+    }
+}
+
 std::string describe(const Box& box, int dimension) {
     if (box.is_open()) {
         return "open";

@@ -42,6 +42,11 @@ struct ResolvedBox {
 /// and the file states one that has no meaning.
 [[nodiscard]] ResolvedBox resolve_box(const BoxChoice& choice, const io::SnapshotHeader& header);
 
+/// Adds what is suspicious about periods that --box gives: that they contradict the file's, or else that points extend
+/// well beyond them and are wrapped. Above two periods the library refuses; a little beyond one is how simulations write
+/// particles that left the box.
+void add_box_warnings(std::vector<std::string>& warnings, const BoxChoice& choice, const io::Snapshot& snapshot);
+
 /// "1 x 1 x 1", "open", or "1 x open x 1".
 [[nodiscard]] std::string describe(const Box& box, int dimension);
 

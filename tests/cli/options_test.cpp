@@ -3,6 +3,7 @@
 
 #include "cli/usage_error.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 namespace {
@@ -100,6 +101,42 @@ TEST(Options, AnInvalidBoxOfTheFileStopsOnlyWhoWantsIt) {
     }
     EXPECT_EQ(resolve_box(parse_box("5"), header).box.period(2), 5);
     EXPECT_TRUE(resolve_box(parse_box("none"), header).box.is_open());
+}
+
+// The warnings, joined.
+std::string box_warnings(const char* box, std::optional<std::array<double, 3>> stated, std::vector<float> points,
+                         int dimension = 3) {
+    io::Snapshot snapshot;
+    snapshot.header = header_with(dimension, stated);
+    snapshot.positions.columns = dimension;
+    snapshot.positions.values = std::move(points);
+    std::vector<std::string> warnings;
+    add_box_warnings(warnings, parse_box(box), snapshot);
+    return fmt::format("{}", fmt::join(warnings, "; "));
+}
+
+TEST(Options, ABoxThatContradictsTheFilesIsToldOf) {
+    const std::array<double, 3> hundred = {100, 100, 100};
+    const std::string other = box_warnings("67.74", hundred, {});
+    EXPECT_NE(other.find("--box is 67.74 x 67.74 x 67.74"), std::string::npos) << other;
+    EXPECT_NE(other.find("a box of 100 x 100 x 100"), std::string::npos) << other;
+    EXPECT_NE(other.find("Without --box"), std::string::npos) << other;
+    EXPECT_NE(box_warnings("100,100,50", hundred, {}), "");
+    EXPECT_EQ(box_warnings("67.74", {{static_cast<double>(67.74F), 67.74, 67.74}}, {}), ""); // a file's float32
+    EXPECT_EQ(box_warnings("100", {{100, 100, 7}}, {}, 2), ""); // of an axis that the points do not have
+    for (const char* wanted : {"100", "100,100,0", "0", "none", "auto"}) {
+        EXPECT_EQ(box_warnings(wanted, hundred, {}), "") << wanted;
+    }
+    EXPECT_EQ(box_warnings("50", {{0, 0, 0}}, {}), "");
+    EXPECT_EQ(box_warnings("50", std::nullopt, {}), "");
+}
+
+TEST(Options, PointsWellBeyondAGivenBoxAreToldOf) {
+    const auto warnings = [](const char* box) { return box_warnings(box, std::nullopt, {0, 0, 100, 1}, 2); };
+    EXPECT_NE(warnings("67.74").find("over 100 on axis 0, but --box is 67.74"), std::string::npos) << warnings("67.74");
+    for (const char* wanted : {"100", "95", "0,2", "none"}) { // 95: particles that left a box without being wrapped
+        EXPECT_EQ(warnings(wanted), "") << wanted;
+    }
 }
 
 TEST(Options, AGivenBoxHasOnePeriodOrOnePerAxis) {

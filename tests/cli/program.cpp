@@ -57,6 +57,10 @@ void ProgramTest::write_npy(std::string_view name, const std::vector<float>& val
     write_array(directory_ / name, values, columns, "<f4");
 }
 
+void ProgramTest::write_text(std::string_view name, std::string_view content) const {
+    std::ofstream(directory_ / name, std::ios::binary) << content;
+}
+
 std::string ProgramTest::read(std::string_view name) const {
     return read_file(directory_ / name);
 }

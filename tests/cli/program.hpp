@@ -30,6 +30,8 @@ protected:
     void write_npy(std::string_view name, const std::vector<double>& values, std::int64_t columns) const;
     void write_npy(std::string_view name, const std::vector<float>& values, std::int64_t columns) const;
 
+    void write_text(std::string_view name, std::string_view content) const;
+
     [[nodiscard]] std::string read(std::string_view name) const;
     [[nodiscard]] bool exists(std::string_view name) const { return std::filesystem::exists(directory_ / name); }
 

@@ -145,6 +145,39 @@ TEST_F(Fof, RealParticlesGiveTheKnownGroups) {
     EXPECT_NEAR(json["linking_length"].get<double>(), 0.006436595897, 1e-9);
 }
 
+TEST_F(Fof, UnequalMassesGetAdviceThatCanBeFollowed) {
+    const auto warning = [&](const std::string& arguments) {
+        const Outcome outcome = kith("fof " + arguments + " -o out.hdf5");
+        EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+        return outcome.err;
+    };
+    write_text("table.csv", "x,y,z,mass\n0,0,0,1\n1,0,1,1\n3,1,0,2\n");
+    const std::string no_types = warning("table.csv");
+    EXPECT_NE(no_types.find("masses are unequal (1 to 2)"), std::string::npos) << no_types;
+    EXPECT_NE(no_types.find("give --linking-length"), std::string::npos) << no_types;
+    EXPECT_EQ(no_types.find("--types"), std::string::npos) << no_types;
+    EXPECT_EQ(warning("table.csv --linking-length 1"), "");
+
+    write_text("tipsy.ascii", "4 1 0\n3\n0\n5 1 1 2\n0 1 3 7\n0 1 0 0\n0 0 2 0\n0 0 0 0\n0 0 0 0\n0 0 0 0\n"
+                              "1\n1\n1\n1\n1\n1\n1\n1\n");
+    const std::string one_type = warning("tipsy.ascii --types 1");
+    EXPECT_NE(one_type.find("those of this one type differ"), std::string::npos) << one_type;
+    EXPECT_NE(one_type.find("--linking-length"), std::string::npos) << one_type;
+    EXPECT_EQ(one_type.find("choose"), std::string::npos) << one_type;
+    const std::string several = warning("tipsy.ascii --types 0,1");
+    EXPECT_NE(several.find("choose one kind of particles with --types"), std::string::npos) << several;
+}
+
+TEST_F(Fof, ABoxInOtherUnitsIsToldOf) {
+    write_points();
+    const Outcome outcome = kith("fof in.npy --box 8 -o out.hdf5 --json");
+    ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+    EXPECT_NE(outcome.err.find("extend over 9.8 on axis 0, but --box is 8"), std::string::npos) << outcome.err;
+    EXPECT_EQ(Json::parse(outcome.out)["warnings"].size(), 1U);
+    const Outcome knn = kith("knn in.npy -k 1 --box 8 -o out.npz");
+    EXPECT_NE(knn.err.find("but --box is 8"), std::string::npos) << knn.err;
+}
+
 TEST_F(Fof, RowsThatAreNotSelectedHaveNoGroup) {
     const std::filesystem::path file = std::filesystem::path(KITH_SHARED_DATA) / "tipsy" / "onestar.tbin";
     if (!std::filesystem::exists(file)) {
