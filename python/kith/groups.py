@@ -39,9 +39,10 @@ def fof(points: AnyArray, linking_length: float | None = None, *, b: float | Non
     box : float, sequence of d floats or Box, optional
         Periods, as for `kith.knn`; 0 is open space, also for a snapshot that has a box.
     min_members : int, optional
-        Points of smaller groups are labelled -1. 1 by default, or 20 with a catalogue.
+        Points of smaller groups are labelled -1, and the catalogue leaves these groups out. By default all groups are
+        labelled, and the catalogue has those of at least 20 members.
     return_catalogue : bool
-        Return the catalogue of the groups of at least `min_members`, too.
+        Return the catalogue, too. The labels are the same with and without it.
     velocities : array, shape (n, d), optional
         For the catalogue.
     masses : array, shape (n,), optional
@@ -56,7 +57,8 @@ def fof(points: AnyArray, linking_length: float | None = None, *, b: float | Non
     labels : array of int32, shape (n,)
         Groups are numbered from 0 by decreasing size, ties by their first member. Of the library of the points.
     catalogue : Catalogue
-        If `return_catalogue`: a row for each label of 0 and more.
+        If `return_catalogue`: its row g is the group of label g. Labels of `len(catalogue)` and more are of groups that
+        are too small for it.
 
     Raises
     ------
@@ -87,10 +89,10 @@ def fof(points: AnyArray, linking_length: float | None = None, *, b: float | Non
     points, box = unpacked(points, box)
     points = _arrays.as_real(points, "points")
     _require_rows(points, velocities=velocities, masses=masses, types=types)
-    min_members = _at_least_one((20 if return_catalogue else 1) if min_members is None else min_members)
+    labelled, listed = (1, 20) if min_members is None else [_at_least_one(min_members)] * 2
     if not return_catalogue:
         labels, summary = label(points, linking_length, b, box, device, threads, progress)
-        return masked(labels, summary, min_members)
+        return masked(labels, summary, labelled)
     masses = None if masses is None else _arrays.as_column(masses, "masses")
     if b is not None and masses is not None and len(masses) > 0 and masses.min() != masses.max():
         warnings.warn("the masses are unequal, but a relative linking length counts every point alike; choose one kind "
@@ -104,9 +106,9 @@ def fof(points: AnyArray, linking_length: float | None = None, *, b: float | Non
         _writeable(labels), summary, points,
         None if velocities is None else _arrays.as_real(velocities, "velocities"),
         masses, 1.0 if uniform_mass is None else uniform_mass,
-        None if types is None else _arrays.as_integers(types, numpy.uint8, "types"), box, min_members, place, threads,
+        None if types is None else _arrays.as_integers(types, numpy.uint8, "types"), box, listed, place, threads,
         _arrays.progress_function(progress))
-    return masked(labels, summary, min_members), Catalogue(core, summary, box, points, velocities is not None)
+    return masked(labels, summary, labelled), Catalogue(core, summary, box, points, velocities is not None)
 
 
 def label(source, linking_length, b, box, device, threads, progress):

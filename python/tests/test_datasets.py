@@ -53,7 +53,7 @@ def test_what_each_set_is():
     assert abs(normal.mean()) < 0.02 and abs(normal.std() - 1) < 0.02
     ground = datasets.hills(20_000)
     assert abs(ground[:, :2].mean()) < 15 and abs(ground[:, :2].std() - 1000 / 3**0.5) < 10
-    labels, halos = kith.fof(datasets.clustered(20_000), b=0.2, box=1, return_catalogue=True)
+    labels, halos = kith.fof(datasets.clustered(20_000), b=0.2, box=1, min_members=20, return_catalogue=True)
     assert 0.5 < (labels >= 0).mean() < 0.8 and halos.count[0] > 300
 
 

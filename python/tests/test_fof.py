@@ -29,7 +29,7 @@ def test_catalogue():
     masses = numpy.arange(140.0)
     types = numpy.arange(140) % 3
     labels, halos = kith.fof(CLUMPS, 0.1, return_catalogue=True, velocities=velocities, masses=masses, types=types)
-    assert len(halos) == 2 and labels.max() == 1 and labels.min() == -1
+    assert len(halos) == 2 and labels.max() == 2
     assert halos.count.tolist() == [80, 50]
     for group in range(2):
         members = numpy.flatnonzero(labels == group)
@@ -41,6 +41,19 @@ def test_catalogue():
         assert halos.count_by_type[group, :3].tolist() == numpy.bincount(types[members]).tolist()
     assert halos.linking_length == numpy.float32(0.1) and halos.box.is_open
     assert "2 groups" in repr(halos)
+
+
+@pytest.mark.parametrize("options", [{}, {"min_members": 1}, {"min_members": 20}, {"min_members": 60}])
+def test_labels_are_the_same_with_a_catalogue(options):
+    labels, halos = kith.fof(CLUMPS, 0.1, return_catalogue=True, **options)
+    assert labels.tolist() == kith.fof(CLUMPS, 0.1, **options).tolist() == kith.Tree(CLUMPS).fof(0.1, **options).tolist()
+    assert (halos.count >= options.get("min_members", 20)).all()
+    for group in range(len(halos)):  # row g is label g
+        assert halos.members_of(group).tolist() == numpy.flatnonzero(labels == group).tolist()
+    if options:
+        assert labels.max() + 1 == len(halos)
+    else:
+        assert (len(halos), labels.max()) == (2, 2)
 
 
 def test_tables():
