@@ -14,6 +14,7 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <filesystem>
 #include <numeric>
 #include <optional>
 #include <string>
@@ -252,6 +253,21 @@ void bind_files(nb::module_& module) {
             return io::read_snapshot(name, options);
         },
         nb::arg("path"), nb::arg("types").none(), nb::arg("velocities"), nb::arg("masses"), nb::arg("ids"));
+    module.def(
+        "one_snapshot",
+        [](const nb::list& paths) -> nb::object {
+            std::vector<std::filesystem::path> files;
+            for (const nb::handle path : paths) {
+                files.emplace_back(name_of(nb::cast<nb::bytes>(path)));
+            }
+            std::optional<std::filesystem::path> whole;
+            {
+                const Unlocked unlocked;
+                whole = io::one_snapshot(files);
+            }
+            return whole ? nb::object(nb::bytes(whole->c_str(), whole->native().size())) : nb::none();
+        },
+        nb::arg("paths"));
     module.def(
         "write_catalogue",
         [](const nb::bytes& path, const Catalogue& catalogue, const Snapshot& snapshot, nb::handle box,

@@ -71,13 +71,16 @@ class Snapshot:
         return _core.Box(tuple(size[:self.header.dimension]))
 
 
-def read(path: Path, types: int | Sequence[int] | str | None = None, *, velocities: bool = True, masses: bool = True,
+def read(path: Path | Sequence[Path], types: int | Sequence[int] | str | None = None, *, velocities: bool = True, masses: bool = True,
          ids: bool = True) -> Snapshot:
     """Reads a snapshot. The format is found from the file's content.
 
     Parameters
     ----------
-    path : str or path
+    path : str or path, or a list of them
+        A snapshot in several files is given by any of them, by its stem, or by a list of all, as `glob.glob` makes it.
+        Any n x d dataset of an HDF5 file is `"halo.h5:/Coordinates"`, and any such array of a .npz archive is
+        `"points.npz:positions"`; the only one of an archive needs no name.
     types : int, sequence of ints, or "all", optional
         Particle types to read. By default type 1, dark matter, if there is any, or else all; a warning says which.
     velocities, masses, ids : bool
@@ -102,6 +105,7 @@ def read(path: Path, types: int | Sequence[int] | str | None = None, *, velociti
       ...
     FileNotFoundError: ...
     """
+    path = _whole(path)
     wanted = (_arrays.flag(velocities, "velocities"), _arrays.flag(masses, "masses"), _arrays.flag(ids, "ids"))
     snapshot = Snapshot(_opened(path, lambda name: _core.read_snapshot(name, types, *wanted)), _name_of(path))
     for warning in snapshot.header.warnings:
@@ -109,9 +113,9 @@ def read(path: Path, types: int | Sequence[int] | str | None = None, *, velociti
     return snapshot
 
 
-def read_header(path: Path) -> _core.SnapshotHeader:
+def read_header(path: Path | Sequence[Path]) -> _core.SnapshotHeader:
     """What a file says about itself: format, counts of each type, box, time, parameters. Reads no particles."""
-    return _opened(path, _core.read_header)
+    return _opened(_whole(path), _core.read_header)
 
 
 def read_catalog(path: Path, *, members: bool = True) -> Catalogue:
@@ -176,8 +180,22 @@ def read_tipsy_array(path: Path, integers: bool = False) -> numpy.ndarray:
     return _opened(path, lambda name: _core.read_tipsy_array(name, integers))
 
 
+def _whole(path):
+    """The one path that stands for the files of a list."""
+    if not isinstance(path, (list, tuple)):
+        return path
+    whole = _core.one_snapshot([os.fsencode(_name_of(file)) for file in path])
+    if whole is None:
+        raise ValueError(f"these {len(path)} files are not those of one snapshot, which is what is read at once; read each: "
+                         "[kith.read(path) for path in paths]")
+    return os.fsdecode(whole)
+
+
 def _name_of(path):
-    name = os.fsdecode(path)
+    try:
+        name = os.fsdecode(path)
+    except TypeError:
+        raise TypeError(f"path is of type {type(path).__name__}; it must be the name of a file") from None
     if "\0" in name:
         raise ValueError(f"{name!r} cannot be the name of a file")
     return name
@@ -188,7 +206,10 @@ def _opened(path, function):
     try:
         return function(os.fsencode(name))
     except OSError as error:
-        if not os.path.lexists(name) and not glob.glob(glob.escape(name) + ".*"):  # the stem of several files
+        stem = name
+        while ":" in stem and not os.path.lexists(stem):  # a table's name follows the file's
+            stem = stem.rpartition(":")[0]
+        if not os.path.lexists(stem) and not glob.glob(glob.escape(name) + ".*"):  # the stem of several files
             raise FileNotFoundError(str(error)) from None
         raise
 
@@ -229,6 +250,8 @@ def write_catalogue(path: Path, catalogue: Catalogue, snapshot: Snapshot | None 
                              "particles; give the one whose particles were grouped")
         if os.path.exists(name) and any(os.path.samefile(name, file) for file in snapshot.header.files):
             raise ValueError(f"'{name}' is a file of the snapshot itself; name another")
+    if ids is not None and numpy.ndim(ids) == 0:
+        raise TypeError("ids must be an array with a whole number for each point")
     if ids is not None and len(ids) != catalogue._rows:
         raise ValueError(f"ids has {len(ids)} rows for {catalogue._rows} points")
     suffix = os.path.splitext(name)[1].lower()
@@ -248,7 +271,12 @@ def write_catalogue(path: Path, catalogue: Catalogue, snapshot: Snapshot | None 
     parameters = {"linking_length": repr(catalogue.linking_length), "min_members": str(catalogue._core.min_members)}
     _core.write_catalogue(os.fsencode(name), catalogue._core, core, catalogue.box,
                           _shown(" ".join(sys.argv) if command is None else command),
-                          "" if snapshot is None else _shown(os.path.basename(snapshot.path)), parameters)
+                          "" if snapshot is None else _shown(_short_name(snapshot)), parameters)
+
+
+def _short_name(snapshot):
+    """The name that it was read by, without the folder."""
+    return os.path.relpath(snapshot.path, os.path.dirname(snapshot.header.files[0]) or ".")
 
 
 def _write_again(name, catalogue, snapshot, ids):

@@ -67,6 +67,49 @@ def test_types_that_are_no_numbers_are_refused(particles, types):
         kith.read(particles, types=types)
 
 
+def test_tables_by_name(tmp_path):
+    h5py = pytest.importorskip("h5py")
+    points = numpy.random.default_rng(1).random((20, 3))
+    with h5py.File(tmp_path / "halo.h5", "w") as file:
+        file["Coordinates"], file["Masses"], file["Group/GroupPos"] = points, points[:, 0], points[:5].astype(numpy.float32)
+    assert (kith.read(f"{tmp_path}/halo.h5:/Coordinates").positions == points).all()
+    assert kith.read_header(f"{tmp_path}/halo.h5:/Group/GroupPos").counts[1] == 5
+    for save in (numpy.savez, numpy.savez_compressed):
+        save(tmp_path / "points.npz", masses=points[:, 0], positions=points)
+        for name in ("points.npz", "points.npz:positions"):
+            assert (kith.read(tmp_path / name).positions == points).all()
+    for name, says in (("halo.h5:/Positions", r"/Coordinates \(20 x 3\), /Group/GroupPos \(5 x 3\), /Masses \(20\)"),
+                       ("points.npz:velocities", r"masses \(20\), positions \(20 x 3\)")):
+        with pytest.raises(OSError, match=says) as error:
+            kith.read(tmp_path / name)
+        assert not isinstance(error.value, FileNotFoundError)
+    with pytest.raises(FileNotFoundError):
+        kith.read(tmp_path / "absent.h5:/Coordinates")
+    snapshot = kith.read(tmp_path / "halo.h5:/Coordinates")
+    kith.write_catalogue(tmp_path / "groups.hdf5", kith.fof(snapshot, 0.1, return_catalogue=True)[1], snapshot)
+    with h5py.File(tmp_path / "groups.hdf5") as file:
+        assert any("halo.h5:/Coordinates" in str(value) for value in file["Header"].attrs.values())
+
+
+def test_lists_of_files(tmp_path):
+    h5py = pytest.importorskip("h5py")
+    for number in range(3):
+        with h5py.File(tmp_path / f"snap_007.{number}.hdf5", "w") as file:
+            file.create_group("Header").attrs["NumFilesPerSnapshot"] = 3
+            file["PartType1/Coordinates"] = numpy.full((2, 3), float(number))
+    paths = [tmp_path / f"snap_007.{number}.hdf5" for number in (2, 0, 1)]
+    for read in (lambda path: kith.read(path).positions[:, 0].tolist(),
+                 lambda path: sorted(os.path.basename(file) for file in kith.read_header(path).files)):
+        assert read(paths) == read(str(tmp_path / "snap_007")) == read(tuple(map(str, paths)))
+    with pytest.raises(ValueError, match="2 of the 3 files.*snap_007.0.hdf5 is left out"):
+        kith.read([paths[0], paths[2]])
+    numpy.save(tmp_path / "points.npy", numpy.zeros((4, 3)))
+    with pytest.raises(ValueError, match=r"2 files are not those of one snapshot.*\[kith.read\(path\) for path in paths\]"):
+        kith.read([tmp_path / "points.npy", paths[0]])
+    with pytest.raises(TypeError, match="path is of type generator"):
+        kith.read(path for path in paths)
+
+
 def test_catalogues_of_arrays(tmp_path):
     h5py = pytest.importorskip("h5py")
     points = numpy.concatenate([numpy.random.default_rng(s).normal(s, 0.01, (40, 3)) for s in (1, 2)])
