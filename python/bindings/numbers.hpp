@@ -54,10 +54,25 @@ inline double number_of(nb::handle value, const char* text) {
     return number;
 }
 
-/// A whole number, brought into [least, most] if it lies outside: what is beyond is the caller's to refuse. Throws
-/// nb::type_error with this text for what is none.
+/// A float that is whole, as a Python int; nothing for what is none.
+inline nb::object whole_float(nb::handle value) {
+    if (!nb::hasattr(value, "is_integer") || !nb::cast<bool>(nb::bool_(value.attr("is_integer")()))) {
+        return {};
+    }
+    return nb::steal(PyNumber_Long(value.ptr()));
+}
+
+/// A whole number, 4 or 4.0, brought into [least, most] if it lies outside: what is beyond is the caller's to refuse.
+/// Throws nb::type_error with this text for what is none.
 inline int whole_number(nb::handle value, int least, int most, const char* text) {
-    const nb::object number = nb::steal(PyNumber_Index(value.ptr()));
+    if (PyBool_Check(value.ptr()) != 0) {
+        throw nb::type_error(text);
+    }
+    nb::object number = nb::steal(PyNumber_Index(value.ptr()));
+    if (!number.is_valid() && PyErr_ExceptionMatches(PyExc_TypeError) != 0) {
+        PyErr_Clear();
+        number = whole_float(value);
+    }
     if (!number.is_valid()) {
         throw_type_error(text);
     }

@@ -21,6 +21,7 @@ True
 """
 
 # Imports are relative, and of nothing else of kith: the benchmarks load this folder where kith is not built.
+from .arguments import whole
 from .clumps import clustered, soneira_peebles
 from .cosmic import CosmicBox, cosmic_box
 from .cosmology import Cosmology
@@ -55,8 +56,9 @@ def box_of(name, count, dimension=3):
     >>> kith.datasets.box_of("gaussian", 1000) is None
     True
     """
-    if name not in POINT_SETS:
-        raise ValueError(f"there is no set {name!r}; there are {', '.join(POINT_SETS)}")
+    count, dimension = whole(count, "count", 0), whole(dimension, "dimension", 1)
+    if not isinstance(name, str) or name not in POINT_SETS:
+        raise ValueError(f"there is no set {name!r}; the name must be one of {', '.join(POINT_SETS)}")
     if name == "lattice":
         return float(lattice_side(count, dimension))
     return None if name in ("gaussian", "hills") else 1.0

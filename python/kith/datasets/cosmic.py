@@ -6,10 +6,10 @@ are as sharp as the mesh, half the mean separation: good for finding groups, too
 """
 
 import importlib
-import operator
 
 import numpy
 
+from .arguments import positive, real_type, whole
 from .cosmology import Cosmology
 from .particle_mesh import Gravity, Mesh
 from .simulation import evolve, initial_conditions, steps_between
@@ -57,16 +57,16 @@ def cosmic_box(n=64, box=None, *, seed=2018, steps=40, start_redshift=49.0, cosm
     >>> halos.velocity.shape[1]
     3
     """
-    n, steps = operator.index(n), operator.index(steps)
-    box = float(n if box is None else box)
-    dtype = numpy.dtype(numpy.float32 if dtype is None else dtype)
-    for name, value, fits, wanted in (("n", n, n >= 2, "2 or more"), ("box", box, 0 < box < numpy.inf, "above 0"),
-                                      ("steps", steps, steps >= 1, "1 or more"),
-                                      ("start_redshift", start_redshift, start_redshift > 0, "above 0"),
-                                      ("backend", backend, backend in ("numpy", "cupy"), "numpy or cupy"),
-                                      ("dtype", dtype, dtype in (numpy.float32, numpy.float64), "float32 or float64")):
-        if not fits:
-            raise ValueError(f"{name} is {value}; it must be {wanted}")
+    n, steps, seed = whole(n, "n", 2), whole(steps, "steps", 1), whole(seed, "seed", 0)
+    box = positive(n if box is None else box, "box")
+    start_redshift = positive(start_redshift, "start_redshift")
+    dtype = real_type(numpy.float32 if dtype is None else dtype)
+    if backend not in ("numpy", "cupy"):
+        raise ValueError(f"backend is {backend!r}; it must be numpy or cupy")
+    if progress is not None and not callable(progress):
+        raise TypeError(f"progress is {progress!r}; it must be a function of (redshift, fraction)")
+    if cosmology is not None and not isinstance(cosmology, Cosmology):
+        raise TypeError(f"cosmology is of type {type(cosmology).__name__}; it must be a kith.datasets.Cosmology")
     cosmology = Cosmology() if cosmology is None else cosmology
     library = importlib.import_module(backend)
     real = library.float32 if backend == "cupy" else library.float64

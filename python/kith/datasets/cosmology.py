@@ -6,6 +6,8 @@ without baryon wiggles. Lengths are comoving Mpc/h, masses 1e10 Msun/h.
 
 import numpy
 
+from .arguments import number, positive
+
 CRITICAL_DENSITY = 27.7536627  # 1e10 Msun/h per (Mpc/h)^3, 3 H0^2 / (8 pi G)
 
 
@@ -37,10 +39,10 @@ class Cosmology:
     """
 
     def __init__(self, *, omega_matter=0.3111, omega_baryon=0.0490, hubble=0.6766, spectral_index=0.9665, sigma8=0.8102):
-        for name, value in (("omega_matter", omega_matter), ("hubble", hubble), ("sigma8", sigma8)):
-            if not 0 < value < numpy.inf:
-                raise ValueError(f"{name} is {value}; it must be above 0")
-        if not 0 <= omega_baryon <= omega_matter:
+        omega_matter, hubble = positive(omega_matter, "omega_matter"), positive(hubble, "hubble")
+        sigma8 = positive(sigma8, "sigma8")
+        spectral_index = number(spectral_index, "spectral_index")
+        if not 0 <= number(omega_baryon, "omega_baryon") <= omega_matter:
             raise ValueError(f"omega_baryon is {omega_baryon}; it must be from 0 to omega_matter, {omega_matter}")
         self.omega_matter = omega_matter
         self.omega_baryon = omega_baryon

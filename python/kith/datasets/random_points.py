@@ -1,21 +1,14 @@
 """What the generators of points share: how a seed is used, how points come into the unit box, directions."""
 
-import operator
-
 import numpy
+
+from .arguments import real_type, whole
 
 
 def begin(count, dimension, seed, dtype):
     """Checks what was asked for; gives a source of random numbers that belongs to this seed and dimension, and the rest."""
-    count, dimension = operator.index(count), operator.index(dimension)
-    dtype = numpy.dtype(dtype)
-    if count < 0:
-        raise ValueError(f"count is {count}; it must be 0 or more")
-    if dimension < 1:
-        raise ValueError(f"dimension is {dimension}; it must be 1 or more")
-    if dtype not in (numpy.float32, numpy.float64):
-        raise ValueError(f"dtype is {dtype}; it must be float32 or float64")
-    return numpy.random.default_rng([seed, dimension]), count, dimension, dtype
+    count, dimension, seed = whole(count, "count", 0), whole(dimension, "dimension", 1), whole(seed, "seed", 0)
+    return numpy.random.default_rng([seed, dimension]), count, dimension, real_type(dtype)
 
 
 def wrapped(places, dtype):
