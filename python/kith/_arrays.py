@@ -7,13 +7,15 @@ not be copied without loss are refused, but for lists, whose numbers have no typ
 
 from __future__ import annotations
 
+import operator
+import os
 import sys
 from collections.abc import Callable, Sequence
 from typing import Any, Union
 
 import numpy
 
-from kith import _core
+from kith import _core, _units
 
 AnyArray = Any  # a NumPy array, an array of a library that speaks DLPack, a list, a snapshot
 BoxLike = Union[None, float, Sequence[float], numpy.ndarray, _core.Box]
@@ -44,9 +46,15 @@ def as_real(array, what, like=None):
             return _with_memory(array, what)
     if numpy.ma.is_masked(array):
         raise ValueError(f"{what} has masked values; leave those points out")
+    if isinstance(array, (str, bytes, os.PathLike)):
+        raise TypeError(f"{what} is {array!r}; it must be an array: read a file by kith.read")
+    _units.refuse(array, what)
     given = type(array)
     has_type = hasattr(array, "dtype") or hasattr(array, "dtypes")  # arrays, tables
-    array = numpy.asarray(array)
+    try:
+        array = numpy.asarray(array)
+    except ValueError:  # rows of different lengths
+        raise ValueError(f"{what} has rows of different lengths; it must be an array of shape (n, d)") from None
     dtype = array.dtype.newbyteorder("=")
     if dtype == numpy.float16:
         dtype = numpy.dtype(numpy.float32)
@@ -146,6 +154,19 @@ def as_number(value, what):
         raise TypeError(f"{what} is of type {type(value).__name__}; it must be a number") from None
 
 
+def as_whole(value, what):
+    """A whole number; floats that are whole count as such."""
+    if isinstance(value, (bool, numpy.bool_)):
+        raise TypeError(f"{what} is {value}; it must be a whole number")
+    try:
+        return operator.index(value)
+    except TypeError:
+        if isinstance(value, (float, numpy.floating)) and float(value).is_integer():
+            return int(value)
+    shown = repr(value) if isinstance(value, (str, float, numpy.floating)) else f"of type {type(value).__name__}"
+    raise TypeError(f"{what} is {shown}; it must be a whole number")
+
+
 def is_float64(array):
     return str(array.dtype).endswith("float64")
 
@@ -198,15 +219,19 @@ def length(linking_length, b):
 
 def index_type(index_dtype):
     """int32 or int64."""
-    dtype = numpy.dtype(index_dtype)
+    try:
+        dtype = numpy.dtype(index_dtype)
+    except TypeError:
+        dtype = None
     if index_dtype is None or dtype not in (numpy.int32, numpy.int64):
-        raise ValueError(f"index_dtype is {index_dtype}; it must be int32 or int64")
+        raise ValueError(f"index_dtype is {index_dtype!r}; it must be int32 or int64")
     return dtype
 
 
 def require_out(array, shape, dtypes, what):
     """Refuses an array that results of this shape cannot be written to as they are."""
     names = [numpy.dtype(dtype).name for dtype in dtypes]
+    _units.refuse(array, what, "give one without; what is returned has the unit of the points")
     if not hasattr(array, "shape") or not hasattr(array, "dtype") or library_of(array) == "pandas":
         raise TypeError(f"{what} is of type {type(array).__name__}; it must be an array")
     if library_of(array) in ("jax", "jaxlib"):

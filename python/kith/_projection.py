@@ -11,7 +11,8 @@ import math
 
 import numpy
 
-from kith import _core
+from kith import _arrays, _core
+
 LEVELS = 7
 GRAIN = 1 << (LEVELS - 1)  # widths and heights are multiples of it
 _ENOUGH_NEIGHBORS = 8
@@ -155,9 +156,16 @@ def _refined(coarse, axis, repeats):
 
 def plane_of(points, box, plane):
     """The coordinates of points along two of their axes, and the box of these axes."""
+    try:
+        plane = [_arrays.as_whole(axis, "plane") for axis in plane]
+    except TypeError:
+        raise TypeError(f"plane is {plane!r}; it must be two numbers of axes") from None
     if len(plane) != 2 or plane[0] == plane[1] or not all(0 <= axis < points.shape[1] for axis in plane):
         raise ValueError(f"plane is {plane}; it must be two of the axes 0 to {points.shape[1] - 1}")
     box = _core.Box(box)
+    if isinstance(box.period, tuple) and len(box.period) != points.shape[1]:
+        raise ValueError(f"the box has {len(box.period)} periods but the points have {points.shape[1]} axes; give one per "
+                         "axis")
     periods, origins = ([values[axis] if isinstance(values, tuple) else values for axis in plane]
                         for values in (box.period, box.origin))
     if any(period > 0 and origin is None for period, origin in zip(periods, origins)):

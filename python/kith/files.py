@@ -268,7 +268,10 @@ def write_catalogue(path: Path, catalogue: Catalogue, snapshot: Snapshot | None 
                                  None if ids is None else _arrays.as_integers(ids, numpy.uint64, "ids"))
     else:
         core = snapshot._core
-    parameters = {"linking_length": repr(catalogue.linking_length), "min_members": str(catalogue._core.min_members)}
+    length = catalogue.linking_length
+    parameters = {"linking_length": repr(getattr(length, "value", length)), "min_members": str(catalogue._core.min_members)}
+    if catalogue.units:
+        parameters["units"] = ", ".join(f"{column}: {unit}" for column, unit in sorted(catalogue.units.items()))
     _core.write_catalogue(os.fsencode(name), catalogue._core, core, catalogue.box,
                           _shown(" ".join(sys.argv) if command is None else command),
                           "" if snapshot is None else _shown(_short_name(snapshot)), parameters)

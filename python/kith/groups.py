@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-import operator
 import warnings
 from typing import Any
 
 import numpy
 
-from kith import _arrays, _core
+from kith import _arrays, _core, _units
 from kith._arrays import AnyArray, BoxLike, ProgressLike
 from kith.search import Tree, is_snapshot, unpacked
 
 _OF_VELOCITIES = ("velocity", "velocity_dispersion")
 _BY_TYPE = ("count_by_type", "mass_by_type")
+_LENGTHS = ("centre", "inertia_radius", "largest_radius", "lower", "upper", "linking_length")
+_MASSES = ("mass", "mass_by_type")
 _COLUMNS = ("count", "mass", "centre", *_OF_VELOCITIES, "inertia_radius", "largest_radius", "lower", "upper", "wide",
             *_BY_TYPE)
 
@@ -30,7 +31,8 @@ def fof(points: AnyArray, linking_length: float | None = None, *, b: float | Non
     Parameters
     ----------
     points : array, shape (n, d)
-        As for `kith.knn`. A `kith.Snapshot` stands for its positions, box, velocities, masses and types.
+        As for `kith.knn`. A `kith.Snapshot` stands for its positions, box, velocities, masses and types. Columns of the
+        catalogue keep the units of points, velocities and masses where these are astropy Quantities.
     linking_length : float
         In the units of the points. Give this or `b`.
     b : float
@@ -86,17 +88,17 @@ def fof(points: AnyArray, linking_length: float | None = None, *, b: float | Non
             masses, uniform_mass = snapshot.masses, snapshot.uniform_mass
         types = snapshot.types if types is None else types
     return_catalogue = _arrays.flag(return_catalogue, "return_catalogue")
-    points, box = unpacked(points, box)
+    unit, points, box, linking_length = unpacked(points, box, linking_length=linking_length)
+    velocities, unit_of_velocities = _units.split(velocities, "velocities")
+    masses, unit_of_masses = _units.split(masses, "masses")
     points = _arrays.as_real(points, "points")
     _require_rows(points, velocities=velocities, masses=masses, types=types)
     labelled, listed = (1, 20) if min_members is None else [_at_least_one(min_members)] * 2
+    masses = None if masses is None else _arrays.as_column(masses, "masses")
+    _warn_of_unequal_masses(b, masses, types)
     if not return_catalogue:
         labels, summary = label(points, linking_length, b, box, device, threads, progress)
         return masked(labels, summary, labelled)
-    masses = None if masses is None else _arrays.as_column(masses, "masses")
-    if b is not None and masses is not None and len(masses) > 0 and masses.min() != masses.max():
-        warnings.warn("the masses are unequal, but a relative linking length counts every point alike; choose one kind "
-                      "of particles, or give linking_length", stacklevel=2)
     tree = Tree(points, box, device=device, threads=threads, progress=progress)
     labels, summary = label(tree, linking_length, b, None, None, threads, progress)
     box = tree.box
@@ -108,7 +110,18 @@ def fof(points: AnyArray, linking_length: float | None = None, *, b: float | Non
         masses, 1.0 if uniform_mass is None else uniform_mass,
         None if types is None else _arrays.as_integers(types, numpy.uint8, "types"), box, listed, place, threads,
         _arrays.progress_function(progress))
-    return masked(labels, summary, labelled), Catalogue(core, summary, box, points, velocities is not None)
+    units = dict.fromkeys(_LENGTHS, unit) | dict.fromkeys(_MASSES, unit_of_masses)
+    units |= dict.fromkeys(_OF_VELOCITIES, unit_of_velocities)
+    return (masked(labels, summary, labelled),
+            Catalogue(core, summary, box, points, velocities is not None, units))
+
+
+def _warn_of_unequal_masses(b, masses, types):
+    if b is None or masses is None or len(masses) == 0 or masses.min() == masses.max():
+        return
+    several = types is not None and numpy.ndim(types) == 1 and len(numpy.unique(numpy.asarray(types))) > 1
+    remedy = "choose points of one type, or give linking_length" if several else "give linking_length"
+    warnings.warn(f"the masses are unequal, but a relative linking length counts every point alike; {remedy}", stacklevel=3)
 
 
 def label(source, linking_length, b, box, device, threads, progress):
@@ -137,7 +150,7 @@ def masked(labels, summary, min_members):
 
 
 def _at_least_one(min_members):
-    min_members = operator.index(min_members)
+    min_members = _arrays.as_whole(min_members, "min_members")
     if min_members < 1:
         raise ValueError(f"min_members is {min_members}; it must be 1 or more")
     return min(min_members, 2**63 - 1)
@@ -197,6 +210,7 @@ class Catalogue:
     linking_length : float
         In the units of the points, as it was used; None if a file does not say.
     box : Box
+        Numbers in the units of the points.
     path : str, or None
         The file from which the catalog was read.
     time, redshift : float, or None
@@ -206,7 +220,8 @@ class Catalogue:
     provenance : dict
         Texts by name of how the file came to be: Program, Command, Input, types, ...
     units : dict
-        The unit of each column, as the file names it.
+        Units of the columns that have one, by name: those of points, velocities and masses that are astropy Quantities;
+        of a catalog from a file the unit of each column as a text, as the file names it.
     """
 
     count: numpy.ndarray
@@ -224,17 +239,18 @@ class Catalogue:
     members: numpy.ndarray
     offset: numpy.ndarray
 
-    def __init__(self, core, summary, box, points, has_velocities):
+    def __init__(self, core, summary, box, points, has_velocities, units):
         self._core = core
-        self.linking_length = summary.linking_length
+        self.units = {name: unit for name, unit in units.items() if unit is not None}
+        self.linking_length = _units.attached(summary.linking_length, units.get("linking_length"))
         self.box = box
         self._rows = len(points)
         self._is_float64 = _arrays.is_float64(points)
         self.columns = tuple(name for name in _COLUMNS if has_velocities or name not in _OF_VELOCITIES)
         for name in (*self.columns, "members", "offset"):
-            setattr(self, name, getattr(core, name))
+            setattr(self, name, _units.attached(getattr(core, name), units.get(name)))
         self.path = self.ids = self.time = self.redshift = None
-        self.parameters, self.provenance, self.units = {}, {}, {}
+        self.parameters, self.provenance = {}, {}
 
     @classmethod
     def _of_file(cls, core, path):
@@ -291,25 +307,29 @@ class Catalogue:
         if listed is None:
             whose = "the catalogue" if self.path is None else f"'{self.path}', as it was read,"
             raise ValueError(f"{whose} has no {what}")
-        if not 0 <= operator.index(group) < len(self):
+        group = _arrays.as_whole(group, "group")
+        if not 0 <= group < len(self):
             raise IndexError(f"there is no group {group}; there are {len(self)}, numbered from 0")
         begin = self.offset[group]
         return listed[begin:begin + self.count[group]]
 
     def to_structured(self) -> numpy.ndarray:
-        """A NumPy structured array with the columns as fields."""
+        """A NumPy structured array with the columns as fields: plain numbers, in `units`."""
         table = numpy.empty(len(self), dtype=[(name, self[name].dtype, self[name].shape[1:]) for name in self.columns])
         for name in self.columns:
-            table[name] = self[name]
+            table[name] = getattr(self._core, name)
         return table
 
     def to_pandas(self) -> Any:
-        """A pandas.DataFrame; columns of several numbers become several columns: centre_x, centre_y, ..."""
+        """A pandas.DataFrame; columns of several numbers become several columns: centre_x, centre_y, ...
+
+        Plain numbers, in `units`.
+        """
         import pandas
         axes = "xyz" if self._core.dimension <= 3 else range(self._core.dimension)
         table = {}
         for name in self.columns:
-            column = self[name]
+            column = getattr(self._core, name)
             if column.ndim == 1:
                 table[name] = column
             else:
@@ -319,7 +339,7 @@ class Catalogue:
         return pandas.DataFrame(table)
 
     def to_astropy(self) -> Any:
-        """An astropy.table.Table."""
+        """An astropy.table.Table, whose columns keep their units."""
         from astropy.table import Table
         known = {name: getattr(self, name) for name in ("linking_length", "time", "redshift")}
         return Table({name: self[name] for name in self.columns},

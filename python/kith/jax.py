@@ -7,14 +7,13 @@ hand: `pip install --no-build-isolation .` where JAX, nanobind and scikit-build-
 
 import functools
 import math
-import operator
 import typing
 
 import jax
 import numpy
 from jax import numpy as jnp
 
-from kith import _arrays, _core
+from kith import _arrays, _core, _units
 
 try:
     from kith import _jax
@@ -67,7 +66,7 @@ def knn(points, k, queries=None, *, box=None, exclude_self=False, max_distance=N
     [[0.0, -1.0], [0.0, 1.0]]
     """
     points = _real(points, "points")
-    k = operator.index(k)
+    k = _arrays.as_whole(k, "k")
     if not 1 <= k <= numpy.iinfo(numpy.int32).max:
         raise ValueError(f"k is {k}; it must be 1 or more, and no array has more than {numpy.iinfo(numpy.int32).max}")
     index_dtype = _arrays.index_type(index_dtype)
@@ -115,7 +114,12 @@ class _Options(typing.NamedTuple):
 
 
 def _real(array, what):
-    array = jnp.asarray(array)
+    _units.refuse(array, what)
+    try:
+        array = jnp.asarray(array)
+    except (TypeError, ValueError) as error:
+        raise TypeError(f"{what} is of type {type(array).__name__}, of which JAX makes no array; it must be n x d, float32 or "
+                        "float64") from error
     if array.ndim != 2 or array.dtype not in (jnp.float32, jnp.float64):
         raise TypeError(f"{what} are of shape {array.shape} and type {array.dtype}; they must be n x d, float32 or "
                         "float64")

@@ -22,12 +22,16 @@ import math
 
 import numpy
 
+from kith import _arrays
+
 _STEP = 0.005  # in the logarithm of the wave number
 _LONGEST_WAVE = 1e-5  # h/Mpc
 
 
 def collapse_threshold(cosmology, redshift=0.0):
     """Linear density, over the mean, of a sphere at the time when it has collapsed; 1.686 if there is only matter."""
+    _require_cosmology(cosmology)
+    redshift = _arrays.as_number(redshift, "redshift")
     in_matter = 3 / 20 * (12 * math.pi) ** (2 / 3)
     return in_matter * (1 + 0.0123 * math.log10(cosmology.matter_fraction(1 / (1 + redshift))))
 
@@ -49,7 +53,9 @@ def density_rms(masses, cosmology, redshift=0.0):
     slope : array
         d ln rms / d ln mass.
     """
-    masses = numpy.asarray(masses, dtype=numpy.float64)
+    masses = _doubles(masses)
+    _require_cosmology(cosmology)
+    redshift = _arrays.as_number(redshift, "redshift")
     if not (masses > 0).all() or not numpy.isfinite(masses).all():
         raise ValueError("masses must be above 0")
     if not -1 < redshift < math.inf:
@@ -96,7 +102,11 @@ def more_massive(abundance, masses, cosmology, redshift=0.0):
     masses, cosmology, redshift
         As they take them.
     """
-    masses = numpy.asarray(masses, dtype=numpy.float64)
+    if not callable(abundance):
+        raise TypeError(f"abundance is of type {type(abundance).__name__}; it must be a function of masses, cosmology and "
+                        "redshift, such as sheth_tormen")
+    masses = _doubles(masses)
+    _require_cosmology(cosmology)
     if masses.size == 0:
         return numpy.empty(masses.shape)
     most = 1e3 * masses.max()
@@ -110,8 +120,18 @@ def more_massive(abundance, masses, cosmology, redshift=0.0):
     return numpy.exp(numpy.interp(numpy.log(masses), logarithms, numpy.log(numpy.maximum(above, smallest))))
 
 
+def _doubles(masses):
+    return numpy.asarray(_arrays.as_real(masses, "masses"), dtype=numpy.float64)
+
+
+def _require_cosmology(cosmology):
+    if not hasattr(cosmology, "mean_density") or not hasattr(cosmology, "power"):
+        raise TypeError(f"cosmology is of type {type(cosmology).__name__}; it must be a kith.datasets.Cosmology, or what has "
+                        "its mean_density, matter_fraction, growth and power")
+
+
 def _abundance(masses, cosmology, redshift, share):
-    masses = numpy.asarray(masses, dtype=numpy.float64)
+    masses = _doubles(masses)
     rms, slope = density_rms(masses, cosmology, redshift)
     return cosmology.mean_density / masses * share(collapse_threshold(cosmology, redshift) / rms) * -slope
 

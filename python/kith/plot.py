@@ -24,6 +24,7 @@ except ModuleNotFoundError as error:
 from kith import _arrays, _colours, mass_function as theory
 from kith._map_layout import Words, circle_groups, colour_map, decades_of_mass, decades_of_space, draw
 from kith._projection import View, plane_of, project
+from kith._units import refuse as refuse_units
 from kith.files import read_catalog
 from kith.search import Tree, unpacked
 
@@ -73,7 +74,11 @@ def density(points, catalogue=None, axes=None, *, box=None, masses=None, plane=(
     """
     masses = getattr(points, "masses", None) if masses is None else masses
     catalogue = _catalogue_of(catalogue)
-    points, box, title = _opened(points, box, title, catalogue)
+    circles, pixels = _arrays.as_whole(circles, "circles"), _arrays.as_whole(pixels, "pixels")
+    points, box, title = _opened(points, box, title, axes, unit, catalogue)
+    masses = None if masses is None else _arrays.as_real(masses, "masses")
+    if masses is not None and masses.ndim != 1:
+        raise ValueError(f"masses has {masses.ndim} axes; it must be one-dimensional, a number for each point")
     if masses is not None and len(masses) != len(points):
         raise ValueError(f"masses has {len(masses)} rows for {len(points)} points")
     if catalogue is not None and catalogue.centre.shape[1] != points.shape[1]:
@@ -134,7 +139,8 @@ def neighbor_density(points, k=16, axes=None, *, box=None, plane=(0, 1), at=None
     >>> axes.figure.texts[2].get_text()
     'from the 8th nearest of 5,000 points, at 0.5'
     """
-    points, box, title = _opened(points, box, title)
+    k, pixels = _arrays.as_whole(k, "k"), _arrays.as_whole(pixels, "pixels")
+    points, box, title = _opened(points, box, title, axes, unit)
     if not 2 <= k <= len(points):
         raise ValueError(f"k is {k}; it must be from 2 to the number of points, {len(points)}")
     tree = Tree(points, box)
@@ -142,7 +148,7 @@ def neighbor_density(points, k=16, axes=None, *, box=None, plane=(0, 1), at=None
     width, height = view.fit(pixels)
     lower, upper = _extent(points, tree.box)
     others = [axis for axis in range(tree.dimension) if axis not in plane]
-    at = (lower + upper)[others] / 2 if at is None else numpy.atleast_1d(at)
+    at = (lower + upper)[others] / 2 if at is None else numpy.atleast_1d(_arrays.as_real(at, "at"))
     if len(at) != len(others):
         raise ValueError(f"at has {len(at)} coordinates; there are {len(others)} axes besides those of the plane")
     places = numpy.empty((height, width, tree.dimension), dtype=points.dtype)
@@ -205,11 +211,16 @@ def mass_function(catalogue, axes=None, *, cumulative=False, volume=None, bins=N
     ['Press & Schechter', 'Sheth & Tormen', 'groups']
     """
     catalogue = _catalogue_of(catalogue)
-    redshift = getattr(catalogue, "redshift", None) if redshift is None else redshift
-    redshift = 0.0 if redshift is None else redshift
+    _require_groups(catalogue)
+    _require_axes(axes)
+    cumulative = _arrays.flag(cumulative, "cumulative")
+    if redshift is None:
+        redshift = getattr(catalogue, "redshift", None)
+        redshift = 0.0 if redshift is None else redshift
+    redshift, mass_unit, length_unit = (_arrays.as_number(value, name) for name, value in (
+        ("redshift", redshift), ("mass_unit", mass_unit), ("length_unit", length_unit)))
     mass = numpy.sort(catalogue.mass[catalogue.mass > 0])
-    if volume is None:
-        volume = _volume_of(catalogue)
+    volume = _volume_of(catalogue) if volume is None else _arrays.as_number(volume, "volume")
     if not 0 < volume < math.inf:
         raise ValueError(f"volume is {volume}; it must be above 0")
     if cosmology is not None and catalogue.centre.shape[1] != 3:
@@ -220,7 +231,7 @@ def mass_function(catalogue, axes=None, *, cumulative=False, volume=None, bins=N
     if cumulative or bins is None:
         edges = _edges(mass)
     else:
-        edges = numpy.asarray(bins, dtype=numpy.float64)
+        edges = numpy.asarray(_arrays.as_real(bins, "bins"), dtype=numpy.float64)
         if edges.ndim != 1 or len(edges) < 2 or not edges[0] > 0 or not (numpy.diff(edges) > 0).all():
             raise ValueError("bins must be two edges or more, ascending, above 0")
     counts, _ = numpy.histogram(mass, edges) if len(edges) else (numpy.empty(0), None)
@@ -308,11 +319,31 @@ def _extent(points, box):
     return lower, upper
 
 
-def _opened(points, box, title, catalogue=None):
+def _require_groups(catalogue):
+    if not hasattr(catalogue, "mass") or not hasattr(catalogue, "centre"):
+        raise TypeError(f"catalogue is of type {type(catalogue).__name__}; it must be a kith.Catalogue")
+    if any(not isinstance(unit, str) for unit in getattr(catalogue, "units", {}).values()):  # a file has names of units
+        raise TypeError("catalogue has columns with units; kith.plot draws plain numbers: find the groups of points without "
+                        "units, as by points.to_value(unit)")
+
+
+def _require_axes(axes):
+    if axes is not None and not hasattr(axes, "imshow"):
+        raise TypeError(f"axes is of type {type(axes).__name__}; it must be Axes of Matplotlib")
+
+
+def _opened(points, box, title, axes, unit, catalogue=None):
     """Points as an array of NumPy, their box, and a title."""
+    _require_axes(axes)
+    for name, text in (("title", title), ("unit", unit)):
+        if text is not None and not isinstance(text, str):
+            raise TypeError(f"{name} is of type {type(text).__name__}; it must be a text")
+    if catalogue is not None:
+        _require_groups(catalogue)
     if title is None:
         title = os.path.basename(getattr(points, "path", ""))
-    points, box = unpacked(points, box)
+    refuse_units(points, "points", "kith.plot draws plain numbers: give points.to_value(unit)")
+    _, points, box = unpacked(points, box)
     if box is None and catalogue is not None:
         box = catalogue.box
     points = numpy.asarray(_arrays.as_real(points, "points"))

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-import operator
+import warnings
 from typing import Any
 
 import numpy
 import numpy.typing
 
-from kith import _arrays, _core
+from kith import _arrays, _core, _units
 from kith._arrays import AnyArray, BoxLike, ProgressLike
 
 
@@ -25,14 +25,16 @@ def knn(points: AnyArray, k: int, queries: AnyArray | None = None, *, box: BoxLi
         The points that are searched, float32 or float64, d from 2 to 8, with any strides, of NumPy or a library that
         speaks DLPack (CuPy, PyTorch, JAX). Integers of NumPy's and of lists are taken as float64; those of other
         libraries are refused. A `kith.Snapshot`, or what has the same attributes, stands for its positions and its
-        box.
+        box. If they are an astropy Quantity, all lengths of the call must be (0 and infinity apart): these are
+        converted to the unit of the points, and distances are returned in it.
     k : int
-        How many neighbours, 1 or more. More than there are points leaves the rest of each row empty.
+        How many neighbours, 1 or more; 16.0 counts as 16. More than there are points leaves the rest of each row empty.
     queries : array, shape (m, d), optional
         Where to search around, of the points' type. Without them, around every point: its nearest neighbour is then
         the point itself.
     box : float, sequence of d floats or Box, optional
-        Periods, one for all axes or one for each; 0 leaves an axis open. Without it space is open.
+        Periods, one for all axes or one for each; 0 leaves an axis open. Without it space is open, or has the box of
+        the snapshot; a warning is given where both have periods and these differ.
     exclude_self : bool
         Leave the point itself out. Coincident other points stay. Not with queries.
     max_distance : float, optional
@@ -87,7 +89,7 @@ def knn(points: AnyArray, k: int, queries: AnyArray | None = None, *, box: BoxLi
     >>> indices.tolist()
     [[0, 1], [1, 0], [2, 0]]
     """
-    points, box = unpacked(points, box)
+    unit, points, box, queries, max_distance = unpacked(points, box, queries=queries, max_distance=max_distance)
     points = _arrays.as_real(points, "points")
     if queries is not None:
         queries = _arrays.as_real(queries, "queries", like=_real_type(points))
@@ -96,7 +98,7 @@ def knn(points: AnyArray, k: int, queries: AnyArray | None = None, *, box: BoxLi
     _core.search_points(points, queries, box, rows.k, _arrays.flag(exclude_self, "exclude_self"), _radius(max_distance),
                         False, rows.distances, rows.indices, _core.device_of(points) if device is None else device,
                         threads, _arrays.progress_function(progress))
-    return rows.result()
+    return rows.result(unit)
 
 
 class Tree:
@@ -122,12 +124,12 @@ class Tree:
 
     def __init__(self, points: AnyArray, box: BoxLike = None, *, leaf_size: int | None = None,
                  device: str | None = None, threads: int | None = None, progress: ProgressLike = False) -> None:
-        points, box = unpacked(points, box)
+        self._unit, points, box = unpacked(points, box)
         points = _arrays.as_real(points, "points")
         # What results are made like: no points, but their library and device. Slices would keep all of them alive.
         is_jax = _arrays.library_of(points) in ("jax", "jaxlib")
         self._like = points[:0] if is_jax else _arrays.empty_like(points, (0, 1), numpy.float32)[0]
-        leaf_size = None if leaf_size is None else max(-1, min(operator.index(leaf_size), 2**31 - 1))
+        leaf_size = None if leaf_size is None else max(-1, min(_arrays.as_whole(leaf_size, "leaf_size"), 2**31 - 1))
         self._core = _core.Tree(points, box, leaf_size, _core.device_of(points) if device is None else device, threads,
                                 _arrays.progress_function(progress))
 
@@ -170,17 +172,19 @@ class Tree:
               index_dtype: numpy.typing.DTypeLike = numpy.int32, out: Any = None,
               progress: ProgressLike = False) -> Any:
         """The k nearest points of every query, or of every point of the tree. As `kith.knn`."""
+        queries, max_distance = _units.in_unit(self._unit, queries=queries, max_distance=max_distance)
         if queries is not None:
             queries = _arrays.as_real(queries, "queries", like=self.dtype)
         rows = Rows(self if queries is None else queries, self._like, self.dtype, k, return_distances, index_dtype, out)
         _core.search_tree(self._core, queries, rows.k, _arrays.flag(exclude_self, "exclude_self"), _radius(max_distance),
                           False, rows.distances, rows.indices, threads, _arrays.progress_function(progress))
-        return rows.result()
+        return rows.result(self._unit)
 
     def fof(self, linking_length: float | None = None, *, b: float | None = None, min_members: int = 1,
             threads: int | None = None, progress: ProgressLike = False) -> Any:
         """Labels of friends-of-friends groups. As `kith.fof`."""
         from kith import groups
+        linking_length, = _units.in_unit(self._unit, linking_length=linking_length)
         labels, summary = groups.label(self, linking_length, b, None, None, threads, progress)
         return groups.masked(labels, summary, min_members)
 
@@ -194,7 +198,7 @@ class Rows:
     def __init__(self, around, like, real_type, k, return_distances, index_dtype, out):
         count = len(around) if isinstance(around, Tree) or len(around.shape) else 0
         like = around if _arrays.library_of(around) in _arrays.LIBRARIES else like
-        self.k = operator.index(k)
+        self.k = _arrays.as_whole(k, "k")
         index_dtype = _arrays.index_type(index_dtype)
         return_distances = _arrays.flag(return_distances, "return_distances")
         if self.k < 1:
@@ -219,9 +223,11 @@ class Rows:
             self.indices = out
         _arrays.require_out(self.indices, shape, ["int32", "int64"], "the array for indices")
 
-    def result(self):
+    def result(self, unit=None):
         indices = self._finish(self.indices)
-        return indices if self.distances is None else (self._finish(self.distances), indices)
+        if self.distances is None:
+            return indices
+        return _units.attached(self._finish(self.distances), unit), indices
 
 
 def is_snapshot(points):
@@ -229,11 +235,35 @@ def is_snapshot(points):
     return hasattr(points, "positions") and hasattr(points, "box")
 
 
-def unpacked(points, box):
-    """A snapshot's positions, and its box if no other is given."""
-    if is_snapshot(points):
-        return points.positions, points.box if box is None else box
-    return points, box
+def unpacked(points, box, **lengths):
+    """The unit of the points, or None; the points, or a snapshot's positions; the box, by default the snapshot's; and
+    other lengths. All are plain numbers in that unit."""
+    if not is_snapshot(points):
+        return _units.shared(points, box=box, **lengths)
+    snapshot = points
+    found = _units.shared(snapshot.positions, box=snapshot.box if box is None else box, **lengths)
+    if box is not None:
+        _warn_of_another_box(found[2], snapshot)
+    return found
+
+
+def _warn_of_another_box(given, snapshot):
+    """Periods that contradict those of the snapshot, but for digits that float32 has not; 0 is no period."""
+    try:
+        stated = snapshot.box
+    except ValueError:  # it states one that has no meaning
+        return
+    ours, theirs = (numpy.atleast_1d(_core.Box(box).period) for box in (given, stated))
+    if len(ours) != len(theirs) and 1 not in (len(ours), len(theirs)):
+        return  # which the core refuses
+    if ((ours > 0) & (theirs > 0) & (abs(ours - theirs) > 1e-6 * numpy.maximum(ours, theirs))).any():
+        warnings.warn(f"box is {_shown(ours)}, but the snapshot states a box of {_shown(theirs)}; the box given is taken. "
+                      "Is it in other units than the points (Mpc, Mpc/h)? Without box= the snapshot's is taken",
+                      stacklevel=4)
+
+
+def _shown(periods):
+    return " x ".join(f"{period:.10g}" for period in periods)
 
 
 def _real_type(points):

@@ -11,11 +11,10 @@ and points of 1 to 8 dimensions. Of SciPy's methods there is `query`: no searche
 """
 
 import math
-import operator
 
 import numpy
 
-from kith import _arrays, _core
+from kith import _arrays, _core, _units
 
 __all__ = ["KDTree", "cKDTree"]
 
@@ -29,13 +28,13 @@ class cKDTree:
     """
 
     def __init__(self, data, leafsize=16, compact_nodes=True, copy_data=False, balanced_tree=True, boxsize=None):
-        take = numpy.array if copy_data else numpy.asarray
-        data = take(data, dtype=numpy.float64, order="C")
+        _units.refuse(boxsize, "boxsize")
+        data = _doubles(data, "data", numpy.array if copy_data else numpy.asarray)
         if data.ndim != 2:
             raise ValueError("data must be 2 dimensions")
         if not numpy.isfinite(data).all():
             raise ValueError("data must be finite, check for nan or inf values")
-        if leafsize < 1:
+        if _arrays.as_whole(leafsize, "leafsize") < 1:
             raise ValueError("leafsize must be at least 1")
         self.data = data
         self.n, self.m = data.shape
@@ -47,7 +46,10 @@ class cKDTree:
         self.boxsize = boxsize
         box = None
         if boxsize is not None:
-            self.boxsize = numpy.broadcast_to(numpy.asarray(boxsize, dtype=numpy.float64), (self.m,)).copy()
+            boxsize = _doubles(boxsize, "boxsize")
+            if boxsize.shape not in ((), (1,), (self.m,)):
+                raise ValueError(f"boxsize is of shape {boxsize.shape}; it must be a number, or {self.m}")
+            self.boxsize = numpy.broadcast_to(boxsize, (self.m,)).copy()
             if (self.boxsize < 0).any():
                 raise ValueError("boxsize must not be negative")
             periodic = self.boxsize > 0
@@ -57,7 +59,7 @@ class cKDTree:
                 raise ValueError("Negative input data are outside of the periodic box.")
             periods = [*numpy.where(numpy.isinf(self.boxsize), 0, self.boxsize), *[0.0] * (self.m == 1)]
             box = _core.Box(periods, [0.0] * len(periods))
-        self._tree = _core.Tree(self._embedded(data), box, min(max(leafsize, 32), 2**31 - 1), None, None, None)
+        self._tree = _core.Tree(self._embedded(data), box, min(max(int(leafsize), 32), 2**31 - 1), None, None, None)
 
     def __reduce__(self):  # other processes build the tree again, from their own copy of the points
         return type(self), (self.data, self.leafsize, True, False, True, self.boxsize)
@@ -84,12 +86,12 @@ class cKDTree:
         workers = 1 if workers is None else workers
         if p != 2:
             raise NotImplementedError(f"p is {p}; kith has the Euclidean distance, p = 2")
-        if eps < 0:
+        if not _arrays.as_number(eps, "eps") >= 0:
             raise ValueError("eps must be non-negative")
-        workers = operator.index(workers)
+        workers = _arrays.as_whole(workers, "workers")
         if workers == 0 or workers < -1:
             raise ValueError(f"Invalid number of workers {workers}, must be -1 or > 0")
-        x = numpy.asarray(x, dtype=numpy.float64)
+        x = _doubles(x, "x")
         if x.ndim == 0 or x.shape[-1] != self.m:
             raise ValueError(f"x must consist of vectors of length {self.m} but has shape {x.shape}")
         if not numpy.isfinite(x).all():
@@ -98,11 +100,11 @@ class cKDTree:
         if k is None or numpy.ndim(k) > 1:
             raise ValueError("k must be an integer or a sequence of integers")
         if numpy.ndim(k) == 0:
-            most = operator.index(int(k) if isinstance(k, (float, numpy.floating)) and float(k).is_integer() else k)
+            most = _arrays.as_whole(k, "k")
             chosen = slice(None)
             squeeze = most == 1
         else:
-            chosen = numpy.asarray(k, dtype=numpy.intp) - 1
+            chosen = numpy.array([_arrays.as_whole(each, "k") for each in k], dtype=numpy.intp) - 1
             most = int(chosen.max()) + 1 if chosen.size else 1
             if chosen.size and chosen.min() < 0:
                 most = 0
@@ -136,6 +138,15 @@ class cKDTree:
         if squeeze and not shape:
             return float(distances), int(indices)
         return distances, indices
+
+
+def _doubles(values, what, take=numpy.asarray):
+    """Numbers as float64, without units."""
+    _units.refuse(values, what)
+    try:
+        return take(values, dtype=numpy.float64, order="C")
+    except (TypeError, ValueError):
+        raise ValueError(f"{what} is {values!r}; it must be numbers, in an array or a list of rows of one length") from None
 
 
 KDTree = cKDTree

@@ -61,7 +61,7 @@ def test_wrong_types_are_refused(particles, types):
         kith.read(particles, types=types)
 
 
-@pytest.mark.parametrize("types", [1.5, [1.0], [None]])
+@pytest.mark.parametrize("types", [1.5, [1.5], [None]])
 def test_types_that_are_no_numbers_are_refused(particles, types):
     with pytest.raises(TypeError, match="types must be|iterable"):
         kith.read(particles, types=types)

@@ -94,6 +94,30 @@ def test_unequal_masses_draw_a_warning():
         kith.fof(CLUMPS, 0.2, return_catalogue=True, masses=numpy.arange(140.0))
 
 
+@pytest.mark.parametrize("types, says", [(None, "; give linking_length"), (numpy.ones(140, dtype=int), "; give linking_length"),
+                                         (numpy.arange(140) % 2, "choose points of one type, or give linking_length")])
+def test_unequal_masses_get_advice_that_can_be_followed(types, says):
+    for return_catalogue in (False, True):
+        with pytest.warns(UserWarning, match=says):
+            kith.fof(CLUMPS, b=0.2, masses=numpy.arange(140.0), types=types, return_catalogue=return_catalogue)
+
+
+def test_a_box_that_contradicts_the_snapshots_draws_a_warning():
+    class Universe:
+        positions, box = numpy.random.default_rng(1).random((100, 3)) * 40, 40.0
+        velocities = masses = types = uniform_mass = None
+
+    for call in (lambda box: kith.knn(Universe, 2, box=box), lambda box: kith.fof(Universe, 1, box=box),
+                 lambda box: kith.Tree(Universe, box=box)):
+        with pytest.warns(UserWarning, match="box is 50, but the snapshot states a box of 40;.*Mpc/h") as warned:
+            call(50)
+        assert warned[0].filename == __file__
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            for box in (None, 40, numpy.float32(40), [40, 40, 0], 0, kith.Box(40)):
+                call(box)
+
+
 def test_a_catalogue_is_no_sequence():
     _, halos = kith.fof(CLUMPS, 0.1, return_catalogue=True)
     assert "mass" in halos and "colour" not in halos
@@ -119,7 +143,7 @@ def test_nothing_to_group():
     (lambda: kith.fof(CLUMPS, -1), ValueError, "-1"),
     (lambda: kith.fof(CLUMPS[:1], b=1), ValueError, "volume"),
     (lambda: kith.fof(CLUMPS, 1, min_members=0), ValueError, "min_members"),
-    (lambda: kith.fof(CLUMPS, 1, min_members=2.5), TypeError, "integer"),
+    (lambda: kith.fof(CLUMPS, 1, min_members=2.5), TypeError, "min_members is 2.5; it must be a whole number"),
     (lambda: kith.fof(CLUMPS, 1, return_catalogue=True, masses=[1.0]), ValueError, "1 rows for 140"),
     (lambda: kith.fof(CLUMPS, 1, return_catalogue=True, masses=-numpy.ones(140)), ValueError, "mass"),
     (lambda: kith.fof(CLUMPS, 1, return_catalogue=True, types=numpy.full(140, 9)), ValueError, "type"),
@@ -127,7 +151,7 @@ def test_nothing_to_group():
     (lambda: kith.fof(CLUMPS, 1, return_catalogue=True, types=numpy.ones(140)), TypeError, "whole numbers"),
     (lambda: kith.fof(CLUMPS, 1, return_catalogue=True, types=numpy.ma.masked_equal(numpy.arange(140) % 3, 2)),
      ValueError, "masked"),
-    (lambda: kith.fof(CLUMPS, 1, return_catalogue=True, min_members="a"), TypeError, "integer"),
+    (lambda: kith.fof(CLUMPS, 1, return_catalogue=True, min_members="a"), TypeError, "min_members is 'a'"),
     (lambda: kith.fof(CLUMPS, 1, return_catalogue=True, masses=1.0), TypeError, "a row for each point"),
     (lambda: kith.fof(CLUMPS, "1"), TypeError, "linking_length is '1'"),
     (lambda: kith.fof(CLUMPS, 1, return_catalogue="no"), TypeError, "return_catalogue is 'no'"),

@@ -136,7 +136,7 @@ def test_boxes_with_origins_and_open_axes():
 
 @pytest.mark.parametrize("wrong, error, says", [
     (lambda: kith.knn(POINTS, 0), ValueError, "k is 0"),
-    (lambda: kith.knn(POINTS, 1.5), TypeError, "integer"),
+    (lambda: kith.knn(POINTS, 1.5), TypeError, "must be a whole number"),
     (lambda: kith.knn(POINTS[:, 0], 1), ValueError, "n x d"),
     (lambda: kith.knn(POINTS[:, :1], 1), NotImplementedError, "dimension"),
     (lambda: kith.knn(numpy.zeros((3, 9)), 1), NotImplementedError, "dimension"),
@@ -184,7 +184,7 @@ def test_boxes_with_origins_and_open_axes():
     (lambda: kith.knn(POINTS, 2**40), MemoryError, "allocate"),
     (lambda: kith.Tree(POINTS).query(k=0), ValueError, "k is 0"),
     (lambda: kith.Tree(POINTS, leaf_size=0), ValueError, "leaf"),
-    (lambda: kith.Tree(POINTS, leaf_size=2.5), TypeError, "integer"),
+    (lambda: kith.Tree(POINTS, leaf_size=2.5), TypeError, "must be a whole number"),
     (lambda: kith.knn(POINTS, 1, max_distance="1"), TypeError, "max_distance is '1'"),
     (lambda: kith.knn(POINTS, 1, max_distance=10**400), ValueError, "max_distance is larger"),
     (lambda: kith.knn(POINTS, 1, out=(None, None)), TypeError, "NoneType"),

@@ -1,0 +1,125 @@
+"""Quantities of astropy: every length is in the unit of the points, or refused. Nothing is stripped in silence."""
+
+import numpy
+import pytest
+
+import kith
+import kith.spatial
+
+u = pytest.importorskip("astropy.units")
+
+POINTS = numpy.random.default_rng(5).random((200, 3))
+IN_MPC = POINTS * u.Mpc
+
+
+def test_distances_are_in_the_unit_of_the_points():
+    plain = kith.knn(POINTS, 3, POINTS[:5], box=1, max_distance=0.2)
+    distances, indices = kith.knn(IN_MPC, 3, (POINTS[:5] * 1000) * u.kpc, box=1000 * u.kpc, max_distance=200 * u.kpc)
+    assert distances.unit == u.Mpc and type(indices) is numpy.ndarray
+    numpy.testing.assert_allclose(distances.value, plain[0], rtol=1e-12, atol=1e-15)
+    assert (indices == plain[1]).all()
+    assert (kith.knn(IN_MPC, 3)[0].value == kith.knn(POINTS, 3)[0]).all()
+    assert kith.knn(IN_MPC.astype("f4"), 3)[0].dtype == numpy.float32
+    assert type(kith.knn(IN_MPC, 3, return_distances=False)) is numpy.ndarray
+
+
+@pytest.mark.parametrize("box", [[1, 1, 1] * u.Mpc, [1 * u.Mpc, 1000 * u.kpc, 1 * u.Mpc], (0, 1 * u.Mpc, 0)])
+def test_boxes_for_each_axis(box):
+    plain = [1, 1, 1] if not isinstance(box, tuple) else [0, 1, 0]
+    assert (kith.fof(IN_MPC, 0.1 * u.Mpc, box=box) == kith.fof(POINTS, 0.1, box=plain)).all()
+
+
+def test_lengths_that_are_the_same_in_all_units_need_none():
+    kith.knn(IN_MPC, 2, box=0, max_distance=numpy.inf)
+    kith.knn(IN_MPC, 2, box=kith.Box())
+    assert (kith.fof(IN_MPC, 0) == kith.fof(POINTS, 0)).all()
+    assert (kith.fof(IN_MPC, b=0.5) == kith.fof(POINTS, b=0.5)).all()
+
+
+def test_a_tree_keeps_the_unit():
+    tree = kith.Tree(IN_MPC, box=1 * u.Mpc)
+    assert tree.query(k=2)[0].unit == u.Mpc
+    distances, _ = tree.query([[500, 500, 500]] * u.kpc, 2, max_distance=1 * u.Gpc)
+    numpy.testing.assert_allclose(distances.value, kith.knn(POINTS, 2, [[0.5] * 3], box=1)[0])
+    assert (tree.fof(100 * u.kpc) == kith.fof(POINTS, 0.1, box=1)).all()
+    with pytest.raises(TypeError, match="queries carries no unit, but the points are in Mpc"):
+        tree.query(POINTS[:1], 2)
+    with pytest.raises(TypeError, match="linking_length carries no unit"):
+        tree.fof(0.1)
+    with pytest.raises(TypeError, match="queries carries a unit, Mpc.*points carry none"):
+        kith.Tree(POINTS).query(IN_MPC[:1], 2)
+
+
+def test_columns_of_the_catalogue_keep_units(tmp_path):
+    labels, halos = kith.fof(IN_MPC, 100 * u.kpc, min_members=2, return_catalogue=True, velocities=POINTS * (u.km / u.s),
+                             masses=numpy.ones(200) * u.Msun)
+    plain = kith.fof(POINTS, 0.1, min_members=2, return_catalogue=True, velocities=POINTS)[1]
+    units = {"centre": u.Mpc, "inertia_radius": u.Mpc, "largest_radius": u.Mpc, "lower": u.Mpc, "upper": u.Mpc,
+             "linking_length": u.Mpc, "velocity": u.km / u.s, "velocity_dispersion": u.km / u.s, "mass": u.Msun,
+             "mass_by_type": u.Msun}
+    assert halos.units == units
+    for name in (*plain.columns, "linking_length"):
+        column = getattr(halos, name)
+        assert getattr(column, "unit", None) == units.get(name)
+        assert (getattr(column, "value", column) == getattr(plain, name)).all()
+    assert halos.to_astropy()["centre"].unit == u.Mpc
+    assert (halos.to_structured()["centre"] == plain.centre).all()
+    kith.write_catalogue(tmp_path / "groups.hdf5", halos)
+    h5py = pytest.importorskip("h5py")
+    with h5py.File(tmp_path / "groups.hdf5") as file:
+        assert any("centre: Mpc" in str(value) for value in file["Header"].attrs.values())
+
+
+def test_columns_of_tables_have_units():
+    table = pytest.importorskip("astropy.table")
+    column = table.Column(POINTS, unit=u.Mpc)
+    assert kith.knn(column, 2, box=1 * u.Mpc)[0].unit == u.Mpc
+    assert type(kith.knn(table.Column(POINTS), 2)[0]) is numpy.ndarray
+
+
+class OfAnotherLibrary:
+    """As unyt and pint look."""
+    units = "kpc"
+    magnitude = POINTS
+
+
+@pytest.mark.parametrize("wrong, says", [
+    (lambda: kith.knn(POINTS, 2, box=1 * u.Mpc), "box carries a unit, Mpc.*points carry none"),
+    (lambda: kith.knn(IN_MPC, 2, box=1), "box carries no unit, but the points are in Mpc.*to_value"),
+    (lambda: kith.knn(IN_MPC, 2, box=kith.Box(1)), "box carries no unit"),
+    (lambda: kith.knn(IN_MPC, 2, box=[1, 1, 1]), "box carries no unit"),
+    (lambda: kith.knn(IN_MPC, 2, box=1 * u.s), "box is in s, which cannot be converted to the unit of the points, Mpc"),
+    (lambda: kith.knn(IN_MPC, 2, POINTS), "queries carries no unit"),
+    (lambda: kith.knn(POINTS, 2, IN_MPC), "queries carries a unit"),
+    (lambda: kith.knn(POINTS, 2, max_distance=1 * u.Mpc), "max_distance carries a unit"),
+    (lambda: kith.fof(IN_MPC, 0.1), "linking_length carries no unit"),
+    (lambda: kith.fof(POINTS, 0.1 * u.Mpc), "linking_length carries a unit"),
+    (lambda: kith.fof(POINTS, b=0.1 * u.Mpc), "b is of type Quantity"),
+    (lambda: kith.knn(list(IN_MPC), 2), "points is a list of quantities"),
+    (lambda: kith.knn(OfAnotherLibrary(), 2), "points carries a unit of .*astropy"),
+    (lambda: kith.Box(1 * u.Mpc), "box must be"),
+    (lambda: kith.Box([1, 1, 1] * u.Mpc), "box must be"),
+    (lambda: kith.knn(IN_MPC, 2, out=(IN_MPC[:, :2].copy(), numpy.empty((200, 2), dtype=numpy.int32))), "distances.*unit"),
+    (lambda: kith.spatial.cKDTree(IN_MPC), "data carries a unit"),
+    (lambda: kith.spatial.cKDTree(POINTS, boxsize=1 * u.Mpc), "boxsize carries a unit"),
+    (lambda: kith.spatial.cKDTree(POINTS).query(IN_MPC), "x carries a unit"),
+    (lambda: kith.mass_function.sheth_tormen([1e4] * u.Msun, kith.datasets.Cosmology()), "masses carries a unit"),
+])
+def test_what_would_lose_a_unit_is_refused(wrong, says):
+    with pytest.raises(TypeError, match=says):
+        wrong()
+
+
+def test_pictures_are_of_plain_numbers():
+    plot = pytest.importorskip("kith.plot")
+    with pytest.raises(TypeError, match="points carries a unit, Mpc.*to_value"):
+        plot.density(IN_MPC)
+    halos = kith.fof(IN_MPC, 0.1 * u.Mpc, return_catalogue=True)[1]
+    with pytest.raises(TypeError, match="catalogue has columns with units"):
+        plot.mass_function(halos)
+
+
+def test_jax_refuses_units():
+    kith_jax = pytest.importorskip("kith.jax")
+    with pytest.raises(TypeError, match="points carries a unit"):
+        kith_jax.knn(IN_MPC, 2)

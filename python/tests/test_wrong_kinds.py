@@ -1,0 +1,212 @@
+"""Arguments of the wrong kind: every function names the argument, by TypeError or ValueError, and what it must be."""
+
+import inspect
+import warnings
+
+import numpy
+import pytest
+
+import kith
+import kith.datasets
+import kith.mass_function
+import kith.spatial
+
+POINTS = numpy.random.default_rng(3).random((60, 3))
+LABELS, GROUPS = kith.fof(POINTS, 0.3, min_members=2, return_catalogue=True)
+TREE = kith.Tree(POINTS)
+TREE_OF_SCIPY = kith.spatial.cKDTree(POINTS)
+COSMOLOGY = kith.datasets.Cosmology()
+
+
+class Strange:
+    def __repr__(self):
+        return "<strange>"
+
+
+STRANGE = Strange()
+NUMBERS = ["a", [1.0, 2.0], {}, STRANGE]
+OPTIONAL_NUMBERS = NUMBERS
+ARRAYS = ["a", 5, {}, STRANGE, [[1.0, 2.0], [3.0]], [["a", "b"], ["c", "d"]]]
+WHOLE = ["a", 2.5, None, [1], {}, STRANGE, True]
+OPTIONAL_WHOLE = [wrong for wrong in WHOLE if wrong is not None]
+FLAGS = ["no", None, 1, [True], STRANGE]
+BOXES = ["a", {}, STRANGE, [1.0, 2.0], ["a", "b", "c"], [[1.0, 1.0, 1.0]], -1, numpy.nan]
+DEVICES = [5, "gpu", STRANGE, []]
+PATHS = [None, 5, {}, STRANGE, [None], [], "a\0b"]
+DTYPES = [None, "int16", "no type", STRANGE, 5]
+
+CALL = {"device": DEVICES, "threads": OPTIONAL_WHOLE, "progress": ["yes", 5, STRANGE]}
+SEARCH = {"k": WHOLE, "queries": [*ARRAYS, [1.0, 2.0, 3.0], [[1.0, 2.0]]], "exclude_self": FLAGS, "max_distance": NUMBERS,
+          "return_distances": FLAGS, "index_dtype": DTYPES, "out": ["a", 5, STRANGE, (None, None)]}
+LINKING = {"linking_length": [*NUMBERS, None, -1.0], "min_members": [*OPTIONAL_WHOLE, 0]}
+PARTICLES = {"velocities": ["a", 5, STRANGE, POINTS[:5], POINTS[:, 0]], "masses": ["a", 5, STRANGE, POINTS, POINTS[:5, 0]],
+             "types": ["a", 5, STRANGE, POINTS[:, 0], POINTS[:5].astype(int)]}
+GENERATOR = {"count": WHOLE + [-1], "dimension": WHOLE + [0], "seed": WHOLE + [-1], "dtype": DTYPES}
+THEORY = {"masses": ["a", None, {}, STRANGE, [-1.0]], "cosmology": ["a", None, STRANGE], "redshift": NUMBERS + [-2]}
+PICTURE = {"points": ["a", None, 5, {}, STRANGE], "axes": ["a", 5, STRANGE], "box": BOXES, "title": [5, STRANGE],
+           "unit": [5, STRANGE], "plane": ["a", None, 5, (0, 0), (0, 7), (0.5, 1), STRANGE], "pixels": WHOLE}
+
+# function, arguments that are right, wrong values of each argument
+FUNCTIONS = {
+    "knn": (kith.knn, {"points": POINTS, "k": 2}, {"points": [*ARRAYS, None, [1.0, 2.0]], "box": BOXES, **SEARCH, **CALL}),
+    "fof": (kith.fof, {"points": POINTS, "linking_length": 0.1, "return_catalogue": True},
+            {"points": [*ARRAYS, None, [1.0, 2.0]], "box": BOXES, "return_catalogue": FLAGS, "b": NUMBERS, **LINKING,
+             **PARTICLES, **CALL}),
+    "Tree": (kith.Tree, {"points": POINTS}, {"points": [*ARRAYS, None, [1.0, 2.0]], "box": BOXES,
+                                             "leaf_size": [*OPTIONAL_WHOLE, 0], **CALL}),
+    "Tree.query": (TREE.query, {"k": 2}, {**SEARCH, "threads": CALL["threads"], "progress": CALL["progress"]}),
+    "Tree.fof": (TREE.fof, {"linking_length": 0.1}, {**LINKING, "b": NUMBERS, "threads": CALL["threads"],
+                                                     "progress": CALL["progress"]}),
+    "Box": (kith.Box, {"period": 1.0}, {"period": ["a", {}, STRANGE, -1, [], [1.0] * 9, ["a"]],
+                                        "origin": ["a", {}, STRANGE, [], ["a", "b"], numpy.inf]}),
+    "members_of": (GROUPS.members_of, {"group": 0}, {"group": WHOLE}),
+    "read": (kith.read, {"path": "points.npy"}, {"path": PATHS, "types": ["gas", 2.5, 9, [1.5], {}, STRANGE],
+                                                 "velocities": FLAGS, "masses": FLAGS, "ids": FLAGS}),
+    "read_header": (kith.read_header, {"path": "points.npy"}, {"path": PATHS}),
+    "read_tipsy_array": (kith.read_tipsy_array, {"path": "points.npy"}, {"path": PATHS, "integers": FLAGS}),
+    "write_catalogue": (kith.write_catalogue, {"path": "groups.hdf5", "catalogue": GROUPS},
+                        {"path": [None, 5, STRANGE, "a\0b", "a.txt"], "catalogue": ["a", None, LABELS],
+                         "snapshot": ["a", POINTS, STRANGE], "ids": ["a", 5, STRANGE, POINTS[:, 0], [1]],
+                         "command": [5, STRANGE]}),
+    "cKDTree": (kith.spatial.cKDTree, {"data": POINTS}, {
+        "data": ["a", None, 5, {}, STRANGE, [[1.0, 2.0], [3.0]]], "leafsize": [*WHOLE, 0],
+        "boxsize": ["a", {}, STRANGE, [1.0, 2.0], -1]}),
+    "cKDTree.query": (TREE_OF_SCIPY.query, {"x": POINTS[:4]}, {
+        "x": ["a", None, 5, {}, STRANGE, [1.0]], "k": ["a", 2.5, None, {}, STRANGE, [[1]], ["a"]], "eps": NUMBERS + [-1],
+        "p": [1, "a", STRANGE], "distance_upper_bound": NUMBERS, "workers": ["a", 2.5, [], STRANGE, 0]}),
+    "press_schechter": (kith.mass_function.press_schechter, {"masses": [1e4], "cosmology": COSMOLOGY}, THEORY),
+    "sheth_tormen": (kith.mass_function.sheth_tormen, {"masses": [1e4], "cosmology": COSMOLOGY}, THEORY),
+    "density_rms": (kith.mass_function.density_rms, {"masses": [1e4], "cosmology": COSMOLOGY}, THEORY),
+    "collapse_threshold": (kith.mass_function.collapse_threshold, {"cosmology": COSMOLOGY},
+                           {"cosmology": THEORY["cosmology"], "redshift": NUMBERS}),
+    "more_massive": (kith.mass_function.more_massive, {"abundance": kith.mass_function.sheth_tormen, "masses": [1e4],
+                                                       "cosmology": COSMOLOGY}, {"abundance": ["a", None, 5], **THEORY}),
+    **{name: (make, {"count": 10}, GENERATOR) for name, make in kith.datasets.POINT_SETS.items()},
+    "box_of": (kith.datasets.box_of, {"name": "lattice", "count": 10},
+               {"name": ["no set", None, 5, []], "count": GENERATOR["count"], "dimension": GENERATOR["dimension"]}),
+    "Cosmology": (kith.datasets.Cosmology, {}, {name: [*NUMBERS, None, numpy.inf] for name in (
+        "omega_matter", "omega_baryon", "hubble", "spectral_index", "sigma8")}),
+    "cosmic_box": (kith.datasets.cosmic_box, {"n": 4, "steps": 1}, {
+        "n": [*WHOLE, 1], "box": [*NUMBERS, 0], "seed": [*WHOLE, -1], "steps": [*WHOLE, 0], "start_redshift": [*NUMBERS, 0],
+        "cosmology": ["a", STRANGE], "backend": ["torch", None, 5], "dtype": ["int16", "no type", STRANGE],
+        "progress": ["yes", 5]}),
+}
+
+
+def functions():
+    yield from FUNCTIONS.items()
+    try:
+        from kith import plot
+    except ImportError:
+        return
+    yield "plot.density", (plot.density, {"points": POINTS}, {
+        **PICTURE, "catalogue": ["a", 5, LABELS], "masses": ["a", 5, STRANGE, [1.0]], "circles": WHOLE})
+    yield "plot.neighbor_density", (plot.neighbor_density, {"points": POINTS}, {
+        **PICTURE, "k": [*WHOLE, 1], "at": ["a", {}, STRANGE, [1.0, 2.0]]})
+    yield "plot.mass_function", (plot.mass_function, {"catalogue": GROUPS, "volume": 1.0}, {
+        "catalogue": ["a", None, 5, LABELS], "axes": PICTURE["axes"], "cumulative": FLAGS, "volume": [*NUMBERS, 0],
+        "bins": ["a", 5, STRANGE, [1.0]], "cosmology": ["a", STRANGE], "mass_unit": [*NUMBERS, None],
+        "length_unit": [*NUMBERS, None], "redshift": [*NUMBERS, None]})
+
+
+def calls_of_jax():
+    jax = pytest.importorskip("jax")
+    kith_jax = pytest.importorskip("kith.jax")
+    points = jax.numpy.asarray(POINTS, dtype=jax.numpy.float32)
+    return {"jax.knn": (kith_jax.knn, {"points": points, "k": 2}, {
+                "points": ["a", None, 5, {}, STRANGE], "k": WHOLE, "queries": ["a", 5, {}, STRANGE, [[1.0, 2.0]]],
+                "box": BOXES, "exclude_self": FLAGS, "max_distance": NUMBERS, "index_dtype": DTYPES}),
+            "jax.fof": (kith_jax.fof, {"points": points, "linking_length": 0.1}, {
+                "points": ["a", None, 5, {}, STRANGE], "linking_length": [*NUMBERS, None], "b": NUMBERS, "box": BOXES})}
+
+
+# What an argument is called where the message has another word for it.
+ALSO = {"linking_length": ["linking length"], "b": ["linking_length"], "queries": ["queries"], "period": ["box"],
+        "origin": ["origins"], "path": ["name", "file"], "out": ["the array for"], "masses": ["mass"], "types": ["type"],
+        "group": ["no group"], "data": ["points"], "index_dtype": ["index_dtype"], "snapshot": ["snapshot"],
+        "boxsize": ["box"], "min_members": ["minimum"]}
+
+
+def wrong_calls(table):
+    for name, (function, right, wrongs) in table:
+        for argument, values in wrongs.items():
+            for value in values:
+                arguments = {**right, argument: value}
+                if argument == "b":
+                    arguments.pop("linking_length", None)
+                yield name, function, argument, value, arguments
+
+
+def complaint(function, argument, value, arguments):
+    """What is wrong with how a call refuses its wrong argument; nothing if it refuses well."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            function(**arguments)
+    except (TypeError, ValueError, NotImplementedError) as error:
+        says = str(error)
+        if any(raw in says for raw in ("incompatible function arguments", "object has no", "object is not", "unhashable",
+                                       "unsupported operand", "ufunc", "cannot be interpreted", "not supported between")):
+            return f"a raw message: {says}"
+        if not any(word in says for word in [argument, *ALSO.get(argument, [])]):
+            return f"does not name it: {says}"
+        return None
+    except Exception as error:
+        return f"{type(error).__name__}: {error}"
+    return "takes it"
+
+
+@pytest.mark.parametrize("name", [name for name, _ in functions()])
+def test_arguments_of_the_wrong_kind_are_named(name, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    numpy.save("points.npy", POINTS)
+    table = [(name, dict(functions())[name])]
+    found = {f"{argument}={value!r}": says for _, function, argument, value, arguments in wrong_calls(table)
+             if (says := complaint(function, argument, value, arguments)) is not None}
+    assert not found
+
+
+def test_arguments_of_the_wrong_kind_are_named_under_jax():
+    found = {f"{name}, {argument}={value!r}": says
+             for name, function, argument, value, arguments in wrong_calls(calls_of_jax().items())
+             if (says := complaint(function, argument, value, arguments)) is not None}
+    assert not found
+
+
+def test_every_argument_is_tried():
+    """A new argument of a public function needs its wrong kinds above."""
+    for name, (function, right, wrongs) in functions():
+        if name == "Box":  # of the core, without a signature
+            continue
+        taken = set(inspect.signature(function).parameters)
+        assert taken - set(wrongs) <= {"compact_nodes", "copy_data", "balanced_tree"}, name
+
+
+@pytest.mark.parametrize("k", [5, 5.0, numpy.int16(5), numpy.float32(5), numpy.float64(5)])
+def test_whole_floats_count(k):
+    assert kith.knn(POINTS, k)[1].shape == (60, 5)
+    assert TREE.query(k=k)[1].shape == (60, 5)
+    assert (kith.fof(POINTS, 0.2, min_members=k) == kith.fof(POINTS, 0.2, min_members=5)).all()
+    assert kith.knn(POINTS, 2, threads=k)[1].shape == (60, 2)
+    assert len(kith.Tree(POINTS, leaf_size=k)) == 60
+    assert kith.datasets.uniform(k).shape == (5, 3)
+
+
+@pytest.mark.parametrize("k", [5.5, numpy.float32(5.5), numpy.nan, numpy.inf])
+def test_broken_floats_are_named(k):
+    with pytest.raises(TypeError, match=f"k is .*{k}.*; it must be a whole number"):
+        kith.knn(POINTS, k)
+
+
+def test_names_of_files_are_not_points():
+    with pytest.raises(TypeError, match="points is 'snap.hdf5'; it must be an array: read a file by kith.read"):
+        kith.fof("snap.hdf5", 1)
+
+
+@pytest.mark.parametrize("columns, says", [(1, "1 dimension; kith takes points of 2 to 8 dimensions.*column of zeros"),
+                                           (9, "9 dimensions; kith takes points of 2 to 8 dimensions.*transpose")])
+def test_dimensions_beyond_the_limit_name_it(columns, says):
+    for call in (lambda points: kith.knn(points, 1), lambda points: kith.fof(points, 1), kith.Tree):
+        with pytest.raises(NotImplementedError, match=says) as error:
+            call(numpy.zeros((5, columns)))
+        assert "KITH" not in str(error.value)
