@@ -100,13 +100,13 @@ def functions():
     except ImportError:
         return
     yield "plot.density", (plot.density, {"points": POINTS}, {
-        **PICTURE, "catalogue": ["a", 5, LABELS], "masses": ["a", 5, STRANGE, [1.0]], "circles": WHOLE})
+        **PICTURE, "catalogue": [{}, 5, LABELS], "masses": ["a", 5, STRANGE, [1.0]], "circles": WHOLE})
     yield "plot.neighbor_density", (plot.neighbor_density, {"points": POINTS}, {
         **PICTURE, "k": [*WHOLE, 1], "at": ["a", {}, STRANGE, [1.0, 2.0]]})
     yield "plot.mass_function", (plot.mass_function, {"catalogue": GROUPS, "volume": 1.0}, {
-        "catalogue": ["a", None, 5, LABELS], "axes": PICTURE["axes"], "cumulative": FLAGS, "volume": [*NUMBERS, 0],
+        "catalogue": [{}, None, 5, LABELS], "axes": PICTURE["axes"], "cumulative": FLAGS, "volume": [*NUMBERS, 0],
         "bins": ["a", 5, STRANGE, [1.0]], "cosmology": ["a", STRANGE], "mass_unit": [*NUMBERS, None],
-        "length_unit": [*NUMBERS, None], "redshift": [*NUMBERS, None]})
+        "length_unit": [*NUMBERS, None], "redshift": NUMBERS})
 
 
 def calls_of_jax():

@@ -181,7 +181,7 @@ std::vector<KnnBackend> knn_backends() {
 }
 
 KnnEffort knn_effort() {
-    return {.every_k = false, .self_points = 40, .points = 200, .queries = 8};
+    return {.every_k = false, .self_points = 24, .points = 150, .queries = 8};
 }
 
 } // namespace kith::test
