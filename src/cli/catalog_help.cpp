@@ -1,7 +1,5 @@
 #include "cli/catalog_help.hpp"
 
-#include <kith/catalog_file.hpp>
-
 #include <fmt/format.h>
 
 namespace kith::cli {
@@ -12,16 +10,17 @@ std::string power(std::string_view symbol, double exponent) {
     return exponent == 0 ? "" : exponent == 1 ? std::string(symbol) : fmt::format("{}^{}", symbol, exponent);
 }
 
-// "comoving, a h^-1"
-std::string scaling_text(const io::CatalogColumn& column, const io::Frame& frame) {
-    const std::optional<io::Scaling> scaling = io::scaling_of(column, frame);
-    if (!scaling) {
+// "code length; Gadget: comoving, a h^-1; SWIFT: comoving, a"; nothing for columns without unit.
+std::string unit_text(const io::CatalogColumn& column) {
+    const io::Frame gadget = io::gadget_frame(1);
+    const io::Frame swift = io::swift_frame(1);
+    const std::optional<io::Scaling> in_gadget = io::scaling_of(column, gadget);
+    const std::optional<io::Scaling> in_swift = io::scaling_of(column, swift);
+    if (!in_gadget || !in_swift) {
         return "";
     }
-    const std::string a = power("a", scaling->a_power);
-    const std::string h = power("h", scaling->h_power);
-    const std::string factors = a + (a.empty() || h.empty() ? "" : " ") + h;
-    return fmt::format("{}{}{}", io::frame_of(column, frame), factors.empty() ? "" : ", ", factors);
+    return fmt::format("{}; Gadget: {}, {}; SWIFT: {}, {}", io::unit_of(column), io::frame_of(column, gadget),
+                       powers_text(*in_gadget), io::frame_of(column, swift), powers_text(*in_swift));
 }
 
 std::string name_with_shape(const io::CatalogColumn& column) {
@@ -38,7 +37,7 @@ std::string name_with_shape(const io::CatalogColumn& column) {
 std::string_view presence_text(const io::CatalogColumn& column) {
     switch (column.presence) {
     case io::ColumnPresence::with_velocities:
-        return " (if there are velocities)";
+        return " (with velocities)";
     case io::ColumnPresence::beside_sorted_snapshot:
         return " (beside a sorted snapshot)";
     default:
@@ -48,19 +47,27 @@ std::string_view presence_text(const io::CatalogColumn& column) {
 
 } // namespace
 
+std::string powers_text(const io::Scaling& scaling) {
+    const std::string a = power("a", scaling.a_power);
+    const std::string h = power("h", scaling.h_power);
+    return a.empty() && h.empty() ? "1" : a + (a.empty() || h.empty() ? "" : " ") + h;
+}
+
 std::string catalog_help() {
-    std::string text = "Columns of /Group; those with * are in tables, too. Numbers are in the input's units. Where "
-                       "the input is known to "
-                       "be a cosmological snapshot, they become physical by the powers of the scale factor a and of h "
-                       "that stand here for "
-                       "the conventions of Gadget and SWIFT; the attributes of each column say which holds.\n";
-    const io::Frame gadget = io::gadget_frame(1);
-    const io::Frame swift = io::swift_frame(1);
-    text += fmt::format("  {:<22}{:<15}{:<22}{:<17}{}\n", "name", "unit", "Gadget", "SWIFT", "meaning");
+    std::string text =
+        "Columns of the catalog's /Group, and of tables where marked *. Numbers are in the units of the input. Those "
+        "of\n"
+        "a cosmological snapshot become physical by the powers of the scale factor a and of h that stand below for "
+        "two\n"
+        "conventions; the attributes of each column say what holds for the file at hand. Of other inputs nothing is\n"
+        "claimed.\n";
     for (const io::CatalogColumn& column : io::catalog_columns()) {
-        text += fmt::format("  {:<22}{:<15}{:<22}{:<17}{}{}\n", name_with_shape(column) + (column.in_table ? " *" : ""),
-                            io::unit_of(column), scaling_text(column, gadget), scaling_text(column, swift),
+        const std::string unit = unit_text(column);
+        text += fmt::format("  {:<22}{}{}\n", name_with_shape(column) + (column.in_table ? " *" : ""),
                             column.description, presence_text(column));
+        if (!unit.empty()) {
+            text += fmt::format("  {:<22}{}\n", "", unit);
+        }
     }
     return text;
 }

@@ -1,11 +1,16 @@
 // The columns of a catalog file, for people.
 #pragma once
 
+#include <kith/catalog_file.hpp>
+
 #include <string>
 
 namespace kith::cli {
 
-/// One line for each column of io::catalog_columns(): name, unit, powers of a and h, meaning.
+/// "a h^-1"; "1" for neither.
+[[nodiscard]] std::string powers_text(const io::Scaling& scaling);
+
+/// Each column of io::catalog_columns(): name, meaning, unit, powers of a and h.
 [[nodiscard]] std::string catalog_help();
 
 } // namespace kith::cli
