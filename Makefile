@@ -13,8 +13,8 @@ BUILD = cmake --build --parallel $(JOBS) --preset
 TEST = ctest --parallel $(JOBS) --preset
 
 .DEFAULT_GOAL := build
-.PHONY: help dependencies python-environment build demo test check nightly docs documentation asan tsan cuda full format \
-    lint bench install clean
+.PHONY: help dependencies python-environment build demo test check nightly docs documentation asan tsan clang clang-build cuda \
+    cuda-build full format lint bench install clean
 
 help:
 	@echo "make build                 the program: $(KITH)"
@@ -23,7 +23,7 @@ help:
 	@echo "make check                 the same code in other builds: sanitizers, clang, shared, CUDA; and the documentation"
 	@echo "make nightly               every dimension and instruction set, the wheel: an hour"
 	@echo "make docs                  the documentation: build/docs/index.html"
-	@echo "make asan, tsan, cuda      one part of make check"
+	@echo "make asan, tsan, clang, cuda   one part of make check"
 	@echo "make lint                  layout (clang-format) and habits (clang-tidy) of the code"
 	@echo "make bench SUITE=must      kith beside its peers: quick (minutes), must (an hour), full (hours)"
 	@echo "make install PREFIX=/path  program, library, headers, CMake package (default /usr/local)"
@@ -34,7 +34,7 @@ ifneq ($(DEPENDENCIES),no)
 	@scripts/install-dependencies.sh $(DEPENDENCIES_FOR)
 endif
 
-test check nightly asan tsan cuda lint: DEPENDENCIES_FOR = --for-checks
+test check nightly asan tsan clang cuda lint: DEPENDENCIES_FOR = --for-checks
 check docs: PYTHON_ENVIRONMENT_FOR = docs
 bench: DEPENDENCIES_FOR = --for-benchmarks
 
@@ -63,7 +63,7 @@ check: dependencies python-environment
 	$(CONFIGURE_DEV)
 	$(BUILD) dev
 	$(TEST) dev --label-regex package
-	$(MAKE) DEPENDENCIES=no docs asan tsan cuda
+	$(MAKE) DEPENDENCIES=no docs asan tsan clang cuda
 	@echo "all checks passed"
 
 nightly: dependencies python-environment
@@ -92,22 +92,29 @@ documentation:
 	    -W --keep-going --quiet --fresh-env --jobs 2 -b html -d build/docs-work docs build/docs
 	@echo "build/docs/index.html"
 
-# The sanitizers' builds are other builds in other ways, too. That of the address and undefined-behavior sanitizers is
-# clang's, where clang and its runtime are found; its warnings are errors. It has every dimension. GCC's warnings are not
-# errors there: what sanitizers add to the code makes it warn of what is not there.
-CLANG = $(shell for each in clang++ clang++-14; do echo 'int main() { return 0; }' | \
-    $$each -x c++ -fsanitize=address,undefined -o /dev/null - 2>/dev/null && echo $$each && break; done)
+# Warnings are not errors under the sanitizers: what they add to the code makes GCC warn of what is not there.
 asan: dependencies
-	@test -n "$(CLANG)" || echo "make asan: clang++ or its sanitizers are missing; GCC TAKES ITS PLACE" >&2
-	cmake --preset asan $(if $(CLANG),-DCMAKE_CXX_COMPILER=$(CLANG) -DKITH_WERROR=ON)
+	cmake --preset asan
 	$(BUILD) asan
 	$(TEST) asan --label-exclude package
+
+empty :=
+space := $(empty) $(empty)
+
+# The core, the program and the tests of what depends on the dimension, in every dimension, where clang is found.
+CLANG = $(shell command -v clang++ || command -v clang++-14)
+CLANG_MODULES := points order tree knn fof
+clang: dependencies
+	@if [ -n "$(CLANG)" ]; then $(MAKE) DEPENDENCIES=no clang-build; \
+	    else echo "make clang: clang++ is missing; ITS BUILD IS LEFT OUT" >&2; fi
+clang-build:
+	cmake --preset clang -DCMAKE_CXX_COMPILER=$(CLANG)
+	$(BUILD) clang --target kith_cli $(CLANG_MODULES:%=test_%)
+	$(TEST) clang --label-regex '^($(subst $(space),|,$(CLANG_MODULES)))$$'
 
 # The thread sanitizer's is the shared libraries', in three dimensions with every instruction set, and has the modules
 # whose code runs on several threads: threads meet in the same places in all dimensions.
 TSAN_MODULES := order tree knn fof catalogue simd
-empty :=
-space := $(empty) $(empty)
 tsan: dependencies
 	cmake --preset tsan
 	$(BUILD) tsan --target kith_cli $(TSAN_MODULES:%=test_%)
@@ -119,7 +126,6 @@ cuda: dependencies
 	@if command -v nvcc >/dev/null; then $(MAKE) DEPENDENCIES=no cuda-build; \
 	    else echo "make cuda: nvcc is missing; THE CODE FOR GPUS IS NOT COMPILED" >&2; fi
 
-.PHONY: cuda-build
 cuda-build:
 	cmake --preset cuda
 	$(BUILD) cuda --target test_cuda bench_gpu gpu

@@ -26,16 +26,6 @@ if(KITH_WERROR)
         "$<$<COMPILE_LANGUAGE:CUDA>:--Werror=all-warnings;-Xcompiler=-Wall,-Wextra,-Werror>")
 endif()
 
-# Clang has no macro that says so; GCC's name serves.
-if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
-    foreach(sanitizer address thread)
-        if(CMAKE_CXX_FLAGS MATCHES "-fsanitize=[a-z,]*${sanitizer}")
-            string(TOUPPER ${sanitizer} macro)
-            target_compile_definitions(kith_options INTERFACE __SANITIZE_${macro}__)
-        endif()
-    endforeach()
-endif()
-
 function(kith_compile target)
     target_link_libraries(${target} PRIVATE $<BUILD_INTERFACE:kith_options>)
     set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE ON LINKER_LANGUAGE CXX)

@@ -12,7 +12,7 @@ needed="g++ make cmake ninja-build pkg-config libtbb-dev libhwy-dev libhdf5-dev 
     libcli11-dev libfmt-dev libpng-dev libgtest-dev libboost-context-dev libbenchmark-dev libnanoflann-dev
     python3 python3-numpy python3-h5py"
 wanted=""
-[ "${1:-}" = "--for-checks" ] && wanted="clang-format-14 clang-14 libclang-rt-14-dev python3-venv python3-dev"
+[ "${1:-}" = "--for-checks" ] && wanted="clang-format-14 clang-14 python3-venv python3-dev"
 [ "${1:-}" = "--for-benchmarks" ] && wanted="libcgal-dev python3-venv python3-dev"
 
 say() { echo "install-dependencies: $*" >&2; }

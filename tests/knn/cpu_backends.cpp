@@ -12,15 +12,16 @@ KnnBackend backend_of(Engine engine) {
         KnnOptions options = request.options;
         options.engine = engine;
         const Execution execution = cpu(std::vector<int>{0, 1, 2, 7}[static_cast<std::size_t>(draw.integer(4))]);
-        const auto [points, queries, box, k] = std::tie(request.points, request.queries, request.box, request.k);
+        const PointsView* queries = request.queries;
+        const std::int64_t k = request.k;
         const KnnResult found = [&] {
             if (draw.integer(2) == 0) {
-                const Tree tree(points, box, {}, execution);
+                const Tree tree(request.points, request.box, {}, execution);
                 return queries != nullptr ? knn(tree, *queries, k, options, execution)
                                           : knn(tree, k, options, execution);
             }
-            return queries != nullptr ? knn(points, *queries, k, box, options, execution)
-                                      : knn(points, k, box, options, execution);
+            return queries != nullptr ? knn(request.points, *queries, k, request.box, options, execution)
+                                      : knn(request.points, k, request.box, options, execution);
         }();
         EXPECT_EQ(found.rows(), request.rows());
         EXPECT_EQ(found.k(), k);
