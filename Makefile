@@ -134,7 +134,7 @@ cuda: dependencies
 cuda-build:
 	cmake --preset cuda
 	$(BUILD) cuda --target test_cuda bench_gpu gpu
-	$(TEST) cuda --label-regex gpu
+	$(TEST) cuda --label-regex '^gpu$$'
 
 # Every dimension and instruction set, as users build it, and for GPUs where nvcc is found.
 full: dependencies
