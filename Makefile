@@ -20,10 +20,10 @@ help:
 	@echo "make build                 the program: $(KITH)"
 	@echo "make demo                  simulate a small universe and find its halos: kith-demo/"
 	@echo "make test                  all tests, in the build that developers use"
-	@echo "make check                 the same code in other builds: sanitizers, shared libraries, CUDA; and the documentation"
-	@echo "make nightly               every dimension and instruction set, clang, the wheel: an hour or more"
+	@echo "make check                 the same code in other builds: sanitizers, clang, shared libraries, CUDA; and the docs"
+	@echo "make nightly               every dimension and instruction set, the wheel: an hour or more"
 	@echo "make docs                  the documentation: build/docs/index.html"
-	@echo "make asan, tsan, clang, cuda   one part of make check"
+	@echo "make asan, tsan, clang, cuda   one part of make check each"
 	@echo "make lint                  layout (clang-format) and habits (clang-tidy) of the code"
 	@echo "make bench SUITE=must      kith beside its peers: quick (minutes), must (an hour), full (hours)"
 	@echo "make install PREFIX=/path  program, library, headers, CMake package (default /usr/local)"
@@ -63,11 +63,11 @@ check: dependencies python-environment
 	$(CONFIGURE_DEV)
 	$(BUILD) dev
 	$(TEST) dev --label-regex package
-	$(MAKE) DEPENDENCIES=no docs asan tsan cuda
+	$(MAKE) DEPENDENCIES=no docs asan tsan clang cuda
 	@echo "all checks passed"
 
 nightly: dependencies python-environment
-	$(MAKE) DEPENDENCIES=no test check asan-all clang full
+	$(MAKE) DEPENDENCIES=no test check asan-all full
 	scripts/build-wheel.sh
 	@echo "all nightly checks passed"
 
@@ -106,9 +106,9 @@ asan-all: asan
 empty :=
 space := $(empty) $(empty)
 
-# The core, the program and the tests of what depends on the dimension, in every dimension, where clang is found.
+# The core, the program and the tests of what depends on types and instruction sets, where clang is found.
 CLANG = $(shell command -v clang++ || command -v clang++-14)
-CLANG_MODULES := points order tree knn fof
+CLANG_MODULES := headers order tree knn fof
 clang: dependencies
 	@if [ -n "$(CLANG)" ]; then $(MAKE) DEPENDENCIES=no clang-build; \
 	    else echo "make clang: clang++ is missing; ITS BUILD IS LEFT OUT" >&2; fi

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Installs the package as users do, into a fresh environment without anything else, and runs the tests that need no other
 # package there; then those of arrays and of SciPy's calls again with the oldest NumPy that the package takes, where this
-# Python has it. Usage: install.sh PYTHON SOURCE WORK. Two dimensions and no GPU code, so that it does not take long.
+# Python has it. Usage: install.sh PYTHON SOURCE WORK. Two dimensions, one instruction set and no GPU code, so that it does not take long.
 set -eu
 python=$1
 source=$2
@@ -9,7 +9,7 @@ work=$3
 rm -rf "$work"
 "$python" -m venv "$work/environment"
 "$work/environment/bin/pip" install --quiet --disable-pip-version-check "$source" pytest \
-    --config-settings=cmake.define.KITH_DIMS="2;3" --config-settings=cmake.define.KITH_SIMD=NO_AVX512 \
+    --config-settings=cmake.define.KITH_DIMS="2;3" --config-settings=cmake.define.KITH_SIMD=NATIVE \
     --config-settings=cmake.define.KITH_CUDA=OFF
 cd "$work" # not the source, whose folders would be imported
 export PYTHONDONTWRITEBYTECODE=1

@@ -125,7 +125,7 @@ std::string ecsv_description(const TableColumn& column, const CatalogSource& sou
     }
     text += message("; ", unit_of(*column.column), ", ", frame_of(*column.column, frame));
     if (const std::optional<Scaling> scaling = frame ? scaling_of(*column.column, *frame) : std::nullopt) {
-        text += message(", physical: times a^", scaling->a_power, " h^", scaling->h_power);
+        text += message("; times a^", scaling->a_power, " h^", scaling->h_power, " for physical units without h");
     }
     return text;
 }

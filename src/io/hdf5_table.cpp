@@ -31,20 +31,10 @@ struct Listed {
     bool can_be_points = false;
 };
 
-std::vector<std::string> names_in(hid_t file, const std::string& group) {
-    std::vector<std::string> names;
-    const Group opened(H5Gopen2(file, group.c_str(), H5P_DEFAULT));
-    if (opened.get() >= 0) {
-        H5Literate(
-            opened.get(), H5_INDEX_NAME, H5_ITER_INC, nullptr,
-            [](hid_t, const char* name, const H5L_info_t*, void* out) -> herr_t {
-                static_cast<std::vector<std::string>*>(out)->emplace_back(name);
-                return 0;
-            },
-            &names);
-    }
+std::vector<std::string> names_in_group(hid_t file, const std::string& name) {
+    const Group group(H5Gopen2(file, name.c_str(), H5P_DEFAULT));
     H5Eclear2(H5E_DEFAULT);
-    return names;
+    return group.get() < 0 ? std::vector<std::string>{} : names_in(group.get());
 }
 
 H5I_type_t kind_of(hid_t file, const std::string& name) {
@@ -61,7 +51,7 @@ std::string shape_of(const Dataset& dataset) {
 // Groups may hold each other: depth and number of objects are bounded.
 void collect(hid_t file, const std::string& group, const std::string& file_name, int depth, int& budget,
              std::vector<Listed>& found) {
-    for (const std::string& name : names_in(file, group)) {
+    for (const std::string& name : names_in_group(file, group)) {
         const std::string path = group == "/" ? "/" + name : group + "/" + name;
         if (--budget < 0) {
             return;

@@ -13,7 +13,8 @@ if(WAY STREQUAL "find_package")
     run(${CMAKE_COMMAND} --install "${KITH_BINARY}" --prefix "${WORK}/prefix")
     set(kith_from "-DCMAKE_PREFIX_PATH=${WORK}/prefix")
 else()
-    set(kith_from "-DKITH_SOURCE=${KITH_SOURCE}" -DKITH_DIMS=3 -DKITH_IO=OFF -DCMAKE_BUILD_TYPE=Debug)
+    set(kith_from "-DKITH_SOURCE=${KITH_SOURCE}" -DKITH_DIMS=3 -DKITH_SIMD=NATIVE -DKITH_CUDA=OFF -DKITH_IO=OFF
+        -DCMAKE_BUILD_TYPE=Debug)
 endif()
 run(${CMAKE_COMMAND} -S "${OUTSIDE}" -B "${WORK}/build" -G "${GENERATOR}" ${kith_from} -DWITH_IO=${WITH_IO}
     "-DCMAKE_CXX_COMPILER=${COMPILER}" "-DCMAKE_CXX_FLAGS=${FLAGS}" "-DBUILD_SHARED_LIBS=${BUILD_SHARED_LIBS}")
