@@ -1,6 +1,6 @@
 """Whether two contestants gave the same answer, as far as rounding lets one tell.
 
-Each check returns None if all is well, else a sentence. Neighbours: all distances agree; indices may differ where
+Each check returns None if all is well, else a sentence. Neighbors: all distances agree; indices may differ where
 distances tie, so for a sample of rows the distances are computed anew from the indices. Groups: the same partition, or
 one that lies between those of a slightly shorter and a slightly longer linking length.
 """
@@ -61,7 +61,7 @@ class Neighbors:
         wrong = _differ(wanted, distances, _relative(self.dtype), self.absolute, squared_slack)
         if wrong.any():
             row, column = numpy.argwhere(wrong)[0]
-            return (f"row {rows[row]}, neighbour {column}: the distance to point {indices[row, column]} is "
+            return (f"row {rows[row]}, neighbor {column}: the distance to point {indices[row, column]} is "
                     f"{wanted[row, column]:.9g}, not {distances[row, column]:.9g}")
         return None
 
@@ -73,7 +73,7 @@ class Neighbors:
             wrong = _differ(nearest, distances[row], _relative(self.dtype), self.absolute, 0)
             if wrong.any():
                 column = numpy.argmax(wrong)
-                return f"row {row}, neighbour {column}: {distances[row, column]:.9g}, but all pairs give {nearest[column]:.9g}"
+                return f"row {row}, neighbor {column}: {distances[row, column]:.9g}, but all pairs give {nearest[column]:.9g}"
         return None
 
     def against(self, prefix, other, squared_slack=0.0):
@@ -84,7 +84,7 @@ class Neighbors:
             wrong = _differ(mine, yours, _relative(self.dtype), self.absolute, squared_slack)
             if wrong.any():
                 row, column = numpy.argwhere(wrong)[0]
-                return (f"row {begin + row}, neighbour {column}: {yours[row, column]:.9g}, kith says "
+                return (f"row {begin + row}, neighbor {column}: {yours[row, column]:.9g}, kith says "
                         f"{mine[row, column]:.9g} ({wrong.sum():,} such)")
         return None
 

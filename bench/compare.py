@@ -58,7 +58,7 @@ def arguments_of(words):
                              "for real points; or a .npy file (default: uniform)")
     choice.add_argument("-n", type=listed(whole), help="number of points (1e6)")
     choice.add_argument("-d", type=listed(whole), help="dimensions (3)")
-    choice.add_argument("-k", type=listed(whole), help="neighbours of each (16)")
+    choice.add_argument("-k", type=listed(whole), help="neighbors of each (16)")
     choice.add_argument("-b", type=listed(float), help="groups instead: linking lengths over the mean separation")
     choice.add_argument("--queries", type=listed(whole), help="that many separate queries instead of a self-search")
     choice.add_argument("--keep-tree", action="store_true", help="time only the queries, not the tree")
@@ -110,7 +110,7 @@ def combinations(parser, arguments, described):
     if "b" in described:
         for option in ("k", "queries"):
             if option in described:
-                parser.error(f"-b asks for groups, -{'-' * (len(option) > 1)}{option} for neighbours; choose one")
+                parser.error(f"-b asks for groups, -{'-' * (len(option) > 1)}{option} for neighbors; choose one")
         if arguments.keep_tree:
             parser.error("--keep-tree is for separate queries, not for groups")
         described["k"] = [0]
@@ -173,7 +173,7 @@ def table(record):
         stages = record["results"]["kith"]["stages"]
         lines.append("  kith's stages: " + ", ".join(f"{name} {seconds(value)}" for name, value in stages.items()))
     for name, reason in record["left_out"].items():
-        if reason in ("finds no groups", "finds no neighbours"):
+        if reason in ("finds no groups", "finds no neighbors"):
             continue  # a matter of course
         lines.append(f"  without {name}: {reason}")
     for name, flaw in record["wrong"].items():

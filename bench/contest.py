@@ -224,7 +224,7 @@ def measure(workload, peers, options, say):
             for contestant in running.values():
                 contestant.stop()
     for result in record["results"].values():
-        _summarise(result, record)
+        _summarize(result, record)
     return record
 
 
@@ -282,7 +282,7 @@ def _rounds(running, record, options):
                 running.pop(name).stop()
 
 
-def _summarise(result, record):
+def _summarize(result, record):
     runs = result["runs"] or [result["first"]]
     seconds = [run["seconds"] for run in runs]
     result["median"], result["min"], result["max"] = statistics.median(seconds), min(seconds), max(seconds)

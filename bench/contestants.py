@@ -51,7 +51,7 @@ def curve_order(points):
 class Contestant:
     package = None
     settings = ""
-    groups = False  # or neighbours
+    groups = False  # or neighbors
     periodic = False
     most_points = None  # beyond them it would take minutes, or all memory
     dimensions = range(2, 9)
@@ -61,7 +61,7 @@ class Contestant:
         self.kind = self.load()
         count, dimension = workload.points.shape
         if self.groups != (workload.k == 0):
-            raise Unsupported("finds no neighbours" if self.groups else "finds no groups")
+            raise Unsupported("finds no neighbors" if self.groups else "finds no groups")
         if workload.period and not self.periodic:
             raise Unsupported("knows no periodic space")
         if dimension not in self.dimensions:

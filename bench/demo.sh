@@ -25,7 +25,7 @@ echo "== Its halos: kith fof, linking length 0.2 mean separations, at least 20 p
     --map "$folder/map.png"
 
 echo
-echo "== The 16 nearest neighbours of every particle: kith knn"
+echo "== The 16 nearest neighbors of every particle: kith knn"
 "$kith" knn "$snapshot" -k 16 -o "$folder/neighbors.npz"
 
 "$python" - "$folder" <<'END'
@@ -53,7 +53,7 @@ cat <<END
 The results are in $folder/:
   cosmic_box.hdf5  the snapshot: positions (Mpc/h), velocities, ids, as Gadget-4 writes them
   map.png          the projected density, with the largest halos circled
-  halos.hdf5       the catalogue: Group/GroupLen, GroupMass (1e10 Msun/h), GroupPos, GroupVel, and each halo's members
+  halos.hdf5       the catalog: Group/GroupLen, GroupMass (1e10 Msun/h), GroupPos, GroupVel, and each halo's members
   labels.npy       the halo of every particle: 0 is the largest, -1 is none
   neighbors.npz    indices and distances of the 16 nearest particles of each, nearest first
 END

@@ -21,7 +21,7 @@ import matplotlib.ticker as ticker
 
 NAMES = {"kith": "kith", "nanoflann": "nanoflann", "cgal": "CGAL", "scipy": "SciPy cKDTree", "pykdtree": "pykdtree",
          "faiss": "FAISS flat", "hfof": "hfof", "scipy_pairs": "SciPy, all pairs", "dbscan": "scikit-learn DBSCAN"}
-COLOURS = dict(zip(NAMES, ("black", "tab:blue", "tab:orange", "tab:green", "tab:red", "tab:purple", "tab:brown",
+COLORS = dict(zip(NAMES, ("black", "tab:blue", "tab:orange", "tab:green", "tab:red", "tab:purple", "tab:brown",
                            "tab:olive", "tab:pink")))
 BASE = {"points": "uniform", "n": 1_000_000, "d": 3, "dtype": "float32", "k": 16, "queries": 0, "keep_tree": False, "b": 0.0,
         "period": 0.0, "device": "cpu", "variant": ""}
@@ -59,7 +59,7 @@ def lines(records, base, varied, label, title, logarithmic):
             middle = [result["median"] for _, result in mine]
             spread = [[max(0, result["median"] - result["min"]) for _, result in mine],
                       [max(0, result["max"] - result["median"]) for _, result in mine]]
-            axes.errorbar([x for x, _ in mine], middle, yerr=spread, label=shown, color=COLOURS[name], marker="o",
+            axes.errorbar([x for x, _ in mine], middle, yerr=spread, label=shown, color=COLORS[name], marker="o",
                           markersize=4, capsize=2, linewidth=2.5 if name == "kith" else 1.2)
     axes.set_yscale("log")
     axes.yaxis.set_major_locator(ticker.LogLocator(subs=(1, 2, 5)))  # a narrow range would have one label
@@ -99,12 +99,12 @@ def stages(records, device=None):
 
 def figures(records):
     yield "bench_count", lines(records, BASE, "n", "points", "k = 16, uniform, 3-D float32", True)
-    yield "bench_k", lines(records, BASE, "k", "neighbours k", "a million uniform points, 3-D float32", True)
+    yield "bench_k", lines(records, BASE, "k", "neighbors k", "a million uniform points, 3-D float32", True)
     yield "bench_dimension", lines(records, BASE, "d", "dimensions", "a million uniform points, k = 16", False)
     yield "bench_groups", lines(records, GROUPS, "n", "points", "groups, b = 0.2, clustered, 3-D float32", True)
     yield "bench_stages", stages(records)
     yield "bench_gpu_count", lines(records, {**BASE, **GPU}, "n", "points", "k = 16, uniform, 3-D float32", True)
-    yield "bench_gpu_k", lines(records, {**BASE, **GPU, "n": 10_000_000}, "k", "neighbours k",
+    yield "bench_gpu_k", lines(records, {**BASE, **GPU, "n": 10_000_000}, "k", "neighbors k",
                                "ten million uniform points, 3-D float32", True)
     yield "bench_gpu_stages", stages(records, GPU)
 

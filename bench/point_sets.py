@@ -47,7 +47,7 @@ def _tipsy_dark(path):
     header = numpy.fromfile(path, dtype=">i4", count=7, offset=8)
     gas, dark = int(header[2]), int(header[3])
     rows = numpy.fromfile(path, dtype=">f4", count=9 * dark, offset=32 + 48 * gas)
-    return (rows.reshape(-1, 9)[:, 1:4] + 0.5) % 1.0, 1.0  # the box is centred on 0
+    return (rows.reshape(-1, 9)[:, 1:4] + 0.5) % 1.0, 1.0  # the box is centerd on 0
 
 
 def _igea(path):

@@ -31,7 +31,7 @@ class Workload:
         box = ", periodic" if self.periodic else ""
         if self.k == 0:
             return f"groups of {n}, {where}, b = {self.b:g}{box}, {threads}"
-        what = f"{self.queries:,} queries of" if self.queries else "neighbours of"
+        what = f"{self.queries:,} queries of" if self.queries else "neighbors of"
         kept = ", tree kept" if self.keep_tree else ""
         return f"{what} {n}, {where}, k = {self.k}{box}{kept}, {threads}"
 

@@ -1,4 +1,4 @@
-// Neighbours and groups of points that are already on a GPU: nothing but the account of it comes to the host.
+// Neighbors and groups of points that are already on a GPU: nothing but the account of it comes to the host.
 #include <kith/kith.hpp>
 
 #include <cuda_runtime.h>

@@ -11,7 +11,7 @@
 //     quit
 //
 // The clock starts with the points in memory and stops when the answer stands; what the run took from the heap is given
-// back before the next one, outside the clock. Memory for the neighbours is touched beforehand. With keep_tree=1 the
+// back before the next one, outside the clock. Memory for the neighbors is touched beforehand. With keep_tree=1 the
 // tree is built once and only the queries are timed. peak_bytes is what the process holds at most during a run beyond
 // what it held once the points were read, the answer included. bench/contestants.py speaks the same protocol.
 #pragma once
@@ -36,7 +36,7 @@ namespace bench {
 struct Workload {
     PointsFile points;
     std::optional<PointsFile> queries; ///< none: every point is a query
-    std::int64_t k = 0;                ///< 0: groups are wanted, not neighbours
+    std::int64_t k = 0;                ///< 0: groups are wanted, not neighbors
     double linking_length = 0;
     double period = 0; ///< 0: open space
     int threads = 1;
@@ -94,7 +94,7 @@ struct LargePages {
 template <class T>
 using LargeVector = std::vector<T, LargePages<T>>;
 
-/// Neighbours in input order, in memory that has been touched.
+/// Neighbors in input order, in memory that has been touched.
 template <class T>
 struct Rows {
     explicit Rows(const Workload& workload)

@@ -1,4 +1,4 @@
-// kith, through its public interface: a tree, then neighbours into the caller's memory, or groups.
+// kith, through its public interface: a tree, then neighbors into the caller's memory, or groups.
 #include "contestant.hpp"
 
 #include <kith/kith.hpp>
@@ -15,7 +15,7 @@ kith::PointsView view(const PointsFile& points) {
                                             : kith::PointsView(points.rows<double>(), points.count, points.dimension);
 }
 
-/// The tree is the same for neighbours and groups; so is the account of the stages.
+/// The tree is the same for neighbors and groups; so is the account of the stages.
 class Kith : public Contestant {
 public:
     explicit Kith(const Workload& workload) : workload_(workload), where_(kith::cpu(workload.threads)) {}

@@ -81,8 +81,8 @@ Flaw compare_with_cpu(const DeviceArray<std::int32_t>& labels, double length, co
 } // namespace
 
 template <class T>
-RowSample<T>::RowSample(std::int64_t queries, std::int64_t neighbours)
-    : k(neighbours), stride(std::max<std::int64_t>(1, queries / sampled_rows)), rows((queries + stride - 1) / stride),
+RowSample<T>::RowSample(std::int64_t queries, std::int64_t neighbors)
+    : k(neighbors), stride(std::max<std::int64_t>(1, queries / sampled_rows)), rows((queries + stride - 1) / stride),
       indices(rows * k), distances(rows * k) {
     check(cudaMemset(indices.data(), 0x7f, indices.bytes()), "filling a sample");
     check(cudaMemset(distances.data(), 0xff, distances.bytes()), "filling a sample");
@@ -102,7 +102,7 @@ Flaw check_rows(const RowSample<T>& sample, const PlacedPoints<T>& points, const
         }
     }
     const std::vector<T> places = gathered(queries, numbers);
-    const std::vector<T> neighbours = gathered(points, indices);
+    const std::vector<T> neighbors = gathered(points, indices);
     const int dimension = points.dimension;
     std::vector<Rank<T>> last;
     for (std::int64_t row = 0; row < sample.rows; ++row) {
@@ -110,14 +110,14 @@ Flaw check_rows(const RowSample<T>& sample, const PlacedPoints<T>& points, const
         for (std::int64_t column = 0; column < sample.k; ++column) {
             const std::int64_t entry = row * sample.k + column;
             const auto i = static_cast<std::size_t>(entry);
-            const T d2 = squared_distance(neighbours.data() + entry * dimension, places.data() + row * dimension,
+            const T d2 = squared_distance(neighbors.data() + entry * dimension, places.data() + row * dimension,
                                           dimension, points.period);
             if (!(std::sqrt(d2) == distances[i])) {
-                return sentence("row ", numbers[static_cast<std::size_t>(row)], ", neighbour ", column, ": point ",
+                return sentence("row ", numbers[static_cast<std::size_t>(row)], ", neighbor ", column, ": point ",
                                 indices[i], " is at ", std::sqrt(d2), ", not at ", distances[i]);
             }
             if (d2 < before.squared_distance || (d2 == before.squared_distance && indices[i] <= before.index)) {
-                return sentence("row ", numbers[static_cast<std::size_t>(row)], ", neighbour ", column,
+                return sentence("row ", numbers[static_cast<std::size_t>(row)], ", neighbor ", column,
                                 " is out of order");
             }
             before = {d2, indices[i]};
@@ -128,7 +128,7 @@ Flaw check_rows(const RowSample<T>& sample, const PlacedPoints<T>& points, const
     for (std::size_t row = 0; row < nearer.size(); ++row) {
         if (nearer[row] != sample.k - 1) {
             return sentence("row ", numbers[row], ": ", nearer[row], " points come before the last of ", sample.k,
-                            " neighbours");
+                            " neighbors");
         }
     }
     return {};

@@ -1,6 +1,6 @@
 // Random numbers by counting: the number of (seed, index, channel) is always the same, whoever asks and in what order.
 //
-// A counter goes through the finaliser of SplitMix64 (Steele, Lea & Flood, OOPSLA 2014, section 5), once for every word
+// A counter goes through the finalizer of SplitMix64 (Steele, Lea & Flood, OOPSLA 2014, section 5), once for every word
 // of it. A permutation of 0 to n - 1 is a Feistel network of four rounds over the next power of four, walked until it
 // falls below n (Black & Rogaway, CT-RSA 2002): at most four steps on average.
 #pragma once

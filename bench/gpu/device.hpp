@@ -21,7 +21,7 @@ namespace bench {
 /// Throws, naming what failed and what the runtime says of it.
 void check(cudaError_t error, const char* what);
 
-/// Uninitialised memory of the device.
+/// Uninitialized memory of the device.
 template <class T>
 class DeviceArray {
 public:

@@ -2,7 +2,7 @@
 // that must be issued, counted by hand for each stage, over the measured ceilings.
 //
 // A floor is a yardstick, not a proof: bytes count each array once a pass, a scattered access as the 32 bytes that the
-// memory moves for it, and instructions only those of distances. What selecting neighbours costs is not in it.
+// memory moves for it, and instructions only those of distances. What selecting neighbors costs is not in it.
 #pragma once
 
 #include "ceilings.hpp"
@@ -51,7 +51,7 @@ using Work = std::vector<StageWork>;
 }
 
 /// How many points a query is compared with at least, where points are uniform: those of the leaf (27 points, a cube) and
-/// of all that is within the distance r of the k-th neighbour of it. In units of the mean separation a cube of side s
+/// of all that is within the distance r of the k-th neighbor of it. In units of the mean separation a cube of side s
 /// grown by r has the volume sum over j of (d choose j) s^(d-j) V_j r^j (Steiner), V_j that of the j-dimensional ball.
 [[nodiscard]] inline double points_compared(std::int64_t k, int dimension) {
     const auto ball = [](int j) { return std::pow(std::numbers::pi, 0.5 * j) / std::tgamma(0.5 * j + 1); };
@@ -88,8 +88,8 @@ using Work = std::vector<StageWork>;
 
 /// Members sorted by label (32 bits: four passes of 16 bytes and one that counts), positions and velocities of each
 /// gathered, a sector each, twice: means, then spreads.
-[[nodiscard]] inline StageWork catalogue_work(std::int64_t points) {
-    return {"catalogue", static_cast<double>(points) * (4 + 4 * 16 + 2 * 2 * 32), 0};
+[[nodiscard]] inline StageWork catalog_work(std::int64_t points) {
+    return {"catalog", static_cast<double>(points) * (4 + 4 * 16 + 2 * 2 * 32), 0};
 }
 
 } // namespace bench

@@ -2,7 +2,7 @@
 
 #include "points_of.hpp"
 
-#include <kith/catalogue.hpp>
+#include <kith/catalog.hpp>
 #include <kith/fof.hpp>
 
 #include <algorithm>
@@ -21,7 +21,7 @@ public:
     Groups(Bench& bench, const GroupCase& wanted)
         : bench_(bench), wanted_(wanted), points_(points_of<float>(wanted.points, wanted.file, bench.stream)),
           labels_(points_.size() / 3) {
-        if (wanted.catalogue) {
+        if (wanted.catalog) {
             velocities_ = generate<float>({Kind::uniform, count(), 3, wanted.points.seed + 7}, bench.stream);
         }
     }
@@ -40,8 +40,8 @@ public:
         Measurement measured = measure(bench_, task);
         const PlacedPoints<float> placed{points_.data(), count(), 3, static_cast<float>(wanted_.period)};
         Flaw flaw = check_groups(labels_, summary_.sizes, summary_.groups, summary_.linking_length, placed);
-        if (!flaw && wanted_.catalogue) {
-            flaw = check_catalogue(placed);
+        if (!flaw && wanted_.catalog) {
+            flaw = check_catalog(placed);
         }
         if (flaw) {
             measured.flaw = flaw;
@@ -51,7 +51,7 @@ public:
 
     [[nodiscard]] std::int64_t count() const { return labels_.size(); }
     [[nodiscard]] const kith::FofSummary& summary() const { return summary_; }
-    [[nodiscard]] const kith::Catalogue& catalogue() const { return catalogue_; }
+    [[nodiscard]] const kith::Catalog& catalog() const { return catalog_; }
 
 private:
     [[nodiscard]] kith::PointsView view(const DeviceArray<float>& rows) const {
@@ -63,27 +63,27 @@ private:
         summary_ =
             kith::fof_into(labels_.span(), view(points_), kith::LinkingLength::relative(wanted_.b), box, {}, where);
         kith::StageReports stages = summary_.stages;
-        if (wanted_.catalogue) {
+        if (wanted_.catalog) {
             kith::Particles particles;
             particles.positions = view(points_);
             particles.velocities = view(velocities_);
-            catalogue_ = kith::catalogue(labels_.span(), summary_, particles, box, {}, where);
-            stages.insert(stages.end(), catalogue_.stages.begin(), catalogue_.stages.end());
+            catalog_ = kith::catalog(labels_.span(), summary_, particles, box, {}, where);
+            stages.insert(stages.end(), catalog_.stages.begin(), catalog_.stages.end());
         }
         return stages;
     }
 
-    /// Counts of all halos; members, centre and mean velocity of a few, computed anew in float64.
-    [[nodiscard]] Flaw check_catalogue(const PlacedPoints<float>& placed) const {
+    /// Counts of all halos; members, center and mean velocity of a few, computed anew in float64.
+    [[nodiscard]] Flaw check_catalog(const PlacedPoints<float>& placed) const {
         const std::vector<std::int32_t>& sizes = summary_.sizes;
         const auto halos =
             std::partition_point(sizes.begin(), sizes.end(), [](std::int32_t size) { return size >= 20; }) -
             sizes.begin();
-        if (catalogue_.groups != halos) {
-            return std::to_string(catalogue_.groups) + " groups in the catalogue, not " + std::to_string(halos);
+        if (catalog_.groups != halos) {
+            return std::to_string(catalog_.groups) + " groups in the catalog, not " + std::to_string(halos);
         }
-        if (!std::equal(catalogue_.count.begin(), catalogue_.count.end(), sizes.begin())) {
-            return "the catalogue's counts are not the groups' sizes";
+        if (!std::equal(catalog_.count.begin(), catalog_.count.end(), sizes.begin())) {
+            return "the catalog's counts are not the groups' sizes";
         }
         const std::int64_t stride = std::max<std::int64_t>(1, halos / walked_halos);
         for (std::int64_t halo = 0; halo < halos; halo += stride) {
@@ -100,7 +100,7 @@ private:
     [[nodiscard]] Flaw check_halo(const PlacedPoints<float>& placed, std::size_t g) const {
         const std::string halo = "group " + std::to_string(g) + ": ";
         const std::vector<std::int32_t> rows = rows_with(labels_, static_cast<std::int32_t>(g), summary_.sizes[g]);
-        if (!std::equal(rows.begin(), rows.end(), catalogue_.members.begin() + catalogue_.offset[g])) {
+        if (!std::equal(rows.begin(), rows.end(), catalog_.members.begin() + catalog_.offset[g])) {
             return halo + "the members are others";
         }
         const auto members = static_cast<double>(rows.size());
@@ -118,11 +118,11 @@ private:
                 velocity += static_cast<double>(velocities[3 * row + axis]);
             }
             const double scale = wanted_.period > 0 ? wanted_.period : 1;
-            const double apart = static_cast<double>(places[axis]) + offset / members - catalogue_.centre[3 * g + axis];
+            const double apart = static_cast<double>(places[axis]) + offset / members - catalog_.center[3 * g + axis];
             if (!(std::abs(apart - scale * std::round(apart / scale)) < 1e-6 * scale)) {
-                return halo + "the centre is off by " + std::to_string(apart);
+                return halo + "the center is off by " + std::to_string(apart);
             }
-            if (!(std::abs(velocity / members - catalogue_.velocity[3 * g + axis]) < 1e-6)) {
+            if (!(std::abs(velocity / members - catalog_.velocity[3 * g + axis]) < 1e-6)) {
                 return halo + "the mean velocity is off";
             }
         }
@@ -135,7 +135,7 @@ private:
     DeviceArray<float> velocities_;
     DeviceArray<std::int32_t> labels_;
     kith::FofSummary summary_;
-    kith::Catalogue catalogue_;
+    kith::Catalog catalog_;
 };
 
 } // namespace
@@ -149,18 +149,16 @@ Outcome run_groups(Bench& bench, const std::string& name, const GroupCase& wante
     what.b = wanted.b;
     what.linking_length = task.summary().linking_length;
     what.period = wanted.period;
-    what.variant = wanted.catalogue                     ? "with the catalogue"
-                   : wanted.budget_bytes_per_point != 0 ? "within a budget"
-                                                        : "";
+    what.variant = wanted.catalog ? "with the catalog" : wanted.budget_bytes_per_point != 0 ? "within a budget" : "";
     Work work = group_work(task.count(), 3);
     JsonObject more;
     more.add("groups", task.summary().groups)
         .add("groups_of_two_and_more", std::ssize(task.summary().sizes))
         .add("largest", task.summary().sizes.empty() ? std::int64_t{1} : std::int64_t{task.summary().sizes.front()})
         .add("budget_bytes_per_point", wanted.budget_bytes_per_point);
-    if (wanted.catalogue) {
-        work.push_back(catalogue_work(task.count()));
-        more.add("groups_in_catalogue", task.catalogue().groups);
+    if (wanted.catalog) {
+        work.push_back(catalog_work(task.count()));
+        more.add("groups_in_catalog", task.catalog().groups);
     }
     more.add("verified", "sizes of all groups, friends of sampled points, sampled groups hang together; to a million "
                          "points, labels of the CPU");

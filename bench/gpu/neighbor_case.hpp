@@ -1,4 +1,4 @@
-// A row about neighbours: points on the device or the host, all of them or others asked, rows in input order or handed
+// A row about neighbors: points on the device or the host, all of them or others asked, rows in input order or handed
 // out in z-order.
 #pragma once
 

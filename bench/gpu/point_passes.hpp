@@ -21,7 +21,7 @@ struct PlacedPoints {
 template <class T>
 [[nodiscard]] std::vector<T> gathered(const PlacedPoints<T>& points, const std::vector<std::int32_t>& which);
 
-/// A neighbour as the order of neighbours sees it.
+/// A neighbor as the order of neighbors sees it.
 template <class T>
 struct Rank {
     T squared_distance;

@@ -83,9 +83,9 @@ BENCH_HOST_DEVICE inline void place_member(const PointSet& set, const HaloArrays
     const double* profile = halos.profile_of_root + below;
     const double distance = halos.radius[halo] * (profile[0] + (step - below) * (profile[1] - profile[0]));
     for (int axis = 0; axis < 3; ++axis) {
-        const double centre =
+        const double center =
             random_share<double>(set.seed + 1, static_cast<std::uint64_t>(halo), static_cast<std::uint64_t>(axis));
-        place[axis] = wrapped<T>(centre + distance * direction[axis]);
+        place[axis] = wrapped<T>(center + distance * direction[axis]);
     }
 }
 

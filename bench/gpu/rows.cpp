@@ -54,7 +54,7 @@ std::vector<Row> main_rows() {
         neighbors("uniform_1e8_k16_visit",
                   {.points = {Kind::uniform, 100 * million}, .visit = true, .goal = {0.130, 0}}, true),
         groups("groups_512", {.points = cube_512, .goal = {0.220, 0}}, true),
-        groups("groups_512_catalogue", {.points = cube_512, .catalogue = true, .goal = {0.300, 0}}, true),
+        groups("groups_512_catalog", {.points = cube_512, .catalog = true, .goal = {0.300, 0}}, true),
     };
 }
 
@@ -70,7 +70,7 @@ std::vector<Row> tight_rows() {
                                                .on_host = true,
                                                .budget_bytes_per_point = 4}),
         groups("groups_100_compared_with_cpu", {.points = {Kind::clustered, million}}),
-        groups("groups_100_catalogue", {.points = {Kind::clustered, million}, .catalogue = true}),
+        groups("groups_100_catalog", {.points = {Kind::clustered, million}, .catalog = true}),
         groups("groups_budget_40_bytes_a_point",
                {.points = {Kind::clustered, 10 * million}, .budget_bytes_per_point = 40}),
     };

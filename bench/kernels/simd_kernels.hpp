@@ -20,7 +20,7 @@ struct Block {
 std::int64_t count_near_boxes(const Block& lower, const Block& upper, const float* box_lower, const float* box_upper,
                               float limit);
 
-/// What one query leaves behind on its way to its neighbours.
+/// What one query leaves behind on its way to its neighbors.
 struct QueryMemory {
     explicit QueryMemory(std::int64_t size)
         : distances(static_cast<std::size_t>(size) + 64), positions(static_cast<std::size_t>(size) + 64) {}

@@ -18,9 +18,9 @@ def draw():
         plane = planes[number]
         place = 0.5 * (plane.first[:-1] + plane.first[1:]) / len(tree)
         axes.scatter(*points.T, s=1.0 if number else 0.5, color=style.INK, alpha=0.35 if number else 0.25, linewidths=0)
-        colours = style.ALONG(place)
-        faces = numpy.c_[colours[:, :3], [0.22] * len(plane)]
-        style.boxes(axes, plane.lower, plane.upper, room=0.0012, facecolors=faces, edgecolors=colours,
+        colors = style.ALONG(place)
+        faces = numpy.c_[colors[:, :3], [0.22] * len(plane)]
+        style.boxes(axes, plane.lower, plane.upper, room=0.0012, facecolors=faces, edgecolors=colors,
                     linewidths=(0.45, 0.8, 1.2)[min(number, 2)])
         most = LEAF * 8**number
         style.square(axes, f"plane {number}{' (leaves)' if number == 0 else ''}: {len(plane):,} nodes\n"

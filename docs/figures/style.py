@@ -41,9 +41,9 @@ def clumps(count, seed, clusters=9):
     share = random.dirichlet(numpy.full(clusters, 1.5))
     sizes = random.multinomial(count - len(anywhere), share)
     parts = [anywhere]
-    for size, centre in zip(sizes, 0.08 + 0.84 * random.random((clusters, 2))):
+    for size, center in zip(sizes, 0.08 + 0.84 * random.random((clusters, 2))):
         spread = 0.012 + 0.05 * random.random()
-        parts.append(centre + spread * random.standard_t(4, (size, 2)))
+        parts.append(center + spread * random.standard_t(4, (size, 2)))
     points = numpy.concatenate(parts)
     outside = ((points < 0) | (points >= 1)).any(axis=1)
     points[outside] = random.random((numpy.count_nonzero(outside), 2))

@@ -9,7 +9,7 @@ import style
 
 
 def curve(axes, points, width, size):
-    """The points joined in the tree's order, coloured along it."""
+    """The points joined in the tree's order, colored along it."""
     order = numpy.asarray(kith.Tree(points).order)
     path = points[order]
     place = numpy.linspace(0, 1, len(path))

@@ -1,4 +1,4 @@
-// Neighbours and groups on a GPU without a wait: for graphs, for pipelines, for frameworks that own the memory.
+// Neighbors and groups on a GPU without a wait: for graphs, for pipelines, for frameworks that own the memory.
 //
 // These calls put work on the stream of the execution and return. They take no memory but the scratch that they are given,
 // copy nothing to or from the host, record no event, and never wait; the sizes of their grids follow from the arguments

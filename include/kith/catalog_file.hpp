@@ -76,7 +76,7 @@ enum class TableFormat : std::uint8_t {
 /// The groups as a table, one row a group: its number, then the columns that are marked in_table. Vectors take a column
 /// for each axis (GroupPos_x), masses and counts by type one for each type that has members (GroupMassType_1). Numbers
 /// are as short as they can be and still read back to the same bits.
-void write_catalog_table(const std::filesystem::path& path, TableFormat format, const Catalogue& catalogue,
+void write_catalog_table(const std::filesystem::path& path, TableFormat format, const Catalog& catalog,
                          const Snapshot& snapshot, const Provenance& provenance);
 
 } // namespace kith::io

@@ -1,11 +1,11 @@
 // Halo catalogs in HDF5 files, read back: those that kith writes, and those of Gadget-4 and AREPO (fof_subhalo_tab).
 //
-// kith's own catalogs are read in full. Of the others, the columns are read that a Catalogue has; `columns` lists all.
+// kith's own catalogs are read in full. Of the others, the columns are read that a Catalog has; `columns` lists all.
 // Sizes that a file claims are checked before memory is taken. A catalog in several files is given by any of them or by
 // its stem, as a snapshot is.
 #pragma once
 
-#include <kith/catalogue.hpp>
+#include <kith/catalog.hpp>
 #include <kith/points.hpp>
 
 #include <cstdint>
@@ -21,7 +21,7 @@ namespace kith::io {
 /// One dataset of /Group. What the file does not say is empty.
 struct CatalogFileColumn {
     std::string name;         ///< as in the file: "GroupMass"
-    std::string_view field;   ///< the member of Catalogue that holds it: "mass"; empty if it was not read
+    std::string_view field;   ///< the member of Catalog that holds it: "mass"; empty if it was not read
     std::int64_t columns = 1; ///< numbers in a row
     std::string description;
     std::string unit;
@@ -36,8 +36,8 @@ struct CatalogFile {
 
     /// Columns that the file does not have are empty. `members` always is: group g owns the entries offset[g] to
     /// offset[g] + count[g] - 1 of file_rows and ids. `velocity` is the mean velocity in the units of the snapshot where
-    /// kith wrote it, and otherwise GroupVel as it is stored. `centre` is GroupCM or, where there is none, GroupPos.
-    Catalogue catalog;
+    /// kith wrote it, and otherwise GroupVel as it is stored. `center` is GroupCM or, where there is none, GroupPos.
+    Catalog catalog;
     std::vector<std::int64_t>
         file_rows;                  ///< rows of the snapshot file, types ascending; only kith's own catalogs have them
     std::vector<std::uint64_t> ids; ///< of the same particles

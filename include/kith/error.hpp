@@ -16,7 +16,7 @@ enum class ErrorKind {
     out_of_memory,    ///< the result or the work does not fit; the text gives the bytes needed
     file,             ///< a file is missing, too short, or not what it claims to be
     unsupported,      ///< a valid request that this build or this version does not cover
-    cancelled,        ///< the progress callback asked to stop
+    canceled,         ///< the progress callback asked to stop
     device,           ///< there is no such GPU, or it failed; the text has what its runtime says
 };
 

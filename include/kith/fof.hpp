@@ -73,7 +73,7 @@ struct FofSummary {
 };
 
 /// Throws Error: invalid_argument (negative or NaN length; relative length with a volume of zero), out_of_memory, device,
-/// cancelled. Points and trees may be a GPU's, if the call runs there.
+/// canceled. Points and trees may be a GPU's, if the call runs there.
 [[nodiscard]] FofResult fof(const Tree& tree, LinkingLength linking_length, const FofOptions& options = {},
                             const Execution& execution = {});
 [[nodiscard]] FofResult fof(const PointsView& points, LinkingLength linking_length, const Box& box = {},

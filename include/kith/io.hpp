@@ -5,8 +5,8 @@
 // Writers write to a temporary name beside the target and rename at the end, so no half-written file is left.
 #pragma once
 
+#include <kith/catalog.hpp>
 #include <kith/catalog_reader.hpp>
-#include <kith/catalogue.hpp>
 #include <kith/knn.hpp>
 #include <kith/points.hpp>
 #include <kith/progress.hpp>
@@ -150,7 +150,7 @@ void write_npy(const std::filesystem::path& path, std::span<const std::int64_t> 
 void write_npy(const std::filesystem::path& path, std::span<const float> values, std::int64_t columns = 0);
 void write_npy(const std::filesystem::path& path, std::span<const double> values, std::int64_t columns = 0);
 
-/// Neighbours as `indices` and `distances`, n x k, with the provenance: .npz (uncompressed; members indices.npy,
+/// Neighbors as `indices` and `distances`, n x k, with the provenance: .npz (uncompressed; members indices.npy,
 /// distances.npy, provenance.json) or HDF5 (datasets and root attributes).
 void write_neighbors_npz(const std::filesystem::path& path, const KnnResult& neighbors, const Provenance& provenance);
 void write_neighbors_hdf5(const std::filesystem::path& path, const KnnResult& neighbors, const Provenance& provenance);
@@ -166,15 +166,15 @@ struct CatalogFileOptions {
 ///
 /// GroupLenType and GroupOffsetType, by which readers fetch members as rows of the snapshot, are written only beside a
 /// sorted snapshot; MembersLenType, MembersOffset and MembersOffsetType, which refer to /Members/Index, always.
-void write_catalogue_hdf5(const std::filesystem::path& path, const Catalogue& catalogue, const Snapshot& snapshot,
-                          const Box& box, const Provenance& provenance, const CatalogFileOptions& options = {});
+void write_catalog_hdf5(const std::filesystem::path& path, const Catalog& catalog, const Snapshot& snapshot,
+                        const Box& box, const Provenance& provenance, const CatalogFileOptions& options = {});
 
 /// The snapshot in group order, as Gadget-4 and AREPO write theirs and as readers of fof_subhalo_tab catalogs expect:
 /// in each particle type the members of group 0, then those of group 1 and so on, within a group in file order; then all
 /// rows that are in no group of the catalog, those of types that were not grouped among them, in file order. So the
 /// members of type t of group g are the rows GroupOffsetType[g, t] to GroupOffsetType[g, t] + GroupLenType[g, t] - 1 of
 /// PartType<t>, where the offset is the sum of count_by_type over the groups before; name the file in the options of
-/// write_catalogue_hdf5(), so that the catalog has these columns. `snapshot` is the one that was grouped; the other columns are read again from its header.files.
+/// write_catalog_hdf5(), so that the catalog has these columns. `snapshot` is the one that was grouped; the other columns are read again from its header.files.
 ///
 /// Of HDF5 input everything is written, into one file: each dataset of PartType0 to PartType6 and of the groups in them,
 /// with its stored type (variable-length ones too), shape of a row and attributes, in the new order if it has one row per
@@ -195,14 +195,13 @@ void write_catalogue_hdf5(const std::filesystem::path& path, const Catalogue& ca
 /// Throws Error(invalid_argument) if the snapshot has no types (arrays, tables, PLY) or names no files, if `path` is one
 /// of these files, or if the catalog is not the snapshot's; Error(file) if a file cannot be read or has changed, or the
 /// disk is full; Error(unsupported) for virtual datasets; Error(out_of_memory). Then nothing is written.
-[[nodiscard]] std::vector<std::string> write_sorted_snapshot(const std::filesystem::path& path,
-                                                             const Catalogue& catalogue, const Snapshot& snapshot,
-                                                             const Provenance& provenance,
+[[nodiscard]] std::vector<std::string> write_sorted_snapshot(const std::filesystem::path& path, const Catalog& catalog,
+                                                             const Snapshot& snapshot, const Provenance& provenance,
                                                              const Progress& progress = {});
 
 /// Tipsy group files: ASCII count, then one label plus one per particle of the file (0 = in no group); and a Tipsy
-/// snapshot (std) with one star per group: mass, centre, mean velocity, eps = largest radius.
+/// snapshot (std) with one star per group: mass, center, mean velocity, eps = largest radius.
 void write_grp(const std::filesystem::path& path, std::span<const std::int32_t> labels);
-void write_gtp(const std::filesystem::path& path, const Catalogue& catalogue, double time);
+void write_gtp(const std::filesystem::path& path, const Catalog& catalog, double time);
 
 } // namespace kith::io

@@ -1,8 +1,8 @@
-// All of kith's core: trees, neighbours, groups, catalogues. File input and output is in <kith/io.hpp>.
+// All of kith's core: trees, neighbors, groups, catalogs. File input and output is in <kith/io.hpp>.
 #pragma once
 
 #include <kith/async.hpp>
-#include <kith/catalogue.hpp>
+#include <kith/catalog.hpp>
 #include <kith/device_status.hpp>
 #include <kith/error.hpp>
 #include <kith/execution.hpp>

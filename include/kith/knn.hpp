@@ -1,6 +1,6 @@
-// Exact k nearest neighbours.
+// Exact k nearest neighbors.
 //
-// Neighbours of a query are ordered by (distance, original index); the first k of that order are the answer, the same
+// Neighbors of a query are ordered by (distance, original index); the first k of that order are the answer, the same
 // bits on every machine and for every engine. Source: jz-tree paper, section III. Cost: close to O(N k) for N queries
 // in low dimensions; scratch memory does not grow with N.
 #pragma once
@@ -29,7 +29,7 @@ enum class IndexType : std::uint8_t { int32, int64 };
 struct KnnOptions {
     /// Leave the query point itself out, by index, not by distance. Self-searches only.
     bool exclude_self = false;
-    /// Only neighbours within this distance, inclusive, count. Rounded to the points' type once.
+    /// Only neighbors within this distance, inclusive, count. Rounded to the points' type once.
     double max_distance = std::numeric_limits<double>::infinity();
     /// Report squared distances.
     bool squared = false;
@@ -38,7 +38,7 @@ struct KnnOptions {
     IndexType index_type = IndexType::int32;
 };
 
-/// Row-major n x k memory that the caller owns, the host's or, for searches on a GPU, that GPU's. A missing neighbour is index -1 at distance +infinity. Either pointer
+/// Row-major n x k memory that the caller owns, the host's or, for searches on a GPU, that GPU's. A missing neighbor is index -1 at distance +infinity. Either pointer
 /// may be null: that half is not written. Distances must be of the points' own type, and both be aligned for theirs. The
 /// memory must not overlap the points: it serves as working memory before rows are written, and holds anything if a call
 /// throws.
@@ -79,7 +79,7 @@ void require_distances(DType held, DType asked);
 /// on a GPU must be done before the result goes.
 class KnnResult {
 public:
-    /// Uninitialised memory for rows x k; throws out_of_memory with the bytes needed.
+    /// Uninitialized memory for rows x k; throws out_of_memory with the bytes needed.
     KnnResult(std::int64_t rows, std::int64_t k, IndexType index_type, DType dtype);
     KnnResult(KnnResult&&) noexcept = default;
     KnnResult& operator=(KnnResult&&) noexcept = default;
@@ -144,8 +144,8 @@ struct NeighborBlock {
 /// exception thrown by it stops the search and reaches the caller.
 using NeighborVisitor = std::function<void(const NeighborBlock&)>;
 
-/// The k nearest sources of every source (a self-search: a point is its own neighbour unless exclude_self).
-/// Throws Error: invalid_argument (k < 1, NaN or negative max_distance), out_of_memory, cancelled.
+/// The k nearest sources of every source (a self-search: a point is its own neighbor unless exclude_self).
+/// Throws Error: invalid_argument (k < 1, NaN or negative max_distance), out_of_memory, canceled.
 [[nodiscard]] KnnResult knn(const Tree& tree, std::int64_t k, const KnnOptions& options = {},
                             const Execution& execution = {});
 /// The k nearest sources of every query. Queries are of the sources' type and dimension.

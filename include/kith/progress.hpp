@@ -11,12 +11,12 @@ namespace kith {
 
 /// Called now and then during long work with the stage's name and the fraction of it that is done, in [0, 1]. Calls
 /// come from working threads, one at a time. Returning false cancels: the running call throws an Error of kind
-/// cancelled and leaves nothing behind.
+/// canceled and leaves nothing behind.
 using Progress = std::function<bool(std::string_view stage, double fraction)>;
 
 /// What one stage of a call took.
 struct StageReport {
-    std::string name;   ///< order, tree, search, link, catalogue, ...
+    std::string name;   ///< order, tree, search, link, catalog, ...
     double seconds = 0; ///< wall-clock time
     std::int64_t peak_bytes =
         0; ///< most working memory held at once during the stage, beside the caller's points and the result

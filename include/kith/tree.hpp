@@ -25,7 +25,7 @@ struct TreeOptions {
     int leaf_size = 40;         ///< most points in a leaf, n_max of plane 0; 1 or more; on a GPU no more than 32
     int coarsening = 8;         ///< n_max grows by this factor from plane to plane; 2 or more
     int top_size = 256;         ///< coarsening stops once a plane has no more nodes than this; 1 or more
-    double regularisation = 50; ///< f_max of section II-D: no node's cell is larger than this times the mean cell of
+    double regularization = 50; ///< f_max of section II-D: no node's cell is larger than this times the mean cell of
                                 ///< the smallest nodes that hold 90 % of the points; 0 switches it off
 };
 
@@ -36,7 +36,7 @@ public:
     /// Sorts and cuts the points. The view is not kept. A tree that is built on a GPU stays in its memory and is searched
     /// there. Throws Error: invalid_points (NaN, infinity, extent over twice
     /// the period; the first offending index is named), invalid_argument (box of another dimension, negative period),
-    /// too_large (more than 2^31 - 1 points), unsupported (dimension not built), out_of_memory, device, cancelled.
+    /// too_large (more than 2^31 - 1 points), unsupported (dimension not built), out_of_memory, device, canceled.
     explicit Tree(const PointsView& points, const Box& box = {}, const TreeOptions& options = {},
                   const Execution& execution = {});
 

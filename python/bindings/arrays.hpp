@@ -4,7 +4,7 @@
 // order (kith/_arrays.py). DLPack and the buffer protocol say where it lies.
 #pragma once
 
-#include <kith/catalogue.hpp>
+#include <kith/catalog.hpp>
 #include <kith/error.hpp>
 #include <kith/points.hpp>
 

@@ -51,10 +51,10 @@ public:
         stage_ = stage;
         fraction_ = fraction;
         is_new_ = true;
-        return !cancelled_.load(std::memory_order_relaxed);
+        return !canceled_.load(std::memory_order_relaxed);
     }
-    void cancel() noexcept { cancelled_.store(true, std::memory_order_relaxed); }
-    [[nodiscard]] bool is_cancelled() const noexcept { return cancelled_.load(std::memory_order_relaxed); }
+    void cancel() noexcept { canceled_.store(true, std::memory_order_relaxed); }
+    [[nodiscard]] bool is_canceled() const noexcept { return canceled_.load(std::memory_order_relaxed); }
 
     void finish(std::exception_ptr error) {
         const std::lock_guard lock(mutex_);
@@ -90,7 +90,7 @@ private:
     std::string stage_;
     double fraction_ = 0;
     bool is_new_ = false;
-    std::atomic<bool> cancelled_{false};
+    std::atomic<bool> canceled_{false};
 };
 
 /// False, or NumPy's own; no other answer of a progress function means anything, 0 and None included.

@@ -1,4 +1,4 @@
-// Snapshots and catalogues in files.
+// Snapshots and catalogs in files.
 #include "arrays.hpp"
 #include "bindings.hpp"
 #include "numbers.hpp"
@@ -73,15 +73,14 @@ io::TypeSelection selection_of(nb::handle types) {
     return selection;
 }
 
-/// A snapshot of which only the positions' shape and the rows' names are known, for catalogues of arrays.
-Snapshot snapshot_of(const Catalogue& catalogue, std::int64_t rows, bool is_float64,
-                     const std::optional<InputArray>& ids) {
+/// A snapshot of which only the positions' shape and the rows' names are known, for catalogs of arrays.
+Snapshot snapshot_of(const Catalog& catalog, std::int64_t rows, bool is_float64, const std::optional<InputArray>& ids) {
     Snapshot snapshot;
-    snapshot.header.dimension = catalogue.dimension;
+    snapshot.header.dimension = catalog.dimension;
     if (is_float64) {
         snapshot.positions.values = std::vector<double>();
     }
-    snapshot.positions.columns = catalogue.dimension;
+    snapshot.positions.columns = catalog.dimension;
     snapshot.file_rows.resize(static_cast<std::size_t>(rows));
     std::iota(snapshot.file_rows.begin(), snapshot.file_rows.end(), 0);
     if (ids) {
@@ -269,28 +268,28 @@ void bind_files(nb::module_& module) {
         },
         nb::arg("paths"));
     module.def(
-        "write_catalogue",
-        [](const nb::bytes& path, const Catalogue& catalogue, const Snapshot& snapshot, nb::handle box,
+        "write_catalog",
+        [](const nb::bytes& path, const Catalog& catalog, const Snapshot& snapshot, nb::handle box,
            const std::string& command, const std::string& input, std::map<std::string, std::string> parameters) {
             const std::string name = name_of(path);
             const Box space = box_of(box);
             const Unlocked unlocked;
-            io::write_catalogue_hdf5(name, catalogue, snapshot, space,
-                                     provenance_of(command, input, std::move(parameters)));
+            io::write_catalog_hdf5(name, catalog, snapshot, space,
+                                   provenance_of(command, input, std::move(parameters)));
         },
-        nb::arg("path"), nb::arg("catalogue"), nb::arg("snapshot"), nb::arg("box").none(), nb::arg("command"),
+        nb::arg("path"), nb::arg("catalog"), nb::arg("snapshot"), nb::arg("box").none(), nb::arg("command"),
         nb::arg("input"), nb::arg("parameters"));
     module.def("read_tipsy_array", read_tipsy_array, nb::arg("path"), nb::arg("integers"));
-    module.def("snapshot_of", snapshot_of, nb::arg("catalogue"), nb::arg("rows"), nb::arg("is_float64"),
+    module.def("snapshot_of", snapshot_of, nb::arg("catalog"), nb::arg("rows"), nb::arg("is_float64"),
                nb::arg("ids").none());
     module.def(
         "write_gtp",
-        [](const nb::bytes& path, const Catalogue& catalogue, double time) {
+        [](const nb::bytes& path, const Catalog& catalog, double time) {
             const std::string name = name_of(path);
             const Unlocked unlocked;
-            io::write_gtp(name, catalogue, time);
+            io::write_gtp(name, catalog, time);
         },
-        nb::arg("path"), nb::arg("catalogue"), nb::arg("time"));
+        nb::arg("path"), nb::arg("catalog"), nb::arg("time"));
 }
 
 } // namespace kith::python

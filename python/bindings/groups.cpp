@@ -1,9 +1,9 @@
-// Groups and their catalogue.
+// Groups and their catalog.
 #include "arrays.hpp"
 #include "bindings.hpp"
 #include "call.hpp"
 
-#include <kith/catalogue.hpp>
+#include <kith/catalog.hpp>
 #include <kith/error.hpp>
 #include <kith/fof.hpp>
 
@@ -54,10 +54,10 @@ FofSummary label_points(const OutputArray& labels, const InputArray& points, dou
     return summary;
 }
 
-Catalogue describe_groups(const OutputArray& labels, const FofSummary& summary, const InputArray& positions,
-                          const std::optional<InputArray>& velocities, const std::optional<InputArray>& masses,
-                          double uniform_mass, const std::optional<InputArray>& types, nb::handle box,
-                          std::int64_t min_members, nb::handle device, nb::handle threads, nb::object progress) {
+Catalog describe_groups(const OutputArray& labels, const FofSummary& summary, const InputArray& positions,
+                        const std::optional<InputArray>& velocities, const std::optional<InputArray>& masses,
+                        double uniform_mass, const std::optional<InputArray>& types, nb::handle box,
+                        std::int64_t min_members, nb::handle device, nb::handle threads, nb::object progress) {
     const CallOptions call = call_options(device, threads, std::move(progress));
     Particles particles;
     particles.positions = points_of(positions, "points");
@@ -74,22 +74,22 @@ Catalogue describe_groups(const OutputArray& labels, const FofSummary& summary, 
         require_reach(*types, call.device, "the array of types");
         particles.types = types_of(*types);
     }
-    CatalogueOptions options;
+    CatalogOptions options;
     options.min_members = min_members;
     const Box space = box_of(box);
-    Catalogue found;
+    Catalog found;
     run(call, particles.positions.count(),
-        [&](const Execution& execution) { found = catalogue(where, summary, particles, space, options, execution); });
+        [&](const Execution& execution) { found = catalog(where, summary, particles, space, options, execution); });
     return found;
 }
 
-/// A member of the catalogue as an array that views it.
+/// A member of the catalog as an array that views it.
 template <class T>
-auto column(const std::vector<T> Catalogue::*member, int Catalogue::*columns = nullptr, std::size_t most = 0) {
+auto column(const std::vector<T> Catalog::*member, int Catalog::*columns = nullptr, std::size_t most = 0) {
     return [=](nb::object self) -> nb::object {
-        const Catalogue& catalogue = nb::cast<const Catalogue&>(self);
-        const std::vector<T>& values = catalogue.*member;
-        const auto width = columns != nullptr ? static_cast<std::size_t>(catalogue.*columns) : most;
+        const Catalog& catalog = nb::cast<const Catalog&>(self);
+        const std::vector<T>& values = catalog.*member;
+        const auto width = columns != nullptr ? static_cast<std::size_t>(catalog.*columns) : most;
         return numpy_view(values, width, self);
     };
 }
@@ -102,9 +102,9 @@ void bind_groups(nb::module_& module) {
         .def_prop_ro("sizes",
                      [](nb::object self) { return numpy_view(nb::cast<const FofSummary&>(self).sizes, 0, self); });
 
-    using C = Catalogue;
+    using C = Catalog;
     const auto wide = static_cast<std::size_t>(max_types);
-    nb::class_<C>(module, "Catalogue")
+    nb::class_<C>(module, "Catalog")
         .def_ro("groups", &C::groups)
         .def_ro("dimension", &C::dimension)
         .def_ro("min_members", &C::min_members)
@@ -114,7 +114,7 @@ void bind_groups(nb::module_& module) {
         .def_prop_ro("count_by_type", column(&C::count_by_type, nullptr, wide))
         .def_prop_ro("mass", column(&C::mass))
         .def_prop_ro("mass_by_type", column(&C::mass_by_type, nullptr, wide))
-        .def_prop_ro("centre", column(&C::centre, &C::dimension))
+        .def_prop_ro("center", column(&C::center, &C::dimension))
         .def_prop_ro("velocity", column(&C::velocity, &C::dimension))
         .def_prop_ro("inertia_radius", column(&C::inertia_radius))
         .def_prop_ro("velocity_dispersion", column(&C::velocity_dispersion))

@@ -39,8 +39,8 @@ ffi::ErrorCode code_of(ErrorKind kind) {
         return ffi::ErrorCode::kResourceExhausted;
     case ErrorKind::unsupported:
         return ffi::ErrorCode::kUnimplemented;
-    case ErrorKind::cancelled:
-        return ffi::ErrorCode::kCancelled;
+    case ErrorKind::canceled:
+        return ffi::ErrorCode::kCanceled;
     case ErrorKind::file:
     case ErrorKind::device:
         break;

@@ -12,7 +12,7 @@ namespace kith::python {
 namespace {
 
 /// Python's exception for each kind of error, with the core's text.
-PyObject* exception_of(ErrorKind kind, PyObject* cancelled) {
+PyObject* exception_of(ErrorKind kind, PyObject* canceled) {
     switch (kind) {
     case ErrorKind::invalid_argument:
     case ErrorKind::invalid_points:
@@ -24,19 +24,19 @@ PyObject* exception_of(ErrorKind kind, PyObject* cancelled) {
         return PyExc_OSError;
     case ErrorKind::unsupported:
         return PyExc_NotImplementedError;
-    case ErrorKind::cancelled:
-        return cancelled;
+    case ErrorKind::canceled:
+        return canceled;
     case ErrorKind::device:
         break;
     }
     return PyExc_RuntimeError;
 }
 
-void translate(const std::exception_ptr& thrown, void* cancelled) {
+void translate(const std::exception_ptr& thrown, void* canceled) {
     try {
         std::rethrow_exception(thrown);
     } catch (const Error& error) {
-        PyErr_SetObject(exception_of(error.kind(), static_cast<PyObject*>(cancelled)), text_of(error.what()).ptr());
+        PyErr_SetObject(exception_of(error.kind(), static_cast<PyObject*>(canceled)), text_of(error.what()).ptr());
     }
 }
 
@@ -46,10 +46,10 @@ NB_MODULE(_core, module) {
     nb::set_leak_warnings(false); // who ends a program with a tree at hand has leaked nothing
     module.doc() = "The C++ library behind kith. Use the kith package.";
     module.attr("version") = KITH_VERSION;
-    PyObject* cancelled = PyErr_NewExceptionWithDoc("kith.Cancelled", "A progress function asked a call to stop.",
-                                                    PyExc_RuntimeError, nullptr);
-    module.attr("Cancelled") = nb::borrow(cancelled); // its first reference is the translator's
-    nb::register_exception_translator(translate, cancelled);
+    PyObject* canceled = PyErr_NewExceptionWithDoc("kith.Canceled", "A progress function asked a call to stop.",
+                                                   PyExc_RuntimeError, nullptr);
+    module.attr("Canceled") = nb::borrow(canceled); // its first reference is the translator's
+    nb::register_exception_translator(translate, canceled);
     bind_places(module);
     bind_search(module);
     bind_groups(module);

@@ -1,4 +1,4 @@
-// Trees and neighbours.
+// Trees and neighbors.
 #include "arrays.hpp"
 #include "bindings.hpp"
 #include "call.hpp"

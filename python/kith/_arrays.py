@@ -172,7 +172,7 @@ def is_float64(array):
 
 
 def empty_like(array, shape, dtype):
-    """An uninitialised array of the same library in the same memory, and what to make of it once it is filled."""
+    """An uninitialized array of the same library in the same memory, and what to make of it once it is filled."""
     library = library_of(array)
     dtype = numpy.dtype(dtype)
     if library == "torch":

@@ -1,9 +1,9 @@
 """The part of a plane that a picture shows, and the density of points on its pixels, smooth where points are few.
 
-Every point is spread over about the square in which it has eight neighbours. Squares are the cells of a pyramid of grids,
+Every point is spread over about the square in which it has eight neighbors. Squares are the cells of a pyramid of grids,
 each twice as coarse as the one below: a point is shared between the two grids whose cells are just smaller and just larger
 than its square (cloud in cell), and the coarse grids are then added to the finer ones, smoothed on the way by quadratic
-B-splines (Chaikin's weights 3/4 and 1/4). Cost: a search for neighbours in the plane, and O(points + pixels x levels).
+B-splines (Chaikin's weights 3/4 and 1/4). Cost: a search for neighbors in the plane, and O(points + pixels x levels).
 Mass is kept, except what is smoothed over an open edge. The pictures of `kith fof --map` are made by the same rules.
 """
 

@@ -1,4 +1,4 @@
-"""Snapshots and catalogues in files."""
+"""Snapshots and catalogs in files."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from kith import _arrays, _core
 from kith._arrays import AnyArray
 
 if TYPE_CHECKING:
-    from kith.groups import Catalogue
+    from kith.groups import Catalog
 
 Path = Union[str, "os.PathLike[str]"]
 
@@ -118,7 +118,7 @@ def read_header(path: Path | Sequence[Path]) -> _core.SnapshotHeader:
     return _opened(_whole(path), _core.read_header)
 
 
-def read_catalog(path: Path, *, members: bool = True) -> Catalogue:
+def read_catalog(path: Path, *, members: bool = True) -> Catalog:
     """Reads a halo catalog in HDF5: one of kith's, whole, or one of Gadget-4 or AREPO, as far as its columns go.
 
     Parameters
@@ -130,10 +130,10 @@ def read_catalog(path: Path, *, members: bool = True) -> Catalogue:
 
     Returns
     -------
-    Catalogue
+    Catalog
         With `members` as rows of the snapshot's file, and with ids, time, redshift, parameters and provenance as far as
         the file has them. Positions, velocities and radii are stored as wide as in the snapshot, and so rounded. In
-        catalogs of other codes, `velocity` is GroupVel as it is stored, and `centre` is GroupCM or else GroupPos.
+        catalogs of other codes, `velocity` is GroupVel as it is stored, and `center` is GroupCM or else GroupPos.
 
     Raises
     ------
@@ -143,17 +143,17 @@ def read_catalog(path: Path, *, members: bool = True) -> Catalogue:
     Examples
     --------
     >>> import kith
-    >>> labels, halos = kith.fof([[0, 0], [5, 5], [0, 1]], 1, min_members=2, return_catalogue=True)
-    >>> kith.write_catalogue("halos.hdf5", halos)
+    >>> labels, halos = kith.fof([[0, 0], [5, 5], [0, 1]], 1, min_members=2, return_catalog=True)
+    >>> kith.write_catalog("halos.hdf5", halos)
     >>> kith.read_catalog("halos.hdf5").members_of(0).tolist()
     [0, 2]
     """
-    from kith.groups import Catalogue
+    from kith.groups import Catalog
     members = _arrays.flag(members, "members")
     core = _opened(path, lambda name: _core.read_catalog(name, members))
     for warning in core.warnings:
         warnings.warn(warning, stacklevel=2)
-    return Catalogue._of_file(core, _name_of(path))
+    return Catalog._of_file(core, _name_of(path))
 
 
 def read_tipsy_array(path: Path, integers: bool = False) -> numpy.ndarray:
@@ -214,26 +214,26 @@ def _opened(path, function):
         raise
 
 
-def write_catalogue(path: Path, catalogue: Catalogue, snapshot: Snapshot | None = None, *, ids: AnyArray | None = None,
+def write_catalog(path: Path, catalog: Catalog, snapshot: Snapshot | None = None, *, ids: AnyArray | None = None,
                     command: str | None = None) -> None:
-    """Writes a catalogue as HDF5 in the fof_subhalo_tab convention (.hdf5, .h5), or as Tipsy groups (.gtp).
+    """Writes a catalog as HDF5 in the fof_subhalo_tab convention (.hdf5, .h5), or as Tipsy groups (.gtp).
 
     Parameters
     ----------
     path : str or path
         Nothing is left there if writing fails.
-    catalogue : Catalogue
+    catalog : Catalog
         One that was read from a file can be written as .gtp; for HDF5, copy the file.
     snapshot : Snapshot, optional
         Whose particles were grouped: its ids, rows and header go into the file.
     ids : whole numbers, shape (n,), optional
         Of the points, where there is no snapshot. For HDF5 alone.
     command : str, optional
-        How the catalogue came to be, for the record; by default the program's command line.
+        How the catalog came to be, for the record; by default the program's command line.
     """
-    from kith.groups import Catalogue
-    if not isinstance(catalogue, Catalogue):
-        raise TypeError(f"catalogue is of type {type(catalogue).__name__}; it must be a kith.Catalogue")
+    from kith.groups import Catalog
+    if not isinstance(catalog, Catalog):
+        raise TypeError(f"catalog is of type {type(catalog).__name__}; it must be a kith.Catalog")
     if snapshot is not None and not isinstance(snapshot, Snapshot):
         raise TypeError(f"snapshot is of type {type(snapshot).__name__}; it must be a kith.Snapshot, or left out")
     if snapshot is not None and ids is not None:
@@ -241,38 +241,38 @@ def write_catalogue(path: Path, catalogue: Catalogue, snapshot: Snapshot | None 
     if command is not None and not isinstance(command, str):
         raise TypeError(f"command is of type {type(command).__name__}; it must be a text")
     name = _name_of(path)
-    if catalogue.path is not None:
-        _write_again(name, catalogue, snapshot, ids)
+    if catalog.path is not None:
+        _write_again(name, catalog, snapshot, ids)
         return
     if snapshot is not None:
-        if len(snapshot) != catalogue._rows:
-            raise ValueError(f"the catalogue is of {catalogue._rows} points, but the snapshot has {len(snapshot)} "
+        if len(snapshot) != catalog._rows:
+            raise ValueError(f"the catalog is of {catalog._rows} points, but the snapshot has {len(snapshot)} "
                              "particles; give the one whose particles were grouped")
         if os.path.exists(name) and any(os.path.samefile(name, file) for file in snapshot.header.files):
             raise ValueError(f"'{name}' is a file of the snapshot itself; name another")
     if ids is not None and numpy.ndim(ids) == 0:
         raise TypeError("ids must be an array with a whole number for each point")
-    if ids is not None and len(ids) != catalogue._rows:
-        raise ValueError(f"ids has {len(ids)} rows for {catalogue._rows} points")
+    if ids is not None and len(ids) != catalog._rows:
+        raise ValueError(f"ids has {len(ids)} rows for {catalog._rows} points")
     suffix = os.path.splitext(name)[1].lower()
     if suffix == ".gtp":
         if ids is not None:
             raise ValueError(f"'{name}' has no place for ids; name an HDF5 file, or leave them out")
         time = snapshot.header.time if snapshot is not None else None
-        _core.write_gtp(os.fsencode(name), catalogue._core, 0.0 if time is None else time)
+        _core.write_gtp(os.fsencode(name), catalog._core, 0.0 if time is None else time)
         return
     if suffix not in (".hdf5", ".h5"):
-        raise ValueError(f"'{name}' is to hold a catalogue; its name must end in .hdf5, .h5 or .gtp")
+        raise ValueError(f"'{name}' is to hold a catalog; its name must end in .hdf5, .h5 or .gtp")
     if snapshot is None:
-        core = _core.snapshot_of(catalogue._core, catalogue._rows, catalogue._is_float64,
+        core = _core.snapshot_of(catalog._core, catalog._rows, catalog._is_float64,
                                  None if ids is None else _arrays.as_integers(ids, numpy.uint64, "ids"))
     else:
         core = snapshot._core
-    length = catalogue.linking_length
-    parameters = {"linking_length": repr(getattr(length, "value", length)), "min_members": str(catalogue._core.min_members)}
-    if catalogue.units:
-        parameters["units"] = ", ".join(f"{column}: {unit}" for column, unit in sorted(catalogue.units.items()))
-    _core.write_catalogue(os.fsencode(name), catalogue._core, core, catalogue.box,
+    length = catalog.linking_length
+    parameters = {"linking_length": repr(getattr(length, "value", length)), "min_members": str(catalog._core.min_members)}
+    if catalog.units:
+        parameters["units"] = ", ".join(f"{column}: {unit}" for column, unit in sorted(catalog.units.items()))
+    _core.write_catalog(os.fsencode(name), catalog._core, core, catalog.box,
                           _shown(" ".join(sys.argv) if command is None else command),
                           "" if snapshot is None else _shown(_short_name(snapshot)), parameters)
 
@@ -282,18 +282,18 @@ def _short_name(snapshot):
     return os.path.relpath(snapshot.path, os.path.dirname(snapshot.header.files[0]) or ".")
 
 
-def _write_again(name, catalogue, snapshot, ids):
+def _write_again(name, catalog, snapshot, ids):
     """A catalog that was read from a file."""
     if os.path.splitext(name)[1].lower() != ".gtp":
-        raise ValueError(f"the catalogue was read from '{catalogue.path}'; copy that file, or name a .gtp file")
+        raise ValueError(f"the catalog was read from '{catalog.path}'; copy that file, or name a .gtp file")
     if snapshot is not None or ids is not None:
-        raise ValueError(f"the catalogue was read from '{catalogue.path}'; leave snapshot and ids out")
-    missing = [column for column in ("mass", "centre", "largest_radius") if column not in catalogue]
+        raise ValueError(f"the catalog was read from '{catalog.path}'; leave snapshot and ids out")
+    missing = [column for column in ("mass", "center", "largest_radius") if column not in catalog]
     if missing:
-        raise ValueError(f"the catalogue of '{catalogue.path}' has no {' and no '.join(missing)}, which a .gtp file needs")
-    if os.path.exists(name) and os.path.samefile(name, catalogue.path):
-        raise ValueError(f"'{name}' is the file of the catalogue itself; name another")
-    _core.write_gtp(os.fsencode(name), catalogue._core, 0.0 if catalogue.time is None else catalogue.time)
+        raise ValueError(f"the catalog of '{catalog.path}' has no {' and no '.join(missing)}, which a .gtp file needs")
+    if os.path.exists(name) and os.path.samefile(name, catalog.path):
+        raise ValueError(f"'{name}' is the file of the catalog itself; name another")
+    _core.write_gtp(os.fsencode(name), catalog._core, 0.0 if catalog.time is None else catalog.time)
 
 
 def _shown(text):

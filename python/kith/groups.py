@@ -1,4 +1,4 @@
-"""Friends-of-friends groups and their catalogue."""
+"""Friends-of-friends groups and their catalog."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from kith.search import Tree, is_snapshot, unpacked
 
 _OF_VELOCITIES = ("velocity", "velocity_dispersion")
 _BY_TYPE = ("count_by_type", "mass_by_type")
-_LENGTHS = ("centre", "inertia_radius", "largest_radius", "lower", "upper", "linking_length")
+_LENGTHS = ("center", "inertia_radius", "largest_radius", "lower", "upper", "linking_length")
 _MASSES = ("mass", "mass_by_type")
-_COLUMNS = ("count", "mass", "centre", *_OF_VELOCITIES, "inertia_radius", "largest_radius", "lower", "upper", "wide",
+_COLUMNS = ("count", "mass", "center", *_OF_VELOCITIES, "inertia_radius", "largest_radius", "lower", "upper", "wide",
             *_BY_TYPE)
 
 
 def fof(points: AnyArray, linking_length: float | None = None, *, b: float | None = None, box: BoxLike = None,
-        min_members: int | None = None, return_catalogue: bool = False, velocities: AnyArray | None = None,
+        min_members: int | None = None, return_catalog: bool = False, velocities: AnyArray | None = None,
         masses: AnyArray | None = None, types: AnyArray | None = None, device: str | None = None,
         threads: int | None = None, progress: ProgressLike = False) -> Any:
-    """Labels of friends-of-friends groups, and on request their catalogue.
+    """Labels of friends-of-friends groups, and on request their catalog.
 
     Two points are friends if they are within the linking length of each other, inclusive; the groups are the connected
     components of friendship.
@@ -32,7 +32,7 @@ def fof(points: AnyArray, linking_length: float | None = None, *, b: float | Non
     ----------
     points : array, shape (n, d)
         As for `kith.knn`. A `kith.Snapshot` stands for its positions, box, velocities, masses and types. Columns of the
-        catalogue keep the units of points, velocities and masses where these are astropy Quantities.
+        catalog keep the units of points, velocities and masses where these are astropy Quantities.
     linking_length : float
         In the units of the points. Give this or `b`.
     b : float
@@ -41,16 +41,16 @@ def fof(points: AnyArray, linking_length: float | None = None, *, b: float | Non
     box : float, sequence of d floats or Box, optional
         Periods, as for `kith.knn`; 0 is open space, also for a snapshot that has a box.
     min_members : int, optional
-        Points of smaller groups are labelled -1, and the catalogue leaves these groups out. By default all groups are
-        labelled, and the catalogue has those of at least 20 members.
-    return_catalogue : bool
-        Return the catalogue, too. The labels are the same with and without it.
+        Points of smaller groups are labeled -1, and the catalog leaves these groups out. By default all groups are
+        labeled, and the catalog has those of at least 20 members.
+    return_catalog : bool
+        Return the catalog, too. The labels are the same with and without it.
     velocities : array, shape (n, d), optional
-        For the catalogue.
+        For the catalog.
     masses : array, shape (n,), optional
-        For the catalogue; without them every point counts as 1.
+        For the catalog; without them every point counts as 1.
     types : whole numbers from 0 to 6, shape (n,), optional
-        For the catalogue, which lists the members of a group by type.
+        For the catalog, which lists the members of a group by type.
     device, threads, progress
         As for `kith.knn`.
 
@@ -58,8 +58,8 @@ def fof(points: AnyArray, linking_length: float | None = None, *, b: float | Non
     -------
     labels : array of int32, shape (n,)
         Groups are numbered from 0 by decreasing size, ties by their first member. Of the library of the points.
-    catalogue : Catalogue
-        If `return_catalogue`: its row g is the group of label g. Labels of `len(catalogue)` and more are of groups that
+    catalog : Catalog
+        If `return_catalog`: its row g is the group of label g. Labels of `len(catalog)` and more are of groups that
         are too small for it.
 
     Raises
@@ -76,8 +76,8 @@ def fof(points: AnyArray, linking_length: float | None = None, *, b: float | Non
     >>> import kith
     >>> kith.fof([[0, 0], [5, 5], [0, 1], [5, 6], [5, 7]], 1).tolist()
     [1, 0, 1, 0, 0]
-    >>> labels, halos = kith.fof([[0, 0], [5, 5], [0, 1]], 1, min_members=2, return_catalogue=True)
-    >>> halos.centre.tolist()
+    >>> labels, halos = kith.fof([[0, 0], [5, 5], [0, 1]], 1, min_members=2, return_catalog=True)
+    >>> halos.center.tolist()
     [[0.0, 0.5]]
     """
     uniform_mass = None
@@ -87,23 +87,23 @@ def fof(points: AnyArray, linking_length: float | None = None, *, b: float | Non
         if masses is None:
             masses, uniform_mass = snapshot.masses, snapshot.uniform_mass
         types = snapshot.types if types is None else types
-    return_catalogue = _arrays.flag(return_catalogue, "return_catalogue")
+    return_catalog = _arrays.flag(return_catalog, "return_catalog")
     unit, points, box, linking_length = unpacked(points, box, linking_length=linking_length)
     velocities, unit_of_velocities = _units.split(velocities, "velocities")
     masses, unit_of_masses = _units.split(masses, "masses")
     points = _arrays.as_real(points, "points")
     _require_rows(points, velocities=velocities, masses=masses, types=types)
-    labelled, listed = (1, 20) if min_members is None else [_at_least_one(min_members)] * 2
+    labeled, listed = (1, 20) if min_members is None else [_at_least_one(min_members)] * 2
     masses = None if masses is None else _arrays.as_column(masses, "masses")
     _warn_of_unequal_masses(b, masses, types)
-    if not return_catalogue:
+    if not return_catalog:
         labels, summary = label(points, linking_length, b, box, device, threads, progress)
-        return masked(labels, summary, labelled)
+        return masked(labels, summary, labeled)
     tree = Tree(points, box, device=device, threads=threads, progress=progress)
     labels, summary = label(tree, linking_length, b, None, None, threads, progress)
     box = tree.box
     place = tree._core.device
-    del tree  # its memory is the catalogue's
+    del tree  # its memory is the catalog's
     core = _core.describe_groups(
         _writeable(labels), summary, points,
         None if velocities is None else _arrays.as_real(velocities, "velocities"),
@@ -112,8 +112,8 @@ def fof(points: AnyArray, linking_length: float | None = None, *, b: float | Non
         _arrays.progress_function(progress))
     units = dict.fromkeys(_LENGTHS, unit) | dict.fromkeys(_MASSES, unit_of_masses)
     units |= dict.fromkeys(_OF_VELOCITIES, unit_of_velocities)
-    return (masked(labels, summary, labelled),
-            Catalogue(core, summary, box, points, velocities is not None, units))
+    return (masked(labels, summary, labeled),
+            Catalog(core, summary, box, points, velocities is not None, units))
 
 
 def _warn_of_unequal_masses(b, masses, types):
@@ -169,7 +169,7 @@ def _require_rows(points, **columns):
             raise ValueError(f"{name} has {len(column)} rows for {len(points)} points")
 
 
-class Catalogue:
+class Catalog:
     """What is known of each group: columns with a row for each, in the order of their labels.
 
     All arrays are views of its memory and cannot be written to. Source: the jz-tree paper, section IV-B.
@@ -180,18 +180,18 @@ class Catalogue:
         Members.
     mass : float64, shape (g,)
         Sum of the members' masses; each counts as 1 if there are none.
-    centre : float64, shape (g, d)
-        Centre of mass, inside the box.
+    center : float64, shape (g, d)
+        Center of mass, inside the box.
     velocity : float64, shape (g, d)
         Mean, by mass; only if there are velocities.
     velocity_dispersion : float64, shape (g,)
         Along one axis; only if there are velocities.
     inertia_radius : float64, shape (g,)
-        sqrt(sum m r^2 / M), from the centre of mass.
+        sqrt(sum m r^2 / M), from the center of mass.
     largest_radius : float64, shape (g,)
-        Distance of the farthest member from the centre of mass.
+        Distance of the farthest member from the center of mass.
     lower : float64, shape (g, d)
-        Lower bounds, as offsets from the centre of mass.
+        Lower bounds, as offsets from the center of mass.
     upper : float64, shape (g, d)
         Upper bounds, likewise.
     wide : uint8, shape (g,)
@@ -226,7 +226,7 @@ class Catalogue:
 
     count: numpy.ndarray
     mass: numpy.ndarray
-    centre: numpy.ndarray
+    center: numpy.ndarray
     velocity: numpy.ndarray
     velocity_dispersion: numpy.ndarray
     inertia_radius: numpy.ndarray
@@ -285,7 +285,7 @@ class Catalogue:
 
     def __repr__(self) -> str:
         largest = f", the largest of {self.count[0]}" if len(self) else ""
-        return f"<kith.Catalogue of {len(self)} groups of {self._core.min_members} and more{largest}>"
+        return f"<kith.Catalog of {len(self)} groups of {self._core.min_members} and more{largest}>"
 
     def __getitem__(self, column: str) -> numpy.ndarray:
         if column not in self.columns:
@@ -305,7 +305,7 @@ class Catalogue:
 
     def _of_group(self, listed, group, what):
         if listed is None:
-            whose = "the catalogue" if self.path is None else f"'{self.path}', as it was read,"
+            whose = "the catalog" if self.path is None else f"'{self.path}', as it was read,"
             raise ValueError(f"{whose} has no {what}")
         group = _arrays.as_whole(group, "group")
         if not 0 <= group < len(self):
@@ -321,7 +321,7 @@ class Catalogue:
         return table
 
     def to_pandas(self) -> Any:
-        """A pandas.DataFrame; columns of several numbers become several columns: centre_x, centre_y, ...
+        """A pandas.DataFrame; columns of several numbers become several columns: center_x, center_y, ...
 
         Plain numbers, in `units`.
         """

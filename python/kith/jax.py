@@ -1,6 +1,6 @@
 """The search and the labels under `jax.jit`, with distances that can be differentiated.
 
-Both are custom calls of XLA, on CPUs and NVIDIA GPUs; arrays stay where they are. The number of neighbours, the box and
+Both are custom calls of XLA, on CPUs and NVIDIA GPUs; arrays stay where they are. The number of neighbors, the box and
 the other options are ordinary Python values, fixed when a function is traced. kith must have been built with JAX at
 hand: `pip install --no-build-isolation .` where JAX, nanobind and scikit-build-core are installed.
 """
@@ -42,8 +42,8 @@ def knn(points, k, queries=None, *, box=None, exclude_self=False, max_distance=N
     -------
     distances : array, shape (n, k) or (m, k)
         Differentiable once, in reverse (`jax.grad`, `jax.vjp`), with respect to points and queries, as long as no
-        neighbour changes: the derivative of a distance is the direction between its two points. That of a distance of
-        0, and of a missing neighbour's, is 0.
+        neighbor changes: the derivative of a distance is the direction between its two points. That of a distance of
+        0, and of a missing neighbor's, is 0.
     indices : array of the same shape
 
     Raises

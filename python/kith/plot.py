@@ -5,7 +5,7 @@ arrays; `unit` only adds the name of that of lengths.
 
 >>> import kith
 >>> points = kith.datasets.clustered(5000)
->>> labels, halos = kith.fof(points, b=0.2, box=1, return_catalogue=True)
+>>> labels, halos = kith.fof(points, b=0.2, box=1, return_catalog=True)
 >>> axes = kith.plot.density(points, halos, box=1)
 >>> axes.figure.savefig("map.png")                                     # doctest: +SKIP
 """
@@ -21,17 +21,17 @@ except ModuleNotFoundError as error:
     raise ModuleNotFoundError(f"kith.plot draws by Matplotlib, and there is no {error.name}: pip install matplotlib",
                               name=error.name) from error
 
-from kith import _arrays, _colours, mass_function as theory
-from kith._map_layout import Words, circle_groups, colour_map, decades_of_mass, decades_of_space, draw
+from kith import _arrays, _colors, mass_function as theory
+from kith._map_layout import Words, circle_groups, color_map, decades_of_mass, decades_of_space, draw
 from kith._projection import View, plane_of, project
 from kith._units import refuse as refuse_units
 from kith.files import read_catalog
 from kith.search import Tree, unpacked
 
-__all__ = ["colour_map", "density", "mass_function", "neighbor_density"]
+__all__ = ["color_map", "density", "mass_function", "neighbor_density"]
 
 
-def density(points, catalogue=None, axes=None, *, box=None, masses=None, plane=(0, 1), circles=40, pixels=1088, title=None,
+def density(points, catalog=None, axes=None, *, box=None, masses=None, plane=(0, 1), circles=40, pixels=1088, title=None,
             unit=""):
     """The projected density of points, the largest groups circled: the picture of `kith fof --map`.
 
@@ -40,11 +40,11 @@ def density(points, catalogue=None, axes=None, *, box=None, masses=None, plane=(
     points : array, shape (n, d)
         In the memory of the CPU. A `kith.Snapshot`, or what has the same attributes, stands for its positions, masses
         and box.
-    catalogue : Catalogue, or path of a catalog file, optional
+    catalog : Catalog, or path of a catalog file, optional
         Circles have the radius of the group's farthest member, and continue on the other side of a periodic edge.
     axes : matplotlib.axes.Axes, optional
     box : float, sequence of d floats or Box, optional
-        By default that of the snapshot or the catalogue.
+        By default that of the snapshot or the catalog.
     masses : array, shape (n,), optional
         By default those of the snapshot, or 1 each.
     plane : two ints
@@ -67,25 +67,25 @@ def density(points, catalogue=None, axes=None, *, box=None, masses=None, plane=(
     --------
     >>> import kith
     >>> universe = kith.datasets.cosmic_box(16, 32)
-    >>> labels, halos = kith.fof(universe, b=0.2, return_catalogue=True)
+    >>> labels, halos = kith.fof(universe, b=0.2, return_catalog=True)
     >>> axes = kith.plot.density(universe, halos, unit="Mpc/h")
     >>> [float(edge) for edge in axes.get_xlim()]
     [0.0, 32.0]
     """
     masses = getattr(points, "masses", None) if masses is None else masses
-    catalogue = _catalogue_of(catalogue)
+    catalog = _catalog_of(catalog)
     circles, pixels = _arrays.as_whole(circles, "circles"), _arrays.as_whole(pixels, "pixels")
-    points, box, title = _opened(points, box, title, axes, unit, catalogue)
+    points, box, title = _opened(points, box, title, axes, unit, catalog)
     masses = None if masses is None else _arrays.as_real(masses, "masses")
     if masses is not None and masses.ndim != 1:
         raise ValueError(f"masses has {masses.ndim} axes; it must be one-dimensional, a number for each point")
     if masses is not None and len(masses) != len(points):
         raise ValueError(f"masses has {len(masses)} rows for {len(points)} points")
-    if catalogue is not None and catalogue.centre.shape[1] != points.shape[1]:
-        raise ValueError(f"the groups are in {catalogue.centre.shape[1]} dimensions, the points in {points.shape[1]}")
-    if catalogue is not None and not hasattr(catalogue, "largest_radius"):
-        raise ValueError(f"'{catalogue.path}' does not say how far its groups reach (column largest_radius), so that no "
-                         "circles can be drawn; leave the catalogue out")
+    if catalog is not None and catalog.center.shape[1] != points.shape[1]:
+        raise ValueError(f"the groups are in {catalog.center.shape[1]} dimensions, the points in {points.shape[1]}")
+    if catalog is not None and not hasattr(catalog, "largest_radius"):
+        raise ValueError(f"'{catalog.path}' does not say how far its groups reach (column largest_radius), so that no "
+                         "circles can be drawn; leave the catalog out")
     chosen, box = plane_of(points, box, plane)
     tree = Tree(chosen, box)
     view = View(chosen, tree.box)
@@ -94,15 +94,15 @@ def density(points, catalogue=None, axes=None, *, box=None, masses=None, plane=(
     mean = mass.mean()
     values = mass / mean if mean > 0 else mass
     count = f"{len(points):,} point{'s' * (len(points) != 1)}"
-    if catalogue is None:
+    if catalog is None:
         return draw(axes, values, decades_of_mass(values), view, Words(title, "", count, "density / mean", unit))
-    groups = len(catalogue)
-    subtitle = f"{groups:,} group{'s' * (groups != 1)} of {catalogue._core.min_members:,} or more"
+    groups = len(catalog)
+    subtitle = f"{groups:,} group{'s' * (groups != 1)} of {catalog._core.min_members:,} or more"
     subtitle += f", the {circles} largest circled" * (groups > circles)
-    length = catalogue.linking_length
+    length = catalog.linking_length
     caption = count if length is None else f"{count}, linking length {length:.4g}"
     axes = draw(axes, values, decades_of_mass(values), view, Words(title, subtitle, caption, "density / mean", unit))
-    circle_groups(axes, catalogue, view, plane, circles)
+    circle_groups(axes, catalog, view, plane, circles)
     return axes
 
 
@@ -168,13 +168,13 @@ def neighbor_density(points, k=16, axes=None, *, box=None, plane=(0, 1), at=None
     return draw(axes, values, decades_of_space(values), view, Words(title, "", caption, meaning, unit))
 
 
-def mass_function(catalogue, axes=None, *, cumulative=False, volume=None, bins=None, cosmology=None, redshift=None,
+def mass_function(catalog, axes=None, *, cumulative=False, volume=None, bins=None, cosmology=None, redshift=None,
                   mass_unit=1e10, length_unit=1.0):
     """How many groups there are of each mass, in a volume; and how many theory expects.
 
     Parameters
     ----------
-    catalogue : Catalogue, or path of a catalog file
+    catalog : Catalog, or path of a catalog file
     axes : matplotlib.axes.Axes, optional
     cumulative : bool
         Draw the number of groups of a mass or more, n(>M); otherwise the number in an interval of its logarithm,
@@ -186,7 +186,7 @@ def mass_function(catalogue, axes=None, *, cumulative=False, volume=None, bins=N
     cosmology : kith.datasets.Cosmology, optional
         Draw what Press & Schechter and Sheth & Tormen expect in it, too (`kith.mass_function`).
     redshift : float, optional
-        Of the catalogue, for these; by default what its file says, or 0.
+        Of the catalog, for these; by default what its file says, or 0.
     mass_unit, length_unit : float
         What masses are multiplied by to be in Msun/h, and lengths to be in Mpc/h; only used with a cosmology. By
         default they are as in the snapshots of Gadget-4 and `kith.datasets.cosmic_box`.
@@ -205,26 +205,26 @@ def mass_function(catalogue, axes=None, *, cumulative=False, volume=None, bins=N
     --------
     >>> import kith
     >>> universe = kith.datasets.cosmic_box(16, 32)
-    >>> labels, halos = kith.fof(universe, b=0.2, return_catalogue=True)
+    >>> labels, halos = kith.fof(universe, b=0.2, return_catalog=True)
     >>> axes = kith.plot.mass_function(halos, cosmology=universe.cosmology)
     >>> [text.get_text() for text in axes.get_legend().get_texts()]
     ['Press & Schechter', 'Sheth & Tormen', 'groups']
     """
-    catalogue = _catalogue_of(catalogue)
-    _require_groups(catalogue)
+    catalog = _catalog_of(catalog)
+    _require_groups(catalog)
     _require_axes(axes)
     cumulative = _arrays.flag(cumulative, "cumulative")
     if redshift is None:
-        redshift = getattr(catalogue, "redshift", None)
+        redshift = getattr(catalog, "redshift", None)
         redshift = 0.0 if redshift is None else redshift
     redshift, mass_unit, length_unit = (_arrays.as_number(value, name) for name, value in (
         ("redshift", redshift), ("mass_unit", mass_unit), ("length_unit", length_unit)))
-    mass = numpy.sort(catalogue.mass[catalogue.mass > 0])
-    volume = _volume_of(catalogue) if volume is None else _arrays.as_number(volume, "volume")
+    mass = numpy.sort(catalog.mass[catalog.mass > 0])
+    volume = _volume_of(catalog) if volume is None else _arrays.as_number(volume, "volume")
     if not 0 < volume < math.inf:
         raise ValueError(f"volume is {volume}; it must be above 0")
-    if cosmology is not None and catalogue.centre.shape[1] != 3:
-        raise ValueError(f"theory is of groups in 3 dimensions, not {catalogue.centre.shape[1]}; give no cosmology")
+    if cosmology is not None and catalog.center.shape[1] != 3:
+        raise ValueError(f"theory is of groups in 3 dimensions, not {catalog.center.shape[1]}; give no cosmology")
     if axes is None:
         axes = pyplot.subplots(figsize=(6.4, 4.8), layout="constrained")[1]
     axes.set(xscale="log", yscale="log")
@@ -237,22 +237,22 @@ def mass_function(catalogue, axes=None, *, cumulative=False, volume=None, bins=N
     counts, _ = numpy.histogram(mass, edges) if len(edges) else (numpy.empty(0), None)
     if cosmology is not None and len(edges):
         _draw_theory(axes, edges, cumulative, cosmology, redshift, mass_unit / 1e10, length_unit)
-    colour = _colours.colours_at([0.15])[0]
+    color = _colors.colors_at([0.15])[0]
     if not counts.any():
-        axes.text(0.5, 0.5, "no groups", transform=axes.transAxes, ha="center", va="center", color=_colours.FAINT_INK)
+        axes.text(0.5, 0.5, "no groups", transform=axes.transAxes, ha="center", va="center", color=_colors.FAINT_INK)
     elif cumulative:
-        # Over every mass between two neighbouring ones there are as many groups as from the larger one on.
+        # Over every mass between two neighboring ones there are as many groups as from the larger one on.
         masses = numpy.unique(numpy.append(edges[0], mass))
         counts = len(mass) - numpy.searchsorted(mass, masses)
         low, high = _poisson_limits(counts)
-        axes.fill_between(masses, low / volume, high / volume, step="pre", color=colour, alpha=0.25, linewidth=0)
-        axes.step(masses, counts / volume, where="pre", color=colour, linewidth=1.6, label="groups")
+        axes.fill_between(masses, low / volume, high / volume, step="pre", color=color, alpha=0.25, linewidth=0)
+        axes.step(masses, counts / volume, where="pre", color=color, linewidth=1.6, label="groups")
     else:
         filled = counts > 0
         counts, scale = counts[filled], (volume * numpy.diff(numpy.log(edges)))[filled]
         low, high = _poisson_limits(counts)
         axes.errorbar(numpy.sqrt(edges[1:] * edges[:-1])[filled], counts / scale,
-                      yerr=((counts - low) / scale, (high - counts) / scale), fmt="o", color=colour, markersize=5,
+                      yerr=((counts - low) / scale, (high - counts) / scale), fmt="o", color=color, markersize=5,
                       elinewidth=1.2, capsize=2.5, label="groups", zorder=3)
         axes.update_datalim([(edge, counts[0] / scale[0]) for edge in edges[[0, -1]]])
         axes.autoscale_view()
@@ -271,7 +271,7 @@ def _draw_theory(axes, edges, cumulative, cosmology, redshift, mass_unit, length
                                            (0.45, (), theory.sheth_tormen, "Sheth & Tormen")):
         arguments = (masses * mass_unit, cosmology, redshift)
         numbers = theory.more_massive(expected, *arguments) if cumulative else expected(*arguments)
-        axes.plot(masses, numbers * length_unit**3, color=_colours.colours_at([place])[0], dashes=dashes, linewidth=1.6,
+        axes.plot(masses, numbers * length_unit**3, color=_colors.colors_at([place])[0], dashes=dashes, linewidth=1.6,
                   label=label)
 
 
@@ -299,12 +299,12 @@ def _poisson_limits(counts):
     return low, counts + numpy.sqrt(counts + 0.75) + 1
 
 
-def _catalogue_of(catalogue):
-    return read_catalog(catalogue, members=False) if isinstance(catalogue, (str, bytes, os.PathLike)) else catalogue
+def _catalog_of(catalog):
+    return read_catalog(catalog, members=False) if isinstance(catalog, (str, bytes, os.PathLike)) else catalog
 
 
-def _volume_of(catalogue):
-    volume = math.prod(catalogue.box.period)
+def _volume_of(catalog):
+    volume = math.prod(catalog.box.period)
     if not volume > 0:
         raise ValueError("the groups are in open space, which has no volume; give volume=")
     return volume
@@ -319,11 +319,11 @@ def _extent(points, box):
     return lower, upper
 
 
-def _require_groups(catalogue):
-    if not hasattr(catalogue, "mass") or not hasattr(catalogue, "centre"):
-        raise TypeError(f"catalogue is of type {type(catalogue).__name__}; it must be a kith.Catalogue")
-    if any(not isinstance(unit, str) for unit in getattr(catalogue, "units", {}).values()):  # a file has names of units
-        raise TypeError("catalogue has columns with units; kith.plot draws plain numbers: find the groups of points without "
+def _require_groups(catalog):
+    if not hasattr(catalog, "mass") or not hasattr(catalog, "center"):
+        raise TypeError(f"catalog is of type {type(catalog).__name__}; it must be a kith.Catalog")
+    if any(not isinstance(unit, str) for unit in getattr(catalog, "units", {}).values()):  # a file has names of units
+        raise TypeError("catalog has columns with units; kith.plot draws plain numbers: find the groups of points without "
                         "units, as by points.to_value(unit)")
 
 
@@ -332,20 +332,20 @@ def _require_axes(axes):
         raise TypeError(f"axes is of type {type(axes).__name__}; it must be Axes of Matplotlib")
 
 
-def _opened(points, box, title, axes, unit, catalogue=None):
+def _opened(points, box, title, axes, unit, catalog=None):
     """Points as an array of NumPy, their box, and a title."""
     _require_axes(axes)
     for name, text in (("title", title), ("unit", unit)):
         if text is not None and not isinstance(text, str):
             raise TypeError(f"{name} is of type {type(text).__name__}; it must be a text")
-    if catalogue is not None:
-        _require_groups(catalogue)
+    if catalog is not None:
+        _require_groups(catalog)
     if title is None:
         title = os.path.basename(getattr(points, "path", ""))
     refuse_units(points, "points", "kith.plot draws plain numbers: give points.to_value(unit)")
     _, points, box = unpacked(points, box)
-    if box is None and catalogue is not None:
-        box = catalogue.box
+    if box is None and catalog is not None:
+        box = catalog.box
     points = numpy.asarray(_arrays.as_real(points, "points"))
     if points.ndim != 2 or not 2 <= points.shape[1] <= 8:
         raise ValueError(f"points are of shape {points.shape}; they must be of shape (n, d) with d from 2 to 8")

@@ -1,4 +1,4 @@
-"""Nearest neighbours."""
+"""Nearest neighbors."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ def knn(points: AnyArray, k: int, queries: AnyArray | None = None, *, box: BoxLi
         box. If they are an astropy Quantity, all lengths of the call must be (0 and infinity apart): these are
         converted to the unit of the points, and distances are returned in it.
     k : int
-        How many neighbours, 1 or more; 16.0 counts as 16. More than there are points leaves the rest of each row empty.
+        How many neighbors, 1 or more; 16.0 counts as 16. More than there are points leaves the rest of each row empty.
     queries : array, shape (m, d), optional
-        Where to search around, of the points' type. Without them, around every point: its nearest neighbour is then
+        Where to search around, of the points' type. Without them, around every point: its nearest neighbor is then
         the point itself.
     box : float, sequence of d floats or Box, optional
         Periods, one for all axes or one for each; 0 leaves an axis open. Without it space is open, or has the box of
@@ -38,7 +38,7 @@ def knn(points: AnyArray, k: int, queries: AnyArray | None = None, *, box: BoxLi
     exclude_self : bool
         Leave the point itself out. Coincident other points stay. Not with queries.
     max_distance : float, optional
-        Only neighbours within this distance, inclusive.
+        Only neighbors within this distance, inclusive.
     device : str, optional
         "cpu", "cuda" or "cuda:1". By default where the points are.
     threads : int, optional
@@ -52,15 +52,15 @@ def knn(points: AnyArray, k: int, queries: AnyArray | None = None, *, box: BoxLi
         and apart from each other, the points and the queries.
     progress : bool or callable
         True draws a bar on the standard error. A function is called now and then with the name of the stage and the
-        fraction that is done; if it returns False before the end (no other answer has a meaning), `kith.Cancelled` is
+        fraction that is done; if it returns False before the end (no other answer has a meaning), `kith.Canceled` is
         raised, and memory in `out` holds anything.
 
     Returns
     -------
     distances : array, shape (n, k) or (m, k)
-        In the units and type of the points, each row ascending; infinity where there is no neighbour.
+        In the units and type of the points, each row ascending; infinity where there is no neighbor.
     indices : array of the same shape
-        Rows of `points`; neighbours that are equally far are ordered by index; -1 where there is no neighbour. Both
+        Rows of `points`; neighbors that are equally far are ordered by index; -1 where there is no neighbor. Both
         are arrays of the library of the points, in the same memory, or of that of the queries if they are arrays of
         PyTorch, CuPy or JAX.
 

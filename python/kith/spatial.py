@@ -4,7 +4,7 @@
 >>> cKDTree([[0.0, 0.0], [1.0, 0.0]]).query([0.75, 0.0])
 (0.25, 1)
 
-What is the same: shapes, float64 distances and integer indices, n as the index of a missing neighbour, a distance bound
+What is the same: shapes, float64 distances and integer indices, n as the index of a missing neighbor, a distance bound
 that is exclusive, any shape of queries, k as a number or a list. What differs: equal distances are ordered by index,
 where SciPy has no order; distances can differ from SciPy's in the last bit. Only the Euclidean distance (p=2) is there,
 and points of 1 to 8 dimensions. Of SciPy's methods there is `query`: no searches within a radius yet.
@@ -20,7 +20,7 @@ __all__ = ["KDTree", "cKDTree"]
 
 
 class cKDTree:
-    """An index of n points, shape (n, m), for neighbour queries. The arguments are SciPy's.
+    """An index of n points, shape (n, m), for neighbor queries. The arguments are SciPy's.
 
     Answers depend neither on `leafsize`, which is 32 or more in truth, nor on `compact_nodes` and `balanced_tree`. The
     tree always keeps a copy of its own; `copy_data` says whether `data` is one, too. With `boxsize`, points must lie in
@@ -76,11 +76,11 @@ class cKDTree:
         return points if self.m > 1 else numpy.concatenate((points, numpy.zeros_like(points)), axis=1)
 
     def query(self, x, k=1, eps=0, p=2, distance_upper_bound=math.inf, workers=1):
-        """The nearest neighbours of x, an array of shape (..., m).
+        """The nearest neighbors of x, an array of shape (..., m).
 
         Returns distances and indices of shape (..., k), or (...) where k is 1; a list of numbers for k asks for these
-        neighbours alone, the nearest being 1. Where there are fewer, the distance is infinite and the index n.
-        Neighbours at `distance_upper_bound` or farther do not count. `eps` allows approximate answers, which exact
+        neighbors alone, the nearest being 1. Where there are fewer, the distance is infinite and the index n.
+        Neighbors at `distance_upper_bound` or farther do not count. `eps` allows approximate answers, which exact
         ones are. `workers` is a number of threads, -1 for all; None means one.
         """
         workers = 1 if workers is None else workers

@@ -120,13 +120,13 @@ class TestTheSameCalls:
         if numpy.shape(distances):
             assert distances.dtype == numpy.float64 and indices.dtype == numpy.int64
 
-    def test_missing_neighbours_have_the_index_n(self, cKDTree):
+    def test_missing_neighbors_have_the_index_n(self, cKDTree):
         distances, indices = cKDTree(self.points).query([0.0, 0.0], 6)
         assert distances[:4].tolist() == pytest.approx([0, 1, 2, numpy.sqrt(18)])
         assert indices.tolist() == [0, 1, 2, 3, 4, 4]
         assert numpy.isinf(distances[4:]).all()
 
-    def test_a_list_of_neighbours(self, cKDTree):
+    def test_a_list_of_neighbors(self, cKDTree):
         distances, indices = cKDTree(self.points).query([0.0, 0.0], [3, 1])
         assert distances.tolist() == [2, 0] and indices.tolist() == [2, 0]
 
@@ -182,7 +182,7 @@ class TestTheSameCalls:
         assert (tree.data == self.points).all() and tree.leafsize == 5 and tree.boxsize.tolist() == [4, 0]
         assert tree.query([3.9, 0.0])[1] == 0
 
-    def test_whole_numbers_of_neighbours_may_be_floats(self, cKDTree):
+    def test_whole_numbers_of_neighbors_may_be_floats(self, cKDTree):
         assert cKDTree(self.points).query([0.9, 0.0], k=2.0)[1].tolist() == [1, 0]
 
     def test_copies_of_a_subclass_are_of_it(self, cKDTree):
@@ -210,7 +210,7 @@ class TestTheSameCalls:
 
 
 @pytest.mark.parametrize("k", [None, [0, 1], [-1], 0, [[1, 2]]])
-def test_numbers_of_neighbours_that_mean_nothing(k):
+def test_numbers_of_neighbors_that_mean_nothing(k):
     with pytest.raises(ValueError, match="k must be"):
         kith.spatial.cKDTree([[0.5, 0.5]]).query([0.0, 0.0], k)
 

@@ -184,14 +184,14 @@ def test_memory_out_of_reach_is_refused(device, error, says):
     columns = {"masses": numpy.ones(200), "types": numpy.ones(200, numpy.uint8)}
     for name, column in columns.items():
         there = Elsewhere(column, device)
-        labels, halos = kith.fof(POINTS, 0.2, return_catalogue=True, min_members=2)
+        labels, halos = kith.fof(POINTS, 0.2, return_catalog=True, min_members=2)
         summary = _core.label_points(labels, POINTS, 0.2, False, None, None, None, None)
         arguments = dict(masses=None, types=None) | {name: there}
         with pytest.raises(error, match=says):
             _core.describe_groups(labels, summary, POINTS, None, arguments["masses"], 1.0, arguments["types"], None, 2,
                                   None, None, None)
     with pytest.raises(error, match=says):
-        kith.write_catalogue("never.hdf5", halos, ids=Elsewhere(numpy.arange(200, dtype=numpy.uint64), device))
+        kith.write_catalog("never.hdf5", halos, ids=Elsewhere(numpy.arange(200, dtype=numpy.uint64), device))
 
 
 @pytest.mark.parametrize("integers, dtype", [(2**24 + 1, numpy.float32), (-2**53 - 1, numpy.float64)])
@@ -211,9 +211,9 @@ def test_tables_keep_their_type():
 
 def test_columns_with_gaps_of_known_libraries():
     torch = pytest.importorskip("torch", reason="PyTorch is not installed")
-    labels, halos = kith.fof(torch.from_numpy(POINTS), 0.2, return_catalogue=True,
+    labels, halos = kith.fof(torch.from_numpy(POINTS), 0.2, return_catalog=True,
                              masses=torch.from_numpy(POINTS)[:, 0])
-    assert halos.mass.tolist() == kith.fof(POINTS, 0.2, return_catalogue=True, masses=POINTS[:, 0])[1].mass.tolist()
+    assert halos.mass.tolist() == kith.fof(POINTS, 0.2, return_catalog=True, masses=POINTS[:, 0])[1].mass.tolist()
 
 
 def test_tables():

@@ -131,13 +131,13 @@ def test_progress_is_told():
 
 
 def test_progress_can_cancel():
-    with pytest.raises(kith.Cancelled, match="cancelled during"):
+    with pytest.raises(kith.Canceled, match="canceled during"):
         kith.knn(MANY, 16, progress=lambda *_: False)
-    with pytest.raises(kith.Cancelled):
+    with pytest.raises(kith.Canceled):
         kith.knn(MANY, 16, progress=lambda *_: numpy.False_)
     with pytest.raises(ZeroDivisionError):
         kith.knn(MANY, 16, progress=lambda *_: 1 / 0)
-    assert issubclass(kith.Cancelled, RuntimeError)
+    assert issubclass(kith.Canceled, RuntimeError)
 
 
 @pytest.mark.parametrize("answer", ["None", "0", "0.0", "''", "[]", "numpy.array([False, False])", "fraction"])
@@ -149,7 +149,7 @@ def test_the_bar(capfd):
     kith.knn(MANY, 16, progress=True)
     drawn = capfd.readouterr().err
     assert "search" in drawn and drawn.endswith("100%\n")
-    kith.fof(MANY, 1e-9, return_catalogue=True, progress=True)  # no groups: its last stage has nothing to count
+    kith.fof(MANY, 1e-9, return_catalog=True, progress=True)  # no groups: its last stage has nothing to count
     assert capfd.readouterr().err.endswith("100%\n")
 
 

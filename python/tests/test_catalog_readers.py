@@ -98,9 +98,9 @@ def make(folder, counts, *, with_groups=True, program=None):
     snapshot = write_snapshot(folder / "snapshot_007.hdf5", counts)
     catalog = folder / "fof_subhalo_tab_007.hdf5"
     particles = kith.read(snapshot, types="all")
-    _, halos = kith.fof(particles, length, min_members=5, return_catalogue=True)
+    _, halos = kith.fof(particles, length, min_members=5, return_catalog=True)
     if program is None:
-        kith.write_catalogue(catalog, halos, particles)
+        kith.write_catalog(catalog, halos, particles)
     else:
         (folder / "sorted").mkdir()
         catalog, unsorted, snapshot = folder / "sorted" / catalog.name, snapshot, folder / "sorted" / snapshot.name
@@ -129,7 +129,7 @@ def test_yt_fetches_the_members(yt, tmp_path, request, counts, is_sorted):
     for group, ids in enumerate(made.ids):
         halo = dataset.halo("Group", group)
         assert set(halo["Group", "member_ids"].d) == set(ids) and halo.particle_number == len(ids)
-        assert halo.position.to("Mpc/h").d == pytest.approx(made.halos.centre[group] * SCALE_FACTOR, rel=1e-5)
+        assert halo.position.to("Mpc/h").d == pytest.approx(made.halos.center[group] * SCALE_FACTOR, rel=1e-5)
         assert halo.velocity.to("km/s").d == pytest.approx(velocities[group] / SCALE_FACTOR, rel=1e-5)
 
 
@@ -143,8 +143,8 @@ def test_yt_opens_catalogs_without_groups(yt, tmp_path, request, is_sorted):
 
 def test_yt_opens_catalogs_of_inputs_without_cosmology(yt, tmp_path):
     points = numpy.random.default_rng(1).normal(5, 0.1, (50, 3))
-    _, halos = kith.fof(points, 1.0, box=10, velocities=points, return_catalogue=True)
-    kith.write_catalogue(tmp_path / "halos.0.hdf5", halos, ids=numpy.arange(50))
+    _, halos = kith.fof(points, 1.0, box=10, velocities=points, return_catalog=True)
+    kith.write_catalog(tmp_path / "halos.0.hdf5", halos, ids=numpy.arange(50))
     dataset = yt.load(str(tmp_path / "halos.0.hdf5"))
     assert dataset.current_redshift == 0
     assert set(dataset.halo("Group", 0)["Group", "member_ids"].d) == set(range(50))
@@ -188,8 +188,8 @@ def test_the_page_is_true(yt, pynbody, program, tmp_path, monkeypatch):
         else:
             exec(compile(text, str(PAGE), "exec"), names)
         if "HaloNumberCatalogue" in text:
-            labelled = names["halos"]
-            assert [set(labelled[group]["iord"]) for group in range(6)] == [
+            labeled = names["halos"]
+            assert [set(labeled[group]["iord"]) for group in range(6)] == [
                 set(kith.read_catalog("halos.hdf5").ids_of(group)) for group in range(6)]
         if 'load("halo.std")' in text:
             catalog = kith.read_catalog("tipsy_halos.hdf5")

@@ -53,12 +53,12 @@ def test_what_each_set_is():
     assert abs(normal.mean()) < 0.02 and abs(normal.std() - 1) < 0.02
     ground = datasets.hills(20_000)
     assert abs(ground[:, :2].mean()) < 15 and abs(ground[:, :2].std() - 1000 / 3**0.5) < 10
-    labels, halos = kith.fof(datasets.clustered(20_000), b=0.2, box=1, min_members=20, return_catalogue=True)
+    labels, halos = kith.fof(datasets.clustered(20_000), b=0.2, box=1, min_members=20, return_catalog=True)
     assert 0.5 < (labels >= 0).mean() < 0.8 and halos.count[0] > 300
 
 
 def test_shuffled():
-    """Neighbours in memory are not neighbours in space."""
+    """Neighbors in memory are not neighbors in space."""
     for name, make in SETS.items():
         points = make(2000, 2, dtype=numpy.float64)
         steps = numpy.linalg.norm(numpy.diff(points, axis=0), axis=1)
@@ -97,7 +97,7 @@ def test_a_universe(universe):
 
 
 def test_a_universe_is_taken_as_it_is(universe):
-    labels, halos = kith.fof(universe, b=0.2, min_members=8, return_catalogue=True)
+    labels, halos = kith.fof(universe, b=0.2, min_members=8, return_catalog=True)
     assert (labels == kith.fof(universe.positions, b=0.2, box=40, min_members=8)).all()
     assert len(halos) > 5 and halos.mass == pytest.approx(halos.count * universe.uniform_mass)
     assert halos.velocity.shape == (len(halos), 3)

@@ -51,8 +51,8 @@ def test_names_of_files(particles):
     for wrong, error in ((None, TypeError), (5, TypeError), ("a\0b", ValueError)):
         with pytest.raises(error):
             kith.read(wrong)
-    with pytest.raises(TypeError, match="must be a kith.Catalogue"):
-        kith.write_catalogue("halos.hdf5", None)
+    with pytest.raises(TypeError, match="must be a kith.Catalog"):
+        kith.write_catalog("halos.hdf5", None)
 
 
 @pytest.mark.parametrize("types", ["dark", [7], [-1]])
@@ -86,7 +86,7 @@ def test_tables_by_name(tmp_path):
     with pytest.raises(FileNotFoundError):
         kith.read(tmp_path / "absent.h5:/Coordinates")
     snapshot = kith.read(tmp_path / "halo.h5:/Coordinates")
-    kith.write_catalogue(tmp_path / "groups.hdf5", kith.fof(snapshot, 0.1, return_catalogue=True)[1], snapshot)
+    kith.write_catalog(tmp_path / "groups.hdf5", kith.fof(snapshot, 0.1, return_catalog=True)[1], snapshot)
     with h5py.File(tmp_path / "groups.hdf5") as file:
         assert any("halo.h5:/Coordinates" in str(value) for value in file["Header"].attrs.values())
 
@@ -110,55 +110,55 @@ def test_lists_of_files(tmp_path):
         kith.read(path for path in paths)
 
 
-def test_catalogues_of_arrays(tmp_path):
+def test_catalogs_of_arrays(tmp_path):
     h5py = pytest.importorskip("h5py")
     points = numpy.concatenate([numpy.random.default_rng(s).normal(s, 0.01, (40, 3)) for s in (1, 2)])
-    _, halos = kith.fof(points, 0.2, return_catalogue=True)
+    _, halos = kith.fof(points, 0.2, return_catalog=True)
     path = tmp_path / "halos.hdf5"
-    kith.write_catalogue(path, halos, ids=numpy.arange(80) + 1000)
+    kith.write_catalog(path, halos, ids=numpy.arange(80) + 1000)
     with h5py.File(path) as file:
         assert file["Group/GroupLen"][:].tolist() == [40, 40]
         assert file["Group/GroupPos"].dtype == numpy.float64
         assert (file["IDs/ID"][:] == file["Members/Index"][:] + 1000).all()
-    kith.write_catalogue(tmp_path / "halos.gtp", halos)
+    kith.write_catalog(tmp_path / "halos.gtp", halos)
     assert (tmp_path / "halos.gtp").stat().st_size > 0
     with pytest.raises(ValueError, match=".hdf5, .h5 or .gtp"):
-        kith.write_catalogue(tmp_path / "halos.txt", halos)
+        kith.write_catalog(tmp_path / "halos.txt", halos)
     with pytest.raises(ValueError, match="ids"):
-        kith.write_catalogue(path, halos, ids=[1, 2, 3])
+        kith.write_catalog(path, halos, ids=[1, 2, 3])
     with pytest.raises(OSError):
-        kith.write_catalogue(tmp_path / "no" / "halos.hdf5", halos)
+        kith.write_catalog(tmp_path / "no" / "halos.hdf5", halos)
     before = sorted(tmp_path.iterdir())
     for name in ("nul\0l.hdf5", "nul\0.gtp"):
         with pytest.raises(ValueError, match="cannot be the name"):
-            kith.write_catalogue(os.path.join(tmp_path, name), halos)
+            kith.write_catalog(os.path.join(tmp_path, name), halos)
     with pytest.raises(ValueError, match="no place for ids"):
-        kith.write_catalogue(tmp_path / "other.gtp", halos, ids=numpy.arange(80))
+        kith.write_catalog(tmp_path / "other.gtp", halos, ids=numpy.arange(80))
     with pytest.raises(TypeError, match="command is of type int"):
-        kith.write_catalogue(tmp_path / "other.hdf5", halos, command=5)
+        kith.write_catalog(tmp_path / "other.hdf5", halos, command=5)
     assert sorted(tmp_path.iterdir()) == before
     for wrong in ({"ids": 0}, {"masses": "no"}, {"types": numpy.array([1.5])}):
         with pytest.raises(TypeError, match=next(iter(wrong))):
             kith.read(path, **wrong)
 
 
-def test_catalogues_of_another_snapshot_are_refused(tmp_path):
+def test_catalogs_of_another_snapshot_are_refused(tmp_path):
     pytest.importorskip("h5py")
     box = kith.datasets.cosmic_box(8, 10.0, steps=2)
     path = tmp_path / "snapshot.hdf5"
     box.write(path)
     content = path.read_bytes()
     snapshot = kith.read(path)
-    _, halos = kith.fof(snapshot, 100.0, return_catalogue=True)
+    _, halos = kith.fof(snapshot, 100.0, return_catalog=True)
     with pytest.raises(ValueError, match="a file of the snapshot itself"):
-        kith.write_catalogue(path, halos, snapshot)
+        kith.write_catalog(path, halos, snapshot)
     assert path.read_bytes() == content
-    kith.write_catalogue(tmp_path / "halos.hdf5", halos, snapshot)
-    _, halos = kith.fof(snapshot.positions[:-1], 100.0, return_catalogue=True)
+    kith.write_catalog(tmp_path / "halos.hdf5", halos, snapshot)
+    _, halos = kith.fof(snapshot.positions[:-1], 100.0, return_catalog=True)
     with pytest.raises(ValueError, match="of 511 points, but the snapshot has 512 particles"):
-        kith.write_catalogue(tmp_path / "halos.hdf5", halos, snapshot)
+        kith.write_catalog(tmp_path / "halos.hdf5", halos, snapshot)
     with pytest.raises(ValueError, match="ids has 3 rows for 511 points"):
-        kith.write_catalogue(tmp_path / "halos.hdf5", halos, ids=[1, 2, 3])
+        kith.write_catalog(tmp_path / "halos.hdf5", halos, ids=[1, 2, 3])
 
 
 def test_texts_and_names_that_are_not_utf8(tmp_path):

@@ -1,4 +1,4 @@
-"""Groups and their catalogue."""
+"""Groups and their catalog."""
 
 import warnings
 
@@ -24,28 +24,28 @@ def test_relative_lengths():
     assert (kith.fof(points, b=0.5, box=2) == kith.fof(points, 0.5 * numpy.sqrt(4 / 1000), box=2)).all()
 
 
-def test_catalogue():
+def test_catalog():
     velocities = CLUMPS * 10
     masses = numpy.arange(140.0)
     types = numpy.arange(140) % 3
-    labels, halos = kith.fof(CLUMPS, 0.1, return_catalogue=True, velocities=velocities, masses=masses, types=types)
+    labels, halos = kith.fof(CLUMPS, 0.1, return_catalog=True, velocities=velocities, masses=masses, types=types)
     assert len(halos) == 2 and labels.max() == 2
     assert halos.count.tolist() == [80, 50]
     for group in range(2):
         members = numpy.flatnonzero(labels == group)
         assert sorted(halos.members_of(group)) == members.tolist()
         assert halos.mass[group] == masses[members].sum()
-        centre = numpy.average(CLUMPS[members], axis=0, weights=masses[members])
-        numpy.testing.assert_allclose(halos.centre[group], centre, rtol=1e-6)
-        numpy.testing.assert_allclose(halos.velocity[group], 10 * centre, rtol=1e-6)
+        center = numpy.average(CLUMPS[members], axis=0, weights=masses[members])
+        numpy.testing.assert_allclose(halos.center[group], center, rtol=1e-6)
+        numpy.testing.assert_allclose(halos.velocity[group], 10 * center, rtol=1e-6)
         assert halos.count_by_type[group, :3].tolist() == numpy.bincount(types[members]).tolist()
     assert halos.linking_length == numpy.float32(0.1) and halos.box.is_open
     assert "2 groups" in repr(halos)
 
 
 @pytest.mark.parametrize("options", [{}, {"min_members": 1}, {"min_members": 20}, {"min_members": 60}])
-def test_labels_are_the_same_with_a_catalogue(options):
-    labels, halos = kith.fof(CLUMPS, 0.1, return_catalogue=True, **options)
+def test_labels_are_the_same_with_a_catalog(options):
+    labels, halos = kith.fof(CLUMPS, 0.1, return_catalog=True, **options)
     assert labels.tolist() == kith.fof(CLUMPS, 0.1, **options).tolist() == kith.Tree(CLUMPS).fof(0.1, **options).tolist()
     assert (halos.count >= options.get("min_members", 20)).all()
     for group in range(len(halos)):  # row g is label g
@@ -57,27 +57,27 @@ def test_labels_are_the_same_with_a_catalogue(options):
 
 
 def test_tables():
-    _, halos = kith.fof(CLUMPS, 0.1, return_catalogue=True)
+    _, halos = kith.fof(CLUMPS, 0.1, return_catalog=True)
     table = halos.to_structured()
-    assert table.shape == (2,) and (table["centre"] == halos.centre).all() and (halos["mass"] == halos.mass).all()
+    assert table.shape == (2,) and (table["center"] == halos.center).all() and (halos["mass"] == halos.mass).all()
     assert "velocity" not in halos.columns
     with pytest.raises(KeyError, match="there are count"):
         halos["velocity"]
     pandas = pytest.importorskip("pandas")
     frame = halos.to_pandas()
-    assert isinstance(frame, pandas.DataFrame) and (frame["centre_y"] == halos.centre[:, 1]).all()
+    assert isinstance(frame, pandas.DataFrame) and (frame["center_y"] == halos.center[:, 1]).all()
     assert frame["count_by_type_1"].tolist() == [80, 50]
 
 
 def test_astropy_table():
     pytest.importorskip("astropy")
-    _, halos = kith.fof(CLUMPS, 0.1, return_catalogue=True)
+    _, halos = kith.fof(CLUMPS, 0.1, return_catalog=True)
     table = halos.to_astropy()
-    assert table["centre"].shape == (2, 3) and table.meta["linking_length"] == halos.linking_length
+    assert table["center"].shape == (2, 3) and table.meta["linking_length"] == halos.linking_length
 
 
 def test_columns_live_on_and_cannot_be_written_to():
-    _, halos = kith.fof(CLUMPS, 0.1, return_catalogue=True)
+    _, halos = kith.fof(CLUMPS, 0.1, return_catalog=True)
     mass = halos.mass
     del halos
     assert mass.tolist() == [80, 50]
@@ -87,19 +87,19 @@ def test_columns_live_on_and_cannot_be_written_to():
 
 def test_unequal_masses_draw_a_warning():
     with pytest.warns(UserWarning, match="masses are unequal"):
-        kith.fof(CLUMPS, b=0.2, return_catalogue=True, masses=numpy.arange(140.0))
+        kith.fof(CLUMPS, b=0.2, return_catalog=True, masses=numpy.arange(140.0))
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        kith.fof(CLUMPS, b=0.2, return_catalogue=True, masses=numpy.ones(140))
-        kith.fof(CLUMPS, 0.2, return_catalogue=True, masses=numpy.arange(140.0))
+        kith.fof(CLUMPS, b=0.2, return_catalog=True, masses=numpy.ones(140))
+        kith.fof(CLUMPS, 0.2, return_catalog=True, masses=numpy.arange(140.0))
 
 
 @pytest.mark.parametrize("types, says", [(None, "; give linking_length"), (numpy.ones(140, dtype=int), "; give linking_length"),
                                          (numpy.arange(140) % 2, "choose points of one type, or give linking_length")])
 def test_unequal_masses_get_advice_that_can_be_followed(types, says):
-    for return_catalogue in (False, True):
+    for return_catalog in (False, True):
         with pytest.warns(UserWarning, match=says):
-            kith.fof(CLUMPS, b=0.2, masses=numpy.arange(140.0), types=types, return_catalogue=return_catalogue)
+            kith.fof(CLUMPS, b=0.2, masses=numpy.arange(140.0), types=types, return_catalog=return_catalog)
 
 
 def test_a_box_that_contradicts_the_snapshots_draws_a_warning():
@@ -118,9 +118,9 @@ def test_a_box_that_contradicts_the_snapshots_draws_a_warning():
                 call(box)
 
 
-def test_a_catalogue_is_no_sequence():
-    _, halos = kith.fof(CLUMPS, 0.1, return_catalogue=True)
-    assert "mass" in halos and "colour" not in halos
+def test_a_catalog_is_no_sequence():
+    _, halos = kith.fof(CLUMPS, 0.1, return_catalog=True)
+    assert "mass" in halos and "color" not in halos
     with pytest.raises(TypeError):
         iter(halos)
     for group in (-1, 2):
@@ -130,10 +130,10 @@ def test_a_catalogue_is_no_sequence():
 
 def test_nothing_to_group():
     assert kith.fof(numpy.empty((0, 3)), 1).shape == (0,)
-    labels, halos = kith.fof(numpy.empty((0, 3)), 1, return_catalogue=True)
-    assert len(halos) == 0 and halos.centre.shape == (0, 3) and len(halos.to_structured()) == 0
+    labels, halos = kith.fof(numpy.empty((0, 3)), 1, return_catalog=True)
+    assert len(halos) == 0 and halos.center.shape == (0, 3) and len(halos.to_structured()) == 0
     assert "velocity" not in halos and not hasattr(halos, "velocity")
-    _, halos = kith.fof(CLUMPS, 0, return_catalogue=True, velocities=CLUMPS, min_members=2**70)
+    _, halos = kith.fof(CLUMPS, 0, return_catalog=True, velocities=CLUMPS, min_members=2**70)
     assert len(halos) == 0 and halos.velocity.shape == (0, 3)
 
 
@@ -144,17 +144,17 @@ def test_nothing_to_group():
     (lambda: kith.fof(CLUMPS[:1], b=1), ValueError, "volume"),
     (lambda: kith.fof(CLUMPS, 1, min_members=0), ValueError, "min_members"),
     (lambda: kith.fof(CLUMPS, 1, min_members=2.5), TypeError, "min_members is 2.5; it must be a whole number"),
-    (lambda: kith.fof(CLUMPS, 1, return_catalogue=True, masses=[1.0]), ValueError, "1 rows for 140"),
-    (lambda: kith.fof(CLUMPS, 1, return_catalogue=True, masses=-numpy.ones(140)), ValueError, "mass"),
-    (lambda: kith.fof(CLUMPS, 1, return_catalogue=True, types=numpy.full(140, 9)), ValueError, "type"),
-    (lambda: kith.fof(CLUMPS, 1, return_catalogue=True, types=numpy.full(140, 300)), ValueError, "0 to 255"),
-    (lambda: kith.fof(CLUMPS, 1, return_catalogue=True, types=numpy.ones(140)), TypeError, "whole numbers"),
-    (lambda: kith.fof(CLUMPS, 1, return_catalogue=True, types=numpy.ma.masked_equal(numpy.arange(140) % 3, 2)),
+    (lambda: kith.fof(CLUMPS, 1, return_catalog=True, masses=[1.0]), ValueError, "1 rows for 140"),
+    (lambda: kith.fof(CLUMPS, 1, return_catalog=True, masses=-numpy.ones(140)), ValueError, "mass"),
+    (lambda: kith.fof(CLUMPS, 1, return_catalog=True, types=numpy.full(140, 9)), ValueError, "type"),
+    (lambda: kith.fof(CLUMPS, 1, return_catalog=True, types=numpy.full(140, 300)), ValueError, "0 to 255"),
+    (lambda: kith.fof(CLUMPS, 1, return_catalog=True, types=numpy.ones(140)), TypeError, "whole numbers"),
+    (lambda: kith.fof(CLUMPS, 1, return_catalog=True, types=numpy.ma.masked_equal(numpy.arange(140) % 3, 2)),
      ValueError, "masked"),
-    (lambda: kith.fof(CLUMPS, 1, return_catalogue=True, min_members="a"), TypeError, "min_members is 'a'"),
-    (lambda: kith.fof(CLUMPS, 1, return_catalogue=True, masses=1.0), TypeError, "a row for each point"),
+    (lambda: kith.fof(CLUMPS, 1, return_catalog=True, min_members="a"), TypeError, "min_members is 'a'"),
+    (lambda: kith.fof(CLUMPS, 1, return_catalog=True, masses=1.0), TypeError, "a row for each point"),
     (lambda: kith.fof(CLUMPS, "1"), TypeError, "linking_length is '1'"),
-    (lambda: kith.fof(CLUMPS, 1, return_catalogue="no"), TypeError, "return_catalogue is 'no'"),
+    (lambda: kith.fof(CLUMPS, 1, return_catalog="no"), TypeError, "return_catalog is 'no'"),
     (lambda: kith.fof(5, 1), ValueError, "points has 0 axes"),
 ])
 def test_what_is_wrong_is_said(wrong, error, says):

@@ -63,7 +63,7 @@ def test_distances_have_the_derivatives_of_distances(options):
 
 
 def test_derivatives_where_there_are_none():
-    """Coincident points and missing neighbours: zero, and never NaN."""
+    """Coincident points and missing neighbors: zero, and never NaN."""
     points = jnp.array([[0.0, 0.0], [0.0, 0.0], [1.0, 0.0]])
     gradient = jax.grad(lambda x: jnp.where(jnp.isfinite(d := kith.jax.knn(x, 5)[0]), d, 0).sum())(points)
     assert jnp.isfinite(gradient).all()

@@ -1,4 +1,4 @@
-"""Neighbours: shapes, types, memory and errors, as the documentation has them. The answers are the C++ tests' affair."""
+"""Neighbors: shapes, types, memory and errors, as the documentation has them. The answers are the C++ tests' affair."""
 
 import pickle
 import weakref

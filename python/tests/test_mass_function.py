@@ -102,7 +102,7 @@ def test_no_masses():
 def test_the_halos_of_a_simulation():
     """Friends-of-friends groups are about as many as Sheth and Tormen expect."""
     universe = kith.datasets.cosmic_box(32, 64)
-    _, halos = kith.fof(universe, b=0.2, return_catalogue=True)
+    _, halos = kith.fof(universe, b=0.2, return_catalog=True)
     least = 30 * universe.uniform_mass
     expected = theory.more_massive(theory.sheth_tormen, [least], universe.cosmology)[0] * universe.box**3
     assert 0.6 < numpy.count_nonzero(halos.mass >= least) / expected < 1.5

@@ -28,7 +28,7 @@ def closed():
 
 @pytest.fixture(scope="module")
 def halos():
-    return kith.fof(POINTS, b=0.2, box=1, return_catalogue=True)[1]
+    return kith.fof(POINTS, b=0.2, box=1, return_catalog=True)[1]
 
 
 def image_of(axes):
@@ -52,11 +52,11 @@ def test_without_matplotlib():
     assert "ModuleNotFoundError" in ran.stderr and "pip install matplotlib" in ran.stderr
 
 
-def test_colours():
-    colours = kith.plot.colour_map(numpy.linspace(0, 1, 100))[:, :3]
-    lightness = colours @ [0.2126, 0.7152, 0.0722]
+def test_colors():
+    colors = kith.plot.color_map(numpy.linspace(0, 1, 100))[:, :3]
+    lightness = colors @ [0.2126, 0.7152, 0.0722]
     assert (numpy.diff(lightness) > 0).all() and lightness[0] < 0.02 and lightness[-1] > 0.9
-    assert (kith.plot.colour_map(numpy.ma.masked) == kith.plot.colour_map(0.0))
+    assert (kith.plot.color_map(numpy.ma.masked) == kith.plot.color_map(0.0))
 
 
 def test_density_of_a_box(halos):
@@ -70,7 +70,7 @@ def test_density_of_a_box(halos):
     shades, rings = rings_of(axes)
     assert 40 <= len(rings.get_offsets()) == len(shades.get_offsets()) < 60
     assert rings.get_widths().max() == pytest.approx(2 * halos.largest_radius[:40].max(), rel=1e-6)
-    assert numpy.abs(rings.get_offsets() - halos.centre[0, :2]).sum(axis=1).min() < 1e-6
+    assert numpy.abs(rings.get_offsets() - halos.center[0, :2]).sum(axis=1).min() < 1e-6
     axes.figure.canvas.draw()
 
 
@@ -81,18 +81,18 @@ def test_planes_and_masses(halos):
     heavy = (POINTS[:, 2] < 0.5).sum()
     ratio = image[:, :64].mean() / image[:, 64:].mean()
     assert ratio == pytest.approx(3 * heavy / (len(POINTS) - heavy), rel=0.1)  # some is smoothed over the middle
-    assert numpy.abs(rings_of(axes)[1].get_offsets() - halos.centre[0, [2, 0]]).sum(axis=1).min() < 1e-6
+    assert numpy.abs(rings_of(axes)[1].get_offsets() - halos.center[0, [2, 0]]).sum(axis=1).min() < 1e-6
 
 
 def test_rings_continue_beyond_the_edge():
     random = numpy.random.default_rng(1)
     points = (random.normal(0, 0.02, (100, 3)) % 1).astype(numpy.float32)
-    _, groups = kith.fof(points, 0.1, box=1, return_catalogue=True)
+    _, groups = kith.fof(points, 0.1, box=1, return_catalog=True)
     points = numpy.concatenate((points, random.random((500, 3), dtype=numpy.float32)))
     axes = kith.plot.density(points, groups, box=1, pixels=64)
-    centre = groups.centre[0, :2]
+    center = groups.center[0, :2]
     offsets = rings_of(axes)[1].get_offsets()
-    assert len(offsets) == 4 and numpy.allclose(numpy.abs(offsets - centre) % 1, 0)
+    assert len(offsets) == 4 and numpy.allclose(numpy.abs(offsets - center) % 1, 0)
 
 
 def test_shapes_of_views():
@@ -121,7 +121,7 @@ def test_nasty_points(points):
 
 def test_no_groups():
     points = kith.datasets.uniform(200, 2)
-    _, none = kith.fof(points, 1e-6, box=1, return_catalogue=True)
+    _, none = kith.fof(points, 1e-6, box=1, return_catalog=True)
     axes = kith.plot.density(points, none, pixels=64)
     assert not rings_of(axes) and "0 groups of 20 or more" in [text.get_text() for text in axes.figure.texts]
     for cumulative in (False, True):
@@ -194,12 +194,12 @@ def test_what_is_wrong_is_said(wrong, word):
 
 
 class Groups:
-    """As much of a catalogue as a mass function needs."""
+    """As much of a catalog as a mass function needs."""
 
     def __init__(self, mass, period=(10.0, 10.0, 10.0)):
         self.mass = numpy.asarray(mass, dtype=float)
         self.box = kith.Box(period)
-        self.centre = numpy.zeros((len(self.mass), len(period)))
+        self.center = numpy.zeros((len(self.mass), len(period)))
 
 
 def test_differential_mass_function():

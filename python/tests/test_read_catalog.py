@@ -22,7 +22,7 @@ def snapshot_path(tmp_path_factory):
 @pytest.fixture(scope="module")
 def found(snapshot_path):
     snapshot = kith.read(snapshot_path)
-    labels, halos = kith.fof(snapshot, b=0.2, min_members=5, return_catalogue=True)
+    labels, halos = kith.fof(snapshot, b=0.2, min_members=5, return_catalog=True)
     assert len(halos) > 3
     return snapshot, labels, halos
 
@@ -30,7 +30,7 @@ def found(snapshot_path):
 @pytest.fixture
 def path(found, tmp_path):
     snapshot, _, halos = found
-    kith.write_catalogue(tmp_path / "halos.hdf5", halos, snapshot, command="a test")
+    kith.write_catalog(tmp_path / "halos.hdf5", halos, snapshot, command="a test")
     return tmp_path / "halos.hdf5"
 
 
@@ -43,7 +43,7 @@ def test_example(tmp_path, monkeypatch):
 def test_what_was_written_is_read(found, path):
     snapshot, labels, halos = found
     read = kith.read_catalog(path)
-    assert isinstance(read, kith.Catalogue) and len(read) == len(halos) and read.columns == halos.columns
+    assert isinstance(read, kith.Catalog) and len(read) == len(halos) and read.columns == halos.columns
     width = snapshot.positions.dtype
     for name in halos.columns:
         exact = name.startswith(("mass", "count", "wide"))
@@ -69,7 +69,7 @@ def test_tables(found, path):
     read = kith.read_catalog(path)
     assert (read.to_structured()["count"] == halos.count).all()
     pandas = pytest.importorskip("pandas")
-    assert isinstance(read.to_pandas(), pandas.DataFrame) and "centre_x" in read.to_pandas()
+    assert isinstance(read.to_pandas(), pandas.DataFrame) and "center_x" in read.to_pandas()
     pytest.importorskip("astropy")
     table = read.to_astropy()
     assert len(table) == len(halos)
@@ -97,11 +97,11 @@ def test_catalogs_that_were_not_read_have_no_file(found):
 def test_written_again(found, path, tmp_path):
     read = kith.read_catalog(path)
     with pytest.raises(ValueError, match="was read from .*halos.hdf5'; copy that file"):
-        kith.write_catalogue(tmp_path / "again.hdf5", read)
+        kith.write_catalog(tmp_path / "again.hdf5", read)
     with pytest.raises(ValueError, match="leave snapshot and ids out"):
-        kith.write_catalogue(tmp_path / "again.gtp", read, found[0])
-    kith.write_catalogue(tmp_path / "again.gtp", read)
-    kith.write_catalogue(tmp_path / "first.gtp", found[2], found[0])
+        kith.write_catalog(tmp_path / "again.gtp", read, found[0])
+    kith.write_catalog(tmp_path / "again.gtp", read)
+    kith.write_catalog(tmp_path / "first.gtp", found[2], found[0])
     assert (tmp_path / "again.gtp").read_bytes() == (tmp_path / "first.gtp").read_bytes()
     assert not os.path.exists(tmp_path / "again.hdf5")
 
@@ -115,12 +115,12 @@ def test_catalogs_of_other_codes(tmp_path):
         file["Group/GroupPos"] = numpy.ones((2, 3), dtype=numpy.float32)
         file["Group/Group_M_Crit200"] = numpy.ones(2, dtype=numpy.float32)
     read = kith.read_catalog(tmp_path / "fof_subhalo_tab_003.hdf5")
-    assert read.columns == ("count", "mass", "centre") and read.mass.tolist() == [3, 2] and read.redshift == 1
+    assert read.columns == ("count", "mass", "center") and read.mass.tolist() == [3, 2] and read.redshift == 1
     assert read.linking_length is None and read.members is None and read.offset.tolist() == [0, 30]
-    with pytest.raises(AttributeError, match="no column 'velocity'; there are count, mass, centre"):
+    with pytest.raises(AttributeError, match="no column 'velocity'; there are count, mass, center"):
         read.velocity
     with pytest.raises(ValueError, match="has no largest_radius"):
-        kith.write_catalogue(tmp_path / "a.gtp", read)
+        kith.write_catalog(tmp_path / "a.gtp", read)
     plot = pytest.importorskip("kith.plot")
     with pytest.raises(ValueError, match="does not say how far"):
         plot.density(numpy.random.default_rng(1).random((100, 3)), read)
@@ -154,10 +154,10 @@ def test_pictures(found, path):
     matplotlib.use("Agg")
     import matplotlib.pyplot as pyplot
     snapshot, _, halos = found
-    for catalogue in (kith.read_catalog(path), path, str(path)):
-        axes = kith.plot.density(snapshot, catalogue, pixels=64)
+    for catalog in (kith.read_catalog(path), path, str(path)):
+        axes = kith.plot.density(snapshot, catalog, pixels=64)
         assert f"{len(halos)} groups of 5 or more" in " ".join(text.get_text() for text in axes.figure.texts)
-        axes = kith.plot.mass_function(catalogue, cumulative=True)
+        axes = kith.plot.mass_function(catalog, cumulative=True)
         same = kith.plot.mass_function(halos, cumulative=True)
         assert (axes.lines[0].get_xydata() == same.lines[0].get_xydata()).all()
     pyplot.close("all")

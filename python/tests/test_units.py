@@ -50,11 +50,11 @@ def test_a_tree_keeps_the_unit():
         kith.Tree(POINTS).query(IN_MPC[:1], 2)
 
 
-def test_columns_of_the_catalogue_keep_units(tmp_path):
-    labels, halos = kith.fof(IN_MPC, 100 * u.kpc, min_members=2, return_catalogue=True, velocities=POINTS * (u.km / u.s),
+def test_columns_of_the_catalog_keep_units(tmp_path):
+    labels, halos = kith.fof(IN_MPC, 100 * u.kpc, min_members=2, return_catalog=True, velocities=POINTS * (u.km / u.s),
                              masses=numpy.ones(200) * u.Msun)
-    plain = kith.fof(POINTS, 0.1, min_members=2, return_catalogue=True, velocities=POINTS)[1]
-    units = {"centre": u.Mpc, "inertia_radius": u.Mpc, "largest_radius": u.Mpc, "lower": u.Mpc, "upper": u.Mpc,
+    plain = kith.fof(POINTS, 0.1, min_members=2, return_catalog=True, velocities=POINTS)[1]
+    units = {"center": u.Mpc, "inertia_radius": u.Mpc, "largest_radius": u.Mpc, "lower": u.Mpc, "upper": u.Mpc,
              "linking_length": u.Mpc, "velocity": u.km / u.s, "velocity_dispersion": u.km / u.s, "mass": u.Msun,
              "mass_by_type": u.Msun}
     assert halos.units == units
@@ -62,12 +62,12 @@ def test_columns_of_the_catalogue_keep_units(tmp_path):
         column = getattr(halos, name)
         assert getattr(column, "unit", None) == units.get(name)
         assert (getattr(column, "value", column) == getattr(plain, name)).all()
-    assert halos.to_astropy()["centre"].unit == u.Mpc
-    assert (halos.to_structured()["centre"] == plain.centre).all()
-    kith.write_catalogue(tmp_path / "groups.hdf5", halos)
+    assert halos.to_astropy()["center"].unit == u.Mpc
+    assert (halos.to_structured()["center"] == plain.center).all()
+    kith.write_catalog(tmp_path / "groups.hdf5", halos)
     h5py = pytest.importorskip("h5py")
     with h5py.File(tmp_path / "groups.hdf5") as file:
-        assert any("centre: Mpc" in str(value) for value in file["Header"].attrs.values())
+        assert any("center: Mpc" in str(value) for value in file["Header"].attrs.values())
 
 
 def test_columns_of_tables_have_units():
@@ -114,8 +114,8 @@ def test_pictures_are_of_plain_numbers():
     plot = pytest.importorskip("kith.plot")
     with pytest.raises(TypeError, match="points carries a unit, Mpc.*to_value"):
         plot.density(IN_MPC)
-    halos = kith.fof(IN_MPC, 0.1 * u.Mpc, return_catalogue=True)[1]
-    with pytest.raises(TypeError, match="catalogue has columns with units"):
+    halos = kith.fof(IN_MPC, 0.1 * u.Mpc, return_catalog=True)[1]
+    with pytest.raises(TypeError, match="catalog has columns with units"):
         plot.mass_function(halos)
 
 

@@ -12,7 +12,7 @@ import kith.mass_function
 import kith.spatial
 
 POINTS = numpy.random.default_rng(3).random((60, 3))
-LABELS, GROUPS = kith.fof(POINTS, 0.3, min_members=2, return_catalogue=True)
+LABELS, GROUPS = kith.fof(POINTS, 0.3, min_members=2, return_catalog=True)
 TREE = kith.Tree(POINTS)
 TREE_OF_SCIPY = kith.spatial.cKDTree(POINTS)
 COSMOLOGY = kith.datasets.Cosmology()
@@ -49,8 +49,8 @@ PICTURE = {"points": ["a", None, 5, {}, STRANGE], "axes": ["a", 5, STRANGE], "bo
 # function, arguments that are right, wrong values of each argument
 FUNCTIONS = {
     "knn": (kith.knn, {"points": POINTS, "k": 2}, {"points": [*ARRAYS, None, [1.0, 2.0]], "box": BOXES, **SEARCH, **CALL}),
-    "fof": (kith.fof, {"points": POINTS, "linking_length": 0.1, "return_catalogue": True},
-            {"points": [*ARRAYS, None, [1.0, 2.0]], "box": BOXES, "return_catalogue": FLAGS, "b": NUMBERS, **LINKING,
+    "fof": (kith.fof, {"points": POINTS, "linking_length": 0.1, "return_catalog": True},
+            {"points": [*ARRAYS, None, [1.0, 2.0]], "box": BOXES, "return_catalog": FLAGS, "b": NUMBERS, **LINKING,
              **PARTICLES, **CALL}),
     "Tree": (kith.Tree, {"points": POINTS}, {"points": [*ARRAYS, None, [1.0, 2.0]], "box": BOXES,
                                              "leaf_size": [*OPTIONAL_WHOLE, 0], **CALL}),
@@ -64,8 +64,8 @@ FUNCTIONS = {
                                                  "velocities": FLAGS, "masses": FLAGS, "ids": FLAGS}),
     "read_header": (kith.read_header, {"path": "points.npy"}, {"path": PATHS}),
     "read_tipsy_array": (kith.read_tipsy_array, {"path": "points.npy"}, {"path": PATHS, "integers": FLAGS}),
-    "write_catalogue": (kith.write_catalogue, {"path": "groups.hdf5", "catalogue": GROUPS},
-                        {"path": [None, 5, STRANGE, "a\0b", "a.txt"], "catalogue": ["a", None, LABELS],
+    "write_catalog": (kith.write_catalog, {"path": "groups.hdf5", "catalog": GROUPS},
+                        {"path": [None, 5, STRANGE, "a\0b", "a.txt"], "catalog": ["a", None, LABELS],
                          "snapshot": ["a", POINTS, STRANGE], "ids": ["a", 5, STRANGE, POINTS[:, 0], [1]],
                          "command": [5, STRANGE]}),
     "cKDTree": (kith.spatial.cKDTree, {"data": POINTS}, {
@@ -100,11 +100,11 @@ def functions():
     except ImportError:
         return
     yield "plot.density", (plot.density, {"points": POINTS}, {
-        **PICTURE, "catalogue": [{}, 5, LABELS], "masses": ["a", 5, STRANGE, [1.0]], "circles": WHOLE})
+        **PICTURE, "catalog": [{}, 5, LABELS], "masses": ["a", 5, STRANGE, [1.0]], "circles": WHOLE})
     yield "plot.neighbor_density", (plot.neighbor_density, {"points": POINTS}, {
         **PICTURE, "k": [*WHOLE, 1], "at": ["a", {}, STRANGE, [1.0, 2.0]]})
-    yield "plot.mass_function", (plot.mass_function, {"catalogue": GROUPS, "volume": 1.0}, {
-        "catalogue": [{}, None, 5, LABELS], "axes": PICTURE["axes"], "cumulative": FLAGS, "volume": [*NUMBERS, 0],
+    yield "plot.mass_function", (plot.mass_function, {"catalog": GROUPS, "volume": 1.0}, {
+        "catalog": [{}, None, 5, LABELS], "axes": PICTURE["axes"], "cumulative": FLAGS, "volume": [*NUMBERS, 0],
         "bins": ["a", 5, STRANGE, [1.0]], "cosmology": ["a", STRANGE], "mass_unit": [*NUMBERS, None],
         "length_unit": [*NUMBERS, None], "redshift": NUMBERS})
 

@@ -233,7 +233,7 @@ Command bench_command(CLI::App& program) {
         ->type_name("uniform|clustered");
     command.add_flag("--float64", arguments->float64, "Sample points in float64, not float32");
     whole(
-        "-k", [arguments](std::int64_t k) { arguments->k = k; }, 1, most_points, "Neighbours of each; 16 by default",
+        "-k", [arguments](std::int64_t k) { arguments->k = k; }, 1, most_points, "Neighbors of each; 16 by default",
         "K");
     command
         .add_option_function<std::string>(

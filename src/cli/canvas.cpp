@@ -18,7 +18,7 @@ double distance_to_segment(Point p, Point a, Point b) {
     return std::hypot(p.x - a.x - t * along_x, p.y - a.y - t * along_y);
 }
 
-/// The part of a pixel that a stroke covers, from the distance of the pixel's centre to the stroke's axis.
+/// The part of a pixel that a stroke covers, from the distance of the pixel's center to the stroke's axis.
 double coverage(double distance, double width) {
     return std::clamp(width / 2 + 0.5 - distance, 0.0, 1.0) * std::min(width, 1.0);
 }
@@ -33,38 +33,38 @@ Rectangle reach(Point low, Point high, double margin, const Rectangle& clip) {
 
 } // namespace
 
-Canvas::Canvas(int width, int height, Colour background)
+Canvas::Canvas(int width, int height, Color background)
     : width_(width), height_(height), pixels_(static_cast<std::size_t>(width) * height, background) {}
 
-Colour Canvas::pixel(int x, int y) const {
+Color Canvas::pixel(int x, int y) const {
     return pixels_[static_cast<std::size_t>(y) * width_ + x];
 }
 
-void Canvas::set(int x, int y, Colour colour) {
-    pixels_[static_cast<std::size_t>(y) * width_ + x] = colour;
+void Canvas::set(int x, int y, Color color) {
+    pixels_[static_cast<std::size_t>(y) * width_ + x] = color;
 }
 
-void Canvas::blend(int x, int y, Colour colour, double opacity) {
-    Colour& pixel = pixels_[static_cast<std::size_t>(y) * width_ + x];
+void Canvas::blend(int x, int y, Color color, double opacity) {
+    Color& pixel = pixels_[static_cast<std::size_t>(y) * width_ + x];
     const auto part = static_cast<float>(opacity);
-    pixel.red += part * (colour.red - pixel.red);
-    pixel.green += part * (colour.green - pixel.green);
-    pixel.blue += part * (colour.blue - pixel.blue);
+    pixel.red += part * (color.red - pixel.red);
+    pixel.green += part * (color.green - pixel.green);
+    pixel.blue += part * (color.blue - pixel.blue);
 }
 
-void Canvas::fill(const Rectangle& area, Colour colour) {
+void Canvas::fill(const Rectangle& area, Color color) {
     for (int y = std::max(0, area.top); y < std::min(height_, area.bottom); ++y) {
         for (int x = std::max(0, area.left); x < std::min(width_, area.right); ++x) {
-            set(x, y, colour);
+            set(x, y, color);
         }
     }
 }
 
-void Canvas::frame(const Rectangle& area, Colour colour) {
-    fill({area.left - 1, area.top - 1, area.right + 1, area.top}, colour);
-    fill({area.left - 1, area.bottom, area.right + 1, area.bottom + 1}, colour);
-    fill({area.left - 1, area.top, area.left, area.bottom}, colour);
-    fill({area.right, area.top, area.right + 1, area.bottom}, colour);
+void Canvas::frame(const Rectangle& area, Color color) {
+    fill({area.left - 1, area.top - 1, area.right + 1, area.top}, color);
+    fill({area.left - 1, area.bottom, area.right + 1, area.bottom + 1}, color);
+    fill({area.left - 1, area.top, area.left, area.bottom}, color);
+    fill({area.right, area.top, area.right + 1, area.bottom}, color);
 }
 
 void Canvas::stroke(const std::vector<Polyline>& lines, const Pen& pen) {
@@ -102,24 +102,24 @@ void Canvas::stroke(const std::vector<Polyline>& lines, const Pen& pen) {
         for (int x = area.left; x < area.right; ++x) {
             const double part = covered[static_cast<std::size_t>(y - area.top) * columns + (x - area.left)];
             if (part > 0) {
-                blend(x, y, pen.colour, part * pen.opacity);
+                blend(x, y, pen.color, part * pen.opacity);
             }
         }
     }
 }
 
-void Canvas::ring(Point centre, double radius_x, double radius_y, const Pen& pen, const Rectangle& clip) {
-    const Rectangle area = reach({centre.x - radius_x, centre.y - radius_y}, {centre.x + radius_x, centre.y + radius_y},
+void Canvas::ring(Point center, double radius_x, double radius_y, const Pen& pen, const Rectangle& clip) {
+    const Rectangle area = reach({center.x - radius_x, center.y - radius_y}, {center.x + radius_x, center.y + radius_y},
                                  pen.width / 2 + 1, clip);
     const double radius = std::max(radius_x, radius_y);
     const double stretch_x = radius / radius_x;
     const double stretch_y = radius / radius_y;
     for (int y = area.top; y < area.bottom; ++y) {
         for (int x = area.left; x < area.right; ++x) {
-            const double from_centre = std::hypot((x + 0.5 - centre.x) * stretch_x, (y + 0.5 - centre.y) * stretch_y);
-            const double part = coverage(std::abs(from_centre - radius), pen.width);
+            const double from_center = std::hypot((x + 0.5 - center.x) * stretch_x, (y + 0.5 - center.y) * stretch_y);
+            const double part = coverage(std::abs(from_center - radius), pen.width);
             if (part > 0) {
-                blend(x, y, pen.colour, part * pen.opacity);
+                blend(x, y, pen.color, part * pen.opacity);
             }
         }
     }
@@ -127,7 +127,7 @@ void Canvas::ring(Point centre, double radius_x, double radius_y, const Pen& pen
 
 double Canvas::text(std::string_view words, Point position, double size, const Pen& pen, Align align) {
     Lettering lettering = lettering_of(words, size);
-    const double shift = align == Align::left ? 0 : align == Align::centre ? -lettering.width / 2 : -lettering.width;
+    const double shift = align == Align::left ? 0 : align == Align::center ? -lettering.width / 2 : -lettering.width;
     for (Polyline& line : lettering.lines) {
         for (Point& p : line) {
             p = {p.x + position.x + shift, p.y + position.y};

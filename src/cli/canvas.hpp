@@ -1,10 +1,10 @@
 // A picture in memory: antialiased lines, rings and text on sRGB pixels, and its way into a PNG file.
 //
-// Coordinates are pixels from the upper left corner, x to the right and y down; the centre of the first pixel is at
+// Coordinates are pixels from the upper left corner, x to the right and y down; the center of the first pixel is at
 // (0.5, 0.5). Shapes are blended by the part of each pixel that they cover, found from the distance to their axis.
 #pragma once
 
-#include "cli/colour_map.hpp"
+#include "cli/color_map.hpp"
 
 #include <filesystem>
 #include <string>
@@ -31,32 +31,32 @@ struct Rectangle {
 
 /// A stroke's look: its width in pixels and how much it hides what is below.
 struct Pen {
-    Colour colour;
+    Color color;
     double width = 1;
     double opacity = 1;
 };
 
-enum class Align { left, centre, right };
+enum class Align { left, center, right };
 
 class Canvas {
 public:
-    Canvas(int width, int height, Colour background);
+    Canvas(int width, int height, Color background);
 
     [[nodiscard]] int width() const noexcept { return width_; }
     [[nodiscard]] int height() const noexcept { return height_; }
-    [[nodiscard]] Colour pixel(int x, int y) const;
+    [[nodiscard]] Color pixel(int x, int y) const;
 
-    void set(int x, int y, Colour colour);
-    void fill(const Rectangle& area, Colour colour);
+    void set(int x, int y, Color color);
+    void fill(const Rectangle& area, Color color);
 
     /// Outline just outside of an area, one pixel wide.
-    void frame(const Rectangle& area, Colour colour);
+    void frame(const Rectangle& area, Color color);
 
     /// Connected segments with round ends, drawn as one shape: where strokes meet nothing is darker.
     void stroke(const std::vector<Polyline>& lines, const Pen& pen);
 
     /// A circle's outline (an ellipse's, if the two radii differ), cut off at `clip`.
-    void ring(Point centre, double radius_x, double radius_y, const Pen& pen, const Rectangle& clip);
+    void ring(Point center, double radius_x, double radius_y, const Pen& pen, const Rectangle& clip);
 
     /// One line of text; `position` is on its baseline, `size` the height of capitals. Returns its width.
     double text(std::string_view words, Point position, double size, const Pen& pen, Align align = Align::left);
@@ -66,11 +66,11 @@ public:
                    const std::vector<std::pair<std::string, std::string>>& notes) const;
 
 private:
-    void blend(int x, int y, Colour colour, double opacity);
+    void blend(int x, int y, Color color, double opacity);
 
     int width_;
     int height_;
-    std::vector<Colour> pixels_;
+    std::vector<Color> pixels_;
 };
 
 } // namespace kith::cli

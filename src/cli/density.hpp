@@ -1,13 +1,13 @@
 // The projected density of points on a grid of pixels, smooth where points are few and sharp where they are many.
 //
-// Every point is spread over about the size of the cell in which it has eight neighbours. Cells come from a pyramid
+// Every point is spread over about the size of the cell in which it has eight neighbors. Cells come from a pyramid
 // of grids, each twice as coarse as the one below: a point is shared between the two grids whose cells hold just fewer
 // and just more than that number, and the coarse grids are then added to the finer ones, smoothed on the way by
 // quadratic B-splines (Chaikin's weights 3/4 and 1/4). Cost: O(points + pixels x levels); mass is kept, except what is
 // smoothed over an open edge.
 #pragma once
 
-#include <kith/catalogue.hpp>
+#include <kith/catalog.hpp>
 #include <kith/points.hpp>
 
 #include <array>

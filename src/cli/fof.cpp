@@ -1,4 +1,4 @@
-// kith fof: friends-of-friends groups of a snapshot, as a catalogue, labels, Tipsy files and a picture.
+// kith fof: friends-of-friends groups of a snapshot, as a catalog, labels, Tipsy files and a picture.
 #include "cli/catalog_help.hpp"
 #include "cli/commands.hpp"
 #include "cli/interrupt.hpp"
@@ -31,7 +31,7 @@ struct Arguments {
     CommonOptions common;
     std::vector<std::string> files;
     std::string snapshot; ///< the one that the files are
-    std::string catalogue;
+    std::string catalog;
     std::string table;
     std::string labels;
     std::string grp;
@@ -49,12 +49,12 @@ struct Findings {
     io::Snapshot snapshot;
     ResolvedBox box; ///< origins resolved once the groups are found
     FofResult groups;
-    Catalogue catalogue;
+    Catalog catalog;
     std::vector<std::string> warnings;
 };
 
 void plan(OutputFiles& outputs, const Arguments& arguments) {
-    outputs.plan("-o", arguments.catalogue, {".hdf5", ".h5"});
+    outputs.plan("-o", arguments.catalog, {".hdf5", ".h5"});
     outputs.plan("--table", arguments.table, {".csv", ".ecsv"});
     outputs.plan("--labels", arguments.labels, {".npy"});
     outputs.plan("--grp", arguments.grp);
@@ -124,7 +124,7 @@ std::optional<ScalarsView> masses_of(const io::Snapshot& snapshot) {
 
 void find_groups(const Arguments& arguments, Findings& findings, const Execution& execution, StageClock& clock) {
     try {
-        // The tree's copy of the points is gone before the catalogue takes its memory.
+        // The tree's copy of the points is gone before the catalog takes its memory.
         const Tree tree(findings.snapshot.positions.view(), findings.box.box, {}, execution);
         clock.add(tree.stages());
         findings.box.box = tree.box();
@@ -145,10 +145,10 @@ void describe_groups(const Arguments& arguments, Findings& findings, const Execu
     particles.masses = masses_of(snapshot);
     particles.uniform_mass = snapshot.uniform_mass.value_or(1);
     particles.types = snapshot.types;
-    CatalogueOptions options;
+    CatalogOptions options;
     options.min_members = arguments.min_members;
     try {
-        findings.catalogue = catalogue(findings.groups, particles, findings.box.box, options, execution);
+        findings.catalog = catalog(findings.groups, particles, findings.box.box, options, execution);
     } catch (const Error& error) {
         // The options were checked; what is refused here is a mass or a velocity of the file.
         if (error.kind() == ErrorKind::invalid_argument) {
@@ -156,10 +156,10 @@ void describe_groups(const Arguments& arguments, Findings& findings, const Execu
         }
         throw;
     }
-    clock.add(findings.catalogue.stages);
-    const auto wide = std::count(findings.catalogue.wide.begin(), findings.catalogue.wide.end(), std::uint8_t{1});
+    clock.add(findings.catalog.stages);
+    const auto wide = std::count(findings.catalog.wide.begin(), findings.catalog.wide.end(), std::uint8_t{1});
     if (wide > 0) {
-        findings.warnings.push_back(fmt::format("{} of the groups are wider than half the box: their centres and radii "
+        findings.warnings.push_back(fmt::format("{} of the groups are wider than half the box: their centers and radii "
                                                 "mean little; a shorter linking length would part them",
                                                 wide));
     }
@@ -171,7 +171,7 @@ std::vector<std::int32_t> file_labels(const Findings& findings) {
     const std::int64_t rows = std::accumulate(counts.begin(), counts.end(), std::int64_t{0});
     std::vector<std::int32_t> labels(static_cast<std::size_t>(rows), -1);
     for (std::size_t i = 0; i < findings.groups.labels.size(); ++i) {
-        if (findings.groups.labels[i] < findings.catalogue.groups) {
+        if (findings.groups.labels[i] < findings.catalog.groups) {
             labels[static_cast<std::size_t>(findings.snapshot.file_rows[i])] = findings.groups.labels[i];
         }
     }
@@ -213,13 +213,13 @@ io::Provenance provenance(const Arguments& arguments, const Findings& findings, 
 
 void write_map(const Arguments& arguments, const Findings& findings, const io::Provenance& made_by,
                const std::filesystem::path& target) {
-    const std::int64_t groups = findings.catalogue.groups;
+    const std::int64_t groups = findings.catalog.groups;
     const std::string length = fmt::format("{:.4g}", findings.groups.linking_length);
     MapSubject subject;
     subject.points = findings.snapshot.positions.view();
     subject.masses = masses_of(findings.snapshot);
     subject.box = findings.box.box;
-    subject.groups = &findings.catalogue;
+    subject.groups = &findings.catalog;
     const auto& files = findings.snapshot.header.files;
     const std::filesystem::path named = files.size() == 1 ? files.front() : std::filesystem::path(arguments.snapshot);
     subject.title = named.filename().string();
@@ -249,12 +249,12 @@ void write_outputs(const Arguments& arguments, const Findings& findings, const I
     bar.announce("writing");
     clock.time("write", [&] {
         const io::CatalogFileOptions beside{std::filesystem::path(arguments.sorted_snapshot).filename().string()};
-        io::write_catalogue_hdf5(outputs.staged(arguments.catalogue), findings.catalogue, findings.snapshot,
-                                 findings.box.box, made_by, beside);
+        io::write_catalog_hdf5(outputs.staged(arguments.catalog), findings.catalog, findings.snapshot, findings.box.box,
+                               made_by, beside);
         if (!arguments.table.empty()) {
             const bool is_csv = std::filesystem::path(arguments.table).extension() == ".csv";
             io::write_catalog_table(outputs.staged(arguments.table),
-                                    is_csv ? io::TableFormat::csv : io::TableFormat::ecsv, findings.catalogue,
+                                    is_csv ? io::TableFormat::csv : io::TableFormat::ecsv, findings.catalog,
                                     findings.snapshot, made_by);
         }
         if (!arguments.labels.empty() || !arguments.grp.empty()) {
@@ -267,7 +267,7 @@ void write_outputs(const Arguments& arguments, const Findings& findings, const I
             }
         }
         if (!arguments.gtp.empty()) {
-            io::write_gtp(outputs.staged(arguments.gtp), findings.catalogue, findings.snapshot.header.time.value_or(0));
+            io::write_gtp(outputs.staged(arguments.gtp), findings.catalog, findings.snapshot.header.time.value_or(0));
         }
     });
 }
@@ -278,8 +278,8 @@ void write_sorted(const Arguments& arguments, Findings& findings, const Invocati
         return;
     }
     const std::vector<std::string> left_out = clock.time("write", [&] {
-        return io::write_sorted_snapshot(outputs.staged(arguments.sorted_snapshot), findings.catalogue,
-                                         findings.snapshot, provenance(arguments, findings, invocation), progress);
+        return io::write_sorted_snapshot(outputs.staged(arguments.sorted_snapshot), findings.catalog, findings.snapshot,
+                                         provenance(arguments, findings, invocation), progress);
     });
     findings.warnings.insert(findings.warnings.end(), left_out.begin(), left_out.end());
 }
@@ -299,9 +299,9 @@ void print_json_of(const Arguments& arguments, const Findings& findings, const O
     json["volume"] = relative ? Json(findings.groups.volume) : Json(nullptr);
     json["volume_kind"] = name_of_volume(findings.groups.volume_kind);
     json["min_members"] = arguments.min_members;
-    json["groups"] = findings.catalogue.groups;
+    json["groups"] = findings.catalog.groups;
     json["groups_with_singles"] = findings.groups.sizes.size();
-    json["grouped"] = findings.catalogue.members.size();
+    json["grouped"] = findings.catalog.members.size();
     json["largest"] = largest_of(findings.groups);
     json["dimension"] = findings.snapshot.positions.columns;
     json["dtype"] = name_of(findings.snapshot.positions.dtype());
@@ -339,12 +339,12 @@ void print_summary_of(const Arguments& arguments, const Findings& findings, cons
         print_line("masses", "none given: every particle counts 1");
     }
     print_line("groups", fmt::format("{} of {} or more members ({} of the points); {} with singles",
-                                     format_count(findings.catalogue.groups), format_count(arguments.min_members),
-                                     format_count(static_cast<std::int64_t>(findings.catalogue.members.size())),
+                                     format_count(findings.catalog.groups), format_count(arguments.min_members),
+                                     format_count(static_cast<std::int64_t>(findings.catalog.members.size())),
                                      format_count(static_cast<std::int64_t>(findings.groups.sizes.size()))));
     const std::vector<std::int32_t> largest = largest_of(findings.groups);
-    if (findings.catalogue.groups == 0 && !largest.empty()) {
-        print_line("", fmt::format("the largest has {} member{}, so the catalogue is empty; a smaller --min-members or "
+    if (findings.catalog.groups == 0 && !largest.empty()) {
+        print_line("", fmt::format("the largest has {} member{}, so the catalog is empty; a smaller --min-members or "
                                    "a longer linking length would fill it",
                                    format_count(largest.front()), largest.front() == 1 ? "" : "s"));
     }
@@ -359,7 +359,7 @@ void run(const Arguments& arguments, const Invocation& invocation) {
     plan(outputs, arguments);
     require_axes_for_gtp(arguments);
     require_types_for_sorting(arguments);
-    StageClock clock({"read", "order", "tree", "link", "catalogue", "map", "write"});
+    StageClock clock({"read", "order", "tree", "link", "catalog", "map", "write"});
     ProgressBar bar;
     bar.announce("reading");
     Findings findings;
@@ -422,7 +422,7 @@ Command fof_command(CLI::App& program) {
     const auto arguments = std::make_shared<Arguments>();
     CLI::App& command = *program.add_subcommand("fof", "Find friends-of-friends groups and describe them");
     add_snapshot_argument(command, "SNAPSHOT", arguments->files);
-    command.add_option("-o,--output", arguments->catalogue, "Catalog to write, .hdf5 or .h5")
+    command.add_option("-o,--output", arguments->catalog, "Catalog to write, .hdf5 or .h5")
         ->type_name("OUT")
         ->required()
         ->check(file_name());
@@ -449,7 +449,7 @@ Command fof_command(CLI::App& program) {
     command.add_option("--grp", arguments->grp, "Also write the groups as a Tipsy array (label + 1; 0: none)")
         ->type_name("OUT")
         ->check(file_name());
-    command.add_option("--gtp", arguments->gtp, "Also write a Tipsy file with a star at every group's centre")
+    command.add_option("--gtp", arguments->gtp, "Also write a Tipsy file with a star at every group's center")
         ->type_name("OUT")
         ->check(file_name());
     command

@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::size_t largest_shown = 10;
 
-std::vector<std::int64_t> largest_of(const Catalogue& catalog) {
+std::vector<std::int64_t> largest_of(const Catalog& catalog) {
     std::vector<std::int64_t> counts = catalog.count;
     const std::size_t shown = std::min(largest_shown, counts.size());
     std::partial_sort(counts.begin(), counts.begin() + static_cast<std::ptrdiff_t>(shown), counts.end(),
@@ -27,7 +27,7 @@ std::vector<std::int64_t> largest_of(const Catalogue& catalog) {
     return counts;
 }
 
-std::int64_t members_of(const Catalogue& catalog) {
+std::int64_t members_of(const Catalog& catalog) {
     return std::accumulate(catalog.count.begin(), catalog.count.end(), std::int64_t{0});
 }
 
@@ -50,7 +50,7 @@ Json json_of(const io::CatalogFileColumn& column) {
 }
 
 void print_json_of(const io::CatalogFile& file, const std::string& path) {
-    const Catalogue& catalog = file.catalog;
+    const Catalog& catalog = file.catalog;
     const auto [least, most] = std::minmax_element(catalog.mass.begin(), catalog.mass.end());
     std::vector<double> box;
     for (int axis = 0; axis < catalog.dimension; ++axis) {
@@ -100,7 +100,7 @@ void print_if_known(std::string_view label, const std::optional<double>& value) 
 }
 
 void print_summary_of(const io::CatalogFile& file, const std::string& path) {
-    const Catalogue& catalog = file.catalog;
+    const Catalog& catalog = file.catalog;
     print_line("file", path);
     print_line("format", file.format);
     print_line("groups", fmt::format("{} of {} or more members, in {} dimensions", format_count(catalog.groups),

@@ -44,7 +44,7 @@ bool interrupted() noexcept {
 
 void stop_if_interrupted() {
     if (interrupted()) {
-        throw Error(ErrorKind::cancelled, "cancelled between two stages");
+        throw Error(ErrorKind::canceled, "canceled between two stages");
     }
 }
 

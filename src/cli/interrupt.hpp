@@ -1,7 +1,7 @@
 // Ctrl-C and its like, without half-written files.
 //
 // The first SIGINT, SIGTERM, SIGHUP or SIGQUIT only raises a flag; the progress callback and the commands between their
-// stages look at it, and the run ends as cancelled. A second one ends the process at once, except while outputs are being
+// stages look at it, and the run ends as canceled. A second one ends the process at once, except while outputs are being
 // written.
 #pragma once
 
@@ -11,7 +11,7 @@ void watch_for_interrupts();
 
 [[nodiscard]] bool interrupted() noexcept;
 
-/// Throws Error(cancelled) if the flag is up.
+/// Throws Error(canceled) if the flag is up.
 void stop_if_interrupted();
 
 /// 128 plus the number of the signal, as shells have it.

@@ -1,4 +1,4 @@
-// kith knn: the k nearest neighbours of every point, into a file.
+// kith knn: the k nearest neighbors of every point, into a file.
 #include "cli/commands.hpp"
 #include "cli/interrupt.hpp"
 #include "cli/options.hpp"
@@ -91,7 +91,7 @@ io::Provenance provenance(const Arguments& arguments, const Inputs& inputs, cons
 Error with_shell_remedy(const Error& error, const Inputs& inputs) {
     const std::string_view text = error.what();
     return {error.kind(),
-            fmt::format("{}; ask for fewer neighbours (-k) or {} --queries", text.substr(0, text.find("; ask for ")),
+            fmt::format("{}; ask for fewer neighbors (-k) or {} --queries", text.substr(0, text.find("; ask for ")),
                         inputs.queries ? "give fewer points at once with" : "search around a part of the points with")};
 }
 
@@ -124,7 +124,7 @@ void run(const Arguments& arguments, const Invocation& invocation) {
     }
     outputs.probe_directories();
 
-    StageClock clock({"read", "order", "tree", "search", "catalogue", "map", "write"});
+    StageClock clock({"read", "order", "tree", "search", "catalog", "map", "write"});
     ProgressBar bar;
     bar.announce("reading");
     Inputs inputs = clock.time("read", [&] { return read_inputs(arguments); });
@@ -197,7 +197,7 @@ void run(const Arguments& arguments, const Invocation& invocation) {
 
 Command knn_command(CLI::App& program) {
     const auto arguments = std::make_shared<Arguments>();
-    CLI::App& command = *program.add_subcommand("knn", "Find the k nearest neighbours of every point");
+    CLI::App& command = *program.add_subcommand("knn", "Find the k nearest neighbors of every point");
     add_snapshot_argument(command, "POINTS", arguments->files, "Snapshot or array of the points to search among");
     command
         .add_option_function<std::string>(
@@ -205,7 +205,7 @@ Command knn_command(CLI::App& program) {
             [arguments](const std::string& text) {
                 arguments->k = parse_whole("-k", text, 1, std::numeric_limits<std::int32_t>::max());
             },
-            "Neighbours of every query; where there are fewer, the rest is index -1 at distance infinity")
+            "Neighbors of every query; where there are fewer, the rest is index -1 at distance infinity")
         ->type_name("K")
         ->required();
     command.add_option("-o,--output", arguments->output, "File to write, .npz or .hdf5: 'indices' and 'distances'")
@@ -218,14 +218,14 @@ Command knn_command(CLI::App& program) {
     add_box_option(command, arguments->box);
     add_types_option(command, arguments->types);
     command.add_flag("--exclude-self", arguments->search.exclude_self,
-                     "Do not count a point as its own neighbour (by index, not by distance)");
+                     "Do not count a point as its own neighbor (by index, not by distance)");
     command
         .add_option_function<std::string>(
             "--max-distance",
             [arguments](const std::string& text) {
                 arguments->search.max_distance = parse_length("--max-distance", text);
             },
-            "Only neighbours within this distance, inclusive")
+            "Only neighbors within this distance, inclusive")
         ->type_name("R");
     command.add_flag("--squared", arguments->search.squared, "Write squared distances");
     command
@@ -236,7 +236,7 @@ Command knn_command(CLI::App& program) {
     add_execution_options(command, arguments->common);
     add_json_option(command, arguments->common);
     command.footer("Indices count the points read, in file order: with --types 1 they are rows of type 1.\n"
-                   "Neighbours are ordered by distance, ties by index.\n\n" +
+                   "Neighbors are ordered by distance, ties by index.\n\n" +
                    std::string(input_formats) +
                    "\n\n"
                    "Examples:\n"

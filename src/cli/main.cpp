@@ -42,7 +42,7 @@ void complain(const std::string& text) {
 
 int exit_code_of(const Error& error) {
     switch (error.kind()) {
-    case ErrorKind::cancelled:
+    case ErrorKind::canceled:
         return kith::cli::interrupt_exit_code();
     case ErrorKind::invalid_argument:
         return wrong_usage;
@@ -52,7 +52,7 @@ int exit_code_of(const Error& error) {
 }
 
 int run(int argument_count, char** arguments) {
-    CLI::App program("Exact nearest neighbours, friends-of-friends groups and halo catalogues of point sets.", "kith");
+    CLI::App program("Exact nearest neighbors, friends-of-friends groups and halo catalogs of point sets.", "kith");
     program.set_version_flag("--version", "kith " KITH_VERSION);
     program.require_subcommand(1);
     program.footer("Examples:\n"
@@ -100,7 +100,7 @@ int main(int argument_count, char** arguments) {
         complain(error.what());
         return wrong_usage;
     } catch (const Error& error) {
-        complain(error.kind() == ErrorKind::cancelled ? "interrupted; nothing was written" : error.what());
+        complain(error.kind() == ErrorKind::canceled ? "interrupted; nothing was written" : error.what());
         return exit_code_of(error);
     } catch (const std::bad_alloc&) {
         complain("out of memory; choose fewer particle types, or a smaller k");

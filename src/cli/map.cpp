@@ -14,10 +14,10 @@ constexpr int side_margin = (1200 - panel_size) / 2;
 constexpr int top_margin = 64;
 constexpr int bottom_margin = 72;
 
-constexpr Colour ink{0.86F, 0.86F, 0.90F};
-constexpr Colour faint_ink{0.56F, 0.56F, 0.63F};
-constexpr Colour page{0.055F, 0.050F, 0.075F};
-constexpr Colour circle{0.70F, 1.00F, 0.93F};
+constexpr Color ink{0.86F, 0.86F, 0.90F};
+constexpr Color faint_ink{0.56F, 0.56F, 0.63F};
+constexpr Color page{0.055F, 0.050F, 0.075F};
+constexpr Color circle{0.70F, 1.00F, 0.93F};
 
 /// How a range of coordinates is drawn from their distribution: without this share of the points at either end, widened
 /// by this share of the rest on either side, but never beyond the data.
@@ -59,7 +59,7 @@ double round_length(double length) {
     return (lead >= 5 ? 5 : lead >= 2 ? 2 : 1) * power;
 }
 
-/// Decades of density, in units of the mean, that the colours span: from where all but a two hundredth of the mass is
+/// Decades of density, in units of the mean, that the colors span: from where all but a two hundredth of the mass is
 /// denser to where only a two thousandth of the pixels are, or a twentieth of the mass, whichever is denser. The
 /// latter counts where most of the mass is in few pixels, which would otherwise all be white.
 struct Scale {
@@ -105,7 +105,7 @@ public:
         canvas_.frame(panel_, {0.36F, 0.35F, 0.42F});
         write_words();
         draw_length_bar();
-        draw_colour_bar();
+        draw_color_bar();
         return std::move(canvas_);
     }
 
@@ -124,7 +124,7 @@ private:
                 view.span[axis] = wanted;
             }
         }
-        // Slim panels are centred in a page that is wide enough for the words.
+        // Slim panels are centerd in a page that is wide enough for the words.
         const int left = std::max(side_margin, (800 - pixels[0]) / 2);
         return {left, top_margin, left + pixels[0], top_margin + pixels[1]};
     }
@@ -133,10 +133,10 @@ private:
     [[nodiscard]] double scale_y() const { return (panel_.bottom - panel_.top) / view_.span[1]; }
 
     void paint_density() {
-        std::vector<Colour> table;
+        std::vector<Color> table;
         table.reserve(1024);
         for (int i = 0; i < 1024; ++i) {
-            table.push_back(colour_at(i / 1023.0));
+            table.push_back(color_at(i / 1023.0));
         }
         for (int y = 0; y < density_.height; ++y) {
             for (int x = 0; x < density_.width; ++x) {
@@ -148,24 +148,24 @@ private:
     }
 
     void circle_groups() {
-        const Catalogue& groups = *subject_.groups;
+        const Catalog& groups = *subject_.groups;
         for (std::int64_t group = std::min(groups.groups, most_circles) - 1; group >= 0; --group) {
             const double radius = groups.largest_radius[group];
             const double radius_x = std::max(radius * scale_x(), 5.0);
             const double radius_y = std::max(radius * scale_y(), 5.0);
             const double opacity = 0.95 - 0.45 * static_cast<double>(group) / most_circles;
-            for (const Point& centre : images(&groups.centre[group * groups.dimension], radius)) {
-                canvas_.ring(centre, radius_x, radius_y, {{0, 0, 0}, 3.4, 0.30 * opacity}, panel_);
-                canvas_.ring(centre, radius_x, radius_y, {circle, 1.5, opacity}, panel_);
+            for (const Point& center : images(&groups.center[group * groups.dimension], radius)) {
+                canvas_.ring(center, radius_x, radius_y, {{0, 0, 0}, 3.4, 0.30 * opacity}, panel_);
+                canvas_.ring(center, radius_x, radius_y, {circle, 1.5, opacity}, panel_);
             }
         }
     }
 
-    /// Where a group's centre is on the page, with its repetitions beyond periodic edges.
-    [[nodiscard]] std::vector<Point> images(const double* centre, double radius) const {
+    /// Where a group's center is on the page, with its repetitions beyond periodic edges.
+    [[nodiscard]] std::vector<Point> images(const double* center, double radius) const {
         std::array<std::vector<double>, 2> places;
         for (std::size_t axis = 0; axis < 2; ++axis) {
-            const double place = view_.place(axis, centre[axis]);
+            const double place = view_.place(axis, center[axis]);
             const double reach = radius / view_.span[axis];
             const int repetitions = view_.repeats(axis) ? 1 : 0;
             for (int image = -repetitions; image <= repetitions; ++image) {
@@ -204,24 +204,24 @@ private:
         const std::string words = fmt::format("{:.6g}", length);
         const Point below{left.x + pixels / 2, left.y - 14};
         canvas_.stroke(bar, {page, 5, 0.55});
-        canvas_.text(words, below, 13, {page, 5, 0.55}, Align::centre);
+        canvas_.text(words, below, 13, {page, 5, 0.55}, Align::center);
         canvas_.stroke(bar, {ink, 1.8, 1});
-        canvas_.text(words, below, 13, {ink, 1.7, 1}, Align::centre);
+        canvas_.text(words, below, 13, {ink, 1.7, 1}, Align::center);
     }
 
-    /// At the lower right of the page: the colours, with ticks at whole decades of the mean density.
-    void draw_colour_bar() {
+    /// At the lower right of the page: the colors, with ticks at whole decades of the mean density.
+    void draw_color_bar() {
         const int right = canvas_.width() - std::min(panel_.left, side_margin);
         const Rectangle bar{right - 260, panel_.bottom + 26, right, panel_.bottom + 38};
         for (int x = bar.left; x < bar.right; ++x) {
-            canvas_.fill({x, bar.top, x + 1, bar.bottom}, colour_at((x - bar.left + 0.5) / (bar.right - bar.left)));
+            canvas_.fill({x, bar.top, x + 1, bar.bottom}, color_at((x - bar.left + 0.5) / (bar.right - bar.left)));
         }
         canvas_.frame(bar, {0.36F, 0.35F, 0.42F});
         for (int decade = static_cast<int>(std::ceil(scale_.low)); decade <= scale_.high; ++decade) {
             const double x = bar.left + (decade - scale_.low) / (scale_.high - scale_.low) * (bar.right - bar.left);
             canvas_.stroke({{{x, bar.bottom + 1.0}, {x, bar.bottom + 5.0}}}, {faint_ink, 1.2, 1});
             canvas_.text(fmt::format("{:g}", std::pow(10.0, decade)), {x, bar.bottom + 19.0}, 10, {faint_ink, 1.2, 1},
-                         Align::centre);
+                         Align::center);
         }
         canvas_.text("density / mean", {bar.left - 14.0, bar.bottom - 1.0}, 12, {faint_ink, 1.4, 1}, Align::right);
     }

@@ -7,7 +7,7 @@
 #include "cli/canvas.hpp"
 #include "cli/density.hpp"
 
-#include <kith/catalogue.hpp>
+#include <kith/catalog.hpp>
 #include <kith/points.hpp>
 
 #include <optional>
@@ -22,7 +22,7 @@ struct MapSubject {
     PointsView points;
     std::optional<ScalarsView> masses;
     Box box; ///< origins resolved
-    const Catalogue* groups = nullptr;
+    const Catalog* groups = nullptr;
     std::string title;    ///< above the map, at the left
     std::string subtitle; ///< above the map, at the right
     std::string caption;  ///< below the map

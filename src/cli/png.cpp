@@ -58,8 +58,8 @@ void Canvas::write_png(const std::filesystem::path& path,
                        const std::vector<std::pair<std::string, std::string>>& notes) const {
     std::vector<png_byte> bytes;
     bytes.reserve(pixels_.size() * 3);
-    for (const Colour& colour : pixels_) {
-        for (const float channel : {colour.red, colour.green, colour.blue}) {
+    for (const Color& color : pixels_) {
+        for (const float channel : {color.red, color.green, color.blue}) {
             bytes.push_back(static_cast<png_byte>(std::lround(255 * std::clamp(channel, 0.0F, 1.0F))));
         }
     }

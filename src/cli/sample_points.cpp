@@ -35,7 +35,7 @@ Place place_in_cube(Uniform& uniform, int dimension) {
 }
 
 /// Within a ball, uniform in radius: as many points between r and 2 r as between 2 r and 3 r.
-Place place_in_halo(Uniform& uniform, int dimension, const Place& centre, double halo_radius) {
+Place place_in_halo(Uniform& uniform, int dimension, const Place& center, double halo_radius) {
     while (true) {
         Place place = place_in_cube(uniform, dimension);
         double square = 0;
@@ -48,7 +48,7 @@ Place place_in_halo(Uniform& uniform, int dimension, const Place& centre, double
         }
         const double scale = halo_radius * uniform() / std::sqrt(square);
         for (int axis = 0; axis < dimension; ++axis) {
-            const double x = centre[axis] + place[axis] * scale;
+            const double x = center[axis] + place[axis] * scale;
             place[axis] = x - std::floor(x);
         }
         return place;
@@ -63,18 +63,18 @@ std::vector<T> make_points(SampleSet set, std::int64_t count, int dimension) {
     constexpr double share_of_separation = 0.1;
     const T below_one = std::nextafter(T(1), T(0));
     Uniform uniform;
-    std::vector<Place> centres(static_cast<std::size_t>(count / points_per_halo + 1));
-    for (Place& centre : centres) {
-        centre = place_in_cube(uniform, dimension);
+    std::vector<Place> centers(static_cast<std::size_t>(count / points_per_halo + 1));
+    for (Place& center : centers) {
+        center = place_in_cube(uniform, dimension);
     }
-    const double halo_radius = share_of_separation * std::pow(static_cast<double>(centres.size()), -1.0 / dimension);
+    const double halo_radius = share_of_separation * std::pow(static_cast<double>(centers.size()), -1.0 / dimension);
     std::vector<T> values;
     values.reserve(static_cast<std::size_t>(count * dimension));
     for (std::int64_t i = 0; i < count; ++i) {
         const bool in_halo = set == SampleSet::clustered && uniform() < in_halos;
         const Place place =
             in_halo ? place_in_halo(uniform, dimension,
-                                    centres[static_cast<std::size_t>(uniform() * static_cast<double>(centres.size()))],
+                                    centers[static_cast<std::size_t>(uniform() * static_cast<double>(centers.size()))],
                                     halo_radius)
                     : place_in_cube(uniform, dimension);
         for (int axis = 0; axis < dimension; ++axis) {

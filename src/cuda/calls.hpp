@@ -4,9 +4,9 @@
 // they throw unsupported (missing.cpp).
 #pragma once
 
-#include <kith/catalogue.hpp>
+#include <kith/catalog.hpp>
 
-#include "catalogue/columns.hpp"
+#include "catalog/columns.hpp"
 #include "cuda/device_index.hpp"
 #include "points/frame.hpp"
 
@@ -50,8 +50,8 @@ FofSummary label_points_on_device(const PointsView& points, const Box& box, Link
                                   const FofOptions& options, std::span<std::int32_t> labels,
                                   const Execution& execution);
 
-Catalogue catalogue_on_device(const cataloguing::LabelledGroups& groups, const Particles& particles, const Box& box,
-                              const CatalogueOptions& options, const Execution& execution);
+Catalog catalog_on_device(const cataloguing::LabeledGroups& groups, const Particles& particles, const Box& box,
+                          const CatalogOptions& options, const Execution& execution);
 
 /// Memory of the device for a result, given back when nobody holds it any more.
 std::shared_ptr<void> result_memory_on_device(std::int64_t bytes, const Execution& execution);

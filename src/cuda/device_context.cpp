@@ -77,7 +77,7 @@ void DeviceContext::wait() {
 
 void DeviceContext::done(double fraction) {
     if (progress_ && !progress_(stages_.back().name, fraction)) {
-        throw Error(ErrorKind::cancelled, message("cancelled during the stage '", stages_.back().name, "'"));
+        throw Error(ErrorKind::canceled, message("canceled during the stage '", stages_.back().name, "'"));
     }
 }
 

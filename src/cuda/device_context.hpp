@@ -56,7 +56,7 @@ public:
 
     /// States that the current stage works on pieces of the points.
     void set_pieces(std::int64_t pieces) { stages_.back().pieces = pieces; }
-    /// States how much of the current stage is done, for who follows the progress; may throw cancelled.
+    /// States how much of the current stage is done, for who follows the progress; may throw canceled.
     void done(double fraction);
 
 private:

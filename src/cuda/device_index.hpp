@@ -60,7 +60,7 @@ public:
     [[nodiscard]] virtual int plane_count() const = 0;
     [[nodiscard]] virtual std::span<const std::int32_t> plane(int index) const = 0; ///< in memory of the device
 
-    /// The neighbours of the queries, which may be the host's, or of the points themselves if there are none.
+    /// The neighbors of the queries, which may be the host's, or of the points themselves if there are none.
     virtual void search(DeviceContext& context, const PointsView* queries, const DeviceKnnCall& call) const = 0;
 
     /// The groups of the points, labels into memory of the host or of the device.

@@ -43,7 +43,7 @@ private:
     Ledger ledger_;
 };
 
-/// Uninitialised memory of a device for so many elements.
+/// Uninitialized memory of a device for so many elements.
 template <class T>
 class DeviceBuffer {
 public:

@@ -47,8 +47,8 @@ FofSummary label_points_on_device(const PointsView& /*points*/, const Box& /*box
     refuse();
 }
 
-Catalogue catalogue_on_device(const cataloguing::LabelledGroups& /*groups*/, const Particles& /*particles*/,
-                              const Box& /*box*/, const CatalogueOptions& /*options*/, const Execution& /*execution*/) {
+Catalog catalog_on_device(const cataloguing::LabeledGroups& /*groups*/, const Particles& /*particles*/,
+                          const Box& /*box*/, const CatalogOptions& /*options*/, const Execution& /*execution*/) {
     refuse();
 }
 

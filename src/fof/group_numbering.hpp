@@ -67,7 +67,7 @@ private:
         SortedArray<std::uint64_t> both_keys{keys.data(), other_keys.data()};
         SortedArray<std::int32_t> both_roots{roots_.data(), other_roots.data()};
         sort_by_key(work_, both_keys, both_roots, groups.most, 64);
-        launch_threads(work_, "labelling groups", label_groups_kernel<std::int32_t>, groups.most,
+        launch_threads(work_, "labeling groups", label_groups_kernel<std::int32_t>, groups.most,
                        {groups, both_keys.elements, both_roots.elements, sizes, by_root_.data()});
     }
 

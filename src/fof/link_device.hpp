@@ -1,6 +1,6 @@
 // Friends-of-friends on a GPU, from points or their tree to labels: what runs after what.
 //
-// Points are labelled as the CPU labels them, bit for bit. Scratch, in bytes: 4 a point for parents, 4 for smallest
+// Points are labeled as the CPU labels them, bit for bit. Scratch, in bytes: 4 a point for parents, 4 for smallest
 // indices, 4 a node of the tree until all is linked; then 3 a point while groups are listed, and 2 a point and 28 a group
 // of two members or more while they are sorted. That makes 11 a point where groups of two and more are at most a 28th of
 // the points, and 24 where all points are in pairs. The stream is waited for twice: for the number of groups, and for

@@ -17,19 +17,19 @@ struct SourcedColumn {
 
 // Where the members of each type begin in /Members/Index.
 ColumnValues member_offsets_by_type(const CatalogSource& source) {
-    const Catalogue& catalogue = source.catalogue;
-    std::vector<std::int64_t> offsets(catalogue.count_by_type.size());
-    for (std::int64_t group = 0; group < catalogue.groups; ++group) {
-        const auto first = catalogue.count_by_type.begin() + group * max_types;
+    const Catalog& catalog = source.catalog;
+    std::vector<std::int64_t> offsets(catalog.count_by_type.size());
+    for (std::int64_t group = 0; group < catalog.groups; ++group) {
+        const auto first = catalog.count_by_type.begin() + group * max_types;
         std::exclusive_scan(first, first + max_types, offsets.begin() + group * max_types,
-                            catalogue.offset[static_cast<std::size_t>(group)]);
+                            catalog.offset[static_cast<std::size_t>(group)]);
     }
     return offsets;
 }
 
 // Where they begin within PartTypeN of a snapshot in group order.
 ColumnValues snapshot_offsets_by_type(const CatalogSource& source) {
-    const std::vector<std::int64_t>& counts = source.catalogue.count_by_type;
+    const std::vector<std::int64_t>& counts = source.catalog.count_by_type;
     std::vector<std::int64_t> offsets(counts.size());
     for (std::size_t i = max_types; i < offsets.size(); ++i) {
         offsets[i] = offsets[i - max_types] + counts[i - max_types];
@@ -39,7 +39,7 @@ ColumnValues snapshot_offsets_by_type(const CatalogSource& source) {
 
 // a times the peculiar velocity, or the mean as it is if the input's frame is unknown.
 ColumnValues catalog_velocities(const CatalogSource& source) {
-    std::vector<double> velocities = source.catalogue.velocity;
+    std::vector<double> velocities = source.catalog.velocity;
     if (const std::optional<Frame>& frame = source.snapshot.header.frame) {
         const double a = frame->scale_factor;
         const double factor =
@@ -53,13 +53,13 @@ ColumnValues catalog_velocities(const CatalogSource& source) {
 // The same number for every group.
 template <int Value>
 ColumnValues always(const CatalogSource& source) {
-    return std::vector<std::int64_t>(static_cast<std::size_t>(source.catalogue.groups), Value);
+    return std::vector<std::int64_t>(static_cast<std::size_t>(source.catalog.groups), Value);
 }
 
-// A member of Catalogue as it is.
+// A member of Catalog as it is.
 template <auto Member>
 ColumnValues as_is(const CatalogSource& source) {
-    return source.catalogue.*Member;
+    return source.catalog.*Member;
 }
 
 constexpr std::array<SourcedColumn, 19> make_columns() {
@@ -68,54 +68,54 @@ constexpr std::array<SourcedColumn, 19> make_columns() {
     using T = ColumnType;
     using P = ColumnPresence;
     return {{
-        {{"GroupLen", S::scalar, K::count, T::int32, P::always, true, "members"}, as_is<&Catalogue::count>},
+        {{"GroupLen", S::scalar, K::count, T::int32, P::always, true, "members"}, as_is<&Catalog::count>},
         {{"GroupNsubs", S::scalar, K::count, T::int32, P::always, false, "subhalos: 0, none are sought"}, always<0>},
         {{"GroupFirstSub", S::scalar, K::index, T::int32, P::always, false, "first subhalo: -1, none are sought"},
          always<-1>},
         {{"MembersLenType", S::by_type, K::count, T::int32, P::always, true, "members of each type"},
-         as_is<&Catalogue::count_by_type>},
+         as_is<&Catalog::count_by_type>},
         {{"MembersOffset", S::scalar, K::index, T::int64, P::always, false,
           "place of the first member in /Members/Index"},
-         as_is<&Catalogue::offset>},
+         as_is<&Catalog::offset>},
         {{"MembersOffsetType", S::by_type, K::index, T::int64, P::always, false,
           "place of the first member of each type in /Members/Index"},
          member_offsets_by_type},
         {{"GroupLenType", S::by_type, K::count, T::int32, P::beside_sorted_snapshot, false,
           "members of each type, rows of PartTypeN"},
-         as_is<&Catalogue::count_by_type>},
+         as_is<&Catalog::count_by_type>},
         {{"GroupOffsetType", S::by_type, K::index, T::int64, P::beside_sorted_snapshot, false,
           "first row of the group within PartTypeN"},
          snapshot_offsets_by_type},
         {{"GroupMass", S::scalar, K::mass, T::float64, P::always, true, "sum of the members' masses"},
-         as_is<&Catalogue::mass>},
+         as_is<&Catalog::mass>},
         {{"GroupMassType", S::by_type, K::mass, T::float64, P::always, true, "sum of the masses of each type"},
-         as_is<&Catalogue::mass_by_type>},
+         as_is<&Catalog::mass_by_type>},
         {{"GroupPos", S::vector, K::length, T::as_positions, P::always, true, "center of mass, inside the box"},
-         as_is<&Catalogue::centre>},
+         as_is<&Catalog::center>},
         {{"GroupVel", S::vector, K::catalog_velocity, T::as_velocities, P::with_velocities, true,
           "a times the mean peculiar velocity by mass; GroupVelStored where the frame of the input is unknown"},
          catalog_velocities},
         {{"GroupVelStored", S::vector, K::velocity, T::as_velocities, P::with_velocities, true,
           "mean by mass of the velocities as the input stores them"},
-         as_is<&Catalogue::velocity>},
+         as_is<&Catalog::velocity>},
         {{"GroupVelDisp", S::scalar, K::velocity, T::as_velocities, P::with_velocities, true,
           "sqrt(sum m dv^2 / (d M)), dv from the mean of the velocities as the input stores them, without Hubble flow"},
-         as_is<&Catalogue::velocity_dispersion>},
+         as_is<&Catalog::velocity_dispersion>},
         {{"GroupInertiaRadius", S::scalar, K::length, T::as_positions, P::always, true,
           "sqrt(sum m r^2 / M), r from the center of mass"},
-         as_is<&Catalogue::inertia_radius>},
+         as_is<&Catalog::inertia_radius>},
         {{"GroupLargestRadius", S::scalar, K::length, T::as_positions, P::always, true,
           "distance of the farthest member from the center of mass"},
-         as_is<&Catalogue::largest_radius>},
+         as_is<&Catalog::largest_radius>},
         {{"GroupLower", S::vector, K::length, T::as_positions, P::always, true,
           "lower bounds, as offsets from the center of mass"},
-         as_is<&Catalogue::lower>},
+         as_is<&Catalog::lower>},
         {{"GroupUpper", S::vector, K::length, T::as_positions, P::always, true,
           "upper bounds, as offsets from the center of mass"},
-         as_is<&Catalogue::upper>},
+         as_is<&Catalog::upper>},
         {{"GroupWide", S::scalar, K::flag, T::uint8, P::always, true,
           "1 if the group is wider than half a period: its center and radii are ambiguous"},
-         as_is<&Catalogue::wide>},
+         as_is<&Catalog::wide>},
     }};
 }
 
@@ -182,7 +182,7 @@ ColumnValues values_of(const CatalogColumn& column, const CatalogSource& source)
 bool is_present(const CatalogColumn& column, const CatalogSource& source) {
     switch (column.presence) {
     case ColumnPresence::with_velocities:
-        return !source.catalogue.velocity.empty();
+        return !source.catalog.velocity.empty();
     case ColumnPresence::beside_sorted_snapshot:
         return source.is_sorted;
     default:
@@ -193,7 +193,7 @@ bool is_present(const CatalogColumn& column, const CatalogSource& source) {
 std::int64_t width_of(const CatalogColumn& column, const CatalogSource& source) {
     switch (column.shape) {
     case ColumnShape::vector:
-        return source.catalogue.dimension;
+        return source.catalog.dimension;
     case ColumnShape::by_type:
         return max_types;
     default:
@@ -214,9 +214,9 @@ DType precision_of(const CatalogColumn& column, const CatalogSource& source) {
 }
 
 bool counts_as_mass(const CatalogSource& source) {
-    const Catalogue& catalogue = source.catalogue;
+    const Catalog& catalog = source.catalog;
     return !source.snapshot.masses && !source.snapshot.uniform_mass &&
-           std::equal(catalogue.mass.begin(), catalogue.mass.end(), catalogue.count.begin(), catalogue.count.end(),
+           std::equal(catalog.mass.begin(), catalog.mass.end(), catalog.count.begin(), catalog.count.end(),
                       [](double mass, std::int64_t count) { return mass == static_cast<double>(count); });
 }
 

@@ -11,7 +11,7 @@ namespace kith::io {
 
 /// What a catalog file is made from.
 struct CatalogSource {
-    const Catalogue& catalogue;
+    const Catalog& catalog;
     const Snapshot& snapshot;
     bool is_sorted = false; ///< whether a sorted snapshot stands beside the file
 };
@@ -36,6 +36,6 @@ using ColumnValues = std::variant<std::vector<std::uint8_t>, std::vector<std::in
 [[nodiscard]] bool counts_as_mass(const CatalogSource& source);
 
 /// Throws Error if columns have the wrong length, members are not in the snapshot, or a group is too large to store.
-void require_consistent(const Catalogue& catalogue, const Snapshot& snapshot);
+void require_consistent(const Catalog& catalog, const Snapshot& snapshot);
 
 } // namespace kith::io

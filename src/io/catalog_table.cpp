@@ -41,16 +41,16 @@ std::string component_name(const CatalogColumn& column, std::int64_t component, 
     return message(column.name, "_", component);
 }
 
-std::array<bool, max_types> types_with_members(const Catalogue& catalogue) {
+std::array<bool, max_types> types_with_members(const Catalog& catalog) {
     std::array<bool, max_types> present{};
-    for (std::size_t i = 0; i < catalogue.count_by_type.size(); ++i) {
-        present[i % max_types] = present[i % max_types] || catalogue.count_by_type[i] > 0;
+    for (std::size_t i = 0; i < catalog.count_by_type.size(); ++i) {
+        present[i % max_types] = present[i % max_types] || catalog.count_by_type[i] > 0;
     }
     return present;
 }
 
 std::vector<TableColumn> columns_of_table(const CatalogSource& source) {
-    const std::array<bool, max_types> types = types_with_members(source.catalogue);
+    const std::array<bool, max_types> types = types_with_members(source.catalog);
     std::vector<TableColumn> columns;
     for (const CatalogColumn& column : catalog_columns()) {
         if (!column.in_table || !is_present(column, source)) {
@@ -60,8 +60,8 @@ std::vector<TableColumn> columns_of_table(const CatalogSource& source) {
         const std::int64_t width = width_of(column, source);
         for (std::int64_t component = 0; component < width; ++component) {
             if (column.shape != ColumnShape::by_type || types[static_cast<std::size_t>(component)]) {
-                columns.push_back({&column, component_name(column, component, source.catalogue.dimension), values,
-                                   width, component, precision_of(column, source)});
+                columns.push_back({&column, component_name(column, component, source.catalog.dimension), values, width,
+                                   component, precision_of(column, source)});
             }
         }
     }
@@ -158,10 +158,10 @@ std::string ecsv_header(const std::vector<TableColumn>& columns, const CatalogSo
 
 } // namespace
 
-void write_catalog_table(const std::filesystem::path& path, TableFormat format, const Catalogue& catalogue,
+void write_catalog_table(const std::filesystem::path& path, TableFormat format, const Catalog& catalog,
                          const Snapshot& snapshot, const Provenance& provenance) {
-    require_consistent(catalogue, snapshot);
-    const CatalogSource source{catalogue, snapshot};
+    require_consistent(catalog, snapshot);
+    const CatalogSource source{catalog, snapshot};
     const std::vector<TableColumn> columns = columns_of_table(source);
     const std::string_view end = format == TableFormat::csv ? "\r\n" : "\n";
     OutputFile file(path);
@@ -172,7 +172,7 @@ void write_catalog_table(const std::filesystem::path& path, TableFormat format, 
     }
     text += end;
     constexpr std::size_t enough = 1 << 20;
-    for (std::int64_t group = 0; group < catalogue.groups; ++group) {
+    for (std::int64_t group = 0; group < catalog.groups; ++group) {
         append(text, group);
         for (const TableColumn& column : columns) {
             text += ',';

@@ -156,10 +156,10 @@ void find_by_order(GadgetLayout& layout, const std::vector<GadgetBlock>& blocks,
 [[noreturn]] void refuse_without_positions(const std::vector<GadgetBlock>& blocks, const Rows& rows,
                                            const InputFile& file) {
     std::string labels;
-    bool catalogue = false;
+    bool catalog = false;
     for (const GadgetBlock& block : blocks) {
         labels += (labels.empty() ? "" : ", ") + block.label;
-        catalogue = catalogue || block.label == "GLEN" || block.label == "GPOS";
+        catalog = catalog || block.label == "GLEN" || block.label == "GPOS";
     }
     constexpr std::size_t enough = 200;
     labels = labels.size() > enough ? labels.substr(0, enough) + "..." : labels;
@@ -167,7 +167,7 @@ void find_by_order(GadgetLayout& layout, const std::vector<GadgetBlock>& blocks,
                          blocks.empty()            ? "; the file ends after its header"
                          : blocks[0].label.empty() ? ""
                                                    : " (POS); its blocks are " + labels,
-                         catalogue ? ". This looks like a Subfind catalogue, which holds no particles" : ""));
+                         catalog ? ". This looks like a Subfind catalog, which holds no particles" : ""));
 }
 
 } // namespace

@@ -44,7 +44,7 @@ protected:
         file_.emplace(path);
         layout_ = survey_gadget(*file_);
     }
-    FileSummary summarise() override { return layout_.summary; }
+    FileSummary summarize() override { return layout_.summary; }
     std::optional<DType> stored(Column column, const Part& part) override {
         const std::optional<GadgetColumn>& found = find(column);
         if (!found || (column == Column::masses && !layout_.has_own_masses(part.type))) {

@@ -34,7 +34,7 @@ constexpr std::array<Signature, 9> signatures = {{
     {"BZh", "this is compressed with bzip2; decompress it first"},
     {"\x28\xb5\x2f\xfd", "this is compressed with zstd; decompress it first"},
     {"SIMPLE  =", "this looks like FITS, which is not read"},
-    {"\xd0\xd0\xc0\xc0\xce\xda\xde\xfa", "this looks like a Rockstar binary halo catalogue, which holds no particles"},
+    {"\xd0\xd0\xc0\xc0\xce\xda\xde\xfa", "this looks like a Rockstar binary halo catalog, which holds no particles"},
     {"CDF", "this looks like netCDF, which is not read"},
 }};
 
@@ -119,9 +119,9 @@ std::optional<std::string> by_lines_of_numbers(const std::vector<string_view>& l
 std::string describe_text(string_view text) {
     const std::vector<string_view> lines = lines_of(text, 16);
     const string_view first = lines.front();
-    if (is_halo_catalogue(text)) {
+    if (is_halo_catalog(text)) {
         return message("this looks like ", first.starts_with(ahf_line) ? "an AHF" : "a Rockstar",
-                       " halo catalogue, which holds no particles");
+                       " halo catalog, which holds no particles");
     }
     if (const auto numbers = by_lines_of_numbers(lines)) {
         return *numbers;
@@ -149,7 +149,7 @@ bool is_text(string_view text) {
     });
 }
 
-bool is_halo_catalogue(string_view text) {
+bool is_halo_catalog(string_view text) {
     return text.starts_with(ahf_line) || text.starts_with("#ID DescID") || text.starts_with("#scale(0)");
 }
 

@@ -1,4 +1,4 @@
-// What a file that no reader recognises looks like, so that its refusal can say so.
+// What a file that no reader recognizes looks like, so that its refusal can say so.
 #pragma once
 
 #include "io/reader.hpp"
@@ -14,7 +14,7 @@ namespace kith::io {
 /// Whether no byte is a control character other than white space.
 [[nodiscard]] bool is_text(std::string_view text);
 
-/// Whether the first line is that of an AHF or Rockstar catalogue. These are tables, but not of particles.
-[[nodiscard]] bool is_halo_catalogue(std::string_view text);
+/// Whether the first line is that of an AHF or Rockstar catalog. These are tables, but not of particles.
+[[nodiscard]] bool is_halo_catalog(std::string_view text);
 
 } // namespace kith::io

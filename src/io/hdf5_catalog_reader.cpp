@@ -1,4 +1,4 @@
-// Halo catalogs read back: the columns of /Group that a Catalogue has, and the members.
+// Halo catalogs read back: the columns of /Group that a Catalog has, and the members.
 //
 // Groups are counted by GroupLen; every other column must have as many rows, in every file of a set. Members follow each
 // other in group order, so that a group's begin where those of the group before end; where a file states offsets, they
@@ -27,31 +27,31 @@ namespace {
 
 enum class Width : std::uint8_t { one, axes, types };
 
-/// A column of Catalogue and the datasets that may hold it, the best first.
+/// A column of Catalog and the datasets that may hold it, the best first.
 template <class T>
 struct Field {
     std::string_view member;
-    std::vector<T> Catalogue::*values;
+    std::vector<T> Catalog::*values;
     Width width;
     std::vector<const char*> datasets;
 };
 
 // GroupCM is AREPO's; GroupPos is the center of mass in kith's catalogs, and the potential minimum after SUBFIND.
 const std::vector<Field<double>> real_fields = {
-    {"mass", &Catalogue::mass, Width::one, {"GroupMass"}},
-    {"mass_by_type", &Catalogue::mass_by_type, Width::types, {"GroupMassType"}},
-    {"centre", &Catalogue::centre, Width::axes, {"GroupCM", "GroupPos"}},
-    {"velocity", &Catalogue::velocity, Width::axes, {"GroupVelStored", "GroupVel"}},
-    {"velocity_dispersion", &Catalogue::velocity_dispersion, Width::one, {"GroupVelDisp"}},
-    {"inertia_radius", &Catalogue::inertia_radius, Width::one, {"GroupInertiaRadius"}},
-    {"largest_radius", &Catalogue::largest_radius, Width::one, {"GroupLargestRadius"}},
-    {"lower", &Catalogue::lower, Width::axes, {"GroupLower"}},
-    {"upper", &Catalogue::upper, Width::axes, {"GroupUpper"}}};
+    {"mass", &Catalog::mass, Width::one, {"GroupMass"}},
+    {"mass_by_type", &Catalog::mass_by_type, Width::types, {"GroupMassType"}},
+    {"center", &Catalog::center, Width::axes, {"GroupCM", "GroupPos"}},
+    {"velocity", &Catalog::velocity, Width::axes, {"GroupVelStored", "GroupVel"}},
+    {"velocity_dispersion", &Catalog::velocity_dispersion, Width::one, {"GroupVelDisp"}},
+    {"inertia_radius", &Catalog::inertia_radius, Width::one, {"GroupInertiaRadius"}},
+    {"largest_radius", &Catalog::largest_radius, Width::one, {"GroupLargestRadius"}},
+    {"lower", &Catalog::lower, Width::axes, {"GroupLower"}},
+    {"upper", &Catalog::upper, Width::axes, {"GroupUpper"}}};
 const std::vector<Field<std::int64_t>> count_fields = {
-    {"count", &Catalogue::count, Width::one, {"GroupLen"}},
-    {"count_by_type", &Catalogue::count_by_type, Width::types, {"MembersLenType", "GroupLenType"}},
-    {"offset", &Catalogue::offset, Width::one, {"MembersOffset"}}};
-const std::vector<Field<std::uint8_t>> flag_fields = {{"wide", &Catalogue::wide, Width::one, {"GroupWide"}}};
+    {"count", &Catalog::count, Width::one, {"GroupLen"}},
+    {"count_by_type", &Catalog::count_by_type, Width::types, {"MembersLenType", "GroupLenType"}},
+    {"offset", &Catalog::offset, Width::one, {"MembersOffset"}}};
+const std::vector<Field<std::uint8_t>> flag_fields = {{"wide", &Catalog::wide, Width::one, {"GroupWide"}}};
 
 template <class T>
 hid_t memory_type() {
@@ -245,7 +245,7 @@ void CatalogBuilder::read_field(const Field<T>& field, std::int64_t groups) {
     record_source(dataset->name.substr(dataset->name.find('/') + 1), field.member);
 }
 
-// All files of a set must hold a member of Catalogue under one name: AREPO has two for the center.
+// All files of a set must hold a member of Catalog under one name: AREPO has two for the center.
 void CatalogBuilder::record_source(const std::string& name, std::string_view member) {
     for (CatalogFileColumn& column : found_.columns) {
         if (column.name == name) {
@@ -274,7 +274,7 @@ void CatalogBuilder::read_members(const char* group, const char* dataset, std::v
 }
 
 void CatalogBuilder::check_offsets() {
-    Catalogue& catalog = found_.catalog;
+    Catalog& catalog = found_.catalog;
     std::vector<std::int64_t> offsets = allocate<std::int64_t>(catalog.groups, 1, "offsets");
     std::int64_t members = 0;
     for (std::size_t group = 0; group < offsets.size(); ++group) {
@@ -318,7 +318,7 @@ void CatalogBuilder::check_members(std::int64_t members) {
 }
 
 void CatalogBuilder::compare_types_with_counts() {
-    const Catalogue& catalog = found_.catalog;
+    const Catalog& catalog = found_.catalog;
     for (std::size_t group = 0; max_types * group < catalog.count_by_type.size(); ++group) {
         const auto first = catalog.count_by_type.begin() + static_cast<std::ptrdiff_t>(max_types * group);
         const std::int64_t sum = std::accumulate(first, first + max_types, std::int64_t{0});
@@ -330,7 +330,7 @@ void CatalogBuilder::compare_types_with_counts() {
 }
 
 CatalogFile CatalogBuilder::take() {
-    Catalogue& catalog = found_.catalog;
+    Catalog& catalog = found_.catalog;
     check_offsets();
     compare_types_with_counts();
     if (catalog.dimension == 0) {

@@ -1,4 +1,4 @@
-// In place of the HDF5 files in a build without HDF5: the format is recognised, and refused with the remedy.
+// In place of the HDF5 files in a build without HDF5: the format is recognized, and refused with the remedy.
 #include "io/hdf5_signature.hpp"
 #include "io/reader.hpp"
 
@@ -44,12 +44,12 @@ void write_neighbors_hdf5(const std::filesystem::path& path, const KnnResult&, c
     refuse(path);
 }
 
-void write_catalogue_hdf5(const std::filesystem::path& path, const Catalogue&, const Snapshot&, const Box&,
-                          const Provenance&, const CatalogFileOptions&) {
+void write_catalog_hdf5(const std::filesystem::path& path, const Catalog&, const Snapshot&, const Box&,
+                        const Provenance&, const CatalogFileOptions&) {
     refuse(path);
 }
 
-std::vector<std::string> write_sorted_snapshot(const std::filesystem::path& path, const Catalogue&, const Snapshot&,
+std::vector<std::string> write_sorted_snapshot(const std::filesystem::path& path, const Catalog&, const Snapshot&,
                                                const Provenance&, const Progress&) {
     refuse(path);
 }

@@ -1,4 +1,4 @@
-// Neighbours as HDF5: datasets `indices` and `distances`, n x k, written from where they lie; the provenance is
+// Neighbors as HDF5: datasets `indices` and `distances`, n x k, written from where they lie; the provenance is
 // attributes of the root.
 #include "io/hdf5_create.hpp"
 
@@ -17,9 +17,9 @@ void write_neighbors_hdf5(const std::filesystem::path& path, const KnnResult& ne
                                            : static_cast<const void*>(neighbors.distances<float>().data());
     file.write("indices", wide_indices ? hdf5::number_type<std::int64_t>() : hdf5::number_type<std::int32_t>(), indices,
                neighbors.rows(), neighbors.k(),
-               "rows of the sources, nearest first, one row per query; -1 where there is no neighbour");
+               "rows of the sources, nearest first, one row per query; -1 where there is no neighbor");
     file.write("distances", hdf5::number_type(neighbors.dtype()), distances, neighbors.rows(), neighbors.k(),
-               "distances to these, in the units of the points; infinite where there is no neighbour");
+               "distances to these, in the units of the points; infinite where there is no neighbor");
     file.set_provenance(file.root(), provenance);
     file.commit();
 }

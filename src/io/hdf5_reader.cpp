@@ -20,7 +20,7 @@ namespace {
 class Hdf5Source final : public ParticleSource {
 protected:
     void open_file(const std::filesystem::path& path) override { file_ = hdf5::open_snapshot(path); }
-    FileSummary summarise() override { return hdf5::summarise(file_); }
+    FileSummary summarize() override { return hdf5::summarize(file_); }
     std::optional<DType> stored(Column column, const Part& part) override {
         const std::optional<hdf5::Dataset> dataset = find(column, part);
         return dataset ? std::optional(dataset->dtype()) : std::nullopt;

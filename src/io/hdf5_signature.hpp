@@ -1,4 +1,4 @@
-// Recognising HDF5: its signature is at the start, or after a user block whose length is 512 or a larger power of two.
+// Recognizing HDF5: its signature is at the start, or after a user block whose length is 512 or a larger power of two.
 #pragma once
 
 #include "io/reader.hpp"

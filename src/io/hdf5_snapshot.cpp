@@ -251,7 +251,7 @@ SnapshotFile open_snapshot(const std::filesystem::path& path) {
     return snapshot;
 }
 
-FileSummary summarise(const SnapshotFile& snapshot) {
+FileSummary summarize(const SnapshotFile& snapshot) {
     const hid_t file = snapshot.file.get();
     const Object attributes = open_if_there(file, "Header");
     const Object parameters = open_if_there(file, "Parameters");

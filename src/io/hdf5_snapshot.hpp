@@ -25,6 +25,6 @@ struct SnapshotFile {
 
 /// Throws Error(file) for HDF5 files that are no snapshots.
 [[nodiscard]] SnapshotFile open_snapshot(const std::filesystem::path& path);
-[[nodiscard]] FileSummary summarise(const SnapshotFile& snapshot);
+[[nodiscard]] FileSummary summarize(const SnapshotFile& snapshot);
 
 } // namespace kith::io::hdf5

@@ -90,7 +90,7 @@ void write_header(const hdf5::OutputFile& file, const SnapshotHeader& input, con
 } // namespace
 
 std::vector<std::string> write_sorted_columns(const std::filesystem::path& path, const Reader& reader,
-                                              const Catalogue& catalogue, const Snapshot& snapshot,
+                                              const Catalog& catalog, const Snapshot& snapshot,
                                               const Provenance& provenance, const Progress& progress) {
     const SnapshotHeader& input = snapshot.header;
     const hdf5::Session session;
@@ -98,7 +98,7 @@ std::vector<std::string> write_sorted_columns(const std::filesystem::path& path,
     MassTable masses{};
     for (std::size_t type = 0; type < input.counts.size(); ++type) {
         if (progress && !progress("sorted snapshot", static_cast<double>(type) / max_types)) {
-            throw Error(ErrorKind::cancelled, "cancelled while the sorted snapshot was written");
+            throw Error(ErrorKind::canceled, "canceled while the sorted snapshot was written");
         }
         if (input.counts[type] == 0) {
             continue;
@@ -112,7 +112,7 @@ std::vector<std::string> write_sorted_columns(const std::filesystem::path& path,
                                                  "read and group it again"));
         }
         masses[type] = particles.uniform_mass.value_or(0);
-        write_type(file, message("PartType", type), particles, sorted_rows(catalogue, snapshot, type));
+        write_type(file, message("PartType", type), particles, sorted_rows(catalog, snapshot, type));
     }
     write_header(file, input, masses);
     hdf5::write_provenance_of_copy(file, provenance);

@@ -75,7 +75,7 @@ public:
         const double within =
             columns_ == 0 ? 0 : static_cast<double>(std::min(column_++, columns_)) / static_cast<double>(columns_);
         if (progress_ && !progress_("sorted snapshot", std::min(1.0, done_ + share_ * within))) {
-            throw Error(ErrorKind::cancelled, "cancelled while the sorted snapshot was written");
+            throw Error(ErrorKind::canceled, "canceled while the sorted snapshot was written");
         }
     }
 
@@ -99,7 +99,7 @@ std::vector<SurveyedFile> survey(const SnapshotHeader& header) {
     std::vector<SurveyedFile> files;
     TypeCounts total{};
     for (const std::filesystem::path& path : header.files) {
-        const FileSummary summary = hdf5::summarise(hdf5::open_snapshot(path));
+        const FileSummary summary = hdf5::summarize(hdf5::open_snapshot(path));
         files.push_back({path, summary.header.counts, summary.mass_table});
         std::transform(total.begin(), total.end(), summary.header.counts.begin(), total.begin(), std::plus<>());
     }
@@ -114,9 +114,9 @@ std::vector<SurveyedFile> survey(const SnapshotHeader& header) {
 /// One HDF5 snapshot, in order, to one file.
 class SortedCopy {
 public:
-    SortedCopy(const hdf5::OutputFile& target, const Catalogue& catalogue, const Snapshot& snapshot,
+    SortedCopy(const hdf5::OutputFile& target, const Catalog& catalog, const Snapshot& snapshot,
                const Progress& progress)
-        : target_(target), catalogue_(catalogue), snapshot_(snapshot), files_(survey(snapshot.header)),
+        : target_(target), catalog_(catalog), snapshot_(snapshot), files_(survey(snapshot.header)),
           steps_(progress, snapshot.header.counts),
           copier_(target, [this](hid_t dataset, const std::string& path) { return copy_in_order(dataset, path); }) {}
 
@@ -130,7 +130,7 @@ private:
     [[nodiscard]] std::string name_of_first_part() const { return order_.parts.front().file.filename().string(); }
 
     const hdf5::OutputFile& target_;
-    const Catalogue& catalogue_;
+    const Catalog& catalog_;
     const Snapshot& snapshot_;
     std::vector<SurveyedFile> files_;
     MassTable mass_table_{};
@@ -213,7 +213,7 @@ void SortedCopy::copy_type(std::size_t type) {
     if (order_.parts.empty()) {
         return;
     }
-    order_.target = sorted_rows(catalogue_, snapshot_, type);
+    order_.target = sorted_rows(catalog_, snapshot_, type);
     const std::filesystem::path& path = order_.parts.front().file;
     hdf5::File other;
     if (path != files_.front().path) {
@@ -263,17 +263,17 @@ std::vector<std::string> SortedCopy::run() {
 
 } // namespace
 
-std::vector<std::string> write_sorted_snapshot(const std::filesystem::path& path, const Catalogue& catalogue,
+std::vector<std::string> write_sorted_snapshot(const std::filesystem::path& path, const Catalog& catalog,
                                                const Snapshot& snapshot, const Provenance& provenance,
                                                const Progress& progress) {
     require_sortable(path, snapshot.header);
     const Reader& reader = reader_of(snapshot.header.files.front());
     if (&reader != &hdf5_reader) {
-        return write_sorted_columns(path, reader, catalogue, snapshot, provenance, progress);
+        return write_sorted_columns(path, reader, catalog, snapshot, provenance, progress);
     }
     const hdf5::Session session;
     hdf5::OutputFile file(path);
-    std::vector<std::string> left_out = SortedCopy(file, catalogue, snapshot, progress).run();
+    std::vector<std::string> left_out = SortedCopy(file, catalog, snapshot, progress).run();
     hdf5::write_provenance_of_copy(file, provenance);
     file.commit();
     return left_out;

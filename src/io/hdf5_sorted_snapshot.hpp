@@ -35,7 +35,7 @@ void write_provenance_of_copy(const OutputFile& file, const Provenance& provenan
 
 /// write_sorted_snapshot() for inputs that `reader` reads and that are not HDF5.
 [[nodiscard]] std::vector<std::string> write_sorted_columns(const std::filesystem::path& path, const Reader& reader,
-                                                            const Catalogue& catalogue, const Snapshot& snapshot,
+                                                            const Catalog& catalog, const Snapshot& snapshot,
                                                             const Provenance& provenance, const Progress& progress);
 
 } // namespace kith::io

@@ -1,4 +1,4 @@
-// Neighbours as .npz: a zip archive, members stored uncompressed, that numpy.load opens.
+// Neighbors as .npz: a zip archive, members stored uncompressed, that numpy.load opens.
 //
 // The archive reads each array from where it lies in memory (header and values are two fragments of one member), so no
 // copy is made. libzip turns to zip64 by itself where a member or the archive exceeds 4 GiB. Times in the archive are

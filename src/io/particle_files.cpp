@@ -36,7 +36,7 @@ void require_same(const Value& first, const Value& other, std::string_view what,
 
 void ParticleSource::open(const std::filesystem::path& path) {
     open_file(path);
-    FileSummary summary = summarise();
+    FileSummary summary = summarize();
     files_ = files_of_set(path, std::max<std::int64_t>(summary.files, 1));
     if (files_.size() == 1) {
         join(summary, 0);
@@ -45,7 +45,7 @@ void ParticleSource::open(const std::filesystem::path& path) {
     for (std::size_t file = 0; file < files_.size(); ++file) {
         open_file(files_[file]);
         visited_ = file;
-        summary = summarise();
+        summary = summarize();
         join(summary, file);
     }
     header_.files = files_;

@@ -54,7 +54,7 @@ public:
 protected:
     /// Opens one file; the functions below are about it, until the next is opened.
     virtual void open_file(const std::filesystem::path& path) = 0;
-    virtual FileSummary summarise() = 0;
+    virtual FileSummary summarize() = 0;
     /// The precision in which a column is stored; nothing if the part has none. Throws Error(file) if what is stored has
     /// not the part's rows.
     virtual std::optional<DType> stored(Column column, const Part& part) = 0;

@@ -222,7 +222,7 @@ RealArray PlyFile::read() const {
     return positions;
 }
 
-bool recognise_ply(const FileStart& start) {
+bool recognize_ply(const FileStart& start) {
     return start.text().starts_with("ply\n") || start.text().starts_with("ply\r");
 }
 
@@ -242,6 +242,6 @@ Snapshot ply_snapshot(const std::filesystem::path& path, const ReadOptions& opti
 
 } // namespace
 
-const Reader ply_reader = {"PLY vertices", recognise_ply, ply_header, ply_snapshot};
+const Reader ply_reader = {"PLY vertices", recognize_ply, ply_header, ply_snapshot};
 
 } // namespace kith::io

@@ -1,4 +1,4 @@
-// From a path to the reader that recognises its content. The public read_header and read_snapshot are here; each format
+// From a path to the reader that recognizes its content. The public read_header and read_snapshot are here; each format
 // is in its own file (see reader.hpp for how to add one).
 #include "io/reader.hpp"
 
@@ -17,7 +17,7 @@ namespace kith::io {
 
 namespace {
 
-// Formats with a signature first, those recognised by plausibility last.
+// Formats with a signature first, those recognized by plausibility last.
 constexpr std::array table = {&hdf5_reader,   &npy_reader,   &npz_reader,         &ply_reader,
                               &gadget_reader, &tipsy_reader, &tipsy_ascii_reader, &table_reader};
 
@@ -58,7 +58,7 @@ const Reader& reader_of(const std::filesystem::path& path) {
     file.read(0, bytes);
     const FileStart start{bytes, file.length()};
     for (const Reader* reader : readers()) {
-        if (reader->recognise(start)) {
+        if (reader->recognize(start)) {
             return *reader;
         }
     }

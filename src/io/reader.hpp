@@ -1,8 +1,8 @@
-// What a file format is to kith: a name, a way to recognise it, and two functions that read it.
+// What a file format is to kith: a name, a way to recognize it, and two functions that read it.
 //
 // To add a format, write one file that defines a Reader, declare it below, and put it into the table in reader.cpp.
 // The table is asked in order with the file's first bytes and its length, never with its name; the first reader that
-// recognises the file reads it. `recognise` must be cheap, must not throw, and must say no when in doubt: the file is
+// recognizes the file reads it. `recognize` must be cheap, must not throw, and must say no when in doubt: the file is
 // then described by guess.cpp and refused. A reader checks every size that the file claims against the file's length
 // before it takes memory (memory.hpp), chooses types through selection.hpp, and refuses with Error(file) naming the
 // file.
@@ -34,7 +34,7 @@ inline constexpr std::int64_t recognition_window = 4096;
 struct Reader {
     /// As it appears in the list of known formats: "Tipsy binary".
     std::string_view name;
-    bool (*recognise)(const FileStart& start);
+    bool (*recognize)(const FileStart& start);
     SnapshotHeader (*read_header)(const std::filesystem::path& path);
     Snapshot (*read_snapshot)(const std::filesystem::path& path, const ReadOptions& options);
     /// One table of a file that holds several, by its name (member_name.hpp); null where a file is one table.

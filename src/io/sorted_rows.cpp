@@ -28,31 +28,31 @@ std::int64_t file_row_of(const Snapshot& snapshot, std::int32_t member) {
     return snapshot.file_rows[static_cast<std::size_t>(member)];
 }
 
-std::int64_t members_of_type(const Catalogue& catalogue, std::size_t type) {
-    if (catalogue.count_by_type.size() != static_cast<std::size_t>(catalogue.groups) * max_types) {
+std::int64_t members_of_type(const Catalog& catalog, std::size_t type) {
+    if (catalog.count_by_type.size() != static_cast<std::size_t>(catalog.groups) * max_types) {
         throw Error(ErrorKind::invalid_argument,
-                    message("the catalog's count_by_type has ", catalogue.count_by_type.size(), " entries where ",
-                            catalogue.groups, " x ", max_types, " were expected"));
+                    message("the catalog's count_by_type has ", catalog.count_by_type.size(), " entries where ",
+                            catalog.groups, " x ", max_types, " were expected"));
     }
     std::int64_t members = 0;
-    for (std::size_t entry = type; entry < catalogue.count_by_type.size(); entry += max_types) {
-        members += catalogue.count_by_type[entry];
+    for (std::size_t entry = type; entry < catalog.count_by_type.size(); entry += max_types) {
+        members += catalog.count_by_type[entry];
     }
     return members;
 }
 
 } // namespace
 
-std::vector<std::int64_t> sorted_rows(const Catalogue& catalogue, const Snapshot& snapshot, std::size_t type) {
+std::vector<std::int64_t> sorted_rows(const Catalog& catalog, const Snapshot& snapshot, std::size_t type) {
     const auto& counts = snapshot.header.counts;
-    const std::int64_t expected = members_of_type(catalogue, type);
+    const std::int64_t expected = members_of_type(catalog, type);
     const std::int64_t first =
         std::accumulate(counts.begin(), counts.begin() + static_cast<std::ptrdiff_t>(type), std::int64_t{0});
     std::vector<std::int64_t> sorted = allocate<std::int64_t>(counts[type], 1, "the order of the sorted snapshot");
     std::fill(sorted.begin(), sorted.end(), unassigned);
 
     std::int64_t next = 0;
-    for (const std::int32_t member : catalogue.members) {
+    for (const std::int32_t member : catalog.members) {
         const std::int64_t row = file_row_of(snapshot, member) - first;
         if (row < 0 || row >= counts[type]) {
             continue;

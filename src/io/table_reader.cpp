@@ -176,8 +176,8 @@ Snapshot Table::read(const ReadOptions& options) {
     return snapshot;
 }
 
-bool recognise_table(const FileStart& start) {
-    return is_text(start.text()) && !is_halo_catalogue(start.text()) &&
+bool recognize_table(const FileStart& start) {
+    return is_text(start.text()) && !is_halo_catalog(start.text()) &&
            find_table(start.text(), start.file_length <= recognition_window);
 }
 
@@ -196,7 +196,7 @@ Snapshot table_snapshot(const std::filesystem::path& path, const ReadOptions& op
 
 } // namespace
 
-const Reader table_reader = {"text tables (CSV, or blanks between columns)", recognise_table, table_header,
+const Reader table_reader = {"text tables (CSV, or blanks between columns)", recognize_table, table_header,
                              table_snapshot};
 
 } // namespace kith::io

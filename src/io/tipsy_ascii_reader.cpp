@@ -97,7 +97,7 @@ private:
     SnapshotHeader header_;
 };
 
-bool recognise_tipsy_ascii(const FileStart& start) {
+bool recognize_tipsy_ascii(const FileStart& start) {
     return is_text(start.text()) && begins_like_tipsy(start.text());
 }
 
@@ -132,6 +132,6 @@ Snapshot tipsy_ascii_snapshot(const std::filesystem::path& path, const ReadOptio
 
 } // namespace
 
-const Reader tipsy_ascii_reader = {"Tipsy ASCII", recognise_tipsy_ascii, tipsy_ascii_header, tipsy_ascii_snapshot};
+const Reader tipsy_ascii_reader = {"Tipsy ASCII", recognize_tipsy_ascii, tipsy_ascii_header, tipsy_ascii_snapshot};
 
 } // namespace kith::io

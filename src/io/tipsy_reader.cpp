@@ -74,7 +74,7 @@ void read_kind(const InputFile& file, const TipsyLayout& layout, int kind, std::
     }
 }
 
-bool recognise_tipsy(const FileStart& start) {
+bool recognize_tipsy(const FileStart& start) {
     return is_tipsy(start.bytes.first(std::min<std::size_t>(start.bytes.size(), tipsy_header_bytes)),
                     start.file_length);
 }
@@ -116,6 +116,6 @@ Snapshot tipsy_snapshot(const std::filesystem::path& path, const ReadOptions& op
 
 } // namespace
 
-const Reader tipsy_reader = {"Tipsy binary (std and native)", recognise_tipsy, tipsy_header, tipsy_snapshot};
+const Reader tipsy_reader = {"Tipsy binary (std and native)", recognize_tipsy, tipsy_header, tipsy_snapshot};
 
 } // namespace kith::io

@@ -40,18 +40,18 @@ void write_grp(const std::filesystem::path& path, std::span<const std::int32_t> 
     file.commit();
 }
 
-void write_gtp(const std::filesystem::path& path, const Catalogue& catalogue, double time) {
-    if (catalogue.dimension != 3 && catalogue.groups > 0) {
+void write_gtp(const std::filesystem::path& path, const Catalog& catalog, double time) {
+    if (catalog.dimension != 3 && catalog.groups > 0) {
         throw Error(ErrorKind::invalid_argument,
-                    message("a Tipsy file holds points in 3 dimensions; the groups have ", catalogue.dimension));
+                    message("a Tipsy file holds points in 3 dimensions; the groups have ", catalog.dimension));
     }
-    if (catalogue.groups > std::numeric_limits<std::int32_t>::max()) {
+    if (catalog.groups > std::numeric_limits<std::int32_t>::max()) {
         throw Error(ErrorKind::too_large,
-                    message(catalogue.groups, " groups are more than a Tipsy header can count (2147483647)"));
+                    message(catalog.groups, " groups are more than a Tipsy header can count (2147483647)"));
     }
     constexpr std::endian big = std::endian::big;
     OutputFile file(path);
-    const auto groups = static_cast<std::int32_t>(catalogue.groups);
+    const auto groups = static_cast<std::int32_t>(catalog.groups);
     std::array<std::byte, 32> header{};
     store(header.data(), time, big);
     const std::array<std::int32_t, 5> counts = {groups, 3, 0, 0, groups}; // nbodies, ndim, gas, dark, star
@@ -60,20 +60,20 @@ void write_gtp(const std::filesystem::path& path, const Catalogue& catalogue, do
     }
     file.write(header);
 
-    for (std::size_t g = 0; g < static_cast<std::size_t>(catalogue.groups); ++g) {
+    for (std::size_t g = 0; g < static_cast<std::size_t>(catalog.groups); ++g) {
         const auto velocity = [&](std::size_t axis) {
-            return catalogue.velocity.empty() ? 0.0 : catalogue.velocity[3 * g + axis];
+            return catalog.velocity.empty() ? 0.0 : catalog.velocity[3 * g + axis];
         };
-        const std::array<double, 11> values = {catalogue.mass[g],
-                                               catalogue.centre[3 * g],
-                                               catalogue.centre[3 * g + 1],
-                                               catalogue.centre[3 * g + 2],
+        const std::array<double, 11> values = {catalog.mass[g],
+                                               catalog.center[3 * g],
+                                               catalog.center[3 * g + 1],
+                                               catalog.center[3 * g + 2],
                                                velocity(0),
                                                velocity(1),
                                                velocity(2),
                                                0.0,
                                                time,
-                                               catalogue.largest_radius[g],
+                                               catalog.largest_radius[g],
                                                0.0};
         std::array<std::byte, 44> star{};
         for (std::size_t i = 0; i < values.size(); ++i) {

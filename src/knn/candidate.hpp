@@ -1,4 +1,4 @@
-// A candidate neighbour and its order, and the parts of selection that need no SIMD.
+// A candidate neighbor and its order, and the parts of selection that need no SIMD.
 #pragma once
 
 #include <kith/points.hpp>
@@ -13,7 +13,7 @@
 
 namespace kith::detail {
 
-/// Ordered by (squared distance, original index): the order of neighbours in docs/semantics.md. Also a bound: what
+/// Ordered by (squared distance, original index): the order of neighbors in docs/semantics.md. Also a bound: what
 /// comes after it in that order cannot be an answer.
 template <Coordinate T>
 struct Candidate {

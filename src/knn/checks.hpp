@@ -1,4 +1,4 @@
-// What can be said of a neighbour search without looking at its points.
+// What can be said of a neighbor search without looking at its points.
 #pragma once
 
 #include <kith/error.hpp>
@@ -13,7 +13,7 @@ namespace kith::detail {
 
 inline void check_request(std::int64_t k, const KnnOptions& options, bool separate_queries) {
     if (k < 1) {
-        throw Error(ErrorKind::invalid_argument, message("k is ", k, "; ask for 1 neighbour or more"));
+        throw Error(ErrorKind::invalid_argument, message("k is ", k, "; ask for 1 neighbor or more"));
     }
     if (!(options.max_distance >= 0)) {
         throw Error(ErrorKind::invalid_argument, message("max_distance is ", options.max_distance,
@@ -34,7 +34,7 @@ inline void check_rows(const NeighborRows& rows, std::int64_t queries, std::int6
         }
         if (memory != nullptr && size / k != queries) {
             throw Error(ErrorKind::invalid_argument, message("the memory for ", what, " holds ", size, " elements; ",
-                                                             queries, " rows x ", k, " neighbours are needed"));
+                                                             queries, " rows x ", k, " neighbors are needed"));
         }
         if (memory != nullptr && size % k != 0) {
             throw Error(ErrorKind::invalid_argument, message("the memory for ", what, " holds ", size,

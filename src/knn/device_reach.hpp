@@ -1,4 +1,4 @@
-// How far the neighbours of the next leaf are expected to lie, for kernels: reach.hpp in single precision, with a first
+// How far the neighbors of the next leaf are expected to lie, for kernels: reach.hpp in single precision, with a first
 // guess for a warp that has learnt nothing. A guess decides how long a search takes, never what it finds.
 #pragma once
 

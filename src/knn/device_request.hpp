@@ -36,7 +36,7 @@ struct DeviceRequest {
     std::int32_t first_position = -1; ///< rows are those of sorted queries from this one on; -1: of original indices
 };
 
-/// The neighbours that count, in the units of the points.
+/// The neighbors that count, in the units of the points.
 struct WantedNeighbors {
     std::int64_t k = 1;
     bool exclude_self = false;

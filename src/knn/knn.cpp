@@ -1,4 +1,4 @@
-// The public neighbour searches: checks first, then the engine, then the account of what it took.
+// The public neighbor searches: checks first, then the engine, then the account of what it took.
 #include <kith/error.hpp>
 #include <kith/knn.hpp>
 
@@ -84,7 +84,7 @@ TreeOptions query_tree_options(const PlaneTree<T>& sources, std::int64_t queries
     return options;
 }
 
-/// Rows in which every neighbour is missing.
+/// Rows in which every neighbor is missing.
 template <Coordinate T>
 void give_empty_rows(Context& context, const PlacedPoints<T>& queries, std::int64_t k, RowSink<T>& sink) {
     with_dimension(queries.view.dimension(), [&]<int D>(std::integral_constant<int, D>) {
@@ -265,7 +265,7 @@ struct KnnResultAccess {
             if (__builtin_mul_overflow(rows, k, &bytes) || __builtin_mul_overflow(bytes, width, &bytes)) {
                 throw Error(ErrorKind::out_of_memory,
                             detail::message("the result of ", rows, " rows x ", k,
-                                            " neighbours needs more than 2^63 bytes; ask for fewer neighbours or use "
+                                            " neighbors needs more than 2^63 bytes; ask for fewer neighbors or use "
                                             "knn_visit"));
             }
             return detail::result_memory_on_device(bytes, execution);

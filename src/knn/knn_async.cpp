@@ -1,4 +1,4 @@
-// The public neighbour searches that only put work on a stream.
+// The public neighbor searches that only put work on a stream.
 #include <kith/async.hpp>
 
 #include "cuda/async_calls.hpp"

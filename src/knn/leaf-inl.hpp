@@ -330,7 +330,7 @@ private:
         }
     }
 
-    /// The square of what the next query's k-th distance is rarely larger by: the more neighbours, the less it varies.
+    /// The square of what the next query's k-th distance is rarely larger by: the more neighbors, the less it varies.
     [[nodiscard]] static T margin_for(std::int64_t needed) {
         constexpr double few = 33;
         return static_cast<T>(1 + 0.18 * std::min(1.0, std::sqrt(few / static_cast<double>(needed))));
@@ -342,7 +342,7 @@ private:
     RowSink<T>& sink_;
     SearchScratch<T>& scratch_;
     const std::optional<RowMemory<T>> direct_; ///< rows are written there, past the cache
-    const std::int64_t needed_;                ///< neighbours to find, with the query itself where that is left out
+    const std::int64_t needed_;                ///< neighbors to find, with the query itself where that is left out
     const T guess_margin_ = margin_for(needed_);
     std::int64_t first_ = 0; ///< sorted position of the leaf's first query
     std::int64_t rows_ = 0;

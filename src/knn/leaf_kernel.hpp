@@ -1,4 +1,4 @@
-// Nearest neighbours of all points of one tree among those of another on a GPU, a warp for each leaf.
+// Nearest neighbors of all points of one tree among those of another on a GPU, a warp for each leaf.
 //
 // The points that can matter to a leaf are those within some radius of its box. The radius is guessed, from the leaves
 // before it and the leaf's own density, and the points within it are gathered into shared memory (leaf_block.hpp). Each

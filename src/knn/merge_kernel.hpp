@@ -1,6 +1,6 @@
 // Rows that were found among pieces of the sources, made into rows of all, on a GPU: a warp for each row.
 //
-// Rows between pieces are raw: squared distances in working units, a missing neighbour being an infinite one of index -1,
+// Rows between pieces are raw: squared distances in working units, a missing neighbor being an infinite one of index -1,
 // so that (squared distance, index) still orders them. Merged rows are scaled when they are complete.
 #pragma once
 
@@ -69,7 +69,7 @@ __global__ void __launch_bounds__(merge_warps* warp_size)
         const RankKey<T> mine = job.one[begin + i];
         const RankKey<T> others = job.other[begin + i];
         put(i + rank_in(job.other, begin, job.k, mine), mine);
-        // Missing neighbours are equal: those of the first row come first.
+        // Missing neighbors are equal: those of the first row come first.
         const bool missing = !(others < no_candidate<T>());
         put(i + (missing ? job.k : rank_in(job.one, begin, job.k, others)), others);
     }
@@ -83,7 +83,7 @@ struct ReportKernelJob {
     DeviceRowMemory<T> rows;
 };
 
-/// Complete rows to where they were asked for, a thread for each neighbour.
+/// Complete rows to where they were asked for, a thread for each neighbor.
 template <class T>
 __global__ void report_rows_kernel(const __grid_constant__ ReportKernelJob<T> job) {
     const std::int64_t i = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x;

@@ -1,4 +1,4 @@
-// A candidate neighbour as kernels handle it: a key that orders as (squared distance, original index) does.
+// A candidate neighbor as kernels handle it: a key that orders as (squared distance, original index) does.
 //
 // Squared distances are not negative, so that their bits order as they do: in float32 distance and index fit one word.
 #pragma once
@@ -63,7 +63,7 @@ private:
     std::int32_t index_;
 };
 
-/// After every candidate: a missing neighbour.
+/// After every candidate: a missing neighbor.
 template <class T>
 __host__ __device__ RankKey<T> no_candidate() {
     return {std::numeric_limits<T>::infinity(), std::numeric_limits<std::int32_t>::max()};

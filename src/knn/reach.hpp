@@ -1,7 +1,7 @@
-// How far the neighbours of the next leaf are expected to lie.
+// How far the neighbors of the next leaf are expected to lie.
 //
 // Before a leaf is searched, the radius that will hold the k nearest of all its points is guessed: from the leaf before
-// it, a neighbour on the curve, and from the leaf's own density, calibrated by what earlier leaves needed. A guess
+// it, a neighbor on the curve, and from the leaf's own density, calibrated by what earlier leaves needed. A guess
 // decides how long the search takes, never what it finds: a radius that was too small is noticed and widened. In a
 // uniform set the guess is within 17 % of the squared radius (one standard deviation), among halos within 46 %; the
 // leaf before it alone would be within 20 % and 150 %.

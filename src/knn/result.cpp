@@ -16,7 +16,7 @@ namespace kith {
 
 namespace {
 
-/// Throws out_of_memory, with the bytes needed, if rows x k neighbours of so many bytes each are more than the machine
+/// Throws out_of_memory, with the bytes needed, if rows x k neighbors of so many bytes each are more than the machine
 /// has.
 void require_memory(std::int64_t rows, std::int64_t k, std::int64_t bytes_each) {
     std::int64_t bytes = 0;
@@ -25,10 +25,10 @@ void require_memory(std::int64_t rows, std::int64_t k, std::int64_t bytes_each) 
     const std::int64_t machine = static_cast<std::int64_t>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGE_SIZE);
     if (!countable || bytes > machine) {
         throw Error(ErrorKind::out_of_memory,
-                    detail::message("the result of ", rows, " rows x ", k, " neighbours needs ",
+                    detail::message("the result of ", rows, " rows x ", k, " neighbors needs ",
                                     countable ? detail::message(bytes) : std::string("more than 2^63"),
                                     " bytes and this machine has ", machine,
-                                    "; ask for fewer neighbours or use knn_visit"));
+                                    "; ask for fewer neighbors or use knn_visit"));
     }
 }
 
@@ -38,7 +38,7 @@ std::shared_ptr<void> allocate(std::int64_t rows, std::int64_t k, std::int64_t w
     if (memory == nullptr) {
         throw Error(ErrorKind::out_of_memory,
                     detail::message("out of memory: ", bytes, " bytes for ", rows, " rows x ", k,
-                                    " neighbours could not be had; ask for fewer or use knn_visit"));
+                                    " neighbors could not be had; ask for fewer or use knn_visit"));
     }
     return {memory, [](void* held) { std::free(held); }};
 }

@@ -1,4 +1,4 @@
-// A finished row of neighbours, from sorted survivors to where the caller wants it.
+// A finished row of neighbors, from sorted survivors to where the caller wants it.
 //
 // Rows in input order are scattered over memory, and a row is rarely more than a few cache lines. Written through the
 // cache, each line is first read. So they go past it, whatever their length and place: what does not fill a vector is

@@ -1,7 +1,7 @@
-// Exact k nearest neighbours by a dual walk of two plane trees, depth first.
+// Exact k nearest neighbors by a dual walk of two plane trees, depth first.
 //
 // Problem: for every point of a receiving tree, the k nearest points of a source tree. Method (jz-tree paper, section
-// III, rearranged for a CPU): a receiving node carries the list of source nodes that can hold a neighbour of any of its
+// III, rearranged for a CPU): a receiving node carries the list of source nodes that can hold a neighbor of any of its
 // points. Going down a plane, the children of the listed nodes are tested against each child of the receiver, a vector
 // at a time; the greatest distances to the nearest of them vouch for k sources, which bounds the k-th distance of every
 // point inside; what lies beyond the bound is dropped.

@@ -1,4 +1,4 @@
-// The neighbour search of the plane tree, as its callers see it.
+// The neighbor search of the plane tree, as its callers see it.
 //
 // A search is a number of independent tasks, one per node of the receivers' top plane. Finished rows leave through a
 // sink, leaf by leaf, or are written to their places in the memory that the sink gives. The kernels are in
@@ -26,7 +26,7 @@ struct KnnRequest {
     ReportScale<T> report;
 };
 
-/// Finished rows of some queries, row-major, missing neighbours filled in. Valid during the call only.
+/// Finished rows of some queries, row-major, missing neighbors filled in. Valid during the call only.
 template <Coordinate T>
 struct RowBlock {
     std::int64_t first; ///< position of the first query among the sorted receivers
@@ -111,7 +111,7 @@ struct SearchScratch {
     Room<std::int32_t> row_indices;
     Room<T> row_distances;
     Reach<T> reach;
-    std::int64_t crowd = 0; ///< points among which a leaf's neighbours are looked for without a guaranteed bound
+    std::int64_t crowd = 0; ///< points among which a leaf's neighbors are looked for without a guaranteed bound
     T guess = std::numeric_limits<T>::infinity();      ///< squared k-th distance expected of the next query
     T last_guess = std::numeric_limits<T>::infinity(); ///< what the last query alone would have expected
 };
@@ -125,7 +125,7 @@ struct SearchJob {
     RowSink<T>* sink;
 };
 
-/// Finds the neighbours of all points of one node of the receivers' top plane.
+/// Finds the neighbors of all points of one node of the receivers' top plane.
 void search_top_node(const SearchJob<float>& job, std::int64_t node, SearchScratch<float>& scratch);
 void search_top_node(const SearchJob<double>& job, std::int64_t node, SearchScratch<double>& scratch);
 

@@ -1,6 +1,6 @@
-// The neighbour search on a GPU, from finished trees to rows in memory of the device.
+// The neighbor search on a GPU, from finished trees to rows in memory of the device.
 //
-// Lists of up to 64 neighbours are found leaf by leaf (leaf_kernel.hpp), and what that leaves, query by query
+// Lists of up to 64 neighbors are found leaf by leaf (leaf_kernel.hpp), and what that leaves, query by query
 // (search_kernel.hpp); longer lists query by query alone. Nothing here waits for the device. Beside the trees it takes 4
 // bytes a query, to name those that are left.
 #pragma once
@@ -66,7 +66,7 @@ inline std::int64_t blocks_for_queries(const DeviceWork& work, std::int64_t quer
     return std::min((queries + search_warps - 1) / search_warps, std::int64_t{work.multiprocessors()} * 16);
 }
 
-/// The longest list of neighbours that leaves are searched for.
+/// The longest list of neighbors that leaves are searched for.
 inline constexpr int longest_list = 64;
 
 template <Coordinate T, int D>

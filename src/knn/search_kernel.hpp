@@ -1,8 +1,8 @@
-// Exact nearest neighbours in the plane tree on a GPU, a warp for each query: for any k and any points.
+// Exact nearest neighbors in the plane tree on a GPU, a warp for each query: for any k and any points.
 //
 // The warp goes down to the leaf that seems nearest, which gives the first bound, then through all nodes that may hold
 // something nearer, the nearest first: 32 nodes of a plane are tested at once, by least distance and smallest index, the
-// same pair that orders neighbours, so that ties are cut exactly. Lane p keeps what is left to do on plane p; nothing
+// same pair that orders neighbors, so that ties are cut exactly. Lane p keeps what is left to do on plane p; nothing
 // else is needed to come back, so no depth and no crowd overflows anything.
 #pragma once
 

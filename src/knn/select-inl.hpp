@@ -1,4 +1,4 @@
-// The last step of a neighbour search: from a block of candidate points to the k nearest of one query, in order.
+// The last step of a neighbor search: from a block of candidate points to the k nearest of one query, in order.
 //
 // One pass over the block keeps what lies within a threshold; the survivors, a few more than k, are sorted by rank: a
 // survivor's place is the number of those before it, counted a vector at a time without a chain of dependent exchanges.

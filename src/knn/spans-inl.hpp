@@ -73,7 +73,7 @@ public:
                     const auto child_near =
                         hn::And(hn::Le(least_distances<Periodic, D>(tag, box, child_lower, child_upper), farthest),
                                 hn::FirstN(tag, static_cast<std::size_t>(last - child)));
-                    for (unsigned set = mask_bits(tag, child_near); set != 0;) { // one run of neighbours after another
+                    for (unsigned set = mask_bits(tag, child_near); set != 0;) { // one run of neighbors after another
                         const int start = std::countr_zero(set);
                         const int stop = start + std::countr_one(set >> start);
                         points += add(child + start, child + stop);

@@ -1,6 +1,6 @@
 // One row of a result, found and written by a warp.
 //
-// A list holds so many neighbours. Where more are wanted, the candidates are gone through again for those behind the
+// A list holds so many neighbors. Where more are wanted, the candidates are gone through again for those behind the
 // last one found, as often as the row takes.
 #pragma once
 
@@ -17,7 +17,7 @@ __device__ T reported(T squared, const ReportScale<T>& report) {
     return report.power(report.squared ? squared : root(squared));
 }
 
-/// Writes what a warp found of one row: `nearest` holds the neighbours from this rank on.
+/// Writes what a warp found of one row: `nearest` holds the neighbors from this rank on.
 template <class T, int Rows, class Nearest>
 __device__ void write_ranks(const DeviceRequest<T>& request, const Nearest& nearest, const DeviceQuery& query,
                             std::int64_t first_rank) {

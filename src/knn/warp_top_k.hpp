@@ -17,7 +17,7 @@ class WarpTopK {
 public:
     static constexpr int capacity = warp_size * Rows;
 
-    /// For `wanted` neighbours, 1 to the capacity; only candidates before `limit` count.
+    /// For `wanted` neighbors, 1 to the capacity; only candidates before `limit` count.
     __device__ WarpTopK(int wanted, RankKey<T> limit)
         : wanted_(wanted), lane_(static_cast<int>(threadIdx.x) % warp_size), bound_(limit) {
         for (int row = 0; row < Rows; ++row) {
@@ -43,7 +43,7 @@ public:
         bound_ = RankKey<T>::either(last < bound_, last, bound_);
     }
 
-    /// The wanted-th neighbour so far; no_candidate() if there are fewer.
+    /// The wanted-th neighbor so far; no_candidate() if there are fewer.
     __device__ RankKey<T> last_wanted() const {
         RankKey<T> last = list_[0];
 #pragma unroll
@@ -53,7 +53,7 @@ public:
         return last.from_lane((wanted_ - 1) % warp_size);
     }
 
-    /// How many neighbours the list holds.
+    /// How many neighbors the list holds.
     __device__ int found() const {
         int found = 0;
 #pragma unroll
@@ -63,7 +63,7 @@ public:
         return found;
     }
 
-    /// The neighbour of rank row * 32 + lane.
+    /// The neighbor of rank row * 32 + lane.
     __device__ RankKey<T> of_row(int row) const {
         return list_[row];
     }
@@ -146,7 +146,7 @@ public:
         }
     }
 
-    /// The neighbour of rank row * 32 + lane, once all are settled.
+    /// The neighbor of rank row * 32 + lane, once all are settled.
     __device__ RankKey<T> of_row(int row) const { return list_.of_row(row); }
     /// The wanted-th, no_candidate() if there are fewer, and how many there are, once all are settled.
     __device__ RankKey<T> last_wanted() const { return list_.last_wanted(); }

@@ -94,7 +94,7 @@ std::int64_t first_not_finite(const PointsView& view, std::int64_t begin, std::i
 
 template <Coordinate T>
 PointBounds<T> bounds_of(const PointsView& view) {
-    // Catalogues come here with dimensions that have no tree.
+    // Catalogs come here with dimensions that have no tree.
     const bool dense =
         view.axis_stride() == 1 && view.point_stride() == view.dimension() && dimension_is_built(view.dimension());
     return parallel_reduce(

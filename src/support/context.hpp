@@ -38,7 +38,7 @@ public:
     explicit Context(const Execution& execution)
         : execution_(execution), ledger_(std::make_shared<Ledger>()), arena_(arena_size(execution)) {
         if (execution.threads > tbb::info::default_concurrency()) {
-            more_threads_.emplace(tbb::global_control::max_allowed_parallelism,
+            more_threads_.emplace(tbb::global_control::max_allowed_parallelizm,
                                   static_cast<std::size_t>(execution.threads));
         }
     }
@@ -110,7 +110,7 @@ private:
         }
         called_ = now;
         if (!execution_.progress(current_, fraction)) {
-            throw Error(ErrorKind::cancelled, message("cancelled during the stage '", std::string_view(current_), "'"));
+            throw Error(ErrorKind::canceled, message("canceled during the stage '", std::string_view(current_), "'"));
         }
     }
 
@@ -127,7 +127,7 @@ private:
     Clock::time_point called_{};
 };
 
-/// Uninitialised memory for `size` trivial elements, aligned to 64 bytes and followed by 64 readable bytes, so that
+/// Uninitialized memory for `size` trivial elements, aligned to 64 bytes and followed by 64 readable bytes, so that
 /// whole-vector loads may start at any element.
 template <class T>
 class Buffer {

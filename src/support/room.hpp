@@ -9,7 +9,7 @@
 
 namespace kith::detail {
 
-/// Room for elements, not initialised: what is never written costs no memory, since the system hands out pages only as
+/// Room for elements, not initialized: what is never written costs no memory, since the system hands out pages only as
 /// they are touched. Aligned to 64 bytes, so that no vector straddles two cache lines. Whole vectors may be read behind
 /// what was written, if what they hold there is left out.
 template <class Element>

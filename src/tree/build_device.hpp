@@ -1,6 +1,6 @@
 // The plane tree on a GPU: order, cut, then the planes from the leaves to the top.
 //
-// The cuts are those of the CPU's tree without regularisation: what that is good for, few points far from all others,
+// The cuts are those of the CPU's tree without regularization: what that is good for, few points far from all others,
 // costs the walks of a GPU little, and answers do not depend on it. Cuts are found for the leaves and measured once; each
 // coarser plane keeps those whose cells hold more points. The host waits twice: for the number of cuts, and for how many
 // of them each plane has.
@@ -82,7 +82,7 @@ private:
         launch_threads(context_, "leaves", make_plane_kernel<std::int32_t>, cuts_ + 1,
                        {count(), static_cast<std::int32_t>(points_.count), 0, nullptr, position_.data(), nullptr,
                         plane.first_point.data(), nullptr, nullptr});
-        summarise_leaves<T, D>(context_, plane, points_.view());
+        summarize_leaves<T, D>(context_, plane, points_.view());
         return plane;
     }
 
@@ -102,7 +102,7 @@ private:
                        {cuts, static_cast<std::int32_t>(points_.count), static_cast<std::int32_t>(finer.nodes),
                         selected.data(), position_.data(), size_.data(), plane.first_point.data(),
                         plane.first_child.data(), sizes.data()});
-        summarise_children<T, D>(context_, plane, finer);
+        summarize_children<T, D>(context_, plane, finer);
         position_ = context_.buffer<std::int32_t>(cuts);
         context_.copy(position_.data(), plane.first_point.data() + 1, std::int64_t{cuts} * 4);
         size_ = std::move(sizes);

@@ -1,7 +1,7 @@
 // From points to planes.
 //
 // Order, gather, cut, then fill each node's box and smallest index, leaves from their points and coarser nodes from
-// their children. Regularisation (jz-tree paper, section II-D) keeps every cut whose cell is larger than f_max times
+// their children. Regularization (jz-tree paper, section II-D) keeps every cut whose cell is larger than f_max times
 // the mean cell of the smallest nodes that hold 90 % of the points; it may at most double the leaves, and never keeps a
 // coarser plane from having half the nodes of the finer one, so that a sprinkling of far points cannot stop the
 // coarsening.
@@ -120,7 +120,7 @@ struct Below {
 
 /// Boxes and smallest indices of nodes; node i consists of first[i] to first[i + 1] of what lies below.
 template <Coordinate T, int D>
-void summarise(Plane<T>& plane, const std::int32_t* first, const Below<T, D>& below) {
+void summarize(Plane<T>& plane, const std::int32_t* first, const Below<T, D>& below) {
     parallel_for(0, plane.nodes, 512, [&](std::int64_t begin, std::int64_t end) {
         for (std::int64_t node = begin; node < end; ++node) {
             std::array<T, D> lower;
@@ -154,22 +154,22 @@ void summarise(Plane<T>& plane, const std::int32_t* first, const Below<T, D>& be
 }
 
 template <Coordinate T, int D>
-void summarise_points(Plane<T>& plane, const PointSet<T>& points) {
+void summarize_points(Plane<T>& plane, const PointSet<T>& points) {
     Below<T, D> below{{}, {}, points.indices.data()};
     for (int axis = 0; axis < D; ++axis) {
         below.lower[axis] = below.upper[axis] = points.axis(axis);
     }
-    summarise(plane, plane.first_point.data(), below);
+    summarize(plane, plane.first_point.data(), below);
 }
 
 template <Coordinate T, int D>
-void summarise_nodes(Plane<T>& plane, const Plane<T>& finer) {
+void summarize_nodes(Plane<T>& plane, const Plane<T>& finer) {
     Below<T, D> below{{}, {}, finer.smallest_index.data()};
     for (int axis = 0; axis < D; ++axis) {
         below.lower[axis] = finer.lower(axis);
         below.upper[axis] = finer.upper(axis);
     }
-    summarise(plane, plane.first_child.data(), below);
+    summarize(plane, plane.first_child.data(), below);
 }
 
 template <Coordinate T, int D>
@@ -182,8 +182,8 @@ std::vector<Plane<T>> cut_planes(Context& context, const PointSet<T>& points, in
     const Cutter<T, D> cutter(points, sign_exponent);
     std::int64_t n_max = options.leaf_size;
     Cuts cuts = cutter.cut(n_max);
-    if (options.regularisation > 0) {
-        const double level = highest_level(cutter, cuts, points.count, options.regularisation);
+    if (options.regularization > 0) {
+        const double level = highest_level(cutter, cuts, points.count, options.regularization);
         if (std::isfinite(level)) {
             cuts = merge(cuts, highest(cutter.cut_leaves(cuts, level), static_cast<std::int64_t>(cuts.size()) + 1));
         }
@@ -191,7 +191,7 @@ std::vector<Plane<T>> cut_planes(Context& context, const PointSet<T>& points, in
     while (true) {
         Plane<T> plane = make_plane<T>(context, cuts, points.count, D);
         if (planes.empty()) {
-            summarise_points<T, D>(plane, points);
+            summarize_points<T, D>(plane, points);
         } else {
             const Plane<T>& below = planes.back();
             plane.first_child = Buffer<std::int32_t>(context.ledger(), plane.nodes + 1);
@@ -202,7 +202,7 @@ std::vector<Plane<T>> cut_planes(Context& context, const PointSet<T>& points, in
                 }
                 plane.first_child[node] = static_cast<std::int32_t>(child);
             }
-            summarise_nodes<T, D>(plane, below);
+            summarize_nodes<T, D>(plane, below);
         }
         planes.push_back(std::move(plane));
         if (planes.back().nodes <= options.top_size || n_max >= points.count) {
@@ -213,8 +213,8 @@ std::vector<Plane<T>> cut_planes(Context& context, const PointSet<T>& points, in
         Cuts extra;
         std::copy_if(cuts.begin(), cuts.end(), std::back_inserter(coarser),
                      [n_max](const Cut& cut) { return cut.size > n_max; });
-        if (options.regularisation > 0) {
-            const double level = highest_level(cutter, coarser, points.count, options.regularisation);
+        if (options.regularization > 0) {
+            const double level = highest_level(cutter, coarser, points.count, options.regularization);
             std::copy_if(cuts.begin(), cuts.end(), std::back_inserter(extra),
                          [&](const Cut& cut) { return cut.size <= n_max && cut.level > level; });
             extra = highest(std::move(extra), planes.back().nodes / 2 - static_cast<std::int64_t>(coarser.size()) - 1);

@@ -2,7 +2,7 @@
 //
 // The smallest Morton cell that holds the two points beside a gap is split there; the gap is a cut if that cell holds more
 // than n_max points. How far the cell reaches is found from the gap, by steps that double and then by halves: whether it
-// is a cut is known within n_max points, so that almost all gaps look at their neighbours only. The CPU goes down from
+// is a cut is known within n_max points, so that almost all gaps look at their neighbors only. The CPU goes down from
 // the cell of all points instead (cuts.hpp); the cuts and their sizes are the same. Source: jz-tree paper,
 // sections II-C and II-D. Cost: O(N log n_max) for finding the cuts, O(log N) for measuring each.
 #pragma once

@@ -1,6 +1,6 @@
 // Where the sorted points are cut into nodes.
 //
-// The smallest Morton cell that holds two neighbouring sorted points and all between its ends is split at one gap. Going
+// The smallest Morton cell that holds two neighboring sorted points and all between its ends is split at one gap. Going
 // down from the cell of all points, every split of a cell with more than n_max points is a cut of the leaf plane; the
 // cut remembers the size and level of its cell, so that the cuts of every coarser plane are a selection of these. A
 // cell is split by binary search for the first point that has the cell's topmost bit, which is a number to compare

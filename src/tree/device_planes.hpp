@@ -64,20 +64,20 @@ OwnedDevicePlane<T> room_for_plane(DeviceWork& work, std::int64_t nodes, bool ha
 
 /// Finds the boxes and the smallest indices of nodes that are cut, from the points or from the plane below.
 template <Coordinate T, int D>
-void summarise(DeviceWork& work, const OwnedDevicePlane<T>& plane, const std::int32_t* first,
+void summarize(DeviceWork& work, const OwnedDevicePlane<T>& plane, const std::int32_t* first,
                const DeviceBoxes<T>& below) {
-    launch_threads(work, "boxes of nodes", summarise_kernel<T, D>, plane.nodes * lanes_of_node,
+    launch_threads(work, "boxes of nodes", summarize_kernel<T, D>, plane.nodes * lanes_of_node,
                    {static_cast<std::int32_t>(plane.nodes), first, below, plane.lower_corners.data(),
                     plane.upper_corners.data(), plane.nodes, plane.smallest_index.data()});
 }
 template <Coordinate T, int D>
-void summarise_leaves(DeviceWork& work, const OwnedDevicePlane<T>& leaves, const DevicePoints<T>& points) {
-    summarise<T, D>(work, leaves, leaves.first_point.data(),
+void summarize_leaves(DeviceWork& work, const OwnedDevicePlane<T>& leaves, const DevicePoints<T>& points) {
+    summarize<T, D>(work, leaves, leaves.first_point.data(),
                     {points.coordinates, points.coordinates, points.stride, points.indices});
 }
 template <Coordinate T, int D>
-void summarise_children(DeviceWork& work, const OwnedDevicePlane<T>& plane, const OwnedDevicePlane<T>& below) {
-    summarise<T, D>(work, plane, plane.first_child.data(),
+void summarize_children(DeviceWork& work, const OwnedDevicePlane<T>& plane, const OwnedDevicePlane<T>& below) {
+    summarize<T, D>(work, plane, plane.first_child.data(),
                     {below.lower_corners.data(), below.upper_corners.data(), below.nodes, below.smallest_index.data()});
 }
 

@@ -102,14 +102,14 @@ public:
     /// All that is left to be done. Hands the planes out.
     [[nodiscard]] std::vector<OwnedDevicePlane<T>> finished(const DevicePointSet<T>& points) {
         if (!planes_.empty()) {
-            summarise_leaves<T, D>(work_, planes_[0], points.view());
+            summarize_leaves<T, D>(work_, planes_[0], points.view());
         }
         for (std::size_t i = 1; i < planes_.size(); ++i) {
             const OwnedDevicePlane<T>& below = planes_[i - 1];
             cut(i, {planes_[i].nodes, shape_.coarsening, below.nodes, points_, nullptr, below.first_point.data(),
                     levels_[i - 1].data(), planes_[i].first_point.data(), planes_[i].first_child.data(),
                     levels_[i].data()});
-            summarise_children<T, D>(work_, planes_[i], below);
+            summarize_children<T, D>(work_, planes_[i], below);
         }
         return std::move(planes_);
     }

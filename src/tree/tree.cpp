@@ -27,8 +27,8 @@ void check(const TreeOptions& options) {
     at_least("leaf_size", options.leaf_size, 1);
     at_least("coarsening", options.coarsening, 2);
     at_least("top_size", options.top_size, 1);
-    if (!(options.regularisation >= 0)) {
-        throw Error(ErrorKind::invalid_argument, detail::message("regularisation is ", options.regularisation,
+    if (!(options.regularization >= 0)) {
+        throw Error(ErrorKind::invalid_argument, detail::message("regularization is ", options.regularization,
                                                                  "; it must be positive, or 0 to switch it off"));
     }
 }

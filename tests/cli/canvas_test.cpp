@@ -17,8 +17,8 @@ namespace {
 
 using namespace kith::cli;
 
-constexpr Colour black{0, 0, 0};
-constexpr Colour white{1, 1, 1};
+constexpr Color black{0, 0, 0};
+constexpr Color white{1, 1, 1};
 
 double ink_on(const Canvas& canvas) {
     double sum = 0;

@@ -24,7 +24,7 @@ using namespace kith::cli;
     try {
         stop_if_interrupted();
     } catch (const kith::Error& error) {
-        stopped = error.kind() == kith::ErrorKind::cancelled;
+        stopped = error.kind() == kith::ErrorKind::canceled;
     }
     std::_Exit(before && !after && stopped ? interrupt_exit_code() : 1);
 }

@@ -21,13 +21,13 @@ std::vector<float> cloud(int points) {
     return coordinates;
 }
 
-Catalogue one_group(double x, double y, double radius) {
-    Catalogue catalogue;
-    catalogue.groups = 1;
-    catalogue.dimension = 3;
-    catalogue.centre = {x, y, 0.5};
-    catalogue.largest_radius = {radius};
-    return catalogue;
+Catalog one_group(double x, double y, double radius) {
+    Catalog catalog;
+    catalog.groups = 1;
+    catalog.dimension = 3;
+    catalog.center = {x, y, 0.5};
+    catalog.largest_radius = {radius};
+    return catalog;
 }
 
 int differing_pixels(const Canvas& a, const Canvas& b, int left, int right) {
@@ -99,12 +99,12 @@ TEST(Map, CirclesContinueAcrossPeriodicEdges) {
     MapSubject subject;
     subject.points = PointsView(points, 3);
     subject.box = Box::periodic(1).with_origin(0, 0).with_origin(1, 0);
-    const Catalogue none = one_group(0.5, 0.5, 0);
-    Catalogue empty = none;
+    const Catalog none = one_group(0.5, 0.5, 0);
+    Catalog empty = none;
     empty.groups = 0;
     subject.groups = &empty;
     const Canvas plain = draw_map(subject);
-    const Catalogue at_edge = one_group(0.01, 0.5, 0.05);
+    const Catalog at_edge = one_group(0.01, 0.5, 0.05);
     subject.groups = &at_edge;
     const Canvas circled = draw_map(subject);
     EXPECT_GT(differing_pixels(plain, circled, 0, 200), 100);
@@ -122,7 +122,7 @@ TEST(Map, ADenseMiddleIsNotAllWhite) {
         const double angle = 6.283185307179586 * uniform(random);
         points.insert(points.end(), {radius * std::cos(angle), radius * std::sin(angle)});
     }
-    Catalogue none;
+    Catalog none;
     MapSubject subject;
     subject.groups = &none;
     subject.points = PointsView(points, 2);
@@ -130,14 +130,14 @@ TEST(Map, ADenseMiddleIsNotAllWhite) {
     int white = 0;
     for (int y = 0; y < map.height(); ++y) {
         for (int x = 0; x < map.width(); ++x) {
-            white += map.pixel(x, y).green == colour_at(1).green ? 1 : 0;
+            white += map.pixel(x, y).green == color_at(1).green ? 1 : 0;
         }
     }
     EXPECT_LT(white, 200); // a two thousandth of the pixels are 590
 }
 
 TEST(Map, DegenerateSubjectsAreDrawn) {
-    Catalogue empty;
+    Catalog empty;
     MapSubject subject;
     subject.groups = &empty;
     for (const std::vector<double>& points :

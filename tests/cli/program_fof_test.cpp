@@ -1,4 +1,4 @@
-// kith fof from a file to a catalogue, labels and picture.
+// kith fof from a file to a catalog, labels and picture.
 #include "cli/program.hpp"
 
 #include <nlohmann/json.hpp>
@@ -36,12 +36,12 @@ TEST_F(Fof, LabelsCoverEveryRowOfTheFile) {
     EXPECT_EQ(json["groups_with_singles"], 3);
     EXPECT_EQ(json["grouped"], 5);
     EXPECT_EQ(json["largest"], (std::vector<int>{3, 2, 1}));
-    for (const char* stage : {"read", "order", "tree", "link", "catalogue", "map", "write"}) {
+    for (const char* stage : {"read", "order", "tree", "link", "catalog", "map", "write"}) {
         EXPECT_TRUE(json["seconds"].contains(stage)) << stage;
     }
     EXPECT_EQ(json["seconds"]["map"], 0.0);
     EXPECT_GT(json["peak_rss_bytes"], 1000000);
-    for (const char* stage : {"order", "tree", "link", "catalogue"}) {
+    for (const char* stage : {"order", "tree", "link", "catalog"}) {
         EXPECT_TRUE(json["stage_peak_bytes"].contains(stage)) << stage;
     }
     EXPECT_GT(json["stage_peak_bytes"]["link"], 0);
@@ -97,7 +97,7 @@ TEST_F(Fof, NoGroupIsAnAnswer) {
     EXPECT_TRUE(exists("m.png"));
 }
 
-TEST_F(Fof, NoPointsGiveAnEmptyCatalogue) {
+TEST_F(Fof, NoPointsGiveAnEmptyCatalog) {
     write_npy("in.npy", std::vector<double>{}, 3);
     const Outcome outcome =
         kith("fof in.npy --linking-length 0.5 -o out.hdf5 --labels l.npy --grp g --gtp t --map m.png");

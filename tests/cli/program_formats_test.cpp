@@ -147,7 +147,7 @@ TEST_F(Formats, TheHelpNamesThem) {
     }
 }
 
-// Real snapshots, from the file to a catalogue.
+// Real snapshots, from the file to a catalog.
 TEST_F(Formats, RealSnapshots) {
     const auto folder = std::filesystem::absolute(std::filesystem::path(KITH_SHARED_DATA));
     if (!std::filesystem::exists(folder)) {

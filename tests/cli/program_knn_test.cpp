@@ -1,4 +1,4 @@
-// kith knn from a file to neighbours.
+// kith knn from a file to neighbors.
 #include "cli/program.hpp"
 
 #include <nlohmann/json.hpp>

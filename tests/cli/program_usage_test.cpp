@@ -28,7 +28,7 @@ TEST_F(Usage, WrongUsageIsCodeTwoAndNamesTheCulprit) {
                               Case{"cluster points.npy", "'cluster' is not a subcommand"},
                               Case{"info", "FILE"},
                               Case{"fof in.npy", "--output"},
-                              Case{"fof in.npy -o out.hdf5 --colour red", "--colour"},
+                              Case{"fof in.npy -o out.hdf5 --color red", "--color"},
                               Case{"fof in.npy -o out.txt", "out.txt"},
                               Case{"fof in.npy -o out.hdf5 -b -1", "-1"},
                               Case{"fof in.npy -o out.hdf5 -b nan", "nan"},

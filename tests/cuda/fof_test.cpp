@@ -1,8 +1,8 @@
-// Groups of very many points and their catalogue on a GPU against the CPU's, bit for bit, columns on either side. The suite
+// Groups of very many points and their catalog on a GPU against the CPU's, bit for bit, columns on either side. The suite
 // of all searches runs there as well (fof/conformance_test.cpp).
 #include "cuda/gpu.hpp"
 
-#include <kith/catalogue.hpp>
+#include <kith/catalog.hpp>
 #include <kith/fof.hpp>
 
 #include <gtest/gtest.h>
@@ -25,8 +25,8 @@ std::vector<float> many_points() {
     for (int clump = 0; clump < 50; ++clump) {
         const double x[3] = {draw.uniform(), draw.uniform(), draw.uniform()};
         for (int i = 0; i < 4000; ++i) {
-            for (const double centre : x) {
-                points.push_back(static_cast<float>(centre + 2e-3 * draw.normal()));
+            for (const double center : x) {
+                points.push_back(static_cast<float>(center + 2e-3 * draw.normal()));
             }
         }
     }
@@ -50,7 +50,7 @@ TEST_F(CudaGroups, ManyPointsEqualTheCpu) {
     }
 }
 
-TEST_F(CudaGroups, TheCatalogueEqualsTheCpus) {
+TEST_F(CudaGroups, TheCatalogEqualsTheCpus) {
     KITH_NEEDS_GPU();
     const std::vector<float> points = many_points();
     const std::size_t count = points.size() / 3;
@@ -69,7 +69,7 @@ TEST_F(CudaGroups, TheCatalogueEqualsTheCpus) {
     on_host.types = types;
     std::vector<std::int32_t> labels(count);
     const FofSummary groups = fof_into(labels, on_host.positions, LinkingLength::relative(0.2), box);
-    const Catalogue expected = catalogue(labels, groups, on_host, box);
+    const Catalog expected = catalog(labels, groups, on_host, box);
 
     const OnGpu<float> points_there(points);
     const OnGpu<double> velocities_there(velocities);
@@ -81,13 +81,13 @@ TEST_F(CudaGroups, TheCatalogueEqualsTheCpus) {
     on_gpu.velocities = velocities_there.points(3);
     on_gpu.masses = ScalarsView(std::span<const float>(masses_there.span()));
     on_gpu.types = types_there.span();
-    for (const Catalogue& found : {catalogue(labels_there.span(), groups, on_gpu, box, {}, cuda()),
-                                   catalogue(labels, groups, on_host, box, {}, cuda())}) {
+    for (const Catalog& found : {catalog(labels_there.span(), groups, on_gpu, box, {}, cuda()),
+                                 catalog(labels, groups, on_host, box, {}, cuda())}) {
         EXPECT_EQ(found.members, expected.members);
         EXPECT_EQ(found.count_by_type, expected.count_by_type);
         EXPECT_EQ(found.mass, expected.mass);
         EXPECT_EQ(found.mass_by_type, expected.mass_by_type);
-        EXPECT_EQ(found.centre, expected.centre);
+        EXPECT_EQ(found.center, expected.center);
         EXPECT_EQ(found.velocity, expected.velocity);
         EXPECT_EQ(found.inertia_radius, expected.inertia_radius);
         EXPECT_EQ(found.velocity_dispersion, expected.velocity_dispersion);

@@ -1,12 +1,12 @@
-// What the public functions do on a GPU, on the emulated one, against what they do on the CPU: neighbours, groups and
-// catalogue, with everything in the host's memory; and what they refuse. The CPU's part runs on this thread alone: the
+// What the public functions do on a GPU, on the emulated one, against what they do on the CPU: neighbors, groups and
+// catalog, with everything in the host's memory; and what they refuse. The CPU's part runs on this thread alone: the
 // kernels' shared memory is every thread's own here, and more than new threads have room for.
 #include "cuda/calls.hpp"
 
 #include "emulation/cuda_runtime.hpp"
 #include "support/cases.hpp"
 
-#include <kith/catalogue.hpp>
+#include <kith/catalog.hpp>
 #include <kith/fof.hpp>
 #include <kith/knn.hpp>
 
@@ -92,15 +92,15 @@ TEST_F(CallsOnDevice, DescribeGroups) {
     std::vector<std::int32_t> labels(masses.size());
     const FofSummary groups = fof_into(labels, particles.positions, LinkingLength::relative(0.3), box, {}, cpu(1));
     for (const std::int64_t min_members : {1, 2, 5}) {
-        const Catalogue expected = catalogue(labels, groups, particles, box, {min_members}, cpu(1));
+        const Catalog expected = catalog(labels, groups, particles, box, {min_members}, cpu(1));
         std::vector<std::int32_t> sizes = groups.sizes;
         sizes.resize(static_cast<std::size_t>(groups.groups), 1);
-        const Catalogue found =
-            detail::catalogue_on_device({labels, sizes, groups.groups}, particles, box, {min_members}, cuda());
+        const Catalog found =
+            detail::catalog_on_device({labels, sizes, groups.groups}, particles, box, {min_members}, cuda());
         EXPECT_EQ(found.groups, expected.groups);
         EXPECT_EQ(found.members, expected.members);
         EXPECT_EQ(found.mass, expected.mass);
-        EXPECT_EQ(found.centre, expected.centre);
+        EXPECT_EQ(found.center, expected.center);
         EXPECT_EQ(found.velocity, expected.velocity);
         EXPECT_EQ(found.inertia_radius, expected.inertia_radius);
         EXPECT_EQ(found.velocity_dispersion, expected.velocity_dispersion);
@@ -139,7 +139,7 @@ TEST_F(CallsOnDevice, WorkInPiecesWhereMemoryIsShort) {
     options.squared = true;
     expect_same_in_pieces<float>(points, {}, Box{}, 40, options, 100000);
 
-    std::vector<double> lattice; // ties everywhere, between pieces too; and more neighbours than near points
+    std::vector<double> lattice; // ties everywhere, between pieces too; and more neighbors than near points
     for (int i = 0; i < 9 * 9 * 7; ++i) {
         lattice.insert(lattice.end(), {double(i % 9), double(i / 9 % 9), double(i / 81)});
     }

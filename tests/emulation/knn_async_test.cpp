@@ -49,7 +49,7 @@ void expect_rows_of_the_oracle(const std::vector<T>& points, const std::vector<T
 
 using KnnAsyncAlone = NeedsDimension<3>;
 
-// Around every number at which a leaf or a plane is full; more neighbours than points.
+// Around every number at which a leaf or a plane is full; more neighbors than points.
 TEST_F(KnnAsyncAlone, TreesOfEveryShape) {
     for (const std::int64_t count : {0, 1, 2, 31, 32, 33, 64, 65, 1023, 1024, 1025}) {
         const std::vector<float> points = uniform_points<float>(count, 3, -0.2, 1.1, 5);

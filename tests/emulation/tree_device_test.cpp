@@ -23,7 +23,7 @@ using detail::DeviceContext;
 
 template <class T, int D>
 void expect_same_tree(const PointsView& view, const Box& box, TreeOptions options) {
-    options.regularisation = 0;
+    options.regularization = 0;
     detail::Context cpu_context(cpu(1));
     const auto placed = detail::place_sources<T>(view, box);
     const detail::PlaneTree<T> expected = detail::build_plane_tree<T>(cpu_context, placed, options);

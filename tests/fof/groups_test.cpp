@@ -47,11 +47,11 @@ class Groups : public NeedsDimension<3> {};
 TEST_F(Groups, OfALargerClusteredSet) {
     // Clumps of 150 points in a thin background.
     std::vector<float> points = uniform_points<float>(sized(1500), 3, 0, 1, 131);
-    const std::vector<float> centres = uniform_points<float>(10, 3, 0, 1, 132);
+    const std::vector<float> centers = uniform_points<float>(10, 3, 0, 1, 132);
     Random random(133);
     for (std::int64_t i = 0; i < sized(1500); ++i) {
         for (std::int64_t axis = 0; axis < 3; ++axis) {
-            points.push_back(centres[static_cast<std::size_t>(i % 10 * 3 + axis)] +
+            points.push_back(centers[static_cast<std::size_t>(i % 10 * 3 + axis)] +
                              static_cast<float>(0.01 * random.normal()));
         }
     }

@@ -103,14 +103,14 @@ TEST_F(GroupProperties, AnswersAreTheSameForAnyNumberOfThreadsAndFromRunToRun) {
     }
 }
 
-TEST_F(GroupProperties, CanBeCancelledInAnyStage) {
+TEST_F(GroupProperties, CanBeCanceledInAnyStage) {
     const std::vector<float> points = uniform_points<float>(5000, 3, 0, 1, 143);
     const PointsView view(points, 3);
     const FofResult found = fof(view, LinkingLength::relative(0.2), {}, {.engine = Engine::tree});
     ASSERT_FALSE(found.stages.empty());
     for (const StageReport& stage : found.stages) {
         const Execution execution = cpu(2, [&](std::string_view now, double) { return now != stage.name; });
-        EXPECT_TRUE(is_refused(ErrorKind::cancelled, {stage.name}, [&] {
+        EXPECT_TRUE(is_refused(ErrorKind::canceled, {stage.name}, [&] {
             (void)fof(view, LinkingLength::relative(0.2), {}, {.engine = Engine::tree}, execution);
         })) << stage.name;
     }

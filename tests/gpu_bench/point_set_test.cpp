@@ -41,7 +41,7 @@ TEST(PointSet, UniformPointsHaveTheMomentsOfAUniformDistribution) {
     const std::vector<float> points = points_of<float>({Kind::uniform, 200'000, 6});
     double sum = 0;
     double squares = 0;
-    double products = 0; // of neighbouring axes, which must not know of each other
+    double products = 0; // of neighboring axes, which must not know of each other
     for (std::size_t i = 0; i < points.size(); ++i) {
         ASSERT_GE(points[i], 0);
         ASSERT_LT(points[i], 1);
@@ -96,7 +96,7 @@ TEST(HaloTable, TheProfileHoldsTheMassItSays) {
     }
 }
 
-TEST(PointSet, MembersLieWithinTheirHaloAllAroundItsCentre) {
+TEST(PointSet, MembersLieWithinTheirHaloAllAroundItsCenter) {
     const PointSet set{Kind::clustered, 100'000};
     const HaloTable table = make_halos(set.count, set.seed);
     const HaloArrays halos = HaloArrays::of(table);

@@ -21,8 +21,8 @@ io::Snapshot snapshot() {
     return s;
 }
 
-Catalogue catalogue() {
-    Catalogue c;
+Catalog catalog() {
+    Catalog c;
     c.groups = 2;
     c.dimension = 3;
     c.members = {0, 2, 1};
@@ -31,7 +31,7 @@ Catalogue catalogue() {
     c.count_by_type = {1, 0, 0, 0, 1, 0, 0, 1, 0, 0, 0, 0, 0, 0};
     c.mass = {2.0 / 3, 1.0 / 3};
     c.mass_by_type = {1.0 / 3, 0, 0, 0, 1.0 / 3, 0, 0, 1.0 / 3, 0, 0, 0, 0, 0, 0};
-    c.centre = {1.0F / 3, -2e-30F, 3, 4, 5, 6};
+    c.center = {1.0F / 3, -2e-30F, 3, 4, 5, 6};
     c.velocity = {-1, -2, -3, 7, 8, 9};
     c.inertia_radius = {0.5, 0};
     c.velocity_dispersion = {2.5, 0};
@@ -61,7 +61,7 @@ T parsed(const std::string& text) {
 }
 
 std::string write(const TemporaryFolder& folder, io::TableFormat format, const io::Snapshot& s = snapshot()) {
-    io::write_catalog_table(folder / "table", format, catalogue(), s, provenance);
+    io::write_catalog_table(folder / "table", format, catalog(), s, provenance);
     EXPECT_EQ(folder.entries(), 1U);
     return read_bytes(folder / "table");
 }
@@ -122,7 +122,7 @@ TEST(CatalogTable, UnitsAreStatedOnlyWhereTheyAreExact) {
 
 TEST(CatalogTable, NoGroupsGiveTheNamesAlone) {
     const TemporaryFolder folder;
-    Catalogue none;
+    Catalog none;
     none.dimension = 2;
     io::Snapshot plane = snapshot();
     plane.positions.columns = 2;
@@ -134,9 +134,9 @@ TEST(CatalogTable, NoGroupsGiveTheNamesAlone) {
 
 TEST(CatalogTable, WhatDoesNotFitTogetherIsRefusedAndNothingIsLeft) {
     const TemporaryFolder folder;
-    Catalogue missing = catalogue();
-    missing.centre.pop_back();
-    expect_error(ErrorKind::invalid_argument, {"centre has 5 entries where 6"}, [&] {
+    Catalog missing = catalog();
+    missing.center.pop_back();
+    expect_error(ErrorKind::invalid_argument, {"center has 5 entries where 6"}, [&] {
         io::write_catalog_table(folder / "table", io::TableFormat::csv, missing, snapshot(), provenance);
     });
     EXPECT_EQ(folder.entries(), 0U);

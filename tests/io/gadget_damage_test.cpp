@@ -80,12 +80,12 @@ TEST_F(DamagedGadget, MarksThatDifferAreNamed) {
     refused(content, {"at byte 264 announces 40 bytes"});
     content[266] = 1;
     refused(content, {"too short", "at byte 264 announces 65576", "ends at byte 384"});
-    GadgetMaker labelled = three_particles();
-    labelled.format = 2;
-    content = labelled.text();
+    GadgetMaker labeled = three_particles();
+    labeled.format = 2;
+    content = labeled.text();
     content[280] = 12;
     refused(content, {"label", "at byte 280"});
-    content = labelled.text();
+    content = labeled.text();
     content[296] = 40;
     refused(content, {"the block POS at byte 296 announces 40 bytes"});
 }
@@ -119,7 +119,7 @@ TEST_F(DamagedGadget, BlocksOfTheWrongLength) {
     const std::string positions = maker.block("POS ", std::string(36, '\0'));
     refused(start, {"3 particles", "no block of positions", "ends after its header"});
     refused(start + maker.block("VEL ", std::string(36, '\0')), {"no block of positions (POS)", "blocks are VEL"});
-    refused(start + maker.block("GLEN", "1234"), {"Subfind catalogue"});
+    refused(start + maker.block("GLEN", "1234"), {"Subfind catalog"});
     refused(start + positions + maker.block("VEL ", "1234"), {"block VEL", "holds 4 bytes", "36 in float32"});
     refused(start + positions + maker.block("MASS", "123"), {"block MASS", "holds 3 bytes", "1 particles take 4"});
 }

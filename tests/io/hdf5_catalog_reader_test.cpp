@@ -16,7 +16,7 @@ namespace {
 /// Points around a few centers in a periodic box, with velocities, masses, types and ids, and their catalog.
 struct Example {
     io::Snapshot snapshot;
-    Catalogue catalogue;
+    Catalog catalog;
     Box box = Box::periodic(10);
 };
 
@@ -52,7 +52,7 @@ Example example(bool with_velocities = true) {
         particles.velocities = made.snapshot.velocities->view();
     }
     const FofResult groups = fof(made.snapshot.positions.view(), LinkingLength::absolute(0.2), made.box);
-    made.catalogue = catalogue(groups, particles, made.box);
+    made.catalog = catalog(groups, particles, made.box);
     return made;
 }
 
@@ -77,12 +77,12 @@ void expect_same_bits(const std::vector<T>& found, const std::vector<T>& expecte
 template <class T>
 void expect_round_trip(bool with_velocities) {
     const Example made = example<T>(with_velocities);
-    const Catalogue& written = made.catalogue;
+    const Catalog& written = made.catalog;
     ASSERT_GE(written.groups, 4);
     const TemporaryFolder folder;
-    io::write_catalogue_hdf5(folder / "halos.hdf5", written, made.snapshot, made.box, provenance);
+    io::write_catalog_hdf5(folder / "halos.hdf5", written, made.snapshot, made.box, provenance);
     const io::CatalogFile file = io::read_catalog(folder / "halos.hdf5");
-    const Catalogue& read = file.catalog;
+    const Catalog& read = file.catalog;
     EXPECT_EQ(file.format, "HDF5 catalog (kith 0.1.0)");
     EXPECT_EQ(read.groups, written.groups);
     EXPECT_EQ(read.dimension, 3);
@@ -94,7 +94,7 @@ void expect_round_trip(bool with_velocities) {
     expect_same_bits(read.count_by_type, written.count_by_type, "count_by_type");
     expect_same_bits(read.mass, written.mass, "mass");
     expect_same_bits(read.mass_by_type, written.mass_by_type, "mass_by_type");
-    expect_same_bits(read.centre, stored<T>(written.centre), "centre");
+    expect_same_bits(read.center, stored<T>(written.center), "center");
     expect_same_bits(read.velocity, stored<T>(written.velocity), "velocity");
     expect_same_bits(read.velocity_dispersion, stored<T>(written.velocity_dispersion), "velocity_dispersion");
     expect_same_bits(read.inertia_radius, stored<T>(written.inertia_radius), "inertia_radius");
@@ -126,11 +126,11 @@ TEST(Hdf5CatalogReader, OwnCatalogsComeBackBitForBitAsTheyAreStored) {
 TEST(Hdf5CatalogReader, ColumnsAreDescribed) {
     const Example made = example<float>();
     const TemporaryFolder folder;
-    io::write_catalogue_hdf5(folder / "halos.hdf5", made.catalogue, made.snapshot, made.box, provenance);
+    io::write_catalog_hdf5(folder / "halos.hdf5", made.catalog, made.snapshot, made.box, provenance);
     const io::CatalogFile file = io::read_catalog(folder / "halos.hdf5", {.members = false});
     EXPECT_TRUE(file.file_rows.empty());
     EXPECT_TRUE(file.ids.empty());
-    EXPECT_EQ(file.catalog.offset, made.catalogue.offset);
+    EXPECT_EQ(file.catalog.offset, made.catalog.offset);
     const auto find = [&](std::string_view name) {
         return *std::find_if(file.columns.begin(), file.columns.end(), [&](const auto& c) { return c.name == name; });
     };
@@ -147,10 +147,10 @@ TEST(Hdf5CatalogReader, CatalogsWithoutGroups) {
     snapshot.header.redshift.reset();
     snapshot.header.time.reset();
     snapshot.header.parameters.clear();
-    Catalogue none;
+    Catalog none;
     none.dimension = 2;
     snapshot.header.dimension = 2;
-    io::write_catalogue_hdf5(folder / "none.hdf5", none, snapshot, Box::periodic({3.0, 0.0}), provenance);
+    io::write_catalog_hdf5(folder / "none.hdf5", none, snapshot, Box::periodic({3.0, 0.0}), provenance);
     const io::CatalogFile file = io::read_catalog(folder / "none.hdf5");
     EXPECT_EQ(file.catalog.groups, 0);
     EXPECT_EQ(file.catalog.dimension, 2);
@@ -220,8 +220,8 @@ TEST_F(Foreign, ColumnsThatAreThereAreRead) {
     EXPECT_EQ(file.catalog.count_by_type, (std::vector<std::int64_t>{1, 39, 0, 0, 0, 0, 0, 1, 29, 0, 0, 0, 0, 0}));
     EXPECT_EQ(file.catalog.mass, (std::vector<double>{5, 15}));
     EXPECT_EQ(file.catalog.mass_by_type[8], 14.5);
-    EXPECT_EQ(file.catalog.centre, (std::vector<double>{5, 6, 7, 15, 16, 17}));
-    EXPECT_EQ(file.catalog.velocity, file.catalog.centre);
+    EXPECT_EQ(file.catalog.center, (std::vector<double>{5, 6, 7, 15, 16, 17}));
+    EXPECT_EQ(file.catalog.velocity, file.catalog.center);
     EXPECT_TRUE(file.catalog.largest_radius.empty());
     EXPECT_EQ(file.catalog.min_members, 30);
     EXPECT_EQ(file.box.period(0), 100);
@@ -268,7 +268,7 @@ TEST_F(Foreign, AttributesOfColumnsAreRead) {
 
 TEST_F(Foreign, TheCenterOfMassIsTakenBeforeThePosition) {
     write("a.hdf5", 1, 1, {40}, 5, true);
-    EXPECT_EQ(io::read_catalog(at("a.hdf5")).catalog.centre, (std::vector<double>{3, 3, 3}));
+    EXPECT_EQ(io::read_catalog(at("a.hdf5")).catalog.center, (std::vector<double>{3, 3, 3}));
 }
 
 TEST_F(Foreign, SeveralFilesAreOneCatalogAndSomeMayHoldNoGroups) {

@@ -1,4 +1,4 @@
-// Neighbours as HDF5, read back with the C library.
+// Neighbors as HDF5, read back with the C library.
 #include "io/files.hpp"
 #include "io/hdf5_files.hpp"
 

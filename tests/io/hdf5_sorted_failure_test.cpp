@@ -18,8 +18,8 @@ protected:
     }
     [[nodiscard]] std::filesystem::path input() const { return folder_ / "in.hdf5"; }
     [[nodiscard]] std::filesystem::path output() const { return folder_ / "out.hdf5"; }
-    static void sort(const std::filesystem::path& to, const Catalogue& catalogue, const io::Snapshot& snapshot) {
-        static_cast<void>(io::write_sorted_snapshot(to, catalogue, snapshot, sorted_provenance));
+    static void sort(const std::filesystem::path& to, const Catalog& catalog, const io::Snapshot& snapshot) {
+        static_cast<void>(io::write_sorted_snapshot(to, catalog, snapshot, sorted_provenance));
     }
     /// The input, read and grouped now, cannot be written.
     void refused(ErrorKind kind, std::initializer_list<std::string_view> words) const {
@@ -46,22 +46,22 @@ TEST_F(SortedFailure, WhatIsNoSnapshotIsRefused) {
     io::write_npy(folder_ / "a.npy", std::span<const float>(values), 3);
     const io::Snapshot array = io::read_snapshot(folder_ / "a.npy");
     expect_error(ErrorKind::invalid_argument, {"a.npy", "no particle types", "/Members/Index"},
-                 [&] { sort(output(), Catalogue{}, array); });
-    expect_error(ErrorKind::invalid_argument, {"names no files"}, [&] { sort(output(), Catalogue{}, io::Snapshot{}); });
+                 [&] { sort(output(), Catalog{}, array); });
+    expect_error(ErrorKind::invalid_argument, {"names no files"}, [&] { sort(output(), Catalog{}, io::Snapshot{}); });
 }
 
 TEST_F(SortedFailure, ACatalogOfOtherParticlesIsRefused) {
     const io::Snapshot snapshot = io::read_snapshot(input());
     const auto with = [&](const auto& change, std::initializer_list<std::string_view> words) {
-        Catalogue catalogue = groups_of(snapshot, {{11, 12}});
-        change(catalogue);
-        expect_error(ErrorKind::invalid_argument, words, [&] { sort(output(), catalogue, snapshot); });
+        Catalog catalog = groups_of(snapshot, {{11, 12}});
+        change(catalog);
+        expect_error(ErrorKind::invalid_argument, words, [&] { sort(output(), catalog, snapshot); });
     };
-    with([](Catalogue& c) { c.members[0] = 3; }, {"row 3", "3 rows"});
-    with([](Catalogue& c) { c.members[0] = -1; }, {"row -1"});
-    with([](Catalogue& c) { c.members[0] = 1; }, {"row 1 ", "twice"});
-    with([](Catalogue& c) { c.members.pop_back(); }, {"counts 2 members of type 1, but lists 1"});
-    with([](Catalogue& c) { c.count_by_type.pop_back(); }, {"count_by_type"});
+    with([](Catalog& c) { c.members[0] = 3; }, {"row 3", "3 rows"});
+    with([](Catalog& c) { c.members[0] = -1; }, {"row -1"});
+    with([](Catalog& c) { c.members[0] = 1; }, {"row 1 ", "twice"});
+    with([](Catalog& c) { c.members.pop_back(); }, {"counts 2 members of type 1, but lists 1"});
+    with([](Catalog& c) { c.count_by_type.pop_back(); }, {"count_by_type"});
     EXPECT_EQ(folder_.entries(), 1U);
 }
 
@@ -154,16 +154,16 @@ TEST_F(SortedFailure, AFullDiskLeavesTheOldFile) {
     }
     write_bytes(output(), "old");
     const io::Snapshot snapshot = io::read_snapshot(input());
-    const Catalogue catalogue = groups_of(snapshot, {{12, 19999}});
+    const Catalog catalog = groups_of(snapshot, {{12, 19999}});
     for (const rlim_t bytes : {0U, 100U, 3000U, 100000U, 400000U, 600000U, 800000U, 900000U}) {
         expect_error(ErrorKind::file, {"out.hdf5", "could not be written"}, [&] {
             const FileLengthLimit limit(bytes);
-            sort(output(), catalogue, snapshot);
+            sort(output(), catalog, snapshot);
         });
         EXPECT_EQ(folder_.entries(), 2U);
         EXPECT_EQ(read_bytes(output()), "old");
     }
-    EXPECT_NO_THROW(sort(output(), catalogue, snapshot)); // the library still works afterwards
+    EXPECT_NO_THROW(sort(output(), catalog, snapshot)); // the library still works afterwards
 }
 
 TEST_F(SortedFailure, TheCallerCanStopIt) {
@@ -178,7 +178,7 @@ TEST_F(SortedFailure, TheCallerCanStopIt) {
             return ++calls < most;
         };
     };
-    expect_error(ErrorKind::cancelled, {"sorted snapshot"}, [&] {
+    expect_error(ErrorKind::canceled, {"sorted snapshot"}, [&] {
         static_cast<void>(
             io::write_sorted_snapshot(output(), groups_of(snapshot, {{12}}), snapshot, sorted_provenance, stop_at(3)));
     });

@@ -43,23 +43,23 @@ inline void add_header(Hdf5Maker& file, const std::vector<std::uint32_t>& here, 
 }
 
 /// A catalog of these groups, each given by the ids of its members.
-inline Catalogue groups_of(const io::Snapshot& snapshot, const std::vector<std::vector<int>>& groups) {
-    Catalogue catalogue;
-    catalogue.groups = static_cast<std::int64_t>(groups.size());
-    catalogue.dimension = 3;
-    catalogue.count_by_type.resize(groups.size() * max_types);
+inline Catalog groups_of(const io::Snapshot& snapshot, const std::vector<std::vector<int>>& groups) {
+    Catalog catalog;
+    catalog.groups = static_cast<std::int64_t>(groups.size());
+    catalog.dimension = 3;
+    catalog.count_by_type.resize(groups.size() * max_types);
     for (std::size_t group = 0; group < groups.size(); ++group) {
-        catalogue.offset.push_back(static_cast<std::int64_t>(catalogue.members.size()));
+        catalog.offset.push_back(static_cast<std::int64_t>(catalog.members.size()));
         for (std::size_t row = 0; row < snapshot.ids.size(); ++row) {
             const auto id = static_cast<int>(snapshot.ids[row]);
             if (std::find(groups[group].begin(), groups[group].end(), id) != groups[group].end()) {
-                catalogue.members.push_back(static_cast<std::int32_t>(row));
-                ++catalogue.count_by_type[group * max_types + snapshot.types[row]];
+                catalog.members.push_back(static_cast<std::int32_t>(row));
+                ++catalog.count_by_type[group * max_types + snapshot.types[row]];
             }
         }
-        catalogue.count.push_back(static_cast<std::int64_t>(groups[group].size()));
+        catalog.count.push_back(static_cast<std::int64_t>(groups[group].size()));
     }
-    return catalogue;
+    return catalog;
 }
 
 /// The bytes of every row as stored, by the id of its particle.

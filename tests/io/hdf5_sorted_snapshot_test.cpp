@@ -61,13 +61,13 @@ TEST_F(SortedSnapshot, GroupsComeFirstInTheirOrder) {
 TEST_F(SortedSnapshot, OffsetsAndLengthsFindTheMembers) {
     make_input();
     const io::Snapshot snapshot = io::read_snapshot(input(), all_types());
-    const Catalogue catalogue = groups_of(snapshot, three_groups);
-    static_cast<void>(io::write_sorted_snapshot(output(), catalogue, snapshot, sorted_provenance));
+    const Catalog catalog = groups_of(snapshot, three_groups);
+    static_cast<void>(io::write_sorted_snapshot(output(), catalog, snapshot, sorted_provenance));
     for (const std::size_t type : {0U, 1U, 4U}) {
         const Ids sorted = ids("PartType" + std::to_string(type));
         std::size_t offset = 0;
         for (std::size_t group = 0; group < three_groups.size(); ++group) {
-            const auto length = static_cast<std::size_t>(catalogue.count_by_type[group * max_types + type]);
+            const auto length = static_cast<std::size_t>(catalog.count_by_type[group * max_types + type]);
             for (std::size_t row = offset; row < offset + length; ++row) {
                 const auto& members = three_groups[group];
                 EXPECT_NE(std::find(members.begin(), members.end(), static_cast<int>(sorted.at(row))), members.end());

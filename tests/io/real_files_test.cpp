@@ -364,15 +364,15 @@ constexpr Foreign foreign[] = {
     {"tipsy/tiny.000640.iord", "binary Tipsy auxiliary array (3298 values of 4 bytes)"},
     {"tipsy/tiny.000832.amiga.grp", "binary Tipsy auxiliary array (3344 values of 4 bytes)"},
     {"tipsy/tiny.000832.iord", "binary Tipsy auxiliary array (3344 values of 4 bytes)"},
-    {"tipsy/tiny.000640.z2.964.AHF_halos", "AHF halo catalogue"},
-    {"tipsy/tiny.000832.z1.512.AHF_halos", "AHF halo catalogue"},
+    {"tipsy/tiny.000640.z2.964.AHF_halos", "AHF halo catalog"},
+    {"tipsy/tiny.000832.z1.512.AHF_halos", "AHF halo catalog"},
     {"tipsy/tiny.param", "parameter file"},
     {"expected/lambs30K_density_NBodyShopFOF_b0.2_m20.grp", "ASCII Tipsy array"},
-    {"halocat/halotools_rockstar_hlist_0.07812.list", "Rockstar halo catalogue"},
-    {"halocat/rockstar_out_13.list", "Rockstar halo catalogue"},
-    {"halocat/rockstar_out_14.list", "Rockstar halo catalogue"},
-    {"halocat/rockstar_halos_14.0.bin", "Rockstar binary halo catalogue"},
-    {"halocat/rockstar_halos_13.1.bin", "Rockstar binary halo catalogue"},
+    {"halocat/halotools_rockstar_hlist_0.07812.list", "Rockstar halo catalog"},
+    {"halocat/rockstar_out_13.list", "Rockstar halo catalog"},
+    {"halocat/rockstar_out_14.list", "Rockstar halo catalog"},
+    {"halocat/rockstar_halos_14.0.bin", "Rockstar binary halo catalog"},
+    {"halocat/rockstar_halos_13.1.bin", "Rockstar binary halo catalog"},
     {"particles/amuse_plummer16k.in", "line 1 has 1 number, but line 4 has 8"},
     {"particles/corrfunc_Mr19_rdcz.ff", "Fortran records (little-endian, the first of 20 bytes)"},
     {"particles/hfof_cosmo32768.u16", "no known format"},
@@ -419,7 +419,7 @@ TEST(RealFiles, EveryFileIsReadOrRefused) {
     EXPECT_GE(read, 25); // more with HDF5
 }
 
-TEST(RealFiles, GroupCentresOfAnotherGroupFinder) {
+TEST(RealFiles, GroupCentersOfAnotherGroupFinder) {
     const auto path = std::filesystem::path(KITH_SHARED_DATA) / "expected/lambs30K_density_NBodyShopFOF_b0.2_m20.gtp";
     if (!std::filesystem::exists(path)) {
         GTEST_SKIP() << path << " is absent; set KITH_SHARED_DATA to the folder of real files";

@@ -184,12 +184,12 @@ TEST(RealGadgetFiles, BothByteOrdersHoldTheSame) {
     }
 }
 
-TEST(RealGadgetFiles, ASubfindCatalogueIsNoSnapshot) {
+TEST(RealGadgetFiles, ASubfindCatalogIsNoSnapshot) {
     for (const char* name : {"sub_002.0", "sub_002.1", "sub_002.2", "sub_002.3", "sub_002"}) {
         if (!std::filesystem::exists(folder())) {
             GTEST_SKIP() << folder() << " is absent; set KITH_SHARED_DATA to the folder of real files";
         }
-        expect_error(ErrorKind::file, {name, "no block of positions (POS)", "Subfind catalogue"},
+        expect_error(ErrorKind::file, {name, "no block of positions (POS)", "Subfind catalog"},
                      [&] { static_cast<void>(io::read_snapshot(folder() / name)); });
     }
 }

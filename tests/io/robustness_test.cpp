@@ -145,11 +145,11 @@ TEST(Robustness, WritersLeaveNothingBehindWhenTheyFail) {
         const auto refused = [&](const auto& action) { expect_error(ErrorKind::file, {words}, action); };
         refused([&] { io::write_npy(path, std::span<const float>(values)); });
         refused([&] { io::write_grp(path, {}); });
-        refused([&] { io::write_gtp(path, Catalogue{}, 0); });
+        refused([&] { io::write_gtp(path, Catalog{}, 0); });
         refused([&] { io::write_neighbors_npz(path, neighbors, {}); });
 #if KITH_IO_HAS_HDF5
         refused([&] { io::write_neighbors_hdf5(path, neighbors, {}); });
-        refused([&] { io::write_catalogue_hdf5(path, {}, {}, {}, {}); });
+        refused([&] { io::write_catalog_hdf5(path, {}, {}, {}, {}); });
 #endif
     };
     each_writer(folder / "taken", "a folder");
@@ -168,11 +168,11 @@ TEST(Robustness, AFullDiskLeavesTheOldFile) {
     KnnResult neighbors(rows, 2, IndexType::int32, DType::float32);
     std::fill_n(static_cast<std::int32_t*>(neighbors.rows_view().indices()), 2 * rows, 1);
     std::fill_n(static_cast<float*>(neighbors.rows_view().distances()), 2 * rows, 1.0F);
-    Catalogue stars;
+    Catalog stars;
     stars.groups = rows;
     stars.dimension = 3;
     stars.mass.resize(rows);
-    stars.centre.resize(3 * std::size_t{rows});
+    stars.center.resize(3 * std::size_t{rows});
     stars.largest_radius.resize(rows);
     const auto refused = [&](const auto& action, rlim_t bytes = 100000) {
         expect_error(ErrorKind::file, {"could not be"}, [&] {

@@ -27,7 +27,7 @@ TipsyLayout decide(const Words& words, std::int64_t length) {
     return io::decide_tipsy_layout(std::as_bytes(std::span(text)), length, "a.std");
 }
 
-bool recognised(const Words& words, std::int64_t length) {
+bool recognized(const Words& words, std::int64_t length) {
     const std::string text = header(words);
     return io::is_tipsy(std::as_bytes(std::span(text)), length);
 }
@@ -87,7 +87,7 @@ TEST(TipsyLayout, HighBitsOfTheCounts) {
     const Words words{.total = 8, .gas = 0, .dark = 5, .star = 3, .last = 0x00010001};
     const std::int64_t dark = (std::int64_t{1} << 32) + 5;
     const std::int64_t length = 32 + dark * 36 + 3 * 44;
-    EXPECT_TRUE(recognised(words, length));
+    EXPECT_TRUE(recognized(words, length));
     const TipsyLayout layout = decide(words, length);
     EXPECT_EQ(layout.counts, (std::array<std::int64_t, 3>{0, dark, 3}));
     EXPECT_TRUE(layout.warnings.empty());
@@ -129,12 +129,12 @@ TEST(TipsyLayout, ATotalThatDisagreesIsOnlyAWarning) {
 }
 
 TEST(TipsyLayout, Recognition) {
-    EXPECT_TRUE(recognised({}, 32 + body));
-    EXPECT_TRUE(recognised({}, 40));                   // a truncated one is still Tipsy, and refused as such
-    EXPECT_TRUE(recognised({.total = 99}, 32 + body)); // the length confirms the counts
-    EXPECT_FALSE(recognised({.total = 99}, 4000));
-    EXPECT_FALSE(recognised({.dimension = 0}, 32 + body));
-    EXPECT_FALSE(recognised({.dimension = 4}, 32 + body));
+    EXPECT_TRUE(recognized({}, 32 + body));
+    EXPECT_TRUE(recognized({}, 40));                   // a truncated one is still Tipsy, and refused as such
+    EXPECT_TRUE(recognized({.total = 99}, 32 + body)); // the length confirms the counts
+    EXPECT_FALSE(recognized({.total = 99}, 4000));
+    EXPECT_FALSE(recognized({.dimension = 0}, 32 + body));
+    EXPECT_FALSE(recognized({.dimension = 4}, 32 + body));
     const std::string text = header({});
     EXPECT_FALSE(io::is_tipsy(std::as_bytes(std::span(text).first(27)), 27));
 }

@@ -6,15 +6,15 @@ using namespace kith::test;
 
 namespace {
 
-Catalogue two_groups() {
-    Catalogue catalogue;
-    catalogue.groups = 2;
-    catalogue.dimension = 3;
-    catalogue.mass = {10, 5};
-    catalogue.centre = {1, 2, 3, -4, -5, -6};
-    catalogue.velocity = {0.5, 0.25, 0.125, 7, 8, 9};
-    catalogue.largest_radius = {0.75, 1.5};
-    return catalogue;
+Catalog two_groups() {
+    Catalog catalog;
+    catalog.groups = 2;
+    catalog.dimension = 3;
+    catalog.mass = {10, 5};
+    catalog.center = {1, 2, 3, -4, -5, -6};
+    catalog.velocity = {0.5, 0.25, 0.125, 7, 8, 9};
+    catalog.largest_radius = {0.75, 1.5};
+    return catalog;
 }
 
 TEST(Writers, AReplacedFileKeepsItsPermissions) {
@@ -73,13 +73,13 @@ TEST(TipsyWriter, GroupsAsStars) {
 
 TEST(TipsyWriter, NoVelocitiesNoGroupsOtherDimensions) {
     const TemporaryFolder folder;
-    Catalogue still = two_groups();
+    Catalog still = two_groups();
     still.velocity.clear();
     io::write_gtp(folder / "still.gtp", still, 1);
     EXPECT_EQ(at(*io::read_snapshot(folder / "still.gtp").velocities, 4), 0.0);
-    io::write_gtp(folder / "none.gtp", Catalogue{}, 1);
+    io::write_gtp(folder / "none.gtp", Catalog{}, 1);
     EXPECT_EQ(read_bytes(folder / "none.gtp").size(), 32U);
-    Catalogue flat = two_groups();
+    Catalog flat = two_groups();
     flat.dimension = 2;
     expect_error(ErrorKind::invalid_argument, {"3 dimensions", "have 2"},
                  [&] { io::write_gtp(folder / "flat.gtp", flat, 1); });

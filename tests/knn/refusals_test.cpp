@@ -1,4 +1,4 @@
-// What a neighbour search refuses, each with the value, the place and the kind of error.
+// What a neighbor search refuses, each with the value, the place and the kind of error.
 #include "support/cases.hpp"
 
 #include <kith/kith.hpp>

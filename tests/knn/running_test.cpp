@@ -39,7 +39,7 @@ TEST_F(Running, ProgressIsToldInOrder) {
     }
 }
 
-TEST_F(Running, AnyStageCanBeCancelled) {
+TEST_F(Running, AnyStageCanBeCanceled) {
     const std::vector<float> points = uniform_points<float>(5000, 3, 0, 1, 92);
     std::vector<std::string> stages;
     for (const StageReport& stage : knn(PointsView(points, 3), 8, {}, {.engine = Engine::tree}).stages) {
@@ -48,7 +48,7 @@ TEST_F(Running, AnyStageCanBeCancelled) {
     ASSERT_FALSE(stages.empty());
     for (const std::string& victim : stages) {
         const Execution execution = cpu(2, [&](std::string_view stage, double) { return stage != victim; });
-        EXPECT_TRUE(is_refused(ErrorKind::cancelled, {victim}, [&] {
+        EXPECT_TRUE(is_refused(ErrorKind::canceled, {victim}, [&] {
             (void)knn(PointsView(points, 3), 8, {}, {.engine = Engine::tree}, execution);
         })) << victim;
     }

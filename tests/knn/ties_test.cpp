@@ -1,4 +1,4 @@
-// Ties, duplicates and other inputs that are known to have broken neighbour searches, with answers that need no oracle
+// Ties, duplicates and other inputs that are known to have broken neighbor searches, with answers that need no oracle
 // or with the oracle's row for a sample of queries.
 #include "support/cases.hpp"
 

@@ -1,4 +1,4 @@
-// Answers do not depend on how the tree is cut: every combination of leaf size, coarsening, top size and regularisation
+// Answers do not depend on how the tree is cut: every combination of leaf size, coarsening, top size and regularization
 // gives the oracle's rows, for self-searches and for separate queries.
 #include "support/cases.hpp"
 
@@ -24,19 +24,19 @@ TEST_P(TreeOptionsDoNotMatter, ForAnyRow) {
         for (const int leaf_size : {1, 4, 24}) {
             for (const int coarsening : {2, 8}) {
                 for (const int top_size : {1, 256}) {
-                    for (const double regularisation : {0.0, 50.0}) {
-                        const Tree tree(set.view(), named.box, {leaf_size, coarsening, top_size, regularisation});
+                    for (const double regularization : {0.0, 50.0}) {
+                        const Tree tree(set.view(), named.box, {leaf_size, coarsening, top_size, regularization});
                         for (const std::int64_t k : {1, 16, 100}) {
                             const KnnOptions options{.exclude_self = k == 16, .engine = Engine::tree};
                             EXPECT_TRUE(same_rows<T>(knn(tree, k, options), expected.rows(k, options)))
                                 << "box " << named.name << ", k " << k << ", leaf_size " << leaf_size << ", coarsening "
-                                << coarsening << ", top_size " << top_size << ", regularisation " << regularisation;
+                                << coarsening << ", top_size " << top_size << ", regularization " << regularization;
                         }
                         EXPECT_TRUE(
                             same_rows<T>(knn(tree, PointsView(queries, set.dimension), 9, {.engine = Engine::tree}),
                                          expected_of_queries.rows(9)))
                             << "separate queries, leaf_size " << leaf_size << ", coarsening " << coarsening
-                            << ", top_size " << top_size << ", regularisation " << regularisation;
+                            << ", top_size " << top_size << ", regularization " << regularization;
                     }
                 }
             }

@@ -1,6 +1,6 @@
 // Visitors receive every row exactly once, with the numbers that owned rows hold.
 //
-// The use they are made for is checked as such: the density from the distance of the k-th neighbour, reduced on the fly
+// The use they are made for is checked as such: the density from the distance of the k-th neighbor, reduced on the fly
 // and read from full rows, is the same.
 #include "support/cases.hpp"
 

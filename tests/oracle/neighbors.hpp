@@ -1,5 +1,5 @@
-// k nearest neighbours by sorting: every source is ranked by (squared distance, index) for every query, and the answer
-// is the front of the ranking. The contract is docs/semantics.md, "Distance" and "Order of neighbours, ties".
+// k nearest neighbors by sorting: every source is ranked by (squared distance, index) for every query, and the answer
+// is the front of the ranking. The contract is docs/semantics.md, "Distance" and "Order of neighbors, ties".
 //
 // Cost: queries * sources * log(sources), once; answers for any k and any options are then read off the ranking.
 #pragma once

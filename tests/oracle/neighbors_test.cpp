@@ -1,4 +1,4 @@
-// The oracle's neighbours against rows worked out by hand.
+// The oracle's neighbors against rows worked out by hand.
 #include "oracle/neighbors.hpp"
 
 #include <gtest/gtest.h>

@@ -27,7 +27,7 @@ TEST(WorkingCopy, ThePeriodCountsForTheScale) {
     EXPECT_EQ(copy.period[1], 0.0F);
 }
 
-TEST(WorkingCopy, SmallestSubnormalIsScaledExactly) {
+TEST(WorkingCopy, SmallestSubnormalizScaledExactly) {
     const float smallest = std::numeric_limits<float>::denorm_min(); // 2^-149
     const WorkingCopy<float> copy = copy_of({smallest, 3 * smallest}, 2);
     EXPECT_EQ(copy.exponent, 31 + 148);

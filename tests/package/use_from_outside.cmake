@@ -1,5 +1,5 @@
 # Configures, builds and runs the project in OUTSIDE against kith, in the folder WORK. WAY is find_package (what
-# KITH_BINARY installs) or add_subdirectory (KITH_SOURCE itself, three dimensions only and unoptimised, to be quick).
+# KITH_BINARY installs) or add_subdirectory (KITH_SOURCE itself, three dimensions only and unoptimized, to be quick).
 function(run)
     execute_process(COMMAND ${ARGV} RESULT_VARIABLE status)
     if(NOT status EQUAL 0)

@@ -94,7 +94,7 @@ testing::AssertionResult same_rows(const oracle::Rows<T>& found, const oracle::R
         if (found.indices[i] != expected.indices[i] ||
             std::memcmp(&found.distances[i], &expected.distances[i], sizeof(T)) != 0) {
             return testing::AssertionFailure()
-                   << "query " << static_cast<std::int64_t>(i) / k << ", neighbour " << static_cast<std::int64_t>(i) % k
+                   << "query " << static_cast<std::int64_t>(i) / k << ", neighbor " << static_cast<std::int64_t>(i) % k
                    << ": found index " << found.indices[i] << " at " << std::hexfloat << found.distances[i]
                    << ", expected index " << expected.indices[i] << " at " << expected.distances[i];
         }

@@ -32,14 +32,14 @@ std::vector<T> filled(std::int64_t count, int dimension, std::uint64_t seed, con
 // 30 % uniform in [0, 1), the rest in clumps of very different width.
 template <class T>
 std::vector<T> clustered(std::int64_t count, int dimension, std::uint64_t seed) {
-    const std::vector<double> centres = uniform_points<double>(8, dimension, 0.1, 0.9, seed + 1);
+    const std::vector<double> centers = uniform_points<double>(8, dimension, 0.1, 0.9, seed + 1);
     return filled<T>(count, dimension, seed, [=](std::int64_t i, int axis, Random& random) {
         if (i % 10 < 3) {
             return random.uniform();
         }
         const auto clump = static_cast<std::size_t>(i % 8);
         const double width = std::ldexp(0.04, -static_cast<int>(clump));
-        return centres[clump * static_cast<std::size_t>(dimension) + static_cast<std::size_t>(axis)] +
+        return centers[clump * static_cast<std::size_t>(dimension) + static_cast<std::size_t>(axis)] +
                width * random.normal();
     });
 }

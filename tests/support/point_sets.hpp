@@ -1,4 +1,4 @@
-// Named, seeded point sets of every kind that has ever broken a neighbour search, in any dimension and both types, each
+// Named, seeded point sets of every kind that has ever broken a neighbor search, in any dimension and both types, each
 // with boxes that suit it.
 //
 // The numbers come from a fixed generator and are the same on every machine. A set's boxes are: open; a periodic box

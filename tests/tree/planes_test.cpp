@@ -1,7 +1,7 @@
 // The planes of a tree, seen from outside: each partitions the sorted points into whole Morton cells of bounded size,
-// the largest such cells where regularisation is off, and coarser planes only join nodes of finer ones.
+// the largest such cells where regularization is off, and coarser planes only join nodes of finer ones.
 //
-// Levels are the oracle's (equation 5 of the paper), taken between neighbours in z-order.
+// Levels are the oracle's (equation 5 of the paper), taken between neighbors in z-order.
 #include "oracle/z_order.hpp"
 #include "support/cases.hpp"
 
@@ -64,7 +64,7 @@ void check_planes(const Tree& tree, const TreeOptions& options, const std::vecto
                 ASSERT_TRUE((levels[i] < levels[begin] && levels[i] < levels[end]) || cut_run)
                     << "plane " << index << ", node " << node << " is no cell";
             }
-            if (options.regularisation == 0 && node > 0 && levels[begin] != coincident) {
+            if (options.regularization == 0 && node > 0 && levels[begin] != coincident) {
                 ASSERT_GT(cell_size(levels, begin), most) << "plane " << index << " splits at " << begin;
             }
         }
@@ -75,7 +75,7 @@ void check_planes(const Tree& tree, const TreeOptions& options, const std::vecto
         const auto nodes = static_cast<std::int64_t>(plane.size()) - 1;
         if (index + 1 < tree.plane_count()) {
             EXPECT_GT(nodes, options.top_size) << "plane " << index << " should be the top";
-        } else if (options.regularisation == 0) {
+        } else if (options.regularization == 0) {
             EXPECT_LE(nodes, options.top_size);
         }
         most *= options.coarsening;
@@ -98,7 +98,7 @@ TEST_P(Planes, PartitionThePointsIntoNestedCells) {
                 check_planes(tree, options, levels_between(tree, copy));
                 EXPECT_FALSE(HasFatalFailure())
                     << named.name << ", leaf_size " << options.leaf_size << ", coarsening " << options.coarsening
-                    << ", top_size " << options.top_size << ", regularisation " << options.regularisation;
+                    << ", top_size " << options.top_size << ", regularization " << options.regularization;
             }
         }
     });
@@ -121,16 +121,16 @@ TEST_F(LargerTrees, DoNotDependOnThreads) {
     }
 }
 
-TEST_F(LargerTrees, RegularisationCutsTheLargestNodesOnly) {
-    // Far from a dense clump lie a few points; unregularised they share one giant leaf.
+TEST_F(LargerTrees, RegularizationCutsTheLargestNodesOnly) {
+    // Far from a dense clump lie a few points; unregularized they share one giant leaf.
     std::vector<float> points = uniform_points<float>(sized(8000), 3, 0.5, 0.625, 112);
     const std::vector<float> far = uniform_points<float>(20, 3, 100, 1000, 113);
     points.insert(points.end(), far.begin(), far.end());
-    const Tree plain(PointsView(points, 3), {}, {.regularisation = 0});
-    const Tree regularised(PointsView(points, 3), {}, {.regularisation = 50});
-    EXPECT_TRUE(std::ranges::includes(regularised.plane(0), plain.plane(0)));
-    EXPECT_GE(regularised.plane(0).size(), plain.plane(0).size() + 10);
-    EXPECT_LE(regularised.plane(0).size(), plain.plane(0).size() + 40);
+    const Tree plain(PointsView(points, 3), {}, {.regularization = 0});
+    const Tree regularized(PointsView(points, 3), {}, {.regularization = 50});
+    EXPECT_TRUE(std::ranges::includes(regularized.plane(0), plain.plane(0)));
+    EXPECT_GE(regularized.plane(0).size(), plain.plane(0).size() + 10);
+    EXPECT_LE(regularized.plane(0).size(), plain.plane(0).size() + 40);
 }
 
 TEST_F(LargerTrees, ReportWhatBuildingTook) {

@@ -35,9 +35,9 @@ TEST_F(TreeRefuses, TopsOfNoNodes) {
     EXPECT_TRUE(refuses({.top_size = 0}, {"top_size", "0"}));
 }
 
-TEST_F(TreeRefuses, RegularisationThatIsNone) {
-    EXPECT_TRUE(refuses({.regularisation = -1}, {"regularisation", "-1"}));
-    EXPECT_TRUE(refuses({.regularisation = std::numeric_limits<double>::quiet_NaN()}, {"regularisation", "nan"}));
+TEST_F(TreeRefuses, RegularizationThatIsNone) {
+    EXPECT_TRUE(refuses({.regularization = -1}, {"regularization", "-1"}));
+    EXPECT_TRUE(refuses({.regularization = std::numeric_limits<double>::quiet_NaN()}, {"regularization", "nan"}));
 }
 
 TEST_F(TreeRefuses, PlanesThatDoNotExist) {

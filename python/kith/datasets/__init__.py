@@ -15,7 +15,7 @@ Sets that fill a periodic box say so: `box_of` gives what the argument `box` of 
 
 >>> import kith
 >>> points = kith.datasets.clustered(10_000, seed=1)
->>> labels, halos = kith.fof(points, b=0.2, box=1, return_catalogue=True)
+>>> labels, halos = kith.fof(points, b=0.2, box=1, return_catalog=True)
 >>> len(halos) > 50
 True
 """

@@ -28,7 +28,7 @@ def clustered(count, dimension=3, *, seed=0, dtype=numpy.float32):
     --------
     >>> import kith
     >>> points = kith.datasets.clustered(10_000)
-    >>> labels, halos = kith.fof(points, b=0.2, box=1, return_catalogue=True)
+    >>> labels, halos = kith.fof(points, b=0.2, box=1, return_catalog=True)
     >>> bool(halos.count.sum() > 5000)
     True
     """

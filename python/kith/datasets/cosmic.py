@@ -53,7 +53,7 @@ def cosmic_box(n=64, box=None, *, seed=2018, steps=40, start_redshift=49.0, cosm
     >>> universe = kith.datasets.cosmic_box(16, 32)
     >>> universe
     <CosmicBox of 4096 particles, 32 Mpc/h wide>
-    >>> labels, halos = kith.fof(universe, b=0.2, return_catalogue=True)
+    >>> labels, halos = kith.fof(universe, b=0.2, return_catalog=True)
     >>> halos.velocity.shape[1]
     3
     """

@@ -54,7 +54,7 @@ class Mesh:
         return window**-2
 
     def corners(self, positions):
-        """Flat cell index and weight of the eight cloud-in-cell neighbours of each particle."""
+        """Flat cell index and weight of the eight cloud-in-cell neighbors of each particle."""
         xp, cells = self.xp, self.cells
         scaled = positions * (cells / self.box)
         lower = xp.floor(scaled)

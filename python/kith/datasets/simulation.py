@@ -14,7 +14,7 @@ import numpy
 def initial_conditions(mesh, cosmology, a, seed):
     """Positions and momenta at expansion factor a: a lattice of one particle per cell, moved by 2LPT.
 
-    Lattice points are a quarter of a spacing into the cell, the centre of a cell of the twice finer force mesh: there
+    Lattice points are a quarter of a spacing into the cell, the center of a cell of the twice finer force mesh: there
     each shares its mass evenly between the nodes, and the lattice itself is invisible.
     """
     xp, n, box, real = mesh.xp, mesh.cells, mesh.box, mesh.real

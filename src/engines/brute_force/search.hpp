@@ -35,7 +35,7 @@ struct BruteForceJob {
     RowSink<T>* sink;
 };
 
-/// Finds the neighbours of the queries [begin, end), at most queries_per_block of them.
+/// Finds the neighbors of the queries [begin, end), at most queries_per_block of them.
 void search_block(const BruteForceJob<float>& job, std::int64_t begin, std::int64_t end,
                   BruteForceScratch<float>& scratch);
 void search_block(const BruteForceJob<double>& job, std::int64_t begin, std::int64_t end,

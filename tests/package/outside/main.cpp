@@ -24,7 +24,7 @@ int main() {
     const kith::Tree tree(points, box);
 
     const kith::KnnResult nearest = kith::knn(tree, 2);
-    expect(nearest.indices()[4] == 2 && nearest.indices()[5] == 0, "neighbours across the edge of the box");
+    expect(nearest.indices()[4] == 2 && nearest.indices()[5] == 0, "neighbors across the edge of the box");
     expect(nearest.distances<double>()[5] == 2, "the distance to it");
 
     const kith::FofResult groups = kith::fof(tree, kith::LinkingLength::absolute(1));
@@ -33,8 +33,8 @@ int main() {
 
     kith::Particles particles;
     particles.positions = points;
-    const kith::Catalogue catalogue = kith::catalogue(groups, particles, box, {.min_members = 2});
-    expect(catalogue.groups == 1 && catalogue.centre == std::vector<double>({1, 2, 3.5}), "centre of the pair");
+    const kith::Catalog catalog = kith::catalog(groups, particles, box, {.min_members = 2});
+    expect(catalog.groups == 1 && catalog.center == std::vector<double>({1, 2, 3.5}), "center of the pair");
 
     try {
         (void)kith::knn(tree, 0);

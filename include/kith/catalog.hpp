@@ -1,0 +1,103 @@
+// What is worth knowing about each group.
+//
+// Source: jz-tree paper, section IV-B. Sums are accumulated in fixed point as offsets from the group's lowest-index
+// member (nearest image), so no value depends on thread count, order or partition. Cost: O(N) time, one index per
+// member of memory beside the catalog itself.
+#pragma once
+
+#include <kith/execution.hpp>
+#include <kith/fof.hpp>
+#include <kith/points.hpp>
+#include <kith/progress.hpp>
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace kith {
+
+inline constexpr int max_types = 7;
+
+/// A column of scalars the caller owns, float32 or float64.
+class ScalarsView {
+public:
+    ScalarsView() = default;
+    template <Coordinate T>
+    ScalarsView(std::span<const T> values) // NOLINT(google-explicit-constructor): a view of what is passed
+        : data_(values.data()), count_(static_cast<std::int64_t>(values.size())), dtype_(dtype_of<T>) {}
+    template <Coordinate T>
+    ScalarsView(const std::vector<T>& values) // NOLINT(google-explicit-constructor)
+        : ScalarsView(std::span<const T>(values)) {}
+
+    [[nodiscard]] const void* data() const noexcept { return data_; }
+    [[nodiscard]] std::int64_t count() const noexcept { return count_; }
+    [[nodiscard]] DType dtype() const noexcept { return dtype_; }
+    [[nodiscard]] double operator[](std::int64_t i) const noexcept {
+        return dtype_ == DType::float32 ? static_cast<const float*>(data_)[i] : static_cast<const double*>(data_)[i];
+    }
+
+private:
+    const void* data_ = nullptr;
+    std::int64_t count_ = 0;
+    DType dtype_ = DType::float32;
+};
+
+/// The particles behind the labels, in the same order. Only positions are required.
+struct Particles {
+    PointsView positions;
+    std::optional<PointsView> velocities = {}; ///< same count and dimension as the positions
+    std::optional<ScalarsView> masses = {};    ///< one per particle; absent: every particle has uniform_mass
+    double uniform_mass = 1;
+    std::span<const std::uint8_t> types = {}; ///< 0 to 6 per particle; empty: all are type 1
+};
+
+struct CatalogOptions {
+    std::int64_t min_members = 20;
+};
+
+/// One entry per group, groups in label order. Columns with d numbers per group are row-major groups x d; lengths and
+/// positions are in the units of the positions, velocities and masses in theirs.
+struct Catalog {
+    std::int64_t groups = 0;
+    int dimension = 0;
+    std::int64_t min_members = 0;
+
+    /// Rows of the input, grouped: group g owns members[offset[g]] to members[offset[g] + count[g] - 1], by type, then
+    /// ascending index.
+    std::vector<std::int32_t> members;
+    std::vector<std::int64_t> offset;
+    std::vector<std::int64_t> count;
+    std::vector<std::int64_t> count_by_type; ///< groups x max_types
+    std::vector<double> mass;
+    std::vector<double> mass_by_type;        ///< groups x max_types
+    std::vector<double> center;              ///< center of mass, groups x d, inside the box
+    std::vector<double> velocity;            ///< mass-weighted mean, groups x d; empty without velocities
+    std::vector<double> inertia_radius;      ///< sqrt(sum m r^2 / M), r from the center of mass
+    std::vector<double> velocity_dispersion; ///< sqrt(sum m |v - mean|^2 / (d M)); empty without velocities
+    std::vector<double> largest_radius;      ///< distance of the farthest member from the center of mass
+    std::vector<double> lower;               ///< bounding box, groups x d, as offset from the center of mass
+    std::vector<double> upper;               ///< the same
+    std::vector<std::uint8_t> wide;          ///< 1 if the group is wider than half a period: its offsets are ambiguous
+
+    StageReports stages;
+};
+
+/// Describes the groups of at least min_members. `box` is the box the groups were found in. Groups without mass (all
+/// masses zero) are averaged with equal weights. Throws Error: invalid_argument (lengths that differ, a type above 6,
+/// min_members < 1, a negative, NaN or infinite mass, a NaN or infinite velocity; the first offending row is named).
+[[nodiscard]] Catalog catalog(const FofResult& groups, const Particles& particles, const Box& box = {},
+                              const CatalogOptions& options = {}, const Execution& execution = {});
+
+/// The same for labels in memory that the caller owns, as fof_into() leaves them. Where the call runs on a GPU, labels and
+/// columns may be in its memory; the catalog is the host's.
+[[nodiscard]] Catalog catalog(std::span<const std::int32_t> labels, const FofSummary& groups,
+                              const Particles& particles, const Box& box = {}, const CatalogOptions& options = {},
+                              const Execution& execution = {});
+
+/// Copies rows of `row_bytes` bytes in the order of `members`: particles rewritten in group order. `out` holds
+/// members.size() rows and does not overlap `rows`.
+void gather_rows(std::span<const std::int32_t> members, const void* rows, std::size_t row_bytes, void* out);
+
+} // namespace kith

@@ -1,0 +1,43 @@
+// The particles' columns as kernels read them: in memory of the device, in any layout, float32 or float64.
+//
+// What the type is, and whether rows are looked up, is the same for all threads, so that asking costs next to nothing
+// beside the memory.
+#pragma once
+
+#include <kith/catalog.hpp>
+
+#include "cuda/words.hpp"
+
+#include <cstdint>
+
+namespace kith::detail::inline KITH_GPU {
+
+/// Positions, velocities or, with one axis, masses.
+struct DeviceColumn {
+    const void* data = nullptr; ///< null: there is no such column
+    bool is_float = false;
+    std::int64_t row_stride = 0; ///< in numbers, like the other
+    std::int64_t axis_stride = 0;
+    const std::int32_t* rows = nullptr; ///< where in the column each member is; null: it is in their order
+
+    DeviceColumn() = default;
+    explicit DeviceColumn(const PointsView& view)
+        : data(view.data()), is_float(view.dtype() == DType::float32), row_stride(view.point_stride()),
+          axis_stride(view.axis_stride()) {}
+    explicit DeviceColumn(const ScalarsView& scalars)
+        : data(scalars.data()), is_float(scalars.dtype() == DType::float32), row_stride(1) {}
+
+    [[nodiscard]] DeviceColumn of_rows(const std::int32_t* some) const {
+        DeviceColumn column = *this;
+        column.rows = some;
+        return column;
+    }
+    [[nodiscard]] __device__ double operator()(std::int64_t member, int axis) const {
+        const std::int64_t row = rows != nullptr ? rows[member] : member;
+        const std::int64_t place = row * row_stride + axis * axis_stride;
+        return is_float ? static_cast<double>(static_cast<const float*>(data)[place])
+                        : static_cast<const double*>(data)[place];
+    }
+};
+
+} // namespace kith::detail::inline KITH_GPU

@@ -1,0 +1,200 @@
+// Halo catalogs in the fof_subhalo_tab convention of Gadget-4 and AREPO, under the names of both:
+//
+//   /Header          attributes Ngroups_*, Nsubhalos_* and Nsubgroups_*, Nids_* (* is ThisFile and Total), NumFiles,
+//                    Time (NaN if unknown), Redshift, Omega0, OmegaLambda, HubbleParam, the units if known, BoxSize (0:
+//                    open; one number per axis where the axes differ), Dimension, SortedSnapshot if there is one,
+//                    Masses (text, only if the input names none and members were counted instead), the provenance
+//   /Parameters      what the snapshot says of cosmology and units, under the names found there
+//   /Group           one row per group; the convention's columns and kith's own beside them
+//   /Subhalo         empty: no subhalos are sought, but readers expect the group. It holds no datasets: yt and pynbody
+//                    divide by the number of subhalos for each one they find
+//   /Members/Index   rows of the snapshot file, group after group, within a group by type, then ascending
+//   /IDs/ID          the same particles' ids, if the snapshot has ids
+//
+// Readers of the convention take the members of a group from the snapshot: GroupLenType[group, type] rows of PartTypeN
+// from GroupOffsetType[group, type] or, without offsets, from the sum of the lengths before. That is right only for a
+// snapshot in group order, so both columns are written only beside one. MembersLenType and MembersOffsetType, which
+// refer to /Members/Index, are always there. Positions and velocities are stored as wide as the snapshot's; masses,
+// which are sums, always as float64.
+//
+// Every column carries the attributes description, unit and frame; where the frame of the input is known, also those of
+// Gadget-4: physical cgs value = number * to_cgs * a^a_scaling * h^h_scaling.
+#include "io/catalog_columns.hpp"
+#include "io/hdf5_create.hpp"
+
+#include "support/message.hpp"
+
+#include <kith/error.hpp>
+#include <kith/io.hpp>
+
+#include <algorithm>
+#include <limits>
+#include <vector>
+
+namespace kith::io {
+
+using detail::message;
+
+namespace {
+
+void describe(const hdf5::OutputFile& file, hid_t dataset, const CatalogColumn& column,
+              const std::optional<Frame>& frame) {
+    file.set_text(dataset, "unit", std::string(unit_of(column)));
+    file.set_text(dataset, "frame", std::string(frame_of(column, frame)));
+    const std::optional<Scaling> scaling = frame ? scaling_of(column, *frame) : std::nullopt;
+    if (!scaling) {
+        return;
+    }
+    const auto is_of = [&](std::string_view unit) { return unit_of(column) == unit ? 1.0 : 0.0; };
+    file.set(dataset, "a_scaling", scaling->a_power);
+    file.set(dataset, "h_scaling", scaling->h_power);
+    file.set(dataset, "length_scaling", is_of("code length"));
+    file.set(dataset, "mass_scaling", is_of("code mass"));
+    file.set(dataset, "velocity_scaling", is_of("code velocity"));
+    if (scaling->to_cgs) {
+        file.set(dataset, "to_cgs", *scaling->to_cgs);
+    }
+}
+
+hid_t stored_type(const CatalogColumn& column, const CatalogSource& source) {
+    switch (column.type) {
+    case ColumnType::uint8:
+        return hdf5::number_type<std::uint8_t>().stored;
+    case ColumnType::int32:
+        return hdf5::number_type<std::int32_t>().stored;
+    case ColumnType::int64:
+        return hdf5::number_type<std::int64_t>().stored;
+    default:
+        return hdf5::number_type(precision_of(column, source)).stored;
+    }
+}
+
+void write_column(const hdf5::OutputFile& file, const CatalogColumn& column, const CatalogSource& source) {
+    const std::int64_t columns = column.shape == ColumnShape::scalar ? 0 : width_of(column, source);
+    std::visit(
+        [&]<class T>(const std::vector<T>& values) {
+            const auto dataset =
+                file.write(message("Group/", column.name), {stored_type(column, source), hdf5::number_type<T>().memory},
+                           values.data(), source.catalog.groups, columns, description_of(column, source));
+            describe(file, dataset.get(), column, source.snapshot.header.frame);
+        },
+        values_of(column, source));
+}
+
+void write_groups(const hdf5::OutputFile& file, const CatalogSource& source) {
+    const hdf5::Group group = file.make_group("Group");
+    file.set(group.get(), "NTask", std::int32_t{1});
+    for (const CatalogColumn& column : catalog_columns()) {
+        if (is_present(column, source)) {
+            write_column(file, column, source);
+        }
+    }
+}
+
+void write_members(const hdf5::OutputFile& file, const Catalog& catalog, const Snapshot& snapshot) {
+    const auto rows = static_cast<std::int64_t>(catalog.members.size());
+    const auto gathered = [&](const auto& column) {
+        return [&](std::int64_t first, auto block) {
+            std::transform(catalog.members.begin() + first,
+                           catalog.members.begin() + first + static_cast<std::int64_t>(block.size()), block.begin(),
+                           [&](std::int32_t member) { return column[static_cast<std::size_t>(member)]; });
+        };
+    };
+    const hdf5::Group members = file.make_group("Members");
+    file.write_blocks<std::int64_t>("Members/Index", rows,
+                                    "row among all particles of the snapshot file, types ascending, from 0",
+                                    gathered(snapshot.file_rows));
+    if (!snapshot.ids.empty()) {
+        const hdf5::Group ids = file.make_group("IDs");
+        file.write_blocks<std::uint64_t>("IDs/ID", rows, "ids of the particles in /Members/Index",
+                                         gathered(snapshot.ids));
+    }
+}
+
+// Readers need the cosmology of every catalog. Where the input has none, the values are those that Gadget writes for a
+// run without cosmology, and a text says which are not of the input.
+void write_cosmology(const hdf5::OutputFile& file, hid_t header, const SnapshotHeader& input) {
+    std::string missing;
+    const auto set = [&](const char* name, std::optional<double> value, double without) {
+        missing += value ? "" : (missing.empty() ? "" : ", ") + std::string(name);
+        file.set(header, name, value.value_or(without));
+    };
+    const auto parameter = [&](const char* name) {
+        const auto found = input.parameters.find(name);
+        return found == input.parameters.end() ? std::nullopt : std::optional(found->second);
+    };
+    set("Redshift", input.redshift, 0);
+    set("Omega0", parameter("Omega0"), 0);
+    set("OmegaLambda", parameter("OmegaLambda"), 0);
+    set("HubbleParam", parameter("HubbleParam"), 1);
+    if (!missing.empty()) {
+        file.set_text(header, "Cosmology", "not in the input, set as for a run without cosmology: " + missing);
+    }
+    for (const char* unit : {"UnitLength_in_cm", "UnitMass_in_g", "UnitVelocity_in_cm_per_s"}) {
+        if (const std::optional<double> value = parameter(unit)) {
+            file.set(header, unit, *value);
+        }
+    }
+}
+
+void write_header(const hdf5::OutputFile& file, const CatalogSource& source, const Box& box,
+                  const Provenance& provenance, const CatalogFileOptions& options) {
+    const Catalog& catalog = source.catalog;
+    const Snapshot& snapshot = source.snapshot;
+    const hdf5::Group group = file.make_group("Header");
+    const hid_t header = group.get();
+    const auto members = static_cast<std::int64_t>(catalog.members.size());
+    for (const char* suffix : {"_ThisFile", "_Total"}) {
+        file.set(header, std::string("Ngroups") + suffix, catalog.groups);
+        file.set(header, std::string("Nsubhalos") + suffix, std::int64_t{0});
+        file.set(header, std::string("Nsubgroups") + suffix, std::int64_t{0});
+        file.set(header, std::string("Nids") + suffix, members);
+    }
+    constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
+    file.set(header, "NumFiles", std::int32_t{1});
+    file.set(header, "Time", snapshot.header.time.value_or(unknown));
+    write_cosmology(file, header, snapshot.header);
+    file.set(header, "Dimension", std::int32_t{snapshot.header.dimension});
+
+    std::vector<double> periods;
+    periods.reserve(static_cast<std::size_t>(snapshot.header.dimension));
+    for (int axis = 0; axis < snapshot.header.dimension; ++axis) {
+        periods.push_back(box.period(axis));
+    }
+    if (std::adjacent_find(periods.begin(), periods.end(), std::not_equal_to<>()) == periods.end()) {
+        file.set(header, "BoxSize", box.period(0));
+    } else {
+        file.set(header, "BoxSize", std::span<const double>(periods));
+    }
+    if (!options.sorted_snapshot.empty()) {
+        file.set_text(header, "SortedSnapshot", options.sorted_snapshot);
+    }
+    if (counts_as_mass(source)) {
+        file.set_text(header, "Masses", "none in the input: each particle counts as mass 1");
+    }
+    file.set_provenance(header, provenance);
+
+    if (!snapshot.header.parameters.empty()) {
+        const hdf5::Group parameters = file.make_group("Parameters");
+        for (const auto& [name, value] : snapshot.header.parameters) {
+            file.set(parameters.get(), name, value);
+        }
+    }
+}
+
+} // namespace
+
+void write_catalog_hdf5(const std::filesystem::path& path, const Catalog& catalog, const Snapshot& snapshot,
+                        const Box& box, const Provenance& provenance, const CatalogFileOptions& options) {
+    require_consistent(catalog, snapshot);
+    const hdf5::Session session;
+    hdf5::OutputFile file(path);
+    const CatalogSource source{catalog, snapshot, !options.sorted_snapshot.empty()};
+    write_header(file, source, box, provenance, options);
+    write_groups(file, source);
+    const hdf5::Group subhalos = file.make_group("Subhalo");
+    write_members(file, catalog, snapshot);
+    file.commit();
+}
+
+} // namespace kith::io

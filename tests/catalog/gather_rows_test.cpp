@@ -1,0 +1,60 @@
+// Rows of any width, copied in the order of a list.
+#include "support/cases.hpp"
+
+#include <kith/catalog.hpp>
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cstdint>
+#include <numeric>
+#include <vector>
+
+namespace kith::test {
+namespace {
+
+TEST(GatherRows, CopiesRowsInTheOrderOfMembers) {
+    const std::vector<std::array<float, 3>> rows{{0, 1, 2}, {10, 11, 12}, {20, 21, 22}, {30, 31, 32}};
+    const std::vector<std::int32_t> members{3, 0, 0, 2};
+    std::vector<std::array<float, 3>> out(4);
+    gather_rows(members, rows.data(), sizeof rows[0], out.data());
+    const std::vector<std::array<float, 3>> expected{{30, 31, 32}, {0, 1, 2}, {0, 1, 2}, {20, 21, 22}};
+    EXPECT_EQ(out, expected);
+}
+
+TEST(GatherRows, CopiesRowsOfOddWidth) {
+    constexpr std::int32_t count = 50000;
+    constexpr std::size_t width = 7;
+    std::vector<std::uint8_t> rows(count * width);
+    std::iota(rows.begin(), rows.end(), std::uint8_t{0});
+    std::vector<std::int32_t> members(count);
+    for (std::int32_t i = 0; i < count; ++i) {
+        members[i] = static_cast<std::int32_t>((std::int64_t{i} * 7919) % count);
+    }
+    std::vector<std::uint8_t> out(rows.size() + 1, 0xEE);
+    gather_rows(members, rows.data(), width, out.data());
+    for (std::int32_t i = 0; i < count; ++i) {
+        for (std::size_t byte = 0; byte < width; ++byte) {
+            ASSERT_EQ(out[i * width + byte], rows[members[i] * width + byte]) << i;
+        }
+    }
+    EXPECT_EQ(out.back(), 0xEE);
+}
+
+TEST(GatherRows, CopiesNothingForNoMembers) {
+    std::uint8_t untouched = 5;
+    gather_rows({}, nullptr, 4, &untouched);
+    EXPECT_EQ(untouched, 5);
+}
+
+TEST(GatherRows, RefusesNegativeRows) {
+    const std::vector<std::int32_t> members{0, 1, -1};
+    std::vector<float> rows(2);
+    std::vector<float> out(3, 9.0F);
+    EXPECT_TRUE(is_refused(ErrorKind::invalid_argument, {"members[2] is -1"},
+                           [&] { gather_rows(members, rows.data(), sizeof(float), out.data()); }));
+    EXPECT_EQ(out, std::vector<float>(3, 9.0F));
+}
+
+} // namespace
+} // namespace kith::test

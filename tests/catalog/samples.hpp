@@ -1,0 +1,45 @@
+// Labeled particles made by hand, so that the catalog is tested without a group finder, and how catalogs compare.
+#pragma once
+
+#include <kith/catalog.hpp>
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <vector>
+
+namespace kith::test {
+
+/// Groups with the given labels; sizes are counted. Labels must be numbered by decreasing size, -1 for none.
+FofResult groups_with(const std::vector<std::int32_t>& labels);
+
+template <class T>
+struct Sample {
+    int dimension = 0;
+    FofResult groups;
+    std::vector<T> positions;  ///< row-major
+    std::vector<T> velocities; ///< row-major
+    std::vector<T> masses;
+    std::vector<std::uint8_t> types;
+
+    [[nodiscard]] std::int64_t count() const { return static_cast<std::int64_t>(groups.labels.size()); }
+    [[nodiscard]] Particles positions_only() const;
+    [[nodiscard]] Particles everything() const;
+};
+
+inline constexpr double sample_period = 4;
+
+/// Groups of the given sizes (non-increasing) in shuffled rows. Each is a cloud of a fifth of sample_period around a
+/// place in [0, sample_period); coordinates are wrapped into the box, so that some groups cross its edges. Masses span
+/// several powers of ten, types are 0 to 6.
+template <class T>
+Sample<T> sample(const std::vector<std::int32_t>& sizes, int dimension, std::uint64_t seed);
+
+/// The same rows in another order: row i becomes row place[i].
+template <class T>
+Sample<T> permuted(const Sample<T>& sample, const std::vector<std::int32_t>& place);
+
+/// Bit by bit, all columns but the members (their order is compared where it should be the same).
+testing::AssertionResult same_values(const Catalog& a, const Catalog& b);
+
+} // namespace kith::test
