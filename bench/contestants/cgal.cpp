@@ -41,7 +41,7 @@ class Cgal final : public Contestant {
 public:
     explicit Cgal(const Workload& workload)
         : workload_(workload), rows_(workload),
-          threads_(tbb::global_control::max_allowed_parallelizm, static_cast<std::size_t>(workload.threads)) {
+          threads_(tbb::global_control::max_allowed_parallelism, static_cast<std::size_t>(workload.threads)) {
         if (workload.k == 0) {
             throw Unsupported("finds no groups");
         }

@@ -6,7 +6,7 @@
 
 #include <kith/kith.hpp>
 
-#include "fof/union_find.hpp"
+#include "groups/union_find.hpp"
 #include "order/keys.hpp"
 #include "order/word_sort.hpp"
 

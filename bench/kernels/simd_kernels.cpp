@@ -4,7 +4,7 @@
 #define HWY_TARGET_INCLUDE "simd_kernels.cpp"
 #include <hwy/foreach_target.h> // must come before highway.h
 
-#include "knn/survivors-inl.hpp"
+#include "neighbors/survivors-inl.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace kith::detail::HWY_NAMESPACE {

@@ -64,14 +64,6 @@ struct FofSize {
     Engine engine = Engine::automatic; ///< as in the options
 };
 
-/// What is known of groups besides their labels; plain data.
-struct DeviceFofSummary {
-    std::int64_t groups = 0;   ///< single points included: labels are below
-    double linking_length = 0; ///< these as in FofResult
-    double volume = 0;
-    VolumeKind volume_kind = VolumeKind::none;
-};
-
 /// Bytes of scratch that a search for groups of this size takes, as knn_async_bytes().
 [[nodiscard]] std::int64_t fof_async_bytes(const FofSize& size, const Execution& execution = cuda());
 

@@ -1,8 +1,8 @@
 // Where and how a call runs.
 #pragma once
 
-#include <kith/points.hpp>
 #include <kith/progress.hpp>
+#include <kith/types.hpp>
 
 #include <cstdint>
 #include <utility>
@@ -25,6 +25,10 @@ public:
     /// memory that nothing uses any more.
     virtual void deallocate(void* memory, std::int64_t bytes, CudaStream stream) noexcept = 0;
 };
+
+/// Who does the searching. `automatic` takes brute force where it was measured to be faster: a handful of points,
+/// and few queries of points for which no tree is kept. A tree that is kept on a GPU is always searched as a tree.
+enum class Engine : std::uint8_t { automatic, tree, brute_force };
 
 /// The largest number of threads that a call may be given.
 inline constexpr int most_threads = 65536;

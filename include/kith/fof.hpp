@@ -5,7 +5,6 @@
 #pragma once
 
 #include <kith/execution.hpp>
-#include <kith/knn.hpp>
 #include <kith/points.hpp>
 #include <kith/progress.hpp>
 #include <kith/tree.hpp>
@@ -70,6 +69,14 @@ struct FofSummary {
     VolumeKind volume_kind = VolumeKind::none;
     Engine engine = Engine::tree;
     StageReports stages;
+};
+
+/// FofSummary as plain data, for calls that do not wait (async.hpp).
+struct DeviceFofSummary {
+    std::int64_t groups = 0;   ///< single points included: labels are below
+    double linking_length = 0; ///< these as in FofResult
+    double volume = 0;
+    VolumeKind volume_kind = VolumeKind::none;
 };
 
 /// Throws Error: invalid_argument (negative or NaN length; relative length with a volume of zero), out_of_memory, device,

@@ -11,4 +11,5 @@
 #include <kith/points.hpp>
 #include <kith/progress.hpp>
 #include <kith/tree.hpp>
+#include <kith/types.hpp>
 #include <kith/version.hpp>

@@ -20,12 +20,6 @@
 
 namespace kith {
 
-/// Who does the searching. `automatic` takes brute force where it was measured to be faster: a handful of points,
-/// and few queries of points for which no tree is kept. A tree that is kept on a GPU is always searched as a tree.
-enum class Engine : std::uint8_t { automatic, tree, brute_force };
-
-enum class IndexType : std::uint8_t { int32, int64 };
-
 struct KnnOptions {
     /// Leave the query point itself out, by index, not by distance. Self-searches only.
     bool exclude_self = false;

@@ -5,6 +5,8 @@
 // axis, whether space is open or repeats.
 #pragma once
 
+#include <kith/types.hpp>
+
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -16,24 +18,6 @@
 #include <type_traits>
 
 namespace kith {
-
-inline constexpr int max_dimension = 8;
-
-enum class DType : std::uint8_t { float32, float64 };
-
-template <class T>
-concept Coordinate = std::is_same_v<T, float> || std::is_same_v<T, double>;
-
-template <Coordinate T>
-inline constexpr DType dtype_of = std::is_same_v<T, float> ? DType::float32 : DType::float64;
-
-enum class DeviceKind : std::uint8_t { cpu, cuda };
-
-struct Device {
-    DeviceKind kind = DeviceKind::cpu;
-    int index = 0;
-    friend bool operator==(const Device&, const Device&) = default;
-};
 
 /// An array of scalars, in one piece.
 template <class Range>

@@ -40,7 +40,7 @@ ffi::ErrorCode code_of(ErrorKind kind) {
     case ErrorKind::unsupported:
         return ffi::ErrorCode::kUnimplemented;
     case ErrorKind::canceled:
-        return ffi::ErrorCode::kCanceled;
+        return ffi::ErrorCode::kCancelled;
     case ErrorKind::file:
     case ErrorKind::device:
         break;

@@ -1,6 +1,6 @@
 // Sorts, sums and selections over whole arrays of a device: the only door to the libraries that do them.
 //
-// Counts are known on the host. Under emulation the standard library does the same (tests/emulation/device_wide.cpp).
+// Counts are known on the host. Under emulation the standard library does the same (tools/cuda_emulation/emulation/device_wide.cpp).
 #pragma once
 
 #include "cuda/device_work.hpp"

@@ -1,6 +1,6 @@
 // Where everything that is compiled for a GPU lives: kith::detail::gpu.
 //
-// Tests compile the same text for the CPU (tests/emulation). There it has another name, so that both can be in one
+// Tests compile the same text for the CPU (tools/cuda_emulation). There it has another name, so that both can be in one
 // program.
 #pragma once
 

@@ -3,11 +3,7 @@
 
 #include "cuda/namespace.hpp"
 
-#if defined(KITH_EMULATE_CUDA)
-#include "emulation/cuda_runtime.hpp"
-#else
 #include <cuda_runtime.h>
-#endif
 
 namespace kith::detail::inline KITH_GPU {
 

@@ -1,27 +1,22 @@
 // The words that kernels are written in.
 //
 // Under nvcc these are CUDA's own. Tests compile the same kernels as C++ and run them on the CPU; there, shared memory
-// also notices what must not be done to it (tests/emulation). So kernels keep to what both know: operations of a warp
+// also notices what must not be done to it (tools/cuda_emulation). So kernels keep to what both know: operations of a warp
 // name their mask, and shared memory is a SharedArray.
 #pragma once
 
 #include "cuda/namespace.hpp"
 
 #include <cmath>
-
-#if defined(KITH_EMULATE_CUDA)
-
-#include "emulation/cuda_words.hpp"
-
-namespace kith::detail::inline KITH_GPU {
-using emulation::SharedArray;
-}
-
-#else
-
 #include <cuda_runtime.h>
 
 namespace kith::detail::inline KITH_GPU {
+
+#if defined(KITH_EMULATE_CUDA)
+
+using emulation::SharedArray;
+
+#else
 
 /// Shared memory of a block. Declare it __shared__; nothing is in it until a thread writes it.
 template <class T, int Size>
@@ -41,15 +36,20 @@ private:
     T elements_[Size];
 };
 
-} // namespace kith::detail::inline KITH_GPU
-
 #endif
-
-namespace kith::detail::inline KITH_GPU {
 
 constexpr int warp_size = 32;
 constexpr unsigned whole_warp = ~0U;
 constexpr int threads_of_block = 256; ///< where a kernel does not say
+
+template <class T>
+__device__ T lesser(T a, T b) {
+    return b < a ? b : a;
+}
+template <class T>
+__device__ T greater(T a, T b) {
+    return a < b ? b : a;
+}
 
 /// a * b + c, rounded once.
 __device__ inline float fused_multiply_add(float a, float b, float c) {

@@ -2,10 +2,9 @@
 // over its share and writes what it found; the host joins that.
 #pragma once
 
+#include "cuda/lane_bounds.hpp"
 #include "cuda/words.hpp"
 #include "points/device_view.hpp"
-#include "walk/device_distances.hpp"
-#include "walk/lane_bounds.hpp"
 
 #include <cmath>
 #include <cstdint>

@@ -9,6 +9,8 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
+#include <utility>
 #include <vector>
 
 namespace kith::detail::inline KITH_GPU {
@@ -101,5 +103,16 @@ private:
     DeviceBuffer<T> scalars_;
     PointsView view_;
 };
+
+/// Points where kernels can read them; runs the stage "upload" if they must be brought there.
+template <Coordinate T>
+PointsOnDevice<T> points_on_device(DeviceContext& context, const PointsView& points) {
+    if (points.device().kind == DeviceKind::cuda || points.count() == 0) {
+        return {context, points};
+    }
+    std::optional<PointsOnDevice<T>> uploaded;
+    context.stage("upload", [&] { uploaded.emplace(context, points); });
+    return std::move(*uploaded);
+}
 
 } // namespace kith::detail::inline KITH_GPU

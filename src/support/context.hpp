@@ -38,7 +38,7 @@ public:
     explicit Context(const Execution& execution)
         : execution_(execution), ledger_(std::make_shared<Ledger>()), arena_(arena_size(execution)) {
         if (execution.threads > tbb::info::default_concurrency()) {
-            more_threads_.emplace(tbb::global_control::max_allowed_parallelizm,
+            more_threads_.emplace(tbb::global_control::max_allowed_parallelism,
                                   static_cast<std::size_t>(execution.threads));
         }
     }

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <kith/error.hpp>
-#include <kith/points.hpp>
+#include <kith/types.hpp>
 
 #include "support/message.hpp"
 

@@ -1,7 +1,7 @@
 // Bytes of one number in a result.
 #pragma once
 
-#include <kith/knn.hpp>
+#include <kith/types.hpp>
 
 #include <cstdint>
 

@@ -6,8 +6,8 @@
 #include "cuda/stored_job.hpp"
 #include "points/bounds_device.hpp"
 #include "points/device_point_set.hpp"
-#include "points/settle_kernel.hpp"
 #include "tree/fixed_planes.hpp"
+#include "tree/settle_kernel.hpp"
 
 #include <cstdint>
 

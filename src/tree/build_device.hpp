@@ -20,6 +20,13 @@
 
 namespace kith::detail::inline KITH_GPU {
 
+/// Leaves of at most a warp's points, and a top plane that a warp can look at.
+inline TreeOptions device_tree_options(TreeOptions options) {
+    options.leaf_size = std::min(options.leaf_size, warp_size);
+    options.top_size = std::min(options.top_size, warp_size);
+    return options;
+}
+
 template <Coordinate T, int D>
 class DevicePlaneCutter {
 public:

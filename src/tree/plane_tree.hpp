@@ -7,14 +7,14 @@
 
 #include <kith/tree.hpp>
 
-#include "cuda/device_index.hpp"
 #include "points/point_set.hpp"
 #include "support/context.hpp"
 #include "support/spare_memory.hpp"
+#include "tree/device_handle.hpp"
 
 #include <cstdint>
 #include <limits>
-#include <memory>
+#include <optional>
 #include <variant>
 #include <vector>
 
@@ -50,14 +50,10 @@ template <Coordinate T>
 PlaneTree<T> build_plane_tree(Context& context, const PlacedPoints<T>& points, const TreeOptions& options,
                               const SpareMemory& spare = {});
 
-inline namespace KITH_GPU {
-class DeviceIndex;
-}
-
 /// The type-erased contents of kith::Tree.
 struct TreeData {
     std::variant<PlaneTree<float>, PlaneTree<double>> tree;
-    std::shared_ptr<const DeviceIndex> on_device; ///< instead, if the tree is a GPU's
+    std::optional<DeviceTreeHandle> on_device; ///< instead, if the tree is a GPU's
     Device device;
     Device given_on; ///< where the points were
     DType dtype = DType::float32;

@@ -1,10 +1,9 @@
 // The tight box and the smallest index of every node of a plane, on a GPU: a few lanes of a warp for each node.
 #pragma once
 
+#include "cuda/lane_bounds.hpp"
 #include "cuda/words.hpp"
 #include "tree/device_tree.hpp"
-#include "walk/device_distances.hpp"
-#include "walk/lane_bounds.hpp"
 
 #include <cstdint>
 #include <limits>

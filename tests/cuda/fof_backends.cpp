@@ -1,6 +1,6 @@
 // A real GPU's ways to find groups: both engines, points and labels in memory of the host and of the GPU.
 #include "cuda/gpu.hpp"
-#include "fof/conformance.hpp"
+#include "groups/conformance.hpp"
 
 #include <kith/fof.hpp>
 

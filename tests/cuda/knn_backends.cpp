@@ -1,6 +1,6 @@
 // A real GPU's ways to search for neighbors: both engines, points and queries in memory of the host and of the GPU.
 #include "cuda/gpu.hpp"
-#include "knn/conformance.hpp"
+#include "neighbors/conformance.hpp"
 
 #include <kith/knn.hpp>
 

@@ -1,5 +1,5 @@
 // Neighbors of very many points on a GPU against the CPU's, bit for bit, and visitors. The suite of all searches runs
-// there as well (knn/conformance_test.cpp).
+// there as well (neighbors/conformance_test.cpp).
 #include "cuda/gpu.hpp"
 
 #include <kith/knn.hpp>

@@ -2,7 +2,7 @@
 // the bytes asked for.
 #pragma once
 
-#include "cuda/async_calls.hpp"
+#include "calls/device_async_calls.hpp"
 
 #include "emulation/async_memory.hpp"
 #include "support/cases.hpp"

@@ -4,7 +4,7 @@
 
 #include "cuda/device_context.hpp"
 
-#include "emulation/cuda_runtime.hpp"
+#include "cuda_emulation/cuda_runtime.hpp"
 
 #include <kith/device_status.hpp>
 #include <kith/points.hpp>

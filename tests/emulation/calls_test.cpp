@@ -1,9 +1,9 @@
 // What the public functions do on a GPU, on the emulated one, against what they do on the CPU: neighbors, groups and
 // catalog, with everything in the host's memory; and what they refuse. The CPU's part runs on this thread alone: the
 // kernels' shared memory is every thread's own here, and more than new threads have room for.
-#include "cuda/calls.hpp"
+#include "calls/device_calls.hpp"
 
-#include "emulation/cuda_runtime.hpp"
+#include "cuda_emulation/cuda_runtime.hpp"
 #include "support/cases.hpp"
 
 #include <kith/catalog.hpp>
@@ -56,11 +56,11 @@ TEST_F(CallsOnDevice, LabelGroupsByEitherEngine) {
         const auto length = LinkingLength::relative(0.3);
         const FofResult expected = fof(view, length, box, {}, cpu(1));
         StageReports stages;
-        const auto index = detail::build_index_on_device(view, box, {}, cuda(), stages);
+        const auto tree = detail::build_tree_on_device(view, box, {}, cuda(), stages);
         for (const int how : {0, 1, 2}) {
             std::vector<std::int32_t> labels(expected.labels.size(), -7);
             const FofSummary found =
-                how == 0 ? detail::label_index_on_device(*index, length, labels, cuda())
+                how == 0 ? detail::label_tree_on_device(tree, DType::float32, length, labels, cuda())
                          : detail::label_points_on_device(
                                view, box, length, {how == 1 ? Engine::tree : Engine::brute_force}, labels, cuda());
             EXPECT_EQ(labels, expected.labels);
@@ -168,7 +168,7 @@ TEST_F(CallsOnDevice, RefuseWhatIsElsewhere) {
     const PointsView elsewhere(points.data(), DType::float32, 10, 3, 3, 1, Device{DeviceKind::cuda, 1});
     StageReports stages;
     EXPECT_TRUE(is_refused(ErrorKind::invalid_argument, {"points", "GPU 1", "GPU 0"},
-                           [&] { (void)detail::build_index_on_device(elsewhere, Box{}, {}, cuda(0), stages); }));
+                           [&] { (void)detail::build_tree_on_device(elsewhere, Box{}, {}, cuda(0), stages); }));
 }
 
 /// Whatever is missing when: an error that says so, nothing held afterwards, and the next call works.

@@ -1,7 +1,7 @@
 // What a wrong kernel is told.
 #pragma once
 
-#include "emulation/grid.hpp"
+#include "cuda_emulation/grid.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 // The union-find of a device alone: many unions in random orders.
 #include "emulation/kernel_cases.hpp"
 
-#include "fof/device_union_find.hpp"
+#include "groups/device_union_find.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,10 +1,12 @@
 // The emulated GPU's ways to find groups: in a kept tree, by brute force, and stream-ordered; points and labels in memory
 // of the host and of the device.
-#include "cuda/device_index.hpp"
+#include "cuda/device_context.hpp"
 #include "emulation/async_groups.hpp"
 #include "emulation/given_points.hpp"
 #include "emulation/tested_dimensions.hpp"
-#include "fof/conformance.hpp"
+#include "engines/brute_force/device_entry.hpp"
+#include "groups/conformance.hpp"
+#include "tree/device_entry.hpp"
 
 #include <optional>
 
@@ -45,9 +47,9 @@ FofAnswer in_a_kept_tree(const FofRequest& request, Random& draw) {
     return waited_for(request, draw,
                       [&]<class T, int D>(DeviceContext& context, const PointsView& points,
                                           std::span<std::int32_t> labels, FofSummary& summary) {
-                          const auto index =
-                              detail::build_device_index<T, D>(context, points, request.box, drawn_shape(draw));
-                          index->label(context, request.length, labels, summary);
+                          const auto tree =
+                              detail::build_tree_on_device<T, D>(context, points, request.box, drawn_shape(draw));
+                          detail::label_tree_on_device<T, D>(context, tree, request.length, labels, summary);
                       });
 }
 

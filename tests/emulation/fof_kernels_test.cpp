@@ -1,10 +1,10 @@
 // The kernels that link friends and number their groups, run on the CPU, where clumps are large: against what is known
-// and the oracle. The suite of all searches asks the rest of them (fof/conformance_test.cpp).
+// and the oracle. The suite of all searches asks the rest of them (groups/conformance_test.cpp).
 #include "emulation/kernel_cases.hpp"
 #include "emulation/kernel_trees.hpp"
 #include "emulation/linking_lengths.hpp"
 
-#include "fof/link_device.hpp"
+#include "groups/link_device.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,12 +1,12 @@
 // Searches that kernels answer on the CPU, and the oracle beside them, in three dimensions: every type, point set and box;
 // several k, options drawn for each search. Whole searches are held against the oracle in every dimension
-// (knn/conformance_test.cpp).
+// (neighbors/conformance_test.cpp).
 #pragma once
 
 #include "cuda/words.hpp" // first: it gives the kernels' text its words
 
-#include "emulation/grid.hpp"
-#include "knn/device_request.hpp"
+#include "cuda_emulation/grid.hpp"
+#include "neighbors/device_request.hpp"
 #include "points/device_points.hpp"
 #include "points/point_set.hpp"
 #include "support/cases.hpp"

@@ -1,11 +1,12 @@
 // The emulated GPU's ways to search for neighbors: in a kept tree, by brute force, through a visitor, and stream-ordered;
 // points and rows in memory of the host and of the device.
-#include "cuda/device_index.hpp"
 #include "emulation/async_search.hpp"
 #include "emulation/given_points.hpp"
 #include "emulation/tested_dimensions.hpp"
-#include "knn/conformance.hpp"
-#include "knn/device_rows.hpp"
+#include "engines/brute_force/device_entry.hpp"
+#include "neighbors/conformance.hpp"
+#include "neighbors/device_rows.hpp"
+#include "tree/device_entry.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -90,10 +91,11 @@ constexpr auto in_a_kept_tree = []<class T>(const KnnRequest<T>& request, Random
     oracle::Rows<T> found;
     with_tested_dimension(request.points.dimension(), [&]<int D>(std::integral_constant<int, D>) {
         WaitingTrial<T> trial(request, draw);
-        const auto index =
-            detail::build_device_index<T, D>(trial.context(), trial.points(), request.box, drawn_shape(draw));
-        EXPECT_EQ(index->size(), request.points.count());
-        found = trial.rows_of([&] { index->search(trial.context(), trial.queries(), trial.call()); });
+        const TreeOptions shape = drawn_shape(draw);
+        const auto tree = detail::build_tree_on_device<T, D>(trial.context(), trial.points(), request.box, shape);
+        EXPECT_EQ(tree.size, request.points.count());
+        found = trial.rows_of(
+            [&] { detail::search_tree_on_device<T, D>(trial.context(), tree, shape, trial.queries(), trial.call()); });
     });
     EXPECT_EQ(emulation::held_on_device(), 0);
     return found;
@@ -134,9 +136,9 @@ constexpr auto through_a_visitor = []<class T>(const KnnRequest<T>& request, Ran
         };
         detail::DeviceKnnCall visit = trial.call();
         visit.visitor = &visitor;
-        const auto index =
-            detail::build_device_index<T, D>(trial.context(), trial.points(), request.box, drawn_shape(draw));
-        index->search(trial.context(), trial.queries(), visit);
+        const TreeOptions shape = drawn_shape(draw);
+        const auto tree = detail::build_tree_on_device<T, D>(trial.context(), trial.points(), request.box, shape);
+        detail::search_tree_on_device<T, D>(trial.context(), tree, shape, trial.queries(), visit);
         EXPECT_EQ(next, request.rows());
     });
     EXPECT_EQ(emulation::held_on_device(), 0);

@@ -3,8 +3,8 @@
 #include "emulation/kernel_cases.hpp"
 #include "emulation/kernel_trees.hpp"
 
-#include "knn/leaf_kernel.hpp"
-#include "knn/search_kernel.hpp"
+#include "neighbors/leaf_kernel.hpp"
+#include "neighbors/search_kernel.hpp"
 
 #include <gtest/gtest.h>
 

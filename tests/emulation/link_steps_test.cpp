@@ -4,7 +4,7 @@
 #include "emulation/kernel_trees.hpp"
 #include "emulation/linking_lengths.hpp"
 
-#include "fof/link_kernel.hpp"
+#include "groups/link_kernel.hpp"
 
 #include <gtest/gtest.h>
 

@@ -10,7 +10,7 @@
 #define HWY_TARGET_INCLUDE "simd/sort_network_test.cpp"
 #include <hwy/foreach_target.h> // must come before highway.h
 
-#include "knn/sort_network-inl.hpp"
+#include "neighbors/sort_network-inl.hpp"
 #include "simd/only_target.hpp"
 
 HWY_BEFORE_NAMESPACE();

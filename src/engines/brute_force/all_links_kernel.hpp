@@ -2,12 +2,12 @@
 //
 // A thread has one point; the threads of a block share a tile of others, and go through the tiles from their own on. The
 // kernel is for few points: it costs the square of their number. Most friends are of one group already when they meet,
-// and are not joined again (fof/device_union_find.hpp).
+// and are not joined again (groups/device_union_find.hpp).
 #pragma once
 
-#include "fof/device_union_find.hpp"
+#include "geometry/distances_kernel.hpp"
+#include "groups/device_union_find.hpp"
 #include "points/device_points.hpp"
-#include "walk/device_distances.hpp"
 
 #include <cstdint>
 
@@ -20,15 +20,6 @@ struct AllLinksJob {
     T squared_length = 0; ///< linking length squared, in working units
     DeviceUnionFind groups;
 };
-
-/// Makes every point a group of its own. The grid has a thread for each point.
-template <class T>
-__global__ void separate_points_kernel(const __grid_constant__ AllLinksJob<T> job) {
-    const std::int64_t point = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
-    if (point < job.points.count) {
-        job.groups.set_parent(static_cast<std::int32_t>(point), static_cast<std::int32_t>(point));
-    }
-}
 
 inline constexpr int all_links_tile = 128; ///< points, and threads of a block
 inline constexpr int all_links_blocks = 8; ///< at a time on a multiprocessor, at least: leaves 64 registers

@@ -4,7 +4,7 @@
 // per 16 pairs or so, no index to build. Tiled as in the halo-finding thesis, section 3.4.1.
 #pragma once
 
-#include "knn/search.hpp"
+#include "neighbors/search.hpp"
 #include "points/point_set.hpp"
 
 #include <cstdint>

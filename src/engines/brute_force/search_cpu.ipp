@@ -5,8 +5,8 @@
 
 #include <hwy/foreach_target.h> // must come before highway.h
 
-#include "knn/rows-inl.hpp"
-#include "knn/select-inl.hpp"
+#include "neighbors/rows-inl.hpp"
+#include "neighbors/select-inl.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace kith::detail::HWY_NAMESPACE {

@@ -1,0 +1,25 @@
+// What the public functions of include/kith/async.hpp do: all checks that do not take the points, then the work.
+//
+// Builds without CUDA have these, too: they throw unsupported (missing.cpp).
+#pragma once
+
+#include <kith/async.hpp>
+
+#include "groups/device_entry.hpp"
+#include "neighbors/device_entry.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+namespace kith::detail::inline KITH_GPU {
+
+std::int64_t knn_async_bytes_on_device(const KnnSize& size, const Execution& execution);
+
+/// Who searches is the call's to say; `all_pairs` is not looked at.
+void knn_async_on_device(DeviceKnnAsync search, std::span<std::byte> scratch, const Execution& execution);
+
+std::int64_t fof_async_bytes_on_device(const FofSize& size, const Execution& execution);
+void fof_async_on_device(DeviceFofAsync fof, Engine engine, std::span<std::byte> scratch, const Execution& execution);
+
+} // namespace kith::detail::inline KITH_GPU

@@ -1,0 +1,21 @@
+// The public search for groups that only puts work on a stream.
+#include <kith/async.hpp>
+
+#include "calls/device_async_calls.hpp"
+#include "groups/checks.hpp"
+
+namespace kith {
+
+std::int64_t fof_async_bytes(const FofSize& size, const Execution& execution) {
+    return detail::fof_async_bytes_on_device(size, execution);
+}
+
+void fof_async(std::span<std::int32_t> labels, const PointsView& points, LinkingLength linking_length, const Box& box,
+               const FofOptions& options, const Execution& execution, std::span<std::byte> scratch,
+               DeviceFofSummary* summary, DeviceStatus* status) {
+    detail::check_labels(labels, points.count());
+    detail::fof_async_on_device({points, box, linking_length, labels.data(), false, summary, status}, options.engine,
+                                scratch, execution);
+}
+
+} // namespace kith

@@ -1,0 +1,31 @@
+// The least and the greatest of numbers that the lanes of a warp hold.
+#pragma once
+
+#include "cuda/words.hpp"
+
+namespace kith::detail::inline KITH_GPU {
+
+/// The least of so many lanes side by side, a power of two, for each of them. To be called by the whole warp.
+template <int Lanes, class Number>
+__device__ Number least_of_lanes(Number number) {
+#pragma unroll
+    for (int lanes = Lanes / 2; lanes > 0; lanes /= 2) {
+        number = lesser(number, __shfl_xor_sync(whole_warp, number, lanes));
+    }
+    return number;
+}
+
+/// Makes every lane's box one that holds the boxes of so many lanes. To be called by the whole warp.
+template <int Lanes, class T, int D>
+__device__ void join_boxes_of_lanes(T (&lower)[D], T (&upper)[D]) {
+#pragma unroll
+    for (int lanes = Lanes / 2; lanes > 0; lanes /= 2) {
+#pragma unroll
+        for (int axis = 0; axis < D; ++axis) {
+            lower[axis] = lesser(lower[axis], __shfl_xor_sync(whole_warp, lower[axis], lanes));
+            upper[axis] = greater(upper[axis], __shfl_xor_sync(whole_warp, upper[axis], lanes));
+        }
+    }
+}
+
+} // namespace kith::detail::inline KITH_GPU

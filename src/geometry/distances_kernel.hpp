@@ -1,0 +1,139 @@
+// Squared distances for kernels, of a point or a box to points and boxes: the operations of distances-inl.hpp, so the
+// same bits, and bounds that need no slack.
+#pragma once
+
+#include "cuda/words.hpp"
+
+#include <cstdint>
+
+namespace kith::detail::inline KITH_GPU {
+
+template <class T>
+__device__ T add_square(int axis, T t, T sum) {
+    return axis == 0 ? t * t : fused_multiply_add(t, t, sum);
+}
+
+/// The least between two intervals of an axis.
+template <bool Periodic, class T>
+__device__ T least_on_axis(T lower, T upper, T other_lower, T other_upper, T period) {
+    const T nearest = greater(greater(other_lower - upper, lower - other_upper), T(0));
+    if (!Periodic) {
+        return nearest;
+    }
+    const T farthest = greater(other_upper - lower, upper - other_lower);
+    return greater(lesser(nearest, period - farthest), T(0));
+}
+
+/// The greatest between two intervals of an axis. In a box no two points are farther apart than its period.
+template <bool Periodic, class T>
+__device__ T greatest_on_axis(T lower, T upper, T other_lower, T other_upper, T period) {
+    const T farthest = greater(other_upper - lower, upper - other_lower);
+    if (!Periodic) {
+        return farthest;
+    }
+    const T nearest = greater(greater(other_lower - upper, lower - other_upper), T(0));
+    return lesser(farthest, period - nearest);
+}
+
+/// A point and the space it lies in, in registers.
+template <class T, int D, bool Periodic>
+class DevicePlace {
+public:
+    __device__ DevicePlace(const T* coordinates, std::int64_t stride, const T* period) {
+#pragma unroll
+        for (int axis = 0; axis < D; ++axis) {
+            x_[axis] = coordinates[axis * stride];
+            period_[axis] = period[axis];
+        }
+    }
+
+    /// To the point whose coordinate on an axis `source(axis)` gives.
+    template <class Source>
+    __device__ T squared_distance(const Source& source) const {
+        T sum = 0;
+#pragma unroll
+        for (int axis = 0; axis < D; ++axis) {
+            T t = x_[axis] - source(axis); // its sign goes with the square
+            if (Periodic) {
+                t = t < 0 ? -t : t;
+                t = lesser(t, period_[axis] - t);
+            }
+            sum = add_square(axis, t, sum);
+        }
+        return sum;
+    }
+
+    /// The least to any point of a box.
+    template <class Lower, class Upper>
+    __device__ T least_squared_distance(const Lower& lower, const Upper& upper) const {
+        T sum = 0;
+#pragma unroll
+        for (int axis = 0; axis < D; ++axis) {
+            sum = add_square(axis, least_on_axis<Periodic>(x_[axis], x_[axis], lower(axis), upper(axis), period_[axis]),
+                             sum);
+        }
+        return sum;
+    }
+
+private:
+    T x_[D];
+    T period_[D];
+};
+
+/// A box and the space it lies in, in registers.
+template <class T, int D, bool Periodic>
+class DeviceBox {
+public:
+    template <class Lower, class Upper>
+    __device__ DeviceBox(const Lower& lower, const Upper& upper, const T* period) {
+#pragma unroll
+        for (int axis = 0; axis < D; ++axis) {
+            lower_[axis] = lower(axis);
+            upper_[axis] = upper(axis);
+            period_[axis] = period[axis];
+        }
+    }
+
+    /// The least between any point of this box and any of another.
+    template <class Lower, class Upper>
+    __device__ T least_squared_distance(const Lower& lower, const Upper& upper) const {
+        T sum = 0;
+#pragma unroll
+        for (int axis = 0; axis < D; ++axis) {
+            sum = add_square(
+                axis, least_on_axis<Periodic>(lower_[axis], upper_[axis], lower(axis), upper(axis), period_[axis]),
+                sum);
+        }
+        return sum;
+    }
+
+    /// No point of this box and none of the other are farther apart.
+    template <class Lower, class Upper>
+    __device__ T greatest_squared_distance(const Lower& lower, const Upper& upper) const {
+        T sum = 0;
+#pragma unroll
+        for (int axis = 0; axis < D; ++axis) {
+            sum = add_square(
+                axis, greatest_on_axis<Periodic>(lower_[axis], upper_[axis], lower(axis), upper(axis), period_[axis]),
+                sum);
+        }
+        return sum;
+    }
+
+    __device__ T squared_diagonal() const {
+        T sum = 0;
+#pragma unroll
+        for (int axis = 0; axis < D; ++axis) {
+            const T edge = upper_[axis] - lower_[axis];
+            sum = add_square(axis, edge, sum);
+        }
+        return sum;
+    }
+
+private:
+    T lower_[D];
+    T upper_[D];
+    T period_[D];
+};
+
+} // namespace kith::detail::inline KITH_GPU

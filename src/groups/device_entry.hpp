@@ -1,0 +1,37 @@
+// What friends-of-friends does on a GPU, compiled for every type and dimension on its own (link_instance.cu.in).
+#pragma once
+
+#include <kith/device_status.hpp>
+#include <kith/fof.hpp>
+
+#include "tree/device_handle.hpp"
+
+#include <cstdint>
+#include <span>
+
+namespace kith::detail::inline KITH_GPU {
+
+class DeviceContext;
+class DeviceWork;
+
+/// A search for groups that only puts work on a stream. Arguments have been checked as far as the host can.
+struct DeviceFofAsync {
+    PointsView points;
+    Box box;
+    LinkingLength length;
+    std::int32_t* labels = nullptr; ///< one a point
+    bool all_pairs = false;
+    DeviceFofSummary* summary = nullptr; ///< in memory that the device can write
+    DeviceStatus* status = nullptr;      ///< likewise
+};
+
+/// The groups of a tree's points, labels into memory of the host or of the GPU.
+template <Coordinate T, int D>
+void label_tree_on_device(DeviceContext& context, const DeviceTreeHandle& tree, LinkingLength length,
+                          std::span<std::int32_t> labels, FofSummary& result);
+
+/// Puts the search for groups by a tree on the stream, or measures how much memory it takes.
+template <Coordinate T, int D>
+void label_async_on_device(DeviceWork& work, const DeviceFofAsync& fof);
+
+} // namespace kith::detail::inline KITH_GPU

@@ -1,0 +1,200 @@
+#include "groups/labels.hpp"
+
+#include "support/parallel.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <limits>
+#include <numeric>
+#include <vector>
+
+namespace kith::detail {
+
+namespace {
+
+/// What is known of a group.
+struct Group {
+    std::int32_t size;
+    std::int32_t first_member; ///< smallest original index
+
+    static constexpr Group none() { return {0, std::numeric_limits<std::int32_t>::max()}; }
+    /// Adds members found elsewhere; others may do so at the same time.
+    void add(const Group& members) {
+        std::atomic_ref(size).fetch_add(members.size, std::memory_order_relaxed);
+        const std::atomic_ref first(first_member);
+        std::int32_t seen = first.load(std::memory_order_relaxed);
+        while (members.first_member < seen &&
+               !first.compare_exchange_weak(seen, members.first_member, std::memory_order_relaxed)) {
+        }
+    }
+};
+
+struct Ranked {
+    Group group;
+    std::int32_t place;
+    friend bool operator<(const Ranked& a, const Ranked& b) {
+        return a.group.size != b.group.size ? a.group.size > b.group.size : a.group.first_member < b.group.first_member;
+    }
+};
+
+constexpr std::int64_t grain = 1 << 14;
+
+/// Counts the members of the groups of two and more. These get places in a list, in any order; the parent of a group's
+/// root becomes the complement of its place, every other member's parent its root.
+class Census {
+public:
+    Census(Context& context, const UnionFind& groups, std::span<const std::int32_t> original)
+        : parents_(groups.parents()), original_(original),
+          groups_(context.ledger(), most_places(static_cast<std::int64_t>(original.size()))) {
+        parallel_for(0, static_cast<std::int64_t>(original.size()), grain, [&](std::int64_t begin, std::int64_t end) {
+            count(static_cast<std::int32_t>(begin), static_cast<std::int32_t>(end));
+        });
+    }
+
+    /// Places that were given away; some may have stayed empty, with no members.
+    [[nodiscard]] std::int32_t places() const { return places_.load(std::memory_order_relaxed); }
+    [[nodiscard]] Group& operator[](std::int32_t place) { return groups_[place]; }
+    /// The group of a point, null if that is all of it.
+    [[nodiscard]] const Group* group_of(std::int32_t point) const {
+        const std::int32_t parent = parents_[point];
+        const std::int32_t of_root = parents_[parent < 0 ? point : parent];
+        return of_root < 0 ? &groups_[~of_root] : nullptr;
+    }
+
+private:
+    /// A group has two members or more, and each range that is counted may leave one place empty.
+    static std::int64_t most_places(std::int64_t points) { return points / 2 + 2 * (points / grain + 1); }
+
+    /// Members of a group lie together along the curve: they are counted in runs, and each run is added once.
+    void count(std::int32_t begin, std::int32_t end) {
+        std::int32_t spare = none;
+        std::int32_t run_root = none;
+        std::int32_t run_place = none;
+        Group run = Group::none();
+        for (std::int32_t i = begin; i < end; ++i) {
+            const std::int32_t parent = load(i);
+            if (parent == i || parent < 0) {
+                continue; // a root is counted when its group gets a place
+            }
+            const std::int32_t root = root_from(parent);
+            if (root != parent) {
+                std::atomic_ref(parents_[i]).store(root, std::memory_order_relaxed);
+            }
+            if (root != run_root) {
+                if (run_root != none) {
+                    groups_[run_place].add(run);
+                }
+                run = Group::none();
+                run_root = root;
+                run_place = place_of(root, spare);
+            }
+            ++run.size;
+            run.first_member = std::min(run.first_member, original_[i]);
+        }
+        if (run_root != none) {
+            groups_[run_place].add(run);
+        }
+        if (spare != none) {
+            groups_[spare] = Group::none();
+        }
+    }
+
+    /// The root that a point leads to.
+    [[nodiscard]] std::int32_t root_from(std::int32_t point) const {
+        for (std::int32_t parent = load(point); parent >= 0 && parent != point; parent = load(point)) {
+            point = parent;
+        }
+        return point;
+    }
+
+    /// The place of a root's group. A new one is the spare one, if there is one; one that others took first becomes it.
+    [[nodiscard]] std::int32_t place_of(std::int32_t root, std::int32_t& spare) {
+        const std::atomic_ref parent(parents_[root]);
+        std::int32_t seen = parent.load(std::memory_order_acquire);
+        if (seen < 0) {
+            return ~seen;
+        }
+        const std::int32_t place = spare != none ? spare : places_.fetch_add(1, std::memory_order_relaxed);
+        groups_[place] = {1, original_[root]};
+        spare = none;
+        if (parent.compare_exchange_strong(seen, ~place, std::memory_order_acq_rel)) {
+            return place;
+        }
+        spare = place;
+        return ~seen;
+    }
+
+    [[nodiscard]] std::int32_t load(std::int32_t point) const {
+        return std::atomic_ref(parents_[point]).load(std::memory_order_relaxed);
+    }
+
+    static constexpr std::int32_t none = -1;
+
+    std::int32_t* parents_;
+    std::span<const std::int32_t> original_;
+    Buffer<Group> groups_;
+    std::atomic<std::int32_t> places_ = 0;
+};
+
+/// Labels of -1 become consecutive numbers, in order, from `next` on.
+void number_singles(std::span<std::int32_t> labels, std::int32_t next) {
+    const auto count = static_cast<std::int64_t>(labels.size());
+    const std::int64_t blocks = (count + grain - 1) / grain;
+    std::vector<std::int32_t> starts(static_cast<std::size_t>(blocks));
+    const auto each_block = [&](auto&& body) {
+        parallel_for(0, blocks, 1, [&](std::int64_t first, std::int64_t last) {
+            for (std::int64_t block = first; block < last; ++block) {
+                body(block, labels.begin() + block * grain, labels.begin() + std::min(count, (block + 1) * grain));
+            }
+        });
+    };
+    each_block([&](std::int64_t block, auto begin, auto end) {
+        starts[block] = static_cast<std::int32_t>(std::count(begin, end, -1));
+    });
+    std::exclusive_scan(starts.begin(), starts.end(), starts.begin(), next);
+    each_block([&](std::int64_t block, auto begin, auto end) {
+        std::int32_t number = starts[block];
+        for (auto label = begin; label != end; ++label) { // single points come at random: no branch
+            const bool single = *label < 0;
+            *label = single ? number : *label;
+            number += single ? 1 : 0;
+        }
+    });
+}
+
+} // namespace
+
+// Only groups of two or more are sorted; single points, usually most of the groups, are numbered behind them in input
+// order.
+void number_groups(Context& context, const UnionFind& groups, std::span<const std::int32_t> original,
+                   std::span<std::int32_t> labels, FofSummary& result) {
+    const auto count = static_cast<std::int64_t>(original.size());
+    Census census(context, groups, original);
+    std::vector<Ranked> ranked;
+    ranked.reserve(static_cast<std::size_t>(census.places()));
+    std::int64_t singles = count;
+    for (std::int32_t place = 0; place < census.places(); ++place) {
+        if (census[place].size > 0) {
+            ranked.push_back({census[place], place});
+            singles -= census[place].size;
+        }
+    }
+    std::sort(ranked.begin(), ranked.end());
+
+    result.groups = static_cast<std::int64_t>(ranked.size()) + singles;
+    result.sizes.resize(ranked.size());
+    for (std::size_t label = 0; label < ranked.size(); ++label) {
+        result.sizes[label] = ranked[label].group.size;
+        census[ranked[label].place].first_member = static_cast<std::int32_t>(label); // from here on, the label
+    }
+    parallel_for(0, count, grain, [&](std::int64_t begin, std::int64_t end) {
+        for (std::int64_t i = begin; i < end; ++i) {
+            const Group* group = census.group_of(static_cast<std::int32_t>(i));
+            labels[original[i]] = group != nullptr ? group->first_member : -1;
+        }
+    });
+    number_singles(labels, static_cast<std::int32_t>(ranked.size()));
+}
+
+} // namespace kith::detail

@@ -1,0 +1,152 @@
+// Friends-of-friends on a GPU that only puts work on the stream: no count is read, no memory taken but the caller's.
+//
+// As the labels that are waited for (link_device.hpp), with a tree whose counts the number of points decides, a linking
+// length that the device resolves, and room for as many groups as there can be. Where something is refused, jobs are
+// completed so that nothing is linked; the points are then numbered as groups of their own, which does no harm.
+#pragma once
+
+#include "cuda/stored_job.hpp"
+#include "groups/device_entry.hpp"
+#include "groups/group_numbering.hpp"
+#include "groups/link_kernel.hpp"
+#include "groups/settle_length.hpp"
+#include "tree/build_async.hpp"
+
+#include <cstddef>
+#include <cstdint>
+
+namespace kith::detail::inline KITH_GPU {
+
+/// The linking length as it was given, and where it says what became of it.
+template <Coordinate T>
+struct LengthToSettle {
+    double value;
+    bool is_relative;
+    std::int64_t points;
+    const SettledPoints<T>* settled;
+    DeviceFofSummary* summary;
+    DeviceStatus* status;
+
+    /// Squared, in working units. False if something is refused.
+    __device__ bool squared(T& length) const {
+        ResolvedLength resolved;
+        DeviceStatus found;
+        if (!settled->is_refused) {
+            found = settle_length(value, is_relative, settled->frame, points, resolved);
+        }
+        *summary = {0, resolved.length, resolved.volume, resolved.volume_kind};
+        if (found.refusal != Refusal::none) {
+            *status = found;
+        }
+        length = squared_length(settled->frame, resolved.length);
+        return !settled->is_refused && found.refusal == Refusal::none;
+    }
+};
+
+template <Coordinate T>
+struct CompleteLinks {
+    LinkKernelJob<T> job; ///< all but what the frame tells
+    LengthToSettle<T> length;
+    LinkKernelJob<T>* completed;
+
+    __device__ void operator()() const {
+        *completed = job;
+        completed->tree.period = length.settled->frame.working_period;
+        if (!length.squared(completed->squared_length)) {
+            for (int plane = 0; plane <= job.tree.top; ++plane) {
+                completed->tree.planes[plane].nodes = 0;
+            }
+        }
+    }
+};
+
+struct CompleteGroupCount {
+    const std::int32_t* groups; ///< of two members and more
+    const std::int32_t* singles;
+    DeviceFofSummary* summary;
+
+    __device__ void operator()() const { summary->groups = std::int64_t{*groups} + *singles; }
+};
+
+template <class Count>
+struct SeparatePointsJob {
+    Count count;
+    DeviceUnionFind groups;
+};
+
+/// Makes every point a group of its own. The grid has a thread for each point.
+template <class Count>
+__global__ void separate_points_kernel(const __grid_constant__ SeparatePointsJob<Count> job) {
+    const Count point = Count{blockIdx.x} * blockDim.x + threadIdx.x;
+    if (point < job.count) {
+        job.groups.set_parent(static_cast<std::int32_t>(point), static_cast<std::int32_t>(point));
+    }
+}
+
+/// Labels points whose frame is known to the device alone; link(groups, length) puts the links on the stream.
+template <Coordinate T, class Link>
+void label_async(DeviceWork& work, const DeviceFofAsync& fof, const SettledPoints<T>* settled,
+                 const DevicePointSet<T>& points, const Link& link) {
+    const DeviceBuffer<std::int32_t> parents = work.buffer<std::int32_t>(points.count + 1);
+    const DeviceUnionFind groups(parents.data());
+    // Every point has a parent, whatever is refused.
+    launch_threads(work, "separating points", separate_points_kernel<std::int64_t>, points.count,
+                   {points.count, groups});
+    link(groups, LengthToSettle<T>{fof.length.value(), fof.length.is_relative(), fof.points.count(), settled,
+                                   fof.summary, fof.status});
+    if (points.count == 0) {
+        return;
+    }
+    GroupNumbering numbering(
+        work, {static_cast<std::int32_t>(points.count), points.indices.data(), parents.data(), fof.labels});
+    numbering.list();
+    numbering.number(static_cast<std::int32_t>(points.count / 2), nullptr);
+    complete(work, "number of groups", CompleteGroupCount{numbering.groups(), numbering.singles(), fof.summary});
+}
+
+/// Calls function.operator()<Periodic>().
+template <class Function>
+void with_link_kernel(bool periodic, const Function& function) {
+    if (periodic) {
+        function.template operator()<true>();
+    } else {
+        function.template operator()<false>();
+    }
+}
+
+template <Coordinate T, int D>
+void link_tree_async(DeviceWork& work, const DevicePlaneTree<T>& tree, bool periodic, const DeviceUnionFind& groups,
+                     const LengthToSettle<T>& length) {
+    const DeviceTree<T> view = tree.view();
+    const DeviceBuffer<std::int32_t> marks = work.buffer<std::int32_t>(mark_count(view));
+    const LinkKernelJob<T> job = link_job(view, T{0}, groups, marks.data());
+    const DeviceBuffer<LinkKernelJob<T>> completed = work.buffer<LinkKernelJob<T>>(1);
+    complete(work, "linking length", CompleteLinks<T>{job, length, completed.data()});
+    if (tree.planes.empty()) {
+        return;
+    }
+    static_assert(not_one_group == -1, "all bytes of it are 255");
+    work.fill(job.marks[job.tree.top], 255, tree.planes.back().nodes * 4);
+    const std::int64_t blocks = (tree.planes.front().nodes + link_warps - 1) / link_warps;
+    with_link_kernel(periodic, [&]<bool Periodic>() {
+        for (int plane = job.tree.top; plane >= 0; --plane) {
+            launch_threads(work, "marking whole nodes", mark_stored_whole_nodes_kernel<T, D, Periodic>,
+                           job.tree.planes[plane].nodes, {completed.data(), plane});
+        }
+        launch_stored<LinkInsideLeaves<T, D, Periodic>>(work, "linking inside leaves", blocks, completed.data());
+        launch_stored<LinkLeaves<T, D, Periodic>>(work, "linking leaves", blocks, completed.data());
+    });
+}
+
+template <Coordinate T, int D>
+void label_async_on_device(DeviceWork& work, const DeviceFofAsync& fof) {
+    const DeviceBuffer<SettledPoints<T>> settled = work.buffer<SettledPoints<T>>(1);
+    const AsyncPlace<T> place{PlainBox(fof.box, D), nullptr, settled.data(), fof.status};
+    const DevicePlaneTree<T> tree = build_tree_async<T, D>(work, fof.points, usual_shape, place);
+    label_async(work, fof, settled.data(), tree.points,
+                [&](const DeviceUnionFind& groups, const LengthToSettle<T>& length) {
+                    link_tree_async<T, D>(work, tree, is_periodic(fof.box, D), groups, length);
+                });
+}
+
+} // namespace kith::detail::inline KITH_GPU

@@ -1,0 +1,99 @@
+// Friends-of-friends on a GPU, from points or their tree to labels: what runs after what.
+//
+// Points are labeled as the CPU labels them, bit for bit. Scratch, in bytes: 4 a point for parents, 4 for smallest
+// indices, 4 a node of the tree until all is linked; then 3 a point while groups are listed, and 2 a point and 28 a group
+// of two members or more while they are sorted. That makes 11 a point where groups of two and more are at most a 28th of
+// the points, and 24 where all points are in pairs. The stream is waited for twice: for the number of groups, and for
+// that of single points.
+#pragma once
+
+#include "cuda/device_context.hpp"
+#include "cuda/launch.hpp"
+#include "cuda/result_memory.hpp"
+#include "groups/group_numbering.hpp"
+#include "groups/link_kernel.hpp"
+#include "groups/linking_length.hpp"
+
+#include <cstdint>
+#include <span>
+#include <utility>
+
+namespace kith::detail::inline KITH_GPU {
+
+/// What is known of the groups besides the labels. Labels number the groups of two and more first, then single points.
+struct DeviceGroups {
+    DeviceBuffer<std::int32_t> sizes; ///< by label: those of groups of two and more, `groups` of them
+    std::int64_t groups = 0;          ///< of two and more
+    std::int64_t singles = 0;
+};
+
+/// Numbers the groups of `count` points, whose parents there are one more of than points: it is scratch afterwards.
+inline DeviceGroups number_groups(DeviceContext& context, const std::int32_t* indices, std::int32_t count,
+                                  const DeviceBuffer<std::int32_t>& parents, std::int32_t* labels) {
+    DeviceGroups result;
+    GroupNumbering numbering(context, {count, indices, parents.data(), labels});
+    numbering.list();
+    result.groups = context.to_host(numbering.groups());
+    result.sizes = context.buffer<std::int32_t>(result.groups);
+    numbering.number(static_cast<std::int32_t>(result.groups), result.sizes.data());
+    result.singles = context.to_host(numbering.singles());
+    return result;
+}
+
+/// Links all friends in a tree that is not empty. All points get parents.
+template <class T, int D, bool Periodic>
+void link_tree(DeviceContext& context, const DeviceTree<T>& tree, T squared_length, const DeviceUnionFind& groups) {
+    const DeviceBuffer<std::int32_t> marks = context.buffer<std::int32_t>(mark_count(tree));
+    const LinkKernelJob<T> job = link_job(tree, squared_length, groups, marks.data());
+    static_assert(not_one_group == -1, "all bytes of it are 255");
+    context.fill(job.marks[tree.top], 255, std::int64_t{tree.planes[tree.top].nodes} * 4);
+    for (int plane = tree.top; plane >= 0; --plane) {
+        launch_threads(context, "marking whole nodes", mark_whole_nodes_kernel<T, D, Periodic>,
+                       tree.planes[plane].nodes, {job, plane});
+    }
+    const std::int64_t blocks = (std::int64_t{tree.planes[0].nodes} + link_warps - 1) / link_warps;
+    launch(context, "linking inside leaves", link_inside_leaves_kernel<T, D, Periodic>, blocks, link_warps * warp_size,
+           job);
+    launch(context, "linking leaves", link_leaves_kernel<T, D, Periodic>, blocks, link_warps * warp_size, job);
+}
+
+/// Groups of the points of a tree at a linking length, squared and in working units. Labels are the device's, one a point,
+/// by original index.
+template <class T, int D>
+DeviceGroups label_groups(DeviceContext& context, const DeviceTree<T>& tree, bool periodic, T squared_length,
+                          std::int32_t* labels) {
+    const std::int32_t count = tree.points.count;
+    if (count == 0) {
+        return {};
+    }
+    const DeviceBuffer<std::int32_t> parents = context.buffer<std::int32_t>(std::int64_t{count} + 1);
+    const DeviceUnionFind groups(parents.data());
+    if (periodic) {
+        link_tree<T, D, true>(context, tree, squared_length, groups);
+    } else {
+        link_tree<T, D, false>(context, tree, squared_length, groups);
+    }
+    return number_groups(context, tree.points.indices, count, parents, labels);
+}
+
+/// Runs the stage "link" with link(labels on the device), which returns the groups, and brings the answer to where it was
+/// asked for.
+template <Coordinate T, class Link>
+void label_on_device(DeviceContext& context, const Frame<T>& frame, std::int64_t count, LinkingLength length,
+                     std::span<std::int32_t> labels, FofSummary& result, const Link& link) {
+    resolve_length(length, frame, count, result);
+    const ResultMemory memory(context, labels.data(), static_cast<std::int64_t>(labels.size_bytes()));
+    context.stage("link", [&] {
+        const DeviceGroups groups = link(static_cast<std::int32_t*>(memory.on_device()));
+        result.groups = groups.groups + groups.singles;
+        result.sizes = context.to_host(groups.sizes.data(), groups.groups);
+    });
+    if (memory.must_be_copied()) {
+        context.stage("download", [&] {
+            memory.copy(context);
+            context.wait();
+        });
+    }
+}
+
+} // namespace kith::detail::inline KITH_GPU

@@ -1,0 +1,28 @@
+// Linking lengths resolved to the units of the points.
+#pragma once
+
+#include <kith/fof.hpp>
+
+#include "groups/settle_length.hpp"
+#include "points/frame.hpp"
+
+#include <cstdint>
+
+namespace kith::detail {
+
+/// b (V / N)^(1/d), and the V that was used.
+template <Coordinate T>
+void resolve_length(const LinkingLength& length, const Frame<T>& frame, std::int64_t count, FofSummary& result) {
+    ResolvedLength resolved;
+    check(settle_length(length.value(), length.is_relative(), frame, count, resolved));
+    result.linking_length = resolved.length;
+    result.volume = resolved.volume;
+    result.volume_kind = resolved.volume_kind;
+}
+
+template <Coordinate T>
+T squared_length(const Frame<T>& frame, const FofSummary& result) {
+    return squared_length(frame, result.linking_length);
+}
+
+} // namespace kith::detail

@@ -1,0 +1,113 @@
+// The catalog of kith::catalog on a GPU: columns are brought there if they are the host's.
+#include "cuda/result_memory.hpp"
+#include "halos/catalog_device.hpp"
+#include "halos/device_entry.hpp"
+#include "points/place_device.hpp"
+#include "points/transfer.hpp"
+#include "support/dimension.hpp"
+
+#include <optional>
+#include <span>
+#include <tuple>
+
+namespace kith::detail::inline KITH_GPU {
+
+namespace {
+
+/// Elements where kernels can read them.
+template <class T>
+class ElementsOnDevice {
+public:
+    ElementsOnDevice() = default;
+    ElementsOnDevice(DeviceContext& context, std::span<const T> given) : elements_(given) {
+        if (!given.empty() && !is_on_device(context, given.data())) {
+            copy_ = context.buffer<T>(static_cast<std::int64_t>(given.size()));
+            context.copy(copy_.data(), given.data(), static_cast<std::int64_t>(given.size_bytes()));
+            elements_ = {copy_.data(), given.size()};
+        }
+    }
+    [[nodiscard]] std::span<const T> elements() const { return elements_; }
+
+private:
+    DeviceBuffer<T> copy_;
+    std::span<const T> elements_;
+};
+
+/// Vectors of either type where kernels can read them.
+class VectorsOnDevice {
+public:
+    VectorsOnDevice(DeviceContext& context, const PointsView& given) {
+        if (given.dtype() == DType::float32) {
+            view_ = floats_.emplace(context, given).view();
+        } else {
+            view_ = doubles_.emplace(context, given).view();
+        }
+    }
+    [[nodiscard]] const PointsView& view() const { return view_; }
+
+private:
+    std::optional<PointsOnDevice<float>> floats_;
+    std::optional<PointsOnDevice<double>> doubles_;
+    PointsView view_;
+};
+
+/// All columns of particles where kernels can read them.
+class ParticlesOnDevice {
+public:
+    ParticlesOnDevice(DeviceContext& context, const Particles& given)
+        : particles_(given), positions_(context, given.positions), types_(context, given.types) {
+        particles_.positions = positions_.view();
+        particles_.types = types_.elements();
+        if (given.velocities) {
+            particles_.velocities = velocities_.emplace(context, *given.velocities).view();
+        }
+        if (given.masses) {
+            with_dtype(given.masses->dtype(), [&]<Coordinate T>(T) { take_masses<T>(context, *given.masses); });
+        }
+    }
+    [[nodiscard]] const Particles& particles() const { return particles_; }
+
+private:
+    template <Coordinate T>
+    void take_masses(DeviceContext& context, const ScalarsView& given) {
+        const auto size = static_cast<std::size_t>(given.count());
+        auto& masses = std::get<ElementsOnDevice<T>>(masses_);
+        masses = ElementsOnDevice<T>(context, std::span(static_cast<const T*>(given.data()), size));
+        particles_.masses = ScalarsView(masses.elements());
+    }
+
+    Particles particles_;
+    VectorsOnDevice positions_;
+    std::optional<VectorsOnDevice> velocities_;
+    std::tuple<ElementsOnDevice<float>, ElementsOnDevice<double>> masses_;
+    ElementsOnDevice<std::uint8_t> types_;
+};
+
+} // namespace
+
+Catalog catalog_on_device(const halos::LabeledGroups& groups, const Particles& particles, const Box& box,
+                          const CatalogOptions& options, const Execution& execution) {
+    DeviceContext context(execution);
+    std::optional<ParticlesOnDevice> there;
+    ElementsOnDevice<std::int32_t> labels;
+    context.stage("upload", [&] {
+        there.emplace(context, particles);
+        labels = ElementsOnDevice<std::int32_t>(context, groups.labels);
+    });
+    Catalog catalog;
+    context.stage("catalog", [&] {
+        const PointsView& positions = there->particles().positions;
+        halos::PositionFrame frame;
+        with_dtype(positions.dtype(), [&]<Coordinate T>(T) {
+            with_dimension(positions.dimension(), [&]<int D>(std::integral_constant<int, D>) {
+                frame = halos::position_frame(place_sources_on_device<T, D>(context, positions, box).frame);
+            });
+        });
+        catalog = describe_groups(context, {labels.elements(), groups.sizes, groups.groups}, there->particles(), frame,
+                                  options);
+    });
+    catalog.stages = context.take_stages();
+    return catalog;
+}
+
+} // namespace kith::detail::inline KITH_GPU

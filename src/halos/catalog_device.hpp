@@ -1,0 +1,159 @@
+// The catalog on a GPU: the CPU's, to the last bit.
+//
+// Rows are surveyed and checked, those of the groups are brought into group order (device_members.hpp), and the groups
+// are described (device_moments.hpp). Everything that is added or compared over members is an integer, a minimum or a
+// maximum, of terms that are written once for both (terms.hpp). The host makes room for the columns while the device
+// works. Source: jz-tree paper, section IV-B. Cost: O(N), a sort of the members, and the copy of the columns to the host.
+#pragma once
+
+#include <kith/catalog.hpp>
+
+#include "cuda/launch.hpp"
+#include "halos/columns.hpp"
+#include "halos/device_members.hpp"
+#include "halos/device_moments.hpp"
+#include "halos/device_refusal.hpp"
+#include "halos/layout.hpp"
+#include "halos/survey_kernel.hpp"
+#include "support/dimension.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <numeric>
+#include <span>
+#include <type_traits>
+#include <vector>
+
+namespace kith::detail::inline KITH_GPU {
+
+/// The columns while they are made.
+class ColumnsOnDevice {
+public:
+    ColumnsOnDevice(const DeviceContext& context, std::int64_t groups, int dimension, bool velocities)
+        : count_by_type_(context.buffer<std::int64_t>(groups * max_types)), mass_(context.buffer<double>(groups)),
+          mass_by_type_(context.buffer<double>(groups * max_types)),
+          center_(context.buffer<double>(groups * dimension)),
+          velocity_(context.buffer<double>(velocities ? groups * dimension : 0)),
+          inertia_radius_(context.buffer<double>(groups)),
+          velocity_dispersion_(context.buffer<double>(velocities ? groups : 0)),
+          largest_radius_(context.buffer<double>(groups)), lower_(context.buffer<double>(groups * dimension)),
+          upper_(context.buffer<double>(groups * dimension)), wide_(context.buffer<std::uint8_t>(groups)) {}
+
+    [[nodiscard]] DeviceCatalog view() const {
+        return {count_by_type_.data(),
+                mass_.data(),
+                mass_by_type_.data(),
+                center_.data(),
+                velocity_.data(),
+                inertia_radius_.data(),
+                velocity_dispersion_.data(),
+                largest_radius_.data(),
+                lower_.data(),
+                upper_.data(),
+                wide_.data()};
+    }
+    /// Into columns that have their sizes; done once the stream is.
+    void copy_to(DeviceContext& context, Catalog& catalog) const {
+        copy(context, count_by_type_, catalog.count_by_type);
+        copy(context, mass_, catalog.mass);
+        copy(context, mass_by_type_, catalog.mass_by_type);
+        copy(context, center_, catalog.center);
+        copy(context, velocity_, catalog.velocity);
+        copy(context, inertia_radius_, catalog.inertia_radius);
+        copy(context, velocity_dispersion_, catalog.velocity_dispersion);
+        copy(context, largest_radius_, catalog.largest_radius);
+        copy(context, lower_, catalog.lower);
+        copy(context, upper_, catalog.upper);
+        copy(context, wide_, catalog.wide);
+    }
+
+private:
+    template <class T>
+    static void copy(DeviceContext& context, const DeviceBuffer<T>& from, std::vector<T>& to) {
+        context.copy(to.data(), from.data(), from.size() * static_cast<std::int64_t>(sizeof(T)));
+    }
+
+    DeviceBuffer<std::int64_t> count_by_type_;
+    DeviceBuffer<double> mass_;
+    DeviceBuffer<double> mass_by_type_;
+    DeviceBuffer<double> center_;
+    DeviceBuffer<double> velocity_;
+    DeviceBuffer<double> inertia_radius_;
+    DeviceBuffer<double> velocity_dispersion_;
+    DeviceBuffer<double> largest_radius_;
+    DeviceBuffer<double> lower_;
+    DeviceBuffer<double> upper_;
+    DeviceBuffer<std::uint8_t> wide_;
+};
+
+/// Looks at every row; also flags those of the first `groups` groups.
+inline Survey survey_rows(DeviceContext& context, SurveyJob job) {
+    const DeviceBuffer<Survey> survey = context.buffer<Survey>(1);
+    context.fill(survey.data(), 0, sizeof(Survey));
+    job.survey = survey.data();
+    constexpr std::int64_t blocks_of_multiprocessor = 8; // as many as run there at once
+    const std::int64_t blocks = std::min((job.rows + threads_of_block - 1) / threads_of_block,
+                                         context.multiprocessors() * blocks_of_multiprocessor);
+    launch(context, "survey_rows", each_thread_kernel<SurveyJob>, blocks, threads_of_block, job);
+    return context.to_host(survey.data());
+}
+
+/// The catalog of kith::catalog, inside a stage of the caller. Labels, in input order, and the particles' columns
+/// lie in memory of the device, in any layout; the sizes of groups on the host. `frame` is that of the positions
+/// (position_frame), which have been checked to be finite. Throws what kith::catalog throws; unsupported for a
+/// dimension that is not built. The catalog has no stages: the caller's context has.
+inline Catalog describe_groups(DeviceContext& context, const halos::LabeledGroups& given, const Particles& particles,
+                               const halos::PositionFrame& frame, const CatalogOptions& options) {
+    const std::int32_t* labels = given.labels.data();
+    const std::int64_t rows = given.rows();
+    const std::span<const std::int32_t> sizes = given.sizes;
+    halos::check_shapes(given, particles, options, DeviceKind::cuda);
+    require_dimension(particles.positions.dimension());
+    Catalog catalog;
+    catalog.dimension = particles.positions.dimension();
+    catalog.min_members = options.min_members;
+    const std::int64_t groups = halos::groups_of_at_least(sizes, options.min_members);
+    const auto kept_sizes = sizes.first(static_cast<std::size_t>(groups));
+    const LabeledRows labeled{labels, particles.types.empty() ? nullptr : particles.types.data(), rows, kept_sizes,
+                              std::accumulate(kept_sizes.begin(), kept_sizes.end(), std::int64_t{0})};
+    DescribedColumns described{};
+    described.positions = DeviceColumn(particles.positions);
+    described.velocities = particles.velocities ? DeviceColumn(*particles.velocities) : DeviceColumn();
+    described.masses = particles.masses ? DeviceColumn(*particles.masses) : DeviceColumn();
+    described.uniform_mass = particles.uniform_mass;
+    described.position_scale = frame.scale;
+    described.box = frame.box;
+
+    DeviceMembers members;
+    {
+        const DeviceBuffer<std::uint8_t> is_kept = context.buffer<std::uint8_t>(rows);
+        const Survey survey =
+            survey_rows(context, {rows, labels, static_cast<std::int32_t>(given.groups),
+                                  static_cast<std::int32_t>(groups), described.masses, described.velocities,
+                                  catalog.dimension, labeled.types, is_kept.data(), nullptr});
+        const auto largest_velocity = std::bit_cast<double>(std::uint64_t{survey.largest_velocity});
+        if (survey.refused != 0 || !std::isfinite(largest_velocity) ||
+            static_cast<std::int64_t>(survey.kept) != labeled.members) {
+            refuse_as_the_cpu_does(context, given, particles, options);
+        }
+        described.velocity_scale = halos::scale_for(largest_velocity);
+        members = order_members(context, labeled, is_kept.data());
+    }
+    if (!have_sizes(context, members.runs, kept_sizes)) {
+        refuse_as_the_cpu_does(context, given, particles, options);
+    }
+    cut_into_chunks(context, members);
+    const ColumnsOnDevice columns(context, groups, catalog.dimension, particles.velocities.has_value());
+    with_dimension(catalog.dimension, [&]<int D>(std::integral_constant<int, D>) {
+        describe_members<D>(context, members, described, columns.view());
+    });
+    halos::lay_out(catalog, sizes, particles.velocities.has_value()); // while the device works
+    columns.copy_to(context, catalog);
+    context.copy(catalog.members.data(), members.rows.data(), members.count * 4);
+    context.wait();
+    return catalog;
+}
+
+} // namespace kith::detail::inline KITH_GPU

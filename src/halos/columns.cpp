@@ -1,0 +1,216 @@
+#include "halos/columns.hpp"
+
+#include <kith/error.hpp>
+
+#include "support/dimension.hpp"
+#include "support/message.hpp"
+#include "support/parallel.hpp"
+
+#include <algorithm>
+#include <limits>
+
+namespace kith::detail::halos {
+
+namespace {
+
+constexpr std::int64_t grain = 1 << 15;
+constexpr std::int64_t none = std::numeric_limits<std::int64_t>::max();
+constexpr double overflow_is_near = 0x1p900;
+constexpr double scale_of_huge_columns = 0x1p-64;
+
+template <class... Parts>
+[[noreturn]] void refuse(const Parts&... parts) {
+    throw Error(ErrorKind::invalid_argument, message(parts...));
+}
+
+/// The first row for which is_bad(row), or `none`.
+template <class Predicate>
+std::int64_t first_row(std::int64_t rows, const Predicate& is_bad) {
+    return parallel_reduce(
+        0, rows, grain, none,
+        [&](std::int64_t begin, std::int64_t end, std::int64_t first) {
+            for (std::int64_t row = begin; first == none && row < end; ++row) {
+                if (is_bad(row)) {
+                    first = row;
+                }
+            }
+            return first;
+        },
+        [](std::int64_t left, std::int64_t right) { return std::min(left, right); });
+}
+
+void check_sizes(std::span<const std::int32_t> sizes) {
+    for (std::size_t group = 0; group < sizes.size(); ++group) {
+        if (sizes[group] < 1) {
+            refuse("groups: group ", group, " has size ", sizes[group], "; every group has at least one member");
+        }
+        if (group > 0 && sizes[group] > sizes[group - 1]) {
+            refuse("groups: group ", group, " has ", sizes[group], " members, more than group ", group - 1, " with ",
+                   sizes[group - 1], "; number the groups by decreasing size");
+        }
+    }
+}
+
+void check_labels(const LabeledGroups& groups) {
+    const std::int64_t number = groups.groups;
+    const std::int64_t row =
+        first_row(groups.rows(), [&](std::int64_t i) { return groups.labels[i] < -1 || groups.labels[i] >= number; });
+    if (row != none) {
+        refuse("groups: row ", row, " has label ", groups.labels[row], ", but there are ", number,
+               " groups; labels are 0 to ", number - 1, ", or -1 for no group");
+    }
+}
+
+void check_count(const char* what, std::int64_t count, std::int64_t rows) {
+    if (count != rows) {
+        refuse(what, ": ", count, " rows for ", rows,
+               " labels; pass the particles that the groups were found in, in the same order");
+    }
+}
+
+void check_vectors(const char* what, const PointsView& view, std::int64_t rows, DeviceKind place) {
+    if (view.dimension() < 1 || view.dimension() > max_dimension) {
+        refuse(what, ": the dimension is ", view.dimension(), "; it must be 1 to ", max_dimension);
+    }
+    if (view.count() < 0) {
+        refuse(what, ": a flat array of ", -(view.count() + 1), " numbers cannot be cut into rows of ",
+               view.dimension(), "; its length must be a multiple of the dimension");
+    }
+    check_count(what, view.count(), rows);
+    if (place == DeviceKind::cpu && view.device().kind != DeviceKind::cpu) {
+        refuse(what, " are in the memory of GPU ", view.device().index,
+               ", but the call runs on the CPU; run it with "
+               "kith::cuda(",
+               view.device().index, ") or copy them to the host");
+    }
+    if (rows > 0 && view.data() == nullptr) {
+        refuse(what, ": the view says ", rows, " rows but its address is null");
+    }
+}
+
+void check_mass(const std::string& where, double mass) {
+    if (!(mass >= 0) || std::isinf(mass)) {
+        refuse(where, " is ", mass, "; masses must be finite and not negative");
+    }
+}
+
+/// The largest absolute velocity, once all are known to be finite.
+template <Coordinate T>
+double largest_velocity(const PointsView& view) {
+    const auto at = [&](std::int64_t row, int axis) {
+        return view.data_as<T>()[row * view.point_stride() + axis * view.axis_stride()];
+    };
+    const std::int64_t row = first_row(view.count(), [&](std::int64_t i) {
+        bool finite = true;
+        for (int axis = 0; axis < view.dimension(); ++axis) {
+            finite = finite && std::isfinite(at(i, axis));
+        }
+        return !finite;
+    });
+    for (int axis = 0; row != none && axis < view.dimension(); ++axis) {
+        if (!std::isfinite(at(row, axis))) {
+            refuse("velocities: row ", row, " has ", at(row, axis), " on axis ", axis, "; velocities must be finite");
+        }
+    }
+    return parallel_reduce(
+        0, view.count(), grain, 0.0,
+        [&](std::int64_t begin, std::int64_t end, double largest) {
+            for (std::int64_t i = begin; i < end; ++i) {
+                for (int axis = 0; axis < view.dimension(); ++axis) {
+                    largest = std::max(largest, static_cast<double>(std::abs(at(i, axis))));
+                }
+            }
+            return largest;
+        },
+        [](double left, double right) { return std::max(left, right); });
+}
+
+void take_positions(Columns& columns, const PointsView& positions, const Box& box) {
+    const PositionFrame frame = with_dtype(positions.dtype(), [&](auto zero) {
+        return position_frame(place_sources<decltype(zero)>(positions, box).frame);
+    });
+    columns.positions = VectorColumn(positions, frame.scale);
+    columns.box = frame.box;
+}
+
+} // namespace
+
+double scale_for(double largest) {
+    return largest > overflow_is_near ? scale_of_huge_columns : 1.0;
+}
+
+template <Coordinate T>
+PositionFrame position_frame(const Frame<T>& frame) {
+    PositionFrame result;
+    result.scale = scale_for(std::ldexp(1.0, std::min(32 - frame.exponent, 1023))); // above every coordinate
+    for (int axis = 0; axis < frame.dimension; ++axis) {
+        result.box.period[axis] = result.scale * static_cast<double>(frame.period[axis]);
+        result.box.origin[axis] = result.scale * static_cast<double>(frame.origin[axis]);
+    }
+    return result;
+}
+
+template PositionFrame position_frame(const Frame<float>&);
+template PositionFrame position_frame(const Frame<double>&);
+
+void check_shapes(const LabeledGroups& groups, const Particles& particles, const CatalogOptions& options,
+                  DeviceKind place) {
+    const std::int64_t rows = groups.rows();
+    if (options.min_members < 1) {
+        refuse("min_members is ", options.min_members, "; it must be 1 or more");
+    }
+    check_vectors("positions", particles.positions, rows, place);
+    if (particles.velocities) {
+        check_vectors("velocities", *particles.velocities, rows, place);
+        if (particles.velocities->dimension() != particles.positions.dimension()) {
+            refuse("velocities: the dimension is ", particles.velocities->dimension(), " but that of the positions is ",
+                   particles.positions.dimension(), "; they must agree");
+        }
+    }
+    if (particles.masses) {
+        check_count("masses", particles.masses->count(), rows);
+    }
+    if (!particles.types.empty()) {
+        check_count("types", static_cast<std::int64_t>(particles.types.size()), rows);
+    }
+    check_mass("uniform_mass", particles.uniform_mass);
+    check_sizes(groups.sizes);
+}
+
+Columns checked_columns(const LabeledGroups& groups, const Particles& particles, const Box& box,
+                        const CatalogOptions& options) {
+    const std::int64_t rows = groups.rows();
+    check_shapes(groups, particles, options, DeviceKind::cpu);
+    check_labels(groups);
+
+    Columns columns;
+    columns.dimension = particles.positions.dimension();
+    columns.uniform_mass = particles.uniform_mass;
+    columns.types = particles.types;
+    columns.masses = particles.masses;
+    if (particles.masses) {
+        const ScalarsView masses = *particles.masses;
+        const std::int64_t row =
+            first_row(rows, [&](std::int64_t i) { return !(masses[i] >= 0) || std::isinf(masses[i]); });
+        if (row != none) {
+            check_mass(message("masses: row ", row), masses[row]);
+        }
+    }
+    if (!particles.types.empty()) {
+        const std::int64_t row = first_row(rows, [&](std::int64_t i) { return particles.types[i] >= max_types; });
+        if (row != none) {
+            refuse("types: row ", row, " has type ", static_cast<int>(particles.types[row]), "; types are 0 to ",
+                   max_types - 1);
+        }
+    }
+    if (particles.velocities) {
+        const double largest = with_dtype(particles.velocities->dtype(), [&](auto zero) {
+            return largest_velocity<decltype(zero)>(*particles.velocities);
+        });
+        columns.velocities = VectorColumn(*particles.velocities, scale_for(largest));
+    }
+    take_positions(columns, particles.positions, box);
+    return columns;
+}
+
+} // namespace kith::detail::halos

@@ -1,0 +1,92 @@
+// The particles' columns as the catalog reads them: checked, in double precision, in any layout.
+//
+// Positions and velocities are read through views with strides, float32 or float64. Differences of two coordinates must
+// not overflow, so columns that reach beyond 2^900 are read times 2^-64; the results are scaled back. Periods and
+// origins come from the frame that the searches use, so the catalog's box is the box of the groups to the last bit.
+// All checks happen here, before any work; the first offending row is named. Cost: one pass over each column.
+#pragma once
+
+#include <kith/catalog.hpp>
+
+#include "points/frame.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <span>
+
+namespace kith::detail::halos {
+
+/// Rows of a view, each number times a power of two.
+class VectorColumn {
+public:
+    VectorColumn() = default;
+    VectorColumn(const PointsView& view, double scale) : view_(view), scale_(scale) {}
+
+    /// One axis of some rows.
+    void read(std::span<const std::int32_t> rows, int axis, double* out) const noexcept {
+        if (view_.dtype() == DType::float32) {
+            read_as<float>(rows, axis, out);
+        } else {
+            read_as<double>(rows, axis, out);
+        }
+    }
+    /// What numbers derived from this column are multiplied by to be in the caller's units.
+    [[nodiscard]] double unit() const noexcept { return 1 / scale_; }
+
+private:
+    template <Coordinate T>
+    void read_as(std::span<const std::int32_t> rows, int axis, double* out) const noexcept {
+        const T* coordinates = view_.data_as<T>() + axis * view_.axis_stride();
+        const std::int64_t stride = view_.point_stride();
+        for (std::size_t i = 0; i < rows.size(); ++i) {
+            out[i] = scale_ * static_cast<double>(coordinates[rows[i] * stride]);
+        }
+    }
+
+    PointsView view_;
+    double scale_ = 1;
+};
+
+struct Columns {
+    int dimension = 0;
+    VectorColumn positions;
+    std::optional<VectorColumn> velocities;
+    std::optional<ScalarsView> masses;
+    double uniform_mass = 1;
+    std::span<const std::uint8_t> types;
+    Frame<double> box; ///< periods and origins only, scaled like the positions
+
+    [[nodiscard]] std::uint8_t type(std::int32_t row) const noexcept {
+        return types.empty() ? std::uint8_t{1} : types[row];
+    }
+};
+
+/// How positions are read: what they are multiplied by, and the box in these units (periods and origins only).
+struct PositionFrame {
+    double scale = 1;
+    Frame<double> box;
+};
+template <Coordinate T>
+PositionFrame position_frame(const Frame<T>& frame);
+
+/// What numbers whose absolute value is at most so large are read times.
+double scale_for(double largest);
+
+/// Groups that are to be described.
+struct LabeledGroups {
+    std::span<const std::int32_t> labels; ///< one for each row
+    std::span<const std::int32_t> sizes;  ///< by label; groups behind them are not described
+    std::int64_t groups = 0;              ///< that labels number
+
+    [[nodiscard]] std::int64_t rows() const noexcept { return static_cast<std::int64_t>(labels.size()); }
+};
+
+/// The checks that need no particle: all that can be said of the arguments' sizes. `place` is where the call runs.
+void check_shapes(const LabeledGroups& groups, const Particles& particles, const CatalogOptions& options,
+                  DeviceKind place);
+
+/// Checks everything that a catalog is asked for, and throws as <kith/catalog.hpp> says. Runs inside a stage.
+Columns checked_columns(const LabeledGroups& groups, const Particles& particles, const Box& box,
+                        const CatalogOptions& options);
+
+} // namespace kith::detail::halos

@@ -1,0 +1,96 @@
+// Brings rows into group order on a GPU; see member_kernel.hpp.
+//
+// A sort of the members' keys, of as many bits as there are runs: three or four rounds of a radix sort for a million
+// halos. Memory: a byte a row for the list, and 16 bytes a member while they are sorted (24 with more than 2^32 runs); 4
+// stay.
+#pragma once
+
+#include "cuda/device_context.hpp"
+#include "cuda/device_wide.hpp"
+#include "cuda/launch.hpp"
+#include "halos/member_kernel.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+#include <span>
+
+namespace kith::detail::inline KITH_GPU {
+
+struct DeviceMembers {
+    std::int64_t count = 0;
+    DeviceBuffer<std::int32_t> rows; ///< of the input, in group order
+    DeviceBuffer<std::int32_t> first_member;
+    DeviceBuffer<std::int32_t> first_chunk;
+    DeviceBuffer<std::int64_t> run_of_chunk;
+    MemberRuns runs;
+};
+
+/// Labels and types as a kernel reads them, and the groups to describe.
+struct LabeledRows {
+    const std::int32_t* labels;
+    const std::uint8_t* types; ///< null: all are of type 1
+    std::int64_t rows;
+    std::span<const std::int32_t> sizes; ///< of the groups that are described
+    std::int64_t members;                ///< of them all
+};
+
+template <class Key>
+void sort_into_runs(DeviceContext& context, const LabeledRows& labeled, DeviceMembers& members) {
+    DeviceBuffer<Key> keys = context.buffer<Key>(members.count);
+    launch_threads(context, "make_run_keys", each_thread_kernel<RunKeysJob<Key>>, members.count,
+                   {members.count, members.rows.data(), labeled.labels, labeled.types, keys.data()});
+    const std::int64_t runs = members.runs.runs();
+    if (runs > 1) {
+        const auto bits = static_cast<int>(std::bit_width(static_cast<std::uint64_t>(runs - 1)));
+        sort_by_key(context, keys, members.rows, bits);
+    }
+    launch_threads(context, "find_runs", each_thread_kernel<FindRunsJob<Key>>, members.count + 1,
+                   {members.count, keys.data(), runs, members.first_member.data()});
+}
+
+/// Whether the groups have the sizes that were said; needs no chunks.
+inline bool have_sizes(DeviceContext& context, const MemberRuns& runs, std::span<const std::int32_t> sizes) {
+    const DeviceBuffer<std::int32_t> expected = context.buffer<std::int32_t>(runs.groups);
+    const DeviceBuffer<std::int32_t> differ = context.buffer<std::int32_t>(1);
+    context.copy(expected.data(), sizes.data(), runs.groups * 4);
+    context.fill(differ.data(), 0, 4);
+    launch_threads(context, "check_sizes", each_thread_kernel<SizesJob>, runs.groups,
+                   {runs, expected.data(), differ.data()});
+    return context.to_host(differ.data()) == 0;
+}
+
+inline void cut_into_chunks(DeviceContext& context, DeviceMembers& members) {
+    const std::int64_t runs = members.runs.runs();
+    members.first_chunk = context.buffer<std::int32_t>(runs + 1);
+    launch_threads(context, "count_chunks", each_thread_kernel<ChunkCountJob>, runs + 1,
+                   {runs, members.first_member.data(), members.first_chunk.data()});
+    exclusive_sum(context, members.first_chunk.data(), runs + 1, members.first_chunk.data());
+    members.runs.chunks = context.to_host(members.first_chunk.data() + runs);
+    members.run_of_chunk = context.buffer<std::int64_t>(members.runs.chunks);
+    launch_threads(context, "number_chunks", each_thread_kernel<ChunkNumberJob>, runs,
+                   {runs, members.first_chunk.data(), members.run_of_chunk.data()});
+    members.runs.first_chunk = members.first_chunk.data();
+    members.runs.run_of_chunk = members.run_of_chunk.data();
+}
+
+/// The rows whose flag is set, of which there are labeled.members, in group order; without chunks.
+inline DeviceMembers order_members(DeviceContext& context, const LabeledRows& labeled, const std::uint8_t* is_kept) {
+    DeviceMembers members;
+    members.count = labeled.members;
+    members.rows = context.buffer<std::int32_t>(members.count);
+    const DeviceBuffer<std::int32_t> listed = context.buffer<std::int32_t>(1);
+    select_flagged(context, is_kept, labeled.rows, members.rows.data(), listed.data());
+    members.runs.groups = static_cast<std::int64_t>(labeled.sizes.size());
+    members.runs.runs_of_group = labeled.types != nullptr ? max_types : 1;
+    members.first_member = context.buffer<std::int32_t>(members.runs.runs() + 1);
+    members.runs.first_member = members.first_member.data();
+    if (members.runs.runs() >> 32 == 0) {
+        sort_into_runs<std::uint32_t>(context, labeled, members);
+    } else {
+        sort_into_runs<std::uint64_t>(context, labeled, members);
+    }
+    return members;
+}
+
+} // namespace kith::detail::inline KITH_GPU

@@ -1,0 +1,78 @@
+// What is wrong with particles in a device's memory is said by the CPU: they are copied to the host and described there,
+// which throws before it has done much. Only calls that are refused come here.
+#pragma once
+
+#include <kith/catalog.hpp>
+#include <kith/error.hpp>
+
+#include "cuda/device_context.hpp"
+#include "halos/columns.hpp"
+#include "points/transfer.hpp"
+#include "support/widths.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace kith::detail::inline KITH_GPU {
+
+/// A view's scalars on the host, in the same layout.
+class HostCopy {
+public:
+    HostCopy() = default;
+    HostCopy(DeviceContext& context, const PointsView& view) {
+        const ScalarRange range = ScalarRange::of(view);
+        const std::int64_t size = width_of(view.dtype());
+        bytes_ = context.to_host(static_cast<const std::byte*>(view.data()) + range.first * size, range.count * size);
+        view_ = PointsView(bytes_.data() - range.first * size, view.dtype(), view.count(), view.dimension(),
+                           view.point_stride(), view.axis_stride());
+    }
+    [[nodiscard]] const PointsView& view() const noexcept { return view_; }
+
+private:
+    std::vector<std::byte> bytes_;
+    PointsView view_;
+};
+
+/// Scalars as a view of points on a line, and back.
+inline PointsView on_a_line(const ScalarsView& scalars) {
+    return {scalars.data(), scalars.dtype(), scalars.count(), 1, 1, 1};
+}
+inline ScalarsView scalars_of(const PointsView& line) {
+    const auto count = static_cast<std::size_t>(line.count());
+    return line.dtype() == DType::float32 ? ScalarsView(std::span(line.data_as<float>(), count))
+                                          : ScalarsView(std::span(line.data_as<double>(), count));
+}
+
+/// Throws what kith::catalog throws. There are rows, and their number and the dimensions have been checked.
+[[noreturn]] inline void refuse_as_the_cpu_does(DeviceContext& context, const halos::LabeledGroups& given,
+                                                const Particles& particles, const CatalogOptions& options) {
+    const std::int64_t rows = given.rows();
+    const std::vector<std::int32_t> labels = context.to_host(given.labels.data(), rows);
+    FofSummary groups;
+    groups.sizes.assign(given.sizes.begin(), given.sizes.end());
+    groups.groups = given.groups;
+    Particles on_host = particles;
+    const HostCopy positions(context, particles.positions);
+    on_host.positions = positions.view();
+    HostCopy velocities;
+    HostCopy masses;
+    std::vector<std::uint8_t> types;
+    if (particles.velocities) {
+        velocities = HostCopy(context, *particles.velocities);
+        on_host.velocities = velocities.view();
+    }
+    if (particles.masses) {
+        masses = HostCopy(context, on_a_line(*particles.masses));
+        on_host.masses = scalars_of(masses.view());
+    }
+    if (!particles.types.empty()) {
+        types = context.to_host(particles.types.data(), rows);
+        on_host.types = types;
+    }
+    (void)catalog(labels, groups, on_host, {}, options);
+    throw Error(ErrorKind::device, "the GPU refused particles that the CPU describes; please report this");
+}
+
+} // namespace kith::detail::inline KITH_GPU

@@ -1,0 +1,140 @@
+#include "halos/group_moments.hpp"
+
+#include "halos/moments.hpp"
+#include "support/parallel.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+namespace kith::detail::halos {
+
+namespace {
+
+constexpr std::int64_t grain = 1 << 13; ///< members a thread takes at a time; smaller groups are not split
+
+/// Hands the members of one group to each pass, block by block.
+class Passes {
+public:
+    explicit Passes(const Members& members) : members_(members) {
+        if (members_.count() <= MemberBlock::capacity) {
+            members_.gather(0, members_.count(), whole_);
+        }
+    }
+    template <class Value>
+    [[nodiscard]] Value over(Value value) const {
+        if (members_.count() <= MemberBlock::capacity) {
+            value.add(whole_);
+            return value;
+        }
+        if (members_.count() <= grain) {
+            return part(0, members_.count(), value);
+        }
+        return parallel_reduce(
+            0, members_.count(), grain, value,
+            [this](std::int64_t begin, std::int64_t end, const Value& so_far) { return part(begin, end, so_far); },
+            [](Value left, const Value& right) {
+                left.join(right);
+                return left;
+            });
+    }
+
+private:
+    template <class Value>
+    [[nodiscard]] Value part(std::int64_t begin, std::int64_t end, Value value) const {
+        MemberBlock block;
+        for (std::int64_t first = begin; first < end; first += MemberBlock::capacity) {
+            members_.gather(first, std::min<std::int64_t>(MemberBlock::capacity, end - first), block);
+            value.add(block);
+        }
+        return value;
+    }
+
+    const Members& members_;
+    MemberBlock whole_; ///< the group, if it fits
+};
+
+/// Members are by type, then index: the lowest index is the first of one of the types.
+std::int32_t lowest_member(const Catalog& catalog, std::int64_t group) {
+    std::int64_t first = catalog.offset[group];
+    std::int32_t lowest = catalog.members[first];
+    for (int type = 0; type < max_types; ++type) {
+        const std::int64_t count = catalog.count_by_type[group * max_types + type];
+        if (count > 0) {
+            lowest = std::min(lowest, catalog.members[first]);
+            first += count;
+        }
+    }
+    return lowest;
+}
+
+void store_masses(const Members& members, const FirstMoments& first, std::int64_t group, Catalog& catalog) {
+    const Columns& columns = *members.columns;
+    const double each = columns.masses ? 0 : columns.uniform_mass; // where members are not weighted by mass
+    const auto total = [&](std::int64_t count, const FixedSum& sum) {
+        return members.weighted ? to_double(sum.value()) : each * static_cast<double>(count);
+    };
+    catalog.mass[group] = total(catalog.count[group], first.mass);
+    for (int type = 0; type < max_types; ++type) {
+        const std::int64_t at = group * max_types + type;
+        catalog.mass_by_type[at] = total(catalog.count_by_type[at], first.mass_by_type[type]);
+    }
+}
+
+void store_place(const Members& members, const VectorBounds& bounds, const Mean& mean, std::int64_t group,
+                 Catalog& catalog) {
+    const Columns& columns = *members.columns;
+    const double unit = columns.positions.unit();
+    for (int axis = 0; axis < columns.dimension; ++axis) {
+        const std::int64_t at = group * columns.dimension + axis;
+        catalog.center[at] = columns.box.wrap(members.reference[axis] + mean.value[axis], axis) * unit;
+        catalog.lower[at] = (bounds.lower[axis] - mean.value[axis]) * unit;
+        catalog.upper[at] = (bounds.upper[axis] - mean.value[axis]) * unit;
+        if (is_wider_than_half(bounds.lower[axis], bounds.upper[axis], columns.box.period[axis])) {
+            catalog.wide[group] = 1;
+        }
+    }
+}
+
+} // namespace
+
+void describe_group(const Columns& columns, std::int64_t group, Catalog& catalog) {
+    const auto offset = static_cast<std::size_t>(catalog.offset[group]);
+    const auto count = static_cast<std::size_t>(catalog.count[group]);
+    Members members{&columns, std::span<const std::int32_t>(catalog.members).subspan(offset, count)};
+    const std::int32_t lowest = lowest_member(catalog, group);
+    for (int axis = 0; axis < columns.dimension; ++axis) {
+        columns.positions.read({&lowest, 1}, axis, &members.reference[axis]);
+    }
+    members.weighted = columns.masses && std::any_of(members.rows.begin(), members.rows.end(),
+                                                     [&](std::int32_t row) { return (*columns.masses)[row] > 0; });
+
+    const Passes passes(members);
+    const Bounds bounds = passes.over(Bounds(members));
+    const FirstMoments first = passes.over(FirstMoments(bounds));
+    const ScaledNumber weight = first.total_weight();
+    const Mean center(first.offset, weight, bounds.offset, columns.dimension);
+    const Mean velocity(first.velocity, weight, bounds.velocity, columns.velocities ? columns.dimension : 0);
+    const Mean* velocity_if_any = columns.velocities ? &velocity : nullptr;
+    const auto spread = passes.over(OverSquares<SpreadBounds>{&center, velocity_if_any, {}, {}});
+    const auto second = passes.over(OverSquares<SpreadSum>{&center,
+                                                           velocity_if_any,
+                                                           {{spread.radius.exponent, members.count()}},
+                                                           {{spread.speed.exponent, members.count()}}});
+
+    store_masses(members, first, group, catalog);
+    store_place(members, bounds.offset, center, group, catalog);
+    const double length = columns.positions.unit();
+    catalog.inertia_radius[group] = center.unit.root_mean_square(second.radius.sum, weight) * length;
+    catalog.largest_radius[group] = center.unit.length(spread.radius.largest) * length;
+    if (columns.velocities) {
+        const double speed = columns.velocities->unit();
+        for (int axis = 0; axis < columns.dimension; ++axis) {
+            catalog.velocity[group * columns.dimension + axis] = velocity.value[axis] * speed;
+        }
+        const ScaledNumber weight_of_axes{weight.value * columns.dimension, weight.exponent};
+        catalog.velocity_dispersion[group] = velocity.unit.root_mean_square(second.speed.sum, weight_of_axes) * speed;
+    }
+}
+
+} // namespace kith::detail::halos

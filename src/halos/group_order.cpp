@@ -1,0 +1,128 @@
+#include "halos/group_order.hpp"
+
+#include <kith/error.hpp>
+
+#include "support/message.hpp"
+#include "support/parallel.hpp"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+
+namespace kith::detail::halos {
+
+namespace {
+
+constexpr int bucket_bits = 8;
+constexpr std::int64_t most_buckets = std::int64_t{1} << bucket_bits;
+constexpr int smallest_bucket_bits = 12; ///< a bucket spans at least 2^12 members
+constexpr std::int64_t most_blocks = 256;
+constexpr std::int64_t smallest_block = 1 << 15;
+
+/// Which bucket a group falls into: groups start at increasing offsets, so the leading bits of the offset keep order.
+class Buckets {
+public:
+    Buckets(std::span<const std::int64_t> offset, std::int64_t members) : offset_(offset) {
+        const int bits = static_cast<int>(std::bit_width(static_cast<std::uint64_t>(members)));
+        shift_ = std::max(smallest_bucket_bits, bits - bucket_bits);
+    }
+    [[nodiscard]] std::int64_t of_group(std::int32_t group) const noexcept { return offset_[group] >> shift_; }
+    [[nodiscard]] std::int64_t first_group(std::int64_t bucket) const noexcept {
+        return std::lower_bound(offset_.begin(), offset_.end(), bucket << shift_) - offset_.begin();
+    }
+
+private:
+    std::span<const std::int64_t> offset_;
+    int shift_;
+};
+
+/// The rows of kept groups, bucket after bucket; within a bucket ascending.
+struct DealtRows {
+    std::array<std::int64_t, most_buckets + 1> start{}; ///< of each bucket, and the end
+    Buffer<std::int32_t> rows;
+};
+
+DealtRows deal(Context& context, std::span<const std::int32_t> labels, std::int64_t groups, const Buckets& buckets) {
+    const auto rows = static_cast<std::int64_t>(labels.size());
+    const std::int64_t block_rows = std::max(smallest_block, (rows + most_blocks - 1) / most_blocks);
+    const std::int64_t blocks = (rows + block_rows - 1) / block_rows;
+    Buffer<std::int64_t> next(context.ledger(), blocks * most_buckets); // of each block: counts, then places to write
+    const auto each_kept_row = [&](std::int64_t block, const auto& visit) {
+        const std::int64_t end = std::min(rows, (block + 1) * block_rows);
+        for (std::int64_t row = block * block_rows; row < end; ++row) {
+            const std::int32_t label = labels[row];
+            if (label >= 0 && label < groups) {
+                visit(row, next[block * most_buckets + buckets.of_group(label)]);
+            }
+        }
+    };
+    std::fill_n(next.data(), next.size(), 0);
+    parallel_for(0, blocks, 1, [&](std::int64_t begin, std::int64_t end) {
+        for (std::int64_t block = begin; block < end; ++block) {
+            each_kept_row(block, [](std::int64_t, std::int64_t& count) { ++count; });
+        }
+    });
+    DealtRows dealt;
+    std::int64_t total = 0;
+    for (std::int64_t bucket = 0; bucket < most_buckets; ++bucket) {
+        dealt.start[bucket] = total;
+        for (std::int64_t block = 0; block < blocks; ++block) {
+            const std::int64_t count = next[block * most_buckets + bucket];
+            next[block * most_buckets + bucket] = total;
+            total += count;
+        }
+    }
+    dealt.start[most_buckets] = total;
+    dealt.rows = Buffer<std::int32_t>(context.ledger(), total);
+    parallel_for(0, blocks, 1, [&](std::int64_t begin, std::int64_t end) {
+        for (std::int64_t block = begin; block < end; ++block) {
+            each_kept_row(block, [&](std::int64_t row, std::int64_t& place) {
+                dealt.rows[place++] = static_cast<std::int32_t>(row);
+            });
+        }
+    });
+    return dealt;
+}
+
+} // namespace
+
+void order_members(Context& context, std::span<const std::int32_t> labels, std::span<const std::uint8_t> types,
+                   Catalog& catalog) {
+    const Buckets buckets(catalog.offset, static_cast<std::int64_t>(catalog.members.size()));
+    const DealtRows dealt = deal(context, labels, catalog.groups, buckets);
+    const auto key = [&](std::int32_t row) {
+        return std::int64_t{labels[row]} * max_types + (types.empty() ? 1 : types[row]);
+    };
+    parallel_for(0, most_buckets, 1, [&](std::int64_t begin, std::int64_t end) {
+        for (std::int64_t i = dealt.start[begin]; i < dealt.start[end]; ++i) {
+            ++catalog.count_by_type[key(dealt.rows[i])];
+        }
+    });
+    for (std::int64_t group = 0; group < catalog.groups; ++group) {
+        std::int64_t found = 0;
+        for (int type = 0; type < max_types; ++type) {
+            found += catalog.count_by_type[group * max_types + type];
+        }
+        if (found != catalog.count[group]) {
+            throw Error(ErrorKind::invalid_argument,
+                        message("groups: group ", group, " has size ", catalog.count[group], " but ", found,
+                                " rows carry its label; pass labels and sizes of the same result"));
+        }
+    }
+    parallel_for(0, most_buckets, 1, [&](std::int64_t begin, std::int64_t end) {
+        const std::int64_t first_key = buckets.first_group(begin) * max_types;
+        const std::int64_t end_key = buckets.first_group(end) * max_types;
+        Buffer<std::int64_t> place(context.ledger(), end_key - first_key);
+        std::int64_t next = dealt.start[begin];
+        for (std::int64_t k = first_key; k < end_key; ++k) {
+            place[k - first_key] = next;
+            next += catalog.count_by_type[k];
+        }
+        for (std::int64_t i = dealt.start[begin]; i < dealt.start[end]; ++i) {
+            const std::int32_t row = dealt.rows[i];
+            catalog.members[place[key(row) - first_key]++] = row;
+        }
+    });
+}
+
+} // namespace kith::detail::halos

@@ -1,0 +1,26 @@
+// Bringing rows into group order: by group, within a group by type, within a type by index.
+//
+// A stable counting sort in two steps. First the rows of kept groups are dealt into at most 256 buckets, each a run of
+// consecutive groups of about equal total size: blocks of rows are counted in parallel, and every block then knows
+// where its rows go. Then the buckets are sorted side by side, each by (group, type). Both steps keep the order of rows
+// within equal keys, so the result does not depend on blocks, buckets or threads. Source: jz-tree paper, section IV-B
+// (stable sort by group). Cost: O(N) time, and one index per member beside the result.
+//
+// Sizes that do not match the labels are found before anything is written by them.
+#pragma once
+
+#include <kith/catalog.hpp>
+
+#include "support/context.hpp"
+
+#include <cstdint>
+#include <span>
+
+namespace kith::detail::halos {
+
+/// Fills `members` and `count_by_type` of a catalog whose `offset` and `count` are set and whose columns have their
+/// sizes. `types` may be empty: all are type 1.
+void order_members(Context& context, std::span<const std::int32_t> labels, std::span<const std::uint8_t> types,
+                   Catalog& catalog);
+
+} // namespace kith::detail::halos

@@ -1,0 +1,21 @@
+// The columns of a catalog, sized for the groups it describes.
+//
+// Groups are numbered by decreasing size, so those of at least min_members are the first ones; where each has its
+// members follows from the sizes alone.
+#pragma once
+
+#include <kith/catalog.hpp>
+
+#include <cstdint>
+#include <span>
+
+namespace kith::detail::halos {
+
+/// How many groups have at least that many members: the first ones.
+std::int64_t groups_of_at_least(std::span<const std::int32_t> sizes, std::int64_t min_members);
+
+/// Sizes every column of a catalog whose `dimension` and `min_members` are set, and fills `groups`, `offset` and
+/// `count`. `sizes` are those of all groups. Returns the bytes taken; throws out_of_memory.
+std::int64_t lay_out(Catalog& catalog, std::span<const std::int32_t> sizes, bool velocities);
+
+} // namespace kith::detail::halos

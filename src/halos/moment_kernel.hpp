@@ -1,0 +1,332 @@
+// The passes over the members that make a group's numbers on a GPU: those of moments.hpp, with its terms.
+//
+// Positions and velocities are treated alike, one after the other: a velocity is an offset from rest in open space. Of
+// masses, largest exponents come first, for each run and, from these, each group; they give the units of the sums of
+// mass and, with the bounds of a vector, of its moments. Then the means, and the largest squared distances from them,
+// which give the units of the sum of squares. What a group has so far lies in its VectorMoments.
+//
+// Cost: three passes over masses, four over a vector, each of which reads the vector and the mass of every member.
+#pragma once
+
+#include <kith/points.hpp>
+
+#include "cuda/words.hpp"
+#include "halos/collect_kernel.hpp"
+#include "halos/device_columns.hpp"
+#include "halos/terms.hpp"
+
+#include <cstdint>
+#include <limits>
+
+namespace kith::detail::inline KITH_GPU {
+
+/// What each member counts for in a group: its mass, or 1 if the group has none.
+struct MemberWeights {
+    DeviceColumn masses;
+    const int* exponents = nullptr; ///< of each group: the largest of its masses
+    const halos::ScaledNumber* masses_of_groups = nullptr;
+
+    [[nodiscard]] __device__ bool are_masses(std::int64_t group) const {
+        return masses.data != nullptr &&
+               exponents[group] > halos::product_exponent(halos::split(0.0), halos::split(1.0));
+    }
+    [[nodiscard]] __device__ halos::SplitNumber of_member(std::int64_t group, std::int64_t member) const {
+        return halos::split(are_masses(group) ? masses(member, 0) : 1.0);
+    }
+    [[nodiscard]] __device__ halos::ScaledNumber of_group(std::int64_t group, std::int32_t members) const {
+        return are_masses(group) ? masses_of_groups[group] : halos::ScaledNumber{static_cast<double>(members), 0};
+    }
+};
+
+/// The largest exponents of masses.
+struct MassExponentPass {
+    struct Part {
+        int exponent;
+
+        __device__ void join(const Part& other) { exponent = greater(exponent, other.exponent); }
+        __device__ void join_lane(int lanes) {
+            exponent = greater(exponent, __shfl_xor_sync(whole_warp, exponent, lanes));
+        }
+    };
+
+    DeviceColumn masses;
+    int* exponents; ///< of each owner
+
+    [[nodiscard]] __device__ Part start(std::int64_t /*owner*/) const { return {halos::no_product}; }
+    __device__ void add(std::int64_t /*owner*/, std::int64_t member, Part& part) const {
+        const halos::SplitNumber mass = halos::split(masses(member, 0));
+        part.exponent = greater(part.exponent, halos::product_exponent(mass, halos::split(1.0)));
+    }
+    __device__ void conclude(std::int64_t owner, const Part& part) const { exponents[owner] = part.exponent; }
+};
+
+struct GroupExponentsJob {
+    std::int64_t groups;
+    int runs_of_group;
+    const int* of_runs;
+    int* of_groups;
+
+    __device__ void operator()(std::int64_t group) const {
+        if (group < groups) {
+            int largest = halos::no_product;
+            for (int run = 0; run < runs_of_group; ++run) {
+                largest = greater(largest, of_runs[group * runs_of_group + run]);
+            }
+            of_groups[group] = largest;
+        }
+    }
+};
+
+/// The sums of masses, of runs or of groups.
+struct MassSumPass {
+    struct Part {
+        halos::FixedSum sum;
+
+        __device__ void join(const Part& other) { sum.join(other.sum); }
+        __device__ void join_lane(int lanes) { join_sum_of_lane(sum, lanes); }
+    };
+
+    MemberRuns runs;
+    int runs_of_owner;
+    DeviceColumn masses;
+    const int* exponents; ///< of each owner
+    halos::ScaledNumber* sums;
+
+    [[nodiscard]] __device__ Part start(std::int64_t owner) const {
+        const std::int64_t group = owner * runs_of_owner / runs.runs_of_group;
+        return {halos::FixedSum(exponents[owner], runs.members_of(group))};
+    }
+    __device__ void add(std::int64_t /*owner*/, std::int64_t member, Part& part) const {
+        part.sum.add(halos::split(masses(member, 0)), halos::split(1.0));
+    }
+    __device__ void conclude(std::int64_t owner, const Part& part) const { sums[owner] = part.sum.value(); }
+};
+
+/// What is known so far of one vector of one group's members.
+template <int D>
+struct VectorMoments {
+    double reference[D]; ///< what the offsets are from
+    double lower[D];
+    double upper[D];
+    int exponent[D]; ///< the largest of its products with weights
+    double mean[D];
+    halos::SquareUnit unit;
+    double largest_square; ///< in squares of the unit
+    int square_exponent;   ///< the largest of its products with weights
+    double root_mean_square;
+};
+
+/// One vector of all members, and the moments of their groups.
+template <int D>
+struct MemberVectors {
+    DeviceColumn column;
+    double scale;     ///< what its numbers are read times
+    double period[D]; ///< times the scale; 0 on open axes
+    MemberRuns runs;
+    MemberWeights weights;
+    int axes_of_spread; ///< among which the mean square is shared
+    VectorMoments<D>* moments;
+
+    [[nodiscard]] __device__ double offset(std::int64_t group, std::int64_t member, int axis) const {
+        return halos::nearest_offset(scale * column(member, axis), moments[group].reference[axis], period[axis]);
+    }
+    /// Of the distance from the mean.
+    [[nodiscard]] __device__ double square(std::int64_t group, std::int64_t member) const {
+        double sum = 0;
+#pragma unroll
+        for (int axis = 0; axis < D; ++axis) {
+            sum += moments[group].unit.squared_difference(offset(group, member, axis), moments[group].mean[axis]);
+        }
+        return sum;
+    }
+};
+
+/// Before the passes: the reference of a group is its lowest-index member, the first of one of its runs.
+template <int D>
+struct ReferencesJob {
+    MemberVectors<D> vectors;
+    DeviceColumn positions;   ///< by row; null: the reference is 0
+    const std::int32_t* rows; ///< of the members
+
+    __device__ void operator()(std::int64_t group) const {
+        const MemberRuns& runs = vectors.runs;
+        if (group >= runs.groups) {
+            return;
+        }
+        std::int32_t lowest = std::numeric_limits<std::int32_t>::max();
+        for (int i = 0; i < runs.runs_of_group; ++i) {
+            const std::int64_t run = group * runs.runs_of_group + i;
+            if (runs.first_member[run] < runs.first_member[run + 1]) {
+                lowest = lesser(lowest, rows[runs.first_member[run]]);
+            }
+        }
+#pragma unroll
+        for (int axis = 0; axis < D; ++axis) {
+            vectors.moments[group].reference[axis] =
+                positions.data != nullptr ? vectors.scale * positions(lowest, axis) : 0.0;
+        }
+    }
+};
+
+/// First: where the members are, and the largest exponents of the terms of the sums.
+template <int D>
+struct VectorBoundsPass {
+    struct Part {
+        double lower[D];
+        double upper[D];
+        int exponent[D];
+
+        __device__ void join(const Part& other) {
+#pragma unroll
+            for (int axis = 0; axis < D; ++axis) {
+                lower[axis] = lesser(lower[axis], other.lower[axis]);
+                upper[axis] = greater(upper[axis], other.upper[axis]);
+                exponent[axis] = greater(exponent[axis], other.exponent[axis]);
+            }
+        }
+        __device__ void join_lane(int lanes) {
+#pragma unroll
+            for (int axis = 0; axis < D; ++axis) {
+                lower[axis] = lesser(lower[axis], __shfl_xor_sync(whole_warp, lower[axis], lanes));
+                upper[axis] = greater(upper[axis], __shfl_xor_sync(whole_warp, upper[axis], lanes));
+                exponent[axis] = greater(exponent[axis], __shfl_xor_sync(whole_warp, exponent[axis], lanes));
+            }
+        }
+    };
+
+    MemberVectors<D> vectors;
+
+    [[nodiscard]] __device__ Part start(std::int64_t /*group*/) const {
+        Part part;
+#pragma unroll
+        for (int axis = 0; axis < D; ++axis) {
+            part.lower[axis] = std::numeric_limits<double>::infinity();
+            part.upper[axis] = -std::numeric_limits<double>::infinity();
+            part.exponent[axis] = halos::no_product;
+        }
+        return part;
+    }
+    __device__ void add(std::int64_t group, std::int64_t member, Part& part) const {
+        const halos::SplitNumber weight = vectors.weights.of_member(group, member);
+#pragma unroll
+        for (int axis = 0; axis < D; ++axis) {
+            const double x = vectors.offset(group, member, axis);
+            part.lower[axis] = lesser(part.lower[axis], x);
+            part.upper[axis] = greater(part.upper[axis], x);
+            part.exponent[axis] = greater(part.exponent[axis], halos::product_exponent(weight, halos::split(x)));
+        }
+    }
+    __device__ void conclude(std::int64_t group, const Part& part) const {
+        VectorMoments<D>& moments = vectors.moments[group];
+        double largest = 0;
+#pragma unroll
+        for (int axis = 0; axis < D; ++axis) {
+            moments.lower[axis] = part.lower[axis];
+            moments.upper[axis] = part.upper[axis];
+            moments.exponent[axis] = part.exponent[axis];
+            largest = greater(largest, halos::largest_between(part.lower[axis], part.upper[axis]));
+        }
+        moments.unit = halos::SquareUnit(largest);
+    }
+};
+
+/// Second: the weighted sums, which give the mean.
+template <int D>
+struct VectorSumPass {
+    struct Part {
+        halos::FixedSum sum[D];
+
+        __device__ void join(const Part& other) {
+#pragma unroll
+            for (int axis = 0; axis < D; ++axis) {
+                sum[axis].join(other.sum[axis]);
+            }
+        }
+        __device__ void join_lane(int lanes) {
+#pragma unroll
+            for (int axis = 0; axis < D; ++axis) {
+                join_sum_of_lane(sum[axis], lanes);
+            }
+        }
+    };
+
+    MemberVectors<D> vectors;
+
+    [[nodiscard]] __device__ Part start(std::int64_t group) const {
+        Part part;
+#pragma unroll
+        for (int axis = 0; axis < D; ++axis) {
+            part.sum[axis] = halos::FixedSum(vectors.moments[group].exponent[axis], vectors.runs.members_of(group));
+        }
+        return part;
+    }
+    __device__ void add(std::int64_t group, std::int64_t member, Part& part) const {
+        const halos::SplitNumber weight = vectors.weights.of_member(group, member);
+#pragma unroll
+        for (int axis = 0; axis < D; ++axis) {
+            part.sum[axis].add(weight, halos::split(vectors.offset(group, member, axis)));
+        }
+    }
+    __device__ void conclude(std::int64_t group, const Part& part) const {
+        const halos::ScaledNumber weight = vectors.weights.of_group(group, vectors.runs.members_of(group));
+#pragma unroll
+        for (int axis = 0; axis < D; ++axis) {
+            vectors.moments[group].mean[axis] = halos::mean_of(part.sum[axis], weight);
+        }
+    }
+};
+
+/// Third: the largest squares of distances from the mean, weighted and not.
+template <int D>
+struct SpreadBoundsPass {
+    struct Part {
+        double largest;
+        int exponent;
+
+        __device__ void join(const Part& other) {
+            largest = greater(largest, other.largest);
+            exponent = greater(exponent, other.exponent);
+        }
+        __device__ void join_lane(int lanes) {
+            largest = greater(largest, __shfl_xor_sync(whole_warp, largest, lanes));
+            exponent = greater(exponent, __shfl_xor_sync(whole_warp, exponent, lanes));
+        }
+    };
+
+    MemberVectors<D> vectors;
+
+    [[nodiscard]] __device__ Part start(std::int64_t /*group*/) const { return {0.0, halos::no_product}; }
+    __device__ void add(std::int64_t group, std::int64_t member, Part& part) const {
+        const halos::SplitNumber weight = vectors.weights.of_member(group, member);
+        const double square = vectors.square(group, member);
+        part.largest = greater(part.largest, square);
+        part.exponent = greater(part.exponent, halos::product_exponent(weight, halos::split(square)));
+    }
+    __device__ void conclude(std::int64_t group, const Part& part) const {
+        vectors.moments[group].largest_square = part.largest;
+        vectors.moments[group].square_exponent = part.exponent;
+    }
+};
+
+/// Fourth: the weighted sum of the squares.
+template <int D>
+struct SpreadSumPass {
+    using Part = MassSumPass::Part;
+
+    MemberVectors<D> vectors;
+
+    [[nodiscard]] __device__ Part start(std::int64_t group) const {
+        return {halos::FixedSum(vectors.moments[group].square_exponent, vectors.runs.members_of(group))};
+    }
+    __device__ void add(std::int64_t group, std::int64_t member, Part& part) const {
+        part.sum.add(vectors.weights.of_member(group, member), halos::split(vectors.square(group, member)));
+    }
+    __device__ void conclude(std::int64_t group, const Part& part) const {
+        halos::ScaledNumber weight = vectors.weights.of_group(group, vectors.runs.members_of(group));
+        weight.value *= vectors.axes_of_spread;
+        VectorMoments<D>& moments = vectors.moments[group];
+        moments.root_mean_square = moments.unit.root_mean_square(part.sum, weight);
+    }
+};
+
+} // namespace kith::detail::inline KITH_GPU

@@ -1,0 +1,49 @@
+// What the neighbor search does on a GPU, compiled for every type and dimension on its own (search_instance.cu.in).
+#pragma once
+
+#include <kith/device_status.hpp>
+#include <kith/knn.hpp>
+
+#include "tree/device_handle.hpp"
+
+#include <cstdint>
+#include <optional>
+
+namespace kith::detail::inline KITH_GPU {
+
+class DeviceContext;
+class DeviceWork;
+
+/// A search and where its answer goes: rows or a visitor.
+struct DeviceKnnCall {
+    std::int64_t k = 1;
+    KnnOptions options;
+    const NeighborRows* rows = nullptr;
+    const NeighborVisitor* visitor = nullptr;
+};
+
+/// A search that only puts work on a stream (include/kith/async.hpp). Arguments have been checked as far as the host can.
+struct DeviceKnnAsync {
+    PointsView points;
+    std::optional<PointsView> queries; ///< none: a self-search
+    Box box;
+    DeviceKnnCall call; ///< with rows
+    bool all_pairs = false;
+    DeviceStatus* status = nullptr; ///< in memory that the device can write
+};
+
+/// The neighbors of the queries, which may be the host's, or of the tree's points themselves if there are none.
+template <Coordinate T, int D>
+void search_tree_on_device(DeviceContext& context, const DeviceTreeHandle& tree, const TreeOptions& tree_options,
+                           const PointsView* queries, const DeviceKnnCall& call);
+
+/// A search that keeps no tree, in pieces if that is what memory has room for. Null queries mean a self-search.
+template <Coordinate T, int D>
+void search_points_on_device(DeviceContext& context, const PointsView& points, const Box& box,
+                             const PointsView* queries, const DeviceKnnCall& call);
+
+/// Puts a search by trees on the stream, or measures how much memory it takes.
+template <Coordinate T, int D>
+void search_async_on_device(DeviceWork& work, const DeviceKnnAsync& search);
+
+} // namespace kith::detail::inline KITH_GPU

@@ -1,0 +1,48 @@
+// Where a search on a GPU writes its rows: straight into the caller's memory if that is the device's, or else into scratch
+// that is copied to the host at the end.
+#pragma once
+
+#include <kith/knn.hpp>
+
+#include "cuda/result_memory.hpp"
+#include "neighbors/device_request.hpp"
+#include "support/widths.hpp"
+
+#include <cstdint>
+
+namespace kith::detail::inline KITH_GPU {
+
+template <Coordinate T>
+class RowsOnDevice {
+public:
+    RowsOnDevice(DeviceContext& context, const NeighborRows& rows)
+        : index_type_(rows.index_type()),
+          distances_(context, rows.distances(), rows.distance_count() * static_cast<std::int64_t>(sizeof(T))),
+          indices_(context, rows.indices(), rows.index_count() * width_of(rows.index_type())) {}
+
+    [[nodiscard]] DeviceRowMemory<T> memory() const {
+        return row_memory<T>(distances_.on_device(), indices_.on_device(), index_type_);
+    }
+
+    /// Brings the rows to where they were asked for; runs the stage "download" if that is the host's memory.
+    void deliver(DeviceContext& context) const {
+        if (!distances_.must_be_copied() && !indices_.must_be_copied()) {
+            return;
+        }
+        context.stage("download", [&] {
+            for (const ResultMemory* half : {&distances_, &indices_}) {
+                if (half->must_be_copied()) {
+                    half->copy(context);
+                }
+            }
+            context.wait();
+        });
+    }
+
+private:
+    IndexType index_type_;
+    ResultMemory distances_;
+    ResultMemory indices_;
+};
+
+} // namespace kith::detail::inline KITH_GPU

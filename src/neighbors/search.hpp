@@ -1,0 +1,132 @@
+// The neighbor search of the plane tree, as its callers see it.
+//
+// A search is a number of independent tasks, one per node of the receivers' top plane. Finished rows leave through a
+// sink, leaf by leaf, or are written to their places in the memory that the sink gives. The kernels are in
+// search-inl.hpp, compiled for each instruction set and chosen at run time.
+#pragma once
+
+#include "neighbors/candidate.hpp"
+#include "neighbors/reach.hpp"
+#include "support/room.hpp"
+#include "support/spare_memory.hpp"
+#include "tree/plane_tree.hpp"
+#include "walk/schedule.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+namespace kith::detail {
+
+template <Coordinate T>
+struct KnnRequest {
+    std::int64_t k = 1;
+    bool exclude_self = false;
+    Candidate<T> limit; ///< max_distance squared, in working units; all indices at that distance count
+    ReportScale<T> report;
+};
+
+/// Finished rows of some queries, row-major, missing neighbors filled in. Valid during the call only.
+template <Coordinate T>
+struct RowBlock {
+    std::int64_t first; ///< position of the first query among the sorted receivers
+    std::int64_t rows;
+    const std::int32_t* queries; ///< original index of each query
+    std::int64_t k;
+    const std::int32_t* indices;
+    const T* distances;
+};
+
+/// Where a row goes, or rows one after the other. What is null is not wanted; indices have one width or the other.
+template <Coordinate T>
+struct RowMemory {
+    T* distances = nullptr;
+    std::int32_t* indices = nullptr;
+    std::int64_t* wide_indices = nullptr;
+
+    [[nodiscard]] RowMemory row(std::int64_t i, std::int64_t k) const {
+        return {distances != nullptr ? distances + i * k : nullptr, indices != nullptr ? indices + i * k : nullptr,
+                wide_indices != nullptr ? wide_indices + i * k : nullptr};
+    }
+};
+
+/// Where finished rows go. Calls are concurrent.
+template <Coordinate T>
+class RowSink {
+public:
+    RowSink() = default;
+    RowSink(const RowSink&) = delete;
+    RowSink& operator=(const RowSink&) = delete;
+    virtual ~RowSink() = default;
+    virtual void take(const RowBlock<T>& block) = 0;
+    /// Memory for all rows in input order, if there is such: rows written there are not handed on by take().
+    [[nodiscard]] virtual std::optional<RowMemory<T>> direct() const { return {}; }
+    /// The memory for the rows, until the first of them is written.
+    [[nodiscard]] virtual SpareMemory spare() const { return {}; }
+};
+
+/// Consecutive points of the sources.
+struct Span {
+    std::int32_t first;
+    std::int32_t last; ///< one past
+};
+
+/// Memory of one thread, kept from task to task so that the inner loops allocate nothing.
+template <Coordinate T>
+struct SearchScratch {
+    using LaneIndex = std::conditional_t<sizeof(T) == 4, std::int32_t, std::int64_t>;
+
+    /// Source nodes that can matter to a receiving node.
+    struct List {
+        Room<std::int32_t> nodes;
+        Room<T> least; ///< squared distance to the receiver's box
+        Room<T> greatest;
+        std::int64_t size = 0;
+    };
+    /// The smallest greatest-distances seen so far, and how many sources each vouches for.
+    struct Vouched {
+        T greatest;
+        std::int32_t points;
+        std::int32_t last_index; ///< no vouched-for source has a larger one
+    };
+
+    std::vector<List> lists;       ///< one per step of the schedule, and one for the top
+    Room<std::int32_t> near_nodes; ///< of the list above the leaves
+    Room<T> lower_corners;         ///< of their boxes
+    Room<T> upper_corners;
+    std::vector<Vouched> vouched;
+    std::vector<Candidate<T>> candidates;
+    Room<T> block; ///< candidate points of a leaf, axis after axis
+    Room<LaneIndex> block_indices;
+    Room<T> family; ///< the same for the leaves below one node
+    Room<LaneIndex> family_indices;
+    Room<Span> spans;                ///< where the block's points come from
+    Room<T> distances[2];            ///< from two queries to the block
+    Room<std::int32_t> positions[2]; ///< in the block, of the survivors
+    Room<T> spare_distances;
+    Room<LaneIndex> spare_indices;
+    Room<T> sorted_distances;
+    Room<LaneIndex> sorted_indices;
+    Room<std::int32_t> pending; ///< rows of a leaf that are not finished
+    Room<std::int32_t> row_indices;
+    Room<T> row_distances;
+    Reach<T> reach;
+    std::int64_t crowd = 0; ///< points among which a leaf's neighbors are looked for without a guaranteed bound
+    T guess = std::numeric_limits<T>::infinity();      ///< squared k-th distance expected of the next query
+    T last_guess = std::numeric_limits<T>::infinity(); ///< what the last query alone would have expected
+};
+
+template <Coordinate T>
+struct SearchJob {
+    const PlaneTree<T>* receivers;
+    const PlaneTree<T>* sources; ///< the same tree in a self-search
+    const std::vector<Step>* schedule;
+    const KnnRequest<T>* request;
+    RowSink<T>* sink;
+};
+
+/// Finds the neighbors of all points of one node of the receivers' top plane.
+void search_top_node(const SearchJob<float>& job, std::int64_t node, SearchScratch<float>& scratch);
+void search_top_node(const SearchJob<double>& job, std::int64_t node, SearchScratch<double>& scratch);
+
+} // namespace kith::detail

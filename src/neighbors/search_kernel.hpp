@@ -1,0 +1,222 @@
+// Exact nearest neighbors in the plane tree on a GPU, a warp for each query: for any k and any points.
+//
+// The warp goes down to the leaf that seems nearest, which gives the first bound, then through all nodes that may hold
+// something nearer, the nearest first: 32 nodes of a plane are tested at once, by least distance and smallest index, the
+// same pair that orders neighbors, so that ties are cut exactly. Lane p keeps what is left to do on plane p; nothing
+// else is needed to come back, so no depth and no crowd overflows anything.
+#pragma once
+
+#include "geometry/distances_kernel.hpp"
+#include "neighbors/warp_row.hpp"
+#include "tree/device_tree.hpp"
+
+#include <cstdint>
+
+namespace kith::detail::inline KITH_GPU {
+
+template <class T>
+struct SearchKernelJob {
+    DevicePoints<T> queries;
+    DeviceTree<T> sources;
+    DeviceRequest<T> request;
+    std::int32_t first_query = 0; ///< positions among the sorted queries
+    std::int32_t end_query = 0;
+    DeviceRows only; ///< these queries instead, if not null
+};
+
+/// One query's way through the tree. All members are called by the whole warp.
+template <class T, int D, bool Periodic>
+class NodeFinder {
+public:
+    __device__ NodeFinder(const DeviceTree<T>& tree, const DevicePlace<T, D, Periodic>& place)
+        : tree_(tree), place_(place), lane_(static_cast<int>(threadIdx.x) % warp_size) {}
+
+    /// The leaf below the nearest node of every plane.
+    __device__ std::int32_t likely_leaf() const {
+        std::int32_t first = 0;
+        std::int32_t end = tree_.planes[tree_.top].nodes;
+        for (int plane = tree_.top;; --plane) {
+            RankKey<T> nearest = no_candidate<T>();
+            std::int32_t node = first;
+            for (std::int64_t i = first + lane_; i < end; i += warp_size) { // wider than what it may run past
+                const RankKey<T> key = key_of(plane, i);
+                node = key < nearest ? static_cast<std::int32_t>(i) : node;
+                nearest = key < nearest ? key : nearest;
+            }
+            __syncwarp();
+            const RankKey<T> least = least_of_warp(nearest);
+            const unsigned with_least = __ballot_sync(whole_warp, !(least < nearest));
+            node = __shfl_sync(whole_warp, node, __ffs(static_cast<int>(with_least)) - 1);
+            if (plane == 0) {
+                return node;
+            }
+            first = tree_.planes[plane].first_child[node];
+            end = tree_.planes[plane].first_child[node + 1];
+        }
+    }
+
+    /// From now on, next_leaf() goes through the tree.
+    __device__ void start() {
+        plane_ = tree_.top;
+        enter(0, tree_.planes[plane_].nodes);
+    }
+
+    /// The next leaf that may hold something before the bound, about the nearest first; -1 if there is none.
+    __device__ std::int32_t next_leaf(RankKey<T> bound) {
+        while (true) {
+            const std::int64_t mine = std::int64_t{first_} + lane_;
+            RankKey<T> key = no_candidate<T>();
+            bool is_near = ((left_ >> lane_) & 1U) != 0 && mine < end_;
+            if (is_near) {
+                key = key_of(plane_, mine);
+                is_near = !(bound < key);
+            }
+            left_ = __ballot_sync(whole_warp, is_near);
+            if (left_ == 0) {
+                if (warp_size < end_ - first_) {
+                    enter(first_ + warp_size, end_);
+                } else if (plane_ == tree_.top) {
+                    return -1;
+                } else {
+                    come_back();
+                }
+                continue;
+            }
+            const RankKey<T> least = least_of_warp(is_near ? key : no_candidate<T>());
+            const unsigned with_least = __ballot_sync(whole_warp, is_near && !(least < key));
+            const int chosen = __ffs(static_cast<int>(with_least)) - 1;
+            left_ &= ~(1U << chosen);
+            const std::int32_t node = first_ + chosen;
+            if (plane_ == 0) {
+                return node;
+            }
+            go_down(node);
+        }
+    }
+
+private:
+    __device__ RankKey<T> key_of(int plane, std::int64_t node) const {
+        const DevicePlane<T>& nodes = tree_.planes[plane];
+        return {
+            place_.least_squared_distance([&](int axis) { return nodes.lower_corners[axis * nodes.stride + node]; },
+                                          [&](int axis) { return nodes.upper_corners[axis * nodes.stride + node]; }),
+            nodes.smallest_index[node]};
+    }
+
+    __device__ static RankKey<T> least_of_warp(RankKey<T> key) {
+#pragma unroll
+        for (int lanes = warp_size / 2; lanes > 0; lanes /= 2) {
+            const RankKey<T> other = key.across(lanes);
+            key = other < key ? other : key;
+        }
+        return key;
+    }
+
+    __device__ void enter(std::int32_t first, std::int32_t end) {
+        first_ = first;
+        end_ = end;
+        left_ = ~0U;
+    }
+
+    __device__ void go_down(std::int32_t node) {
+        if (lane_ == plane_) {
+            kept_first_ = first_;
+            kept_end_ = end_;
+            kept_left_ = left_;
+        }
+        const DevicePlane<T>& nodes = tree_.planes[plane_];
+        enter(nodes.first_child[node], nodes.first_child[node + 1]);
+        --plane_;
+    }
+
+    __device__ void come_back() {
+        ++plane_;
+        first_ = __shfl_sync(whole_warp, kept_first_, plane_);
+        end_ = __shfl_sync(whole_warp, kept_end_, plane_);
+        left_ = __shfl_sync(whole_warp, kept_left_, plane_);
+    }
+
+    const DeviceTree<T>& tree_;
+    const DevicePlace<T, D, Periodic>& place_;
+    int lane_;
+    int plane_ = 0;
+    std::int32_t first_ = 0; ///< of the nodes at hand, on this plane
+    std::int32_t end_ = 0;
+    unsigned left_ = 0;           ///< which of 32 nodes from the first on are still to be gone into
+    std::int32_t kept_first_ = 0; ///< the same of plane `lane`
+    std::int32_t kept_end_ = 0;
+    unsigned kept_left_ = 0;
+};
+
+/// Offers all points that may be among the nearest.
+template <class T, int D, bool Periodic, class Nearest, class Offer>
+__device__ void search_nodes(const DeviceTree<T>& tree, const DevicePlace<T, D, Periodic>& where,
+                             NodeFinder<T, D, Periodic>& nodes, Nearest& nearest, const Offer& offer, int lane) {
+    if (tree.top < 0) {
+        return;
+    }
+    const auto search_leaf = [&](std::int32_t leaf) {
+        const std::int64_t end = tree.planes[0].first_point[leaf + 1];
+        for (std::int64_t i = tree.planes[0].first_point[leaf] + lane; i - lane < end; i += warp_size) {
+            RankKey<T> key = no_candidate<T>();
+            if (i < end) {
+                key = {where.squared_distance(
+                           [&](int axis) { return tree.points.coordinates[axis * tree.points.stride + i]; }),
+                       tree.points.indices[i]};
+            }
+            offer(key);
+        }
+    };
+    const std::int32_t first_leaf = nodes.likely_leaf();
+    bool is_first = true;
+    for (std::int32_t leaf = first_leaf; leaf >= 0; leaf = nodes.next_leaf(nearest.bound())) {
+        if (is_first || leaf != first_leaf) {
+            search_leaf(leaf);
+        }
+        if (is_first) {
+            nearest.settle();
+            nodes.start();
+            is_first = false;
+        }
+    }
+}
+
+inline constexpr int search_warps = 4; ///< of a block
+
+/// As many warps as there are queries, or fewer: each takes one after the other.
+template <class T, int D, bool Periodic, int Rows>
+struct SearchTree {
+    using Job = SearchKernelJob<T>;
+    static constexpr int threads = search_warps * warp_size;
+    static constexpr int blocks = 0;
+
+    static __device__ __forceinline__ void run(const Job& job) {
+        constexpr int size = search_warps * waiting_room;
+        __shared__ SharedArray<RankKey<T>, size> waiting;
+
+        const int lane = static_cast<int>(threadIdx.x) % warp_size;
+        const int warp = static_cast<int>(threadIdx.x) / warp_size;
+        const bool is_listed = job.only.rows != nullptr;
+        const std::int64_t queries = is_listed ? *job.only.count : job.end_query - job.first_query;
+        for (std::int64_t place = std::int64_t{blockIdx.x} * search_warps + warp; place < queries;
+             place += std::int64_t{gridDim.x} * search_warps) {
+            const std::int32_t query =
+                is_listed ? job.only.rows[place] : static_cast<std::int32_t>(job.first_query + place);
+            const DevicePlace<T, D, Periodic> where(job.queries.coordinates + query, job.queries.stride,
+                                                    job.sources.period.data());
+            NodeFinder<T, D, Periodic> nodes(job.sources, where);
+            find_row<T, Rows>(job.request, waiting, warp * waiting_room, {job.queries.indices[query], query},
+                              [&](auto& nearest, const auto& offer) {
+                                  search_nodes(job.sources, where, nodes, nearest, offer, lane);
+                              });
+        }
+    }
+};
+
+template <class T, int D, bool Periodic, int Rows>
+__global__ void __launch_bounds__(search_warps* warp_size)
+    search_tree_kernel(const __grid_constant__ SearchKernelJob<T> job) {
+    SearchTree<T, D, Periodic, Rows>::run(job);
+}
+
+} // namespace kith::detail::inline KITH_GPU

@@ -1,0 +1,151 @@
+// Which source points can lie within some radius of a leaf, as spans of consecutive points.
+//
+// The leaves of one parent share a list of source nodes, which is as long as the guaranteed bound is wide. Of these, the
+// ones within reach are collected once, with their boxes side by side; each leaf then tests only those, and the source
+// leaves in them. Leaves that follow each other become one span, so that points are read in runs.
+
+#include "geometry/distances-inl.hpp"
+
+#include "neighbors/search.hpp"
+#include "support/room.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+
+#if defined(KITH_SPANS_INL_HPP) == defined(HWY_TARGET_TOGGLE)
+#ifdef KITH_SPANS_INL_HPP
+#undef KITH_SPANS_INL_HPP
+#else
+#define KITH_SPANS_INL_HPP
+#endif
+
+HWY_BEFORE_NAMESPACE();
+namespace kith::detail::HWY_NAMESPACE {
+
+template <class T, int D, bool Periodic>
+class Spans {
+public:
+    using List = typename SearchScratch<T>::List;
+
+    Spans(const PlaneTree<T>& sources, SearchScratch<T>& scratch) : sources_(sources), scratch_(scratch) {}
+
+    /// From now on, points are looked for in these nodes of a plane: the leaves or the plane above.
+    void start(const List& nodes, const Plane<T>& plane) {
+        list_ = &nodes;
+        plane_ = &plane;
+        near_radius_ = -1;
+    }
+
+    [[nodiscard]] const Span* data() const { return scratch_.spans.data(); }
+    [[nodiscard]] std::int64_t size() const { return count_; }
+    void clear() { count_ = 0; }
+
+    /// Lists the points of the leaves within a squared radius of a box, which lies in the box of the nodes' list. Returns
+    /// how many they are; stops soon after that is more than `most`.
+    HWY_NOINLINE std::int64_t list(const Receiver<T, D>& box, T radius, std::int64_t most) {
+        const Tag tag;
+        const std::int64_t lanes = static_cast<std::int64_t>(hn::Lanes(tag));
+        const auto farthest = hn::Set(tag, radius);
+        const Plane<T>& leaves = sources_.planes[0];
+        const std::int32_t* first_child = plane_ == &leaves ? nullptr : plane_->first_child.data();
+        if (radius > near_radius_) {
+            constexpr T for_next = T(1.2); // leaves that follow may need more
+            collect_near(radius * for_next);
+        }
+        std::int64_t points = 0;
+        clear();
+        for (std::int64_t i = 0; i < near_size_ && points <= most; i += lanes) {
+            const Columns<Tag> lower{tag, scratch_.lower_corners.data() + i, box_stride_};
+            const Columns<Tag> upper{tag, scratch_.upper_corners.data() + i, box_stride_};
+            const auto near = hn::And(hn::Le(least_distances<Periodic, D>(tag, box, lower, upper), farthest),
+                                      hn::FirstN(tag, static_cast<std::size_t>(near_size_ - i)));
+            for (unsigned bits = mask_bits(tag, near); bits != 0; bits &= bits - 1) {
+                const std::int32_t parent = scratch_.near_nodes[i + std::countr_zero(bits)];
+                if (first_child == nullptr) {
+                    points += add(parent, parent + 1);
+                    continue;
+                }
+                const std::int32_t last = first_child[parent + 1];
+                for (std::int32_t child = first_child[parent]; child < last; child += static_cast<int>(lanes)) {
+                    const Columns<Tag> child_lower{tag, leaves.lower(0) + child, leaves.stride};
+                    const Columns<Tag> child_upper{tag, leaves.upper(0) + child, leaves.stride};
+                    const auto child_near =
+                        hn::And(hn::Le(least_distances<Periodic, D>(tag, box, child_lower, child_upper), farthest),
+                                hn::FirstN(tag, static_cast<std::size_t>(last - child)));
+                    for (unsigned set = mask_bits(tag, child_near); set != 0;) { // one run of neighbors after another
+                        const int start = std::countr_zero(set);
+                        const int stop = start + std::countr_one(set >> start);
+                        points += add(child + start, child + stop);
+                        set &= ~0U << stop;
+                    }
+                }
+            }
+        }
+        return points;
+    }
+
+    /// Adds the points of some leaves; they continue the last span if they follow it. Returns how many they are.
+    HWY_INLINE std::int32_t add(std::int32_t first_leaf, std::int32_t last_leaf) {
+        const Plane<T>& leaves = sources_.planes[0];
+        const Span span{leaves.first_point[first_leaf], leaves.first_point[last_leaf]};
+        scratch_.spans.reserve(count_ + 1, count_);
+        if (count_ > 0 && scratch_.spans[count_ - 1].last == span.first) {
+            scratch_.spans[count_ - 1].last = span.last;
+        } else {
+            scratch_.spans[count_++] = span;
+        }
+        return span.last - span.first;
+    }
+
+private:
+    using Tag = hn::ScalableTag<T>;
+    static constexpr std::int64_t vector_room = static_cast<std::int64_t>(hn::MaxLanes(Tag()));
+
+    /// Collects the listed nodes within a radius of the box they are listed for, with their boxes side by side.
+    HWY_NOINLINE void collect_near(T radius) {
+        const List& list = *list_;
+        const Plane<T>& plane = *plane_;
+        const Tag tag;
+        const auto lanes = static_cast<std::int64_t>(hn::Lanes(tag));
+        scratch_.near_nodes.reserve(list.size + 2 * vector_room + 8);
+        std::int32_t* near = scratch_.near_nodes.data();
+        near_radius_ = radius;
+        near_size_ = 0;
+        for (std::int64_t i = 0; i < list.size; i += lanes) {
+            const auto within = hn::And(hn::Le(hn::LoadU(tag, list.least.data() + i), hn::Set(tag, radius)),
+                                        hn::FirstN(tag, static_cast<std::size_t>(list.size - i)));
+            near_size_ += append_positions(tag, within, static_cast<std::int32_t>(i), near + near_size_);
+        }
+        for (std::int64_t i = 0; i < near_size_; ++i) {
+            near[i] = list.nodes[near[i]];
+        }
+        box_stride_ = (near_size_ + 2 * vector_room) / vector_room * vector_room;
+        scratch_.lower_corners.reserve(D * box_stride_);
+        scratch_.upper_corners.reserve(D * box_stride_);
+        for (int axis = 0; axis < D; ++axis) {
+            const T* from_lower = plane.lower(axis);
+            const T* from_upper = plane.upper(axis);
+            T* lower = scratch_.lower_corners.data() + axis * box_stride_;
+            T* upper = scratch_.upper_corners.data() + axis * box_stride_;
+            for (std::int64_t i = 0; i < near_size_; ++i) {
+                lower[i] = from_lower[near[i]];
+                upper[i] = from_upper[near[i]];
+            }
+        }
+    }
+
+    const PlaneTree<T>& sources_;
+    SearchScratch<T>& scratch_;
+    const List* list_ = nullptr;
+    const Plane<T>* plane_ = nullptr;
+    std::int64_t count_ = 0;
+    T near_radius_ = -1; ///< squared, of the nodes that are collected; -1: none are
+    std::int64_t near_size_ = 0;
+    std::int64_t box_stride_ = 0; ///< of their corners
+};
+
+} // namespace kith::detail::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif

@@ -1,0 +1,140 @@
+// Finding the frame of points on a GPU, once their bounds are known (settle_frame.hpp's rule), by one warp; what is refused
+// goes to a status, since no host is there to throw it.
+//
+// The jobs that place the points, which need the frame, are completed here. Where something is refused they are completed
+// so that they do no harm: keys in any order, coordinates that nobody reads.
+#pragma once
+
+#include "cuda/lane_bounds.hpp"
+#include "cuda/words.hpp"
+#include "order/curve_cell.hpp"
+#include "order/key_kernel.hpp"
+#include "points/gather_kernel.hpp"
+#include "points/settle_frame.hpp"
+
+#include <array>
+#include <cstdint>
+#include <limits>
+
+namespace kith::detail::inline KITH_GPU {
+
+/// What the kernels that come later want to know.
+template <class T>
+struct SettledPoints {
+    Frame<T> frame; ///< of the sources
+    bool is_refused = false;
+};
+
+template <class T, int D>
+struct SettleKernelJob {
+    DeviceView<T> points;        ///< without their frame
+    const PointBounds<T>* found; ///< of the parts of the points
+    std::int64_t parts;
+    PlainBox box;
+    const SettledPoints<T>* sources; ///< null if these are the sources
+    SettledPoints<T>* settled;
+    DeviceStatus* status; ///< written for sources, and for queries that are refused
+    std::uint64_t* key_memory;
+    GatherPointsJob<T> gather_memory; ///< all but the points
+    KeyKernelJob<T, D>* keys;         ///< to be completed; may be null
+    GatherPointsJob<T>* gather;       ///< likewise
+};
+
+/// The first coordinate of a point that is not finite.
+template <class T>
+__device__ DeviceStatus not_finite(const DeviceView<T>& points, std::int64_t point, int dimension, Refusal refusal) {
+    for (int axis = 0; axis < dimension; ++axis) {
+        const T x = points.raw(point, axis);
+        if (!(x * 0 == 0)) {
+            return {refusal, axis, point, static_cast<double>(x)};
+        }
+    }
+    return {};
+}
+
+/// The first query that is as far away as the bounds of an axis. To be called by the whole warp.
+template <class T>
+__device__ DeviceStatus too_far(const DeviceView<T>& queries, int axis, T farthest) {
+    std::int64_t first = queries.count;
+    for (std::int64_t i = static_cast<int>(threadIdx.x) % warp_size; i < first; i += warp_size) {
+        if (magnitude_of(queries.raw(i, axis)) == farthest) {
+            first = i;
+        }
+    }
+    __syncwarp();
+    first = least_of_lanes<warp_size>(first);
+    return {Refusal::queries_too_far, axis, first, static_cast<double>(queries.raw(first, axis))};
+}
+
+/// One warp.
+template <class T, int D>
+__global__ void __launch_bounds__(warp_size) settle_kernel(const __grid_constant__ SettleKernelJob<T, D> job) {
+    T lower_of_lane[D];
+    T upper_of_lane[D];
+#pragma unroll
+    for (int axis = 0; axis < D; ++axis) {
+        lower_of_lane[axis] = std::numeric_limits<T>::infinity();
+        upper_of_lane[axis] = -std::numeric_limits<T>::infinity();
+    }
+    std::int64_t first_not_finite = all_are_finite;
+    for (std::int64_t part = static_cast<int>(threadIdx.x); part < job.parts; part += warp_size) {
+#pragma unroll
+        for (int axis = 0; axis < D; ++axis) {
+            lower_of_lane[axis] = lesser(lower_of_lane[axis], job.found[part].lower[axis]);
+            upper_of_lane[axis] = greater(upper_of_lane[axis], job.found[part].upper[axis]);
+        }
+        first_not_finite = lesser(first_not_finite, job.found[part].first_not_finite);
+    }
+    __syncwarp();
+    join_boxes_of_lanes<warp_size>(lower_of_lane, upper_of_lane);
+    first_not_finite = least_of_lanes<warp_size>(first_not_finite);
+    std::array<T, max_dimension> lower{};
+    std::array<T, max_dimension> upper{};
+#pragma unroll
+    for (int axis = 0; axis < D; ++axis) { // no points: 0
+        lower[axis] = job.parts > 0 ? lower_of_lane[axis] : T(0);
+        upper[axis] = job.parts > 0 ? upper_of_lane[axis] : T(0);
+    }
+
+    const bool are_sources = job.sources == nullptr;
+    Frame<T> frame;
+    DeviceStatus status;
+    bool is_refused = !are_sources && job.sources->is_refused; // and the status is written
+    if (!is_refused) {
+        if (!are_sources) {
+            frame = job.sources->frame;
+        }
+        if (first_not_finite != all_are_finite) {
+            status = not_finite(job.points, first_not_finite, D,
+                                are_sources ? Refusal::points_not_finite : Refusal::queries_not_finite);
+        } else if (are_sources) {
+            status = settle_frame(job.box, D, lower, upper, frame);
+        } else if (const int axis = job.parts > 0 ? axis_too_far(frame, lower, upper) : -1; axis >= 0) {
+            status = too_far(job.points, axis, greater(magnitude_of(lower[axis]), magnitude_of(upper[axis])));
+        }
+        is_refused = status.refusal != Refusal::none;
+    }
+    if (threadIdx.x != 0) {
+        return;
+    }
+    if (are_sources || status.refusal != Refusal::none) {
+        *job.status = status;
+    }
+    DeviceView<T> points = job.points;
+    constexpr int any_exponent = 1 << 20; // with it, all that a key takes is shifts
+    CurveCell cell{0, any_exponent};
+    if (!is_refused) {
+        const bool wraps = !all_inside(frame, lower, upper);
+        points.work_in(frame, wraps);
+        cell = cell_of<T, D>(frame, lower, upper, wraps);
+    }
+    *job.settled = {frame, is_refused};
+    if (job.keys != nullptr) {
+        *job.keys = {points, DeviceKeyMaker<T, D>(cell.top_exponent, cell.sign_exponent), job.key_memory,
+                     job.gather_memory.indices};
+    }
+    *job.gather = job.gather_memory;
+    job.gather->points = points;
+}
+
+} // namespace kith::detail::inline KITH_GPU

@@ -1,0 +1,185 @@
+// Small groups whose numbers are known by hand.
+#include "halos/samples.hpp"
+#include "support/cases.hpp"
+
+#include <kith/catalog.hpp>
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cmath>
+#include <limits>
+#include <string>
+#include <vector>
+
+namespace kith::test {
+namespace {
+
+using Doubles = std::vector<double>;
+using Rows = std::vector<std::int32_t>;
+
+Particles at(const Doubles& positions, int dimension) {
+    Particles particles;
+    particles.positions = PointsView(positions, dimension);
+    return particles;
+}
+
+TEST(KnownGroups, FourCorners) {
+    const Doubles x{1, 1, 3, 1, 1, 5, 3, 5};
+    const Doubles v{1, 0, -1, 0, 1, 0, -1, 0};
+    Particles particles = at(x, 2);
+    particles.velocities = PointsView(v, 2);
+    particles.uniform_mass = 0.5;
+    const Catalog found = catalog(groups_with({0, 0, 0, 0}), particles, {}, {4});
+    EXPECT_EQ(found.groups, 1);
+    EXPECT_EQ(found.min_members, 4);
+    EXPECT_EQ(found.mass, Doubles{2});
+    EXPECT_EQ(found.mass_by_type, (Doubles{0, 2, 0, 0, 0, 0, 0}));
+    EXPECT_EQ(found.center, (Doubles{2, 3}));
+    EXPECT_EQ(found.velocity, (Doubles{0, 0}));
+    EXPECT_EQ(found.inertia_radius, Doubles{std::sqrt(5.0)});
+    EXPECT_EQ(found.largest_radius, Doubles{std::sqrt(5.0)});
+    EXPECT_EQ(found.velocity_dispersion, Doubles{std::sqrt(0.5)});
+    EXPECT_EQ(found.lower, (Doubles{-1, -2}));
+    EXPECT_EQ(found.upper, (Doubles{1, 2}));
+    EXPECT_EQ(found.wide, std::vector<std::uint8_t>{0});
+    ASSERT_EQ(found.stages.size(), 1U);
+    EXPECT_EQ(found.stages[0].name, "catalog");
+    EXPECT_GE(found.stages[0].peak_bytes, static_cast<std::int64_t>(4 * sizeof(std::int32_t)));
+}
+
+TEST(KnownGroups, AcrossTheEdge) {
+    const Doubles x{7.5, 0.5, 1.5, 7.5}; // two points: 7.5 to 9.5, and 0.5 down to -0.5
+    const Catalog found = catalog(groups_with({0, 0}), at(x, 2), Box::periodic(8), {1});
+    EXPECT_EQ(found.center, (Doubles{0.5, 0}));
+    EXPECT_EQ(found.lower, (Doubles{-1, -0.5}));
+    EXPECT_EQ(found.upper, (Doubles{1, 0.5}));
+    EXPECT_EQ(found.wide, std::vector<std::uint8_t>{0});
+}
+
+TEST(KnownGroups, CenterStaysInTheBoxOfTheOrigin) {
+    const Doubles across{7.5, 1.5};
+    const FofResult groups = groups_with({0, 0});
+    EXPECT_EQ(catalog(groups, at(across, 1), Box::periodic(8).with_origin(0, 0.25), {1}).center, Doubles{0.5});
+    EXPECT_EQ(catalog(groups, at(across, 1), Box::periodic(8).with_origin(0, 0.5), {1}).center, Doubles{8.5});
+    const Doubles symmetric{-3.5, 3.5, -1, 1}; // within [-4, 4], so the box starts at -4
+    EXPECT_EQ(catalog(groups_with({0, 0, 1, 1}), at(symmetric, 1), Box::periodic(8), {1}).center, (Doubles{-4, 0}));
+    const Doubles outside{9, 10, 1, 2}; // beyond [0, 8] and wider than [9, 17]: starts at 1 by its smallest coordinate
+    EXPECT_EQ(catalog(groups_with({0, 0, 1, 1}), at(outside, 1), Box::periodic(9), {1}).center, (Doubles{9.5, 1.5}));
+    const Doubles whole_box{7.75, 8.25, 0.5, 16}; // wider than the box: starts at 0
+    EXPECT_EQ(catalog(groups_with({0, 0, 1, 1}), at(whole_box, 1), Box::periodic(8), {1}).center, (Doubles{8, 0.25}));
+}
+
+TEST(KnownGroups, WideOnesAreFlagged) {
+    const Doubles x{0, 3, 6, 0, 2, 4, 0.5, 7.5};
+    const FofResult groups = groups_with({0, 0, 0, 1, 1, 1, 2, 2});
+    const std::vector<std::uint8_t> expected{1, 0, 0}; // half a period exactly is not wide
+    const Catalog found = catalog(groups, at(x, 1), Box::periodic(8), {1});
+    EXPECT_EQ(found.wide, expected);
+    EXPECT_EQ(found.lower[1], -2);
+    EXPECT_EQ(found.upper[1], 2);
+    EXPECT_EQ(catalog(groups, at(x, 1), {}, {1}).wide, std::vector<std::uint8_t>(3));
+    const Doubles y{0, 0, 1, 3, 1, 6}; // long only on an open axis
+    EXPECT_EQ(catalog(groups_with({0, 0, 0}), at(y, 2), Box::periodic({8, 0}), {1}).wide[0], 0);
+    EXPECT_EQ(catalog(groups_with({0, 0, 0}), at(y, 2), Box::periodic({0, 8}), {1}).wide[0], 1);
+}
+
+TEST(KnownGroups, MembersAreListedByTypeThenIndex) {
+    const Doubles x{0, 1, 2, 3, 4, 5, 6, 7};
+    const Doubles m{1, 2, 4, 8, 16, 32, 64, 128};
+    const std::vector<std::uint8_t> types{4, 0, 4, 6, 0, 1, 0, 4};
+    Particles particles = at(x, 1);
+    particles.masses = ScalarsView(m);
+    particles.types = types;
+    const Catalog found = catalog(groups_with({1, 0, 0, 0, 1, -1, 0, 1}), particles, {}, {3});
+    EXPECT_EQ(found.members, (Rows{1, 6, 2, 3, 4, 0, 7}));
+    EXPECT_EQ(found.offset, (std::vector<std::int64_t>{0, 4}));
+    EXPECT_EQ(found.count, (std::vector<std::int64_t>{4, 3}));
+    EXPECT_EQ(found.count_by_type, (std::vector<std::int64_t>{2, 0, 0, 0, 1, 0, 1, 1, 0, 0, 0, 2, 0, 0}));
+    EXPECT_EQ(found.mass, (Doubles{78, 145}));
+    EXPECT_EQ(found.mass_by_type, (Doubles{66, 0, 0, 0, 4, 0, 8, 16, 0, 0, 0, 129, 0, 0}));
+}
+
+TEST(KnownGroups, OffsetsStartFromTheLowestIndexWhateverItsType) {
+    // Half a period apart, the nearest image of the other point depends on where one starts: here from row 0, at 1.
+    const Doubles x{1, 5};
+    const std::vector<std::uint8_t> types{5, 0};
+    Particles particles = at(x, 1);
+    particles.types = types;
+    const Catalog found = catalog(groups_with({0, 0}), particles, Box::periodic(8), {1});
+    EXPECT_EQ(found.members, (Rows{1, 0}));
+    EXPECT_EQ(found.center, Doubles{3});
+}
+
+TEST(KnownGroups, WithoutMassAreAveragedEqually) {
+    const Doubles x{0, 2, 10, 14};
+    const Doubles m{0, 0, 1, 3};
+    const Doubles v{1, 3, 1, 5};
+    Particles particles = at(x, 1);
+    particles.masses = ScalarsView(m);
+    particles.velocities = PointsView(v, 1);
+    const FofResult groups = groups_with({0, 0, 1, 1});
+    const Catalog found = catalog(groups, particles, {}, {2});
+    EXPECT_EQ(found.mass, (Doubles{0, 4}));
+    EXPECT_EQ(found.mass_by_type, (Doubles{0, 0, 0, 0, 0, 0, 0, 0, 4, 0, 0, 0, 0, 0}));
+    EXPECT_EQ(found.center, (Doubles{1, 13}));
+    EXPECT_EQ(found.velocity, (Doubles{2, 4}));
+    EXPECT_EQ(found.inertia_radius, (Doubles{1, std::sqrt(3.0)}));
+    EXPECT_EQ(found.largest_radius, (Doubles{1, 3}));
+    EXPECT_EQ(found.velocity_dispersion, (Doubles{1, std::sqrt(3.0)}));
+
+    Particles uniform = at(x, 1);
+    uniform.uniform_mass = 0;
+    EXPECT_EQ(catalog(groups, uniform, {}, {2}).mass, (Doubles{0, 0}));
+    EXPECT_EQ(catalog(groups, uniform, {}, {2}).center, (Doubles{1, 12}));
+}
+
+TEST(KnownGroups, SmallOnesAreLeftOut) {
+    const Doubles x{0, 1, 2, 3, 4, 5};
+    const FofResult groups = groups_with({0, 2, 0, 1, 0, 1});
+    EXPECT_EQ(catalog(groups, at(x, 1), {}, {1}).count, (std::vector<std::int64_t>{3, 2, 1}));
+    EXPECT_EQ(catalog(groups, at(x, 1), {}, {2}).members, (Rows{0, 2, 4, 3, 5}));
+    EXPECT_EQ(catalog(groups, at(x, 1), {}, {3}).members, (Rows{0, 2, 4}));
+    const Catalog none = catalog(groups, at(x, 1), {}, {4});
+    EXPECT_EQ(none.groups, 0);
+    EXPECT_EQ(none.dimension, 1);
+    EXPECT_TRUE(none.members.empty() && none.offset.empty() && none.center.empty() && none.wide.empty());
+    EXPECT_EQ(catalog(groups, at(x, 1)).groups, 0); // 20 members unless told otherwise
+}
+
+TEST(KnownGroups, NoParticlesMakeNoGroups) {
+    const Catalog found = catalog(FofResult{}, at({}, 3), Box::periodic(1));
+    EXPECT_EQ(found.groups, 0);
+    EXPECT_EQ(found.dimension, 3);
+    EXPECT_TRUE(found.members.empty());
+}
+
+TEST(KnownGroups, SinglePointsAreTheirOwnCenters) {
+    const Doubles x{0.1, 7.9};
+    const Catalog found = catalog(groups_with({0, 1}), at(x, 1), Box::periodic(8), {1});
+    EXPECT_EQ(found.center, x);
+    EXPECT_EQ(found.largest_radius, (Doubles{0, 0}));
+    EXPECT_EQ(found.inertia_radius, (Doubles{0, 0}));
+    EXPECT_EQ(found.lower, (Doubles{0, 0}));
+    EXPECT_EQ(found.upper, (Doubles{0, 0}));
+}
+
+TEST(KnownGroups, ProgressIsToldAndCanCancel) {
+    const Sample<float> made = sample<float>(std::vector<std::int32_t>(100, 30), 3, 4);
+    std::vector<std::string> names;
+    const auto listen = [&](std::string_view stage, double fraction) {
+        names.emplace_back(stage);
+        EXPECT_GE(fraction, 0);
+        EXPECT_LE(fraction, 1);
+        return true;
+    };
+    EXPECT_EQ(catalog(made.groups, made.everything(), {}, {}, cpu(2, listen)).groups, 100);
+    ASSERT_FALSE(names.empty());
+    EXPECT_EQ(names, std::vector<std::string>(names.size(), "catalog"));
+    const auto stop = [](std::string_view, double) { return false; };
+    EXPECT_TRUE(is_refused(ErrorKind::canceled, {"catalog"},
+                           [&] { static_cast<void>(catalog(made.groups, made.everything(), {}, {}, cpu(2, stop))); }));
+}
+
+} // namespace
+} // namespace kith::test

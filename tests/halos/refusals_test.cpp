@@ -1,0 +1,137 @@
+// Bad input is refused before any work, with a text that names the value, the place and the remedy.
+#include "halos/samples.hpp"
+#include "support/cases.hpp"
+
+#include <kith/catalog.hpp>
+
+#include <gtest/gtest.h>
+
+#include <limits>
+#include <string>
+#include <vector>
+
+namespace kith::test {
+namespace {
+
+constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+/// Two groups in three dimensions, and a change to it that must be refused.
+class Refusals : public testing::Test {
+protected:
+    Sample<double> made = sample<double>({5, 3}, 3, 1);
+    FofResult groups = made.groups;
+    Particles particles = made.everything();
+    Box box;
+    CatalogOptions options{1};
+
+    testing::AssertionResult refused(const std::vector<std::string>& parts,
+                                     ErrorKind kind = ErrorKind::invalid_argument) {
+        return is_refused(kind, parts, [&] { static_cast<void>(catalog(groups, particles, box, options)); });
+    }
+};
+
+TEST_F(Refusals, TheSampleItselfIsFine) {
+    EXPECT_EQ(catalog(groups, particles, box, options).groups, 2);
+}
+
+TEST_F(Refusals, TooSmallMinMembers) {
+    options.min_members = 0;
+    EXPECT_TRUE(refused({"min_members is 0", "1 or more"}));
+}
+
+TEST_F(Refusals, LengthsThatDiffer) {
+    particles.positions = PointsView(made.positions.data(), 7, 3);
+    EXPECT_TRUE(refused({"positions: 7 rows for 8 labels", "same order"}));
+    particles = made.everything();
+    particles.velocities = PointsView(made.velocities.data(), 6, 3);
+    EXPECT_TRUE(refused({"velocities: 6 rows for 8 labels"}));
+    particles = made.everything();
+    particles.velocities = PointsView(made.velocities.data(), 8, 2);
+    EXPECT_TRUE(refused({"velocities: the dimension is 2", "positions is 3"}));
+    particles = made.everything();
+    particles.masses = ScalarsView(std::span<const double>(made.masses.data(), 5));
+    EXPECT_TRUE(refused({"masses: 5 rows for 8 labels"}));
+    particles = made.everything();
+    particles.types = std::span<const std::uint8_t>(made.types.data(), 2);
+    EXPECT_TRUE(refused({"types: 2 rows for 8 labels"}));
+}
+
+TEST_F(Refusals, ViewsThatCannotBe) {
+    particles.positions = PointsView(made.positions, 7);
+    EXPECT_TRUE(refused({"positions: a flat array of 24 numbers", "7", "multiple"}));
+    particles.positions = PointsView(made.positions.data(), 8, 9);
+    EXPECT_TRUE(refused({"positions: the dimension is 9", "1 to 8"}));
+    particles.positions = PointsView(static_cast<const double*>(nullptr), 8, 3);
+    EXPECT_TRUE(refused({"positions", "null"}));
+    particles.positions = PointsView(made.positions.data(), DType::float64, 8, 3, 3, 1, Device{DeviceKind::cuda, 0});
+    EXPECT_TRUE(refused({"positions", "GPU 0", "CPU"}));
+}
+
+TEST_F(Refusals, TypesAboveSix) {
+    made.types[4] = 7;
+    made.types[6] = 200;
+    EXPECT_TRUE(refused({"types: row 4 has type 7", "0 to 6"}));
+}
+
+TEST_F(Refusals, MassesThatCannotBe) {
+    made.masses[5] = -1.5;
+    made.masses[7] = nan;
+    EXPECT_TRUE(refused({"masses: row 5 is -1.5"}));
+    made.masses[5] = 1;
+    EXPECT_TRUE(refused({"masses: row 7 is", "nan"}));
+    made.masses[2] = infinity;
+    EXPECT_TRUE(refused({"masses: row 2 is inf"}));
+    particles = made.positions_only();
+    for (const double mass : {-1.0, nan, infinity}) {
+        particles.uniform_mass = mass;
+        EXPECT_TRUE(refused({"uniform_mass is", "finite and not negative"})) << mass;
+    }
+}
+
+TEST_F(Refusals, VelocitiesThatAreNotFinite) {
+    made.velocities[3 * 6 + 2] = nan;
+    EXPECT_TRUE(refused({"velocities: row 6 has", "nan", "axis 2"}));
+    made.velocities[3 * 4 + 1] = -infinity;
+    EXPECT_TRUE(refused({"velocities: row 4 has -inf on axis 1"}));
+}
+
+TEST_F(Refusals, PositionsThatAreNotFinite) {
+    made.positions[3 * 3] = nan;
+    EXPECT_TRUE(refused({"point 3", "NaN"}, ErrorKind::invalid_points));
+}
+
+TEST_F(Refusals, BoxesThatDoNotFit) {
+    box = Box::periodic({4, 4});
+    EXPECT_TRUE(refused({"2 periods", "3 axes"}));
+    box = Box::periodic(-1);
+    EXPECT_TRUE(refused({"period -1"}));
+    box = Box::periodic(0.05);
+    EXPECT_TRUE(refused({"more than twice the period"}, ErrorKind::invalid_points));
+}
+
+TEST_F(Refusals, LabelsWithoutGroups) {
+    groups.labels[6] = 2;
+    EXPECT_TRUE(refused({"row 6 has label 2", "2 groups"}));
+    groups.labels[1] = -2;
+    EXPECT_TRUE(refused({"row 1 has label -2"}));
+}
+
+TEST_F(Refusals, SizesThatAreNotThoseOfTheLabels) {
+    groups.sizes = {3, 5};
+    EXPECT_TRUE(refused({"group 1 has 5 members, more than group 0 with 3", "decreasing size"}));
+    groups.sizes = {5, 3, 0};
+    EXPECT_TRUE(refused({"group 2 has size 0"}));
+    groups.sizes = {6, 3};
+    EXPECT_TRUE(refused({"group 0 has size 6 but 5 rows"}));
+    groups.sizes = {5, 2};
+    EXPECT_TRUE(refused({"group 1 has size 2 but 3 rows"}));
+}
+
+TEST_F(Refusals, ExecutionsThatCannotBe) {
+    EXPECT_TRUE(is_refused(ErrorKind::invalid_argument, {"threads is -1"},
+                           [&] { static_cast<void>(catalog(groups, particles, box, options, cpu(-1))); }));
+}
+
+} // namespace
+} // namespace kith::test
