@@ -2,6 +2,7 @@
 
 #include <kith/error.hpp>
 
+#include "calls/choose.hpp"
 #include "calls/device_calls.hpp"
 #include "calls/device_checks.hpp"
 #include "cuda/device_work.hpp"
@@ -73,6 +74,11 @@ std::int64_t measured(const Execution& execution, const Work& run) {
     return nothing.bytes_needed();
 }
 
+bool goes_by_brute_force(Task task, Engine wanted, std::int64_t points, std::int64_t rows) {
+    const CallSize size{.points = points, .queries = rows, .device = DeviceKind::cuda};
+    return choose(task, wanted, size) == Engine::brute_force;
+}
+
 void search(DeviceWork& work, const DeviceKnnAsync& search) {
     with_instance(search.points.dtype(), search.points.dimension(), [&]<Coordinate T, int D>() {
         if (search.all_pairs) {
@@ -133,7 +139,7 @@ std::int64_t knn_async_bytes_on_device(const KnnSize& size, const Execution& exe
     const NeighborRows no_rows;
     call.call.k = size.k;
     call.call.rows = &no_rows;
-    call.all_pairs = compares_all(size.engine, size.points, size.queries.value_or(size.points));
+    call.all_pairs = goes_by_brute_force(Task::neighbors, size.engine, size.points, size.queries.value_or(size.points));
     return measured(execution, [&](DeviceWork& work) { search(work, call); });
 }
 
@@ -151,7 +157,7 @@ void knn_async_on_device(DeviceKnnAsync call, std::span<std::byte> scratch, cons
     }
     const NeighborRows& memory = *call.call.rows;
     check_rows(memory, rows, k, call.points.dtype());
-    call.all_pairs = compares_all(options.engine, call.points.count(), rows);
+    call.all_pairs = goes_by_brute_force(Task::neighbors, options.engine, call.points.count(), rows);
     run_within(
         scratch, execution, [&](DeviceWork& work) { search(work, call); },
         [&](DeviceWork& work) {
@@ -167,7 +173,7 @@ std::int64_t fof_async_bytes_on_device(const FofSize& size, const Execution& exe
                               {},
                               LinkingLength::absolute(0),
                               nullptr,
-                              compares_all(size.engine, size.points, size.points)};
+                              goes_by_brute_force(Task::groups, size.engine, size.points, size.points)};
     return measured(execution, [&](DeviceWork& work) { label(work, call); });
 }
 
@@ -182,7 +188,7 @@ void fof_async_on_device(DeviceFofAsync call, Engine engine, std::span<std::byte
         });
     }
     const std::int64_t points = call.points.count();
-    call.all_pairs = compares_all(engine, points, points);
+    call.all_pairs = goes_by_brute_force(Task::groups, engine, points, points);
     run_within(
         scratch, execution, [&](DeviceWork& work) { label(work, call); },
         [&](DeviceWork& work) {

@@ -2,6 +2,7 @@
 
 #include <kith/error.hpp>
 
+#include "calls/choose.hpp"
 #include "calls/device_checks.hpp"
 #include "cuda/device_context.hpp"
 #include "cuda/instances.hpp"
@@ -58,18 +59,19 @@ Engine search_points_on_device(const PointsView& points, const PointsView* queri
     if (queries != nullptr) {
         require_same_device(*queries, execution, "queries");
     }
-    const bool all_pairs =
-        compares_all(call.options.engine, points.count(), queries != nullptr ? queries->count() : points.count());
+    const Engine engine = choose(Task::neighbors, call.options.engine,
+                                 {points.count(), queries != nullptr ? queries->count() : points.count(),
+                                  queries != nullptr, points.dimension(), false, DeviceKind::cuda});
     DeviceContext context(execution);
     with_instance(points.dtype(), points.dimension(), [&]<Coordinate T, int D>() {
-        if (all_pairs) {
+        if (engine == Engine::brute_force) {
             search_all_pairs_on_device<T, D>(context, points, box, queries, call);
         } else {
             search_points_on_device<T, D>(context, points, box, queries, call);
         }
     });
     stages = context.take_stages();
-    return all_pairs ? Engine::brute_force : Engine::tree;
+    return engine;
 }
 
 FofSummary label_tree_on_device(const DeviceTreeHandle& tree, DType dtype, LinkingLength length,
@@ -86,18 +88,19 @@ FofSummary label_points_on_device(const PointsView& points, const Box& box, Link
                                   const FofOptions& options, std::span<std::int32_t> labels,
                                   const Execution& execution) {
     require_same_device(points, execution, "points");
-    const bool all_pairs = compares_all(options.engine, points.count(), points.count());
+    const Engine engine = choose(Task::groups, options.engine,
+                                 {points.count(), points.count(), false, points.dimension(), false, DeviceKind::cuda});
     DeviceContext context(execution);
     FofSummary result;
     with_instance(points.dtype(), points.dimension(), [&]<Coordinate T, int D>() {
-        if (all_pairs) {
+        if (engine == Engine::brute_force) {
             label_all_pairs_on_device<T, D>(context, points, box, length, labels, result);
         } else {
             const DeviceTreeHandle tree = build_tree_on_device<T, D>(context, points, box, TreeOptions{});
             label_tree_on_device<T, D>(context, tree, length, labels, result);
         }
     });
-    result.engine = all_pairs ? Engine::brute_force : Engine::tree;
+    result.engine = engine;
     result.stages = context.take_stages();
     return result;
 }

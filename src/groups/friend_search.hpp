@@ -6,7 +6,7 @@
 
 #include "geometry/distances_kernel.hpp"
 #include "groups/device_union_find.hpp"
-#include "points/device_points.hpp"
+#include "points/point_set_view.hpp"
 
 #include <cstdint>
 
@@ -16,7 +16,7 @@ template <class T, int D, bool Periodic>
 class FriendSearch {
 public:
     /// For `count` points from `first` on, 1 to 32; further lanes have none.
-    __device__ FriendSearch(const DevicePoints<T>& points, const DevicePeriod<T>& period, T squared_length,
+    __device__ FriendSearch(const PointSetView<T>& points, const Periods<T>& period, T squared_length,
                             std::int32_t first, std::int32_t count)
         : points_(points), squared_length_(squared_length), first_(first), count_(count),
           lane_(static_cast<int>(threadIdx.x) % warp_size), has_point_(lane_ < count),
@@ -70,7 +70,7 @@ public:
     }
 
 private:
-    const DevicePoints<T>& points_;
+    const PointSetView<T>& points_;
     T squared_length_;
     std::int32_t first_;
     std::int32_t count_;

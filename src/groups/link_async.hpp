@@ -117,7 +117,7 @@ void with_link_kernel(bool periodic, const Function& function) {
 template <Coordinate T, int D>
 void link_tree_async(DeviceWork& work, const DevicePlaneTree<T>& tree, bool periodic, const DeviceUnionFind& groups,
                      const LengthToSettle<T>& length) {
-    const DeviceTree<T> view = tree.view();
+    const TreeView<T> view = tree.view();
     const DeviceBuffer<std::int32_t> marks = work.buffer<std::int32_t>(mark_count(view));
     const LinkKernelJob<T> job = link_job(view, T{0}, groups, marks.data());
     const DeviceBuffer<LinkKernelJob<T>> completed = work.buffer<LinkKernelJob<T>>(1);

@@ -5,69 +5,47 @@
 
 #include <hwy/foreach_target.h> // must come before highway.h
 
-#include "groups/link-inl.hpp"
+#include "groups/fof_policy-inl.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace kith::detail::HWY_NAMESPACE {
 
-enum class Pairs : std::uint8_t { inside, with_later };
-
 template <int D, bool Periodic>
-void link_node(const LinkJob<KITH_SCALAR>& job, std::int64_t node, Pairs pairs) {
-    TreeLinker<KITH_SCALAR, D, Periodic> linker(job);
-    if (pairs == Pairs::inside) {
-        linker.link_inside_top(node);
-    } else {
-        linker.link_top_with_later(node);
-    }
+using FofWalk = PairWalk<KITH_SCALAR, D, Periodic, FofPolicy<KITH_SCALAR, D>>;
+
+/// Calls function.operator()<D, Periodic>() for the points of a job.
+template <class Function>
+void with_space(const LinkJob<KITH_SCALAR>& job, const Function& function) {
+    with_dimension(job.dimension, [&]<int D>(std::integral_constant<int, D>) {
+        job.periodic ? function.template operator()<D, true>() : function.template operator()<D, false>();
+    });
 }
 
-template <int D>
-void link_node_of(const LinkJob<KITH_SCALAR>& job, std::int64_t node, Pairs pairs) {
-    if (job.points->frame.periodic) {
-        link_node<D, true>(job, node, pairs);
-    } else {
-        link_node<D, false>(job, node, pairs);
-    }
+void link_within_any(const LinkJob<KITH_SCALAR>& job, int plane, std::int64_t node) {
+    with_space(job, [&]<int D, bool Periodic>() {
+        FofPolicy<KITH_SCALAR, D> policy(job);
+        FofWalk<D, Periodic>(*job.tree, policy).within(plane, static_cast<std::int32_t>(node));
+    });
 }
 
-void link_inside_any(const LinkJob<KITH_SCALAR>& job, std::int64_t node) {
-    with_dimension(job.points->dimension(),
-                   [&]<int D>(std::integral_constant<int, D>) { link_node_of<D>(job, node, Pairs::inside); });
-}
-
-void link_with_later_any(const LinkJob<KITH_SCALAR>& job, std::int64_t node) {
-    with_dimension(job.points->dimension(),
-                   [&]<int D>(std::integral_constant<int, D>) { link_node_of<D>(job, node, Pairs::with_later); });
-}
-
-template <int D, bool Periodic>
-void link_two_tiles(const LinkJob<KITH_SCALAR>& job, std::int64_t begin, std::int64_t end, std::int64_t other_begin,
-                    std::int64_t other_end) {
-    const PointLinker<KITH_SCALAR, D, Periodic> linker(job);
-    if (begin == other_begin) {
-        linker.link_within(begin, end);
-        return;
-    }
-    for (std::int64_t i = begin; i < end; ++i) {
-        linker.link_point(static_cast<std::int32_t>(i), other_begin, other_end, false);
-    }
-}
-
-template <int D>
-void link_tiles_of(const LinkJob<KITH_SCALAR>& job, std::int64_t begin, std::int64_t end, std::int64_t other_begin,
-                   std::int64_t other_end) {
-    if (job.points->frame.periodic) {
-        link_two_tiles<D, true>(job, begin, end, other_begin, other_end);
-    } else {
-        link_two_tiles<D, false>(job, begin, end, other_begin, other_end);
-    }
+void link_with_later_any(const LinkJob<KITH_SCALAR>& job, int plane, std::int64_t node) {
+    with_space(job, [&]<int D, bool Periodic>() {
+        FofPolicy<KITH_SCALAR, D> policy(job);
+        FofWalk<D, Periodic>(*job.tree, policy).with_later(plane, static_cast<std::int32_t>(node));
+    });
 }
 
 void link_tiles_any(const LinkJob<KITH_SCALAR>& job, std::int64_t begin, std::int64_t end, std::int64_t other_begin,
                     std::int64_t other_end) {
-    with_dimension(job.points->dimension(), [&]<int D>(std::integral_constant<int, D>) {
-        link_tiles_of<D>(job, begin, end, other_begin, other_end);
+    with_space(job, [&]<int D, bool Periodic>() {
+        const FofPolicy<KITH_SCALAR, D> policy(job);
+        if (begin == other_begin) {
+            policy.template link_within<Periodic>(begin, end);
+            return;
+        }
+        for (std::int64_t i = begin; i < end; ++i) {
+            policy.template link_point<Periodic>(static_cast<std::int32_t>(i), other_begin, other_end, false);
+        }
     });
 }
 
@@ -77,16 +55,16 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace kith::detail {
 
-HWY_EXPORT(link_inside_any);
+HWY_EXPORT(link_within_any);
 HWY_EXPORT(link_with_later_any);
 HWY_EXPORT(link_tiles_any);
 
-void link_inside_top_node(const LinkJob<KITH_SCALAR>& job, std::int64_t node) {
-    HWY_DYNAMIC_DISPATCH(link_inside_any)(job, node);
+void link_within_node(const LinkJob<KITH_SCALAR>& job, int plane, std::int64_t node) {
+    HWY_DYNAMIC_DISPATCH(link_within_any)(job, plane, node);
 }
 
-void link_top_node_with_later(const LinkJob<KITH_SCALAR>& job, std::int64_t node) {
-    HWY_DYNAMIC_DISPATCH(link_with_later_any)(job, node);
+void link_with_later_nodes(const LinkJob<KITH_SCALAR>& job, int plane, std::int64_t node) {
+    HWY_DYNAMIC_DISPATCH(link_with_later_any)(job, plane, node);
 }
 
 void link_tiles(const LinkJob<KITH_SCALAR>& job, std::int64_t begin, std::int64_t end, std::int64_t other_begin,

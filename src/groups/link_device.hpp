@@ -42,7 +42,7 @@ inline DeviceGroups number_groups(DeviceContext& context, const std::int32_t* in
 
 /// Links all friends in a tree that is not empty. All points get parents.
 template <class T, int D, bool Periodic>
-void link_tree(DeviceContext& context, const DeviceTree<T>& tree, T squared_length, const DeviceUnionFind& groups) {
+void link_tree(DeviceContext& context, const TreeView<T>& tree, T squared_length, const DeviceUnionFind& groups) {
     const DeviceBuffer<std::int32_t> marks = context.buffer<std::int32_t>(mark_count(tree));
     const LinkKernelJob<T> job = link_job(tree, squared_length, groups, marks.data());
     static_assert(not_one_group == -1, "all bytes of it are 255");
@@ -60,7 +60,7 @@ void link_tree(DeviceContext& context, const DeviceTree<T>& tree, T squared_leng
 /// Groups of the points of a tree at a linking length, squared and in working units. Labels are the device's, one a point,
 /// by original index.
 template <class T, int D>
-DeviceGroups label_groups(DeviceContext& context, const DeviceTree<T>& tree, bool periodic, T squared_length,
+DeviceGroups label_groups(DeviceContext& context, const TreeView<T>& tree, bool periodic, T squared_length,
                           std::int32_t* labels) {
     const std::int32_t count = tree.points.count;
     if (count == 0) {

@@ -13,7 +13,7 @@
 #pragma once
 
 #include "groups/friend_search.hpp"
-#include "tree/device_tree.hpp"
+#include "tree/view.hpp"
 #include "walk/depth_first.hpp"
 
 #include <array>
@@ -25,16 +25,16 @@ inline constexpr std::int32_t not_one_group = -1;
 
 template <class T>
 struct LinkKernelJob {
-    DeviceTree<T> tree;
+    TreeView<T> tree;
     T squared_length = 0; ///< linking length squared, in working units
     DeviceUnionFind groups;
     /// Per plane and node: a point whose group all points of the node are in, or not_one_group.
-    std::array<std::int32_t*, most_planes> marks{};
+    std::array<std::int32_t*, max_planes> marks{};
 };
 
 /// The marks of all planes lie one after another.
 template <class T>
-std::int64_t mark_count(const DeviceTree<T>& tree) {
+std::int64_t mark_count(const TreeView<T>& tree) {
     std::int64_t nodes = 0;
     for (int plane = 0; plane <= tree.top; ++plane) {
         nodes += tree.planes[plane].nodes;
@@ -43,7 +43,7 @@ std::int64_t mark_count(const DeviceTree<T>& tree) {
 }
 
 template <class T>
-LinkKernelJob<T> link_job(const DeviceTree<T>& tree, T squared_length, const DeviceUnionFind& groups,
+LinkKernelJob<T> link_job(const TreeView<T>& tree, T squared_length, const DeviceUnionFind& groups,
                           std::int32_t* marks) {
     LinkKernelJob<T> job{tree, squared_length, groups, {}};
     for (int plane = 0; plane <= tree.top; ++plane) {
@@ -60,8 +60,8 @@ struct WholeNodesKernelJob {
 };
 
 template <class T, int D, bool Periodic>
-__device__ DeviceBox<T, D, Periodic> box_of(const DeviceTree<T>& tree, int plane, std::int32_t node) {
-    const DevicePlane<T>& nodes = tree.planes[plane];
+__device__ DeviceBox<T, D, Periodic> box_of(const TreeView<T>& tree, int plane, std::int32_t node) {
+    const PlaneView<T>& nodes = tree.planes[plane];
     return {[&](int axis) { return nodes.lower_corners[axis * nodes.stride + node]; },
             [&](int axis) { return nodes.upper_corners[axis * nodes.stride + node]; }, tree.period.data()};
 }
@@ -69,7 +69,7 @@ __device__ DeviceBox<T, D, Periodic> box_of(const DeviceTree<T>& tree, int plane
 template <class T, int D, bool Periodic>
 __device__ __forceinline__ void mark_whole_nodes(const LinkKernelJob<T>& link, const int& of_plane) {
     const std::int64_t thread = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
-    const DevicePlane<T>& plane = link.tree.planes[of_plane];
+    const PlaneView<T>& plane = link.tree.planes[of_plane];
     if (thread >= plane.nodes) {
         return;
     }
@@ -128,7 +128,7 @@ struct LinkInsideLeaves {
     static constexpr int blocks = link_blocks<T, D>;
 
     static __device__ __forceinline__ void run(const Job& job) {
-        const DevicePlane<T>& leaves = job.tree.planes[0];
+        const PlaneView<T>& leaves = job.tree.planes[0];
         const std::int64_t leaf = leaf_of_warp();
         if (leaf >= leaves.nodes) {
             return;
@@ -217,7 +217,7 @@ private:
 
     /// Whether a node has later points that may have to be joined. Joins it at once if all its points are friends.
     [[nodiscard]] __device__ bool is_wanted(int plane, std::int32_t node) {
-        const DevicePlane<T>& nodes = job_.tree.planes[plane];
+        const PlaneView<T>& nodes = job_.tree.planes[plane];
         const auto lower = [&](int axis) { return nodes.lower_corners[axis * nodes.stride + node]; };
         const auto upper = [&](int axis) { return nodes.upper_corners[axis * nodes.stride + node]; };
         if (nodes.first_point[node + 1] <= end_ || job_.squared_length < box_.least_squared_distance(lower, upper)) {
@@ -240,7 +240,7 @@ private:
     /// Whether this lane's point may have friends in a node that it is not known to be joined with.
     [[nodiscard]] __device__ bool may_be_linked(const FriendSearch<T, D, Periodic>& points, int plane,
                                                 std::int32_t node) {
-        const DevicePlane<T>& nodes = job_.tree.planes[plane];
+        const PlaneView<T>& nodes = job_.tree.planes[plane];
         if (!points.is_near([&](int axis) { return nodes.lower_corners[axis * nodes.stride + node]; },
                             [&](int axis) { return nodes.upper_corners[axis * nodes.stride + node]; })) {
             return false;
@@ -283,7 +283,7 @@ private:
 
     /// Whether a point is near and not known to be joined.
     [[nodiscard]] __device__ bool is_candidate(std::int32_t point) {
-        const DevicePoints<T>& points = job_.tree.points;
+        const PointSetView<T>& points = job_.tree.points;
         const auto x = [&](int axis) { return points.coordinates[axis * points.stride + point]; };
         return !(job_.squared_length < box_.least_squared_distance(x, x)) && !are_joined(point);
     }

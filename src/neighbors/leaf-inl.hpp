@@ -41,7 +41,7 @@ public:
 
     /// Starts on a leaf of the receivers: all its rows are pending.
     HWY_INLINE void begin(std::int64_t leaf) {
-        const Plane<T>& leaves = receivers_.planes[0];
+        const PlaneView<T>& leaves = receivers_.planes[0];
         first_ = leaves.first_point[leaf];
         rows_ = leaves.points_in(leaf);
         if (!direct_) {
@@ -71,25 +71,25 @@ public:
         return box;
     }
 
-    /// Gathers the points of some spans that lie within a squared radius of a box, for the leaves in that box.
-    void gather_family(const Receiver<T, D>& box, const Span* spans, std::int64_t count, T radius) {
-        family_ =
-            gather(box, source_points(), spans, count, Candidate<T>{radius}, scratch_.family, scratch_.family_indices);
+    /// Gathers the points of some ranges that lie within a squared radius of a box, for the leaves in that box.
+    void gather_shared(const Receiver<T, D>& box, const IndexRange* ranges, std::int64_t count, T radius) {
+        shared_ =
+            gather(box, source_points(), ranges, count, Candidate<T>{radius}, scratch_.shared, scratch_.shared_indices);
     }
 
-    /// Searches spans of source points for the pending rows, all of which lie in the box; nothing beyond the bound is
+    /// Searches ranges of source points for the pending rows, all of which lie in the box; nothing beyond the bound is
     /// looked at. Rows that find enough are finished; if the bound is known to hold all answers, the others are as well.
     /// Returns whether all rows are.
-    bool search(const Receiver<T, D>& box, const Span* spans, std::int64_t count, const Candidate<T>& bound,
+    bool search(const Receiver<T, D>& box, const IndexRange* ranges, std::int64_t count, const Candidate<T>& bound,
                 bool holds_all) {
-        block_ = gather(box, source_points(), spans, count, bound, scratch_.block, scratch_.block_indices);
+        block_ = gather(box, source_points(), ranges, count, bound, scratch_.block, scratch_.block_indices);
         return search_block(box, bound, holds_all);
     }
 
-    /// The same, where the family is known to hold all points within the bound.
-    bool search_family(const Receiver<T, D>& box, const Candidate<T>& bound, bool holds_all) {
-        const Span all{0, static_cast<std::int32_t>(family_.size)};
-        const Origin<LaneIndex> origin{scratch_.family.data(), family_.stride, scratch_.family_indices.data()};
+    /// The same, where the shared block is known to hold all points within the bound.
+    bool search_shared(const Receiver<T, D>& box, const Candidate<T>& bound, bool holds_all) {
+        const IndexRange all{0, static_cast<std::int32_t>(shared_.size)};
+        const Origin<LaneIndex> origin{scratch_.shared.data(), shared_.stride, scratch_.shared_indices.data()};
         block_ = gather(box, origin, &all, 1, bound, scratch_.block, scratch_.block_indices);
         return search_block(box, bound, holds_all);
     }
@@ -103,8 +103,8 @@ public:
     /// Hands the rows on. Returns the largest squared distance that a row had to look at.
     HWY_INLINE T finish() {
         if (!direct_) {
-            sink_.take({first_, rows_, receivers_.points.indices.data() + first_, request_.k,
-                        scratch_.row_indices.data(), scratch_.row_distances.data()});
+            sink_.take({first_, rows_, receivers_.points.indices + first_, request_.k, scratch_.row_indices.data(),
+                        scratch_.row_distances.data()});
         }
         return farthest_;
     }
@@ -127,7 +127,7 @@ private:
         const Index* indices;
     };
     [[nodiscard]] Origin<std::int32_t> source_points() const {
-        return {sources_.points.axis(0), sources_.points.stride, sources_.points.indices.data()};
+        return {sources_.points.axis(0), sources_.points.stride, sources_.points.indices};
     }
     struct Extent {
         std::int64_t stride = 0;
@@ -215,9 +215,9 @@ private:
                   request_.exclude_self ? query : -1, request_.k, request_.report, memory, direct_.has_value());
     }
 
-    /// Gathers the points of some spans that lie within the bound of the box.
+    /// Gathers the points of some ranges that lie within the bound of the box.
     template <class Index>
-    HWY_NOINLINE Extent gather(const Receiver<T, D>& given, const Origin<Index>& origin, const Span* spans,
+    HWY_NOINLINE Extent gather(const Receiver<T, D>& given, const Origin<Index>& origin, const IndexRange* ranges,
                                std::int64_t count, const Candidate<T>& bound, Room<T>& block_memory,
                                Room<LaneIndex>& index_memory) {
         const Receiver<T, D> box = given; // a copy, which the stores below cannot touch, stays in registers
@@ -226,7 +226,7 @@ private:
         const std::int64_t lanes = static_cast<std::int64_t>(hn::Lanes(tag));
         std::int64_t most = 0;
         for (std::int64_t i = 0; i < count; ++i) {
-            most += spans[i].last - spans[i].first;
+            most += ranges[i].last - ranges[i].first;
         }
         const std::int64_t stride = (most + 2 * vector_room) / vector_room * vector_room;
         block_memory.reserve(stride * D);
@@ -241,8 +241,8 @@ private:
         const auto last_index = hn::Set(index_tag, static_cast<LaneIndex>(bound.index));
         std::int64_t size = 0;
         for (std::int64_t i = 0; i < count; ++i) {
-            const std::int64_t end = spans[i].last;
-            for (std::int64_t point = spans[i].first; point < end; point += lanes) {
+            const std::int64_t end = ranges[i].last;
+            for (std::int64_t point = ranges[i].first; point < end; point += lanes) {
                 const Columns<Tag> place{tag, coordinates + point, source_stride};
                 const auto least = least_distances<Periodic, D>(tag, box, place, place);
                 const auto index = load_indices(index_tag, source_indices + point);
@@ -336,8 +336,8 @@ private:
         return static_cast<T>(1 + 0.18 * std::min(1.0, std::sqrt(few / static_cast<double>(needed))));
     }
 
-    const PlaneTree<T>& receivers_;
-    const PlaneTree<T>& sources_;
+    const TreeView<T>& receivers_;
+    const TreeView<T>& sources_;
     const KnnRequest<T>& request_;
     RowSink<T>& sink_;
     SearchScratch<T>& scratch_;
@@ -349,7 +349,7 @@ private:
     std::int64_t pending_ = 0;
     std::int64_t fewest_ = 0; ///< points that a row found that did not find enough
     Extent block_;
-    Extent family_;
+    Extent shared_;
     T farthest_ = 0;
 };
 

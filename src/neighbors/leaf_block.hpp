@@ -8,7 +8,7 @@
 #include "cuda/warp_ranges.hpp"
 #include "geometry/distances_kernel.hpp"
 #include "neighbors/rank_key.hpp"
-#include "tree/device_tree.hpp"
+#include "tree/view.hpp"
 
 #include <cstdint>
 
@@ -32,7 +32,7 @@ public:
     using Nodes = SharedArray<std::int32_t, leaf_warps * 2 * most_near>;
     using Box = DeviceBox<T, D, Periodic>;
 
-    __device__ LeafBlock(const DeviceTree<T>& tree, Coordinates& coordinates, Numbers& indices, Nodes& nodes)
+    __device__ LeafBlock(const TreeView<T>& tree, Coordinates& coordinates, Numbers& indices, Nodes& nodes)
         : tree_(tree), coordinates_(coordinates), indices_(indices), nodes_(nodes),
           lane_(static_cast<int>(threadIdx.x) % warp_size), warp_(static_cast<int>(threadIdx.x) / warp_size) {}
 
@@ -105,7 +105,7 @@ private:
     [[nodiscard]] __device__ int before(unsigned lanes) const { return __popc(lanes & ((1U << lane_) - 1)); }
 
     /// Lists the nodes of the lanes that are within the radius. False if there is no room.
-    __device__ bool keep(const Box& box, T radius, const DevicePlane<T>& plane, std::int32_t node, bool is_one, int to,
+    __device__ bool keep(const Box& box, T radius, const PlaneView<T>& plane, std::int32_t node, bool is_one, int to,
                          int& found) {
         const bool is_near =
             is_one && !(radius < box.least_squared_distance(
@@ -124,7 +124,7 @@ private:
 
     /// Takes in the points of the lanes that are within the radius. False if there is no room.
     __device__ bool take(const Box& box, T radius, std::int32_t point, bool is_one) {
-        const DevicePoints<T>& points = tree_.points;
+        const PointSetView<T>& points = tree_.points;
         T place[D];
         bool is_near = false;
         if (is_one) {
@@ -151,7 +151,7 @@ private:
         return true;
     }
 
-    const DeviceTree<T>& tree_;
+    const TreeView<T>& tree_;
     Coordinates& coordinates_;
     Numbers& indices_;
     Nodes& nodes_;

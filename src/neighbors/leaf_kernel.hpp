@@ -20,8 +20,8 @@ namespace kith::detail::inline KITH_GPU {
 
 template <class T>
 struct LeafKernelJob {
-    DeviceTree<T> queries;
-    DeviceTree<T> sources;
+    TreeView<T> queries;
+    TreeView<T> sources;
     bool self_search = false; ///< they are one tree
     DeviceRequest<T> request;
     std::int32_t first_leaf = 0; ///< of the queries
@@ -47,7 +47,7 @@ public:
 
     /// Serves the rows of a leaf, or names them as left.
     __device__ void search(std::int32_t leaf) {
-        const DevicePlane<T>& leaves = job_.queries.planes[0];
+        const PlaneView<T>& leaves = job_.queries.planes[0];
         first_ = leaves.first_point[leaf];
         const std::int32_t rows = leaves.first_point[leaf + 1] - first_;
         if (rows > most_rows_of_leaf) {
@@ -89,7 +89,7 @@ private:
     __device__ void leave(std::int32_t row) { job_.left.rows[atomicAdd(job_.left.count, 1)] = row; }
 
     __device__ void load_queries() {
-        const DevicePoints<T>& points = job_.queries.points;
+        const PointSetView<T>& points = job_.queries.points;
         const bool is_one = ((pending_ >> lane_) & 1U) != 0;
 #pragma unroll
         for (int axis = 0; axis < D; ++axis) {

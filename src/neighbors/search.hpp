@@ -1,15 +1,16 @@
 // The neighbor search of the plane tree, as its callers see it.
 //
-// A search is a number of independent tasks, one per node of the receivers' top plane. Finished rows leave through a
-// sink, leaf by leaf, or are written to their places in the memory that the sink gives. The kernels are in
-// search-inl.hpp, compiled for each instruction set and chosen at run time.
+// A search is a number of independent tasks, one per node of a receiving plane (plane_of_tasks). Finished rows leave
+// through a sink, leaf by leaf, or are written to their places in the memory that the sink gives. The kernels are in
+// knn_policy-inl.hpp, compiled for each instruction set and chosen at run time.
 #pragma once
 
 #include "neighbors/candidate.hpp"
 #include "neighbors/reach.hpp"
 #include "support/room.hpp"
 #include "support/spare_memory.hpp"
-#include "tree/plane_tree.hpp"
+#include "tree/view.hpp"
+#include "walk/receiver_walk.hpp"
 #include "walk/schedule.hpp"
 
 #include <cstdint>
@@ -65,42 +66,25 @@ public:
     [[nodiscard]] virtual SpareMemory spare() const { return {}; }
 };
 
-/// Consecutive points of the sources.
-struct Span {
-    std::int32_t first;
-    std::int32_t last; ///< one past
-};
-
 /// Memory of one thread, kept from task to task so that the inner loops allocate nothing.
 template <Coordinate T>
 struct SearchScratch {
     using LaneIndex = std::conditional_t<sizeof(T) == 4, std::int32_t, std::int64_t>;
 
-    /// Source nodes that can matter to a receiving node.
-    struct List {
-        Room<std::int32_t> nodes;
-        Room<T> least; ///< squared distance to the receiver's box
-        Room<T> greatest;
-        std::int64_t size = 0;
-    };
-    /// The smallest greatest-distances seen so far, and how many sources each vouches for.
-    struct Vouched {
+    /// The smallest greatest-distances seen so far, and how many sources lie within each.
+    struct Guarantee {
         T greatest;
         std::int32_t points;
-        std::int32_t last_index; ///< no vouched-for source has a larger one
+        std::int32_t last_index; ///< none of these sources has a larger one
     };
 
-    std::vector<List> lists;       ///< one per step of the schedule, and one for the top
-    Room<std::int32_t> near_nodes; ///< of the list above the leaves
-    Room<T> lower_corners;         ///< of their boxes
-    Room<T> upper_corners;
-    std::vector<Vouched> vouched;
+    WalkScratch<T> walk;
+    std::vector<Guarantee> guarantees;
     std::vector<Candidate<T>> candidates;
     Room<T> block; ///< candidate points of a leaf, axis after axis
     Room<LaneIndex> block_indices;
-    Room<T> family; ///< the same for the leaves below one node
-    Room<LaneIndex> family_indices;
-    Room<Span> spans;                ///< where the block's points come from
+    Room<T> shared; ///< the same for the leaves below one node
+    Room<LaneIndex> shared_indices;
     Room<T> distances[2];            ///< from two queries to the block
     Room<std::int32_t> positions[2]; ///< in the block, of the survivors
     Room<T> spare_distances;
@@ -111,22 +95,24 @@ struct SearchScratch {
     Room<std::int32_t> row_indices;
     Room<T> row_distances;
     Reach<T> reach;
-    std::int64_t crowd = 0; ///< points among which a leaf's neighbors are looked for without a guaranteed bound
+    std::int64_t max_points_without_bound = 0; ///< among which a leaf's neighbors are sought before a guaranteed bound
     T guess = std::numeric_limits<T>::infinity();      ///< squared k-th distance expected of the next query
     T last_guess = std::numeric_limits<T>::infinity(); ///< what the last query alone would have expected
 };
 
 template <Coordinate T>
 struct SearchJob {
-    const PlaneTree<T>* receivers;
-    const PlaneTree<T>* sources; ///< the same tree in a self-search
-    const std::vector<Step>* schedule;
+    const TreeView<T>* receivers;
+    const TreeView<T>* sources; ///< the same object in a self-search
+    int dimension;
+    bool periodic;                     ///< on any axis
+    const std::vector<Step>* schedule; ///< from the plane of the tasks
     const KnnRequest<T>* request;
     RowSink<T>* sink;
 };
 
-/// Finds the neighbors of all points of one node of the receivers' top plane.
-void search_top_node(const SearchJob<float>& job, std::int64_t node, SearchScratch<float>& scratch);
-void search_top_node(const SearchJob<double>& job, std::int64_t node, SearchScratch<double>& scratch);
+/// Finds the neighbors of all points of one node of the plane of the tasks.
+void search_node(const SearchJob<float>& job, std::int64_t node, SearchScratch<float>& scratch);
+void search_node(const SearchJob<double>& job, std::int64_t node, SearchScratch<double>& scratch);
 
 } // namespace kith::detail

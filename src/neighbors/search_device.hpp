@@ -99,7 +99,7 @@ private:
 
     template <bool Periodic, int Rows>
     void run_lists(const DeviceRequest<T>& request, const LeafRange& range) {
-        const DeviceTree<T> sources = sources_.view();
+        const TreeView<T> sources = sources_.view();
         SearchKernelJob<T> rest{queries_.points.view(), sources, request, range.first_point, range.end_point, {}};
         const std::int64_t points = std::int64_t{range.end_point} - range.first_point;
         DeviceBuffer<std::int32_t> rows;
@@ -117,7 +117,7 @@ private:
 
     template <bool Periodic, int Rows>
     void run_leaves(const DeviceRequest<T>& request, const LeafRange& range, const DeviceRows& left,
-                    const DeviceTree<T>& sources) {
+                    const TreeView<T>& sources) {
         const LeavesOfWarps share = LeavesOfWarps::of(work_, std::int64_t{range.end_leaf} - range.first_leaf);
         const DevicePointSet<T>& points = sources_.points;
         launch(work_, "search by leaf", search_leaves_kernel<T, D, Periodic, Rows>, share.blocks,

@@ -8,7 +8,7 @@
 
 #include "geometry/distances_kernel.hpp"
 #include "neighbors/warp_row.hpp"
-#include "tree/device_tree.hpp"
+#include "tree/view.hpp"
 
 #include <cstdint>
 
@@ -16,8 +16,8 @@ namespace kith::detail::inline KITH_GPU {
 
 template <class T>
 struct SearchKernelJob {
-    DevicePoints<T> queries;
-    DeviceTree<T> sources;
+    PointSetView<T> queries;
+    TreeView<T> sources;
     DeviceRequest<T> request;
     std::int32_t first_query = 0; ///< positions among the sorted queries
     std::int32_t end_query = 0;
@@ -28,7 +28,7 @@ struct SearchKernelJob {
 template <class T, int D, bool Periodic>
 class NodeFinder {
 public:
-    __device__ NodeFinder(const DeviceTree<T>& tree, const DevicePlace<T, D, Periodic>& place)
+    __device__ NodeFinder(const TreeView<T>& tree, const DevicePlace<T, D, Periodic>& place)
         : tree_(tree), place_(place), lane_(static_cast<int>(threadIdx.x) % warp_size) {}
 
     /// The leaf below the nearest node of every plane.
@@ -96,7 +96,7 @@ public:
 
 private:
     __device__ RankKey<T> key_of(int plane, std::int64_t node) const {
-        const DevicePlane<T>& nodes = tree_.planes[plane];
+        const PlaneView<T>& nodes = tree_.planes[plane];
         return {
             place_.least_squared_distance([&](int axis) { return nodes.lower_corners[axis * nodes.stride + node]; },
                                           [&](int axis) { return nodes.upper_corners[axis * nodes.stride + node]; }),
@@ -124,7 +124,7 @@ private:
             kept_end_ = end_;
             kept_left_ = left_;
         }
-        const DevicePlane<T>& nodes = tree_.planes[plane_];
+        const PlaneView<T>& nodes = tree_.planes[plane_];
         enter(nodes.first_child[node], nodes.first_child[node + 1]);
         --plane_;
     }
@@ -136,7 +136,7 @@ private:
         left_ = __shfl_sync(whole_warp, kept_left_, plane_);
     }
 
-    const DeviceTree<T>& tree_;
+    const TreeView<T>& tree_;
     const DevicePlace<T, D, Periodic>& place_;
     int lane_;
     int plane_ = 0;
@@ -150,7 +150,7 @@ private:
 
 /// Offers all points that may be among the nearest.
 template <class T, int D, bool Periodic, class Nearest, class Offer>
-__device__ void search_nodes(const DeviceTree<T>& tree, const DevicePlace<T, D, Periodic>& where,
+__device__ void search_nodes(const TreeView<T>& tree, const DevicePlace<T, D, Periodic>& where,
                              NodeFinder<T, D, Periodic>& nodes, Nearest& nearest, const Offer& offer, int lane) {
     if (tree.top < 0) {
         return;

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "cuda/device_work.hpp"
-#include "points/device_points.hpp"
 #include "points/frame.hpp"
+#include "points/point_set_view.hpp"
 
 #include <cstdint>
 #include <utility>
@@ -28,7 +28,7 @@ struct DevicePointSet {
         : frame(its_frame), count(points), stride((points + 31) / 32 * 32),
           coordinates(work.buffer<T>(stride * its_frame.dimension)), indices(std::move(its_indices)) {}
 
-    [[nodiscard]] DevicePoints<T> view() const {
+    [[nodiscard]] PointSetView<T> view() const {
         return {coordinates.data(), stride, static_cast<std::int32_t>(count), indices.data()};
     }
 };

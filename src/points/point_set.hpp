@@ -4,7 +4,9 @@
 #include <kith/points.hpp>
 
 #include "points/frame.hpp"
+#include "points/point_set_view.hpp"
 #include "support/context.hpp"
+#include "support/dimension.hpp"
 #include "support/parallel.hpp"
 
 #include <algorithm>
@@ -51,6 +53,9 @@ struct PointSet {
     [[nodiscard]] const T* axis(int a) const noexcept { return coordinates.data() + a * stride; }
     [[nodiscard]] T* axis(int a) noexcept { return coordinates.data() + a * stride; }
     [[nodiscard]] int dimension() const noexcept { return frame.dimension; }
+    [[nodiscard]] PointSetView<T> view() const noexcept {
+        return {coordinates.data(), stride, static_cast<std::int32_t>(count), indices.data()};
+    }
 };
 
 /// Room for a working copy. Behind its end lie points that are within no distance of anything.
@@ -82,6 +87,13 @@ PointSet<T> gather_points(Context& context, const PlacedPoints<T>& placed) {
             }
         }
     });
+    return points;
+}
+template <Coordinate T>
+PointSet<T> gather_points(Context& context, const PlacedPoints<T>& placed) {
+    PointSet<T> points;
+    with_dimension(placed.view.dimension(),
+                   [&]<int D>(std::integral_constant<int, D>) { points = gather_points<T, D>(context, placed); });
     return points;
 }
 

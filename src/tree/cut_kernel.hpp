@@ -9,7 +9,7 @@
 
 #include "cuda/words.hpp"
 #include "order/zorder.hpp"
-#include "points/device_points.hpp"
+#include "points/point_set_view.hpp"
 
 #include <array>
 #include <bit>
@@ -21,7 +21,7 @@ namespace kith::detail::inline KITH_GPU {
 template <class T, int D>
 class GapCells {
 public:
-    __device__ GapCells(const DevicePoints<T>& points, int sign_exponent)
+    __device__ GapCells(const PointSetView<T>& points, int sign_exponent)
         : points_(points), sign_exponent_(sign_exponent) {}
 
     /// Points in the cell of the gap before the point `gap`, 1 or more. More than `most` may come out as any number above
@@ -93,13 +93,13 @@ private:
         }
     }
 
-    const DevicePoints<T>& points_;
+    const PointSetView<T>& points_;
     int sign_exponent_;
 };
 
 template <class T>
 struct CutKernelJob {
-    DevicePoints<T> points;
+    PointSetView<T> points;
     int sign_exponent;
     std::int64_t n_max;
     std::uint8_t* is_cut; ///< of the gap before each point; there is none before the first
@@ -123,7 +123,7 @@ struct DeviceCuts {
 
 template <class T>
 struct CutSizesKernelJob {
-    DevicePoints<T> points;
+    PointSetView<T> points;
     int sign_exponent;
     DeviceCuts cuts; ///< their positions are known
 };

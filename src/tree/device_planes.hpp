@@ -3,8 +3,8 @@
 
 #include "cuda/launch.hpp"
 #include "points/device_point_set.hpp"
-#include "tree/device_tree.hpp"
 #include "tree/summary_kernel.hpp"
+#include "tree/view.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -22,7 +22,7 @@ struct OwnedDevicePlane {
     DeviceBuffer<T> lower_corners;
     DeviceBuffer<T> upper_corners;
 
-    [[nodiscard]] DevicePlane<T> view() const {
+    [[nodiscard]] PlaneView<T> view() const {
         return {static_cast<std::int32_t>(nodes),
                 nodes,
                 first_point.data(),
@@ -38,8 +38,8 @@ struct DevicePlaneTree {
     DevicePointSet<T> points; ///< in z-order
     std::vector<OwnedDevicePlane<T>> planes;
 
-    [[nodiscard]] DeviceTree<T> view() const {
-        DeviceTree<T> tree;
+    [[nodiscard]] TreeView<T> view() const {
+        TreeView<T> tree;
         tree.points = points.view();
         tree.period = points.frame.working_period;
         tree.top = static_cast<int>(planes.size()) - 1;
@@ -71,7 +71,7 @@ void summarize(DeviceWork& work, const OwnedDevicePlane<T>& plane, const std::in
                     plane.upper_corners.data(), plane.nodes, plane.smallest_index.data()});
 }
 template <Coordinate T, int D>
-void summarize_leaves(DeviceWork& work, const OwnedDevicePlane<T>& leaves, const DevicePoints<T>& points) {
+void summarize_leaves(DeviceWork& work, const OwnedDevicePlane<T>& leaves, const PointSetView<T>& points) {
     summarize<T, D>(work, leaves, leaves.first_point.data(),
                     {points.coordinates, points.coordinates, points.stride, points.indices});
 }

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "cuda/words.hpp"
-#include "tree/device_tree.hpp"
+#include "tree/view.hpp"
 
 #include <array>
 #include <cstdint>
@@ -12,7 +12,7 @@ namespace kith::detail::inline KITH_GPU {
 /// How many cuts have cells larger than n_max, for the n_max of every plane.
 struct PlaneSizes {
     int planes = 0;
-    std::array<std::int32_t, most_planes> n_max;
+    std::array<std::int32_t, max_planes> n_max;
 };
 
 template <class Count>

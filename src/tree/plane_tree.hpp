@@ -11,7 +11,9 @@
 #include "support/context.hpp"
 #include "support/spare_memory.hpp"
 #include "tree/device_handle.hpp"
+#include "tree/view.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <optional>
@@ -32,8 +34,14 @@ struct Plane {
 
     [[nodiscard]] const T* lower(int axis) const noexcept { return lower_corners.data() + axis * stride; }
     [[nodiscard]] const T* upper(int axis) const noexcept { return upper_corners.data() + axis * stride; }
-    [[nodiscard]] std::int32_t points_in(std::int64_t node) const noexcept {
-        return first_point[node + 1] - first_point[node];
+    [[nodiscard]] PlaneView<T> view() const noexcept {
+        return {static_cast<std::int32_t>(nodes),
+                stride,
+                first_point.data(),
+                first_child.data(),
+                smallest_index.data(),
+                lower_corners.data(),
+                upper_corners.data()};
     }
 };
 
@@ -42,7 +50,15 @@ struct PlaneTree {
     PointSet<T> points; ///< in z-order
     std::vector<Plane<T>> planes;
 
-    [[nodiscard]] int top() const noexcept { return static_cast<int>(planes.size()) - 1; }
+    [[nodiscard]] TreeView<T> view() const noexcept {
+        TreeView<T> tree;
+        tree.points = points.view();
+        tree.period = points.frame.working_period;
+        tree.top = static_cast<int>(planes.size()) - 1;
+        std::transform(planes.begin(), planes.end(), tree.planes.begin(),
+                       [](const Plane<T>& plane) { return plane.view(); });
+        return tree;
+    }
 };
 
 /// Orders and cuts; runs the stages "order" and "tree" of the context. What is spare is free again afterwards.

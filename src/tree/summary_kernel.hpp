@@ -3,7 +3,7 @@
 
 #include "cuda/lane_bounds.hpp"
 #include "cuda/words.hpp"
-#include "tree/device_tree.hpp"
+#include "tree/view.hpp"
 
 #include <cstdint>
 #include <limits>

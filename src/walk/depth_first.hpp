@@ -5,7 +5,7 @@
 // crowd overflows anything.
 #pragma once
 
-#include "tree/device_tree.hpp"
+#include "tree/view.hpp"
 
 #include "cuda/words.hpp"
 
@@ -17,7 +17,7 @@ namespace kith::detail::inline KITH_GPU {
 /// by the whole warp for every wanted node and says, the same to all lanes, whether to go on to its children; on plane 0
 /// there are none.
 template <class T, class IsWanted, class Visit>
-__device__ void walk_depth_first(const DeviceTree<T>& tree, const IsWanted& is_wanted, const Visit& visit) {
+__device__ void walk_depth_first(const TreeView<T>& tree, const IsWanted& is_wanted, const Visit& visit) {
     const int lane = static_cast<int>(threadIdx.x) % warp_size;
     std::int32_t kept_first = 0; // what is below, of plane `lane`
     std::int32_t kept_end = 0;

@@ -6,7 +6,7 @@
 // carried down the source tree with a short list.
 #pragma once
 
-#include "tree/plane_tree.hpp"
+#include "tree/view.hpp"
 
 #include <vector>
 
@@ -20,12 +20,12 @@ struct Step {
     bool sources;
 };
 
+/// From a plane of the receivers and the top of the sources down to the leaves of both.
 template <Coordinate T>
-std::vector<Step> make_schedule(const PlaneTree<T>& receivers, const PlaneTree<T>& sources) {
+std::vector<Step> make_schedule(const TreeView<T>& receivers, int receiver, const TreeView<T>& sources) {
     constexpr std::int64_t much = 3; // less than the usual coarsening factor
     std::vector<Step> steps;
-    int receiver = receivers.top();
-    int source = sources.top();
+    int source = sources.top;
     while (receiver > 0 || source > 0) {
         const std::int64_t receiver_nodes = receivers.planes[receiver].nodes;
         const std::int64_t source_nodes = sources.planes[source].nodes;

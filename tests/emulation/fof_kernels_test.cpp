@@ -36,8 +36,7 @@ oracle::Groups groups_of(std::int64_t count, const Label& label) {
 template <class T, int D>
 oracle::Groups groups_of_tree(const detail::PlaneTree<T>& tree, T squared_length) {
     return groups_of(tree.points.count, [&](DeviceContext& context, std::int32_t* labels) {
-        return detail::label_groups<T, D>(context, device_tree(tree), tree.points.frame.periodic, squared_length,
-                                          labels);
+        return detail::label_groups<T, D>(context, tree.view(), tree.points.frame.periodic, squared_length, labels);
     });
 }
 

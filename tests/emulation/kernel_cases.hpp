@@ -7,8 +7,8 @@
 
 #include "cuda_emulation/grid.hpp"
 #include "neighbors/device_request.hpp"
-#include "points/device_points.hpp"
 #include "points/point_set.hpp"
+#include "points/point_set_view.hpp"
 #include "support/cases.hpp"
 
 #include <gtest/gtest.h>
@@ -32,11 +32,6 @@ struct KernelSearch {
     detail::DeviceRequest<T> request;
     Random& draw;
 };
-
-template <class T>
-detail::DevicePoints<T> device_points(const detail::PointSet<T>& points) {
-    return {points.coordinates.data(), points.stride, static_cast<std::int32_t>(points.count), points.indices.data()};
-}
 
 /// Calls kernel(), its text being the body of every thread, with enough warps for so many queries.
 template <class Kernel>

@@ -33,8 +33,8 @@ std::int32_t run_kernels(const KernelSearch<T, D>& search, const TreeOptions& op
     const auto per_warp = static_cast<std::int32_t>(1 + draw.integer(3));
     const float first_reach = std::vector<float>{0, 1e18F, 1e30F}[static_cast<std::size_t>(draw.integer(3))];
     const auto leaf_count = static_cast<std::int32_t>(queries.planes.empty() ? 0 : queries.planes[0].nodes);
-    const detail::LeafKernelJob<T> leaves{device_tree(queries), device_tree(tree), self,        search.request, 0,
-                                          leaf_count,           per_warp,          first_reach, left_rows};
+    const detail::LeafKernelJob<T> leaves{queries.view(), tree.view(), self,        search.request, 0,
+                                          leaf_count,     per_warp,    first_reach, left_rows};
     const std::int64_t warps = (leaf_count + per_warp - 1) / per_warp;
     const bool fits = search.request.k <= detail::WarpTopK<T, Rows>::capacity;
     run_warps("search_leaves", fits ? warps : 0, detail::leaf_warps, static_cast<std::uint64_t>(draw.integer(1000)),
@@ -50,8 +50,8 @@ std::int32_t run_kernels(const KernelSearch<T, D>& search, const TreeOptions& op
         }
     }
 
-    const detail::SearchKernelJob<T> rest{device_points(queries.points),
-                                          device_tree(tree),
+    const detail::SearchKernelJob<T> rest{queries.points.view(),
+                                          tree.view(),
                                           search.request,
                                           0,
                                           static_cast<std::int32_t>(queries.points.count),

@@ -21,7 +21,7 @@ template <class T, int D, bool Periodic>
 class Links {
 public:
     Links(const detail::PlaneTree<T>& tree, T squared_length)
-        : parents_(static_cast<std::size_t>(tree.points.count), -7), job_{device_tree(tree),
+        : parents_(static_cast<std::size_t>(tree.points.count), -7), job_{tree.view(),
                                                                           squared_length,
                                                                           detail::DeviceUnionFind(parents_.data()),
                                                                           {}} {
@@ -66,9 +66,9 @@ T squared_distance(const detail::PlaneTree<T>& tree, std::int64_t a, std::int64_
 /// Between the boxes of leaves: no distance of points is beyond the bounds, and those of single points are distances.
 template <class T, int D, bool Periodic>
 void expect_bounds(const detail::PlaneTree<T>& tree) {
-    const detail::Plane<T>& leaves = tree.planes[0];
+    const detail::PlaneView<T> leaves = tree.planes[0].view();
     for (std::int32_t leaf = 0; leaf < leaves.nodes; ++leaf) {
-        const auto box = detail::box_of<T, D, Periodic>(device_tree(tree), 0, leaf);
+        const auto box = detail::box_of<T, D, Periodic>(tree.view(), 0, leaf);
         for (std::int32_t other = 0; other < leaves.nodes; ++other) {
             const auto lower = [&](int axis) { return leaves.lower(axis)[other]; };
             const auto upper = [&](int axis) { return leaves.upper(axis)[other]; };
@@ -91,15 +91,15 @@ void expect_bounds(const detail::PlaneTree<T>& tree) {
 /// Whole are the nodes whose box is within the length, and all in them; their mark is the first point of the largest.
 template <class T, int D, bool Periodic>
 void expect_whole_nodes(const detail::PlaneTree<T>& tree, const Links<T, D, Periodic>& links, T squared_length) {
-    for (int level = tree.top(); level >= 0; --level) {
+    for (int level = tree.view().top; level >= 0; --level) {
         const detail::Plane<T>& plane = tree.planes[level];
         std::int32_t parent = -1; // the last node of the plane above that starts at this one or before
         for (std::int32_t node = 0; node < plane.nodes; ++node) {
-            const auto box = detail::box_of<T, D, Periodic>(device_tree(tree), level, node);
+            const auto box = detail::box_of<T, D, Periodic>(tree.view(), level, node);
             const T greatest = box.greatest_squared_distance([&](int axis) { return plane.lower(axis)[node]; },
                                                              [&](int axis) { return plane.upper(axis)[node]; });
             std::int32_t expected = greatest <= squared_length ? plane.first_point[node] : detail::not_one_group;
-            if (level < tree.top()) {
+            if (level < tree.view().top) {
                 const detail::Plane<T>& above = tree.planes[level + 1];
                 parent += parent + 1 < above.nodes && above.first_child[parent + 1] == node ? 1 : 0;
                 const std::int32_t inherited = links.mark(level + 1, parent);
@@ -200,11 +200,11 @@ detail::PlaneTree<T> tree_of(const std::vector<T>& points, const TreeOptions& op
 TEST_F(LinkStepsAlone, TakeCoincidentPointsWhole) {
     const std::vector<float> points(3 * 3000, 0.7F);
     const detail::PlaneTree<float> tree = tree_of(points, {.leaf_size = 16, .top_size = 1});
-    ASSERT_GT(tree.top(), 1);
+    ASSERT_GT(tree.view().top, 1);
     ASSERT_EQ(tree.planes.back().nodes, 1);
     Links<float, 3, false> links(tree, 0);
     links.mark_whole_nodes();
-    for (int plane = 0; plane <= tree.top(); ++plane) {
+    for (int plane = 0; plane <= tree.view().top; ++plane) {
         for (std::int64_t node = 0; node < tree.planes[plane].nodes; ++node) {
             EXPECT_EQ(links.mark(plane, node), 0) << "plane " << plane << ", node " << node;
         }
@@ -224,7 +224,7 @@ TEST_F(LinkStepsAlone, GoThroughTheTreeInOrder) {
         const auto is_final = hidden_by(round + 1);
         std::vector<std::vector<std::int32_t>> expected(tree.planes.size());
         std::vector<bool> is_met(static_cast<std::size_t>(tree.planes.back().nodes), true);
-        for (int level = tree.top(); level >= 0; --level) {
+        for (int level = tree.view().top; level >= 0; --level) {
             const detail::Plane<float>& plane = tree.planes[level];
             std::vector<bool> is_met_below(static_cast<std::size_t>(level > 0 ? tree.planes[level - 1].nodes : 0));
             for (std::int32_t node = 0; node < plane.nodes; ++node) {
@@ -240,7 +240,7 @@ TEST_F(LinkStepsAlone, GoThroughTheTreeInOrder) {
             is_met = is_met_below;
         }
         std::vector<std::vector<std::int32_t>> visited(tree.planes.size());
-        const detail::DeviceTree<float> view = device_tree(tree);
+        const detail::TreeView<float> view = tree.view();
         run_warps("walk", 1, 1, static_cast<std::uint64_t>(round), [&] {
             detail::walk_depth_first(
                 view, [&](int plane, std::int32_t node) { return !is_unwanted(plane, node); },

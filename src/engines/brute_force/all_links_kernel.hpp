@@ -7,7 +7,7 @@
 
 #include "geometry/distances_kernel.hpp"
 #include "groups/device_union_find.hpp"
-#include "points/device_points.hpp"
+#include "points/point_set_view.hpp"
 
 #include <cstdint>
 
@@ -15,8 +15,8 @@ namespace kith::detail::inline KITH_GPU {
 
 template <class T>
 struct AllLinksJob {
-    DevicePoints<T> points;
-    DevicePeriod<T> period;
+    PointSetView<T> points;
+    Periods<T> period;
     T squared_length = 0; ///< linking length squared, in working units
     DeviceUnionFind groups;
 };

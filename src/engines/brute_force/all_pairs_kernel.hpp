@@ -6,7 +6,7 @@
 
 #include "geometry/distances_kernel.hpp"
 #include "neighbors/warp_row.hpp"
-#include "points/device_points.hpp"
+#include "points/point_set_view.hpp"
 
 #include <cstdint>
 
@@ -14,9 +14,9 @@ namespace kith::detail::inline KITH_GPU {
 
 template <class T>
 struct AllPairsJob {
-    DevicePoints<T> queries;
-    DevicePoints<T> sources;
-    DevicePeriod<T> period;
+    PointSetView<T> queries;
+    PointSetView<T> sources;
+    Periods<T> period;
     DeviceRequest<T> request;
 };
 

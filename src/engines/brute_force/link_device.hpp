@@ -21,9 +21,8 @@ void link_all_pairs(DeviceContext& context, const AllLinksJob<T>& job) {
 
 /// Groups of points in any order, at a linking length, squared and in working units. Labels are the device's.
 template <class T, int D>
-DeviceGroups label_groups_all_pairs(DeviceContext& context, const DevicePoints<T>& points,
-                                    const DevicePeriod<T>& period, bool periodic, T squared_length,
-                                    std::int32_t* labels) {
+DeviceGroups label_groups_all_pairs(DeviceContext& context, const PointSetView<T>& points, const Periods<T>& period,
+                                    bool periodic, T squared_length, std::int32_t* labels) {
     if (points.count == 0) {
         return {};
     }

@@ -1,43 +1,43 @@
-// Which source points can lie within some radius of a leaf, as spans of consecutive points.
+// Which source points can lie within some radius of a receiving leaf, as ranges of consecutive points.
 //
 // The leaves of one parent share a list of source nodes, which is as long as the guaranteed bound is wide. Of these, the
 // ones within reach are collected once, with their boxes side by side; each leaf then tests only those, and the source
-// leaves in them. Leaves that follow each other become one span, so that points are read in runs.
+// leaves in them. Leaves that follow each other become one range, so that points are read in
+// runs.
 
 #include "geometry/distances-inl.hpp"
 
-#include "neighbors/search.hpp"
-#include "support/room.hpp"
+#include "walk/receiver_walk.hpp"
 
 #include <algorithm>
 #include <bit>
 #include <cstdint>
 
-#if defined(KITH_SPANS_INL_HPP) == defined(HWY_TARGET_TOGGLE)
-#ifdef KITH_SPANS_INL_HPP
-#undef KITH_SPANS_INL_HPP
+#if defined(KITH_NEAR_RANGES_INL_HPP) == defined(HWY_TARGET_TOGGLE)
+#ifdef KITH_NEAR_RANGES_INL_HPP
+#undef KITH_NEAR_RANGES_INL_HPP
 #else
-#define KITH_SPANS_INL_HPP
+#define KITH_NEAR_RANGES_INL_HPP
 #endif
 
 HWY_BEFORE_NAMESPACE();
 namespace kith::detail::HWY_NAMESPACE {
 
 template <class T, int D, bool Periodic>
-class Spans {
+class NearRanges {
 public:
-    using List = typename SearchScratch<T>::List;
+    using List = InteractionList<T>;
 
-    Spans(const PlaneTree<T>& sources, SearchScratch<T>& scratch) : sources_(sources), scratch_(scratch) {}
+    NearRanges(const TreeView<T>& sources, WalkScratch<T>& scratch) : sources_(sources), scratch_(scratch) {}
 
     /// From now on, points are looked for in these nodes of a plane: the leaves or the plane above.
-    void start(const List& nodes, const Plane<T>& plane) {
+    void start(const List& nodes, const PlaneView<T>& plane) {
         list_ = &nodes;
         plane_ = &plane;
         near_radius_ = -1;
     }
 
-    [[nodiscard]] const Span* data() const { return scratch_.spans.data(); }
+    [[nodiscard]] const IndexRange* data() const { return scratch_.ranges.data(); }
     [[nodiscard]] std::int64_t size() const { return count_; }
     void clear() { count_ = 0; }
 
@@ -47,8 +47,8 @@ public:
         const Tag tag;
         const std::int64_t lanes = static_cast<std::int64_t>(hn::Lanes(tag));
         const auto farthest = hn::Set(tag, radius);
-        const Plane<T>& leaves = sources_.planes[0];
-        const std::int32_t* first_child = plane_ == &leaves ? nullptr : plane_->first_child.data();
+        const PlaneView<T>& leaves = sources_.planes[0];
+        const std::int32_t* first_child = plane_ == &leaves ? nullptr : plane_->first_child;
         if (radius > near_radius_) {
             constexpr T for_next = T(1.2); // leaves that follow may need more
             collect_near(radius * for_next);
@@ -85,17 +85,17 @@ public:
         return points;
     }
 
-    /// Adds the points of some leaves; they continue the last span if they follow it. Returns how many they are.
+    /// Adds the points of some leaves; they continue the last range if they follow it. Returns how many they are.
     HWY_INLINE std::int32_t add(std::int32_t first_leaf, std::int32_t last_leaf) {
-        const Plane<T>& leaves = sources_.planes[0];
-        const Span span{leaves.first_point[first_leaf], leaves.first_point[last_leaf]};
-        scratch_.spans.reserve(count_ + 1, count_);
-        if (count_ > 0 && scratch_.spans[count_ - 1].last == span.first) {
-            scratch_.spans[count_ - 1].last = span.last;
+        const PlaneView<T>& leaves = sources_.planes[0];
+        const IndexRange range{leaves.first_point[first_leaf], leaves.first_point[last_leaf]};
+        scratch_.ranges.reserve(count_ + 1, count_);
+        if (count_ > 0 && scratch_.ranges[count_ - 1].last == range.first) {
+            scratch_.ranges[count_ - 1].last = range.last;
         } else {
-            scratch_.spans[count_++] = span;
+            scratch_.ranges[count_++] = range;
         }
-        return span.last - span.first;
+        return range.last - range.first;
     }
 
 private:
@@ -105,7 +105,7 @@ private:
     /// Collects the listed nodes within a radius of the box they are listed for, with their boxes side by side.
     HWY_NOINLINE void collect_near(T radius) {
         const List& list = *list_;
-        const Plane<T>& plane = *plane_;
+        const PlaneView<T>& plane = *plane_;
         const Tag tag;
         const auto lanes = static_cast<std::int64_t>(hn::Lanes(tag));
         scratch_.near_nodes.reserve(list.size + 2 * vector_room + 8);
@@ -135,10 +135,10 @@ private:
         }
     }
 
-    const PlaneTree<T>& sources_;
-    SearchScratch<T>& scratch_;
+    const TreeView<T>& sources_;
+    WalkScratch<T>& scratch_;
     const List* list_ = nullptr;
-    const Plane<T>* plane_ = nullptr;
+    const PlaneView<T>* plane_ = nullptr;
     std::int64_t count_ = 0;
     T near_radius_ = -1; ///< squared, of the nodes that are collected; -1: none are
     std::int64_t near_size_ = 0;

@@ -1,0 +1,35 @@
+// Friends-of-friends by comparing all with all, from points in any order to labels.
+#pragma once
+
+#include "groups/fof.hpp"
+#include "points/point_set.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <span>
+
+namespace kith::detail {
+
+template <Coordinate T>
+void link_all_pairs(Context& context, const PointSet<T>& points, std::span<std::int32_t> labels, FofSummary& result) {
+    constexpr std::int64_t tile = 512;
+    Buffer<std::int32_t> parents(context.ledger(), points.count);
+    const LinkJob<T> job = link_job<T>(points, nullptr, result, parents);
+    job.groups.separate(0, static_cast<std::int32_t>(points.count));
+    const std::int64_t tiles = (points.count + tile - 1) / tile;
+    context.expect(tiles * tiles);
+    parallel_for(0, tiles * tiles, 1, [&](std::int64_t first, std::int64_t last) {
+        for (std::int64_t pair = first; pair < last; ++pair) {
+            const std::int64_t begin = pair / tiles * tile;
+            const std::int64_t other = pair % tiles * tile;
+            if (other >= begin) {
+                link_tiles(job, begin, std::min(points.count, begin + tile), other,
+                           std::min(points.count, other + tile));
+            }
+            context.done(1);
+        }
+    });
+    number_groups(context, job.groups, points.indices.span(), labels, result);
+}
+
+} // namespace kith::detail

@@ -1,0 +1,246 @@
+// Exact k nearest neighbors as a policy of the receiver walk.
+//
+// A bound is a pair of squared distance and index, so that ties are cut as exactly as distances: no answer of the
+// receiving node comes after it. Source nodes that together hold k points give one: every point of theirs lies within
+// their greatest distances, so the k-th neighbor of every receiving point does (jz-tree paper, section III).
+//
+// For a leaf, that bound is several times wider than what its points need. So a leaf is first searched within a radius
+// that is expected to do (reach.hpp), straight from the list of its parent (walk/near_ranges-inl.hpp); rows that find
+// fewer than k there are searched within twice the volume or more, and so on, and what is left after a few rounds, or
+// lies among too many points, takes the guaranteed bound.
+
+#include "neighbors/leaf-inl.hpp"
+#include "walk/near_ranges-inl.hpp"
+#include "walk/receiver_walk-inl.hpp"
+
+#if defined(KITH_KNN_POLICY_INL_HPP) == defined(HWY_TARGET_TOGGLE)
+#ifdef KITH_KNN_POLICY_INL_HPP
+#undef KITH_KNN_POLICY_INL_HPP
+#else
+#define KITH_KNN_POLICY_INL_HPP
+#endif
+
+HWY_BEFORE_NAMESPACE();
+namespace kith::detail::HWY_NAMESPACE {
+
+template <class T, int D, bool Periodic>
+class KnnPolicy {
+public:
+    using Bound = Candidate<T>;
+    using List = InteractionList<T>;
+
+    KnnPolicy(const SearchJob<T>& job, SearchScratch<T>& scratch)
+        : receivers_(*job.receivers), sources_(*job.sources), request_(*job.request), scratch_(scratch),
+          leaf_(job, scratch), ranges_(sources_, scratch.walk), needed_(request_.k + (request_.exclude_self ? 1 : 0)) {}
+
+    [[nodiscard]] Bound first_bound() const { return request_.limit; }
+    [[nodiscard]] const Bound& inherited(const Bound& bound, int /*plane*/, std::int64_t /*node*/) const {
+        return bound;
+    }
+    [[nodiscard]] T reach(const Bound& bound) const { return bound.distance; }
+    [[nodiscard]] bool is_done(const Bound& /*bound*/) const { return false; }
+
+    void begin_list() {
+        scratch_.guarantees.clear();
+        guaranteed_points_ = 0;
+    }
+
+    /// All points of the node lie within `greatest` of every point of the receiver: keeps the nearest such nodes that
+    /// hold k points together, and bounds the k-th neighbor by the last of them.
+    HWY_NOINLINE bool take(const PlaneView<T>& plane, std::int32_t node, T least, T greatest, Bound& bound) {
+        std::int32_t last_index = std::numeric_limits<std::int32_t>::max();
+        const std::int32_t points = plane.points_in(node);
+        if (least == greatest && is_one_place(plane, node)) {
+            // All at one distance; within such a node indices ascend, so the first few bound the index as well.
+            const std::int64_t counted = std::min<std::int64_t>(points, needed_);
+            last_index = sources_.points.indices[plane.first_point[node] + counted - 1];
+        }
+        auto& guarantees = scratch_.guarantees;
+        std::size_t i = guarantees.size();
+        guarantees.push_back({greatest, points, last_index});
+        for (; i > 0 && guarantees[i - 1].greatest > greatest; --i) {
+            guarantees[i] = guarantees[i - 1];
+        }
+        guarantees[i] = {greatest, points, last_index};
+        guaranteed_points_ += points;
+        while (guaranteed_points_ - guarantees.back().points >= needed_) {
+            guaranteed_points_ -= guarantees.back().points;
+            guarantees.pop_back();
+        }
+        if (guaranteed_points_ >= needed_) {
+            // Of the nodes at the last distance any may hold the k-th: the largest of their indices bounds its index.
+            Bound found{guarantees.back().greatest, 0};
+            for (i = guarantees.size(); i > 0 && guarantees[i - 1].greatest == found.distance; --i) {
+                found.index = std::max(found.index, guarantees[i - 1].last_index);
+            }
+            bound = std::min(bound, found);
+        }
+        return false;
+    }
+
+    /// Of the nodes exactly at the bound, those whose indices are all too large go as well.
+    void drop_more(List& list, const PlaneView<T>& plane, const Bound& bound) const {
+        if (bound.index == std::numeric_limits<std::int32_t>::max()) {
+            return;
+        }
+        std::int64_t kept = 0;
+        for (std::int64_t i = 0; i < list.size; ++i) {
+            const std::int32_t node = list.nodes[i];
+            list.nodes[kept] = node;
+            list.least[kept] = list.least[i];
+            list.greatest[kept] = list.greatest[i];
+            kept += bound < Bound{list.least[i], plane.smallest_index[node]} ? 0 : 1;
+        }
+        list.size = kept;
+    }
+
+    void begin_leaves(const List& list, const PlaneView<T>& plane, const Receiver<T, D>& parent) {
+        ranges_.start(list, plane);
+        parent_ = parent;
+        shared_radius_ = -1;
+        shared_tried_ = false;
+    }
+
+    /// Searches a leaf as far as it is expected to need, then somewhat farther. Returns whether that did.
+    HWY_INLINE bool finish_early(std::int64_t leaf, std::int64_t siblings, const Receiver<T, D>& leaf_box,
+                                 const Bound& bound) {
+        leaf_.begin(leaf);
+        if (self_search_ && leaf_box.is_one_place() && receivers_.planes[0].points_in(leaf) >= needed_) {
+            return false; // its own points are the bound
+        }
+        constexpr int max_rounds = 5;
+        Receiver<T, D> box = leaf_box;
+        T radius = guess_reach(leaf, box);
+        for (int round = 0; round < max_rounds && radius > 0; ++round) {
+            radius = std::min(radius, bound.distance);
+            if (!(radius < std::numeric_limits<T>::infinity())) {
+                return false;
+            }
+            const bool holds_all = radius == bound.distance;
+            if (siblings_share && round == 0 && siblings >= min_siblings && !shared_tried_) {
+                gather_for_siblings(radius);
+            }
+            bool done = false;
+            if (siblings_share && radius <= shared_radius_ && radius * max_shared_excess >= shared_radius_) {
+                done = leaf_.search_shared(box, Bound{radius}, holds_all);
+            } else {
+                const std::int64_t max_points = scratch_.max_points_without_bound;
+                if (ranges_.list(box, radius, max_points) > max_points) {
+                    return false;
+                }
+                done = leaf_.search(box, ranges_.data(), ranges_.size(), Bound{radius}, holds_all);
+            }
+            if (done) {
+                scratch_.reach.learn(leaf_.finish());
+                return true;
+            }
+            box = leaf_.pending_box(sources_.period.data());
+            radius *= leaf_.growth();
+        }
+        return false;
+    }
+
+    /// Searches a leaf within its guaranteed bound.
+    void finish(std::int64_t /*leaf*/, const Receiver<T, D>& box, List& list, const PlaneView<T>& leaves, Bound bound) {
+        bound = tightened(list, leaves, box, bound);
+        keep_within(list, reach(bound));
+        drop_more(list, leaves, bound);
+        std::int64_t points = 0;
+        ranges_.clear();
+        for (std::int64_t i = 0; i < list.size; ++i) {
+            points += ranges_.add(list.nodes[i], list.nodes[i] + 1);
+        }
+        (void)leaf_.search(box, ranges_.data(), ranges_.size(), bound, true);
+        scratch_.reach.learn(leaf_.finish());
+        scratch_.max_points_without_bound = std::max(points, scratch_.max_points_without_bound);
+    }
+
+    /// Rows that were written past the cache are seen by other threads from now on.
+    void publish() { leaf_.publish(); }
+
+private:
+    using Tag = hn::ScalableTag<T>;
+    static constexpr std::int64_t vector_room = static_cast<std::int64_t>(hn::MaxLanes(Tag()));
+    // Sibling leaves share a gathered block where the points that can matter to a leaf are many times its own.
+    static constexpr bool siblings_share = D > 3;
+    static constexpr std::int64_t min_siblings = 5;
+    static constexpr T shared_margin = T(1.2);     ///< gathered squared radius per wanted one: siblings may need more
+    static constexpr T max_shared_excess = T(1.6); ///< up to which a smaller radius still takes the shared block
+
+    [[nodiscard]] static bool is_one_place(const PlaneView<T>& plane, std::int32_t node) {
+        for (int axis = 0; axis < D; ++axis) {
+            if (plane.lower(axis)[node] != plane.upper(axis)[node]) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    /// Gathers what the leaves of the parent share, unless it is too much.
+    void gather_for_siblings(T radius) {
+        const T reach = radius * shared_margin;
+        const std::int64_t max_points = 4 * scratch_.max_points_without_bound;
+        shared_tried_ = true;
+        if (ranges_.list(parent_, reach, max_points) <= max_points) {
+            leaf_.gather_shared(parent_, ranges_.data(), ranges_.size(), reach);
+            shared_radius_ = reach;
+        }
+    }
+
+    HWY_INLINE T guess_reach(std::int64_t leaf, const Receiver<T, D>& box) {
+        T squared_diagonal = 0;
+        for (int axis = 0; axis < D; ++axis) {
+            squared_diagonal += (box.upper[axis] - box.lower[axis]) * (box.upper[axis] - box.lower[axis]);
+        }
+        return scratch_.reach.guess(squared_diagonal, self_search_ ? receivers_.planes[0].points_in(leaf) : 0, D);
+    }
+
+    /// The bound that the points of the nearest leaves give: the k-th smallest greatest distance to the receiver's box.
+    HWY_INLINE Bound tightened(const List& list, const PlaneView<T>& leaves, const Receiver<T, D>& box,
+                               const Bound& bound) {
+        const Tag tag;
+        const std::int64_t lanes = static_cast<std::int64_t>(hn::Lanes(tag));
+        auto& candidates = scratch_.candidates;
+        candidates.clear();
+        HWY_ALIGN T greatest[vector_room];
+        for (std::int64_t i = 0; i < list.size; ++i) {
+            if (list.greatest[i] > bound.distance) {
+                continue;
+            }
+            const std::int64_t end = leaves.first_point[list.nodes[i] + 1];
+            for (std::int64_t point = leaves.first_point[list.nodes[i]]; point < end; point += lanes) {
+                const Columns<Tag> coordinates{tag, sources_.points.axis(0) + point, sources_.points.stride};
+                const auto bounds = box_distances<Periodic, D>(tag, box, coordinates, coordinates,
+                                                               Bounds<hn::Vec<Tag>>{hn::Zero(tag), hn::Zero(tag)});
+                hn::Store(bounds.greatest, tag, greatest);
+                for (std::int64_t j = 0; j < std::min(lanes, end - point); ++j) {
+                    candidates.push_back({greatest[j], sources_.points.indices[point + j]});
+                }
+            }
+        }
+        if (static_cast<std::int64_t>(candidates.size()) < needed_) {
+            return bound;
+        }
+        const auto last = candidates.begin() + (needed_ - 1);
+        std::nth_element(candidates.begin(), last, candidates.end());
+        return std::min(bound, *last);
+    }
+
+    const TreeView<T>& receivers_;
+    const TreeView<T>& sources_;
+    const KnnRequest<T>& request_;
+    SearchScratch<T>& scratch_;
+    LeafSearch<T, D, Periodic> leaf_;
+    NearRanges<T, D, Periodic> ranges_;
+    const std::int64_t needed_; ///< sources that a bound must hold; one more if the point itself does not count
+    const bool self_search_ = &receivers_ == &sources_;
+    std::int64_t guaranteed_points_ = 0;
+    Receiver<T, D> parent_;
+    bool shared_tried_ = false;
+    T shared_radius_ = -1; ///< squared, of the points that are gathered for sibling leaves; -1: none are
+};
+
+} // namespace kith::detail::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif

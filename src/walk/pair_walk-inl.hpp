@@ -1,0 +1,164 @@
+// The pair walk: a plane tree with itself, depth first, every two nodes of a plane once.
+//
+// Problem: do something to all pairs of points that are within reach of each other. Method (jz-tree paper, section IV-A,
+// rearranged for a CPU): first the pairs within each node, children before their parent, then the pairs between nodes. A
+// pair of nodes is met at their lowest common ancestor and goes down a plane as the pairs of their children. What is done
+// is up to a policy:
+//
+//   T reach()                                 drop: pairs of nodes whose least squared distance is larger
+//   void take_node(plane, node)               all pairs within the node are within reach
+//   void finish_leaf<Periodic>(leaf)          the pairs within a leaf
+//   void leave_node(plane, node)              the pairs within a node are done, those of its children before
+//   void take_pair(plane, node, other)        all pairs between the two are within reach
+//   bool can_end_early(plane, node, other)    asked once for a pair that goes down; if so,
+//   bool has_ended(plane, node, other)        is asked before each child: nothing is left to be done for the pair
+//   void finish_leaf_pair<Periodic>(leaf, other)
+//
+// Tasks are the nodes of one plane: within() for all of them, side by side; then with_later(). Bounds use the same
+// operations as distances, so nothing needs slack. Where no two points of two nodes are nearer through the edge of the
+// box, they are walked as in open space, whose distances are theirs, bit for bit.
+
+#include "geometry/distances-inl.hpp"
+
+#include "walk/receiver_walk-inl.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+#include <type_traits>
+
+#if defined(KITH_PAIR_WALK_INL_HPP) == defined(HWY_TARGET_TOGGLE)
+#ifdef KITH_PAIR_WALK_INL_HPP
+#undef KITH_PAIR_WALK_INL_HPP
+#else
+#define KITH_PAIR_WALK_INL_HPP
+#endif
+
+HWY_BEFORE_NAMESPACE();
+namespace kith::detail::HWY_NAMESPACE {
+
+template <class T, int D, bool Periodic, class Policy>
+class PairWalk {
+public:
+    PairWalk(const TreeView<T>& tree, Policy& policy) : tree_(tree), policy_(policy), open_(tree, policy) {}
+
+    /// All pairs within a node of a plane.
+    void within(int level, std::int32_t node) {
+        if constexpr (Periodic) {
+            if (never_wraps(level, node, node)) {
+                open_.within(level, node);
+                return;
+            }
+        }
+        if (lies_within_reach(level, node)) {
+            policy_.take_node(level, node);
+            return;
+        }
+        if (level == 0) {
+            policy_.template finish_leaf<Periodic>(node);
+            return;
+        }
+        const PlaneView<T>& plane = tree_.planes[level];
+        const std::int32_t first = plane.first_child[node];
+        const std::int32_t last = plane.first_child[node + 1];
+        for (std::int32_t child = first; child < last; ++child) {
+            within(level - 1, child);
+        }
+        for (std::int32_t child = first; child + 1 < last; ++child) {
+            with_range(level - 1, child, child + 1, last);
+        }
+        policy_.leave_node(level, node);
+    }
+
+    /// All pairs between a node of a plane and the later ones.
+    void with_later(int level, std::int32_t node) { with_range(level, node, node + 1, tree_.planes[level].nodes); }
+
+private:
+    template <class, int, bool, class>
+    friend class PairWalk;
+    using Tag = hn::ScalableTag<T>;
+
+    /// All pairs between a node and the nodes [first, last) of its plane.
+    HWY_INLINE void with_range(int level, std::int32_t node, std::int32_t first, std::int32_t last) {
+        const Tag tag;
+        const std::int32_t lanes = static_cast<std::int32_t>(hn::Lanes(tag));
+        const auto reach = hn::Set(tag, policy_.reach());
+        const PlaneView<T>& plane = tree_.planes[level];
+        const Receiver<T, D> box = box_of_node<T, D>(plane, tree_.period, node);
+        for (std::int32_t i = first; i < last; i += lanes) {
+            const Columns<Tag> lower{tag, plane.lower(0) + i, plane.stride};
+            const Columns<Tag> upper{tag, plane.upper(0) + i, plane.stride};
+            const auto bounds =
+                box_distances<Periodic, D>(tag, box, lower, upper, Bounds<hn::Vec<Tag>>{hn::Zero(tag), hn::Zero(tag)});
+            const auto in_range = hn::FirstN(tag, static_cast<std::size_t>(last - i));
+            const unsigned whole = mask_bits(tag, hn::And(hn::Le(bounds.greatest, reach), in_range));
+            for (unsigned bits = mask_bits(tag, hn::And(hn::Le(bounds.least, reach), in_range)); bits != 0;
+                 bits &= bits - 1) {
+                const int lane = std::countr_zero(bits);
+                if (((whole >> lane) & 1U) != 0) {
+                    policy_.take_pair(level, node, i + lane);
+                } else {
+                    pair(level, node, i + lane);
+                }
+            }
+        }
+    }
+
+    /// Two nodes of a plane, some of whose points may be within reach.
+    void pair(int level, std::int32_t node, std::int32_t other) {
+        if constexpr (Periodic) {
+            if (never_wraps(level, node, other)) {
+                open_.pair(level, node, other);
+                return;
+            }
+        }
+        if (level == 0) {
+            policy_.template finish_leaf_pair<Periodic>(node, other);
+            return;
+        }
+        const PlaneView<T>& plane = tree_.planes[level];
+        const bool can_end_early = policy_.can_end_early(level, node, other);
+        for (std::int32_t child = plane.first_child[node]; child < plane.first_child[node + 1]; ++child) {
+            if (can_end_early && policy_.has_ended(level, node, other)) {
+                return;
+            }
+            with_range(level - 1, child, plane.first_child[other], plane.first_child[other + 1]);
+        }
+    }
+
+    /// Whether no two points of two nodes are nearer through the edge of the box, on any axis.
+    [[nodiscard]] bool never_wraps(int level, std::int32_t node, std::int32_t other) const {
+        const PlaneView<T>& plane = tree_.planes[level];
+        for (int axis = 0; axis < D; ++axis) {
+            const T farthest = std::max(plane.upper(axis)[other] - plane.lower(axis)[node],
+                                        plane.upper(axis)[node] - plane.lower(axis)[other]);
+            if (tree_.period[static_cast<std::size_t>(axis)] - farthest < farthest) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    [[nodiscard]] bool lies_within_reach(int level, std::int32_t node) const {
+        const PlaneView<T>& plane = tree_.planes[level];
+        const hn::CappedTag<T, 1> one;
+        const Columns<decltype(one)> lower{one, plane.lower(0) + node, plane.stride};
+        const Columns<decltype(one)> upper{one, plane.upper(0) + node, plane.stride};
+        const auto bounds = box_distances<Periodic, D>(one, box_of_node<T, D>(plane, tree_.period, node), lower, upper,
+                                                       Bounds<hn::Vec<decltype(one)>>{hn::Zero(one), hn::Zero(one)});
+        return hn::GetLane(bounds.greatest) <= policy_.reach();
+    }
+
+    struct Nothing {
+        Nothing(const TreeView<T>&, Policy&) {}
+    };
+
+    const TreeView<T>& tree_;
+    Policy& policy_;
+    std::conditional_t<Periodic, PairWalk<T, D, false, Policy>, Nothing> open_; ///< for nodes that never wrap
+};
+
+} // namespace kith::detail::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif
