@@ -1,8 +1,8 @@
-// What is worth knowing about each group.
+// Properties of each group: the halo catalog.
 //
-// Source: jz-tree paper, section IV-B. Sums are accumulated in fixed point as offsets from the group's lowest-index
-// member (nearest image), so no value depends on thread count, order or partition. Cost: O(N) time, one index per
-// member of memory beside the catalog itself.
+// Source: jz-tree paper, section IV-B (arXiv:2604.05885). Sums are accumulated in fixed point as offsets from the
+// group's lowest-index member (nearest image), so no value depends on thread count, order or partition. Cost: O(N)
+// time, and one index per member of memory beside the catalog itself.
 #pragma once
 
 #include <kith/execution.hpp>
@@ -18,9 +18,10 @@
 
 namespace kith {
 
+/// Number of particle types, 0 to 6.
 inline constexpr int max_types = 7;
 
-/// A column of scalars the caller owns, float32 or float64.
+/// A non-owning view of a contiguous column of float32 or float64 scalars.
 class ScalarsView {
 public:
     ScalarsView() = default;
@@ -34,6 +35,7 @@ public:
     [[nodiscard]] const void* data() const noexcept { return data_; }
     [[nodiscard]] std::int64_t count() const noexcept { return count_; }
     [[nodiscard]] DType dtype() const noexcept { return dtype_; }
+    /// Host memory only.
     [[nodiscard]] double operator[](std::int64_t i) const noexcept {
         return dtype_ == DType::float32 ? static_cast<const float*>(data_)[i] : static_cast<const double*>(data_)[i];
     }
@@ -44,7 +46,7 @@ private:
     DType dtype_ = DType::float32;
 };
 
-/// The particles behind the labels, in the same order. Only positions are required.
+/// The particles, in the order of the labels. Only positions are required.
 struct Particles {
     PointsView positions;
     std::optional<PointsView> velocities = {}; ///< same count and dimension as the positions
@@ -54,18 +56,18 @@ struct Particles {
 };
 
 struct CatalogOptions {
-    std::int64_t min_members = 20;
+    std::int64_t min_members = 20; ///< 1 or more; smaller groups are left out
 };
 
-/// One entry per group, groups in label order. Columns with d numbers per group are row-major groups x d; lengths and
-/// positions are in the units of the positions, velocities and masses in theirs.
+/// One entry per group, in label order. Columns with d numbers per group are row-major, groups x d. Lengths are in the
+/// units of the positions, velocities and masses in those of the input.
 struct Catalog {
     std::int64_t groups = 0;
     int dimension = 0;
     std::int64_t min_members = 0;
 
-    /// Rows of the input, grouped: group g owns members[offset[g]] to members[offset[g] + count[g] - 1], by type, then
-    /// ascending index.
+    /// Input rows of all members: those of group g are members[offset[g]] to members[offset[g] + count[g] - 1], by
+    /// type, then ascending index.
     std::vector<std::int32_t> members;
     std::vector<std::int64_t> offset;
     std::vector<std::int64_t> count;
@@ -84,20 +86,23 @@ struct Catalog {
     StageReports stages;
 };
 
-/// Describes the groups of at least min_members. `box` is the box the groups were found in. Groups without mass (all
-/// masses zero) are averaged with equal weights. Throws Error: invalid_argument (lengths that differ, a type above 6,
-/// min_members < 1, a negative, NaN or infinite mass, a NaN or infinite velocity; the first offending row is named).
+/// Computes the properties of the groups with at least min_members members. `box` is the box in which the groups were
+/// found. Members of a group without mass (all masses zero) have equal weights.
+/// Throws Error: invalid_argument (lengths that differ, labels and sizes that do not match, a type above 6,
+/// min_members < 1, a negative, NaN or infinite mass, a NaN or infinite velocity; names the first such row),
+/// invalid_points (a position that is not finite, extent over twice the period), out_of_memory, unsupported, device,
+/// canceled.
 [[nodiscard]] Catalog catalog(const FofResult& groups, const Particles& particles, const Box& box = {},
                               const CatalogOptions& options = {}, const Execution& execution = {});
 
-/// The same for labels in memory that the caller owns, as fof_into() leaves them. Where the call runs on a GPU, labels and
-/// columns may be in its memory; the catalog is the host's.
+/// The same for labels in the caller's memory, as written by fof_into(). If the call runs on a GPU, labels and columns
+/// may be in its memory; the catalog is in host memory. Throws as above.
 [[nodiscard]] Catalog catalog(std::span<const std::int32_t> labels, const FofSummary& groups,
                               const Particles& particles, const Box& box = {}, const CatalogOptions& options = {},
                               const Execution& execution = {});
 
-/// Copies rows of `row_bytes` bytes in the order of `members`: particles rewritten in group order. `out` holds
-/// members.size() rows and does not overlap `rows`.
+/// Copies rows of `row_bytes` bytes each into the order of `members`, such as particles into group order. `out` has
+/// members.size() rows and must not overlap `rows`. Throws Error: invalid_argument (a negative member).
 void gather_rows(std::span<const std::int32_t> members, const void* rows, std::size_t row_bytes, void* out);
 
 } // namespace kith

@@ -1,8 +1,7 @@
-// What a device found that a call cannot work with.
+// Error status of asynchronous calls.
 //
-// A call that waits throws what it refuses. One that only puts work on a stream (async.hpp) cannot: what there is to say
-// about the points themselves is written here, in memory of the device, and becomes the same error once it is copied to
-// the host and checked.
+// A synchronous call throws if it rejects the points. An asynchronous call (async.hpp) cannot: it writes a DeviceStatus
+// to device memory instead. Copy it to the host and call check(), which throws the same error.
 #pragma once
 
 #include <cstdint>
@@ -12,25 +11,25 @@ namespace kith {
 enum class Refusal : std::int32_t {
     none,
     points_not_finite,
-    points_too_wide, ///< over more than twice a period
-    origin_too_far,  ///< of a box: where the points' type cannot express its period
+    points_too_wide, ///< the extent is more than twice a period
+    origin_too_far,  ///< at the origin of the box, the points' type cannot express the period
     queries_not_finite,
-    queries_too_far,  ///< for their squared distances to be numbers
-    no_volume,        ///< for a relative linking length
-    length_too_large, ///< a linking length, for the points' type
+    queries_too_far,  ///< a squared distance could overflow
+    no_volume,        ///< a relative linking length, but the points have no volume
+    length_too_large, ///< the points' type cannot express the linking length
 };
 
-/// Plain data. Rows and labels are complete if nothing was refused, and hold anything if something was.
+/// Plain data. If refusal is none, rows and labels are complete; otherwise their contents are unspecified.
 struct DeviceStatus {
     Refusal refusal = Refusal::none;
     std::int32_t axis = 0;
-    std::int64_t point = 0; ///< the first one that is refused, where it is about one
-    double value = 0;       ///< what is wrong: a coordinate, an extent, an origin, a length
-    double limit = 0;       ///< what it should keep to: a period, or what the points' type can express
+    std::int64_t point = 0; ///< index of the first rejected point, if the error concerns one
+    double value = 0;       ///< the invalid value: a coordinate, an extent, an origin, a length
+    double limit = 0;       ///< its limit: a period, or the largest value of the points' type
 };
 
-/// Throws the Error of the call that waits, same kind and same text, if something was refused. The status must have been
-/// copied to the host.
+/// Throws the Error of the synchronous call, with the same kind and text, unless refusal is none. The status must be in
+/// host memory.
 void check(const DeviceStatus& status);
 
 } // namespace kith

@@ -1,4 +1,4 @@
-// Where and how a call runs.
+// Execution policies: where and how a call runs.
 #pragma once
 
 #include <kith/progress.hpp>
@@ -14,44 +14,45 @@ namespace kith {
 /// A cudaStream_t; null is the default stream.
 using CudaStream = CUstream_st*;
 
-/// Where a call on a GPU takes its working memory from, instead of the library's own pool. Must be safe to use from
-/// several threads if calls are made from several, and must outlive all trees that were built with it.
+/// Allocator of the working memory of GPU calls, in place of the library's own pool. Must be thread-safe if calls are
+/// made from several threads, and must outlive all trees that were built with it.
 class DeviceResource {
 public:
     virtual ~DeviceResource() = default;
-    /// Memory of the current device for use on the stream, aligned to 256 bytes; null if there is no more.
+    /// Allocates memory of the current device for use on the stream, aligned to 256 bytes; returns null on failure.
     virtual void* allocate(std::int64_t bytes, CudaStream stream) = 0;
-    /// What is still to be done on the stream may use the memory; what comes later does not. The stream is null for
-    /// memory that nothing uses any more.
+    /// Stream-ordered: work already enqueued on the stream may still use the memory, later work does not. The stream is
+    /// null if no work uses the memory any more.
     virtual void deallocate(void* memory, std::int64_t bytes, CudaStream stream) noexcept = 0;
 };
 
-/// Who does the searching. `automatic` takes brute force where it was measured to be faster: a handful of points,
-/// and few queries of points for which no tree is kept. A tree that is kept on a GPU is always searched as a tree.
+/// Search algorithm; the answer does not depend on it. `automatic` chooses brute force for few points, and for few
+/// queries of points without a kept tree. A tree that is kept on a GPU is always searched as a tree.
 enum class Engine : std::uint8_t { automatic, tree, brute_force };
 
-/// The largest number of threads that a call may be given.
+/// The maximum of Execution::threads.
 inline constexpr int most_threads = 65536;
 
-/// The place and the means of one call. There is no global state: calls with different executions can run side by side.
-/// The answer never depends on it.
+/// Execution policy of one call. Calls with different policies can run concurrently. The answer never depends on it. A
+/// call throws Error: invalid_argument for threads outside 0 to most_threads or a negative memory_budget, and device if
+/// the GPU does not exist.
 struct Execution {
     Device device;
-    int threads = 0;   ///< of the CPU, at most most_threads; 0 means all that the machine has
+    int threads = 0;   ///< CPU threads; 0 means all cores
     Progress progress; ///< optional
 
-    CudaStream stream = nullptr;      ///< of the GPU: all work is ordered on it
-    std::int64_t memory_budget = 0;   ///< most working memory on the GPU, in bytes; 0 means what is free
-    DeviceResource* memory = nullptr; ///< optional
+    CudaStream stream = nullptr;      ///< GPU stream on which all work is ordered
+    std::int64_t memory_budget = 0;   ///< maximum working memory on the GPU, in bytes; 0 means the free memory
+    DeviceResource* memory = nullptr; ///< optional allocator
 };
 
-/// Run on the CPU with that many threads; 0 means all.
+/// Run on the CPU with `threads` threads; 0 means all cores.
 inline Execution cpu(int threads = 0, Progress progress = {}) {
     return Execution{Device{}, threads, std::move(progress)};
 }
 
-/// Run on a GPU. The call returns when its work on the stream is done; it waits for that stream, never for the device.
-/// Points and results may be in the device's memory or the host's; what copies between them cost is among the stages.
+/// Run on a GPU. The call returns when its work on the stream is done; it synchronizes with that stream, never with the
+/// device. Points and results may be in device or host memory; the stages include the cost of copies between them.
 inline Execution cuda(int device = 0, CudaStream stream = nullptr, Progress progress = {}) {
     return Execution{Device{DeviceKind::cuda, device}, 0, std::move(progress), stream};
 }

@@ -1,7 +1,8 @@
 // Friends-of-friends groups.
 //
 // Two points are friends if they are within the linking length of each other, inclusive; the connected components of
-// friendship are the groups. Source: jz-tree paper, section IV-A. Cost: close to O(N) at the usual linking lengths.
+// friendship are the groups. Source: jz-tree paper, section IV-A (arXiv:2604.05885). Cost: close to O(N) at the usual
+// linking lengths.
 #pragma once
 
 #include <kith/execution.hpp>
@@ -15,11 +16,12 @@
 
 namespace kith {
 
-/// A linking length, either in the units of the points or relative to their mean separation.
+/// A linking length, in the units of the points or relative to their mean separation; finite, 0 or more.
 class LinkingLength {
 public:
     static LinkingLength absolute(double length) { return {length, false}; }
-    /// b times (V / N)^(1/d): N points, V the product over axes of the period, or of the data's extent on an open axis.
+    /// b times (V / N)^(1/d): N points, V the product over axes of the period, or of the points' extent on an open
+    /// axis.
     static LinkingLength relative(double b) { return {b, true}; }
 
     [[nodiscard]] double value() const noexcept { return value_; }
@@ -31,63 +33,69 @@ private:
     bool relative_;
 };
 
-/// The volume that a relative linking length was resolved with.
+/// The volume of a relative linking length.
 enum class VolumeKind : std::uint8_t {
     none,   ///< the length was absolute
     box,    ///< periods on every axis
-    extent, ///< the data's extent on every axis
+    extent, ///< the points' extent on every axis
     mixed,  ///< periods on some axes, extent on the others
 };
 
 struct FofOptions {
-    Engine engine = Engine::automatic;
+    Engine engine = Engine::automatic; ///< search algorithm
 };
 
 struct FofResult {
-    /// Group of every input row, in input order. Groups are numbered from 0 by decreasing size, ties by their smallest
-    /// member index, single points included; so the groups of at least m members are the labels below some number.
+    /// Group of every point, in input order. Groups are numbered from 0 by decreasing size, ties by their smallest
+    /// member index, single points included; so groups of at least m members have the labels below
+    /// groups_of_at_least(m).
     std::vector<std::int32_t> labels;
-    /// Members of each group: non-increasing. Its length is the number of groups, singles included.
+    /// Members of each group, non-increasing; one entry per group, including single points.
     std::vector<std::int32_t> sizes;
-    /// The linking length that was used, in the units of the points, after rounding to the points' type.
+    /// The linking length used, in the units of the points, rounded to the points' type.
     double linking_length = 0;
     double volume = 0; ///< the V of a relative linking length, else 0
     VolumeKind volume_kind = VolumeKind::none;
-    Engine engine = Engine::tree; ///< who did it
+    Engine engine = Engine::tree; ///< algorithm used: tree or brute_force
     StageReports stages;
 
-    /// Groups with at least that many members: these are labels 0 to the number minus one.
+    /// Number of groups with at least min_members members: labels 0 to this number minus one.
     [[nodiscard]] std::int64_t groups_of_at_least(std::int64_t min_members) const;
 };
 
-/// What is known of groups besides their labels.
+/// FofResult without the labels, and without the sizes of single points.
 struct FofSummary {
-    std::int64_t groups = 0;         ///< single points included
-    std::vector<std::int32_t> sizes; ///< members of the groups of two and more, by label: non-increasing
-    double linking_length = 0;       ///< these as in FofResult
+    std::int64_t groups = 0;         ///< number of groups, including single points
+    std::vector<std::int32_t> sizes; ///< members of the groups of two or more, by label; non-increasing
+    double linking_length = 0;       ///< this and the following: as in FofResult
     double volume = 0;
     VolumeKind volume_kind = VolumeKind::none;
     Engine engine = Engine::tree;
     StageReports stages;
 };
 
-/// FofSummary as plain data, for calls that do not wait (async.hpp).
+/// FofSummary as plain data, for asynchronous calls (async.hpp).
 struct DeviceFofSummary {
-    std::int64_t groups = 0;   ///< single points included: labels are below
-    double linking_length = 0; ///< these as in FofResult
+    std::int64_t groups = 0;   ///< number of groups, including single points
+    double linking_length = 0; ///< this and the following: as in FofResult
     double volume = 0;
     VolumeKind volume_kind = VolumeKind::none;
 };
 
-/// Throws Error: invalid_argument (negative or NaN length; relative length with a volume of zero), out_of_memory, device,
-/// canceled. Points and trees may be a GPU's, if the call runs there.
+/// The groups of the points of a tree. The execution must be on the device of the tree.
+/// Throws Error: invalid_argument (a negative, NaN or infinite length; a relative length with a volume of zero; a
+/// length that the points' type cannot express; a tree on another device), out_of_memory, device, canceled.
 [[nodiscard]] FofResult fof(const Tree& tree, LinkingLength linking_length, const FofOptions& options = {},
                             const Execution& execution = {});
+/// The groups of points, without keeping a tree. The points may be in GPU memory if the call runs there.
+/// Throws Error: as above, and invalid_argument (an invalid box), invalid_points (a point that is not finite, extent
+/// over twice the period), too_large (more than 2^31 - 1 points), unsupported (dimension or CUDA not built).
 [[nodiscard]] FofResult fof(const PointsView& points, LinkingLength linking_length, const Box& box = {},
                             const FofOptions& options = {}, const Execution& execution = {});
 
-/// The same with the labels in memory that the caller owns, one for each point: the host's, or that of the GPU on which
-/// the call runs. They hold anything if a call throws.
+/// The same, writing one label per point to the caller's memory: host memory, or memory of the GPU on which the call
+/// runs. If a call throws, their contents are then unspecified. Also throws invalid_argument unless there is one label
+/// per point.
 FofSummary fof_into(std::span<std::int32_t> labels, const Tree& tree, LinkingLength linking_length,
                     const FofOptions& options = {}, const Execution& execution = {});
 FofSummary fof_into(std::span<std::int32_t> labels, const PointsView& points, LinkingLength linking_length,

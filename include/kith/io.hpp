@@ -1,8 +1,10 @@
-// Files in and out. Part of kith::io, which needs HDF5 only where HDF5 files are read or written.
+// File readers and writers. Part of kith::io, which needs HDF5 only to read or write HDF5 files.
 //
-// A snapshot's format is found from its content, never from its name. Where a header and the data disagree, the data's
-// shape wins and a warning says so. Sizes that a file claims are checked against its length before memory is taken.
-// Writers write to a temporary name beside the target and rename at the end, so no half-written file is left.
+// The format of a snapshot is detected from its content, never from its name. If a header and the data disagree, the
+// data's shape wins and a warning says so. Sizes that a file claims are checked against its length before memory is
+// allocated. Writers write to a temporary name beside the target and rename at the end, so no half-written file is
+// left; they throw Error(file) if the target cannot be written. Without HDF5, functions for HDF5 files throw
+// Error(unsupported).
 #pragma once
 
 #include <kith/catalog.hpp>
@@ -39,14 +41,14 @@ struct RealArray {
     }
 };
 
-/// How numbers of one kind become physical: number * a^a_power * h^h_power, and times to_cgs in cgs units.
+/// Conversion of one kind of number to physical units: number * a^a_power * h^h_power, and times to_cgs for cgs units.
 struct Scaling {
     double a_power = 0;
     double h_power = 0;
     std::optional<double> to_cgs; ///< absent: the units are unknown
 };
 
-/// What the numbers of a cosmological snapshot mean. Velocities become peculiar velocities.
+/// Conversion of the numbers of a cosmological snapshot to physical units; velocities become peculiar velocities.
 struct Frame {
     double scale_factor = 1;
     Scaling length;
@@ -63,23 +65,23 @@ struct Frame {
     return {scale_factor, {1, 0, {}}, {}, {}};
 }
 
-/// What a file says about itself, without its particles.
+/// The metadata of a file, without its particles.
 struct SnapshotHeader {
     std::string format;                           ///< "Tipsy (std, big-endian)", "HDF5 (Gadget-4)", "npy", ...
-    std::array<std::int64_t, max_types> counts{}; ///< particles of each type that the file really holds
+    std::array<std::int64_t, max_types> counts{}; ///< particles of each type in the file's data
     bool has_types = true;                        ///< false for plain arrays: all points are listed as type 1
     int dimension = 3;
     DType dtype = DType::float32;                  ///< of the positions
     std::optional<std::array<double, 3>> box_size; ///< absent or all zero: open or unknown
-    std::string invalid_box;                       ///< if the file states a box that has no meaning: which, and why;
-                                                   ///< box_size is then absent, but space need not be open
-    std::optional<double> time;                    ///< of cosmological snapshots the scale factor
+    std::string invalid_box;                       ///< if the file states an invalid box: which, and why; box_size is
+                                                   ///< then absent, but space need not be open
+    std::optional<double> time;                    ///< for cosmological snapshots the scale factor
     std::optional<double> redshift;
     std::optional<Frame> frame; ///< absent: not known to be cosmological, nothing is claimed
-    /// Omega0, HubbleParam, UnitLength_in_cm, ... as found; those of SWIFT under Gadget's names, too.
+    /// Omega0, HubbleParam, UnitLength_in_cm, ... as found; those of SWIFT also under Gadget's names.
     std::map<std::string, double> parameters;
-    std::vector<std::string> warnings;        ///< one line each, for people
-    std::vector<std::filesystem::path> files; ///< those that were read: one, or all of a snapshot in several
+    std::vector<std::string> warnings;        ///< one line each, human-readable
+    std::vector<std::filesystem::path> files; ///< files read: one, or all of a multi-file snapshot
 };
 
 /// The particles of the selected types, in file order: types ascending, rows as stored.
@@ -107,100 +109,110 @@ struct TypeSelection {
 
 struct ReadOptions {
     TypeSelection types;
-    bool velocities = true; ///< false: skip columns that are not needed
+    bool velocities = true; ///< false: skip this column; so for masses and ids
     bool masses = true;
     bool ids = true;
 };
 
-/// One table of a file that holds several is named after a colon: any n x d dataset of an HDF5 file
-/// (`halo.h5:/Coordinates`), an array of a .npz archive (`points.npz:positions`; the only one that can be points needs no
-/// name). It has no types, masses or box. A file whose own name has the colon comes first.
+/// Reads a snapshot, or its header only.
 ///
-/// A snapshot in several files (`name.0`, `name.1`, ... or `name.0.hdf5`, ...) is given by any of them or by its stem
-/// (`name`, `name.hdf5`), and is read as one: types ascending, then files ascending.
+/// A name after a colon selects one table of a file: any n x d dataset of an HDF5 file (`halo.h5:/Coordinates`), or an
+/// array of a .npz archive (`points.npz:positions`; optional if only one can be points). It has no types, masses or
+/// box. A file whose name contains the colon takes precedence.
 ///
-/// Throws Error(file) for what is missing, too short (naming the byte), of no known format (naming those known), or
-/// inconsistent beyond repair; Error(invalid_argument) for an empty selection of types, listing the counts of every type.
-/// An array without rows is read as such.
+/// For a multi-file snapshot (`name.0`, `name.1`, ... or `name.0.hdf5`, ...) pass any file or the stem (`name`,
+/// `name.hdf5`). It is read as one: types ascending, then files ascending.
+///
+/// Throws Error(file) for a file that is missing, too short (naming the byte), of no known format (naming those known),
+/// or inconsistent beyond repair; Error(invalid_argument) for an empty selection of types, listing the counts of every
+/// type; Error(out_of_memory). An array without rows is valid.
 [[nodiscard]] SnapshotHeader read_header(const std::filesystem::path& path);
 [[nodiscard]] Snapshot read_snapshot(const std::filesystem::path& path, const ReadOptions& options = {});
 
-/// The one path that stands for `files`, which are all the files of one snapshot, in any order: what a shell makes of
-/// `snap_007.*.hdf5`. Nothing if they are not of one snapshot. Throws Error(invalid_argument), naming those left out, if
-/// they are only some of its files; Error(file) for one that is missing or cannot be read.
+/// The one path that stands for `files`, which are all files of one snapshot, in any order, such as a shell's expansion
+/// of `snap_007.*.hdf5`; empty if they do not belong to one snapshot. Throws Error(invalid_argument) if `files` is
+/// empty, or only a part of the snapshot (naming those left out); Error(file) for a file that is missing or cannot be
+/// read.
 [[nodiscard]] std::optional<std::filesystem::path> one_snapshot(const std::vector<std::filesystem::path>& files);
 
-/// A Tipsy auxiliary array (.grp, .iord, .den, ...), ASCII or binary of either byte order: one value for each particle of
-/// a snapshot, in its order (gas, dark, star); of reals also vectors of three, one a row. Binary files do not say whether
-/// their numbers are whole; 4 bytes are read as int32 or float32. Throws Error(file) if the content does not fit its count.
+/// Reads a Tipsy auxiliary array (.grp, .iord, .den, ...), ASCII or binary of either byte order: one value per particle
+/// of a snapshot, in its order (gas, dark, star); reals may also be vectors of three, one per row. Binary files do not
+/// state their type; 4 bytes are read as int32 or float32. Throws Error(file) if the content does not match its count.
 [[nodiscard]] std::vector<std::int64_t> read_tipsy_integers(const std::filesystem::path& path);
 [[nodiscard]] RealArray read_tipsy_reals(const std::filesystem::path& path);
 
-/// What made an output. Every writer stores it.
+/// Origin of an output.
 struct Provenance {
     std::string program;                           ///< "kith 0.1.0"
-    std::string command;                           ///< the command line, or the caller's words
+    std::string command;                           ///< the command line, or the caller's description
     std::string input;                             ///< file name
     std::map<std::string, std::string> parameters; ///< linking_length, box, types, min_members, ... as text
 };
 
-/// A numpy array file (.npy, version 1.0, C order). `rows` x `columns`; columns = 0 writes a one-dimensional array.
+/// Writes a NumPy array file (.npy, version 1.0, C order) of rows x `columns`; columns = 0 writes a one-dimensional
+/// array. Throws Error(invalid_argument) if the values do not make whole rows.
 void write_npy(const std::filesystem::path& path, std::span<const std::int32_t> values, std::int64_t columns = 0);
 void write_npy(const std::filesystem::path& path, std::span<const std::int64_t> values, std::int64_t columns = 0);
 void write_npy(const std::filesystem::path& path, std::span<const float> values, std::int64_t columns = 0);
 void write_npy(const std::filesystem::path& path, std::span<const double> values, std::int64_t columns = 0);
 
-/// Neighbors as `indices` and `distances`, n x k, with the provenance: .npz (uncompressed; members indices.npy,
-/// distances.npy, provenance.json) or HDF5 (datasets and root attributes).
+/// Writes neighbors in host memory as `indices` and `distances`, n x k, with the provenance: .npz (uncompressed;
+/// members indices.npy, distances.npy, provenance.json) or HDF5 (datasets and root attributes).
 void write_neighbors_npz(const std::filesystem::path& path, const KnnResult& neighbors, const Provenance& provenance);
 void write_neighbors_hdf5(const std::filesystem::path& path, const KnnResult& neighbors, const Provenance& provenance);
 
 struct CatalogFileOptions {
-    /// File name of a snapshot in group order, written for this catalog by write_sorted_snapshot(). Empty: there is none.
+    /// File name of the snapshot in group order, written for this catalog by write_sorted_snapshot(). Empty: none.
     std::string sorted_snapshot;
 };
 
-/// A halo catalog in the fof_subhalo_tab convention of Gadget-4 and AREPO, with an empty /Subhalo, kith's own columns
-/// beside the convention's, /Members/Index (file rows in group order), /IDs/ID where the snapshot has ids, and the
-/// provenance as attributes of /Header. No groups at all is a valid, empty catalog.
+/// Writes a halo catalog in the fof_subhalo_tab convention of Gadget-4 and AREPO, with an empty /Subhalo, kith's own
+/// columns beside the convention's, /Members/Index (file rows in group order), /IDs/ID if the snapshot has ids, and the
+/// provenance as attributes of /Header. A catalog without groups is valid.
 ///
-/// GroupLenType and GroupOffsetType, by which readers fetch members as rows of the snapshot, are written only beside a
+/// GroupLenType and GroupOffsetType, by which readers find members as rows of the snapshot, are written only for a
 /// sorted snapshot; MembersLenType, MembersOffset and MembersOffsetType, which refer to /Members/Index, always.
+///
+/// Throws Error(invalid_argument) if the catalog is not the snapshot's; Error(too_large) for 2^31 members or more.
 void write_catalog_hdf5(const std::filesystem::path& path, const Catalog& catalog, const Snapshot& snapshot,
                         const Box& box, const Provenance& provenance, const CatalogFileOptions& options = {});
 
-/// The snapshot in group order, as Gadget-4 and AREPO write theirs and as readers of fof_subhalo_tab catalogs expect:
-/// in each particle type the members of group 0, then those of group 1 and so on, within a group in file order; then all
-/// rows that are in no group of the catalog, those of types that were not grouped among them, in file order. So the
+/// Writes the snapshot in group order, as Gadget-4 and AREPO write theirs and as readers of fof_subhalo_tab catalogs
+/// expect: in each particle type the members of group 0, then those of group 1 and so on, within a group in file order;
+/// then all rows in no group of the catalog, including those of types that were not grouped, in file order. So the
 /// members of type t of group g are the rows GroupOffsetType[g, t] to GroupOffsetType[g, t] + GroupLenType[g, t] - 1 of
-/// PartType<t>, where the offset is the sum of count_by_type over the groups before; name the file in the options of
-/// write_catalog_hdf5(), so that the catalog has these columns. `snapshot` is the one that was grouped; the other columns are read again from its header.files.
+/// PartType<t>, where the offset is the sum of count_by_type over the groups before; pass the file name in the options
+/// of write_catalog_hdf5() to write these columns. `snapshot` is the one that was grouped; the other columns are read
+/// again from its header.files.
 ///
-/// Of HDF5 input everything is written, into one file: each dataset of PartType0 to PartType6 and of the groups in them,
-/// with its stored type (variable-length ones too), shape of a row and attributes, in the new order if it has one row per
-/// particle and as it is if not; all other groups, attributes and soft links as they are (of several files: the first's).
-/// The header's counts become those of one file. Chunked datasets stay chunked and keep deflate, shuffle, Fletcher-32,
-/// szip and n-bit; scale-offset and plugin filters, which may lose digits each time, are read but not applied again.
-/// Contiguous, compact and external datasets become contiguous. Left out is what says at which rows of the input
-/// particles lie (SWIFT's /Cells, EAGLE's /HashTable), what refers to objects of the input, and, of several files, a
-/// column that one of them lacks. Of Gadget-2 binary and Tipsy input, Coordinates, Velocities, Masses or MassTable, and
-/// ParticleIDs are written, in Gadget-4's layout, and nothing else.
+/// HDF5 input is written to one file: each dataset of PartType0 to PartType6 and of the groups in them,
+/// with its stored type (including variable-length types), row shape and attributes, in the new order if it has one row
+/// per particle, otherwise unchanged; all other groups, attributes and soft links unchanged (of several files: the
+/// first's). The header's counts become those of one file. Chunked datasets stay chunked and keep deflate, shuffle,
+/// Fletcher-32, szip and n-bit; scale-offset and plugin filters, which may lose digits each time, are read but not
+/// applied again. Contiguous, compact and external datasets become contiguous. Omitted are data that locate rows of the
+/// input (SWIFT's /Cells, EAGLE's /HashTable), references to objects of the input, and, of several files, columns that
+/// one of them lacks. For Gadget-2 binary and Tipsy input only Coordinates, Velocities, Masses or MassTable, and
+/// ParticleIDs are written, in Gadget-4's layout.
 ///
-/// /Header gets the provenance; an attribute of the same name that the input's header has stays, unless kith wrote it.
-/// Returns what was left out, one line each, for people. `progress` is called before each dataset.
+/// /Header receives the provenance; an attribute of the same name in the input's header stays, unless kith wrote it.
+/// Returns what was omitted, one human-readable line each. `progress` is called before each dataset.
 ///
-/// Memory: one dataset, and of it a block of 16 MiB or one chunk across its rows again, and 8 bytes per row of one type;
+/// Memory: one dataset, a block of 16 MiB of it or one chunk across its rows again, and 8 bytes per row of one type;
 /// for input that is not HDF5, the columns of one type and one of them again. Time: each file is read once, in order.
 ///
-/// Throws Error(invalid_argument) if the snapshot has no types (arrays, tables, PLY) or names no files, if `path` is one
-/// of these files, or if the catalog is not the snapshot's; Error(file) if a file cannot be read or has changed, or the
-/// disk is full; Error(unsupported) for virtual datasets; Error(out_of_memory). Then nothing is written.
+/// Throws Error(invalid_argument) if the snapshot has no types (arrays, tables, PLY) or names no files, if `path` is
+/// one of these files, or if the catalog is not the snapshot's; Error(file) if a file cannot be read or has changed, or
+/// the disk is full; Error(unsupported) for virtual datasets; Error(out_of_memory); Error(canceled). Then nothing is
+/// written.
 [[nodiscard]] std::vector<std::string> write_sorted_snapshot(const std::filesystem::path& path, const Catalog& catalog,
                                                              const Snapshot& snapshot, const Provenance& provenance,
                                                              const Progress& progress = {});
 
-/// Tipsy group files: ASCII count, then one label plus one per particle of the file (0 = in no group); and a Tipsy
-/// snapshot (std) with one star per group: mass, center, mean velocity, eps = largest radius.
+/// Writes Tipsy group files. write_grp: an ASCII count, then label plus one of each particle of the file (0 = in no
+/// group); throws Error(invalid_argument) for a label below -1. write_gtp: a Tipsy snapshot (std) with one star per
+/// group (mass, center, mean velocity, eps = largest radius); throws Error(invalid_argument) unless the groups have 3
+/// dimensions, and Error(too_large) for 2^31 groups or more.
 void write_grp(const std::filesystem::path& path, std::span<const std::int32_t> labels);
 void write_gtp(const std::filesystem::path& path, const Catalog& catalog, double time);
 

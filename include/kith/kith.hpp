@@ -1,4 +1,4 @@
-// All of kith's core: trees, neighbors, groups, catalogs. File input and output is in <kith/io.hpp>.
+// All headers of kith's core: trees, neighbors, groups, catalogs. File input and output are in <kith/io.hpp>.
 #pragma once
 
 #include <kith/async.hpp>

@@ -1,8 +1,8 @@
 // Exact k nearest neighbors.
 //
 // Neighbors of a query are ordered by (distance, original index); the first k of that order are the answer, the same
-// bits on every machine and for every engine. Source: jz-tree paper, section III. Cost: close to O(N k) for N queries
-// in low dimensions; scratch memory does not grow with N.
+// bits on every machine and for every engine. Source: jz-tree paper, section III (arXiv:2604.05885). Cost: close to
+// O(N k) for N queries in low dimensions; scratch memory does not grow with N.
 #pragma once
 
 #include <kith/execution.hpp>
@@ -21,21 +21,22 @@
 namespace kith {
 
 struct KnnOptions {
-    /// Leave the query point itself out, by index, not by distance. Self-searches only.
+    /// Exclude the query point itself, by index, not by distance. Self-searches only.
     bool exclude_self = false;
-    /// Only neighbors within this distance, inclusive, count. Rounded to the points' type once.
+    /// Return only neighbors within this distance, inclusive; in the units of the points, rounded to their type once.
     double max_distance = std::numeric_limits<double>::infinity();
-    /// Report squared distances.
+    /// Return squared distances.
     bool squared = false;
+    /// Search algorithm.
     Engine engine = Engine::automatic;
-    /// Width of the indices in an owned result.
+    /// Type of the indices of a KnnResult.
     IndexType index_type = IndexType::int32;
 };
 
-/// Row-major n x k memory that the caller owns, the host's or, for searches on a GPU, that GPU's. A missing neighbor is index -1 at distance +infinity. Either pointer
-/// may be null: that half is not written. Distances must be of the points' own type, and both be aligned for theirs. The
-/// memory must not overlap the points: it serves as working memory before rows are written, and holds anything if a call
-/// throws.
+/// The caller's row-major n x k arrays, in host memory or, for GPU searches, in memory of that device. A missing
+/// neighbor is index -1 at distance +infinity. An array whose pointer is null is not written. Distances must be of the
+/// points' type, and both arrays aligned for their types. The arrays must not overlap the points: they also serve as
+/// working memory. If a call throws, their contents are unspecified.
 class NeighborRows {
 public:
     NeighborRows() = default;
@@ -64,16 +65,17 @@ private:
 };
 
 namespace detail {
-/// Throws invalid_argument if distances that are held as one type are asked for as the other.
+/// Throws invalid_argument if the types differ.
 void require_distances(DType held, DType asked);
 } // namespace detail
 
-/// An owned result: rows() x k() indices and distances, row-major, rows in the order of the queries as given. It is in the
-/// memory in which the queries were, or the points of a self-search: the host's, or a GPU's. Work of yours that reads it
-/// on a GPU must be done before the result goes.
+/// An owned result: rows() x k() indices and distances, row-major, in the input order of the queries. A missing
+/// neighbor is index -1 at distance +infinity. The result of a GPU search is in the memory of the queries, or of the
+/// points of a self-search: host or device; other results are in host memory. Device work that reads the result must
+/// complete before it is destroyed.
 class KnnResult {
 public:
-    /// Uninitialized memory for rows x k; throws out_of_memory with the bytes needed.
+    /// Uninitialized host memory for rows x k. Throws Error: out_of_memory (the text gives the bytes needed).
     KnnResult(std::int64_t rows, std::int64_t k, IndexType index_type, DType dtype);
     KnnResult(KnnResult&&) noexcept = default;
     KnnResult& operator=(KnnResult&&) noexcept = default;
@@ -82,24 +84,24 @@ public:
     [[nodiscard]] std::int64_t k() const noexcept { return k_; }
     [[nodiscard]] IndexType index_type() const noexcept { return index_type_; }
     [[nodiscard]] DType dtype() const noexcept { return dtype_; }
-    [[nodiscard]] Device device() const noexcept { return device_; } ///< in whose memory the rows are
+    [[nodiscard]] Device device() const noexcept { return device_; } ///< device that owns the memory
 
-    /// Throws invalid_argument if the result holds the other width.
+    /// Throws Error: invalid_argument (index_type() is the other one).
     [[nodiscard]] std::span<const std::int32_t> indices() const;
     [[nodiscard]] std::span<const std::int64_t> indices64() const;
 
-    /// Throws invalid_argument if the points were of the other type.
+    /// Throws Error: invalid_argument (dtype() is not T).
     template <Coordinate T>
     [[nodiscard]] std::span<const T> distances() const {
         detail::require_distances(dtype_, dtype_of<T>);
         return {static_cast<const T*>(distances_.get()), static_cast<std::size_t>(rows_ * k_)};
     }
 
-    /// The rows as memory to write to.
+    /// A writable view of the rows.
     [[nodiscard]] NeighborRows rows_view() noexcept;
 
-    [[nodiscard]] Engine engine() const noexcept { return engine_; } ///< who did it: tree or brute_force
-    StageReports stages;                                             ///< what the call took, tree building included
+    [[nodiscard]] Engine engine() const noexcept { return engine_; } ///< algorithm used: tree or brute_force
+    StageReports stages;                                             ///< cost of the call, including the tree build
 
 private:
     friend struct KnnResultAccess;
@@ -115,7 +117,7 @@ private:
     Engine engine_ = Engine::tree;
 };
 
-/// One block of finished rows, handed to a visitor and valid only during the call.
+/// One block of rows, passed to a visitor and valid only during the call.
 struct NeighborBlock {
     std::int64_t first = 0;                      ///< z-order position of the first query of the block
     std::span<const std::int32_t> query_indices; ///< original index of each query
@@ -123,10 +125,10 @@ struct NeighborBlock {
     std::span<const std::int32_t> indices; ///< rows x k
     DType dtype = DType::float32;
     const void* distances_data = nullptr; ///< rows x k of dtype
-    Device device;                        ///< in whose memory all of it is
-    CudaStream stream = nullptr;          ///< of a GPU: on which the rows are being written
+    Device device;                        ///< device that owns the memory
+    CudaStream stream = nullptr;          ///< on a GPU: stream on which the rows are being written
 
-    /// Throws invalid_argument if the points were of the other type.
+    /// Throws Error: invalid_argument (dtype is not T).
     template <Coordinate T>
     [[nodiscard]] std::span<const T> distances() const {
         detail::require_distances(dtype, dtype_of<T>);
@@ -134,25 +136,32 @@ struct NeighborBlock {
     }
 };
 
-/// Reductions instead of lists: receives every row exactly once. Calls are concurrent and in no stated order. An
-/// exception thrown by it stops the search and reaches the caller.
+/// Visitor, for reductions: receives every row exactly once. It is called concurrently, in unspecified order. An
+/// exception from it stops the search and propagates to the caller.
 using NeighborVisitor = std::function<void(const NeighborBlock&)>;
 
-/// The k nearest sources of every source (a self-search: a point is its own neighbor unless exclude_self).
-/// Throws Error: invalid_argument (k < 1, NaN or negative max_distance), out_of_memory, canceled.
+/// The k nearest points of every point of the tree (a self-search: a point is its own neighbor unless exclude_self).
+/// Throws Error: invalid_argument (k < 1, NaN or negative max_distance, a tree on another device), out_of_memory,
+/// device, canceled.
 [[nodiscard]] KnnResult knn(const Tree& tree, std::int64_t k, const KnnOptions& options = {},
                             const Execution& execution = {});
-/// The k nearest sources of every query. Queries are of the sources' type and dimension.
+/// The k nearest points of every query. Queries have the type and dimension of the points.
+/// Throws Error: as above, and invalid_argument (exclude_self, queries of another type or dimension), invalid_points (a
+/// query that is not finite or too far away), too_large (more than 2^31 - 1 queries), unsupported (dimension not
+/// built).
 [[nodiscard]] KnnResult knn(const Tree& tree, const PointsView& queries, std::int64_t k, const KnnOptions& options = {},
                             const Execution& execution = {});
 /// A self-search without keeping a tree.
+/// Throws Error: as with a tree, and invalid_argument (an invalid box), invalid_points (a point that is not finite,
+/// extent over twice the period), too_large (more than 2^31 - 1 points), unsupported (dimension or CUDA not built).
 [[nodiscard]] KnnResult knn(const PointsView& points, std::int64_t k, const Box& box = {},
                             const KnnOptions& options = {}, const Execution& execution = {});
-/// Separate queries without keeping a tree.
+/// Separate queries without keeping a tree. Throws Error: as both above.
 [[nodiscard]] KnnResult knn(const PointsView& points, const PointsView& queries, std::int64_t k, const Box& box = {},
                             const KnnOptions& options = {}, const Execution& execution = {});
 
-/// The same into the caller's memory, of rows * k elements each.
+/// The same four searches, written to the caller's arrays of rows * k elements each. Return the cost of each stage.
+/// Throw as above, and invalid_argument (arrays of the wrong size, type or alignment).
 StageReports knn_into(const NeighborRows& rows, const Tree& tree, std::int64_t k, const KnnOptions& options = {},
                       const Execution& execution = {});
 StageReports knn_into(const NeighborRows& rows, const Tree& tree, const PointsView& queries, std::int64_t k,
@@ -163,7 +172,8 @@ StageReports knn_into(const NeighborRows& rows, const PointsView& points, std::i
 StageReports knn_into(const NeighborRows& rows, const PointsView& points, const PointsView& queries, std::int64_t k,
                       const Box& box = {}, const KnnOptions& options = {}, const Execution& execution = {});
 
-/// The same through a visitor; never holds rows * k numbers.
+/// The same with a tree, streamed in blocks to a visitor; never stores rows * k numbers. Return the cost of each stage.
+/// Throw as above, and whatever the visitor throws.
 StageReports knn_visit(const NeighborVisitor& visitor, const Tree& tree, std::int64_t k, const KnnOptions& options = {},
                        const Execution& execution = {});
 StageReports knn_visit(const NeighborVisitor& visitor, const Tree& tree, const PointsView& queries, std::int64_t k,

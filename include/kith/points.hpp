@@ -1,8 +1,8 @@
-// Points and boxes as the library sees them.
+// Views of points, and boxes.
 //
-// A PointsView describes an array that the caller owns, the way DLPack does: address, scalar type, count, dimension,
-// strides, device. It never owns and never copies; the array must outlive the call it is passed to. A Box says, axis by
-// axis, whether space is open or repeats.
+// A PointsView describes an array of the caller's, like DLPack: address, scalar type, count, dimension, strides,
+// device. It never owns or copies; the array must outlive the call. A Box has one period per axis; 0 leaves the axis
+// open.
 #pragma once
 
 #include <kith/types.hpp>
@@ -19,7 +19,7 @@
 
 namespace kith {
 
-/// An array of scalars, in one piece.
+/// A contiguous range of scalars.
 template <class Range>
 concept CoordinateRange = std::ranges::contiguous_range<Range> && Coordinate<std::ranges::range_value_t<Range>>;
 
@@ -27,12 +27,12 @@ concept CoordinateRange = std::ranges::contiguous_range<Range> && Coordinate<std
 template <class Range>
 using ScalarOf = typename std::ranges::range_value_t<Range>::value_type;
 
-/// An array of std::array<float or double, d>, in one piece.
+/// A contiguous range of std::array<float or double, d>.
 template <class Range>
 concept PointRange = std::ranges::contiguous_range<Range> && Coordinate<ScalarOf<Range>> &&
     (std::tuple_size<std::ranges::range_value_t<Range>>::value >= 1);
 
-/// A non-owning view of `count` points with `dimension` coordinates each. Strides count scalars, not bytes: coordinate
+/// A non-owning view of `count` points with `dimension` coordinates each. Strides are in scalars, not bytes: coordinate
 /// `axis` of point `i` is at `data + i * point_stride + axis * axis_stride`. Row-major n x d arrays have strides
 /// (d, 1); structure-of-arrays blocks have (1, n). Strides may be negative or zero.
 class PointsView {
@@ -49,13 +49,13 @@ public:
     PointsView(const T* data, std::int64_t count, int dimension)
         : PointsView(data, dtype_of<T>, count, dimension, dimension, 1) {}
 
-    /// A flat range (vector, span, array) of n * d scalars, row-major. A count that d does not divide is refused when
-    /// the view is used.
+    /// A flat range (vector, span, array) of n * d scalars, row-major. A call with a view whose size is no multiple of
+    /// d throws invalid_argument.
     template <CoordinateRange Range>
     PointsView(const Range& coordinates, int dimension)
         : PointsView(std::ranges::data(coordinates), rows_in(std::ranges::size(coordinates), dimension), dimension) {}
 
-    /// A range of std::array<float or double, d>. Implicit: a view of what is passed, like std::span.
+    /// A range of std::array<float or double, d>. Implicit, like std::span.
     template <PointRange Range>
     PointsView(const Range& points) // NOLINT(google-explicit-constructor)
         : PointsView(reinterpret_cast<const ScalarOf<Range>*>(std::ranges::data(points)),
@@ -75,8 +75,7 @@ public:
     [[nodiscard]] Device device() const noexcept { return device_; }
 
 private:
-    // A negative count marks a flat array whose length is no multiple of the dimension; it is refused with the message
-    // that names both.
+    // A negative count marks a flat array whose length is no multiple of the dimension; the error message names both.
     static std::int64_t rows_in(std::size_t scalars, int dimension) {
         const bool whole = dimension >= 1 && scalars % static_cast<std::size_t>(dimension) == 0;
         return whole ? static_cast<std::int64_t>(scalars / static_cast<std::size_t>(dimension))
@@ -92,10 +91,10 @@ private:
     Device device_;
 };
 
-/// Periods and origins, axis by axis, in the units of the points. A period of 0 leaves the axis open. Distances on a
-/// periodic axis are to the nearest image. Points outside [origin, origin + period] are wrapped into it. Without an
-/// origin, a periodic axis takes 0 if all sources lie in [0, L], else -L/2 if they lie in [-L/2, L/2], else their
-/// smallest coordinate if they extend over no more than L, else 0.
+/// Period and origin of each axis, in the units of the points. A period of 0 leaves the axis open. Distances on a
+/// periodic axis are to the nearest image. Points outside [origin, origin + period] are wrapped into it. The default
+/// origin of an axis of period L is 0 if all points lie in [0, L], else -L/2 if they lie in [-L/2, L/2], else their
+/// smallest coordinate if their extent is at most L, else 0.
 class Box {
 public:
     /// Open on every axis, in any dimension.
@@ -108,7 +107,7 @@ public:
         return box;
     }
 
-    /// One period per axis; fits only points of that many dimensions.
+    /// One period per axis, for points of that dimension only.
     static Box periodic(std::span<const double> periods) {
         Box box;
         box.axes_ = static_cast<int>(periods.size());
@@ -121,15 +120,17 @@ public:
         return periodic(std::span<const double>(periods.begin(), periods.size()));
     }
 
-    /// The same box with a given lower edge on one axis.
+    /// The same box with another origin (lower edge) on one axis. Throws std::out_of_range unless axis is in
+    /// [0, max_dimension).
     [[nodiscard]] Box with_origin(int axis, double origin) const {
         Box box = *this;
         box.origin_.at(static_cast<std::size_t>(axis)) = origin;
         return box;
     }
 
-    /// The number of axes this box was given for; 0 fits any dimension.
+    /// Number of axes of the box; 0 fits any dimension.
     [[nodiscard]] int axes() const noexcept { return axes_; }
+    /// Both throw std::out_of_range unless axis is in [0, max_dimension).
     [[nodiscard]] double period(int axis) const { return period_.at(static_cast<std::size_t>(axis)); }
     [[nodiscard]] std::optional<double> origin(int axis) const { return origin_.at(static_cast<std::size_t>(axis)); }
     [[nodiscard]] bool is_open() const noexcept {

@@ -1,4 +1,4 @@
-// Progress, cancellation, and the account of what each stage cost.
+// Progress, cancellation, and the cost of each stage.
 #pragma once
 
 #include <cstdint>
@@ -9,19 +9,16 @@
 
 namespace kith {
 
-/// Called now and then during long work with the stage's name and the fraction of it that is done, in [0, 1]. Calls
-/// come from working threads, one at a time. Returning false cancels: the running call throws an Error of kind
-/// canceled and leaves nothing behind.
+/// Called periodically with the name of the stage and its completed fraction, in [0, 1]. Calls come from worker
+/// threads, one at a time. Returning false cancels: the running call throws an Error of kind canceled.
 using Progress = std::function<bool(std::string_view stage, double fraction)>;
 
-/// What one stage of a call took.
+/// Cost of one stage of a call.
 struct StageReport {
-    std::string name;   ///< order, tree, search, link, catalog, ...
-    double seconds = 0; ///< wall-clock time
-    std::int64_t peak_bytes =
-        0; ///< most working memory held at once during the stage, beside the caller's points and the result
-    std::int64_t pieces =
-        1; ///< in how many pieces the points were worked on; more than one for want of memory on a GPU
+    std::string name;            ///< order, tree, search, link, catalog, ...
+    double seconds = 0;          ///< wall-clock time
+    std::int64_t peak_bytes = 0; ///< peak working memory, excluding the caller's points and the result
+    std::int64_t pieces = 1;     ///< pieces in which the points were processed; several if GPU memory was insufficient
 };
 
 using StageReports = std::vector<StageReport>;

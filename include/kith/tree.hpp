@@ -2,8 +2,8 @@
 //
 // Points are sorted along the z-order curve; a plane partitions the sorted points into the largest Morton cells that
 // hold at most a given number of them; each coarser plane multiplies that number by the coarsening factor. Source:
-// jz-tree paper, section II. Building costs O(N log N) time at worst, close to O(N) in practice, and about 24 bytes a
-// point beside the points themselves (3-D float32).
+// jz-tree paper, section II (arXiv:2604.05885). Building takes O(N log N) time at worst, close to O(N) in practice, and
+// about 24 bytes per point beside the points themselves (3-D float32).
 #pragma once
 
 #include <kith/execution.hpp>
@@ -20,23 +20,24 @@ namespace detail {
 struct TreeData;
 }
 
-/// How the tree is cut. The defaults were measured (docs/performance-log.md); answers do not depend on them.
+/// Tree construction parameters. The defaults were measured (docs/performance-log.md); answers do not depend on them.
+/// On a GPU leaf_size and top_size are at most 32, and regularization is ignored.
 struct TreeOptions {
-    int leaf_size = 40;         ///< most points in a leaf, n_max of plane 0; 1 or more; on a GPU no more than 32
+    int leaf_size = 40;         ///< maximum points in a leaf, n_max of plane 0; 1 or more
     int coarsening = 8;         ///< n_max grows by this factor from plane to plane; 2 or more
-    int top_size = 256;         ///< coarsening stops once a plane has no more nodes than this; 1 or more
+    int top_size = 256;         ///< coarsening stops at a plane with at most this many nodes; 1 or more
     double regularization = 50; ///< f_max of section II-D: no node's cell is larger than this times the mean cell of
-                                ///< the smallest nodes that hold 90 % of the points; 0 switches it off
+                                ///< the smallest nodes that hold 90 % of the points; 0 disables it
 };
 
-/// An immutable index over a copy of the points. Copies share it. Thread-safe to query. Work of yours that reads it on a
-/// GPU must be done before the last copy goes.
+/// An immutable index over a copy of the points. Copying is cheap: copies share the index. Queries are thread-safe.
+/// Device work that reads the tree must complete before its last copy is destroyed.
 class Tree {
 public:
-    /// Sorts and cuts the points. The view is not kept. A tree that is built on a GPU stays in its memory and is searched
-    /// there. Throws Error: invalid_points (NaN, infinity, extent over twice
-    /// the period; the first offending index is named), invalid_argument (box of another dimension, negative period),
-    /// too_large (more than 2^31 - 1 points), unsupported (dimension not built), out_of_memory, device, canceled.
+    /// Sorts and splits the points; the view is not kept. A tree that is built on a GPU stays in its memory and is
+    /// searched there. Throws Error: invalid_points (NaN, infinity, extent over twice the period; the text names the
+    /// first such point), invalid_argument (box of another dimension, negative period, invalid options), too_large
+    /// (more than 2^31 - 1 points), unsupported (dimension or CUDA not built), out_of_memory, device, canceled.
     explicit Tree(const PointsView& points, const Box& box = {}, const TreeOptions& options = {},
                   const Execution& execution = {});
 
@@ -44,27 +45,28 @@ public:
     [[nodiscard]] int dimension() const;
     [[nodiscard]] DType dtype() const noexcept;
 
-    /// In whose memory it is.
+    /// Device that owns the tree.
     [[nodiscard]] Device device() const noexcept;
 
-    /// The box with every origin resolved.
+    /// The box, with the origins of all periodic axes resolved.
     [[nodiscard]] const Box& box() const noexcept;
 
-    /// Original index of each point, in z-order, in memory of the tree's device. Valid as long as any copy of the tree
-    /// lives.
+    /// Original index of each point, in z-order: size() numbers in memory of the tree's device. Valid as long as any
+    /// copy of the tree.
     [[nodiscard]] std::span<const std::int32_t> order() const;
 
-    /// Planes from the leaves (0) to the top. An empty tree has none.
+    /// Number of planes, from the leaves (0) to the top; 0 for an empty tree.
     [[nodiscard]] int plane_count() const;
 
-    /// First sorted position of every node of a plane, with the size at the end: nodes + 1 numbers, in memory of the
-    /// tree's device.
+    /// First sorted position of every node of a plane, followed by size(): nodes + 1 numbers in memory of the tree's
+    /// device, valid as long as any copy of the tree. Throws Error: invalid_argument (index outside 0 to
+    /// plane_count() - 1).
     [[nodiscard]] std::span<const std::int32_t> plane(int index) const;
 
-    /// What building took.
+    /// Cost of building.
     [[nodiscard]] const StageReports& stages() const noexcept;
 
-    /// For the library's own stages.
+    /// Internal.
     [[nodiscard]] const detail::TreeData& data() const noexcept { return *data_; }
 
 private:

@@ -1,4 +1,4 @@
-// Scalar types, devices and widths of indices, by which arrays are described at run time.
+// Scalar types, index types and devices: the run-time description of arrays.
 #pragma once
 
 #include <cstdint>
@@ -6,6 +6,7 @@
 
 namespace kith {
 
+/// Largest dimension of points.
 inline constexpr int max_dimension = 8;
 
 enum class DType : std::uint8_t { float32, float64 };
@@ -20,7 +21,7 @@ enum class DeviceKind : std::uint8_t { cpu, cuda };
 
 struct Device {
     DeviceKind kind = DeviceKind::cpu;
-    int index = 0;
+    int index = 0; ///< number of the GPU, from 0
     friend bool operator==(const Device&, const Device&) = default;
 };
 
