@@ -102,7 +102,7 @@ def knn(points: AnyArray, k: int, queries: AnyArray | None = None, *, box: BoxLi
 
 
 class Tree:
-    """An index of points that is built once and asked often.
+    """An index of points to build once and query many times.
 
     Parameters
     ----------

@@ -9,7 +9,7 @@
 // dropped by each of its leaves at one look, and costs in proportion to its points.
 //
 // Every node of every plane has a mark: a point whose group all points of the node are in, or none. Bounds use the same
-// operations as distances, so nothing needs slack. Method: link-inl.hpp, after the jz-tree paper, section IV-A.
+// operations as distances, so nothing needs slack. Method: fof_policy-inl.hpp, after the jz-tree paper, section IV-A.
 #pragma once
 
 #include "groups/friend_search.hpp"

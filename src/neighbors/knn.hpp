@@ -25,13 +25,13 @@ void search_tree(Context& context, const PlaneTree<T>& receivers, const PlaneTre
                  const KnnRequest<T>& request, RowSink<T>& sink) {
     const bool self_search = &receivers == &sources;
     const TreeView<T> source_view = sources.view();
-    const TreeView<T> query_view = self_search ? TreeView<T>() : receivers.view();
-    const TreeView<T>& receiver_view = self_search ? source_view : query_view;
+    const TreeView<T> receiver_view = self_search ? source_view : receivers.view();
     const int plane = plane_of_tasks(receiver_view, context.threads());
     const PlaneView<T>& tasks = receiver_view.planes[plane];
     const std::vector<Step> schedule = make_schedule(receiver_view, plane, source_view);
     const Frame<T>& frame = sources.points.frame;
-    const SearchJob<T> job{&receiver_view, &source_view, frame.dimension, frame.periodic, &schedule, &request, &sink};
+    const SearchJob<T> job{&receiver_view, &source_view, self_search, frame.dimension,
+                           frame.periodic, &schedule,    &request,    &sink};
     context.expect(receivers.points.count);
     PerThread<SearchScratch<T>> scratch;
     parallel_for(0, tasks.nodes, 1, [&](std::int64_t first, std::int64_t last) {

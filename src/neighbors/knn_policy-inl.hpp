@@ -31,55 +31,29 @@ public:
 
     KnnPolicy(const SearchJob<T>& job, SearchScratch<T>& scratch)
         : receivers_(*job.receivers), sources_(*job.sources), request_(*job.request), scratch_(scratch),
-          leaf_(job, scratch), ranges_(sources_, scratch.walk), needed_(request_.k + (request_.exclude_self ? 1 : 0)) {}
+          leaf_(job, scratch), ranges_(sources_, scratch.walk), needed_(request_.k + (request_.exclude_self ? 1 : 0)),
+          self_search_(job.self_search) {}
 
-    [[nodiscard]] Bound first_bound() const { return request_.limit; }
-    [[nodiscard]] const Bound& inherited(const Bound& bound, int /*plane*/, std::int64_t /*node*/) const {
-        return bound;
+    [[nodiscard]] const Bound& enter(const Bound* parent, int /*level*/, std::int64_t /*node*/) const {
+        return parent != nullptr ? *parent : request_.limit;
     }
+    [[nodiscard]] bool is_settled(const Bound& /*bound*/) const { return false; }
     [[nodiscard]] T reach(const Bound& bound) const { return bound.distance; }
-    [[nodiscard]] bool is_done(const Bound& /*bound*/) const { return false; }
 
     void begin_list() {
         scratch_.guarantees.clear();
         guaranteed_points_ = 0;
     }
 
-    /// All points of the node lie within `greatest` of every point of the receiver: keeps the nearest such nodes that
-    /// hold k points together, and bounds the k-th neighbor by the last of them.
-    HWY_NOINLINE bool take(const PlaneView<T>& plane, std::int32_t node, T least, T greatest, Bound& bound) {
-        std::int32_t last_index = std::numeric_limits<std::int32_t>::max();
-        const std::int32_t points = plane.points_in(node);
-        if (least == greatest && is_one_place(plane, node)) {
-            // All at one distance; within such a node indices ascend, so the first few bound the index as well.
-            const std::int64_t counted = std::min<std::int64_t>(points, needed_);
-            last_index = sources_.points.indices[plane.first_point[node] + counted - 1];
+    bool take(int level, std::int32_t node, T least, T greatest, Bound& bound) {
+        if (greatest < bound.distance) { // or else it bounds nothing better
+            tighten(sources_.planes[level], node, least, greatest, bound);
         }
-        auto& guarantees = scratch_.guarantees;
-        std::size_t i = guarantees.size();
-        guarantees.push_back({greatest, points, last_index});
-        for (; i > 0 && guarantees[i - 1].greatest > greatest; --i) {
-            guarantees[i] = guarantees[i - 1];
-        }
-        guarantees[i] = {greatest, points, last_index};
-        guaranteed_points_ += points;
-        while (guaranteed_points_ - guarantees.back().points >= needed_) {
-            guaranteed_points_ -= guarantees.back().points;
-            guarantees.pop_back();
-        }
-        if (guaranteed_points_ >= needed_) {
-            // Of the nodes at the last distance any may hold the k-th: the largest of their indices bounds its index.
-            Bound found{guarantees.back().greatest, 0};
-            for (i = guarantees.size(); i > 0 && guarantees[i - 1].greatest == found.distance; --i) {
-                found.index = std::max(found.index, guarantees[i - 1].last_index);
-            }
-            bound = std::min(bound, found);
-        }
-        return false;
+        return false; // opened all the same: which of its points are the nearest is not known
     }
 
     /// Of the nodes exactly at the bound, those whose indices are all too large go as well.
-    void drop_more(List& list, const PlaneView<T>& plane, const Bound& bound) const {
+    void drop_more(List& list, int level, const Bound& bound) const {
         if (bound.index == std::numeric_limits<std::int32_t>::max()) {
             return;
         }
@@ -89,13 +63,13 @@ public:
             list.nodes[kept] = node;
             list.least[kept] = list.least[i];
             list.greatest[kept] = list.greatest[i];
-            kept += bound < Bound{list.least[i], plane.smallest_index[node]} ? 0 : 1;
+            kept += bound < Bound{list.least[i], sources_.planes[level].smallest_index[node]} ? 0 : 1;
         }
         list.size = kept;
     }
 
-    void begin_leaves(const List& list, const PlaneView<T>& plane, const Receiver<T, D>& parent) {
-        ranges_.start(list, plane);
+    void begin_leaves(const List& list, int level, const Receiver<T, D>& parent) {
+        ranges_.start(list, level);
         parent_ = parent;
         shared_radius_ = -1;
         shared_tried_ = false;
@@ -141,10 +115,10 @@ public:
     }
 
     /// Searches a leaf within its guaranteed bound.
-    void finish(std::int64_t /*leaf*/, const Receiver<T, D>& box, List& list, const PlaneView<T>& leaves, Bound bound) {
-        bound = tightened(list, leaves, box, bound);
+    void finish(std::int64_t /*leaf*/, const Receiver<T, D>& box, List& list, Bound bound) {
+        bound = tightened(list, box, bound);
         keep_within(list, reach(bound));
-        drop_more(list, leaves, bound);
+        drop_more(list, 0, bound);
         std::int64_t points = 0;
         ranges_.clear();
         for (std::int64_t i = 0; i < list.size; ++i) {
@@ -166,6 +140,38 @@ private:
     static constexpr std::int64_t min_siblings = 5;
     static constexpr T shared_margin = T(1.2);     ///< gathered squared radius per wanted one: siblings may need more
     static constexpr T max_shared_excess = T(1.6); ///< up to which a smaller radius still takes the shared block
+
+    /// All points of the node lie within `greatest` of every point of the receiver: keeps the nearest such nodes that
+    /// hold k points together, and bounds the k-th neighbor by the last of them.
+    HWY_NOINLINE void tighten(const PlaneView<T>& plane, std::int32_t node, T least, T greatest, Bound& bound) {
+        std::int32_t last_index = std::numeric_limits<std::int32_t>::max();
+        const std::int32_t points = plane.points_in(node);
+        if (least == greatest && is_one_place(plane, node)) {
+            // All at one distance; within such a node indices ascend, so the first few bound the index as well.
+            const std::int64_t counted = std::min<std::int64_t>(points, needed_);
+            last_index = sources_.points.indices[plane.first_point[node] + counted - 1];
+        }
+        auto& guarantees = scratch_.guarantees;
+        std::size_t i = guarantees.size();
+        guarantees.push_back({greatest, points, last_index});
+        for (; i > 0 && guarantees[i - 1].greatest > greatest; --i) {
+            guarantees[i] = guarantees[i - 1];
+        }
+        guarantees[i] = {greatest, points, last_index};
+        guaranteed_points_ += points;
+        while (guaranteed_points_ - guarantees.back().points >= needed_) {
+            guaranteed_points_ -= guarantees.back().points;
+            guarantees.pop_back();
+        }
+        if (guaranteed_points_ >= needed_) {
+            // Of the nodes at the last distance any may hold the k-th: the largest of their indices bounds its index.
+            Bound found{guarantees.back().greatest, 0};
+            for (i = guarantees.size(); i > 0 && guarantees[i - 1].greatest == found.distance; --i) {
+                found.index = std::max(found.index, guarantees[i - 1].last_index);
+            }
+            bound = std::min(bound, found);
+        }
+    }
 
     [[nodiscard]] static bool is_one_place(const PlaneView<T>& plane, std::int32_t node) {
         for (int axis = 0; axis < D; ++axis) {
@@ -196,8 +202,8 @@ private:
     }
 
     /// The bound that the points of the nearest leaves give: the k-th smallest greatest distance to the receiver's box.
-    HWY_INLINE Bound tightened(const List& list, const PlaneView<T>& leaves, const Receiver<T, D>& box,
-                               const Bound& bound) {
+    HWY_INLINE Bound tightened(const List& list, const Receiver<T, D>& box, const Bound& bound) {
+        const PlaneView<T>& leaves = sources_.planes[0];
         const Tag tag;
         const std::int64_t lanes = static_cast<std::int64_t>(hn::Lanes(tag));
         auto& candidates = scratch_.candidates;
@@ -233,7 +239,7 @@ private:
     LeafSearch<T, D, Periodic> leaf_;
     NearRanges<T, D, Periodic> ranges_;
     const std::int64_t needed_; ///< sources that a bound must hold; one more if the point itself does not count
-    const bool self_search_ = &receivers_ == &sources_;
+    const bool self_search_;
     std::int64_t guaranteed_points_ = 0;
     Receiver<T, D> parent_;
     bool shared_tried_ = false;

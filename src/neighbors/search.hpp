@@ -103,7 +103,8 @@ struct SearchScratch {
 template <Coordinate T>
 struct SearchJob {
     const TreeView<T>* receivers;
-    const TreeView<T>* sources; ///< the same object in a self-search
+    const TreeView<T>* sources;
+    bool self_search; ///< the receivers are the sources
     int dimension;
     bool periodic;                     ///< on any axis
     const std::vector<Step>* schedule; ///< from the plane of the tasks

@@ -4,6 +4,7 @@
 #include <kith/knn.hpp>
 
 #include "neighbors/search.hpp"
+#include "support/parallel.hpp"
 #include "support/widths.hpp"
 
 #include <algorithm>
@@ -71,7 +72,7 @@ public:
         seen.indices = {block.indices, static_cast<std::size_t>(block.rows * block.k)};
         seen.dtype = dtype_of<T>;
         seen.distances_data = block.distances;
-        visitor_(seen);
+        isolated([&] { visitor_(seen); });
     }
 
 private:

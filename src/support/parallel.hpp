@@ -9,6 +9,7 @@
 #include <tbb/enumerable_thread_specific.h>
 #include <tbb/parallel_for.h>
 #include <tbb/parallel_reduce.h>
+#include <tbb/task_arena.h>
 
 #include <cstdint>
 #include <utility>
@@ -48,6 +49,13 @@ Value parallel_reduce(std::int64_t begin, std::int64_t end, std::int64_t grain, 
             fork_join.task_ends();
             return joined;
         });
+}
+
+/// Calls the caller's own code from within a task. If it runs parallel loops and waits for them, this thread takes up no
+/// other task meanwhile, so that what belongs to the thread (PerThread) stays as it is.
+template <class Body>
+void isolated(const Body& body) {
+    tbb::this_task_arena::isolate(body);
 }
 
 /// One value per thread, made on first use.

@@ -31,9 +31,9 @@ public:
     NearRanges(const TreeView<T>& sources, WalkScratch<T>& scratch) : sources_(sources), scratch_(scratch) {}
 
     /// From now on, points are looked for in these nodes of a plane: the leaves or the plane above.
-    void start(const List& nodes, const PlaneView<T>& plane) {
+    void start(const List& nodes, int level) {
         list_ = &nodes;
-        plane_ = &plane;
+        plane_ = &sources_.planes[level];
         near_radius_ = -1;
     }
 
@@ -48,7 +48,7 @@ public:
         const std::int64_t lanes = static_cast<std::int64_t>(hn::Lanes(tag));
         const auto farthest = hn::Set(tag, radius);
         const PlaneView<T>& leaves = sources_.planes[0];
-        const std::int32_t* first_child = plane_ == &leaves ? nullptr : plane_->first_child;
+        const std::int32_t* first_child = plane_->first_child; // null for leaves
         if (radius > near_radius_) {
             constexpr T for_next = T(1.2); // leaves that follow may need more
             collect_near(radius * for_next);

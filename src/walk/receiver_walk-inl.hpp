@@ -7,19 +7,24 @@
 // the order in which its functions stand here:
 //
 //   using Bound                                  what is known of all answers of a receiving node
-//   Bound first_bound()                          of a task's node
-//   Bound inherited(bound, plane, node)          of a child, from its parent's
-//   void begin_list()                            the list of a receiving node is about to be filled
+//   Bound enter(parent, level, node)             from its parent's bound, or null if the node is a task; all that follows
+//                                                is about this node, until the next one is entered
+//   bool is_settled(bound)                       its points want nothing more, and have all their answers: it is left
+//   void begin_list()                            its list is about to be filled
 //   T reach(bound)                               drop: source nodes whose least squared distance is larger
-//   bool take(plane, node, least, greatest, bound)   called for source nodes whose greatest distance is less than the
-//                                                reach; may tighten the bound; true takes the node whole: it is not opened
-//   void drop_more(list, plane, bound)           drops nodes that the reach alone does not
-//   bool is_done(bound)                          the receiver wants nothing more
-//   void begin_leaves(list, plane, box)          the receiver's children are leaves, and its list is of this plane
-//   bool finish_early(leaf, siblings, box, bound)    begins a receiving leaf; true if it needs no list of its own
-//   void finish(leaf, box, list, plane, bound)   a receiving leaf and its list of source leaves
+//   bool take(level, source, least, greatest, bound)   called for source nodes whose greatest distance is within reach;
+//                                                may tighten the bound; true takes the node whole: it is not opened
+//   void drop_more(list, level, bound)           drops source nodes that the reach alone does not
+//   void begin_leaves(list, level, box)          the receiver's children are leaves; its list and box
+//   bool finish_early(leaf, siblings_left, box, bound)   begins a receiving leaf; true if it needs no list of its own
+//   void finish(leaf, box, list, bound)          a receiving leaf and its list of source leaves
 //
-// Lists live in per-thread memory: nothing is allocated in the inner loops, and memory does not grow with the points.
+// What is taken whole at a node is true of all points below it: a policy keeps it in the bound, which is handed down, or
+// on a stack whose height is in the bound. Where a task's node and the top of the sources are leaves already,
+// finish_early() comes after the list, which it may ignore.
+//
+// Lists live in per-thread memory, so that nothing is allocated in the inner loops; they are as long as the reach is
+// wide.
 
 #include "geometry/distances-inl.hpp"
 
@@ -107,17 +112,17 @@ public:
         const PlaneView<T>& plane = sources_.planes[sources_.top];
         const int receiver_plane = schedule_.empty() ? 0 : schedule_.front().receiver_plane;
         const Receiver<T, D> box = box_of_node<T, D>(receivers_.planes[receiver_plane], sources_.period, node);
-        Bound bound = policy_.first_bound();
-        begin_list(list, plane.nodes);
-        add_nodes(list, plane, box, 0, plane.nodes, bound);
-        keep_near(list, plane, bound);
-        if (policy_.is_done(bound)) {
+        Bound bound = policy_.enter(nullptr, receiver_plane, node);
+        if (policy_.is_settled(bound)) {
             return;
         }
+        begin_list(list, plane.nodes);
+        add_nodes(list, sources_.top, box, 0, plane.nodes, bound);
+        keep_near(list, sources_.top, bound);
         if (schedule_.empty()) { // both trees are a plane of leaves
-            policy_.begin_leaves(list, plane, box);
+            policy_.begin_leaves(list, 0, box);
             if (!policy_.finish_early(node, 1, box, bound)) {
-                policy_.finish(node, box, list, plane, bound);
+                policy_.finish(node, box, list, bound);
             }
             return;
         }
@@ -133,17 +138,17 @@ private:
     void descend(std::size_t depth, std::int64_t node, const Bound& bound) {
         const Step step = schedule_[depth];
         const bool to_leaves = depth + 1 == schedule_.size();
-        const int receiver_plane_number = step.receiver_plane - (step.receivers ? 1 : 0);
+        const int receiver_level = step.receiver_plane - (step.receivers ? 1 : 0);
+        const int source_level = step.source_plane - (step.sources ? 1 : 0);
         const PlaneView<T>& upper_sources = sources_.planes[step.source_plane];
-        const PlaneView<T>& source_plane = sources_.planes[step.source_plane - (step.sources ? 1 : 0)];
         const PlaneView<T>& upper_receivers = receivers_.planes[step.receiver_plane];
-        const PlaneView<T>& receiver_plane = receivers_.planes[receiver_plane_number];
+        const PlaneView<T>& receiver_plane = receivers_.planes[receiver_level];
         const std::int64_t first = step.receivers ? upper_receivers.first_child[node] : node;
         const std::int64_t last = step.receivers ? upper_receivers.first_child[node + 1] : node + 1;
         const List& parents = scratch_.lists[depth];
         List& list = scratch_.lists[depth + 1];
         if (to_leaves) {
-            policy_.begin_leaves(parents, upper_sources, box_of_node<T, D>(upper_receivers, sources_.period, node));
+            policy_.begin_leaves(parents, step.source_plane, box_of_node<T, D>(upper_receivers, sources_.period, node));
         }
         std::int64_t most = parents.size;
         if (step.sources) {
@@ -154,7 +159,10 @@ private:
         }
         for (std::int64_t child = first; child < last; ++child) {
             const Receiver<T, D> box = box_of_node<T, D>(receiver_plane, sources_.period, child);
-            Bound child_bound = policy_.inherited(bound, receiver_plane_number, child);
+            Bound child_bound = policy_.enter(&bound, receiver_level, child);
+            if (policy_.is_settled(child_bound)) {
+                continue;
+            }
             if (to_leaves && policy_.finish_early(child, last - child, box, child_bound)) {
                 continue;
             }
@@ -162,18 +170,15 @@ private:
             for (std::int64_t i = 0; i < parents.size; ++i) {
                 const std::int32_t parent = parents.nodes[i];
                 if (step.sources) {
-                    add_nodes(list, source_plane, box, upper_sources.first_child[parent],
+                    add_nodes(list, source_level, box, upper_sources.first_child[parent],
                               upper_sources.first_child[parent + 1], child_bound);
                 } else {
-                    add_nodes(list, source_plane, box, parent, parent + 1, child_bound);
+                    add_nodes(list, source_level, box, parent, parent + 1, child_bound);
                 }
             }
-            keep_near(list, source_plane, child_bound);
-            if (policy_.is_done(child_bound)) {
-                continue;
-            }
+            keep_near(list, source_level, child_bound);
             if (to_leaves) {
-                policy_.finish(child, box, list, source_plane, child_bound);
+                policy_.finish(child, box, list, child_bound);
             } else {
                 descend(depth + 1, child, child_bound);
             }
@@ -189,8 +194,9 @@ private:
     }
 
     /// Appends the nodes [first, last) with their distances, and offers those within reach to the policy.
-    HWY_INLINE void add_nodes(List& list, const PlaneView<T>& plane, const Receiver<T, D>& box, std::int32_t first,
-                              std::int32_t last, Bound& bound) {
+    HWY_INLINE void add_nodes(List& list, int level, const Receiver<T, D>& box, std::int32_t first, std::int32_t last,
+                              Bound& bound) {
+        const PlaneView<T>& plane = sources_.planes[level];
         const Tag tag;
         const std::int32_t lanes = static_cast<std::int32_t>(hn::Lanes(tag));
         T* least = list.least.data() + list.size;
@@ -203,10 +209,10 @@ private:
                 box_distances<Periodic, D>(tag, box, lower, upper, Bounds<hn::Vec<Tag>>{hn::Zero(tag), hn::Zero(tag)});
             hn::StoreU(bounds.least, tag, least + (i - first));
             hn::StoreU(bounds.greatest, tag, greatest + (i - first));
-            if (!hn::AllFalse(tag, hn::Lt(bounds.greatest, hn::Set(tag, policy_.reach(bound))))) {
+            if (!hn::AllFalse(tag, hn::Le(bounds.greatest, hn::Set(tag, policy_.reach(bound))))) {
                 for (std::int32_t j = i; j < std::min(i + lanes, last); ++j) {
-                    if (greatest[j - first] < policy_.reach(bound) &&
-                        policy_.take(plane, j, least[j - first], greatest[j - first], bound)) {
+                    if (greatest[j - first] <= policy_.reach(bound) &&
+                        policy_.take(level, j, least[j - first], greatest[j - first], bound)) {
                         least[j - first] = std::numeric_limits<T>::quiet_NaN(); // within no distance
                     }
                 }
@@ -218,9 +224,9 @@ private:
         list.size += last - first;
     }
 
-    HWY_INLINE void keep_near(List& list, const PlaneView<T>& plane, const Bound& bound) {
+    HWY_INLINE void keep_near(List& list, int level, const Bound& bound) {
         keep_within(list, policy_.reach(bound));
-        policy_.drop_more(list, plane, bound);
+        policy_.drop_more(list, level, bound);
     }
 
     const TreeView<T>& receivers_;

@@ -3,13 +3,18 @@
 // The use they are made for is checked as such: the density from the distance of the k-th neighbor, reduced on the fly
 // and read from full rows, is the same.
 #include "support/cases.hpp"
+#include "support/parallel.hpp"
 
 #include <kith/kith.hpp>
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <atomic>
+#include <chrono>
 #include <mutex>
 #include <stdexcept>
+#include <thread>
 #include <vector>
 
 namespace kith::test {
@@ -47,6 +52,24 @@ struct Collected {
     oracle::Rows<T> rows;
     std::mutex adding;
 };
+
+class VisitThreads : public NeedsDimension<3> {};
+
+// While the visitor waits for its own loop, its thread must not search another leaf in the memory that holds the block.
+TEST_F(VisitThreads, MayRunParallelLoops) {
+    const std::vector<float> points = uniform_points<float>(12000, 3, 0, 1, 5);
+    const Tree tree(PointsView(points, 3), {}, {}, cpu(2));
+    std::atomic<int> changed = 0;
+    const auto visit = [&](const NeighborBlock& block) {
+        const std::vector<std::int32_t> before(block.indices.begin(), block.indices.end());
+        detail::parallel_for(0, 8, 1, [](std::int64_t, std::int64_t) {
+            std::this_thread::sleep_for(std::chrono::microseconds(200)); // so that other threads take some of them
+        });
+        changed += std::equal(before.begin(), before.end(), block.indices.begin()) ? 0 : 1;
+    };
+    knn_visit(visit, tree, 8, {}, cpu(4));
+    EXPECT_EQ(changed, 0);
+}
 
 TEST_P(Visit, SeesEveryRowOnce) {
     with_type(GetParam().dtype, [&]<class T>(T) {
