@@ -70,6 +70,6 @@ say "installing $missing$missing_wanted"
 $as_root apt-get update
 [ -z "$missing" ] || install $missing
 for package in $missing_wanted; do
-    install "$package" || say "$package is not to be had here; what needs it will be skipped"
+    install "$package" || say "$package is not available here; what needs it will be skipped"
 done
 require_cmake

@@ -1,8 +1,8 @@
 #!/bin/sh
 # Makes the Python environment in which the Python package is built and tested, in the folder that is given, and only what
-# is missing of it. Where packages are not to be had it says so and leaves no environment: the tests that need it are then
+# is missing of it. Where packages are not available it says so and leaves no environment: the tests that need it are then
 # left out. Where only the readers of catalogs, yt and pynbody, cannot be installed, their tests alone are skipped. With a
-# second argument, `docs`, what the documentation is built with is added; where that is not to be had,
+# second argument, `docs`, what the documentation is built with is added; where that is not available,
 # the documentation is left out.
 set -eu
 
@@ -24,7 +24,7 @@ if ! has packages "$packages"; then
     rm -rf "$folder"
     if ! "${PYTHON:-/usr/bin/python3}" -m venv "$folder" || ! install $packages; then
         rm -rf "$folder"
-        say "the packages for the Python tests are not to be had here; THE PYTHON PACKAGE IS NOT TESTED"
+        say "the packages for the Python tests are not available here; THE PYTHON PACKAGE IS NOT TESTED"
         exit 0
     fi
     echo "$packages" >"$folder/packages"
@@ -42,6 +42,6 @@ if [ "${2:-}" = docs ] && ! has packages-for-docs "$packages_for_docs"; then
     if install $packages_for_docs; then
         echo "$packages_for_docs" >"$folder/packages-for-docs"
     else
-        say "the packages for the documentation are not to be had here"
+        say "the packages for the documentation are not available here"
     fi
 fi

@@ -62,7 +62,7 @@ std::vector<std::int32_t> groups_to_walk(const std::vector<std::int32_t>& sizes)
     return chosen;
 }
 
-Flaw compare_with_cpu(const DeviceArray<std::int32_t>& labels, double length, const PlacedPoints<float>& points) {
+Flaw compare_with_cpu(const DeviceArray<std::int32_t>& labels, double length, const NormalizedPoints<float>& points) {
     std::vector<float> places(static_cast<std::size_t>(points.count * points.dimension));
     check(cudaMemcpy(places.data(), points.data, places.size() * sizeof(float), cudaMemcpyDeviceToHost),
           "copying to the host");
@@ -89,7 +89,7 @@ RowSample<T>::RowSample(std::int64_t queries, std::int64_t neighbors)
 }
 
 template <class T>
-Flaw check_rows(const RowSample<T>& sample, const PlacedPoints<T>& points, const PlacedPoints<T>& queries) {
+Flaw check_rows(const RowSample<T>& sample, const NormalizedPoints<T>& points, const NormalizedPoints<T>& queries) {
     const std::vector<std::int32_t> indices = sample.indices.to_host();
     const std::vector<T> distances = sample.distances.to_host();
     std::vector<std::int32_t> numbers;
@@ -135,7 +135,7 @@ Flaw check_rows(const RowSample<T>& sample, const PlacedPoints<T>& points, const
 }
 
 Flaw check_groups(const DeviceArray<std::int32_t>& labels, const std::vector<std::int32_t>& sizes, std::int64_t groups,
-                  double length, const PlacedPoints<float>& points) {
+                  double length, const NormalizedPoints<float>& points) {
     if (groups < 1 || groups > points.count || static_cast<std::int64_t>(sizes.size()) > groups) {
         return sentence(groups, " groups, ", sizes.size(), " of them of two and more, of ", points.count, " points");
     }
@@ -178,7 +178,9 @@ Flaw check_groups(const DeviceArray<std::int32_t>& labels, const std::vector<std
 
 template struct RowSample<float>;
 template struct RowSample<double>;
-template Flaw check_rows<float>(const RowSample<float>&, const PlacedPoints<float>&, const PlacedPoints<float>&);
-template Flaw check_rows<double>(const RowSample<double>&, const PlacedPoints<double>&, const PlacedPoints<double>&);
+template Flaw check_rows<float>(const RowSample<float>&, const NormalizedPoints<float>&,
+                                const NormalizedPoints<float>&);
+template Flaw check_rows<double>(const RowSample<double>&, const NormalizedPoints<double>&,
+                                 const NormalizedPoints<double>&);
 
 } // namespace bench

@@ -34,11 +34,11 @@ struct RowSample {
 };
 
 template <class T>
-[[nodiscard]] Flaw check_rows(const RowSample<T>& sample, const PlacedPoints<T>& points,
-                              const PlacedPoints<T>& queries);
+[[nodiscard]] Flaw check_rows(const RowSample<T>& sample, const NormalizedPoints<T>& points,
+                              const NormalizedPoints<T>& queries);
 
 /// `length` is the linking length in the units of the points, rounded to float.
 [[nodiscard]] Flaw check_groups(const DeviceArray<std::int32_t>& labels, const std::vector<std::int32_t>& sizes,
-                                std::int64_t groups, double length, const PlacedPoints<float>& points);
+                                std::int64_t groups, double length, const NormalizedPoints<float>& points);
 
 } // namespace bench

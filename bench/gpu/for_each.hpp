@@ -18,10 +18,10 @@ __global__ void each(std::int64_t count, Body body) {
 template <class Body>
 void for_each(cudaStream_t stream, std::int64_t count, const char* name, const Body& body) {
     constexpr std::int64_t threads = 256;
-    constexpr std::int64_t most_blocks = std::int64_t{1} << 20;
+    constexpr std::int64_t max_blocks = std::int64_t{1} << 20;
     if (count > 0) {
         const std::int64_t blocks = (count + threads - 1) / threads;
-        each<<<static_cast<unsigned>(blocks < most_blocks ? blocks : most_blocks), threads, 0, stream>>>(count, body);
+        each<<<static_cast<unsigned>(blocks < max_blocks ? blocks : max_blocks), threads, 0, stream>>>(count, body);
         check(cudaGetLastError(), name);
     }
 }

@@ -38,10 +38,10 @@ public:
         };
         task.memory_budget = static_cast<std::int64_t>(wanted_.budget_bytes_per_point * static_cast<double>(count()));
         Measurement measured = measure(bench_, task);
-        const PlacedPoints<float> placed{points_.data(), count(), 3, static_cast<float>(wanted_.period)};
-        Flaw flaw = check_groups(labels_, summary_.sizes, summary_.groups, summary_.linking_length, placed);
+        const NormalizedPoints<float> normalized{points_.data(), count(), 3, static_cast<float>(wanted_.period)};
+        Flaw flaw = check_groups(labels_, summary_.sizes, summary_.groups, summary_.linking_length, normalized);
         if (!flaw && wanted_.catalog) {
-            flaw = check_catalog(placed);
+            flaw = check_catalog(normalized);
         }
         if (flaw) {
             measured.flaw = flaw;
@@ -74,7 +74,7 @@ private:
     }
 
     /// Counts of all halos; members, center and mean velocity of a few, computed anew in float64.
-    [[nodiscard]] Flaw check_catalog(const PlacedPoints<float>& placed) const {
+    [[nodiscard]] Flaw check_catalog(const NormalizedPoints<float>& normalized) const {
         const std::vector<std::int32_t>& sizes = summary_.sizes;
         const auto halos =
             std::partition_point(sizes.begin(), sizes.end(), [](std::int32_t size) { return size >= 20; }) -
@@ -89,7 +89,7 @@ private:
         for (std::int64_t halo = 0; halo < halos; halo += stride) {
             const auto g = static_cast<std::size_t>(halo);
             if (sizes[g] <= largest_walked) {
-                if (const Flaw flaw = check_halo(placed, g)) {
+                if (const Flaw flaw = check_halo(normalized, g)) {
                     return flaw;
                 }
             }
@@ -97,15 +97,16 @@ private:
         return {};
     }
 
-    [[nodiscard]] Flaw check_halo(const PlacedPoints<float>& placed, std::size_t g) const {
+    [[nodiscard]] Flaw check_halo(const NormalizedPoints<float>& normalized, std::size_t g) const {
         const std::string halo = "group " + std::to_string(g) + ": ";
         const std::vector<std::int32_t> rows = rows_with(labels_, static_cast<std::int32_t>(g), summary_.sizes[g]);
         if (!std::equal(rows.begin(), rows.end(), catalog_.members.begin() + catalog_.offset[g])) {
             return halo + "the members are others";
         }
         const auto members = static_cast<double>(rows.size());
-        const std::vector<float> places = gathered(placed, rows);
-        const std::vector<float> velocities = gathered(PlacedPoints<float>{velocities_.data(), count(), 3, 0}, rows);
+        const std::vector<float> places = gathered(normalized, rows);
+        const std::vector<float> velocities =
+            gathered(NormalizedPoints<float>{velocities_.data(), count(), 3, 0}, rows);
         for (std::size_t axis = 0; axis < 3; ++axis) {
             double offset = 0;
             double velocity = 0;

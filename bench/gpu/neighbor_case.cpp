@@ -57,9 +57,9 @@ public:
             kith::check(status_.to_host().front());
         }
         take_sample();
-        const PlacedPoints<T> sources{points_.data(), count(), dimension(), static_cast<T>(wanted_.period)};
-        const PlacedPoints<T> asked{wanted_.queries.count == 0 ? points_.data() : asked_.data(), queries(), dimension(),
-                                    static_cast<T>(wanted_.period)};
+        const NormalizedPoints<T> sources{points_.data(), count(), dimension(), static_cast<T>(wanted_.period)};
+        const NormalizedPoints<T> asked{wanted_.queries.count == 0 ? points_.data() : asked_.data(), queries(),
+                                        dimension(), static_cast<T>(wanted_.period)};
         if (const Flaw flaw = check_rows(sample_, sources, asked)) {
             measured.flaw = flaw;
         }

@@ -23,7 +23,7 @@ DeviceArray<Count> zeros(std::int64_t size) {
 
 template <class T>
 struct Gather {
-    PlacedPoints<T> points;
+    NormalizedPoints<T> points;
     const std::int32_t* which;
     T* out;
 
@@ -36,7 +36,7 @@ struct Gather {
 
 template <class T>
 struct CountBefore {
-    PlacedPoints<T> points;
+    NormalizedPoints<T> points;
     const T* places;
     const Rank<T>* ranks;
     std::int64_t asked;
@@ -56,7 +56,7 @@ struct CountBefore {
 
 template <class T>
 struct CountStrangers {
-    PlacedPoints<T> points;
+    NormalizedPoints<T> points;
     const std::int32_t* labels;
     const T* places;
     const std::int32_t* labels_of_places;
@@ -167,7 +167,7 @@ struct AddWords {
 } // namespace
 
 template <class T>
-std::vector<T> gathered(const PlacedPoints<T>& points, const std::vector<std::int32_t>& which) {
+std::vector<T> gathered(const NormalizedPoints<T>& points, const std::vector<std::int32_t>& which) {
     const DeviceArray<std::int32_t> chosen(which);
     const DeviceArray<T> out(chosen.size() * points.dimension);
     for_each(nullptr, chosen.size(), "gathering points", Gather<T>{points, chosen.data(), out.data()});
@@ -176,7 +176,7 @@ std::vector<T> gathered(const PlacedPoints<T>& points, const std::vector<std::in
 }
 
 template <class T>
-std::vector<std::int64_t> count_before(const PlacedPoints<T>& points, const std::vector<T>& places,
+std::vector<std::int64_t> count_before(const NormalizedPoints<T>& points, const std::vector<T>& places,
                                        const std::vector<Rank<T>>& ranks) {
     const DeviceArray<T> asked(places);
     const DeviceArray<Rank<T>> last(ranks);
@@ -187,7 +187,7 @@ std::vector<std::int64_t> count_before(const PlacedPoints<T>& points, const std:
 }
 
 template <class T>
-std::vector<std::int64_t> count_strangers(const PlacedPoints<T>& points, const std::int32_t* labels,
+std::vector<std::int64_t> count_strangers(const NormalizedPoints<T>& points, const std::int32_t* labels,
                                           const std::vector<T>& places,
                                           const std::vector<std::int32_t>& labels_of_places, T squared_length) {
     const DeviceArray<T> asked(places);
@@ -240,10 +240,10 @@ std::uint64_t checksum(const void* words, std::int64_t bytes, const Stream& stre
 }
 
 #define BENCH_INSTANTIATE(T)                                                                                           \
-    template std::vector<T> gathered<T>(const PlacedPoints<T>&, const std::vector<std::int32_t>&);                     \
-    template std::vector<std::int64_t> count_before<T>(const PlacedPoints<T>&, const std::vector<T>&,                  \
+    template std::vector<T> gathered<T>(const NormalizedPoints<T>&, const std::vector<std::int32_t>&);                 \
+    template std::vector<std::int64_t> count_before<T>(const NormalizedPoints<T>&, const std::vector<T>&,              \
                                                        const std::vector<Rank<T>>&);                                   \
-    template std::vector<std::int64_t> count_strangers<T>(const PlacedPoints<T>&, const std::int32_t*,                 \
+    template std::vector<std::int64_t> count_strangers<T>(const NormalizedPoints<T>&, const std::int32_t*,             \
                                                           const std::vector<T>&, const std::vector<std::int32_t>&, T); \
     template void copy_rows<T>(const T*, std::int64_t, std::int64_t, std::int64_t, T*, cudaStream_t);                  \
     template void scatter_rows<T>(const std::int32_t*, const T*, std::int64_t, std::int64_t, std::int64_t, T*,         \

@@ -10,7 +10,7 @@ namespace bench {
 
 /// Points of the device, row-major, in open space or a cube that repeats.
 template <class T>
-struct PlacedPoints {
+struct NormalizedPoints {
     const T* data = nullptr;
     std::int64_t count = 0;
     int dimension = 3;
@@ -19,7 +19,7 @@ struct PlacedPoints {
 
 /// Coordinates of some points, on the host.
 template <class T>
-[[nodiscard]] std::vector<T> gathered(const PlacedPoints<T>& points, const std::vector<std::int32_t>& which);
+[[nodiscard]] std::vector<T> gathered(const NormalizedPoints<T>& points, const std::vector<std::int32_t>& which);
 
 /// A neighbor as the order of neighbors sees it.
 template <class T>
@@ -30,13 +30,13 @@ struct Rank {
 
 /// For each of some places (host, row-major): how many points come before a rank, by distance, then index.
 template <class T>
-[[nodiscard]] std::vector<std::int64_t> count_before(const PlacedPoints<T>& points, const std::vector<T>& places,
+[[nodiscard]] std::vector<std::int64_t> count_before(const NormalizedPoints<T>& points, const std::vector<T>& places,
                                                      const std::vector<Rank<T>>& ranks);
 
 /// For each of some places with a label: how many points within the distance have another label.
 template <class T>
 [[nodiscard]] std::vector<std::int64_t>
-count_strangers(const PlacedPoints<T>& points, const std::int32_t* labels, const std::vector<T>& places,
+count_strangers(const NormalizedPoints<T>& points, const std::int32_t* labels, const std::vector<T>& places,
                 const std::vector<std::int32_t>& labels_of_places, T squared_length);
 
 /// How many labels lie outside [0, groups), or belong to groups whose size is not the stated one; groups beyond those

@@ -40,7 +40,7 @@ void count_items(benchmark::State& state, std::int64_t each) {
 void keys(benchmark::State& state) {
     constexpr std::int64_t count = 4096;
     const std::vector<float> numbers = uniform(3 * count, 0x1p31F, 0x1p32F);
-    const detail::KeyMaker<float, 3, 16> key_of(31, 32);
+    const detail::KeyEncoder<float, 3, 16> key_of(31, 32);
     std::vector<std::uint64_t> words(count);
     for (auto _ : state) {
         for (std::int64_t i = 0; i < count; ++i) {

@@ -8,7 +8,7 @@
 
 namespace kith {
 
-enum class Refusal : std::int32_t {
+enum class PointError : std::int32_t {
     none,
     points_not_finite,
     points_too_wide, ///< the extent is more than twice a period
@@ -21,7 +21,7 @@ enum class Refusal : std::int32_t {
 
 /// Plain data. If refusal is none, rows and labels are complete; otherwise their contents are unspecified.
 struct DeviceStatus {
-    Refusal refusal = Refusal::none;
+    PointError refusal = PointError::none;
     std::int32_t axis = 0;
     std::int64_t point = 0; ///< index of the first rejected point, if the error concerns one
     double value = 0;       ///< the invalid value: a coordinate, an extent, an origin, a length

@@ -31,10 +31,10 @@ public:
 enum class Engine : std::uint8_t { automatic, tree, brute_force };
 
 /// The maximum of Execution::threads.
-inline constexpr int most_threads = 65536;
+inline constexpr int max_threads = 65536;
 
 /// Execution policy of one call. Calls with different policies can run concurrently. The answer never depends on it. A
-/// call throws Error: invalid_argument for threads outside 0 to most_threads or a negative memory_budget, and device if
+/// call throws Error: invalid_argument for threads outside 0 to max_threads or a negative memory_budget, and device if
 /// the GPU does not exist.
 struct Execution {
     Device device;

@@ -31,7 +31,7 @@ Catalog describe(const detail::halos::LabeledGroups& groups, const Particles& pa
         const detail::halos::Columns columns = detail::halos::checked_columns(groups, particles, box, options);
         result.dimension = columns.dimension;
         result.min_members = options.min_members;
-        context.ledger()->book(detail::halos::lay_out(result, groups.sizes, columns.velocities.has_value()));
+        context.memory_tracker()->add(detail::halos::lay_out(result, groups.sizes, columns.velocities.has_value()));
         detail::halos::order_members(context, groups.labels, particles.types, result);
         context.expect(static_cast<std::int64_t>(result.members.size()));
         detail::parallel_for(0, result.groups, 1, [&](std::int64_t begin, std::int64_t end) {

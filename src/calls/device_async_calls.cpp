@@ -11,7 +11,7 @@
 #include "cuda/scratch_arena.hpp"
 #include "engines/brute_force/device_entry.hpp"
 #include "groups/checks.hpp"
-#include "groups/settle_length.hpp"
+#include "groups/resolve_length.hpp"
 #include "neighbors/checks.hpp"
 
 namespace kith::detail::inline KITH_GPU {
@@ -184,7 +184,7 @@ void fof_async_on_device(DeviceFofAsync call, Engine engine, std::span<std::byte
     if (!call.length.is_relative()) { // then it takes no points to resolve it
         with_dtype(call.points.dtype(), [&]<Coordinate T>(T) {
             ResolvedLength resolved;
-            check(settle_length(call.length.value(), false, Frame<T>(), 0, resolved));
+            check(resolve_length(call.length.value(), false, Frame<T>(), 0, resolved));
         });
     }
     const std::int64_t points = call.points.count();

@@ -56,14 +56,14 @@ void check(const FofCall& call) {
 template <Coordinate T>
 void link(Context& context, const FofCall& call, std::span<std::int32_t> labels, FofSummary& result) {
     const PlaneTree<T>* kept = call.tree != nullptr ? &call.tree->data().as<T>() : nullptr;
-    std::optional<PlacedPoints<T>> placed;
+    std::optional<NormalizedPoints<T>> normalized;
     if (kept == nullptr) {
-        context.run([&] { placed = place_sources<T>(call.points, call.box); });
+        context.run([&] { normalized = normalize_sources<T>(call.points, call.box); });
     }
-    resolve_length(call.length, kept != nullptr ? kept->points.frame : placed->frame, call.count(), result);
+    resolve_length(call.length, kept != nullptr ? kept->points.frame : normalized->frame, call.count(), result);
     std::optional<PlaneTree<T>> built;
     if (kept == nullptr && result.engine == Engine::tree) {
-        kept = &built.emplace(build_plane_tree<T>(context, *placed, TreeOptions{}));
+        kept = &built.emplace(build_plane_tree<T>(context, *normalized, TreeOptions{}));
     }
     context.stage("link", [&] {
         if (result.engine == Engine::tree) {
@@ -71,7 +71,7 @@ void link(Context& context, const FofCall& call, std::span<std::int32_t> labels,
         } else if (kept != nullptr) {
             link_all_pairs(context, kept->points, labels, result);
         } else {
-            link_all_pairs(context, gather_points(context, *placed), labels, result);
+            link_all_pairs(context, gather_points(context, *normalized), labels, result);
         }
     });
 }

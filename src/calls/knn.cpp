@@ -11,8 +11,8 @@
 #include "points/frame.hpp"
 #include "support/context.hpp"
 #include "support/dimension.hpp"
+#include "support/item_size.hpp"
 #include "support/message.hpp"
-#include "support/widths.hpp"
 #include "tree/plane_tree.hpp"
 
 #include <cstdint>
@@ -81,21 +81,21 @@ void with_sink(const KnnCall& call, const Function& function) {
 template <Coordinate T>
 void search(Context& context, const KnnCall& call, Engine engine, RowSink<T>& sink) {
     const PlaneTree<T>* kept = call.tree != nullptr ? &call.tree->data().as<T>() : nullptr;
-    std::optional<PlacedPoints<T>> placed;
-    std::optional<PlacedPoints<T>> queries;
+    std::optional<NormalizedPoints<T>> normalized;
+    std::optional<NormalizedPoints<T>> queries;
     context.run([&] {
         if (kept == nullptr) {
-            placed = place_sources<T>(call.points, call.box);
+            normalized = normalize_sources<T>(call.points, call.box);
         }
         if (call.queries != nullptr) {
-            queries = place_queries(*call.queries, kept != nullptr ? kept->points.frame : placed->frame);
+            queries = normalize_queries(*call.queries, kept != nullptr ? kept->points.frame : normalized->frame);
         }
     });
     const KnnRequest<T> request =
-        make_request(kept != nullptr ? kept->points.frame : placed->frame, call.k, *call.options);
+        make_request(kept != nullptr ? kept->points.frame : normalized->frame, call.k, *call.options);
     std::optional<PlaneTree<T>> built;
     if (kept == nullptr && (engine == Engine::tree || call.source_count() == 0)) {
-        kept = &built.emplace(build_plane_tree<T>(context, *placed, TreeOptions{}, sink.spare()));
+        kept = &built.emplace(build_plane_tree<T>(context, *normalized, TreeOptions{}, sink.spare()));
     }
     if (engine == Engine::tree && call.row_count() > 0 && call.source_count() > 0) {
         if (!queries) {
@@ -109,7 +109,8 @@ void search(Context& context, const KnnCall& call, Engine engine, RowSink<T>& si
     }
     context.stage("search", [&] {
         std::optional<PointSet<T>> gathered;
-        const PointSet<T>& sources = kept != nullptr ? kept->points : gathered.emplace(gather_points(context, *placed));
+        const PointSet<T>& sources =
+            kept != nullptr ? kept->points : gathered.emplace(gather_points(context, *normalized));
         if (queries) {
             search_all_pairs(context, gather_points(context, *queries), sources, request, sink);
         } else {
@@ -183,8 +184,8 @@ private:
             }
             return detail::result_memory_on_device(bytes, *call.execution);
         };
-        result.indices_ = memory_for(detail::width_of(index_type));
-        result.distances_ = memory_for(detail::width_of(call.dtype()));
+        result.indices_ = memory_for(detail::item_size(index_type));
+        result.distances_ = memory_for(detail::item_size(call.dtype()));
         return result;
     }
 };

@@ -67,10 +67,10 @@ Tree::Tree(const PointsView& points, const Box& box, const TreeOptions& options,
     }
     detail::Context context(execution);
     detail::with_dtype(points.dtype(), [&]<Coordinate T>(T) {
-        detail::PlacedPoints<T> placed;
-        context.run([&] { placed = detail::place_sources<T>(points, box); });
-        data->box = detail::resolved_box(placed.frame);
-        data->tree = detail::build_plane_tree<T>(context, placed, options);
+        detail::NormalizedPoints<T> normalized;
+        context.run([&] { normalized = detail::normalize_sources<T>(points, box); });
+        data->box = detail::resolved_box(normalized.frame);
+        data->tree = detail::build_plane_tree<T>(context, normalized, options);
     });
     data->stages = context.take_stages();
     data_ = std::move(data);

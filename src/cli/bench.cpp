@@ -219,9 +219,9 @@ Command bench_command(CLI::App& program) {
                 text)
             ->type_name(type);
     };
-    constexpr std::int64_t most_points = std::numeric_limits<std::int32_t>::max();
+    constexpr std::int64_t max_points = std::numeric_limits<std::int32_t>::max();
     whole(
-        "-n", [arguments](std::int64_t n) { arguments->count = n; }, 1, most_points,
+        "-n", [arguments](std::int64_t n) { arguments->count = n; }, 1, max_points,
         "Number of sample points; 1000000 by default", "N");
     whole(
         "-d", [arguments](std::int64_t d) { arguments->dimension = d; }, 2, max_dimension,
@@ -233,7 +233,7 @@ Command bench_command(CLI::App& program) {
         ->type_name("uniform|clustered");
     command.add_flag("--float64", arguments->float64, "Sample points in float64, not float32");
     whole(
-        "-k", [arguments](std::int64_t k) { arguments->k = k; }, 1, most_points, "Neighbors of each; 16 by default",
+        "-k", [arguments](std::int64_t k) { arguments->k = k; }, 1, max_points, "Neighbors of each; 16 by default",
         "K");
     command
         .add_option_function<std::string>(

@@ -1,6 +1,6 @@
 #include "cli/canvas.hpp"
 
-#include "cli/lettering.hpp"
+#include "cli/stroke_font.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -45,7 +45,7 @@ struct Arguments {
 };
 
 /// Everything one run finds out, for the writers and the summary.
-struct Findings {
+struct Results {
     io::Snapshot snapshot;
     ResolvedBox box; ///< origins resolved once the groups are found
     FofResult groups;
@@ -61,7 +61,7 @@ void plan(OutputFiles& outputs, const Arguments& arguments) {
     outputs.plan("--gtp", arguments.gtp);
     outputs.plan("--map", arguments.map, {".png"});
     outputs.plan("--sorted-snapshot", arguments.sorted_snapshot, {".hdf5", ".h5"});
-    outputs.keep_apart_from(arguments.snapshot);
+    outputs.reject_overwrite_of(arguments.snapshot);
     outputs.probe_directories();
 }
 
@@ -96,8 +96,8 @@ std::string_view remedy_for_unequal_masses(const io::Snapshot& snapshot) {
                     : "choose one kind of particles with --types, or give --linking-length";
 }
 
-void warn_about_unequal_masses(const Arguments& arguments, Findings& findings) {
-    if (!arguments.linking_length.is_relative() || !findings.snapshot.masses) {
+void warn_about_unequal_masses(const Arguments& arguments, Results& results) {
+    if (!arguments.linking_length.is_relative() || !results.snapshot.masses) {
         return;
     }
     const auto [least, most] = std::visit(
@@ -106,12 +106,12 @@ void warn_about_unequal_masses(const Arguments& arguments, Findings& findings) {
             return masses.empty() ? std::pair(0.0, 0.0)
                                   : std::pair(static_cast<double>(*low), static_cast<double>(*high));
         },
-        findings.snapshot.masses->values);
+        results.snapshot.masses->values);
     if (least != most) {
-        const DType dtype = findings.snapshot.masses->dtype();
-        findings.warnings.push_back(fmt::format(
+        const DType dtype = results.snapshot.masses->dtype();
+        results.warnings.push_back(fmt::format(
             "the masses are unequal ({} to {}), but a relative linking length counts every particle alike; {}",
-            format_length(least, dtype), format_length(most, dtype), remedy_for_unequal_masses(findings.snapshot)));
+            format_length(least, dtype), format_length(most, dtype), remedy_for_unequal_masses(results.snapshot)));
     }
 }
 
@@ -122,21 +122,21 @@ std::optional<ScalarsView> masses_of(const io::Snapshot& snapshot) {
     return std::visit([](const auto& masses) { return ScalarsView(masses); }, snapshot.masses->values);
 }
 
-void find_groups(const Arguments& arguments, Findings& findings, const Execution& execution, StageClock& clock) {
+void find_groups(const Arguments& arguments, Results& results, const Execution& execution, StageClock& clock) {
     try {
         // The tree's copy of the points is gone before the catalog takes its memory.
-        const Tree tree(findings.snapshot.positions.view(), findings.box.box, {}, execution);
+        const Tree tree(results.snapshot.positions.view(), results.box.box, {}, execution);
         clock.add(tree.stages());
-        findings.box.box = tree.box();
-        findings.groups = fof(tree, arguments.linking_length, {}, execution);
-        clock.add(findings.groups.stages);
+        results.box.box = tree.box();
+        results.groups = fof(tree, arguments.linking_length, {}, execution);
+        clock.add(results.groups.stages);
     } catch (const Error& error) {
-        throw blame_file(error, arguments.snapshot, findings.snapshot);
+        throw with_file_context(error, arguments.snapshot, results.snapshot);
     }
 }
 
-void describe_groups(const Arguments& arguments, Findings& findings, const Execution& execution, StageClock& clock) {
-    const io::Snapshot& snapshot = findings.snapshot;
+void describe_groups(const Arguments& arguments, Results& results, const Execution& execution, StageClock& clock) {
+    const io::Snapshot& snapshot = results.snapshot;
     Particles particles;
     particles.positions = snapshot.positions.view();
     if (snapshot.velocities) {
@@ -148,7 +148,7 @@ void describe_groups(const Arguments& arguments, Findings& findings, const Execu
     CatalogOptions options;
     options.min_members = arguments.min_members;
     try {
-        findings.catalog = catalog(findings.groups, particles, findings.box.box, options, execution);
+        results.catalog = catalog(results.groups, particles, results.box.box, options, execution);
     } catch (const Error& error) {
         // The options were checked; what is refused here is a mass or a velocity of the file.
         if (error.kind() == ErrorKind::invalid_argument) {
@@ -156,30 +156,30 @@ void describe_groups(const Arguments& arguments, Findings& findings, const Execu
         }
         throw;
     }
-    clock.add(findings.catalog.stages);
-    const auto wide = std::count(findings.catalog.wide.begin(), findings.catalog.wide.end(), std::uint8_t{1});
+    clock.add(results.catalog.stages);
+    const auto wide = std::count(results.catalog.wide.begin(), results.catalog.wide.end(), std::uint8_t{1});
     if (wide > 0) {
-        findings.warnings.push_back(fmt::format("{} of the groups are wider than half the box: their centers and radii "
-                                                "mean little; a shorter linking length would part them",
-                                                wide));
+        results.warnings.push_back(fmt::format("{} of the groups are wider than half the box: their centers and radii "
+                                               "mean little; a shorter linking length would part them",
+                                               wide));
     }
 }
 
 /// One label per row of the file: -1 for rows that were not selected and for groups below the minimum.
-std::vector<std::int32_t> file_labels(const Findings& findings) {
-    const auto& counts = findings.snapshot.header.counts;
+std::vector<std::int32_t> file_labels(const Results& results) {
+    const auto& counts = results.snapshot.header.counts;
     const std::int64_t rows = std::accumulate(counts.begin(), counts.end(), std::int64_t{0});
     std::vector<std::int32_t> labels(static_cast<std::size_t>(rows), -1);
-    for (std::size_t i = 0; i < findings.groups.labels.size(); ++i) {
-        if (findings.groups.labels[i] < findings.catalog.groups) {
-            labels[static_cast<std::size_t>(findings.snapshot.file_rows[i])] = findings.groups.labels[i];
+    for (std::size_t i = 0; i < results.groups.labels.size(); ++i) {
+        if (results.groups.labels[i] < results.catalog.groups) {
+            labels[static_cast<std::size_t>(results.snapshot.file_rows[i])] = results.groups.labels[i];
         }
     }
     return labels;
 }
 
-std::string linking_length_of(const Findings& findings) {
-    return format_length(findings.groups.linking_length, findings.snapshot.positions.dtype());
+std::string linking_length_of(const Results& results) {
+    return format_length(results.groups.linking_length, results.snapshot.positions.dtype());
 }
 
 std::string_view name_of_volume(VolumeKind kind) {
@@ -196,37 +196,37 @@ std::string_view name_of_volume(VolumeKind kind) {
     return "";
 }
 
-io::Provenance provenance(const Arguments& arguments, const Findings& findings, const Invocation& invocation) {
+io::Provenance provenance(const Arguments& arguments, const Results& results, const Invocation& invocation) {
     io::Provenance provenance = provenance_of(invocation, arguments.snapshot);
     auto& parameters = provenance.parameters;
-    parameters["linking_length"] = linking_length_of(findings);
+    parameters["linking_length"] = linking_length_of(results);
     if (arguments.linking_length.is_relative()) {
         parameters["b"] = fmt::format("{}", arguments.linking_length.value());
-        parameters["volume"] = fmt::format("{}", findings.groups.volume);
-        parameters["volume_kind"] = name_of_volume(findings.groups.volume_kind);
+        parameters["volume"] = fmt::format("{}", results.groups.volume);
+        parameters["volume_kind"] = name_of_volume(results.groups.volume_kind);
     }
-    parameters["box"] = describe(findings.box.box, findings.snapshot.positions.columns);
-    parameters["types"] = describe_types(findings.snapshot);
+    parameters["box"] = describe(results.box.box, results.snapshot.positions.columns);
+    parameters["types"] = describe_types(results.snapshot);
     parameters["min_members"] = fmt::format("{}", arguments.min_members);
     return provenance;
 }
 
-void write_map(const Arguments& arguments, const Findings& findings, const io::Provenance& made_by,
+void write_map(const Arguments& arguments, const Results& results, const io::Provenance& made_by,
                const std::filesystem::path& target) {
-    const std::int64_t groups = findings.catalog.groups;
-    const std::string length = fmt::format("{:.4g}", findings.groups.linking_length);
+    const std::int64_t groups = results.catalog.groups;
+    const std::string length = fmt::format("{:.4g}", results.groups.linking_length);
     MapSubject subject;
-    subject.points = findings.snapshot.positions.view();
-    subject.masses = masses_of(findings.snapshot);
-    subject.box = findings.box.box;
-    subject.groups = &findings.catalog;
-    const auto& files = findings.snapshot.header.files;
+    subject.points = results.snapshot.positions.view();
+    subject.masses = masses_of(results.snapshot);
+    subject.box = results.box.box;
+    subject.groups = &results.catalog;
+    const auto& files = results.snapshot.header.files;
     const std::filesystem::path named = files.size() == 1 ? files.front() : std::filesystem::path(arguments.snapshot);
     subject.title = named.filename().string();
     subject.subtitle = fmt::format("{} group{} of {} or more", format_count(groups), groups == 1 ? "" : "s",
                                    format_count(arguments.min_members));
-    if (groups > most_circles) {
-        subject.subtitle += fmt::format(", the {} largest circled", most_circles);
+    if (groups > max_circles) {
+        subject.subtitle += fmt::format(", the {} largest circled", max_circles);
     }
     subject.caption = fmt::format("{} points, linking length {}", format_count(subject.points.count()), length);
     if (arguments.linking_length.is_relative()) {
@@ -238,27 +238,27 @@ void write_map(const Arguments& arguments, const Findings& findings, const io::P
     draw_map(subject).write_png(target, notes);
 }
 
-void write_outputs(const Arguments& arguments, const Findings& findings, const Invocation& invocation,
+void write_outputs(const Arguments& arguments, const Results& results, const Invocation& invocation,
                    const OutputFiles& outputs, StageClock& clock, ProgressBar& bar) {
-    const io::Provenance made_by = provenance(arguments, findings, invocation);
+    const io::Provenance made_by = provenance(arguments, results, invocation);
     if (!arguments.map.empty()) {
         bar.announce("drawing the map");
-        clock.time("map", [&] { write_map(arguments, findings, made_by, outputs.staged(arguments.map)); });
+        clock.time("map", [&] { write_map(arguments, results, made_by, outputs.staged(arguments.map)); });
         stop_if_interrupted();
     }
     bar.announce("writing");
     clock.time("write", [&] {
         const io::CatalogFileOptions beside{std::filesystem::path(arguments.sorted_snapshot).filename().string()};
-        io::write_catalog_hdf5(outputs.staged(arguments.catalog), findings.catalog, findings.snapshot, findings.box.box,
+        io::write_catalog_hdf5(outputs.staged(arguments.catalog), results.catalog, results.snapshot, results.box.box,
                                made_by, beside);
         if (!arguments.table.empty()) {
             const bool is_csv = std::filesystem::path(arguments.table).extension() == ".csv";
             io::write_catalog_table(outputs.staged(arguments.table),
-                                    is_csv ? io::TableFormat::csv : io::TableFormat::ecsv, findings.catalog,
-                                    findings.snapshot, made_by);
+                                    is_csv ? io::TableFormat::csv : io::TableFormat::ecsv, results.catalog,
+                                    results.snapshot, made_by);
         }
         if (!arguments.labels.empty() || !arguments.grp.empty()) {
-            const std::vector<std::int32_t> labels = file_labels(findings);
+            const std::vector<std::int32_t> labels = file_labels(results);
             if (!arguments.labels.empty()) {
                 io::write_npy(outputs.staged(arguments.labels), labels);
             }
@@ -267,21 +267,21 @@ void write_outputs(const Arguments& arguments, const Findings& findings, const I
             }
         }
         if (!arguments.gtp.empty()) {
-            io::write_gtp(outputs.staged(arguments.gtp), findings.catalog, findings.snapshot.header.time.value_or(0));
+            io::write_gtp(outputs.staged(arguments.gtp), results.catalog, results.snapshot.header.time.value_or(0));
         }
     });
 }
 
-void write_sorted(const Arguments& arguments, Findings& findings, const Invocation& invocation,
+void write_sorted(const Arguments& arguments, Results& results, const Invocation& invocation,
                   const OutputFiles& outputs, StageClock& clock, const Progress& progress) {
     if (arguments.sorted_snapshot.empty()) {
         return;
     }
     const std::vector<std::string> left_out = clock.time("write", [&] {
-        return io::write_sorted_snapshot(outputs.staged(arguments.sorted_snapshot), findings.catalog, findings.snapshot,
-                                         provenance(arguments, findings, invocation), progress);
+        return io::write_sorted_snapshot(outputs.staged(arguments.sorted_snapshot), results.catalog, results.snapshot,
+                                         provenance(arguments, results, invocation), progress);
     });
-    findings.warnings.insert(findings.warnings.end(), left_out.begin(), left_out.end());
+    results.warnings.insert(results.warnings.end(), left_out.begin(), left_out.end());
 }
 
 std::vector<std::int32_t> largest_of(const FofResult& groups) {
@@ -289,61 +289,61 @@ std::vector<std::int32_t> largest_of(const FofResult& groups) {
     return {groups.sizes.begin(), groups.sizes.begin() + static_cast<std::ptrdiff_t>(shown)};
 }
 
-void print_json_of(const Arguments& arguments, const Findings& findings, const OutputFiles& outputs,
+void print_json_of(const Arguments& arguments, const Results& results, const OutputFiles& outputs,
                    const StageClock& clock) {
     Json json;
     const bool relative = arguments.linking_length.is_relative();
-    json["n"] = findings.snapshot.positions.rows();
-    json["linking_length"] = findings.groups.linking_length;
+    json["n"] = results.snapshot.positions.rows();
+    json["linking_length"] = results.groups.linking_length;
     json["b"] = relative ? Json(arguments.linking_length.value()) : Json(nullptr);
-    json["volume"] = relative ? Json(findings.groups.volume) : Json(nullptr);
-    json["volume_kind"] = name_of_volume(findings.groups.volume_kind);
+    json["volume"] = relative ? Json(results.groups.volume) : Json(nullptr);
+    json["volume_kind"] = name_of_volume(results.groups.volume_kind);
     json["min_members"] = arguments.min_members;
-    json["groups"] = findings.catalog.groups;
-    json["groups_with_singles"] = findings.groups.sizes.size();
-    json["grouped"] = findings.catalog.members.size();
-    json["largest"] = largest_of(findings.groups);
-    json["dimension"] = findings.snapshot.positions.columns;
-    json["dtype"] = name_of(findings.snapshot.positions.dtype());
-    json["box"] = describe(findings.box.box, findings.snapshot.positions.columns);
+    json["groups"] = results.catalog.groups;
+    json["groups_with_singles"] = results.groups.sizes.size();
+    json["grouped"] = results.catalog.members.size();
+    json["largest"] = largest_of(results.groups);
+    json["dimension"] = results.snapshot.positions.columns;
+    json["dtype"] = name_of(results.snapshot.positions.dtype());
+    json["box"] = describe(results.box.box, results.snapshot.positions.columns);
     json["device"] = name_of(arguments.common.device);
     json["input"] = arguments.snapshot;
-    json["format"] = findings.snapshot.header.format;
-    json["types"] = describe_types(findings.snapshot);
+    json["format"] = results.snapshot.header.format;
+    json["types"] = describe_types(results.snapshot);
     json["outputs"] = outputs.names();
-    json["warnings"] = findings.warnings;
+    json["warnings"] = results.warnings;
     json["seconds"] = clock.json();
     json["stage_peak_bytes"] = clock.peaks_json();
     json["peak_rss_bytes"] = peak_rss_bytes();
     print_json(json);
 }
 
-void print_summary_of(const Arguments& arguments, const Findings& findings, const OutputFiles& outputs,
+void print_summary_of(const Arguments& arguments, const Results& results, const OutputFiles& outputs,
                       const StageClock& clock) {
-    const io::RealArray& points = findings.snapshot.positions;
-    const std::string types = describe_types(findings.snapshot);
-    print_line("input", fmt::format("{}, {}", arguments.snapshot, findings.snapshot.header.format));
+    const io::RealArray& points = results.snapshot.positions;
+    const std::string types = describe_types(results.snapshot);
+    print_line("input", fmt::format("{}, {}", arguments.snapshot, results.snapshot.header.format));
     print_line("points", fmt::format("{}{} in {} dimensions, {}", format_count(points.rows()),
                                      types.empty() ? "" : " of " + types, points.columns, name_of(points.dtype())));
-    print_line("box", fmt::format("{} ({})", describe(findings.box.box, points.columns), findings.box.origin));
-    std::string linking = linking_length_of(findings);
+    print_line("box", fmt::format("{} ({})", describe(results.box.box, points.columns), results.box.origin));
+    std::string linking = linking_length_of(results);
     if (arguments.linking_length.is_relative()) {
-        const std::string_view whose = findings.groups.volume_kind == VolumeKind::box      ? "the box"
-                                       : findings.groups.volume_kind == VolumeKind::extent ? "the points' extent"
-                                                                                           : "periods and extent";
+        const std::string_view whose = results.groups.volume_kind == VolumeKind::box      ? "the box"
+                                       : results.groups.volume_kind == VolumeKind::extent ? "the points' extent"
+                                                                                          : "periods and extent";
         linking += fmt::format(" = {} mean separations, in the volume {} of {}", arguments.linking_length.value(),
-                               findings.groups.volume, whose);
+                               results.groups.volume, whose);
     }
     print_line("linking", linking);
-    if (!findings.snapshot.masses && !findings.snapshot.uniform_mass) {
+    if (!results.snapshot.masses && !results.snapshot.uniform_mass) {
         print_line("masses", "none given: every particle counts 1");
     }
     print_line("groups", fmt::format("{} of {} or more members ({} of the points); {} with singles",
-                                     format_count(findings.catalog.groups), format_count(arguments.min_members),
-                                     format_count(static_cast<std::int64_t>(findings.catalog.members.size())),
-                                     format_count(static_cast<std::int64_t>(findings.groups.sizes.size()))));
-    const std::vector<std::int32_t> largest = largest_of(findings.groups);
-    if (findings.catalog.groups == 0 && !largest.empty()) {
+                                     format_count(results.catalog.groups), format_count(arguments.min_members),
+                                     format_count(static_cast<std::int64_t>(results.catalog.members.size())),
+                                     format_count(static_cast<std::int64_t>(results.groups.sizes.size()))));
+    const std::vector<std::int32_t> largest = largest_of(results.groups);
+    if (results.catalog.groups == 0 && !largest.empty()) {
         print_line("", fmt::format("the largest has {} member{}, so the catalog is empty; a smaller --min-members or "
                                    "a longer linking length would fill it",
                                    format_count(largest.front()), largest.front() == 1 ? "" : "s"));
@@ -362,35 +362,35 @@ void run(const Arguments& arguments, const Invocation& invocation) {
     StageClock clock({"read", "order", "tree", "link", "catalog", "map", "write"});
     ProgressBar bar;
     bar.announce("reading");
-    Findings findings;
-    findings.snapshot = clock.time("read", [&] { return read_points(arguments.snapshot, {arguments.types}); });
+    Results results;
+    results.snapshot = clock.time("read", [&] { return read_points(arguments.snapshot, {arguments.types}); });
     stop_if_interrupted();
-    outputs.keep_apart_from_all(findings.snapshot.header.files);
-    findings.warnings = findings.snapshot.header.warnings;
-    findings.box = resolve_box(arguments.box, findings.snapshot.header);
-    add_box_warnings(findings.warnings, arguments.box, findings.snapshot);
-    warn_about_unequal_masses(arguments, findings);
+    outputs.reject_overwrite_of_all(results.snapshot.header.files);
+    results.warnings = results.snapshot.header.warnings;
+    results.box = resolve_box(arguments.box, results.snapshot.header);
+    add_box_warnings(results.warnings, arguments.box, results.snapshot);
+    warn_about_unequal_masses(arguments, results);
 
     const Execution execution = execution_of(arguments.common, bar.callback());
-    find_groups(arguments, findings, execution, clock);
-    describe_groups(arguments, findings, execution, clock);
+    find_groups(arguments, results, execution, clock);
+    describe_groups(arguments, results, execution, clock);
     stop_if_interrupted();
     {
         const WritingSection writing;
         outputs.write([&] {
-            write_outputs(arguments, findings, invocation, outputs, clock, bar);
-            write_sorted(arguments, findings, invocation, outputs, clock, execution.progress);
+            write_outputs(arguments, results, invocation, outputs, clock, bar);
+            write_sorted(arguments, results, invocation, outputs, clock, execution.progress);
         });
         stop_if_interrupted();
         outputs.commit();
     }
     bar.erase();
 
-    print_warnings(findings.warnings);
+    print_warnings(results.warnings);
     if (arguments.common.json) {
-        print_json_of(arguments, findings, outputs, clock);
+        print_json_of(arguments, results, outputs, clock);
     } else {
-        print_summary_of(arguments, findings, outputs, clock);
+        print_summary_of(arguments, results, outputs, clock);
     }
 }
 

@@ -106,8 +106,8 @@ KnnResult search(const Arguments& arguments, const Inputs& inputs, const Box& bo
             throw with_shell_remedy(error, inputs);
         }
         const bool queries = std::string_view(error.what()).starts_with("queries");
-        throw blame_file(error, queries ? arguments.queries : arguments.points,
-                         queries ? *inputs.queries : inputs.points);
+        throw with_file_context(error, queries ? arguments.queries : arguments.points,
+                                queries ? *inputs.queries : inputs.points);
     }
 }
 
@@ -118,9 +118,9 @@ void run(const Arguments& arguments, const Invocation& invocation) {
     }
     OutputFiles outputs;
     outputs.plan("-o", arguments.output, {".npz", ".hdf5", ".h5"});
-    outputs.keep_apart_from(arguments.points);
+    outputs.reject_overwrite_of(arguments.points);
     if (!arguments.queries.empty()) {
-        outputs.keep_apart_from(arguments.queries);
+        outputs.reject_overwrite_of(arguments.queries);
     }
     outputs.probe_directories();
 
@@ -129,9 +129,9 @@ void run(const Arguments& arguments, const Invocation& invocation) {
     bar.announce("reading");
     Inputs inputs = clock.time("read", [&] { return read_inputs(arguments); });
     stop_if_interrupted();
-    outputs.keep_apart_from_all(inputs.points.header.files);
+    outputs.reject_overwrite_of_all(inputs.points.header.files);
     if (inputs.queries) {
-        outputs.keep_apart_from_all(inputs.queries->header.files);
+        outputs.reject_overwrite_of_all(inputs.queries->header.files);
     }
     const io::RealArray& points = inputs.points.positions;
     const ResolvedBox resolved = resolve_box(arguments.box, inputs.points.header);

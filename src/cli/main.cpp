@@ -37,7 +37,7 @@ void hold_standard_streams() {
 }
 
 void complain(const std::string& text) {
-    kith::cli::tell(fmt::format("kith: {}\n", text));
+    kith::cli::print_stderr(fmt::format("kith: {}\n", text));
 }
 
 int exit_code_of(const Error& error) {
@@ -59,7 +59,7 @@ int run(int argument_count, char** arguments) {
                    "  kith info snapshot.hdf5\n"
                    "  kith fof snapshot.hdf5 -b 0.2 -o groups.hdf5 --map groups.png\n"
                    "  kith knn points.npy -k 16 -o neighbors.npz\n\n"
-                   "'kith fof --help' and its like tell more. Exit codes: 0 success, 1 bad data or failure, 2 wrong "
+                   "'kith COMMAND --help' lists all options. Exit codes: 0 success, 1 bad data or failure, 2 wrong "
                    "usage, 130 interrupted.");
     const std::array commands{kith::cli::info_command(program), kith::cli::knn_command(program),
                               kith::cli::fof_command(program), kith::cli::bench_command(program)};
@@ -73,8 +73,8 @@ int run(int argument_count, char** arguments) {
         complain(chosen.empty() && !unknown.empty()
                      ? fmt::format("'{}' is not a subcommand; there are info, knn, fof and bench", unknown.front())
                      : error.what());
-        kith::cli::tell(fmt::format("'kith{} --help' shows the options.\n",
-                                    chosen.empty() ? "" : " " + chosen.front()->get_name()));
+        kith::cli::print_stderr(fmt::format("'kith{} --help' shows the options.\n",
+                                            chosen.empty() ? "" : " " + chosen.front()->get_name()));
         return wrong_usage;
     }
     kith::cli::watch_for_interrupts();

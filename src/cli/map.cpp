@@ -149,11 +149,11 @@ private:
 
     void circle_groups() {
         const Catalog& groups = *subject_.groups;
-        for (std::int64_t group = std::min(groups.groups, most_circles) - 1; group >= 0; --group) {
+        for (std::int64_t group = std::min(groups.groups, max_circles) - 1; group >= 0; --group) {
             const double radius = groups.largest_radius[group];
             const double radius_x = std::max(radius * scale_x(), 5.0);
             const double radius_y = std::max(radius * scale_y(), 5.0);
-            const double opacity = 0.95 - 0.45 * static_cast<double>(group) / most_circles;
+            const double opacity = 0.95 - 0.45 * static_cast<double>(group) / max_circles;
             for (const Point& center : images(&groups.center[group * groups.dimension], radius)) {
                 canvas_.ring(center, radius_x, radius_y, {{0, 0, 0}, 3.4, 0.30 * opacity}, panel_);
                 canvas_.ring(center, radius_x, radius_y, {circle, 1.5, opacity}, panel_);

@@ -16,7 +16,7 @@
 namespace kith::cli {
 
 /// Of more groups than these only the largest are circled.
-inline constexpr std::int64_t most_circles = 40;
+inline constexpr std::int64_t max_circles = 40;
 
 struct MapSubject {
     PointsView points;

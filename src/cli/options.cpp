@@ -242,7 +242,7 @@ std::string describe_types(const io::Snapshot& snapshot) {
     return (list.find(',') == std::string::npos ? "type " : "types ") + list;
 }
 
-Error blame_file(const Error& error, const std::string& path, const io::Snapshot& snapshot) {
+Error with_file_context(const Error& error, const std::string& path, const io::Snapshot& snapshot) {
     if (error.kind() != ErrorKind::invalid_points) {
         return error;
     }
@@ -257,15 +257,15 @@ void add_snapshot_argument(CLI::App& command, std::string name, std::vector<std:
 std::string only_snapshot(const std::vector<std::string>& files, std::string_view loop_body) {
     const auto whole = io::one_snapshot({files.begin(), files.end()});
     if (!whole) {
-        constexpr std::size_t most_listed = 4;
+        constexpr std::size_t max_listed = 4;
         std::string list;
-        for (std::size_t i = 0; i < std::min(files.size(), most_listed); ++i) {
+        for (std::size_t i = 0; i < std::min(files.size(), max_listed); ++i) {
             list += ' ' + shell_word(files[i]);
         }
         throw UsageError(
             fmt::format("these {} files are not those of one snapshot, and one call reads one snapshot. "
                         "For one after the other (any one file of each snapshot), type\n  for file in{}{}; do {}; done",
-                        files.size(), list, files.size() > most_listed ? " ..." : "", loop_body));
+                        files.size(), list, files.size() > max_listed ? " ..." : "", loop_body));
     }
     return whole->string();
 }
@@ -354,7 +354,7 @@ void add_execution_options(CLI::App& command, CommonOptions& options) {
         .add_option_function<std::string>(
             "--threads",
             [&options](const std::string& text) {
-                options.threads = static_cast<int>(parse_whole("--threads", text, 0, most_threads));
+                options.threads = static_cast<int>(parse_whole("--threads", text, 0, max_threads));
             },
             "Threads to use; 0, the default, means all")
         ->type_name("T");

@@ -66,7 +66,7 @@ void add_box_warnings(std::vector<std::string>& warnings, const BoxChoice& choic
 
 /// The library's refusal of points, with the file (and the types taken from it) that they came from. Points are counted
 /// among those taken. Other errors come back as they are.
-[[nodiscard]] Error blame_file(const Error& error, const std::string& path, const io::Snapshot& snapshot);
+[[nodiscard]] Error with_file_context(const Error& error, const std::string& path, const io::Snapshot& snapshot);
 
 [[nodiscard]] Engine parse_engine(std::string_view text);
 [[nodiscard]] std::string_view name_of(Engine engine);

@@ -105,7 +105,7 @@ void OutputFiles::plan(std::string_view option, const fs::path& target,
         {std::string(option), target, full, hidden_sibling(full, extensions.size() > 0 ? extension : "")});
 }
 
-void OutputFiles::keep_apart_from(const fs::path& input) const {
+void OutputFiles::reject_overwrite_of(const fs::path& input) const {
     for (const Output& output : outputs_) {
         std::error_code ignored;
         if (output.target == resolved(input) || fs::equivalent(output.target, input, ignored)) {
@@ -115,9 +115,9 @@ void OutputFiles::keep_apart_from(const fs::path& input) const {
     }
 }
 
-void OutputFiles::keep_apart_from_all(const std::vector<fs::path>& inputs) const {
+void OutputFiles::reject_overwrite_of_all(const std::vector<fs::path>& inputs) const {
     for (const fs::path& input : inputs) {
-        keep_apart_from(input);
+        reject_overwrite_of(input);
     }
 }
 

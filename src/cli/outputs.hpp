@@ -28,8 +28,8 @@ public:
               std::initializer_list<std::string_view> extensions = {});
 
     /// Throws UsageError if an output would overwrite this input.
-    void keep_apart_from(const std::filesystem::path& input) const;
-    void keep_apart_from_all(const std::vector<std::filesystem::path>& inputs) const;
+    void reject_overwrite_of(const std::filesystem::path& input) const;
+    void reject_overwrite_of_all(const std::vector<std::filesystem::path>& inputs) const;
 
     /// Throws Error(file) if a directory is missing or takes no new file.
     void probe_directories() const;

@@ -30,7 +30,7 @@ Progress ProgressBar::callback() {
 
 void ProgressBar::announce(std::string_view stage) {
     if (on_terminal_) {
-        tell(fmt::format("\r\033[K{} ...", stage));
+        print_stderr(fmt::format("\r\033[K{} ...", stage));
         drawn_ = true;
         drawn_at_ = std::chrono::steady_clock::now();
     }
@@ -38,7 +38,7 @@ void ProgressBar::announce(std::string_view stage) {
 
 void ProgressBar::erase() {
     if (drawn_) {
-        tell("\r\033[K");
+        print_stderr("\r\033[K");
         drawn_ = false;
     }
 }
@@ -47,7 +47,7 @@ void ProgressBar::draw(std::string_view stage, double fraction) {
     constexpr int cells = 40;
     const double done = std::clamp(fraction, 0.0, 1.0);
     const auto filled = static_cast<std::size_t>(std::lround(done * cells));
-    tell(fmt::format("\r\033[K{:<10} [{:-<{}}] {:3.0f} %", stage, std::string(filled, '#'), cells, 100 * done));
+    print_stderr(fmt::format("\r\033[K{:<10} [{:-<{}}] {:3.0f} %", stage, std::string(filled, '#'), cells, 100 * done));
     drawn_ = true;
 }
 

@@ -154,14 +154,14 @@ std::string format_length(double length, DType dtype) {
     return dtype == DType::float32 ? fmt::format("{}", static_cast<float>(length)) : fmt::format("{}", length);
 }
 
-void tell(std::string_view text) {
+void print_stderr(std::string_view text) {
     static_cast<void>(std::fwrite(text.data(), 1, text.size(), stderr));
     static_cast<void>(std::fflush(stderr));
 }
 
 void print_warnings(const std::vector<std::string>& warnings) {
     for (const std::string& warning : warnings) {
-        tell(fmt::format("kith: warning: {}\n", warning));
+        print_stderr(fmt::format("kith: warning: {}\n", warning));
     }
 }
 

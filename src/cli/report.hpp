@@ -77,7 +77,7 @@ private:
 [[nodiscard]] std::string format_length(double length, DType dtype);
 
 /// On stderr. That nobody can read it there (closed, or on a full disk) is no reason to fail.
-void tell(std::string_view text);
+void print_stderr(std::string_view text);
 
 /// Each on stderr, after "kith: warning: ".
 void print_warnings(const std::vector<std::string>& warnings);

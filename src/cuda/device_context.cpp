@@ -48,7 +48,7 @@ void DeviceContext::begin_stage(const char* name) {
     check_cuda(cudaEventCreate(&stage.begin), "making an event");
     check_cuda(cudaEventCreate(&stage.end), "making an event");
     done(0);
-    memory()->ledger().restart_peak();
+    memory()->memory_tracker().restart_peak();
     check_cuda(cudaEventRecord(stage.begin, stream()), "recording an event");
     push_range(name);
 }
@@ -56,7 +56,7 @@ void DeviceContext::begin_stage(const char* name) {
 void DeviceContext::end_stage() {
     pop_range();
     Stage& stage = stages_.back();
-    stage.peak_bytes = memory()->ledger().peak();
+    stage.peak_bytes = memory()->memory_tracker().peak();
     check_cuda(cudaEventRecord(stage.end, stream()), "recording an event");
 }
 

@@ -61,7 +61,7 @@ DeviceMemory::DeviceMemory(const Execution& execution)
 
 std::int64_t DeviceMemory::left() const {
     if (budget_ > 0) {
-        return budget_ - ledger_.held();
+        return budget_ - memory_tracker_.held();
     }
     return resource_ != nullptr ? std::numeric_limits<std::int64_t>::max() : free_bytes(pool_of(device_));
 }
@@ -92,12 +92,12 @@ void* DeviceMemory::take(std::int64_t bytes) {
     }
     if (memory == nullptr) {
         throw Error(ErrorKind::out_of_memory,
-                    message("out of memory on the GPU: ", bytes, " bytes more are needed beside the ", ledger_.held(),
-                            " that the call holds; ",
+                    message("out of memory on the GPU: ", bytes, " bytes more are needed beside the ",
+                            memory_tracker_.held(), " that the call holds; ",
                             budget_ > 0 ? "the budget is " : "there is no budget, and free are ",
                             budget_ > 0 ? budget_ : left(), " bytes"));
     }
-    ledger_.book(bytes);
+    memory_tracker_.add(bytes);
     return memory;
 }
 
@@ -105,7 +105,7 @@ void DeviceMemory::give_back(void* memory, std::int64_t bytes) noexcept {
     if (memory == nullptr) {
         return;
     }
-    ledger_.release(bytes);
+    memory_tracker_.release(bytes);
     int before = device_;
     if (stream_ == nullptr) { // that of the device which is current; a tree may go when another one is
         (void)cudaGetDevice(&before);

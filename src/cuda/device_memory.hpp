@@ -8,7 +8,7 @@
 #include <kith/execution.hpp>
 
 #include "cuda/runtime.hpp"
-#include "support/ledger.hpp"
+#include "support/memory_tracker.hpp"
 
 #include <cstdint>
 #include <memory>
@@ -29,7 +29,7 @@ public:
     /// Whether so much could be taken now. Little is taken to be there, without asking the device, which takes longer than
     /// a small search.
     [[nodiscard]] bool has_room_for(std::int64_t bytes) const;
-    [[nodiscard]] Ledger& ledger() noexcept { return ledger_; }
+    [[nodiscard]] MemoryTracker& memory_tracker() noexcept { return memory_tracker_; }
 
     /// From now on memory is given back without waiting for the caller's stream, which need not live any longer: nothing
     /// uses that memory any more.
@@ -40,7 +40,7 @@ private:
     cudaStream_t stream_;
     DeviceResource* resource_; ///< null: the pool
     std::int64_t budget_;      ///< 0: none but what is free
-    Ledger ledger_;
+    MemoryTracker memory_tracker_;
 };
 
 /// Uninitialized memory of a device for so many elements.

@@ -1,7 +1,7 @@
 // The least and the greatest of numbers that the lanes of a warp hold.
 #pragma once
 
-#include "cuda/words.hpp"
+#include "cuda/intrinsics.hpp"
 
 namespace kith::detail::inline KITH_GPU {
 
@@ -10,7 +10,7 @@ template <int Lanes, class Number>
 __device__ Number least_of_lanes(Number number) {
 #pragma unroll
     for (int lanes = Lanes / 2; lanes > 0; lanes /= 2) {
-        number = lesser(number, __shfl_xor_sync(whole_warp, number, lanes));
+        number = device_min(number, __shfl_xor_sync(whole_warp, number, lanes));
     }
     return number;
 }
@@ -22,8 +22,8 @@ __device__ void join_boxes_of_lanes(T (&lower)[D], T (&upper)[D]) {
     for (int lanes = Lanes / 2; lanes > 0; lanes /= 2) {
 #pragma unroll
         for (int axis = 0; axis < D; ++axis) {
-            lower[axis] = lesser(lower[axis], __shfl_xor_sync(whole_warp, lower[axis], lanes));
-            upper[axis] = greater(upper[axis], __shfl_xor_sync(whole_warp, upper[axis], lanes));
+            lower[axis] = device_min(lower[axis], __shfl_xor_sync(whole_warp, lower[axis], lanes));
+            upper[axis] = device_max(upper[axis], __shfl_xor_sync(whole_warp, upper[axis], lanes));
         }
     }
 }

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "cuda/device_work.hpp"
-#include "cuda/words.hpp"
+#include "cuda/intrinsics.hpp"
 
 #include <cstdint>
 #include <type_traits>

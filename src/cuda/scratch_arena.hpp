@@ -31,7 +31,7 @@ public:
     [[nodiscard]] bool measures() const noexcept { return measures_; }
     /// Bytes that were in use at a time, at most, wherever the memory starts.
     [[nodiscard]] std::int64_t bytes_needed() const noexcept {
-        return most_ == 0 ? 0 : static_cast<std::int64_t>(most_ + alignment - 1);
+        return max_end_ == 0 ? 0 : static_cast<std::int64_t>(max_end_ + alignment - 1);
     }
 
     void* allocate(std::int64_t bytes, CudaStream /*stream*/) override {
@@ -40,7 +40,7 @@ public:
             return nullptr;
         }
         pieces_.push_back({start, start + static_cast<std::uintptr_t>(bytes), true});
-        most_ = std::max(most_, pieces_.back().end - first_);
+        max_end_ = std::max(max_end_, pieces_.back().end - first_);
         return reinterpret_cast<void*>(start);
     }
 
@@ -69,7 +69,7 @@ private:
     std::uintptr_t end_;
     bool measures_ = false;
     std::vector<Piece> pieces_; // by address
-    std::uintptr_t most_ = 0;
+    std::uintptr_t max_end_ = 0;
 };
 
 } // namespace kith::detail::inline KITH_GPU

@@ -9,8 +9,8 @@
 //   run(const Job&) what each thread does.
 #pragma once
 
+#include "cuda/intrinsics.hpp"
 #include "cuda/launch.hpp"
-#include "cuda/words.hpp"
 
 #include <cstdint>
 

@@ -1,7 +1,7 @@
 // Ranges of whole numbers, one of each lane, gone through by the whole warp.
 #pragma once
 
-#include "cuda/words.hpp"
+#include "cuda/intrinsics.hpp"
 
 #include <cstdint>
 

@@ -2,7 +2,7 @@
 // same bits, and bounds that need no slack.
 #pragma once
 
-#include "cuda/words.hpp"
+#include "cuda/intrinsics.hpp"
 
 #include <cstdint>
 
@@ -16,30 +16,30 @@ __device__ T add_square(int axis, T t, T sum) {
 /// The least between two intervals of an axis.
 template <bool Periodic, class T>
 __device__ T least_on_axis(T lower, T upper, T other_lower, T other_upper, T period) {
-    const T nearest = greater(greater(other_lower - upper, lower - other_upper), T(0));
+    const T nearest = device_max(device_max(other_lower - upper, lower - other_upper), T(0));
     if (!Periodic) {
         return nearest;
     }
-    const T farthest = greater(other_upper - lower, upper - other_lower);
-    return greater(lesser(nearest, period - farthest), T(0));
+    const T farthest = device_max(other_upper - lower, upper - other_lower);
+    return device_max(device_min(nearest, period - farthest), T(0));
 }
 
 /// The greatest between two intervals of an axis. In a box no two points are farther apart than its period.
 template <bool Periodic, class T>
 __device__ T greatest_on_axis(T lower, T upper, T other_lower, T other_upper, T period) {
-    const T farthest = greater(other_upper - lower, upper - other_lower);
+    const T farthest = device_max(other_upper - lower, upper - other_lower);
     if (!Periodic) {
         return farthest;
     }
-    const T nearest = greater(greater(other_lower - upper, lower - other_upper), T(0));
-    return lesser(farthest, period - nearest);
+    const T nearest = device_max(device_max(other_lower - upper, lower - other_upper), T(0));
+    return device_min(farthest, period - nearest);
 }
 
 /// A point and the space it lies in, in registers.
 template <class T, int D, bool Periodic>
-class DevicePlace {
+class DevicePoint {
 public:
-    __device__ DevicePlace(const T* coordinates, std::int64_t stride, const T* period) {
+    __device__ DevicePoint(const T* coordinates, std::int64_t stride, const T* period) {
 #pragma unroll
         for (int axis = 0; axis < D; ++axis) {
             x_[axis] = coordinates[axis * stride];
@@ -56,7 +56,7 @@ public:
             T t = x_[axis] - source(axis); // its sign goes with the square
             if (Periodic) {
                 t = t < 0 ? -t : t;
-                t = lesser(t, period_[axis] - t);
+                t = device_min(t, period_[axis] - t);
             }
             sum = add_square(axis, t, sum);
         }

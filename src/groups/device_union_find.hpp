@@ -10,7 +10,7 @@
 // by the time they are found, and cost no more than that.
 #pragma once
 
-#include "cuda/words.hpp"
+#include "cuda/intrinsics.hpp"
 
 #include <cstdint>
 

@@ -33,12 +33,12 @@ LinkJob<T> link_job(const PointSet<T>& points, const TreeView<T>* tree, const Fo
 template <Coordinate T>
 void link_tree(Context& context, const PlaneTree<T>& tree, std::span<std::int32_t> labels, FofSummary& result) {
     const std::int64_t count = tree.points.count;
-    Buffer<std::int32_t> parents(context.ledger(), count);
+    Buffer<std::int32_t> parents(context.memory_tracker(), count);
     std::vector<Buffer<std::uint8_t>> whole;
     const TreeView<T> view = tree.view();
     LinkJob<T> job = link_job(tree.points, &view, result, parents);
     for (const Plane<T>& plane : tree.planes) {
-        whole.emplace_back(context.ledger(), plane.nodes);
+        whole.emplace_back(context.memory_tracker(), plane.nodes);
         std::memset(whole.back().data(), 0, static_cast<std::size_t>(plane.nodes));
         job.whole.push_back(whole.back().data());
     }

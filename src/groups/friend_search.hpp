@@ -76,7 +76,7 @@ private:
     std::int32_t count_;
     int lane_;
     bool has_point_;
-    DevicePlace<T, D, Periodic> place_;
+    DevicePoint<T, D, Periodic> place_;
 };
 
 } // namespace kith::detail::inline KITH_GPU

@@ -27,9 +27,10 @@ public:
 
     /// Lists and counts the groups of two members or more.
     void list() {
-        const CensusKernelJob<std::int32_t> job = census();
-        launch_threads(work_, "starting to count groups", start_census_kernel<std::int32_t>, points_.count, job);
-        launch_threads(work_, "counting groups", take_census_kernel<std::int32_t>, points_.count, job);
+        const ComponentSizesJob<std::int32_t> job = component_sizes();
+        launch_threads(work_, "starting to count groups", init_component_sizes_kernel<std::int32_t>, points_.count,
+                       job);
+        launch_threads(work_, "counting groups", count_component_sizes_kernel<std::int32_t>, points_.count, job);
         const DeviceBuffer<std::uint8_t> is_group = work_.buffer<std::uint8_t>(points_.count);
         launch_threads(work_, "finding groups", flag_groups_kernel<std::int32_t>, points_.count,
                        {job, is_group.data(), by_root_.data()});
@@ -40,7 +41,7 @@ public:
     void number(std::int32_t most, std::int32_t* sizes) {
         label_listed({most, groups_.data()}, sizes);
         launch_threads(work_, "writing labels", write_labels_kernel<std::int32_t>, points_.count,
-                       {points_.count, census().groups, points_.indices, by_root_.data(), points_.labels});
+                       {points_.count, component_sizes().groups, points_.indices, by_root_.data(), points_.labels});
         const SinglesKernelJob<std::int32_t> job{points_.count, groups_.data(), points_.labels, points_.parents};
         const std::int64_t places = std::int64_t{points_.count} + 1;
         launch_threads(work_, "finding single points", flag_singles_kernel<std::int32_t>, places, job);
@@ -54,7 +55,7 @@ public:
     [[nodiscard]] const std::int32_t* singles() const { return points_.parents + points_.count; }
 
 private:
-    [[nodiscard]] CensusKernelJob<std::int32_t> census() const {
+    [[nodiscard]] ComponentSizesJob<std::int32_t> component_sizes() const {
         return {points_.count, DeviceUnionFind(points_.parents), points_.indices, points_.labels, by_root_.data()};
     }
 

@@ -10,7 +10,7 @@
 // the labels, and single points are counted in what was the parents. Index, of positions, sizes and labels, is int32.
 #pragma once
 
-#include "cuda/words.hpp"
+#include "cuda/intrinsics.hpp"
 #include "groups/device_union_find.hpp"
 
 #include <cstdint>
@@ -24,7 +24,7 @@ __device__ inline std::int64_t place_of_thread() {
 }
 
 template <class Index>
-struct CensusKernelJob {
+struct ComponentSizesJob {
     Index count;
     DeviceUnionFind groups;
     const Index* indices;  ///< original ones, by position
@@ -34,7 +34,7 @@ struct CensusKernelJob {
 
 /// Makes every point point at its root, and every point a group of one.
 template <class Index>
-__global__ void start_census_kernel(const __grid_constant__ CensusKernelJob<Index> job) {
+__global__ void init_component_sizes_kernel(const __grid_constant__ ComponentSizesJob<Index> job) {
     const std::int64_t place = place_of_thread();
     if (place < job.count) {
         const auto point = static_cast<Index>(place);
@@ -46,7 +46,7 @@ __global__ void start_census_kernel(const __grid_constant__ CensusKernelJob<Inde
 
 /// Adds every member to its root. The grid has whole warps.
 template <class Index>
-__global__ void take_census_kernel(const __grid_constant__ CensusKernelJob<Index> job) {
+__global__ void count_component_sizes_kernel(const __grid_constant__ ComponentSizesJob<Index> job) {
     constexpr Index nobody = -1;
     const std::int64_t place = place_of_thread();
     const int lane = static_cast<int>(threadIdx.x) % warp_size;
@@ -65,7 +65,7 @@ __global__ void take_census_kernel(const __grid_constant__ CensusKernelJob<Index
 #pragma unroll
     for (int lanes = 1; lanes < warp_size; lanes *= 2) {
         const Index other = __shfl_down_sync(whole_warp, index, lanes);
-        index = lanes < left ? lesser(index, other) : index;
+        index = lanes < left ? device_min(index, other) : index;
     }
     if (root != nobody && ((starts >> lane) & 1U) != 0) {
         atomicAdd(job.sizes + root, left);
@@ -75,7 +75,7 @@ __global__ void take_census_kernel(const __grid_constant__ CensusKernelJob<Index
 
 template <class Index>
 struct GroupListKernelJob {
-    CensusKernelJob<Index> census;
+    ComponentSizesJob<Index> component_sizes;
     std::uint8_t* is_group; ///< of two members or more: by position of the root
     Index* label_of_root;   ///< becomes -1 for single points; may be the smallest indices
 };
@@ -83,10 +83,10 @@ struct GroupListKernelJob {
 template <class Index>
 __global__ void flag_groups_kernel(const __grid_constant__ GroupListKernelJob<Index> job) {
     const std::int64_t place = place_of_thread();
-    if (place < job.census.count) {
+    if (place < job.component_sizes.count) {
         const auto point = static_cast<Index>(place);
-        const bool is_root = job.census.groups.find(point) == point;
-        const bool is_single = is_root && job.census.sizes[point] == 1;
+        const bool is_root = job.component_sizes.groups.find(point) == point;
+        const bool is_single = is_root && job.component_sizes.sizes[point] == 1;
         job.is_group[point] = is_root && !is_single ? 1 : 0;
         if (is_single) {
             job.label_of_root[point] = -1;

@@ -42,11 +42,11 @@ constexpr std::int64_t grain = 1 << 14;
 
 /// Counts the members of the groups of two and more. These get places in a list, in any order; the parent of a group's
 /// root becomes the complement of its place, every other member's parent its root.
-class Census {
+class ComponentSizes {
 public:
-    Census(Context& context, const UnionFind& groups, std::span<const std::int32_t> original)
+    ComponentSizes(Context& context, const UnionFind& groups, std::span<const std::int32_t> original)
         : parents_(groups.parents()), original_(original),
-          groups_(context.ledger(), most_places(static_cast<std::int64_t>(original.size()))) {
+          groups_(context.memory_tracker(), max_places(static_cast<std::int64_t>(original.size()))) {
         parallel_for(0, static_cast<std::int64_t>(original.size()), grain, [&](std::int64_t begin, std::int64_t end) {
             count(static_cast<std::int32_t>(begin), static_cast<std::int32_t>(end));
         });
@@ -64,7 +64,7 @@ public:
 
 private:
     /// A group has two members or more, and each range that is counted may leave one place empty.
-    static std::int64_t most_places(std::int64_t points) { return points / 2 + 2 * (points / grain + 1); }
+    static std::int64_t max_places(std::int64_t points) { return points / 2 + 2 * (points / grain + 1); }
 
     /// Members of a group lie together along the curve: they are counted in runs, and each run is added once.
     void count(std::int32_t begin, std::int32_t end) {
@@ -170,14 +170,14 @@ void number_singles(std::span<std::int32_t> labels, std::int32_t next) {
 void number_groups(Context& context, const UnionFind& groups, std::span<const std::int32_t> original,
                    std::span<std::int32_t> labels, FofSummary& result) {
     const auto count = static_cast<std::int64_t>(original.size());
-    Census census(context, groups, original);
+    ComponentSizes component_sizes(context, groups, original);
     std::vector<Ranked> ranked;
-    ranked.reserve(static_cast<std::size_t>(census.places()));
+    ranked.reserve(static_cast<std::size_t>(component_sizes.places()));
     std::int64_t singles = count;
-    for (std::int32_t place = 0; place < census.places(); ++place) {
-        if (census[place].size > 0) {
-            ranked.push_back({census[place], place});
-            singles -= census[place].size;
+    for (std::int32_t place = 0; place < component_sizes.places(); ++place) {
+        if (component_sizes[place].size > 0) {
+            ranked.push_back({component_sizes[place], place});
+            singles -= component_sizes[place].size;
         }
     }
     std::sort(ranked.begin(), ranked.end());
@@ -186,11 +186,11 @@ void number_groups(Context& context, const UnionFind& groups, std::span<const st
     result.sizes.resize(ranked.size());
     for (std::size_t label = 0; label < ranked.size(); ++label) {
         result.sizes[label] = ranked[label].group.size;
-        census[ranked[label].place].first_member = static_cast<std::int32_t>(label); // from here on, the label
+        component_sizes[ranked[label].place].first_member = static_cast<std::int32_t>(label); // from here on, the label
     }
     parallel_for(0, count, grain, [&](std::int64_t begin, std::int64_t end) {
         for (std::int64_t i = begin; i < end; ++i) {
-            const Group* group = census.group_of(static_cast<std::int32_t>(i));
+            const Group* group = component_sizes.group_of(static_cast<std::int32_t>(i));
             labels[original[i]] = group != nullptr ? group->first_member : -1;
         }
     });

@@ -9,7 +9,7 @@
 #include "groups/device_entry.hpp"
 #include "groups/group_numbering.hpp"
 #include "groups/link_kernel.hpp"
-#include "groups/settle_length.hpp"
+#include "groups/resolve_length.hpp"
 #include "tree/build_async.hpp"
 
 #include <cstddef>
@@ -19,11 +19,11 @@ namespace kith::detail::inline KITH_GPU {
 
 /// The linking length as it was given, and where it says what became of it.
 template <Coordinate T>
-struct LengthToSettle {
+struct LengthToResolve {
     double value;
     bool is_relative;
     std::int64_t points;
-    const SettledPoints<T>* settled;
+    const ResolvedFrame<T>* resolved_frame;
     DeviceFofSummary* summary;
     DeviceStatus* status;
 
@@ -31,27 +31,27 @@ struct LengthToSettle {
     __device__ bool squared(T& length) const {
         ResolvedLength resolved;
         DeviceStatus found;
-        if (!settled->is_refused) {
-            found = settle_length(value, is_relative, settled->frame, points, resolved);
+        if (!resolved_frame->is_refused) {
+            found = resolve_length(value, is_relative, resolved_frame->frame, points, resolved);
         }
         *summary = {0, resolved.length, resolved.volume, resolved.volume_kind};
-        if (found.refusal != Refusal::none) {
+        if (found.refusal != PointError::none) {
             *status = found;
         }
-        length = squared_length(settled->frame, resolved.length);
-        return !settled->is_refused && found.refusal == Refusal::none;
+        length = squared_length(resolved_frame->frame, resolved.length);
+        return !resolved_frame->is_refused && found.refusal == PointError::none;
     }
 };
 
 template <Coordinate T>
 struct CompleteLinks {
     LinkKernelJob<T> job; ///< all but what the frame tells
-    LengthToSettle<T> length;
+    LengthToResolve<T> length;
     LinkKernelJob<T>* completed;
 
     __device__ void operator()() const {
         *completed = job;
-        completed->tree.period = length.settled->frame.working_period;
+        completed->tree.period = length.resolved_frame->frame.working_period;
         if (!length.squared(completed->squared_length)) {
             for (int plane = 0; plane <= job.tree.top; ++plane) {
                 completed->tree.planes[plane].nodes = 0;
@@ -85,15 +85,15 @@ __global__ void separate_points_kernel(const __grid_constant__ SeparatePointsJob
 
 /// Labels points whose frame is known to the device alone; link(groups, length) puts the links on the stream.
 template <Coordinate T, class Link>
-void label_async(DeviceWork& work, const DeviceFofAsync& fof, const SettledPoints<T>* settled,
+void label_async(DeviceWork& work, const DeviceFofAsync& fof, const ResolvedFrame<T>* resolved_frame,
                  const DevicePointSet<T>& points, const Link& link) {
     const DeviceBuffer<std::int32_t> parents = work.buffer<std::int32_t>(points.count + 1);
     const DeviceUnionFind groups(parents.data());
     // Every point has a parent, whatever is refused.
     launch_threads(work, "separating points", separate_points_kernel<std::int64_t>, points.count,
                    {points.count, groups});
-    link(groups, LengthToSettle<T>{fof.length.value(), fof.length.is_relative(), fof.points.count(), settled,
-                                   fof.summary, fof.status});
+    link(groups, LengthToResolve<T>{fof.length.value(), fof.length.is_relative(), fof.points.count(), resolved_frame,
+                                    fof.summary, fof.status});
     if (points.count == 0) {
         return;
     }
@@ -116,7 +116,7 @@ void with_link_kernel(bool periodic, const Function& function) {
 
 template <Coordinate T, int D>
 void link_tree_async(DeviceWork& work, const DevicePlaneTree<T>& tree, bool periodic, const DeviceUnionFind& groups,
-                     const LengthToSettle<T>& length) {
+                     const LengthToResolve<T>& length) {
     const TreeView<T> view = tree.view();
     const DeviceBuffer<std::int32_t> marks = work.buffer<std::int32_t>(mark_count(view));
     const LinkKernelJob<T> job = link_job(view, T{0}, groups, marks.data());
@@ -140,11 +140,11 @@ void link_tree_async(DeviceWork& work, const DevicePlaneTree<T>& tree, bool peri
 
 template <Coordinate T, int D>
 void label_async_on_device(DeviceWork& work, const DeviceFofAsync& fof) {
-    const DeviceBuffer<SettledPoints<T>> settled = work.buffer<SettledPoints<T>>(1);
-    const AsyncPlace<T> place{PlainBox(fof.box, D), nullptr, settled.data(), fof.status};
+    const DeviceBuffer<ResolvedFrame<T>> resolved_frame = work.buffer<ResolvedFrame<T>>(1);
+    const AsyncPoints<T> place{PlainBox(fof.box, D), nullptr, resolved_frame.data(), fof.status};
     const DevicePlaneTree<T> tree = build_tree_async<T, D>(work, fof.points, usual_shape, place);
-    label_async(work, fof, settled.data(), tree.points,
-                [&](const DeviceUnionFind& groups, const LengthToSettle<T>& length) {
+    label_async(work, fof, resolved_frame.data(), tree.points,
+                [&](const DeviceUnionFind& groups, const LengthToResolve<T>& length) {
                     link_tree_async<T, D>(work, tree, is_periodic(fof.box, D), groups, length);
                 });
 }

@@ -145,7 +145,7 @@ struct LinkInsideLeaves {
         }
         const auto search = [&](std::int32_t i) {
             return FriendSearch<T, D, Periodic>(job.tree.points, job.tree.period, job.squared_length, begin + i,
-                                                lesser(size - i, std::int32_t{warp_size}));
+                                                device_min(size - i, std::int32_t{warp_size}));
         };
         for (std::int32_t i = 0; i < size; i += warp_size) {
             search(i).start_groups(job.groups);
@@ -154,7 +154,8 @@ struct LinkInsideLeaves {
         for (std::int32_t i = 0; size - i > warp_size; i += warp_size) { // the pairs between one 32 and another
             const FriendSearch<T, D, Periodic> some = search(i);
             for (std::int32_t other = i + warp_size; other < size; other += warp_size) {
-                const unsigned candidates = whole_warp >> (warp_size - lesser(size - other, std::int32_t{warp_size}));
+                const unsigned candidates =
+                    whole_warp >> (warp_size - device_min(size - other, std::int32_t{warp_size}));
                 some.join(job.groups, begin + other, some.among(begin + other, candidates));
             }
         }
@@ -188,7 +189,7 @@ public:
         const std::int32_t size = end_ - begin_;
         for (std::int32_t i = 0; i < size; i += warp_size) {
             const FriendSearch<T, D, Periodic> points(job_.tree.points, job_.tree.period, job_.squared_length,
-                                                      begin_ + i, lesser(size - i, std::int32_t{warp_size}));
+                                                      begin_ + i, device_min(size - i, std::int32_t{warp_size}));
             walk_depth_first(
                 job_.tree, [&](int plane, std::int32_t node) { return is_wanted(plane, node); },
                 [&](int plane, std::int32_t node) {

@@ -3,7 +3,7 @@
 
 #include <kith/fof.hpp>
 
-#include "groups/settle_length.hpp"
+#include "groups/resolve_length.hpp"
 #include "points/frame.hpp"
 
 #include <cstdint>
@@ -14,7 +14,7 @@ namespace kith::detail {
 template <Coordinate T>
 void resolve_length(const LinkingLength& length, const Frame<T>& frame, std::int64_t count, FofSummary& result) {
     ResolvedLength resolved;
-    check(settle_length(length.value(), length.is_relative(), frame, count, resolved));
+    check(resolve_length(length.value(), length.is_relative(), frame, count, resolved));
     result.linking_length = resolved.length;
     result.volume = resolved.volume;
     result.volume_kind = resolved.volume_kind;

@@ -2,7 +2,7 @@
 #include "cuda/result_memory.hpp"
 #include "halos/catalog_device.hpp"
 #include "halos/device_entry.hpp"
-#include "points/place_device.hpp"
+#include "points/normalize_device.hpp"
 #include "points/transfer.hpp"
 #include "support/dimension.hpp"
 
@@ -100,7 +100,7 @@ Catalog catalog_on_device(const halos::LabeledGroups& groups, const Particles& p
         halos::PositionFrame frame;
         with_dtype(positions.dtype(), [&]<Coordinate T>(T) {
             with_dimension(positions.dimension(), [&]<int D>(std::integral_constant<int, D>) {
-                frame = halos::position_frame(place_sources_on_device<T, D>(context, positions, box).frame);
+                frame = halos::position_frame(normalize_sources_on_device<T, D>(context, positions, box).frame);
             });
         });
         catalog = describe_groups(context, {labels.elements(), groups.sizes, groups.groups}, there->particles(), frame,

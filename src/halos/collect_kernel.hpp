@@ -12,7 +12,7 @@
 //     };
 #pragma once
 
-#include "cuda/words.hpp"
+#include "cuda/intrinsics.hpp"
 #include "halos/fixed_sum.hpp"
 #include "halos/member_kernel.hpp"
 
@@ -57,7 +57,7 @@ __global__ void collect_kernel(const __grid_constant__ PassKernelJob<Pass> job) 
     const std::int64_t run = job.runs.run_of_chunk[chunk];
     const std::int64_t first =
         job.runs.first_member[run] + (chunk - job.runs.first_chunk[run]) * std::int64_t{members_of_chunk};
-    const std::int64_t end = lesser<std::int64_t>(first + members_of_chunk, job.runs.first_member[run + 1]);
+    const std::int64_t end = device_min<std::int64_t>(first + members_of_chunk, job.runs.first_member[run + 1]);
     const std::int64_t owner = run / job.runs_of_owner;
     typename Pass::Part part = job.pass.start(owner);
     for (std::int64_t member = first + lane; member < end; member += warp_size) {

@@ -3,7 +3,7 @@
 
 #include <kith/catalog.hpp>
 
-#include "cuda/words.hpp"
+#include "cuda/intrinsics.hpp"
 #include "halos/moment_kernel.hpp"
 #include "points/frame.hpp"
 

@@ -127,7 +127,7 @@ double largest_velocity(const PointsView& view) {
 
 void take_positions(Columns& columns, const PointsView& positions, const Box& box) {
     const PositionFrame frame = with_dtype(positions.dtype(), [&](auto zero) {
-        return position_frame(place_sources<decltype(zero)>(positions, box).frame);
+        return position_frame(normalize_sources<decltype(zero)>(positions, box).frame);
     });
     columns.positions = VectorColumn(positions, frame.scale);
     columns.box = frame.box;

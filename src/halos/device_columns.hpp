@@ -6,7 +6,7 @@
 
 #include <kith/catalog.hpp>
 
-#include "cuda/words.hpp"
+#include "cuda/intrinsics.hpp"
 
 #include <cstdint>
 

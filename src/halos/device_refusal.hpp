@@ -8,7 +8,7 @@
 #include "cuda/device_context.hpp"
 #include "halos/columns.hpp"
 #include "points/transfer.hpp"
-#include "support/widths.hpp"
+#include "support/item_size.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -23,7 +23,7 @@ public:
     HostCopy() = default;
     HostCopy(DeviceContext& context, const PointsView& view) {
         const ScalarRange range = ScalarRange::of(view);
-        const std::int64_t size = width_of(view.dtype());
+        const std::int64_t size = item_size(view.dtype());
         bytes_ = context.to_host(static_cast<const std::byte*>(view.data()) + range.first * size, range.count * size);
         view_ = PointsView(bytes_.data() - range.first * size, view.dtype(), view.count(), view.dimension(),
                            view.point_stride(), view.axis_stride());

@@ -14,9 +14,9 @@ namespace kith::detail::halos {
 namespace {
 
 constexpr int bucket_bits = 8;
-constexpr std::int64_t most_buckets = std::int64_t{1} << bucket_bits;
+constexpr std::int64_t max_buckets = std::int64_t{1} << bucket_bits;
 constexpr int smallest_bucket_bits = 12; ///< a bucket spans at least 2^12 members
-constexpr std::int64_t most_blocks = 256;
+constexpr std::int64_t max_blocks = 256;
 constexpr std::int64_t smallest_block = 1 << 15;
 
 /// Which bucket a group falls into: groups start at increasing offsets, so the leading bits of the offset keep order.
@@ -38,21 +38,22 @@ private:
 
 /// The rows of kept groups, bucket after bucket; within a bucket ascending.
 struct DealtRows {
-    std::array<std::int64_t, most_buckets + 1> start{}; ///< of each bucket, and the end
+    std::array<std::int64_t, max_buckets + 1> start{}; ///< of each bucket, and the end
     Buffer<std::int32_t> rows;
 };
 
 DealtRows deal(Context& context, std::span<const std::int32_t> labels, std::int64_t groups, const Buckets& buckets) {
     const auto rows = static_cast<std::int64_t>(labels.size());
-    const std::int64_t block_rows = std::max(smallest_block, (rows + most_blocks - 1) / most_blocks);
+    const std::int64_t block_rows = std::max(smallest_block, (rows + max_blocks - 1) / max_blocks);
     const std::int64_t blocks = (rows + block_rows - 1) / block_rows;
-    Buffer<std::int64_t> next(context.ledger(), blocks * most_buckets); // of each block: counts, then places to write
+    Buffer<std::int64_t> next(context.memory_tracker(),
+                              blocks * max_buckets); // of each block: counts, then places to write
     const auto each_kept_row = [&](std::int64_t block, const auto& visit) {
         const std::int64_t end = std::min(rows, (block + 1) * block_rows);
         for (std::int64_t row = block * block_rows; row < end; ++row) {
             const std::int32_t label = labels[row];
             if (label >= 0 && label < groups) {
-                visit(row, next[block * most_buckets + buckets.of_group(label)]);
+                visit(row, next[block * max_buckets + buckets.of_group(label)]);
             }
         }
     };
@@ -64,16 +65,16 @@ DealtRows deal(Context& context, std::span<const std::int32_t> labels, std::int6
     });
     DealtRows dealt;
     std::int64_t total = 0;
-    for (std::int64_t bucket = 0; bucket < most_buckets; ++bucket) {
+    for (std::int64_t bucket = 0; bucket < max_buckets; ++bucket) {
         dealt.start[bucket] = total;
         for (std::int64_t block = 0; block < blocks; ++block) {
-            const std::int64_t count = next[block * most_buckets + bucket];
-            next[block * most_buckets + bucket] = total;
+            const std::int64_t count = next[block * max_buckets + bucket];
+            next[block * max_buckets + bucket] = total;
             total += count;
         }
     }
-    dealt.start[most_buckets] = total;
-    dealt.rows = Buffer<std::int32_t>(context.ledger(), total);
+    dealt.start[max_buckets] = total;
+    dealt.rows = Buffer<std::int32_t>(context.memory_tracker(), total);
     parallel_for(0, blocks, 1, [&](std::int64_t begin, std::int64_t end) {
         for (std::int64_t block = begin; block < end; ++block) {
             each_kept_row(block, [&](std::int64_t row, std::int64_t& place) {
@@ -93,7 +94,7 @@ void order_members(Context& context, std::span<const std::int32_t> labels, std::
     const auto key = [&](std::int32_t row) {
         return std::int64_t{labels[row]} * max_types + (types.empty() ? 1 : types[row]);
     };
-    parallel_for(0, most_buckets, 1, [&](std::int64_t begin, std::int64_t end) {
+    parallel_for(0, max_buckets, 1, [&](std::int64_t begin, std::int64_t end) {
         for (std::int64_t i = dealt.start[begin]; i < dealt.start[end]; ++i) {
             ++catalog.count_by_type[key(dealt.rows[i])];
         }
@@ -109,10 +110,10 @@ void order_members(Context& context, std::span<const std::int32_t> labels, std::
                                 " rows carry its label; pass labels and sizes of the same result"));
         }
     }
-    parallel_for(0, most_buckets, 1, [&](std::int64_t begin, std::int64_t end) {
+    parallel_for(0, max_buckets, 1, [&](std::int64_t begin, std::int64_t end) {
         const std::int64_t first_key = buckets.first_group(begin) * max_types;
         const std::int64_t end_key = buckets.first_group(end) * max_types;
-        Buffer<std::int64_t> place(context.ledger(), end_key - first_key);
+        Buffer<std::int64_t> place(context.memory_tracker(), end_key - first_key);
         std::int64_t next = dealt.start[begin];
         for (std::int64_t k = first_key; k < end_key; ++k) {
             place[k - first_key] = next;

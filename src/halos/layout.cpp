@@ -30,7 +30,7 @@ void touch(void* memory, std::int64_t bytes) {
 }
 
 /// Sizes one column after another and counts their bytes.
-class Columnist {
+class ColumnAllocator {
 public:
     template <class T>
     void operator()(std::vector<T>& column, std::int64_t size) {
@@ -49,10 +49,10 @@ private:
 };
 
 /// Makes room for every column and returns the bytes taken.
-std::int64_t make_room(Catalog& catalog, std::int64_t members, bool velocities) {
+std::int64_t allocate_columns(Catalog& catalog, std::int64_t members, bool velocities) {
     const std::int64_t groups = catalog.groups;
     const std::int64_t vectors = groups * catalog.dimension;
-    Columnist size;
+    ColumnAllocator size;
     try {
         size(catalog.members, members);
         size(catalog.offset, groups);
@@ -86,7 +86,8 @@ std::int64_t groups_of_at_least(std::span<const std::int32_t> sizes, std::int64_
 std::int64_t lay_out(Catalog& catalog, std::span<const std::int32_t> sizes, bool velocities) {
     catalog.groups = groups_of_at_least(sizes, catalog.min_members);
     const auto kept = sizes.begin() + catalog.groups;
-    const std::int64_t bytes = make_room(catalog, std::accumulate(sizes.begin(), kept, std::int64_t{0}), velocities);
+    const std::int64_t bytes =
+        allocate_columns(catalog, std::accumulate(sizes.begin(), kept, std::int64_t{0}), velocities);
     std::int64_t offset = 0;
     for (std::int64_t group = 0; group < catalog.groups; ++group) {
         catalog.offset[group] = offset;

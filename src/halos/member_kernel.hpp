@@ -7,7 +7,7 @@
 // brought into group order once, since every pass over them reads them again.
 #pragma once
 
-#include "cuda/words.hpp"
+#include "cuda/intrinsics.hpp"
 #include "halos/device_columns.hpp"
 
 #include <cstdint>

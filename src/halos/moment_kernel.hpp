@@ -10,7 +10,7 @@
 
 #include <kith/points.hpp>
 
-#include "cuda/words.hpp"
+#include "cuda/intrinsics.hpp"
 #include "halos/collect_kernel.hpp"
 #include "halos/device_columns.hpp"
 #include "halos/terms.hpp"
@@ -43,9 +43,9 @@ struct MassExponentPass {
     struct Part {
         int exponent;
 
-        __device__ void join(const Part& other) { exponent = greater(exponent, other.exponent); }
+        __device__ void join(const Part& other) { exponent = device_max(exponent, other.exponent); }
         __device__ void join_lane(int lanes) {
-            exponent = greater(exponent, __shfl_xor_sync(whole_warp, exponent, lanes));
+            exponent = device_max(exponent, __shfl_xor_sync(whole_warp, exponent, lanes));
         }
     };
 
@@ -55,7 +55,7 @@ struct MassExponentPass {
     [[nodiscard]] __device__ Part start(std::int64_t /*owner*/) const { return {halos::no_product}; }
     __device__ void add(std::int64_t /*owner*/, std::int64_t member, Part& part) const {
         const halos::SplitNumber mass = halos::split(masses(member, 0));
-        part.exponent = greater(part.exponent, halos::product_exponent(mass, halos::split(1.0)));
+        part.exponent = device_max(part.exponent, halos::product_exponent(mass, halos::split(1.0)));
     }
     __device__ void conclude(std::int64_t owner, const Part& part) const { exponents[owner] = part.exponent; }
 };
@@ -70,7 +70,7 @@ struct GroupExponentsJob {
         if (group < groups) {
             int largest = halos::no_product;
             for (int run = 0; run < runs_of_group; ++run) {
-                largest = greater(largest, of_runs[group * runs_of_group + run]);
+                largest = device_max(largest, of_runs[group * runs_of_group + run]);
             }
             of_groups[group] = largest;
         }
@@ -157,7 +157,7 @@ struct ReferencesJob {
         for (int i = 0; i < runs.runs_of_group; ++i) {
             const std::int64_t run = group * runs.runs_of_group + i;
             if (runs.first_member[run] < runs.first_member[run + 1]) {
-                lowest = lesser(lowest, rows[runs.first_member[run]]);
+                lowest = device_min(lowest, rows[runs.first_member[run]]);
             }
         }
 #pragma unroll
@@ -179,17 +179,17 @@ struct VectorBoundsPass {
         __device__ void join(const Part& other) {
 #pragma unroll
             for (int axis = 0; axis < D; ++axis) {
-                lower[axis] = lesser(lower[axis], other.lower[axis]);
-                upper[axis] = greater(upper[axis], other.upper[axis]);
-                exponent[axis] = greater(exponent[axis], other.exponent[axis]);
+                lower[axis] = device_min(lower[axis], other.lower[axis]);
+                upper[axis] = device_max(upper[axis], other.upper[axis]);
+                exponent[axis] = device_max(exponent[axis], other.exponent[axis]);
             }
         }
         __device__ void join_lane(int lanes) {
 #pragma unroll
             for (int axis = 0; axis < D; ++axis) {
-                lower[axis] = lesser(lower[axis], __shfl_xor_sync(whole_warp, lower[axis], lanes));
-                upper[axis] = greater(upper[axis], __shfl_xor_sync(whole_warp, upper[axis], lanes));
-                exponent[axis] = greater(exponent[axis], __shfl_xor_sync(whole_warp, exponent[axis], lanes));
+                lower[axis] = device_min(lower[axis], __shfl_xor_sync(whole_warp, lower[axis], lanes));
+                upper[axis] = device_max(upper[axis], __shfl_xor_sync(whole_warp, upper[axis], lanes));
+                exponent[axis] = device_max(exponent[axis], __shfl_xor_sync(whole_warp, exponent[axis], lanes));
             }
         }
     };
@@ -211,9 +211,9 @@ struct VectorBoundsPass {
 #pragma unroll
         for (int axis = 0; axis < D; ++axis) {
             const double x = vectors.offset(group, member, axis);
-            part.lower[axis] = lesser(part.lower[axis], x);
-            part.upper[axis] = greater(part.upper[axis], x);
-            part.exponent[axis] = greater(part.exponent[axis], halos::product_exponent(weight, halos::split(x)));
+            part.lower[axis] = device_min(part.lower[axis], x);
+            part.upper[axis] = device_max(part.upper[axis], x);
+            part.exponent[axis] = device_max(part.exponent[axis], halos::product_exponent(weight, halos::split(x)));
         }
     }
     __device__ void conclude(std::int64_t group, const Part& part) const {
@@ -224,7 +224,7 @@ struct VectorBoundsPass {
             moments.lower[axis] = part.lower[axis];
             moments.upper[axis] = part.upper[axis];
             moments.exponent[axis] = part.exponent[axis];
-            largest = greater(largest, halos::largest_between(part.lower[axis], part.upper[axis]));
+            largest = device_max(largest, halos::largest_between(part.lower[axis], part.upper[axis]));
         }
         moments.unit = halos::SquareUnit(largest);
     }
@@ -284,12 +284,12 @@ struct SpreadBoundsPass {
         int exponent;
 
         __device__ void join(const Part& other) {
-            largest = greater(largest, other.largest);
-            exponent = greater(exponent, other.exponent);
+            largest = device_max(largest, other.largest);
+            exponent = device_max(exponent, other.exponent);
         }
         __device__ void join_lane(int lanes) {
-            largest = greater(largest, __shfl_xor_sync(whole_warp, largest, lanes));
-            exponent = greater(exponent, __shfl_xor_sync(whole_warp, exponent, lanes));
+            largest = device_max(largest, __shfl_xor_sync(whole_warp, largest, lanes));
+            exponent = device_max(exponent, __shfl_xor_sync(whole_warp, exponent, lanes));
         }
     };
 
@@ -299,8 +299,8 @@ struct SpreadBoundsPass {
     __device__ void add(std::int64_t group, std::int64_t member, Part& part) const {
         const halos::SplitNumber weight = vectors.weights.of_member(group, member);
         const double square = vectors.square(group, member);
-        part.largest = greater(part.largest, square);
-        part.exponent = greater(part.exponent, halos::product_exponent(weight, halos::split(square)));
+        part.largest = device_max(part.largest, square);
+        part.exponent = device_max(part.exponent, halos::product_exponent(weight, halos::split(square)));
     }
     __device__ void conclude(std::int64_t group, const Part& part) const {
         vectors.moments[group].largest_square = part.largest;

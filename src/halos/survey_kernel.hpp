@@ -4,7 +4,7 @@
 // Few threads with many rows each, so that few of them meet at the counters.
 #pragma once
 
-#include "cuda/words.hpp"
+#include "cuda/intrinsics.hpp"
 #include "halos/device_columns.hpp"
 
 #include <bit>
@@ -43,14 +43,14 @@ struct SurveyJob {
             for (int axis = 0; velocities.data != nullptr && axis < dimension; ++axis) {
                 constexpr unsigned long long without_sign = ~0ULL >> 1;
                 const unsigned long long bits = std::bit_cast<std::uint64_t>(velocities(row, axis)) & without_sign;
-                mine.largest_velocity = greater(mine.largest_velocity, bits); // in the order of the numbers
+                mine.largest_velocity = device_max(mine.largest_velocity, bits); // in the order of the numbers
             }
         }
         __syncwarp();
         for (int lanes = warp_size / 2; lanes > 0; lanes /= 2) {
             mine.kept += __shfl_xor_sync(whole_warp, mine.kept, lanes);
             mine.largest_velocity =
-                greater(mine.largest_velocity, __shfl_xor_sync(whole_warp, mine.largest_velocity, lanes));
+                device_max(mine.largest_velocity, __shfl_xor_sync(whole_warp, mine.largest_velocity, lanes));
             mine.refused += __shfl_xor_sync(whole_warp, mine.refused, lanes);
         }
         if (threadIdx.x % warp_size == 0) {

@@ -24,12 +24,12 @@ bool holds(const Paths& files, const std::filesystem::path& wanted) {
 }
 
 std::string list(const Paths& files) {
-    constexpr std::size_t most_listed = 5;
+    constexpr std::size_t max_listed = 5;
     std::string text;
-    for (std::size_t i = 0; i < std::min(files.size(), most_listed); ++i) {
+    for (std::size_t i = 0; i < std::min(files.size(), max_listed); ++i) {
         text += (i == 0 ? "" : ", ") + files[i].string();
     }
-    return files.size() > most_listed ? detail::message(text, " and ", files.size() - most_listed, " more") : text;
+    return files.size() > max_listed ? detail::message(text, " and ", files.size() - max_listed, " more") : text;
 }
 
 } // namespace

@@ -165,8 +165,8 @@ Dataset open_dataset(hid_t file, const std::string& name, std::string_view file_
                     message(file_name, ": dataset ", name, " claims ", dataset.rows, " x ", dataset.columns,
                             " values of ", dataset.item_bytes, " bytes, which are not all in the file"));
     }
-    constexpr std::int64_t most_values_of_a_byte = 1 << 17; // far beyond what filters compress real data to
-    if (dataset.rows * dataset.columns / most_values_of_a_byte > static_cast<std::int64_t>(stored)) {
+    constexpr std::int64_t max_values_of_a_byte = 1 << 17; // far beyond what filters compress real data to
+    if (dataset.rows * dataset.columns / max_values_of_a_byte > static_cast<std::int64_t>(stored)) {
         throw Error(ErrorKind::file, message(file_name, ": dataset ", name, " claims ", dataset.rows, " x ",
                                              dataset.columns, " values, but holds only ", stored, " bytes of them"));
     }

@@ -158,13 +158,13 @@ bool has_rounded(const Dataset& dataset, const RealArray& array) {
 } // namespace
 
 std::string list_datasets(hid_t file, const std::string& group, const std::string& file_name) {
-    constexpr std::size_t most_listed = 20;
+    constexpr std::size_t max_listed = 20;
     const std::vector<Listed> found = datasets_under(file, group, file_name);
     std::string text;
-    for (std::size_t i = 0; i < std::min(found.size(), most_listed); ++i) {
+    for (std::size_t i = 0; i < std::min(found.size(), max_listed); ++i) {
         text += message(text.empty() ? "" : ", ", found[i].name, " (", found[i].shape, ")");
     }
-    return found.empty() ? "no datasets" : found.size() > most_listed ? text + ", ..." : text;
+    return found.empty() ? "no datasets" : found.size() > max_listed ? text + ", ..." : text;
 }
 
 std::string first_points(hid_t file, const std::string& file_name) {

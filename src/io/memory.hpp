@@ -15,7 +15,7 @@
 
 namespace kith::io {
 
-/// rows x columns zeros. Throws Error(out_of_memory) with the bytes that could not be had.
+/// rows x columns zeros. Throws Error(out_of_memory) with the bytes that were asked for.
 template <class T>
 std::vector<T> allocate(std::int64_t rows, std::int64_t columns, std::string_view what) {
     constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max() / static_cast<std::int64_t>(sizeof(T));
@@ -27,8 +27,8 @@ std::vector<T> allocate(std::int64_t rows, std::int64_t columns, std::string_vie
         return std::vector<T>(static_cast<std::size_t>(rows * columns));
     } catch (const std::exception&) { // bad_alloc, or length_error beyond max_size()
         throw Error(ErrorKind::out_of_memory,
-                    detail::message("out of memory: ", rows * columns * static_cast<std::int64_t>(sizeof(T)),
-                                    " bytes for ", what, " could not be had"));
+                    detail::message("failed to allocate ", rows * columns * static_cast<std::int64_t>(sizeof(T)),
+                                    " bytes for ", what));
     }
 }
 

@@ -93,9 +93,9 @@ public:
             fail(message("it is compressed by method ", facts.comp_method,
                          "; numpy.savez and savez_compressed are read"));
         }
-        constexpr zip_uint64_t most_of_deflate = 1032; // bytes out of one, by its longest match and shortest code
+        constexpr zip_uint64_t max_of_deflate = 1032; // bytes out of one, by its longest match and shortest code
         const auto most = static_cast<zip_uint64_t>(archive.bytes());
-        if (facts.comp_size > most || facts.size / (facts.comp_method == ZIP_CM_STORE ? 1 : most_of_deflate) > most) {
+        if (facts.comp_size > most || facts.size / (facts.comp_method == ZIP_CM_STORE ? 1 : max_of_deflate) > most) {
             fail(message("it claims ", facts.size, " bytes, more than the archive of ", archive.bytes(),
                          " bytes can hold"));
         }
@@ -160,9 +160,9 @@ bool can_be_points(const std::optional<std::vector<std::int64_t>>& shape) {
 
 /// "positions (100 x 3), masses (100)".
 std::string contents(const Archive& archive) {
-    constexpr std::size_t most_listed = 20;
+    constexpr std::size_t max_listed = 20;
     std::string text;
-    for (std::size_t i = 0; i < std::min(archive.arrays().size(), most_listed); ++i) {
+    for (std::size_t i = 0; i < std::min(archive.arrays().size(), max_listed); ++i) {
         const std::string& member = archive.arrays()[i];
         text += message(text.empty() ? "" : ", ", without_suffix(member), " (");
         const auto shape = shape_of(archive, member);
@@ -171,7 +171,7 @@ std::string contents(const Archive& archive) {
         }
         text += !shape ? "unreadable)" : shape->empty() ? "one number)" : ")";
     }
-    return archive.arrays().size() > most_listed ? text + ", ..." : text;
+    return archive.arrays().size() > max_listed ? text + ", ..." : text;
 }
 
 std::string only_points(const Archive& archive) {

@@ -4,8 +4,8 @@
 #include <kith/error.hpp>
 #include <kith/knn.hpp>
 
+#include "support/item_size.hpp"
 #include "support/message.hpp"
-#include "support/widths.hpp"
 
 #include <cstdint>
 
@@ -41,8 +41,8 @@ inline void check_rows(const NeighborRows& rows, std::int64_t queries, std::int6
                                                              " elements, which is no multiple of k = ", k));
         }
     };
-    check("indices", rows.indices(), rows.index_count(), width_of(rows.index_type()));
-    check("distances", rows.distances(), rows.distance_count(), width_of(rows.dtype()));
+    check("indices", rows.indices(), rows.index_count(), item_size(rows.index_type()));
+    check("distances", rows.distances(), rows.distance_count(), item_size(rows.dtype()));
     if (rows.distances() != nullptr && rows.dtype() != dtype) {
         throw Error(ErrorKind::invalid_argument,
                     message("the memory for distances is ", rows.dtype() == DType::float32 ? "float32" : "float64",

@@ -2,7 +2,7 @@
 // guess for a warp that has learnt nothing. A guess decides how long a search takes, never what it finds.
 #pragma once
 
-#include "cuda/words.hpp"
+#include "cuda/intrinsics.hpp"
 
 #include <cmath>
 #include <cstdint>

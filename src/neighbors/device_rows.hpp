@@ -6,7 +6,7 @@
 
 #include "cuda/result_memory.hpp"
 #include "neighbors/device_request.hpp"
-#include "support/widths.hpp"
+#include "support/item_size.hpp"
 
 #include <cstdint>
 
@@ -18,7 +18,7 @@ public:
     RowsOnDevice(DeviceContext& context, const NeighborRows& rows)
         : index_type_(rows.index_type()),
           distances_(context, rows.distances(), rows.distance_count() * static_cast<std::int64_t>(sizeof(T))),
-          indices_(context, rows.indices(), rows.index_count() * width_of(rows.index_type())) {}
+          indices_(context, rows.indices(), rows.index_count() * item_size(rows.index_type())) {}
 
     [[nodiscard]] DeviceRowMemory<T> memory() const {
         return row_memory<T>(distances_.on_device(), indices_.on_device(), index_type_);

@@ -134,7 +134,7 @@ public:
 
 private:
     using Tag = hn::ScalableTag<T>;
-    static constexpr std::int64_t vector_room = static_cast<std::int64_t>(hn::MaxLanes(Tag()));
+    static constexpr std::int64_t vector_padding = static_cast<std::int64_t>(hn::MaxLanes(Tag()));
     // Sibling leaves share a gathered block where the points that can matter to a leaf are many times its own.
     static constexpr bool siblings_share = D > 3;
     static constexpr std::int64_t min_siblings = 5;
@@ -208,7 +208,7 @@ private:
         const std::int64_t lanes = static_cast<std::int64_t>(hn::Lanes(tag));
         auto& candidates = scratch_.candidates;
         candidates.clear();
-        HWY_ALIGN T greatest[vector_room];
+        HWY_ALIGN T greatest[vector_padding];
         for (std::int64_t i = 0; i < list.size; ++i) {
             if (list.greatest[i] > bound.distance) {
                 continue;

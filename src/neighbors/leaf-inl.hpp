@@ -8,7 +8,7 @@
 #include "neighbors/survivors-inl.hpp"
 
 #include "neighbors/search.hpp"
-#include "support/room.hpp"
+#include "support/scratch_array.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -33,7 +33,7 @@ template <class T, int D, bool Periodic>
 class LeafSearch {
 public:
     using Tag = hn::ScalableTag<T>;
-    static constexpr std::int64_t vector_room = static_cast<std::int64_t>(hn::MaxLanes(Tag()));
+    static constexpr std::int64_t vector_padding = static_cast<std::int64_t>(hn::MaxLanes(Tag()));
 
     LeafSearch(const SearchJob<T>& job, SearchScratch<T>& scratch)
         : receivers_(*job.receivers), sources_(*job.sources), request_(*job.request), sink_(*job.sink),
@@ -141,15 +141,15 @@ private:
         if (size < needed_ && !holds_all) {
             return false;
         }
-        const std::int64_t room = size + 2 * vector_room;
+        const std::int64_t room = size + 2 * vector_padding;
         for (int q = 0; q < 2; ++q) {
             scratch_.distances[q].reserve(room);
-            scratch_.positions[q].reserve(room + most_sorted_keys + vector_room);
+            scratch_.positions[q].reserve(room + max_sorted_keys + vector_padding);
         }
         scratch_.spare_distances.reserve(room);
         scratch_.spare_indices.reserve(room);
-        scratch_.sorted_distances.reserve(room + most_sorted_keys);
-        scratch_.sorted_indices.reserve(room + most_sorted_keys);
+        scratch_.sorted_distances.reserve(room + max_sorted_keys);
+        scratch_.sorted_indices.reserve(room + max_sorted_keys);
         std::int64_t left = 0;
         if (box.is_one_place()) { // then one search answers all rows
             Measured<T> measured[1];
@@ -218,8 +218,8 @@ private:
     /// Gathers the points of some ranges that lie within the bound of the box.
     template <class Index>
     HWY_NOINLINE Extent gather(const Receiver<T, D>& given, const Origin<Index>& origin, const IndexRange* ranges,
-                               std::int64_t count, const Candidate<T>& bound, Room<T>& block_memory,
-                               Room<LaneIndex>& index_memory) {
+                               std::int64_t count, const Candidate<T>& bound, ScratchArray<T>& block_memory,
+                               ScratchArray<LaneIndex>& index_memory) {
         const Receiver<T, D> box = given; // a copy, which the stores below cannot touch, stays in registers
         const Tag tag;
         const hn::Rebind<LaneIndex, Tag> index_tag;
@@ -228,7 +228,7 @@ private:
         for (std::int64_t i = 0; i < count; ++i) {
             most += ranges[i].last - ranges[i].first;
         }
-        const std::int64_t stride = (most + 2 * vector_room) / vector_room * vector_room;
+        const std::int64_t stride = (most + 2 * vector_padding) / vector_padding * vector_padding;
         block_memory.reserve(stride * D);
         index_memory.reserve(stride);
         T* block = block_memory.data();
@@ -275,8 +275,8 @@ private:
             threshold = widenings == 0 ? std::min(threshold * for_count(measured.found), farthest) : farthest;
             find_within(measured, block_.size, threshold);
         }
-        if (is_crowd(measured.found)) {
-            cut_crowd(measured, threshold);
+        if (are_too_many(measured.found)) {
+            cut_down(measured, threshold);
         }
         const std::int64_t found = measured.found;
         if (found < needed_ && !holds_all) {
@@ -305,17 +305,17 @@ private:
     }
 
     /// Many more survivors than needed, too many to be sorted in registers.
-    [[nodiscard]] bool is_crowd(std::int64_t found) const {
+    [[nodiscard]] bool are_too_many(std::int64_t found) const {
         return found > matrix_keys && found > needed_ + needed_ / 2 + 8;
     }
 
     /// Leaves out the farthest of a crowd of survivors, all within the threshold.
-    HWY_NOINLINE void cut_crowd(Measured<T>& measured, T threshold) {
-        constexpr int most_cuts = 4;
+    HWY_NOINLINE void cut_down(Measured<T>& measured, T threshold) {
+        constexpr int max_cuts = 4;
         T too_small = 0;
         bool stale = false; // the positions are those of a threshold that was too small
         std::int64_t left = measured.found;
-        for (int cuts = 0; cuts < most_cuts && is_crowd(left); ++cuts) {
+        for (int cuts = 0; cuts < max_cuts && are_too_many(left); ++cuts) {
             const T smaller = too_small > 0 ? std::sqrt(too_small) * std::sqrt(threshold) : threshold * for_count(left);
             if (!(smaller < threshold)) {
                 break;

@@ -15,21 +15,21 @@
 namespace kith::detail::inline KITH_GPU {
 
 inline constexpr int leaf_warps = 4; ///< of a block of threads
-inline constexpr int most_near =
+inline constexpr int max_near =
     96; ///< nodes of a plane within the radius; so, six blocks fit a multiprocessor of 228 KiB
 
 /// Points that a block has room for: 8 KiB of a warp.
 template <class T, int D>
-inline constexpr int most_gathered = 8192 / (D * sizeof(T) + sizeof(std::int32_t)) / warp_size* warp_size;
+inline constexpr int max_gathered = 8192 / (D * sizeof(T) + sizeof(std::int32_t)) / warp_size* warp_size;
 
 /// Points near a leaf, in a warp's part of shared arrays.
 template <class T, int D, bool Periodic>
 class LeafBlock {
 public:
-    static constexpr int most = most_gathered<T, D>;
+    static constexpr int most = max_gathered<T, D>;
     using Coordinates = SharedArray<T, leaf_warps * D * most>;
     using Numbers = SharedArray<std::int32_t, leaf_warps * most>;
-    using Nodes = SharedArray<std::int32_t, leaf_warps * 2 * most_near>;
+    using Nodes = SharedArray<std::int32_t, leaf_warps * 2 * max_near>;
     using Box = DeviceBox<T, D, Periodic>;
 
     __device__ LeafBlock(const TreeView<T>& tree, Coordinates& coordinates, Numbers& indices, Nodes& nodes)
@@ -46,7 +46,7 @@ public:
         int first = 0; // where the list of the plane above is
         int listed = 0;
         for (int plane = tree_.top; plane >= 0; --plane) {
-            const int to = most_near - first;
+            const int to = max_near - first;
             int found = 0;
             const auto list = [&](std::int32_t node, bool is_one) {
                 return keep(box, radius, tree_.planes[plane], node, is_one, to, found);
@@ -91,13 +91,13 @@ public:
     [[nodiscard]] __device__ int size() const { return size_; }
 
     /// The candidate at a place of the block for a query.
-    __device__ RankKey<T> candidate(const DevicePlace<T, D, Periodic>& query, int place) {
+    __device__ RankKey<T> candidate(const DevicePoint<T, D, Periodic>& query, int place) {
         return {query.squared_distance([&](int axis) -> T { return coordinates_[coordinate_place(axis, place)]; }),
                 static_cast<std::int32_t>(indices_[warp_ * most + place])};
     }
 
 private:
-    [[nodiscard]] __device__ int node_place(int i) const { return warp_ * 2 * most_near + i; }
+    [[nodiscard]] __device__ int node_place(int i) const { return warp_ * 2 * max_near + i; }
     [[nodiscard]] __device__ int coordinate_place(int axis, int place) const {
         return (warp_ * D + axis) * most + place;
     }
@@ -112,7 +112,7 @@ private:
                                      [&](int axis) { return plane.lower_corners[axis * plane.stride + node]; },
                                      [&](int axis) { return plane.upper_corners[axis * plane.stride + node]; }));
         const unsigned near = __ballot_sync(whole_warp, is_near);
-        if (found + __popc(near) > most_near) {
+        if (found + __popc(near) > max_near) {
             return false;
         }
         if (is_near) {

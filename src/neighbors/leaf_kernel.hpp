@@ -31,14 +31,14 @@ struct LeafKernelJob {
     DeviceRows left;                 ///< gets the rows that are not served
 };
 
-inline constexpr int most_rows_of_leaf = warp_size;
+inline constexpr int max_rows_of_leaf = warp_size;
 
 /// The queries of one leaf, a lane each.
 template <class T, int D, bool Periodic, int Rows>
 class LeafRows {
 public:
     using Block = LeafBlock<T, D, Periodic>;
-    static constexpr int size = leaf_warps * waiting_room;
+    static constexpr int size = leaf_warps * queue_size;
     using Waiting = SharedArray<RankKey<T>, size>;
 
     __device__ LeafRows(const LeafKernelJob<T>& job, Block& block, Waiting& waiting)
@@ -50,7 +50,7 @@ public:
         const PlaneView<T>& leaves = job_.queries.planes[0];
         first_ = leaves.first_point[leaf];
         const std::int32_t rows = leaves.first_point[leaf + 1] - first_;
-        if (rows > most_rows_of_leaf) {
+        if (rows > max_rows_of_leaf) {
             for (std::int32_t i = lane_; i < rows; i += warp_size) {
                 leave(first_ + i);
             }
@@ -64,7 +64,7 @@ public:
         T radius = reach_.guess(static_cast<float>(pending_box().squared_diagonal()), job_.self_search ? rows : 0);
         T known = 0; // what the next leaf may go by, if no row is served
         for (int round = 0; round < rounds && pending_ != 0; ++round) {
-            radius = lesser(radius, limit);
+            radius = device_min(radius, limit);
             if (!(radius < std::numeric_limits<T>::infinity()) || (radius == 0 && limit > 0)) {
                 break;
             }
@@ -127,8 +127,8 @@ private:
             for (int axis = 0; axis < D; ++axis) {
                 x[axis] = __shfl_sync(whole_warp, x_[axis], row);
             }
-            const DevicePlace<T, D, Periodic> query(x, 1, job_.sources.period.data());
-            for (T threshold = lesser(guess_, radius);; threshold = radius) {
+            const DevicePoint<T, D, Periodic> query(x, 1, job_.sources.period.data());
+            for (T threshold = device_min(guess_, radius);; threshold = radius) {
                 const Nearest nearest = nearest_to(query, index, threshold);
                 const int found = nearest.found();
                 const bool is_done = !(nearest.last_wanted().squared() > threshold);
@@ -147,9 +147,9 @@ private:
     }
 
     /// The nearest of the block within a squared distance.
-    __device__ __forceinline__ Nearest nearest_to(const DevicePlace<T, D, Periodic>& query, std::int32_t index,
+    __device__ __forceinline__ Nearest nearest_to(const DevicePoint<T, D, Periodic>& query, std::int32_t index,
                                                   T threshold) {
-        const int first_waiting = static_cast<int>(threadIdx.x) / warp_size * waiting_room;
+        const int first_waiting = static_cast<int>(threadIdx.x) / warp_size * queue_size;
         const std::int32_t excluded = job_.request.exclude_self ? index : -1;
         Nearest nearest(waiting_, first_waiting, static_cast<int>(job_.request.k),
                         {threshold, std::numeric_limits<std::int32_t>::max()});
@@ -160,7 +160,7 @@ private:
             }
             nearest.offer(key, key < nearest.bound() && key.index() != excluded);
         }
-        nearest.settle();
+        nearest.flush();
         return nearest;
     }
 
@@ -169,7 +169,7 @@ private:
         if (reached > 0) {
             guess_ = reached * T(1.18);
         }
-        farthest_ = greater(farthest_, reached);
+        farthest_ = device_max(farthest_, reached);
     }
 
     /// The factor from the radius that was searched to one that should do for the rows that are left.

@@ -4,7 +4,7 @@
 // so that (squared distance, index) still orders them. Merged rows are scaled when they are complete.
 #pragma once
 
-#include "cuda/words.hpp"
+#include "cuda/intrinsics.hpp"
 #include "neighbors/device_request.hpp"
 #include "neighbors/warp_row.hpp"
 

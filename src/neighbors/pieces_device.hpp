@@ -8,9 +8,9 @@
 #include "cuda/result_memory.hpp"
 #include "neighbors/merge_kernel.hpp"
 #include "neighbors/search_device.hpp"
-#include "points/place_device.hpp"
+#include "points/normalize_device.hpp"
 #include "points/transfer.hpp"
-#include "support/widths.hpp"
+#include "support/item_size.hpp"
 #include "tree/build_device.hpp"
 
 #include <algorithm>
@@ -29,11 +29,11 @@ struct DeviceBytes {
     static constexpr std::int64_t tree = raw + raw / 4 + 12; ///< with what a search keeps to name rows that are left
 };
 
-/// Where points are worked on: the whole, checked, of which pieces can be had.
+/// Where points are worked on: the whole, checked, to be had in pieces.
 template <Coordinate T, int D>
 class PointsInPieces {
 public:
-    PointsInPieces(const PlacedPoints<T>& all, std::int64_t piece) : all_(all), piece_(piece) {}
+    PointsInPieces(const NormalizedPoints<T>& all, std::int64_t piece) : all_(all), piece_(piece) {}
 
     [[nodiscard]] std::int64_t count() const { return (all_.view.count() + piece_ - 1) / piece_; }
     [[nodiscard]] std::int64_t first(std::int64_t piece) const { return piece * piece_; }
@@ -44,7 +44,7 @@ public:
     [[nodiscard]] DevicePlaneTree<T> tree(DeviceContext& context, std::int64_t piece,
                                           const TreeOptions& options) const {
         const PointsView& view = all_.view;
-        PlacedPoints<T> part = all_;
+        NormalizedPoints<T> part = all_;
         const PointsOnDevice<T> there(context,
                                       {view.data_as<T>() + first(piece) * view.point_stride(), view.dtype(),
                                        size(piece), D, view.point_stride(), view.axis_stride(), view.device()});
@@ -53,7 +53,7 @@ public:
     }
 
 private:
-    const PlacedPoints<T>& all_;
+    const NormalizedPoints<T>& all_;
     std::int64_t piece_;
 };
 
@@ -61,7 +61,7 @@ template <Coordinate T, int D>
 class SearchInPieces {
 public:
     /// Null queries mean a self-search.
-    SearchInPieces(DeviceContext& context, const PlacedPoints<T>& sources, const PlacedPoints<T>* queries,
+    SearchInPieces(DeviceContext& context, const NormalizedPoints<T>& sources, const NormalizedPoints<T>* queries,
                    const DeviceRequest<T>& request, const TreeOptions& options)
         : context_(context), sources_(sources), queries_(queries != nullptr ? *queries : sources), request_(request),
           report_(request.report), options_(options) {
@@ -153,8 +153,8 @@ private:
     }
 
     DeviceContext& context_;
-    const PlacedPoints<T>& sources_;
-    const PlacedPoints<T>& queries_;
+    const NormalizedPoints<T>& sources_;
+    const NormalizedPoints<T>& queries_;
     DeviceRequest<T> request_;
     ReportScale<T> report_;
     TreeOptions options_;
@@ -170,7 +170,7 @@ bool needs_pieces(const DeviceContext& context, const PointsView& points, const 
     };
     const std::int64_t row_bytes =
         scratch_for(rows.distances(), rows.distance_count() * static_cast<std::int64_t>(sizeof(T))) +
-        scratch_for(rows.indices(), rows.index_count() * width_of(rows.index_type()));
+        scratch_for(rows.indices(), rows.index_count() * item_size(rows.index_type()));
     const std::int64_t kept = queries != nullptr ? Bytes::tree * points.count() : 0;
     const PointsView& last = queries != nullptr ? *queries : points;
     const std::int64_t copied = bytes_to_copy(points) + (queries != nullptr ? bytes_to_copy(*queries) : 0);

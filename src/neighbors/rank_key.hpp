@@ -3,7 +3,7 @@
 // Squared distances are not negative, so that their bits order as they do: in float32 distance and index fit one word.
 #pragma once
 
-#include "cuda/words.hpp"
+#include "cuda/intrinsics.hpp"
 
 #include <bit>
 #include <cstdint>

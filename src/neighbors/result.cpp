@@ -2,9 +2,9 @@
 #include <kith/error.hpp>
 #include <kith/knn.hpp>
 
+#include "support/item_size.hpp"
 #include "support/message.hpp"
 #include "support/pages.hpp"
-#include "support/widths.hpp"
 
 #include <cstdlib>
 #include <memory>
@@ -37,8 +37,8 @@ std::shared_ptr<void> allocate(std::int64_t rows, std::int64_t k, std::int64_t w
     void* memory = detail::allocate_pages((bytes + 127) / 64 * 64);
     if (memory == nullptr) {
         throw Error(ErrorKind::out_of_memory,
-                    detail::message("out of memory: ", bytes, " bytes for ", rows, " rows x ", k,
-                                    " neighbors could not be had; ask for fewer or use knn_visit"));
+                    detail::message("failed to allocate ", bytes, " bytes for ", rows, " rows x ", k,
+                                    " neighbors; ask for fewer or use knn_visit"));
     }
     return {memory, [](void* held) { std::free(held); }};
 }
@@ -47,9 +47,9 @@ std::shared_ptr<void> allocate(std::int64_t rows, std::int64_t k, std::int64_t w
 
 KnnResult::KnnResult(std::int64_t rows, std::int64_t k, IndexType index_type, DType dtype)
     : rows_(rows), k_(k), index_type_(index_type), dtype_(dtype) {
-    require_memory(rows, k, detail::width_of(index_type) + detail::width_of(dtype));
-    indices_ = allocate(rows, k, detail::width_of(index_type));
-    distances_ = allocate(rows, k, detail::width_of(dtype));
+    require_memory(rows, k, detail::item_size(index_type) + detail::item_size(dtype));
+    indices_ = allocate(rows, k, detail::item_size(index_type));
+    distances_ = allocate(rows, k, detail::item_size(dtype));
 }
 
 void detail::require_distances(DType held, DType asked) {

@@ -7,8 +7,8 @@
 
 #include "neighbors/candidate.hpp"
 #include "neighbors/reach.hpp"
-#include "support/room.hpp"
-#include "support/spare_memory.hpp"
+#include "support/donated_memory.hpp"
+#include "support/scratch_array.hpp"
 #include "tree/view.hpp"
 #include "walk/receiver_walk.hpp"
 #include "walk/schedule.hpp"
@@ -63,7 +63,7 @@ public:
     /// Memory for all rows in input order, if there is such: rows written there are not handed on by take().
     [[nodiscard]] virtual std::optional<RowMemory<T>> direct() const { return {}; }
     /// The memory for the rows, until the first of them is written.
-    [[nodiscard]] virtual SpareMemory spare() const { return {}; }
+    [[nodiscard]] virtual DonatedMemory spare() const { return {}; }
 };
 
 /// Memory of one thread, kept from task to task so that the inner loops allocate nothing.
@@ -81,19 +81,19 @@ struct SearchScratch {
     WalkScratch<T> walk;
     std::vector<Guarantee> guarantees;
     std::vector<Candidate<T>> candidates;
-    Room<T> block; ///< candidate points of a leaf, axis after axis
-    Room<LaneIndex> block_indices;
-    Room<T> shared; ///< the same for the leaves below one node
-    Room<LaneIndex> shared_indices;
-    Room<T> distances[2];            ///< from two queries to the block
-    Room<std::int32_t> positions[2]; ///< in the block, of the survivors
-    Room<T> spare_distances;
-    Room<LaneIndex> spare_indices;
-    Room<T> sorted_distances;
-    Room<LaneIndex> sorted_indices;
-    Room<std::int32_t> pending; ///< rows of a leaf that are not finished
-    Room<std::int32_t> row_indices;
-    Room<T> row_distances;
+    ScratchArray<T> block; ///< candidate points of a leaf, axis after axis
+    ScratchArray<LaneIndex> block_indices;
+    ScratchArray<T> shared; ///< the same for the leaves below one node
+    ScratchArray<LaneIndex> shared_indices;
+    ScratchArray<T> distances[2];            ///< from two queries to the block
+    ScratchArray<std::int32_t> positions[2]; ///< in the block, of the survivors
+    ScratchArray<T> spare_distances;
+    ScratchArray<LaneIndex> spare_indices;
+    ScratchArray<T> sorted_distances;
+    ScratchArray<LaneIndex> sorted_indices;
+    ScratchArray<std::int32_t> pending; ///< rows of a leaf that are not finished
+    ScratchArray<std::int32_t> row_indices;
+    ScratchArray<T> row_distances;
     Reach<T> reach;
     std::int64_t max_points_without_bound = 0; ///< among which a leaf's neighbors are sought before a guaranteed bound
     T guess = std::numeric_limits<T>::infinity();      ///< squared k-th distance expected of the next query

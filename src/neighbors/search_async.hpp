@@ -18,14 +18,14 @@ namespace kith::detail::inline KITH_GPU {
 template <Coordinate T, int D>
 struct CompleteTreeSearch {
     LeafKernelJob<T> job; ///< all but what the frame tells
-    const SettledPoints<T>* settled;
+    const ResolvedFrame<T>* resolved_frame;
     double max_distance;
     bool squared;
     LeafKernelJob<T>* by_leaf; ///< null: queries are searched for one by one
     SearchKernelJob<T>* by_query;
 
     __device__ void operator()() const {
-        const Frame<T>& frame = settled->frame;
+        const Frame<T>& frame = resolved_frame->frame;
         const DeviceRequest<T> request =
             request_in<T>(frame, {job.request.k, job.request.exclude_self, squared, max_distance}, job.request.rows);
         if (by_leaf != nullptr) {
@@ -33,12 +33,16 @@ struct CompleteTreeSearch {
             by_leaf->queries.period = frame.working_period;
             by_leaf->sources.period = frame.working_period;
             by_leaf->request = request;
-            by_leaf->end_leaf = settled->is_refused ? job.first_leaf : job.end_leaf;
+            by_leaf->end_leaf = resolved_frame->is_refused ? job.first_leaf : job.end_leaf;
             by_leaf->first_reach = even_reach<T, D>(frame, job.sources.points.count, request.k + 1);
         }
         const DeviceRows only = by_leaf != nullptr ? job.left : DeviceRows{};
-        *by_query = {
-            job.queries.points, job.sources, request, 0, settled->is_refused ? 0 : job.queries.points.count, only};
+        *by_query = {job.queries.points,
+                     job.sources,
+                     request,
+                     0,
+                     resolved_frame->is_refused ? 0 : job.queries.points.count,
+                     only};
         by_query->sources.period = frame.working_period;
     }
 };
@@ -66,19 +70,19 @@ template <Coordinate T, int D>
 class AsyncSearch {
 public:
     AsyncSearch(DeviceWork& work, const DeviceKnnAsync& search)
-        : work_(work), search_(search), settled_(work.buffer<SettledPoints<T>>(2)) {}
+        : work_(work), search_(search), resolved_frames_(work.buffer<ResolvedFrame<T>>(2)) {}
 
     void run() {
-        SettledPoints<T>* const settled = settled_.data();
+        ResolvedFrame<T>* const resolved_frame = resolved_frames_.data();
         const PlainBox box(search_.box, D);
-        const AsyncPlace<T> of_sources{box, nullptr, settled, search_.status};
-        const AsyncPlace<T> of_queries{box, settled, settled + 1, search_.status};
+        const AsyncPoints<T> of_sources{box, nullptr, resolved_frame, search_.status};
+        const AsyncPoints<T> of_queries{box, resolved_frame, resolved_frame + 1, search_.status};
         const DevicePlaneTree<T> sources = build_tree_async<T, D>(work_, search_.points, usual_shape, of_sources);
         if (search_.queries) {
             search_trees(build_tree_async<T, D>(work_, *search_.queries, shape_of_queries(), of_queries), sources,
-                         settled + 1);
+                         resolved_frame + 1);
         } else {
-            search_trees(sources, sources, settled);
+            search_trees(sources, sources, resolved_frame);
         }
     }
 
@@ -86,7 +90,7 @@ private:
     [[nodiscard]] std::int64_t k() const { return search_.call.k; }
 
     /// Whether leaves are searched for, and not only queries one by one.
-    [[nodiscard]] bool goes_by_leaf() const { return k() <= longest_list && search_.points.count() > 0; }
+    [[nodiscard]] bool goes_by_leaf() const { return k() <= max_list_length && search_.points.count() > 0; }
 
     /// Leaves of few queries are about as large in space as those of the sources.
     [[nodiscard]] FixedShape shape_of_queries() const {
@@ -100,7 +104,7 @@ private:
     }
 
     void search_trees(const DevicePlaneTree<T>& queries, const DevicePlaneTree<T>& sources,
-                      const SettledPoints<T>* settled) {
+                      const ResolvedFrame<T>* resolved_frame) {
         const std::int64_t count = queries.points.count;
         const bool by_leaf = goes_by_leaf() && count > 0;
         const std::int64_t leaves = by_leaf ? queries.planes.front().nodes : 0;
@@ -119,7 +123,7 @@ private:
                                            share.leaves_of_warp,
                                            0,
                                            {left.data(), left_count.data()}},
-                                          settled,
+                                          resolved_frame,
                                           search_.call.options.max_distance,
                                           search_.call.options.squared,
                                           leaf_job.data(),
@@ -136,7 +140,7 @@ private:
 
     DeviceWork& work_;
     const DeviceKnnAsync& search_;
-    DeviceBuffer<SettledPoints<T>> settled_; ///< sources, queries
+    DeviceBuffer<ResolvedFrame<T>> resolved_frames_; ///< sources, queries
 };
 
 template <Coordinate T, int D>

@@ -53,9 +53,9 @@ struct LeavesOfWarps {
 
     static LeavesOfWarps of(const DeviceWork& work, std::int64_t leaves) {
         constexpr std::int64_t warps_wanted = 256; // of a multiprocessor
-        constexpr std::int64_t most_leaves = 8;
+        constexpr std::int64_t max_leaves = 8;
         const std::int64_t each =
-            std::clamp<std::int64_t>(leaves / (work.multiprocessors() * warps_wanted), 1, most_leaves);
+            std::clamp<std::int64_t>(leaves / (work.multiprocessors() * warps_wanted), 1, max_leaves);
         const std::int64_t warps = (leaves + each - 1) / each;
         return {static_cast<std::int32_t>(each), (warps + leaf_warps - 1) / leaf_warps};
     }
@@ -67,7 +67,7 @@ inline std::int64_t blocks_for_queries(const DeviceWork& work, std::int64_t quer
 }
 
 /// The longest list of neighbors that leaves are searched for.
-inline constexpr int longest_list = 64;
+inline constexpr int max_list_length = 64;
 
 template <Coordinate T, int D>
 class DeviceSearch {
@@ -104,7 +104,7 @@ private:
         const std::int64_t points = std::int64_t{range.end_point} - range.first_point;
         DeviceBuffer<std::int32_t> rows;
         DeviceBuffer<std::int32_t> count;
-        if (request.k <= longest_list && sources_.points.count > 0) {
+        if (request.k <= max_list_length && sources_.points.count > 0) {
             rows = work_.buffer<std::int32_t>(points);
             count = work_.buffer<std::int32_t>(1);
             rest.only = {rows.data(), count.data()};

@@ -28,7 +28,7 @@ struct SearchKernelJob {
 template <class T, int D, bool Periodic>
 class NodeFinder {
 public:
-    __device__ NodeFinder(const TreeView<T>& tree, const DevicePlace<T, D, Periodic>& place)
+    __device__ NodeFinder(const TreeView<T>& tree, const DevicePoint<T, D, Periodic>& place)
         : tree_(tree), place_(place), lane_(static_cast<int>(threadIdx.x) % warp_size) {}
 
     /// The leaf below the nearest node of every plane.
@@ -137,7 +137,7 @@ private:
     }
 
     const TreeView<T>& tree_;
-    const DevicePlace<T, D, Periodic>& place_;
+    const DevicePoint<T, D, Periodic>& place_;
     int lane_;
     int plane_ = 0;
     std::int32_t first_ = 0; ///< of the nodes at hand, on this plane
@@ -150,7 +150,7 @@ private:
 
 /// Offers all points that may be among the nearest.
 template <class T, int D, bool Periodic, class Nearest, class Offer>
-__device__ void search_nodes(const TreeView<T>& tree, const DevicePlace<T, D, Periodic>& where,
+__device__ void search_nodes(const TreeView<T>& tree, const DevicePoint<T, D, Periodic>& where,
                              NodeFinder<T, D, Periodic>& nodes, Nearest& nearest, const Offer& offer, int lane) {
     if (tree.top < 0) {
         return;
@@ -174,7 +174,7 @@ __device__ void search_nodes(const TreeView<T>& tree, const DevicePlace<T, D, Pe
             search_leaf(leaf);
         }
         if (is_first) {
-            nearest.settle();
+            nearest.flush();
             nodes.start();
             is_first = false;
         }
@@ -191,7 +191,7 @@ struct SearchTree {
     static constexpr int blocks = 0;
 
     static __device__ __forceinline__ void run(const Job& job) {
-        constexpr int size = search_warps * waiting_room;
+        constexpr int size = search_warps * queue_size;
         __shared__ SharedArray<RankKey<T>, size> waiting;
 
         const int lane = static_cast<int>(threadIdx.x) % warp_size;
@@ -202,10 +202,10 @@ struct SearchTree {
              place += std::int64_t{gridDim.x} * search_warps) {
             const std::int32_t query =
                 is_listed ? job.only.rows[place] : static_cast<std::int32_t>(job.first_query + place);
-            const DevicePlace<T, D, Periodic> where(job.queries.coordinates + query, job.queries.stride,
+            const DevicePoint<T, D, Periodic> where(job.queries.coordinates + query, job.queries.stride,
                                                     job.sources.period.data());
             NodeFinder<T, D, Periodic> nodes(job.sources, where);
-            find_row<T, Rows>(job.request, waiting, warp * waiting_room, {job.queries.indices[query], query},
+            find_row<T, Rows>(job.request, waiting, warp * queue_size, {job.queries.indices[query], query},
                               [&](auto& nearest, const auto& offer) {
                                   search_nodes(job.sources, where, nodes, nearest, offer, lane);
                               });

@@ -86,8 +86,8 @@ HWY_NOINLINE void sort_by_rank(const T* distances, const Index* indices, std::in
 template <class T, class Index>
 HWY_INLINE void sort_survivors(T* distances, Index* indices, std::int64_t size, std::int64_t k, T* sorted_distances,
                                Index* sorted_indices, std::vector<Candidate<T>>& spare) {
-    constexpr std::int64_t most_ranked = 320; // beyond, counting all pairs costs more than sorting
-    if (size > most_ranked) {
+    constexpr std::int64_t max_ranked = 320; // beyond, counting all pairs costs more than sorting
+    if (size > max_ranked) {
         sort_many(distances, indices, size, k, sorted_distances, sorted_indices, spare);
         return;
     }

@@ -4,8 +4,8 @@
 #include <kith/knn.hpp>
 
 #include "neighbors/search.hpp"
+#include "support/item_size.hpp"
 #include "support/parallel.hpp"
-#include "support/widths.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -29,10 +29,10 @@ public:
         return memory;
     }
 
-    [[nodiscard]] SpareMemory spare() const override {
-        SpareMemory memory;
-        memory.lend(rows_.distances(), rows_.distance_count() * static_cast<std::int64_t>(sizeof(T)));
-        memory.lend(rows_.indices(), rows_.index_count() * width_of(rows_.index_type()));
+    [[nodiscard]] DonatedMemory spare() const override {
+        DonatedMemory memory;
+        memory.add(rows_.distances(), rows_.distance_count() * static_cast<std::int64_t>(sizeof(T)));
+        memory.add(rows_.indices(), rows_.index_count() * item_size(rows_.index_type()));
         return memory;
     }
 

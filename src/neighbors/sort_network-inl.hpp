@@ -29,15 +29,15 @@ inline constexpr int key_lanes = static_cast<int>(hn::MaxLanes(KeyTag()));
 
 /// The most rows of a matrix, eight at most, its keys, and the most keys that are sorted, in several of them. Without
 /// lanes these are few.
-inline constexpr int most_rows = std::min(8, 64 / key_lanes);
-inline constexpr int matrix_keys = most_rows * key_lanes;
-inline constexpr int most_matrices = 8;
-inline constexpr int most_sorted_keys = most_matrices * matrix_keys;
+inline constexpr int max_rows = std::min(8, 64 / key_lanes);
+inline constexpr int matrix_keys = max_rows * key_lanes;
+inline constexpr int max_matrices = 8;
+inline constexpr int max_sorted_keys = max_matrices * matrix_keys;
 
 HWY_INLINE void exchange(KeyVector& a, KeyVector& b) {
-    const KeyVector lesser = hn::Min(a, b);
+    const KeyVector device_min = hn::Min(a, b);
     b = hn::Max(a, b);
-    a = lesser;
+    a = device_min;
 }
 
 template <int Rows>
@@ -195,13 +195,13 @@ HWY_INLINE void merge_matrices(std::uint32_t* keys) {
     constexpr std::ptrdiff_t half = std::ptrdiff_t{Matrices / 2} * matrix_keys;
     const KeyTag tag;
     if constexpr (Matrices == 1) {
-        KeyVector row[most_rows];
-        load_rows<most_rows>(keys, row);
+        KeyVector row[max_rows];
+        load_rows<max_rows>(keys, row);
 #if HWY_TARGET != HWY_SCALAR
-        merge_lanes<most_rows, key_lanes / 2>(row);
+        merge_lanes<max_rows, key_lanes / 2>(row);
 #endif
-        merge_rows<most_rows, most_rows / 2>(row);
-        store_rows<most_rows>(row, keys);
+        merge_rows<max_rows, max_rows / 2>(row);
+        store_rows<max_rows>(row, keys);
     } else {
         std::uint32_t* second = keys + half;
         for (std::ptrdiff_t i = 0; i < half; i += key_lanes) {
@@ -216,16 +216,16 @@ HWY_INLINE void merge_matrices(std::uint32_t* keys) {
     }
 }
 
-/// Sorts so many matrices of most_rows rows, one after the other in aligned memory, across their bounds.
+/// Sorts so many matrices of max_rows rows, one after the other in aligned memory, across their bounds.
 template <int Matrices>
 HWY_NOINLINE void sort_matrices(std::uint32_t* keys) {
     constexpr std::ptrdiff_t half = std::ptrdiff_t{Matrices / 2} * matrix_keys;
     const KeyTag tag;
     if constexpr (Matrices == 1) {
-        KeyVector row[most_rows];
-        load_rows<most_rows>(keys, row);
-        sort_rows<most_rows>(row);
-        store_rows<most_rows>(row, keys);
+        KeyVector row[max_rows];
+        load_rows<max_rows>(keys, row);
+        sort_rows<max_rows>(row);
+        store_rows<max_rows>(row, keys);
     } else {
         std::uint32_t* second = keys + half;
         sort_matrices<Matrices / 2>(keys);

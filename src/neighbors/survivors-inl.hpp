@@ -84,7 +84,7 @@ HWY_NOINLINE void find_within(Measured<T>& measured, std::int64_t size, T thresh
 /// What sort_survivors_at reads and writes.
 template <class T, class Index>
 struct Survivors {
-    Measured<T>& measured; ///< one more distance is written; room for most_sorted_keys and a vector more positions
+    Measured<T>& measured; ///< one more distance is written; room for max_sorted_keys and a vector more positions
     std::int64_t block_size;
     const Index* indices; ///< of the block
     T* sorted_distances;  ///< room for eight more, or a vector
@@ -113,7 +113,7 @@ HWY_INLINE KeyVector make_keys(const T* distances, const std::int32_t* positions
 
 /// Whether upper bits are alike in one of the first `pairs` pairs of keys that follow each other in a sorted matrix.
 template <int Rows>
-HWY_INLINE bool are_alike(const KeyVector* row, int pairs) {
+HWY_INLINE bool have_equal_prefixes(const KeyVector* row, int pairs) {
     const KeyTag tag;
     const hn::Rebind<std::int32_t, KeyTag> signed_tag; // no key has the sign bit, and these compare faster
     const auto numbers = hn::Set(signed_tag, static_cast<std::int32_t>(number_mask<Rows * key_lanes>));
@@ -155,7 +155,7 @@ HWY_INLINE void take_sorted(const Survivors<T, Index>& survivors, const std::uin
 }
 
 /// What is known of survivors that were sorted by keys.
-enum class Told : std::uint8_t {
+enum class SortOutcome : std::uint8_t {
     all,     ///< they are in order
     members, ///< these are the first ones, but their order may be wrong
     nothing,
@@ -170,7 +170,7 @@ HWY_INLINE bool first_are_known(const std::uint32_t* keys, int wanted, std::int6
 
 /// Sorts by keys in a matrix of so many rows.
 template <int Rows, class T, class Index>
-HWY_NOINLINE Told sort_in_rows(const Survivors<T, Index>& survivors, int wanted) {
+HWY_NOINLINE SortOutcome sort_in_rows(const Survivors<T, Index>& survivors, int wanted) {
     constexpr int room = Rows * key_lanes;
     const KeyTag tag;
     KeyVector row[Rows];
@@ -189,17 +189,18 @@ HWY_NOINLINE Told sort_in_rows(const Survivors<T, Index>& survivors, int wanted)
     store_rows<Rows>(number, numbers);
     take_sorted<Rows>(survivors, numbers, 0, wanted);
     const int pairs = wanted - (wanted == survivors.measured.found ? 1 : 0);
-    if (HWY_LIKELY(!are_alike<Rows>(row, pairs))) {
-        return Told::all;
+    if (HWY_LIKELY(!have_equal_prefixes<Rows>(row, pairs))) {
+        return SortOutcome::all;
     }
     HWY_ALIGN std::uint32_t keys[room];
     store_rows<Rows>(row, keys);
-    return first_are_known<Rows, room>(keys, wanted, survivors.measured.found) ? Told::members : Told::nothing;
+    return first_are_known<Rows, room>(keys, wanted, survivors.measured.found) ? SortOutcome::members
+                                                                               : SortOutcome::nothing;
 }
 
 /// Sorts by keys in several matrices.
 template <int Matrices, class T, class Index>
-HWY_NOINLINE Told sort_in_matrices(const Survivors<T, Index>& survivors, int wanted) {
+HWY_NOINLINE SortOutcome sort_in_matrices(const Survivors<T, Index>& survivors, int wanted) {
     constexpr int room = Matrices * matrix_keys;
     const KeyTag tag;
     HWY_ALIGN std::uint32_t keys[room];
@@ -207,14 +208,14 @@ HWY_NOINLINE Told sort_in_matrices(const Survivors<T, Index>& survivors, int wan
         hn::Store(make_keys<room>(survivors.measured.distances, survivors.measured.positions + i, i), tag, keys + i);
     }
     sort_matrices<Matrices>(keys);
-    const bool known = first_are_known<most_rows, room>(keys, wanted, survivors.measured.found);
+    const bool known = first_are_known<max_rows, room>(keys, wanted, survivors.measured.found);
     for (int i = 0; i < room; i += key_lanes) {
         hn::Store(hn::And(hn::Load(tag, keys + i), hn::Set(tag, number_mask<room>)), tag, keys + i);
     }
     for (int i = 0; i < wanted; i += matrix_keys) {
-        take_sorted<most_rows>(survivors, keys + i, i, std::min(wanted, i + matrix_keys));
+        take_sorted<max_rows>(survivors, keys + i, i, std::min(wanted, i + matrix_keys));
     }
-    return known ? Told::members : Told::nothing;
+    return known ? SortOutcome::members : SortOutcome::nothing;
 }
 
 /// Whether each of the first distances is smaller than the next. Reads a vector more.
@@ -233,7 +234,7 @@ HWY_INLINE bool strictly_ascend(const T* distances, std::int64_t size) {
 
 /// Sorts what is almost in order by (distance, index). Gives up, with false, if that takes more steps than there are.
 template <class T, class Index>
-HWY_NOINLINE bool put_right(T* distances, Index* indices, std::int64_t size) {
+HWY_NOINLINE bool insertion_sort(T* distances, Index* indices, std::int64_t size) {
     std::int64_t steps = 0;
     for (std::int64_t i = 1; i < size; ++i) {
         const T distance = distances[i];
@@ -271,41 +272,42 @@ HWY_INLINE bool sort_by_key(const Survivors<T, Index>& survivors, std::int64_t n
     for (int i = count; i < rows * key_lanes; i += key_lanes) {
         hn::StoreU(behind, position_tag, survivors.measured.positions + i);
     }
-    Told told = Told::nothing;
+    SortOutcome outcome = SortOutcome::nothing;
     switch (rows) {
     case 1:
-        told = sort_in_rows<1>(survivors, wanted);
+        outcome = sort_in_rows<1>(survivors, wanted);
         break;
     case 2:
-        told = sort_in_rows<2>(survivors, wanted);
+        outcome = sort_in_rows<2>(survivors, wanted);
         break;
     case 4:
-        told = sort_in_rows<4>(survivors, wanted);
+        outcome = sort_in_rows<4>(survivors, wanted);
         break;
     default:
-        switch (rows / most_rows) {
+        switch (rows / max_rows) {
         case 1:
-            told = sort_in_rows<most_rows>(survivors, wanted);
+            outcome = sort_in_rows<max_rows>(survivors, wanted);
             break;
         case 2:
-            told = sort_in_matrices<2>(survivors, wanted);
+            outcome = sort_in_matrices<2>(survivors, wanted);
             break;
         case 4:
-            told = sort_in_matrices<4>(survivors, wanted);
+            outcome = sort_in_matrices<4>(survivors, wanted);
             break;
         default:
-            told = sort_in_matrices<most_matrices>(survivors, wanted);
+            outcome = sort_in_matrices<max_matrices>(survivors, wanted);
         }
     }
-    return HWY_LIKELY(told == Told::all) ||
-           (told == Told::members && (strictly_ascend(survivors.sorted_distances, wanted) ||
-                                      put_right(survivors.sorted_distances, survivors.sorted_indices, wanted)));
+    return HWY_LIKELY(outcome == SortOutcome::all) ||
+           (outcome == SortOutcome::members &&
+            (strictly_ascend(survivors.sorted_distances, wanted) ||
+             insertion_sort(survivors.sorted_distances, survivors.sorted_indices, wanted)));
 }
 
 /// Sorts survivors by (distance, index), at least the first `needed` of them.
 template <class T, class Index>
 HWY_NOINLINE void sort_survivors_at(const Survivors<T, Index>& survivors, std::int64_t needed) {
-    if (HWY_LIKELY(survivors.measured.found <= most_sorted_keys) && sort_by_key(survivors, needed)) {
+    if (HWY_LIKELY(survivors.measured.found <= max_sorted_keys) && sort_by_key(survivors, needed)) {
         return;
     }
     for (std::int64_t i = 0; i < survivors.measured.found; ++i) {

@@ -12,16 +12,16 @@
 
 namespace kith::detail::inline KITH_GPU {
 
-inline constexpr std::int64_t most_bytes_of_block = std::int64_t{1} << 28;
+inline constexpr std::int64_t max_bytes_of_block = std::int64_t{1} << 28;
 
 /// Ranges of leaves with at most so many points, or of one leaf each.
 template <Coordinate T>
-std::vector<LeafRange> leaf_blocks(DeviceContext& context, const DevicePlaneTree<T>& tree, std::int64_t most_points) {
+std::vector<LeafRange> leaf_blocks(DeviceContext& context, const DevicePlaneTree<T>& tree, std::int64_t max_points) {
     const std::int64_t leaves = tree.planes[0].nodes;
     const std::vector<std::int32_t> first_point = context.to_host(tree.planes[0].first_point.data(), leaves + 1);
     std::vector<LeafRange> blocks;
     for (std::int64_t first = 0; first < leaves;) {
-        const std::int64_t most = std::int64_t{first_point[first]} + most_points;
+        const std::int64_t most = std::int64_t{first_point[first]} + max_points;
         const auto end = std::upper_bound(first_point.begin() + first + 1, first_point.end(), most);
         const std::int64_t next = std::max(first + 1, end - first_point.begin() - 1);
         blocks.push_back(
@@ -35,15 +35,15 @@ template <Coordinate T, int D>
 void visit_on_device(DeviceContext& context, const DevicePlaneTree<T>& queries, const DevicePlaneTree<T>& sources,
                      DeviceRequest<T> request, const NeighborVisitor& visitor) {
     const std::int64_t bytes_of_row = request.k * static_cast<std::int64_t>(sizeof(T) + sizeof(std::int32_t));
-    const std::int64_t most_bytes = std::min(most_bytes_of_block, context.memory()->left() / 2);
+    const std::int64_t max_bytes = std::min(max_bytes_of_block, context.memory()->left() / 2);
     const std::vector<LeafRange> blocks =
-        leaf_blocks(context, queries, std::max<std::int64_t>(1, most_bytes / bytes_of_row));
-    std::int64_t most_rows = 0;
+        leaf_blocks(context, queries, std::max<std::int64_t>(1, max_bytes / bytes_of_row));
+    std::int64_t max_rows = 0;
     for (const LeafRange& block : blocks) {
-        most_rows = std::max<std::int64_t>(most_rows, block.end_point - block.first_point);
+        max_rows = std::max<std::int64_t>(max_rows, block.end_point - block.first_point);
     }
-    const DeviceBuffer<std::int32_t> indices = context.buffer<std::int32_t>(most_rows * request.k);
-    const DeviceBuffer<T> distances = context.buffer<T>(most_rows * request.k);
+    const DeviceBuffer<std::int32_t> indices = context.buffer<std::int32_t>(max_rows * request.k);
+    const DeviceBuffer<T> distances = context.buffer<T>(max_rows * request.k);
     request.rows = {distances.data(), indices.data(), nullptr};
     DeviceSearch<T, D> search(context, queries, sources);
     for (const LeafRange& block : blocks) {

@@ -60,7 +60,7 @@ __device__ void find_row(const DeviceRequest<T>& request, SharedArray<RankKey<T>
         search(nearest, [&](RankKey<T> key) {
             nearest.offer(key, key < nearest.bound() && (rank == 0 || after < key) && key.index() != excluded);
         });
-        nearest.settle();
+        nearest.flush();
         if (query.index >= 0) {
             write_ranks<T, Rows>(request, nearest, query, rank);
         }

@@ -100,7 +100,7 @@ private:
     RankKey<T> bound_;
 };
 
-inline constexpr int waiting_room = 2 * warp_size; ///< of one warp
+inline constexpr int queue_size = 2 * warp_size; ///< of one warp
 
 /// The list with its waiting room, which is the warp's part of a shared array.
 template <class T, int Rows, int Size>
@@ -138,7 +138,7 @@ public:
     }
 
     /// Lets all in who wait. To be called by the whole warp.
-    __device__ void settle() {
+    __device__ void flush() {
         if (waits_ > 0) {
             list_.add(lane_ < waits_ ? RankKey<T>(waiting_[first_ + lane_]) : no_candidate<T>());
             waits_ = 0;

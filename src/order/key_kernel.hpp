@@ -2,7 +2,7 @@
 // make up 63.
 #pragma once
 
-#include "cuda/words.hpp"
+#include "cuda/intrinsics.hpp"
 #include "order/keys.hpp"
 #include "points/device_view.hpp"
 
@@ -12,17 +12,17 @@
 namespace kith::detail::inline KITH_GPU {
 
 template <class T, int D>
-using DeviceKeyMaker = KeyMaker<T, D, 63 / D>;
+using DeviceKeyEncoder = KeyEncoder<T, D, 63 / D>;
 
 /// A point's key within the cell that the maker is for.
 template <class T, int D>
-__device__ std::uint64_t device_key(const DeviceKeyMaker<T, D>& maker, const std::array<T, D>& x) {
+__device__ std::uint64_t device_key(const DeviceKeyEncoder<T, D>& maker, const std::array<T, D>& x) {
     std::uint64_t key = 0;
 #pragma unroll
     for (int axis = 0; axis < D; ++axis) {
         const std::uint64_t bits = maker.axis_bits(x[axis]);
 #pragma unroll
-        for (int bit = 0; bit < DeviceKeyMaker<T, D>::bits_per_axis; ++bit) {
+        for (int bit = 0; bit < DeviceKeyEncoder<T, D>::bits_per_axis; ++bit) {
             key |= ((bits >> bit) & 1U) << (bit * D + D - 1 - axis);
         }
     }
@@ -32,7 +32,7 @@ __device__ std::uint64_t device_key(const DeviceKeyMaker<T, D>& maker, const std
 template <class T, int D>
 struct KeyKernelJob {
     DeviceView<T> points;
-    DeviceKeyMaker<T, D> maker; ///< for the cell of all points
+    DeviceKeyEncoder<T, D> maker; ///< for the cell of all points
     std::uint64_t* keys;
     std::int32_t* indices; ///< gets each point's own
 };

@@ -33,14 +33,14 @@ inline constexpr std::array<std::uint64_t, 256> spread_byte = [] {
 
 /// Keys with so many bits of every axis.
 template <Coordinate T, int D, int BitsPerAxis>
-class KeyMaker {
+class KeyEncoder {
 public:
     static constexpr int bits_per_axis = BitsPerAxis;
     static constexpr int bits = bits_per_axis * D;
     static_assert(bits <= 64);
 
     /// For the cell whose topmost differing bit has this exponent; sign_exponent if signs differ in it.
-    KITH_HOST_DEVICE KeyMaker(int top_exponent, int sign_exponent)
+    KITH_HOST_DEVICE KeyEncoder(int top_exponent, int sign_exponent)
         : unit_exponent_(top_exponent - bits_per_axis + 1),
           top_if_signs_differ_(top_exponent == sign_exponent ? top : 0) {
         // No number at hand reaches 2^sign_exponent. Where that is less than 2^63 units, a conversion to an integer does

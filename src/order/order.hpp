@@ -12,7 +12,7 @@
 #include "order/word_sort.hpp"
 #include "order/zorder.hpp"
 #include "points/point_set.hpp"
-#include "support/spare_memory.hpp"
+#include "support/donated_memory.hpp"
 
 #include <algorithm>
 #include <array>
@@ -41,12 +41,12 @@ KITH_HOST_DEVICE int sign_exponent_of(const std::array<T, D>& lower, const std::
 }
 
 template <Coordinate T, int D>
-class Order {
+class ZOrderSort {
 public:
     /// Fills the coordinates and indices of `sorted`, which has room for all points.
-    Order(Context& context, const PlacedPoints<T>& points, PointSet<T>& sorted, const SpareMemory& spare)
+    ZOrderSort(Context& context, const NormalizedPoints<T>& points, PointSet<T>& sorted, const DonatedMemory& spare)
         : context_(context), sorted_(sorted), spare_(spare) {
-        const Loader<T, D> load(points);
+        const PointReader<T, D> load(points);
         const FromView source{load};
         const std::int64_t count = points.view.count();
         if (count == 0) {
@@ -69,7 +69,7 @@ private:
         std::array<T, D> upper;
     };
     struct FromView {
-        const Loader<T, D>& load;
+        const PointReader<T, D>& load;
         [[nodiscard]] Record operator()(std::int64_t i) const noexcept {
             return {load(i), static_cast<std::int32_t>(i)};
         }
@@ -118,14 +118,14 @@ private:
 
     // Most keys differ within their first 16 bits of an axis; those that do not are ordered by other means.
     static constexpr int position_bits = 13;
-    using PartKey = KeyMaker<T, D, 8>;
-    using CachedKey = KeyMaker<T, D, std::min(16, (64 - position_bits) / D)>;
+    using PartKey = KeyEncoder<T, D, 8>;
+    using CachedKey = KeyEncoder<T, D, std::min(16, (64 - position_bits) / D)>;
 
     static constexpr std::int64_t cached_size = std::int64_t{1} << position_bits; // 256 kB with keys, in 3-D float32
     static constexpr std::int64_t wanted_size = cached_size / 4;                  // of a large cell's parts
-    static constexpr int widest_digit = 11;                                       // more parts would miss the TLB
+    static constexpr int max_digit_bits = 11;                                     // more parts would miss the TLB
     static constexpr std::int64_t parallel_size = 1 << 16;                        // below, one thread is faster
-    static constexpr std::int64_t longest_compared_run = 64;
+    static constexpr std::int64_t max_compared_run = 64;
     static constexpr std::int64_t grain = 1 << 14;
 
     template <class Source>
@@ -139,7 +139,7 @@ private:
         }
     }
 
-    [[nodiscard]] static Extent extent(const PlacedPoints<T>& unwrapped) {
+    [[nodiscard]] static Extent extent(const NormalizedPoints<T>& unwrapped) {
         Extent all;
         for (int axis = 0; axis < D; ++axis) {
             all.lower[axis] = unwrapped.frame.load(unwrapped.lower[axis], axis);
@@ -184,7 +184,7 @@ private:
     /// Sorts the points of a cell, which the source gives by ascending index, into the places from `begin` on.
     template <class Source>
     void sort_cell(const Source& source, std::int64_t size, std::int64_t begin, const Extent& cell) {
-        const Parting top = parting<T, D>(cell.lower, cell.upper, sign_exponent_);
+        const Split top = split_of<T, D>(cell.lower, cell.upper, sign_exponent_);
         if (top.exponent == coincident) {
             put_as_they_are(source, size, begin);
         } else if (size <= cached_size) {
@@ -197,17 +197,17 @@ private:
     template <class Source>
     void split(const Source& source, std::int64_t size, std::int64_t begin, const PartKey& key_of) {
         const int width =
-            std::min(static_cast<int>(std::bit_width(static_cast<std::uint64_t>(size / wanted_size))), widest_digit);
+            std::min(static_cast<int>(std::bit_width(static_cast<std::uint64_t>(size / wanted_size))), max_digit_bits);
         const int shift = PartKey::bits - width;
         const std::int64_t parts = std::int64_t{1} << width;
         const std::int64_t blocks = size < parallel_size ? 1 : std::min<std::int64_t>(64, size / (parallel_size / 4));
         const std::int64_t block_size = (size + blocks - 1) / blocks;
         std::vector<std::int64_t> counts(static_cast<std::size_t>(blocks * parts));
-        SpareMemory none;
-        SpareMemory& spare = std::is_same_v<Source, FromView> ? spare_ : none; // other splits go on side by side
-        Buffer<Record> records = spare.template buffer<Record>(context_.ledger(), size);
+        DonatedMemory none;
+        DonatedMemory& spare = std::is_same_v<Source, FromView> ? spare_ : none; // other splits go on side by side
+        Buffer<Record> records = spare.template buffer<Record>(context_.memory_tracker(), size);
         {
-            Buffer<std::uint16_t> part_of = spare.template buffer<std::uint16_t>(context_.ledger(), size);
+            Buffer<std::uint16_t> part_of = spare.template buffer<std::uint16_t>(context_.memory_tracker(), size);
             const auto each_block = [&](auto&& body) {
                 parallel_for(0, blocks, 1, [&](std::int64_t first, std::int64_t last) {
                     for (std::int64_t block = first; block < last; ++block) {
@@ -300,7 +300,7 @@ private:
         for (std::int64_t i = 0; i < size; ++i) {
             run[i] = points(i);
         }
-        if (size > longest_compared_run) {
+        if (size > max_compared_run) {
             sort_cell(FromRecords{run.data()}, size, begin, cell);
             return;
         }
@@ -312,7 +312,7 @@ private:
     }
 
     [[nodiscard]] bool is_before(const Record& p, const Record& q) const {
-        const Parting at = parting<T, D>(p.x, q.x, sign_exponent_);
+        const Split at = split_of<T, D>(p.x, q.x, sign_exponent_);
         return at.exponent == coincident ? p.index < q.index : p.x[at.axis] < q.x[at.axis];
     }
 
@@ -331,7 +331,7 @@ private:
 
     Context& context_;
     PointSet<T>& sorted_;
-    SpareMemory spare_;
+    DonatedMemory spare_;
     PerThread<Scratch> scratch_;
     int sign_exponent_ = 0;
 };

@@ -8,8 +8,8 @@
 #include "cuda/device_context.hpp"
 #include "cuda/device_wide.hpp"
 #include "cuda/launch.hpp"
-#include "order/curve_cell.hpp"
 #include "order/key_kernel.hpp"
+#include "order/root_cell.hpp"
 #include "order/tie_kernel.hpp"
 #include "points/device_point_set.hpp"
 #include "points/gather_kernel.hpp"
@@ -22,10 +22,10 @@
 namespace kith::detail::inline KITH_GPU {
 
 template <Coordinate T, int D>
-class DeviceOrder {
+class DeviceZOrderSort {
 public:
     /// For points in memory of the device; of a piece of them, `first` is the index of its first point.
-    DeviceOrder(DeviceContext& context, const PlacedPoints<T>& points, std::int32_t first)
+    DeviceZOrderSort(DeviceContext& context, const NormalizedPoints<T>& points, std::int32_t first)
         : context_(context), points_(DeviceView<T>::of(points, first)),
           cell_(cell_of<T, D>(points.frame, points.lower, points.upper, points.wraps)) {}
 
@@ -41,9 +41,9 @@ public:
         DeviceBuffer<std::int32_t> indices = context_.buffer<std::int32_t>(count);
         launch_threads(
             context_, "keys", make_keys_kernel<T, D>, count,
-            {points_, DeviceKeyMaker<T, D>(cell_.top_exponent, cell_.sign_exponent), keys.data(), indices.data()});
-        sort_by_key(context_, keys, indices, DeviceKeyMaker<T, D>::bits);
-        settle_ties(std::move(keys), indices);
+            {points_, DeviceKeyEncoder<T, D>(cell_.top_exponent, cell_.sign_exponent), keys.data(), indices.data()});
+        sort_by_key(context_, keys, indices, DeviceKeyEncoder<T, D>::bits);
+        break_ties(std::move(keys), indices);
 
         DevicePointSet<T> sorted(context_, points_.frame, count, std::move(indices));
         launch_threads(context_, "gathering points", gather_points_kernel<T, D>, count,
@@ -75,7 +75,7 @@ private:
         return to;
     }
 
-    void settle_ties(DeviceBuffer<std::uint64_t> keys, const DeviceBuffer<std::int32_t>& indices) {
+    void break_ties(DeviceBuffer<std::uint64_t> keys, const DeviceBuffer<std::int32_t>& indices) {
         DeviceBuffer<std::int32_t> places;
         {
             const DeviceBuffer<std::uint8_t> is_equal = context_.buffer<std::uint8_t>(keys.size());
@@ -88,13 +88,13 @@ private:
                        {{places.size(), places.data()}, keys.data(), heads.data()});
         keys = {};
         while (places.size() > 0) {
-            settle_round(places, heads, indices);
+            break_ties_once(places, heads, indices);
         }
     }
 
     /// Sorts the runs of members once more; leaves the members of those that are not settled, and their heads.
-    void settle_round(DeviceBuffer<std::int32_t>& places, DeviceBuffer<std::int32_t>& heads,
-                      const DeviceBuffer<std::int32_t>& indices) {
+    void break_ties_once(DeviceBuffer<std::int32_t>& places, DeviceBuffer<std::int32_t>& heads,
+                         const DeviceBuffer<std::int32_t>& indices) {
         const std::int64_t count = places.size();
         const Members members{count, places.data()};
         const DeviceBuffer<std::int32_t>& run_of = heads;
@@ -112,7 +112,7 @@ private:
         DeviceBuffer<std::uint64_t> keys = context_.buffer<std::uint64_t>(count);
         launch_threads(context_, "keys of runs", make_run_keys_kernel<T, D>, count, {job, keys.data(), numbers.data()});
         const DeviceBuffer<std::uint64_t> unsorted_keys = copy_of(keys);
-        sort_by_key(context_, keys, numbers, DeviceKeyMaker<T, D>::bits);
+        sort_by_key(context_, keys, numbers, DeviceKeyEncoder<T, D>::bits);
         { // members of a run together again, stably
             DeviceBuffer<std::uint32_t> runs_of_sorted = runs_of(numbers, run_of);
             sort_by_key(context_, runs_of_sorted, numbers,
@@ -148,7 +148,7 @@ private:
 
     DeviceContext& context_;
     DeviceView<T> points_;
-    CurveCell cell_; ///< of all points
+    RootCell cell_; ///< of all points
 };
 
 } // namespace kith::detail::inline KITH_GPU

@@ -7,7 +7,7 @@
 // around zero.
 #pragma once
 
-#include "cuda/words.hpp"
+#include "cuda/intrinsics.hpp"
 #include "order/key_kernel.hpp"
 #include "order/zorder.hpp"
 #include "points/device_view.hpp"
@@ -96,8 +96,8 @@ __global__ void find_run_tops_kernel(const __grid_constant__ RunMembers<T> job) 
         return;
     }
     const std::int32_t run = job.run_of[i];
-    const Parting from_first =
-        parting<T, D>(job.template place_of<D>(job.first_member[run]), job.template place_of<D>(i), job.sign_exponent);
+    const Split from_first =
+        split_of<T, D>(job.template place_of<D>(job.first_member[run]), job.template place_of<D>(i), job.sign_exponent);
     if (from_first.exponent > job.top_exponent[run]) { // it only grows: most have nothing to add
         atomicMax(&job.top_exponent[run], from_first.exponent);
     }
@@ -116,7 +116,7 @@ __global__ void make_run_keys_kernel(const __grid_constant__ TieKeysJob<T> job) 
     if (i < job.runs.members.count) {
         const int top = job.runs.top_exponent[job.runs.run_of[i]];
         job.keys[i] = top == coincident ? 0
-                                        : device_key<T, D>(DeviceKeyMaker<T, D>(top, job.runs.sign_exponent),
+                                        : device_key<T, D>(DeviceKeyEncoder<T, D>(top, job.runs.sign_exponent),
                                                            job.runs.template place_of<D>(i));
         job.numbers[i] = static_cast<std::int32_t>(i);
     }

@@ -53,7 +53,7 @@ HWY_INLINE hn::Vec<hn::Rebind<std::int32_t, Keys>> truncate(hn::Vec<hn::Rebind<d
     return hn::DemoteTo(hn::Rebind<std::int32_t, Keys>(), v);
 }
 
-/// As KeyMaker does it, one axis of a vector of points.
+/// As KeyEncoder does it, one axis of a vector of points.
 template <class T>
 HWY_INLINE hn::Vec<Keys> axis_bits(const KeyJob<T>& job, const T* x) {
     const hn::Rebind<T, Keys> numbers;

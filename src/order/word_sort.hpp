@@ -27,7 +27,7 @@ inline void insert_words(const std::uint64_t* words, std::int64_t size, std::uin
 /// `lowest_bit` must be in order. `spare` is as large.
 inline void sort_words(std::uint64_t* words, std::uint64_t* spare, std::int64_t size, int bits, int lowest_bit) {
     constexpr std::int64_t insertion_size = 24;
-    constexpr int widest_digit = 11;
+    constexpr int max_digit_bits = 11;
     if (size <= insertion_size) {
         insert_words(words, size, words);
         return;
@@ -36,11 +36,11 @@ inline void sort_words(std::uint64_t* words, std::uint64_t* spare, std::int64_t 
         return;
     }
     const int wanted = static_cast<int>(std::bit_width(static_cast<std::uint64_t>(size))) - 1;
-    const int width = std::min({wanted, widest_digit, bits - lowest_bit});
+    const int width = std::min({wanted, max_digit_bits, bits - lowest_bit});
     const int shift = bits - width;
     const std::int64_t buckets = std::int64_t{1} << width;
     const std::uint64_t mask = static_cast<std::uint64_t>(buckets) - 1;
-    std::uint32_t ends[(1 << widest_digit) + 1];
+    std::uint32_t ends[(1 << max_digit_bits) + 1];
     std::fill_n(ends, buckets + 1, 0U);
     for (std::int64_t i = 0; i < size; ++i) {
         ++ends[((words[i] >> shift) & mask) + 1];

@@ -84,7 +84,7 @@ T second_half(T first, T last, int exponent) noexcept {
 }
 
 /// Where two points part on the curve.
-struct Parting {
+struct Split {
     int exponent = coincident; ///< of the differing bit
     int axis = 0;
     /// Equation 5; `coincident` for coincident points. Larger levels are larger cells.
@@ -94,8 +94,8 @@ struct Parting {
 };
 
 template <Coordinate T, int D>
-KITH_HOST_DEVICE Parting parting(const std::array<T, D>& p, const std::array<T, D>& q, int sign_exponent) noexcept {
-    Parting found;
+KITH_HOST_DEVICE Split split_of(const std::array<T, D>& p, const std::array<T, D>& q, int sign_exponent) noexcept {
+    Split found;
     for (int axis = 0; axis < D; ++axis) {
         const int exponent = differing_bit(p[axis], q[axis], sign_exponent);
         if (exponent > found.exponent) {

@@ -2,8 +2,8 @@
 // over its share and writes what it found; the host joins that.
 #pragma once
 
+#include "cuda/intrinsics.hpp"
 #include "cuda/lane_bounds.hpp"
-#include "cuda/words.hpp"
 #include "points/device_view.hpp"
 
 #include <cmath>
@@ -38,10 +38,10 @@ __global__ void __launch_bounds__(bounds_warps* warp_size)
         for (int axis = 0; axis < D; ++axis) {
             const T x = job.points.raw(point, axis);
             finite = finite && x * 0 == 0;
-            lower[axis] = lesser(lower[axis], x);
-            upper[axis] = greater(upper[axis], x);
+            lower[axis] = device_min(lower[axis], x);
+            upper[axis] = device_max(upper[axis], x);
         }
-        first_not_finite = finite ? first_not_finite : lesser(first_not_finite, point);
+        first_not_finite = finite ? first_not_finite : device_min(first_not_finite, point);
     }
     __syncwarp();
     join_boxes_of_lanes<warp_size>(lower, upper);
@@ -63,10 +63,10 @@ __global__ void __launch_bounds__(bounds_warps* warp_size)
         for (int other = 1; other < bounds_warps; ++other) {
 #pragma unroll
             for (int axis = 0; axis < D; ++axis) {
-                lower[axis] = lesser<T>(lower[axis], of_warps[2 * D * other + axis]);
-                upper[axis] = greater<T>(upper[axis], of_warps[2 * D * other + D + axis]);
+                lower[axis] = device_min<T>(lower[axis], of_warps[2 * D * other + axis]);
+                upper[axis] = device_max<T>(upper[axis], of_warps[2 * D * other + D + axis]);
             }
-            first_not_finite = lesser<std::int64_t>(first_not_finite, not_finite_of_warps[other]);
+            first_not_finite = device_min<std::int64_t>(first_not_finite, not_finite_of_warps[other]);
         }
 #pragma unroll
         for (int axis = 0; axis < D; ++axis) {

@@ -1,7 +1,7 @@
 // A caller's points as kernels read them: where they lie, in working coordinates.
 #pragma once
 
-#include "cuda/words.hpp"
+#include "cuda/intrinsics.hpp"
 #include "points/frame.hpp"
 
 #include <array>
@@ -20,7 +20,7 @@ struct DeviceView {
     Frame<T> frame;
 
     /// The points must be in memory of the device. Those of a piece keep the indices that they have in the whole.
-    static DeviceView of(const PlacedPoints<T>& points, std::int32_t first = 0) {
+    static DeviceView of(const NormalizedPoints<T>& points, std::int32_t first = 0) {
         DeviceView view = raw_points(points.view, first);
         view.work_in(points.frame, points.wraps);
         return view;

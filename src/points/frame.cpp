@@ -2,7 +2,7 @@
 
 #include <kith/error.hpp>
 
-#include "points/settle_frame.hpp"
+#include "points/resolve_frame.hpp"
 #include "support/context.hpp"
 #include "support/dimension.hpp"
 #include "support/message.hpp"
@@ -120,7 +120,7 @@ PointBounds<T> bounds_of(const PointsView& view) {
 }
 
 template <Coordinate T>
-void refuse_not_finite(const PointsView& view, const PointBounds<T>& sum, Refusal refusal) {
+void refuse_not_finite(const PointsView& view, const PointBounds<T>& sum, PointError refusal) {
     if (sum.first_not_finite == all_are_finite) {
         return;
     }
@@ -133,18 +133,18 @@ void refuse_not_finite(const PointsView& view, const PointBounds<T>& sum, Refusa
 }
 
 template <Coordinate T>
-PlacedPoints<T> with_bounds(const PointsView& view, const PointBounds<T>& bounds) {
-    PlacedPoints<T> placed;
-    placed.view = view;
+NormalizedPoints<T> with_bounds(const PointsView& view, const PointBounds<T>& bounds) {
+    NormalizedPoints<T> normalized;
+    normalized.view = view;
     if (view.count() > 0) {
-        placed.lower = bounds.lower;
-        placed.upper = bounds.upper;
+        normalized.lower = bounds.lower;
+        normalized.upper = bounds.upper;
     }
-    return placed;
+    return normalized;
 }
 
 template <Coordinate T>
-PointBounds<T> finite_bounds_of(const PointsView& view, Refusal refusal) {
+PointBounds<T> finite_bounds_of(const PointsView& view, PointError refusal) {
     const PointBounds<T> bounds = bounds_of<T>(view);
     refuse_not_finite(view, bounds, refusal);
     return bounds;
@@ -205,19 +205,19 @@ void check_view(const PointsView& view, const char* what) {
 }
 
 template <Coordinate T>
-PlacedPoints<T> place_sources(const PointsView& points, const Box& box) {
+NormalizedPoints<T> normalize_sources(const PointsView& points, const Box& box) {
     check_box<T>(box, points.dimension());
-    return place_sources(points, box, finite_bounds_of<T>(points, Refusal::points_not_finite));
+    return normalize_sources(points, box, finite_bounds_of<T>(points, PointError::points_not_finite));
 }
 
 template <Coordinate T>
-PlacedPoints<T> place_sources(const PointsView& points, const Box& box, const PointBounds<T>& bounds) {
+NormalizedPoints<T> normalize_sources(const PointsView& points, const Box& box, const PointBounds<T>& bounds) {
     check_box<T>(box, points.dimension());
-    PlacedPoints<T> placed = with_bounds(points, bounds);
-    check(
-        settle_frame(PlainBox(box, points.dimension()), points.dimension(), placed.lower, placed.upper, placed.frame));
-    placed.wraps = !all_inside(placed.frame, placed.lower, placed.upper);
-    return placed;
+    NormalizedPoints<T> normalized = with_bounds(points, bounds);
+    check(resolve_frame(PlainBox(box, points.dimension()), points.dimension(), normalized.lower, normalized.upper,
+                        normalized.frame));
+    normalized.wraps = !all_inside(normalized.frame, normalized.lower, normalized.upper);
+    return normalized;
 }
 
 void check_queries(const PointsView& queries, int dimension, DType dtype) {
@@ -236,33 +236,34 @@ void check_queries(const PointsView& queries, int dimension, DType dtype) {
 }
 
 template <Coordinate T>
-int axis_too_far(const PlacedPoints<T>& queries) {
+int axis_too_far(const NormalizedPoints<T>& queries) {
     return queries.view.count() > 0 ? axis_too_far(queries.frame, queries.lower, queries.upper) : -1;
 }
 
 template <Coordinate T>
-PlacedPoints<T> place_queries(const PointsView& queries, const Frame<T>& frame) {
+NormalizedPoints<T> normalize_queries(const PointsView& queries, const Frame<T>& frame) {
     check_view(queries, "queries");
     check_queries(queries, frame.dimension, dtype_of<T>);
-    PlacedPoints<T> placed = place_queries(queries, frame, finite_bounds_of<T>(queries, Refusal::queries_not_finite));
-    if (const int axis = axis_too_far(placed); axis >= 0) {
-        const T farthest = std::max(std::abs(placed.lower[axis]), std::abs(placed.upper[axis]));
+    NormalizedPoints<T> normalized =
+        normalize_queries(queries, frame, finite_bounds_of<T>(queries, PointError::queries_not_finite));
+    if (const int axis = axis_too_far(normalized); axis >= 0) {
+        const T farthest = std::max(std::abs(normalized.lower[axis]), std::abs(normalized.upper[axis]));
         for (std::int64_t i = 0; i < queries.count(); ++i) {
             const T x = coordinate<T>(queries, i, axis);
             if (std::abs(x) == farthest) {
-                check(DeviceStatus{Refusal::queries_too_far, axis, i, static_cast<double>(x)});
+                check(DeviceStatus{PointError::queries_too_far, axis, i, static_cast<double>(x)});
             }
         }
     }
-    return placed;
+    return normalized;
 }
 
 template <Coordinate T>
-PlacedPoints<T> place_queries(const PointsView& queries, const Frame<T>& frame, const PointBounds<T>& bounds) {
-    PlacedPoints<T> placed = with_bounds(queries, bounds);
-    placed.frame = frame;
-    placed.wraps = !all_inside(frame, placed.lower, placed.upper);
-    return placed;
+NormalizedPoints<T> normalize_queries(const PointsView& queries, const Frame<T>& frame, const PointBounds<T>& bounds) {
+    NormalizedPoints<T> normalized = with_bounds(queries, bounds);
+    normalized.frame = frame;
+    normalized.wraps = !all_inside(frame, normalized.lower, normalized.upper);
+    return normalized;
 }
 
 template <Coordinate T>
@@ -282,17 +283,18 @@ Box resolved_box(const Frame<T>& frame) {
 
 template void check_box<float>(const Box&, int);
 template void check_box<double>(const Box&, int);
-template PlacedPoints<float> place_sources(const PointsView&, const Box&);
-template PlacedPoints<double> place_sources(const PointsView&, const Box&);
-template PlacedPoints<float> place_queries(const PointsView&, const Frame<float>&);
-template PlacedPoints<double> place_queries(const PointsView&, const Frame<double>&);
-template PlacedPoints<float> place_sources(const PointsView&, const Box&, const PointBounds<float>&);
-template PlacedPoints<float> place_queries(const PointsView&, const Frame<float>&, const PointBounds<float>&);
-template int axis_too_far(const PlacedPoints<float>&);
+template NormalizedPoints<float> normalize_sources(const PointsView&, const Box&);
+template NormalizedPoints<double> normalize_sources(const PointsView&, const Box&);
+template NormalizedPoints<float> normalize_queries(const PointsView&, const Frame<float>&);
+template NormalizedPoints<double> normalize_queries(const PointsView&, const Frame<double>&);
+template NormalizedPoints<float> normalize_sources(const PointsView&, const Box&, const PointBounds<float>&);
+template NormalizedPoints<float> normalize_queries(const PointsView&, const Frame<float>&, const PointBounds<float>&);
+template int axis_too_far(const NormalizedPoints<float>&);
 template Box resolved_box(const Frame<float>&);
-template PlacedPoints<double> place_sources(const PointsView&, const Box&, const PointBounds<double>&);
-template PlacedPoints<double> place_queries(const PointsView&, const Frame<double>&, const PointBounds<double>&);
-template int axis_too_far(const PlacedPoints<double>&);
+template NormalizedPoints<double> normalize_sources(const PointsView&, const Box&, const PointBounds<double>&);
+template NormalizedPoints<double> normalize_queries(const PointsView&, const Frame<double>&,
+                                                    const PointBounds<double>&);
+template int axis_too_far(const NormalizedPoints<double>&);
 template Box resolved_box(const Frame<double>&);
 
 } // namespace kith::detail

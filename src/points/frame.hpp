@@ -125,7 +125,7 @@ struct PointBounds {
 
 /// A caller's points and the frame in which they are worked on. They have been checked.
 template <Coordinate T>
-struct PlacedPoints {
+struct NormalizedPoints {
     PointsView view;
     Frame<T> frame;
     std::array<T, max_dimension> lower{}; ///< least coordinates of all points, raw units; 0 if there are none
@@ -135,22 +135,22 @@ struct PlacedPoints {
 
 /// Checks the sources (finite, extent within twice the period) and the box, and resolves origins and scale.
 template <Coordinate T>
-PlacedPoints<T> place_sources(const PointsView& points, const Box& box);
+NormalizedPoints<T> normalize_sources(const PointsView& points, const Box& box);
 /// The same for points that need not be the host's, with bounds that somebody else found: all finite.
 template <Coordinate T>
-PlacedPoints<T> place_sources(const PointsView& points, const Box& box, const PointBounds<T>& bounds);
+NormalizedPoints<T> normalize_sources(const PointsView& points, const Box& box, const PointBounds<T>& bounds);
 
 /// Checks queries against the sources' frame: same type and dimension, finite, and near enough that the square of every
 /// distance is a finite number.
 template <Coordinate T>
-PlacedPoints<T> place_queries(const PointsView& queries, const Frame<T>& frame);
+NormalizedPoints<T> normalize_queries(const PointsView& queries, const Frame<T>& frame);
 /// Its parts, for queries that need not be the host's: type and dimension; the place, with bounds that somebody else
 /// found; an axis on which some are too far away, or -1.
 void check_queries(const PointsView& queries, int dimension, DType dtype);
 template <Coordinate T>
-PlacedPoints<T> place_queries(const PointsView& queries, const Frame<T>& frame, const PointBounds<T>& bounds);
+NormalizedPoints<T> normalize_queries(const PointsView& queries, const Frame<T>& frame, const PointBounds<T>& bounds);
 template <Coordinate T>
-int axis_too_far(const PlacedPoints<T>& queries);
+int axis_too_far(const NormalizedPoints<T>& queries);
 
 /// The box with its origins resolved, in raw units.
 template <Coordinate T>

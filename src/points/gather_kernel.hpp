@@ -1,7 +1,7 @@
 // The working copy of a caller's points, in some order, on a GPU: a thread for each point.
 #pragma once
 
-#include "cuda/words.hpp"
+#include "cuda/intrinsics.hpp"
 #include "points/device_view.hpp"
 
 #include <array>

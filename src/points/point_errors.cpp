@@ -24,30 +24,30 @@ std::string not_finite(const DeviceStatus& status, const char* what) {
 void check(const DeviceStatus& status) {
     using detail::message;
     switch (status.refusal) {
-    case Refusal::none:
+    case PointError::none:
         return;
-    case Refusal::points_not_finite:
+    case PointError::points_not_finite:
         throw Error(ErrorKind::invalid_points, not_finite(status, "points"));
-    case Refusal::queries_not_finite:
+    case PointError::queries_not_finite:
         throw Error(ErrorKind::invalid_points, not_finite(status, "queries"));
-    case Refusal::points_too_wide:
+    case PointError::points_too_wide:
         throw Error(ErrorKind::invalid_points, message("the points extend over ", status.value, " on axis ",
                                                        status.axis, ", more than twice the period ", status.limit,
                                                        "; this box is not the box of these points"));
-    case Refusal::origin_too_far:
+    case PointError::origin_too_far:
         throw Error(ErrorKind::invalid_argument, message("the box starts at ", status.value, " on axis ", status.axis,
                                                          ", where the points' type cannot express a period of ",
                                                          status.limit, "; use float64 or an origin nearer to zero"));
-    case Refusal::queries_too_far:
+    case PointError::queries_too_far:
         throw Error(ErrorKind::invalid_points,
                     message("queries: point ", status.point, " has ", status.value, " as coordinate ", status.axis,
                             ", so far from the points that its squared distances cannot be represented "
                             "(docs/semantics.md, Numbers); remove it, or use float64 if this is float32"));
-    case Refusal::no_volume:
+    case PointError::no_volume:
         throw Error(ErrorKind::invalid_argument,
                     "the volume for a relative linking length is zero: the points have no extent on an open axis; "
                     "give an absolute linking length");
-    case Refusal::length_too_large:
+    case PointError::length_too_large:
         throw Error(ErrorKind::invalid_argument,
                     message("the linking length comes to ", status.value, ", more than ",
                             status.limit <= std::numeric_limits<float>::max() ? "float32" : "float64",

@@ -19,9 +19,9 @@ namespace kith::detail {
 
 /// Reads placed points in working coordinates.
 template <Coordinate T, int D>
-class Loader {
+class PointReader {
 public:
-    explicit Loader(const PlacedPoints<T>& points)
+    explicit PointReader(const NormalizedPoints<T>& points)
         : data_(points.view.template data_as<T>()), point_stride_(points.view.point_stride()),
           axis_stride_(points.view.axis_stride()), factor_(points.wraps ? T(0) : points.frame.scale.as_factor()),
           points_(&points) {}
@@ -39,7 +39,7 @@ private:
     std::int64_t point_stride_;
     std::int64_t axis_stride_;
     T factor_; ///< all that Frame::load comes to; 0 if it takes more
-    const PlacedPoints<T>* points_;
+    const NormalizedPoints<T>* points_;
 };
 
 template <Coordinate T>
@@ -65,8 +65,8 @@ PointSet<T> make_point_set(Context& context, const Frame<T>& frame, std::int64_t
     points.frame = frame;
     points.count = count;
     points.stride = (count + 31) / 16 * 16;
-    points.coordinates = Buffer<T>(context.ledger(), points.stride * frame.dimension);
-    points.indices = Buffer<std::int32_t>(context.ledger(), count);
+    points.coordinates = Buffer<T>(context.memory_tracker(), points.stride * frame.dimension);
+    points.indices = Buffer<std::int32_t>(context.memory_tracker(), count);
     for (int axis = 0; axis < frame.dimension; ++axis) {
         std::fill(points.axis(axis) + count, points.axis(axis) + points.stride, std::numeric_limits<T>::quiet_NaN());
     }
@@ -75,10 +75,10 @@ PointSet<T> make_point_set(Context& context, const Frame<T>& frame, std::int64_t
 
 /// The working copy in the order given.
 template <Coordinate T, int D>
-PointSet<T> gather_points(Context& context, const PlacedPoints<T>& placed) {
-    PointSet<T> points = make_point_set(context, placed.frame, placed.view.count());
+PointSet<T> gather_points(Context& context, const NormalizedPoints<T>& normalized) {
+    PointSet<T> points = make_point_set(context, normalized.frame, normalized.view.count());
     std::iota(points.indices.data(), points.indices.data() + points.count, 0);
-    const Loader<T, D> load(placed);
+    const PointReader<T, D> load(normalized);
     parallel_for(0, points.count, 1 << 14, [&](std::int64_t begin, std::int64_t end) {
         for (std::int64_t i = begin; i < end; ++i) {
             const std::array<T, D> x = load(i);
@@ -90,10 +90,10 @@ PointSet<T> gather_points(Context& context, const PlacedPoints<T>& placed) {
     return points;
 }
 template <Coordinate T>
-PointSet<T> gather_points(Context& context, const PlacedPoints<T>& placed) {
+PointSet<T> gather_points(Context& context, const NormalizedPoints<T>& normalized) {
     PointSet<T> points;
-    with_dimension(placed.view.dimension(),
-                   [&]<int D>(std::integral_constant<int, D>) { points = gather_points<T, D>(context, placed); });
+    with_dimension(normalized.view.dimension(),
+                   [&]<int D>(std::integral_constant<int, D>) { points = gather_points<T, D>(context, normalized); });
     return points;
 }
 

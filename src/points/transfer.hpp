@@ -5,7 +5,7 @@
 #pragma once
 
 #include "cuda/device_context.hpp"
-#include "support/widths.hpp"
+#include "support/item_size.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -38,7 +38,7 @@ inline std::int64_t bytes_to_copy(const PointsView& view) {
         return 0;
     }
     const std::int64_t scalars = view.count() * view.dimension();
-    const std::int64_t width = width_of(view.dtype());
+    const std::int64_t width = item_size(view.dtype());
     const std::int64_t range = ScalarRange::of(view).count;
     return (range > 2 * scalars ? scalars : range) * width;
 }

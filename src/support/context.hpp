@@ -8,10 +8,10 @@
 #include <kith/execution.hpp>
 #include <kith/progress.hpp>
 
+#include "support/arena_lease.hpp"
 #include "support/denormals.hpp"
 #include "support/fork_join.hpp"
-#include "support/ledger.hpp"
-#include "support/lent_arena.hpp"
+#include "support/memory_tracker.hpp"
 #include "support/message.hpp"
 #include "support/pages.hpp"
 
@@ -36,7 +36,7 @@ class Context {
 public:
     /// Throws invalid_argument for a number of threads that cannot be, unsupported for a device other than the CPU.
     explicit Context(const Execution& execution)
-        : execution_(execution), ledger_(std::make_shared<Ledger>()), arena_(arena_size(execution)) {
+        : execution_(execution), memory_tracker_(std::make_shared<MemoryTracker>()), arena_(arena_size(execution)) {
         if (execution.threads > tbb::info::default_concurrency()) {
             more_threads_.emplace(tbb::global_control::max_allowed_parallelism,
                                   static_cast<std::size_t>(execution.threads));
@@ -50,11 +50,11 @@ public:
         done_ = 0;
         total_ = 0;
         check(0);
-        ledger_->restart_peak();
+        memory_tracker_->restart_peak();
         const auto start = std::chrono::steady_clock::now();
         run(body);
         const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
-        stages_.push_back({name, took.count(), ledger_->peak()});
+        stages_.push_back({name, took.count(), memory_tracker_->peak()});
     }
 
     /// Runs something short inside the arena without recording it.
@@ -70,7 +70,7 @@ public:
     }
 
     [[nodiscard]] int threads() const noexcept { return arena_->max_concurrency(); }
-    [[nodiscard]] const std::shared_ptr<Ledger>& ledger() const noexcept { return ledger_; }
+    [[nodiscard]] const std::shared_ptr<MemoryTracker>& memory_tracker() const noexcept { return memory_tracker_; }
     [[nodiscard]] StageReports take_stages() { return std::move(stages_); }
 
     /// States how many steps the current stage has; done() counts them off and tells the callback now and then.
@@ -87,10 +87,9 @@ private:
     using Clock = std::chrono::steady_clock;
 
     static int arena_size(const Execution& execution) {
-        if (execution.threads < 0 || execution.threads > most_threads) {
-            throw Error(
-                ErrorKind::invalid_argument,
-                message("threads is ", execution.threads, "; it must be from 1 to ", most_threads, ", or 0 for all"));
+        if (execution.threads < 0 || execution.threads > max_threads) {
+            throw Error(ErrorKind::invalid_argument, message("threads is ", execution.threads,
+                                                             "; it must be from 1 to ", max_threads, ", or 0 for all"));
         }
         if (execution.device.kind != DeviceKind::cpu) {
             throw Error(ErrorKind::unsupported, "this call runs on the CPU only; use kith::cpu()");
@@ -116,9 +115,9 @@ private:
 
     DenormalGuard guard_; // for what the calling thread computes between stages
     Execution execution_;
-    std::shared_ptr<Ledger> ledger_;
+    std::shared_ptr<MemoryTracker> memory_tracker_;
     std::optional<tbb::global_control> more_threads_; ///< oneTBB's own limit is the number of cores
-    LentArena arena_;
+    ArenaLease arena_;
     StageReports stages_;
     const char* current_ = "";
     std::atomic<std::int64_t> done_{0};
@@ -133,15 +132,15 @@ template <class T>
 class Buffer {
 public:
     Buffer() = default;
-    Buffer(const std::shared_ptr<Ledger>& ledger, std::int64_t size) : size_(size), ledger_(ledger) {
+    Buffer(const std::shared_ptr<MemoryTracker>& memory_tracker, std::int64_t size)
+        : size_(size), memory_tracker_(memory_tracker) {
         const std::int64_t bytes = (size * static_cast<std::int64_t>(sizeof(T)) + 127) / 64 * 64;
         data_ = static_cast<T*>(allocate_pages(bytes));
         if (data_ == nullptr) {
-            throw Error(ErrorKind::out_of_memory,
-                        message("out of memory: ", bytes, " bytes of working memory could not be had"));
+            throw Error(ErrorKind::out_of_memory, message("failed to allocate ", bytes, " bytes of working memory"));
         }
         bytes_ = bytes;
-        ledger_->book(bytes_);
+        memory_tracker_->add(bytes_);
     }
     /// Memory of somebody else's, aligned for T. Nothing is said about what lies behind it.
     static Buffer borrowed(void* memory, std::int64_t size) {
@@ -159,8 +158,8 @@ public:
     Buffer(const Buffer&) = delete;
     Buffer& operator=(const Buffer&) = delete;
     ~Buffer() {
-        if (ledger_ != nullptr) {
-            ledger_->release(bytes_);
+        if (memory_tracker_ != nullptr) {
+            memory_tracker_->release(bytes_);
             std::free(data_);
         }
     }
@@ -177,13 +176,13 @@ private:
         std::swap(data_, other.data_);
         std::swap(size_, other.size_);
         std::swap(bytes_, other.bytes_);
-        std::swap(ledger_, other.ledger_);
+        std::swap(memory_tracker_, other.memory_tracker_);
     }
 
     T* data_ = nullptr;
     std::int64_t size_ = 0;
     std::int64_t bytes_ = 0;
-    std::shared_ptr<Ledger> ledger_; ///< null if the memory is borrowed
+    std::shared_ptr<MemoryTracker> memory_tracker_; ///< null if the memory is borrowed
 };
 
 } // namespace kith::detail

@@ -7,7 +7,7 @@
 #include "points/bounds_device.hpp"
 #include "points/device_point_set.hpp"
 #include "tree/fixed_planes.hpp"
-#include "tree/settle_kernel.hpp"
+#include "tree/resolve_frame_kernel.hpp"
 
 #include <cstdint>
 
@@ -25,10 +25,10 @@ inline bool is_periodic(const Box& box, int dimension) {
 
 /// Where a call's points come from and what is found out about them.
 template <Coordinate T>
-struct AsyncPlace {
+struct AsyncPoints {
     PlainBox box;
-    const SettledPoints<T>* sources = nullptr; ///< null: these are the sources
-    SettledPoints<T>* settled = nullptr;
+    const ResolvedFrame<T>* sources = nullptr; ///< null: these are the sources
+    ResolvedFrame<T>* resolved_frame = nullptr;
     DeviceStatus* status = nullptr;
 };
 
@@ -42,7 +42,7 @@ void sort_async(DeviceWork& work, const KeyKernelJob<T, D>* job, const DeviceBuf
     launch_stored_threads<MakeKeys<T, D>>(work, "keys", count, job);
     SortedArray<std::uint64_t> both_keys{keys.data(), other_keys.data()};
     SortedArray<std::int32_t> both_indices{indices.data(), other_indices.data()};
-    sort_by_key(work, both_keys, both_indices, count, DeviceKeyMaker<T, D>::bits);
+    sort_by_key(work, both_keys, both_indices, count, DeviceKeyEncoder<T, D>::bits);
     if (both_indices.elements != indices.data()) {
         work.copy(indices.data(), both_indices.elements, count * 4);
     }
@@ -51,7 +51,7 @@ void sort_async(DeviceWork& work, const KeyKernelJob<T, D>* job, const DeviceBuf
 
 /// Room for a working copy. Its frame has the dimension and nothing else; the one that is found is the device's.
 template <Coordinate T, int D>
-DevicePointSet<T> room_for_points(DeviceWork& work, std::int64_t count) {
+DevicePointSet<T> allocate_points(DeviceWork& work, std::int64_t count) {
     Frame<T> blank;
     blank.dimension = D;
     return {work, blank, count};
@@ -59,16 +59,17 @@ DevicePointSet<T> room_for_points(DeviceWork& work, std::int64_t count) {
 
 /// Finds the frame of points, and completes the jobs that need it; `keys` may be null.
 template <Coordinate T, int D>
-void settle_async(DeviceWork& work, const PointsView& view, const AsyncPlace<T>& place, const DevicePointSet<T>& points,
-                  GatherPointsJob<T>* gather, KeyKernelJob<T, D>* keys, std::uint64_t* key_memory) {
+void resolve_async(DeviceWork& work, const PointsView& view, const AsyncPoints<T>& place,
+                   const DevicePointSet<T>& points, GatherPointsJob<T>* gather, KeyKernelJob<T, D>* keys,
+                   std::uint64_t* key_memory) {
     const DeviceBuffer<PointBounds<T>> found = bounds_of_parts<T, D>(work, view);
-    launch(work, "frame of points", settle_kernel<T, D>, 1, warp_size,
+    launch(work, "frame of points", resolve_frame_kernel<T, D>, 1, warp_size,
            {DeviceView<T>::raw_points(view),
             found.data(),
             found.size(),
             place.box,
             place.sources,
-            place.settled,
+            place.resolved_frame,
             place.status,
             key_memory,
             {{}, points.indices.data(), points.coordinates.data(), points.stride},
@@ -78,10 +79,10 @@ void settle_async(DeviceWork& work, const PointsView& view, const AsyncPlace<T>&
 
 /// The working copy in the order given.
 template <Coordinate T, int D>
-DevicePointSet<T> copy_points_async(DeviceWork& work, const PointsView& view, const AsyncPlace<T>& place) {
-    DevicePointSet<T> points = room_for_points<T, D>(work, view.count());
+DevicePointSet<T> copy_points_async(DeviceWork& work, const PointsView& view, const AsyncPoints<T>& place) {
+    DevicePointSet<T> points = allocate_points<T, D>(work, view.count());
     const DeviceBuffer<GatherPointsJob<T>> gather = work.buffer<GatherPointsJob<T>>(1);
-    settle_async<T, D>(work, view, place, points, gather.data(), nullptr, nullptr);
+    resolve_async<T, D>(work, view, place, points, gather.data(), nullptr, nullptr);
     launch_stored_threads<CopyPoints<T, D>>(work, "copying points", view.count(), gather.data());
     return points;
 }
@@ -90,16 +91,16 @@ DevicePointSet<T> copy_points_async(DeviceWork& work, const PointsView& view, co
 /// a search takes, never what it finds.
 template <Coordinate T, int D>
 DevicePlaneTree<T> build_tree_async(DeviceWork& work, const PointsView& view, const FixedShape& shape,
-                                    const AsyncPlace<T>& place) {
+                                    const AsyncPoints<T>& place) {
     const std::int64_t count = view.count();
     DevicePlaneTree<T> tree;
-    tree.points = room_for_points<T, D>(work, count);
+    tree.points = allocate_points<T, D>(work, count);
     FixedPlanes<T, D> planes(work, count, shape);
     const DeviceBuffer<GatherPointsJob<T>> gather = work.buffer<GatherPointsJob<T>>(1);
     {
         const DeviceBuffer<KeyKernelJob<T, D>> key_job = work.buffer<KeyKernelJob<T, D>>(1);
         const DeviceBuffer<std::uint64_t> keys = work.buffer<std::uint64_t>(count);
-        settle_async<T, D>(work, view, place, tree.points, gather.data(), key_job.data(), keys.data());
+        resolve_async<T, D>(work, view, place, tree.points, gather.data(), key_job.data(), keys.data());
         sort_async<T, D>(work, key_job.data(), keys, tree.points.indices,
                          [&](const std::uint64_t* sorted) { planes.cut_leaves(sorted); });
     }

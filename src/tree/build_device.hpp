@@ -85,7 +85,7 @@ private:
     [[nodiscard]] std::int32_t count() const { return static_cast<std::int32_t>(cuts_); }
 
     [[nodiscard]] OwnedDevicePlane<T> leaves() {
-        OwnedDevicePlane<T> plane = room_for_plane<T, D>(context_, cuts_ + 1, false);
+        OwnedDevicePlane<T> plane = allocate_plane<T, D>(context_, cuts_ + 1, false);
         launch_threads(context_, "leaves", make_plane_kernel<std::int32_t>, cuts_ + 1,
                        {count(), static_cast<std::int32_t>(points_.count), 0, nullptr, position_.data(), nullptr,
                         plane.first_point.data(), nullptr, nullptr});
@@ -103,7 +103,7 @@ private:
                            {count(), size_.data(), n_max, is_kept.data()});
             select_flagged(context_, is_kept.data(), cuts_, selected.data(), number.data());
         }
-        OwnedDevicePlane<T> plane = room_for_plane<T, D>(context_, std::int64_t{cuts} + 1, true);
+        OwnedDevicePlane<T> plane = allocate_plane<T, D>(context_, std::int64_t{cuts} + 1, true);
         DeviceBuffer<std::int32_t> sizes = context_.buffer<std::int32_t>(cuts);
         launch_threads(context_, "coarser plane", make_plane_kernel<std::int32_t>, std::int64_t{cuts} + 1,
                        {cuts, static_cast<std::int32_t>(points_.count), static_cast<std::int32_t>(finer.nodes),
@@ -127,10 +127,10 @@ private:
 
 /// The tree of a piece of points, within a stage of the caller's: its points keep the indices that they have in the whole.
 template <Coordinate T, int D>
-DevicePlaneTree<T> build_piece_tree(DeviceContext& context, const PlacedPoints<T>& piece, std::int32_t first,
+DevicePlaneTree<T> build_piece_tree(DeviceContext& context, const NormalizedPoints<T>& piece, std::int32_t first,
                                     const TreeOptions& options) {
     DevicePlaneTree<T> tree;
-    DeviceOrder<T, D> order(context, piece, first);
+    DeviceZOrderSort<T, D> order(context, piece, first);
     tree.points = order.sorted();
     tree.planes = DevicePlaneCutter<T, D>(context, tree.points, order.sign_exponent()).planes(options);
     return tree;
@@ -138,12 +138,12 @@ DevicePlaneTree<T> build_piece_tree(DeviceContext& context, const PlacedPoints<T
 
 /// Orders and cuts; runs the stages "order" and "tree" of the context. The points are in memory of the device.
 template <Coordinate T, int D>
-DevicePlaneTree<T> build_device_tree(DeviceContext& context, const PlacedPoints<T>& points,
+DevicePlaneTree<T> build_device_tree(DeviceContext& context, const NormalizedPoints<T>& points,
                                      const TreeOptions& options) {
     DevicePlaneTree<T> tree;
     int sign_exponent = 0;
     context.stage("order", [&] {
-        DeviceOrder<T, D> order(context, points, 0);
+        DeviceZOrderSort<T, D> order(context, points, 0);
         tree.points = order.sorted();
         sign_exponent = order.sign_exponent();
     });

@@ -3,7 +3,7 @@
 
 namespace kith::detail {
 
-template PlaneTree<double> build_plane_tree(Context&, const PlacedPoints<double>&, const TreeOptions&,
-                                            const SpareMemory&);
+template PlaneTree<double> build_plane_tree(Context&, const NormalizedPoints<double>&, const TreeOptions&,
+                                            const DonatedMemory&);
 
 } // namespace kith::detail

@@ -3,7 +3,7 @@
 
 namespace kith::detail {
 
-template PlaneTree<float> build_plane_tree(Context&, const PlacedPoints<float>&, const TreeOptions&,
-                                           const SpareMemory&);
+template PlaneTree<float> build_plane_tree(Context&, const NormalizedPoints<float>&, const TreeOptions&,
+                                           const DonatedMemory&);
 
 } // namespace kith::detail

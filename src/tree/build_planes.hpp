@@ -98,10 +98,10 @@ Plane<T> make_plane(Context& context, const Cuts& cuts, std::int64_t count, int 
     Plane<T> plane;
     plane.nodes = static_cast<std::int64_t>(cuts.size()) + 1;
     plane.stride = (plane.nodes + 31) / 16 * 16;
-    plane.first_point = Buffer<std::int32_t>(context.ledger(), plane.nodes + 1);
-    plane.smallest_index = Buffer<std::int32_t>(context.ledger(), plane.stride);
-    plane.lower_corners = Buffer<T>(context.ledger(), plane.stride * dimension);
-    plane.upper_corners = Buffer<T>(context.ledger(), plane.stride * dimension);
+    plane.first_point = Buffer<std::int32_t>(context.memory_tracker(), plane.nodes + 1);
+    plane.smallest_index = Buffer<std::int32_t>(context.memory_tracker(), plane.stride);
+    plane.lower_corners = Buffer<T>(context.memory_tracker(), plane.stride * dimension);
+    plane.upper_corners = Buffer<T>(context.memory_tracker(), plane.stride * dimension);
     plane.first_point[0] = 0;
     for (std::size_t i = 0; i < cuts.size(); ++i) {
         plane.first_point[static_cast<std::int64_t>(i) + 1] = cuts[i].position;
@@ -194,7 +194,7 @@ std::vector<Plane<T>> cut_planes(Context& context, const PointSet<T>& points, in
             summarize_points<T, D>(plane, points);
         } else {
             const Plane<T>& below = planes.back();
-            plane.first_child = Buffer<std::int32_t>(context.ledger(), plane.nodes + 1);
+            plane.first_child = Buffer<std::int32_t>(context.memory_tracker(), plane.nodes + 1);
             std::int64_t child = 0;
             for (std::int64_t node = 0; node <= plane.nodes; ++node) {
                 while (below.first_point[child] < plane.first_point[node]) {
@@ -224,14 +224,14 @@ std::vector<Plane<T>> cut_planes(Context& context, const PointSet<T>& points, in
 }
 
 template <Coordinate T>
-PlaneTree<T> build_plane_tree(Context& context, const PlacedPoints<T>& points, const TreeOptions& options,
-                              const SpareMemory& spare) {
+PlaneTree<T> build_plane_tree(Context& context, const NormalizedPoints<T>& points, const TreeOptions& options,
+                              const DonatedMemory& spare) {
     PlaneTree<T> tree;
     with_dimension(points.view.dimension(), [&]<int D>(std::integral_constant<int, D>) {
         int sign_exponent = 0;
         context.stage("order", [&] {
             tree.points = make_point_set(context, points.frame, points.view.count());
-            sign_exponent = Order<T, D>(context, points, tree.points, spare).sign_exponent();
+            sign_exponent = ZOrderSort<T, D>(context, points, tree.points, spare).sign_exponent();
         });
         context.stage("tree", [&] { tree.planes = cut_planes<T, D>(context, tree.points, sign_exponent, options); });
     });

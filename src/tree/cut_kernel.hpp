@@ -7,7 +7,7 @@
 // sections II-C and II-D. Cost: O(N log n_max) for finding the cuts, O(log N) for measuring each.
 #pragma once
 
-#include "cuda/words.hpp"
+#include "cuda/intrinsics.hpp"
 #include "order/zorder.hpp"
 #include "points/point_set_view.hpp"
 
@@ -49,7 +49,7 @@ private:
     }
 
     __device__ int level_between(std::int64_t i, std::int64_t j) const {
-        return parting<T, D>(point(i), point(j), sign_exponent_).level(D);
+        return split_of<T, D>(point(i), point(j), sign_exponent_).level(D);
     }
 
     /// The largest number up to `end` for which is_in holds, as it does for 1 and all numbers before that one; looks no

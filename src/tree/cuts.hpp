@@ -59,7 +59,7 @@ public:
 
     /// Level of the smallest cell that holds the points [begin, end).
     [[nodiscard]] int level(std::int64_t begin, std::int64_t end) const {
-        return parting<T, D>(point(begin), point(end - 1), sign_exponent_).level(D);
+        return split_of<T, D>(point(begin), point(end - 1), sign_exponent_).level(D);
     }
 
 private:
@@ -75,7 +75,7 @@ private:
     struct Cell {
         std::int64_t begin;
         std::int64_t end;
-        Parting top;
+        Split top;
         [[nodiscard]] std::int64_t size() const noexcept { return end - begin; }
     };
 
@@ -110,7 +110,7 @@ private:
         if (end - begin <= wanted.larger_than) {
             return;
         }
-        Cell cell{begin, end, parting<T, D>(point(begin), point(end - 1), sign_exponent_)};
+        Cell cell{begin, end, split_of<T, D>(point(begin), point(end - 1), sign_exponent_)};
         if (cell.top.level(D) >= level_around) {
             cell.top.exponent = coincident;
         }

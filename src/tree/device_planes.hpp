@@ -51,7 +51,7 @@ struct DevicePlaneTree {
 
 /// Room for the nodes of a plane.
 template <Coordinate T, int D>
-OwnedDevicePlane<T> room_for_plane(DeviceWork& work, std::int64_t nodes, bool has_children) {
+OwnedDevicePlane<T> allocate_plane(DeviceWork& work, std::int64_t nodes, bool has_children) {
     OwnedDevicePlane<T> plane;
     plane.nodes = nodes;
     plane.first_point = work.buffer<std::int32_t>(nodes + 1);

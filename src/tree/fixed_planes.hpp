@@ -81,7 +81,7 @@ public:
         : work_(work), points_(points), shape_(shape) {
         const auto add = [&](std::int64_t below, std::int64_t gaps) {
             const std::int64_t nodes = (below + gaps - 1) / gaps;
-            planes_.push_back(room_for_plane<T, D>(work, nodes, !planes_.empty()));
+            planes_.push_back(allocate_plane<T, D>(work, nodes, !planes_.empty()));
             levels_.push_back(work.buffer<std::uint8_t>(nodes));
         };
         if (points > 0 && shape.gaps_of_cut > 0) {

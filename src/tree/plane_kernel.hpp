@@ -1,7 +1,7 @@
 // From the cuts of a plane to its nodes, and to the cuts of the coarser plane, on a GPU: a thread for each cut.
 #pragma once
 
-#include "cuda/words.hpp"
+#include "cuda/intrinsics.hpp"
 #include "tree/view.hpp"
 
 #include <array>

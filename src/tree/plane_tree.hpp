@@ -9,7 +9,7 @@
 
 #include "points/point_set.hpp"
 #include "support/context.hpp"
-#include "support/spare_memory.hpp"
+#include "support/donated_memory.hpp"
 #include "tree/device_handle.hpp"
 #include "tree/view.hpp"
 
@@ -63,8 +63,8 @@ struct PlaneTree {
 
 /// Orders and cuts; runs the stages "order" and "tree" of the context. What is spare is free again afterwards.
 template <Coordinate T>
-PlaneTree<T> build_plane_tree(Context& context, const PlacedPoints<T>& points, const TreeOptions& options,
-                              const SpareMemory& spare = {});
+PlaneTree<T> build_plane_tree(Context& context, const NormalizedPoints<T>& points, const TreeOptions& options,
+                              const DonatedMemory& spare = {});
 
 /// The type-erased contents of kith::Tree.
 struct TreeData {

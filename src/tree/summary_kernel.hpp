@@ -1,8 +1,8 @@
 // The tight box and the smallest index of every node of a plane, on a GPU: a few lanes of a warp for each node.
 #pragma once
 
+#include "cuda/intrinsics.hpp"
 #include "cuda/lane_bounds.hpp"
-#include "cuda/words.hpp"
 #include "tree/view.hpp"
 
 #include <cstdint>
@@ -51,10 +51,10 @@ __global__ void summarize_kernel(const __grid_constant__ SummaryKernelJob<T> job
     for (std::int64_t i = is_one ? job.first[node] + lane : 0; i < end; i += lanes_of_node) {
 #pragma unroll
         for (int axis = 0; axis < D; ++axis) {
-            lower[axis] = lesser(lower[axis], job.below.lower_corners[axis * job.below.stride + i]);
-            upper[axis] = greater(upper[axis], job.below.upper_corners[axis * job.below.stride + i]);
+            lower[axis] = device_min(lower[axis], job.below.lower_corners[axis * job.below.stride + i]);
+            upper[axis] = device_max(upper[axis], job.below.upper_corners[axis * job.below.stride + i]);
         }
-        index = lesser(index, job.below.smallest_index[i]);
+        index = device_min(index, job.below.smallest_index[i]);
     }
     __syncwarp();
     join_boxes_of_lanes<lanes_of_node>(lower, upper);

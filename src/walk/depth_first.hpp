@@ -7,7 +7,7 @@
 
 #include "tree/view.hpp"
 
-#include "cuda/words.hpp"
+#include "cuda/intrinsics.hpp"
 
 #include <cstdint>
 

@@ -100,7 +100,7 @@ public:
 
 private:
     using Tag = hn::ScalableTag<T>;
-    static constexpr std::int64_t vector_room = static_cast<std::int64_t>(hn::MaxLanes(Tag()));
+    static constexpr std::int64_t vector_padding = static_cast<std::int64_t>(hn::MaxLanes(Tag()));
 
     /// Collects the listed nodes within a radius of the box they are listed for, with their boxes side by side.
     HWY_NOINLINE void collect_near(T radius) {
@@ -108,7 +108,7 @@ private:
         const PlaneView<T>& plane = *plane_;
         const Tag tag;
         const auto lanes = static_cast<std::int64_t>(hn::Lanes(tag));
-        scratch_.near_nodes.reserve(list.size + 2 * vector_room + 8);
+        scratch_.near_nodes.reserve(list.size + 2 * vector_padding + 8);
         std::int32_t* near = scratch_.near_nodes.data();
         near_radius_ = radius;
         near_size_ = 0;
@@ -120,7 +120,7 @@ private:
         for (std::int64_t i = 0; i < near_size_; ++i) {
             near[i] = list.nodes[near[i]];
         }
-        box_stride_ = (near_size_ + 2 * vector_room) / vector_room * vector_room;
+        box_stride_ = (near_size_ + 2 * vector_padding) / vector_padding * vector_padding;
         scratch_.lower_corners.reserve(D * box_stride_);
         scratch_.upper_corners.reserve(D * box_stride_);
         for (int axis = 0; axis < D; ++axis) {

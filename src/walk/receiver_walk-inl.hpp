@@ -132,7 +132,7 @@ public:
 private:
     using List = InteractionList<T>;
     using Tag = hn::ScalableTag<T>;
-    static constexpr std::int64_t vector_room = static_cast<std::int64_t>(hn::MaxLanes(Tag()));
+    static constexpr std::int64_t vector_padding = static_cast<std::int64_t>(hn::MaxLanes(Tag()));
 
     /// The receiving node has its list, and a bound for all its points; the trees go down by one step.
     void descend(std::size_t depth, std::int64_t node, const Bound& bound) {
@@ -186,9 +186,9 @@ private:
     }
 
     HWY_INLINE void begin_list(List& list, std::int64_t most) {
-        list.nodes.reserve(most + vector_room);
-        list.least.reserve(most + vector_room);
-        list.greatest.reserve(most + vector_room);
+        list.nodes.reserve(most + vector_padding);
+        list.least.reserve(most + vector_padding);
+        list.greatest.reserve(most + vector_padding);
         list.size = 0;
         policy_.begin_list();
     }

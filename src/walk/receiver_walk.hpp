@@ -1,7 +1,7 @@
 // What a receiver walk (receiver_walk-inl.hpp) keeps from task to task, and which nodes are tasks.
 #pragma once
 
-#include "support/room.hpp"
+#include "support/scratch_array.hpp"
 #include "tree/view.hpp"
 
 #include <cstdint>
@@ -18,9 +18,9 @@ struct IndexRange {
 /// Source nodes that can matter to a receiving node.
 template <Coordinate T>
 struct InteractionList {
-    Room<std::int32_t> nodes;
-    Room<T> least; ///< squared distance to the receiver's box
-    Room<T> greatest;
+    ScratchArray<std::int32_t> nodes;
+    ScratchArray<T> least; ///< squared distance to the receiver's box
+    ScratchArray<T> greatest;
     std::int64_t size = 0;
 };
 
@@ -28,10 +28,10 @@ struct InteractionList {
 template <Coordinate T>
 struct WalkScratch {
     std::vector<InteractionList<T>> lists; ///< one per step of the schedule, and one for its start
-    Room<std::int32_t> near_nodes;         ///< of the list above the leaves
-    Room<T> lower_corners;                 ///< of their boxes
-    Room<T> upper_corners;
-    Room<IndexRange> ranges;
+    ScratchArray<std::int32_t> near_nodes; ///< of the list above the leaves
+    ScratchArray<T> lower_corners;         ///< of their boxes
+    ScratchArray<T> upper_corners;
+    ScratchArray<IndexRange> ranges;
 };
 
 /// The coarsest plane that has sixteen nodes for each thread, so that uneven tasks even out; else the leaves.

@@ -1,7 +1,7 @@
 // Shapes cover the pixels they should, and files are real PNG files.
 #include "cli/canvas.hpp"
 
-#include "cli/lettering.hpp"
+#include "cli/stroke_font.hpp"
 #include "support/temporary_folder.hpp"
 
 #include <kith/error.hpp>

@@ -99,7 +99,7 @@ TEST_F(Outputs, TheInputIsNeverAnOutput) {
     for (const char* name : {"in.npy", "link.npy", "hard.npy"}) {
         OutputFiles outputs;
         outputs.plan("--labels", directory_ / name, {".npy"});
-        EXPECT_THROW(outputs.keep_apart_from(directory_ / "in.npy"), UsageError) << name;
+        EXPECT_THROW(outputs.reject_overwrite_of(directory_ / "in.npy"), UsageError) << name;
     }
 }
 

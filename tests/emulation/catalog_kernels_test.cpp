@@ -1,5 +1,5 @@
 // The catalog's kernels, and the host code around them, run on the CPU: every column is the CPU's own, to the last bit.
-#include "cuda/words.hpp" // first: it gives the kernels' text its words
+#include "cuda/intrinsics.hpp" // first: it gives the kernels' text its words
 
 #include "halos/catalog_device.hpp"
 #include "halos/samples.hpp"
@@ -91,7 +91,7 @@ Catalog found_on_device(const FofResult& groups, const Particles& particles, con
     const auto types = on_device(all, particles.types.data(), static_cast<std::int64_t>(particles.types.size()));
     there.types = {types.data(), particles.types.size()};
     const auto frame = detail::with_dtype(particles.positions.dtype(), [&](auto zero) {
-        return detail::halos::position_frame(detail::place_sources<decltype(zero)>(particles.positions, box).frame);
+        return detail::halos::position_frame(detail::normalize_sources<decltype(zero)>(particles.positions, box).frame);
     });
     Catalog found;
     context.stage("catalog", [&] {

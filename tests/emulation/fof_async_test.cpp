@@ -27,7 +27,7 @@ void expect_groups_of_the_cpu(const std::vector<T>& points, int dimension, Linki
     const ThereOn<T> there(context, points);
     AsyncGroups found(there.points(dimension), length, box, engine);
     found.run();
-    EXPECT_EQ(found.status().refusal, Refusal::none);
+    EXPECT_EQ(found.status().refusal, PointError::none);
     const DeviceFofSummary summary = found.summary();
     const std::string what = name_of(engine) + ", length " + std::to_string(length.value()) +
                              (length.is_relative() ? " relative" : "") + ", " + std::to_string(points.size());
@@ -60,7 +60,7 @@ TEST_F(FofAsyncAlone, TreesOfEveryShape) {
 
 /// What a call that waits throws, and what the status says of it.
 template <class T>
-void expect_status(Refusal refusal, const std::vector<T>& points, LinkingLength length, const Box& box) {
+void expect_status(PointError refusal, const std::vector<T>& points, LinkingLength length, const Box& box) {
     std::string expected = "nothing was refused";
     ErrorKind kind{};
     try {
@@ -83,18 +83,18 @@ void expect_status(Refusal refusal, const std::vector<T>& points, LinkingLength 
 
 TEST_F(FofAsyncAlone, StatusSaysWhatTheHostWouldThrow) {
     std::vector<float> points = uniform_points<float>(100, 3, 0, 1, 8);
-    expect_status<float>(Refusal::length_too_large, points, LinkingLength::relative(1e300), Box{});
-    expect_status<float>(Refusal::length_too_large, points, LinkingLength::relative(1e40), Box::periodic(1));
+    expect_status<float>(PointError::length_too_large, points, LinkingLength::relative(1e300), Box{});
+    expect_status<float>(PointError::length_too_large, points, LinkingLength::relative(1e40), Box::periodic(1));
     const std::vector<double> doubles(points.begin(), points.end());
-    expect_status<double>(Refusal::length_too_large, doubles, LinkingLength::relative(1e308), Box::periodic(100));
+    expect_status<double>(PointError::length_too_large, doubles, LinkingLength::relative(1e308), Box::periodic(100));
     points[200] = std::numeric_limits<float>::quiet_NaN();
-    expect_status<float>(Refusal::points_not_finite, points, LinkingLength::relative(0.2), Box{});
+    expect_status<float>(PointError::points_not_finite, points, LinkingLength::relative(0.2), Box{});
     points[200] = 3;
-    expect_status<float>(Refusal::points_too_wide, points, LinkingLength::absolute(0.2), Box::periodic(1));
+    expect_status<float>(PointError::points_too_wide, points, LinkingLength::absolute(0.2), Box::periodic(1));
     for (std::size_t i = 1; i < points.size(); i += 3) {
         points[i] = 0.5F;
     }
-    expect_status<float>(Refusal::no_volume, points, LinkingLength::relative(0.2), Box{});
+    expect_status<float>(PointError::no_volume, points, LinkingLength::relative(0.2), Box{});
     EXPECT_EQ(emulation::held_on_device(), 0);
 }
 

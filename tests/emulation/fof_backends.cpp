@@ -70,7 +70,7 @@ FofBackend stream_ordered_by(Engine engine, std::int64_t one_in) {
             const GivenPoints<T> points(context, request.points, true);
             AsyncGroups found(points.view(), request.length, request.box, engine);
             found.run();
-            EXPECT_EQ(found.status().refusal, Refusal::none);
+            EXPECT_EQ(found.status().refusal, PointError::none);
             const DeviceFofSummary summary = found.summary();
             answer = {
                 {found.labels(), {}}, summary.groups, summary.linking_length, summary.volume, summary.volume_kind};

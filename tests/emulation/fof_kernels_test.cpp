@@ -56,7 +56,7 @@ class FofKernelsAlone : public NeedsDimension<3> {};
 template <class T>
 detail::PlaneTree<T> tree_of(const std::vector<T>& points, const Box& box, const TreeOptions& options) {
     detail::Context context(cpu(1));
-    return detail::build_plane_tree<T>(context, detail::place_sources<T>(PointsView(points, 3), box), options);
+    return detail::build_plane_tree<T>(context, detail::normalize_sources<T>(PointsView(points, 3), box), options);
 }
 
 // Each leaf looks at the top plane and no further: the pairs of so many leaves would be too many to wait for.

@@ -1,5 +1,5 @@
 // The emulated grid itself: right kernels give the right answer in every order, wrong ones are told what is wrong.
-#include "cuda_emulation/cuda_words.hpp"
+#include "cuda_emulation/cuda_intrinsics.hpp"
 
 #include "emulation/complaints.hpp"
 

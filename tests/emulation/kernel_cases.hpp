@@ -3,7 +3,7 @@
 // (neighbors/conformance_test.cpp).
 #pragma once
 
-#include "cuda/words.hpp" // first: it gives the kernels' text its words
+#include "cuda/intrinsics.hpp" // first: it gives the kernels' text its words
 
 #include "cuda_emulation/grid.hpp"
 #include "neighbors/device_request.hpp"
@@ -27,8 +27,8 @@ namespace kith::test {
 template <class T, int D>
 struct KernelSearch {
     detail::Context& context;
-    const detail::PlacedPoints<T>& sources;
-    const detail::PlacedPoints<T>* queries; ///< null for a self-search
+    const detail::NormalizedPoints<T>& sources;
+    const detail::NormalizedPoints<T>* queries; ///< null for a self-search
     detail::DeviceRequest<T> request;
     Random& draw;
 };
@@ -50,8 +50,8 @@ void expect_what_the_oracle_finds(const PointSet<T>& set, const NamedBox& named,
     const oracle::Neighbors<T> expected =
         self ? oracle::Neighbors<T>(copy) : oracle::Neighbors<T>(copy, std::span<const T>(others));
     detail::Context context(cpu(1));
-    const auto sources = detail::place_sources<T>(set.view(), named.box);
-    const auto queries = detail::place_queries<T>(PointsView(others, D), sources.frame);
+    const auto sources = detail::normalize_sources<T>(set.view(), named.box);
+    const auto queries = detail::normalize_queries<T>(PointsView(others, D), sources.frame);
 
     const std::vector<std::int64_t> lengths{1, 16, 33, 64, set.count() + 3};
     const std::int64_t k = lengths[static_cast<std::size_t>(draw.integer(5))];

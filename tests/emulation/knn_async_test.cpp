@@ -39,7 +39,7 @@ void expect_rows_of_the_oracle(const std::vector<T>& points, const std::vector<T
                                queries != nullptr ? std::optional(queries_there.points(dimension)) : std::nullopt, box,
                                k, options);
     trial.run();
-    EXPECT_EQ(trial.status().refusal, Refusal::none);
+    EXPECT_EQ(trial.status().refusal, PointError::none);
     const oracle::WorkingCopy<T> copy = oracle::working_copy<T>(points, dimension, box);
     const oracle::Neighbors<T> expected =
         queries == nullptr ? oracle::Neighbors<T>(copy) : oracle::Neighbors<T>(copy, std::span<const T>(*queries));
@@ -108,9 +108,9 @@ TEST_F(KnnAsyncAlone, EitherHalfOfTheRowsMayBeLeftOut) {
 template <class T>
 std::string text_of_the_host(const std::vector<T>& points, const std::vector<T>* queries, const Box& box) {
     try {
-        const auto placed = detail::place_sources<T>(PointsView(points, 3), box);
+        const auto normalized = detail::normalize_sources<T>(PointsView(points, 3), box);
         if (queries != nullptr) {
-            (void)detail::place_queries<T>(PointsView(*queries, 3), placed.frame);
+            (void)detail::normalize_queries<T>(PointsView(*queries, 3), normalized.frame);
         }
     } catch (const Error& error) {
         return error.what();
@@ -119,7 +119,7 @@ std::string text_of_the_host(const std::vector<T>& points, const std::vector<T>*
 }
 
 template <class T>
-void expect_status(Refusal refusal, ErrorKind kind, const std::vector<T>& points, const std::vector<T>* queries,
+void expect_status(PointError refusal, ErrorKind kind, const std::vector<T>& points, const std::vector<T>* queries,
                    const Box& box) {
     const std::string expected = text_of_the_host(points, queries, box);
     EXPECT_NE(expected, "nothing was refused");
@@ -155,19 +155,19 @@ TEST_F(KnnAsyncAlone, StatusSaysWhatTheHostWouldThrow) {
     constexpr float nan = std::numeric_limits<float>::quiet_NaN();
     constexpr float infinity = std::numeric_limits<float>::infinity();
     const auto points_kind = ErrorKind::invalid_points;
-    expect_status<float>(Refusal::points_not_finite, points_kind, with(200, nan), nullptr, Box{});
-    expect_status<float>(Refusal::points_not_finite, points_kind, with(7, -infinity), &good, Box::periodic(1));
-    expect_status<float>(Refusal::points_too_wide, points_kind, with(8, 3), nullptr, Box::periodic(1));
-    expect_status<float>(Refusal::origin_too_far, ErrorKind::invalid_argument, good, &good,
+    expect_status<float>(PointError::points_not_finite, points_kind, with(200, nan), nullptr, Box{});
+    expect_status<float>(PointError::points_not_finite, points_kind, with(7, -infinity), &good, Box::periodic(1));
+    expect_status<float>(PointError::points_too_wide, points_kind, with(8, 3), nullptr, Box::periodic(1));
+    expect_status<float>(PointError::origin_too_far, ErrorKind::invalid_argument, good, &good,
                          Box::periodic(1).with_origin(1, 1e30));
     const std::vector<float> not_finite = with(13, nan);
-    expect_status<float>(Refusal::queries_not_finite, points_kind, good, &not_finite, Box{});
+    expect_status<float>(PointError::queries_not_finite, points_kind, good, &not_finite, Box{});
     std::vector<float> far = with(14, 1e30F);
     far[200] = -1e30F;
-    expect_status<float>(Refusal::queries_too_far, points_kind, good, &far, Box{});
+    expect_status<float>(PointError::queries_too_far, points_kind, good, &far, Box{});
     std::vector<double> doubles(good.begin(), good.end());
     doubles[100] = std::numeric_limits<double>::infinity();
-    expect_status<double>(Refusal::points_not_finite, points_kind, doubles, nullptr, Box{});
+    expect_status<double>(PointError::points_not_finite, points_kind, doubles, nullptr, Box{});
     EXPECT_EQ(emulation::held_on_device(), 0);
 }
 
@@ -237,7 +237,7 @@ TEST_F(KnnAsyncAlone, RefusesAtOnceWhatTheHostCanTell) {
 TEST(DeviceStatusOfTheHost, OfAnotherKindIsRefused) {
     EXPECT_NO_THROW(check(DeviceStatus{}));
     EXPECT_TRUE(is_refused(ErrorKind::invalid_argument, {"status is 99"},
-                           [] { check(DeviceStatus{static_cast<Refusal>(99)}); }));
+                           [] { check(DeviceStatus{static_cast<PointError>(99)}); }));
 }
 
 } // namespace

@@ -156,7 +156,7 @@ oracle::Rows<T> stream_ordered(const KnnRequest<T>& request, const KnnOptions& o
     AsyncTrial<T, Index> trial(points.view(), queries ? std::optional(queries->view()) : std::nullopt, request.box,
                                request.k, options);
     trial.run();
-    EXPECT_EQ(trial.status().refusal, Refusal::none);
+    EXPECT_EQ(trial.status().refusal, PointError::none);
     return trial.rows();
 }
 

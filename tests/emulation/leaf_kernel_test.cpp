@@ -87,7 +87,7 @@ double share_left(const std::string& name, std::int64_t count, const TreeOptions
     set.coordinates.resize(static_cast<std::size_t>(3 * std::min(count, set.count())));
     const Box box = Periodic ? Box::periodic(1) : Box{};
     detail::Context context(cpu(1));
-    const auto sources = detail::place_sources<T>(set.view(), box);
+    const auto sources = detail::normalize_sources<T>(set.view(), box);
     std::vector<std::int32_t> indices(static_cast<std::size_t>(set.count() * k), -7);
     std::vector<T> distances(indices.size());
     const detail::DeviceRequest<T> request{

@@ -59,7 +59,7 @@ private:
 template <class T, int D, bool Periodic>
 T squared_distance(const detail::PlaneTree<T>& tree, std::int64_t a, std::int64_t b) {
     const detail::PointSet<T>& points = tree.points;
-    return detail::DevicePlace<T, D, Periodic>(points.axis(0) + a, points.stride, points.frame.working_period.data())
+    return detail::DevicePoint<T, D, Periodic>(points.axis(0) + a, points.stride, points.frame.working_period.data())
         .squared_distance([&](int axis) { return points.axis(axis)[b]; });
 }
 
@@ -167,8 +167,8 @@ TEST_P(LinkSteps, DoWhatTheyAreFor) {
         Random draw(std::accumulate(GetParam().set.begin(), GetParam().set.end(), std::uint64_t{D}));
         for (const NamedBox& named : set.boxes) {
             detail::Context context(cpu(1));
-            const auto placed = detail::place_sources<T>(set.view(), named.box);
-            const auto tree = detail::build_plane_tree<T>(context, placed, drawn_tree_options(draw));
+            const auto normalized = detail::normalize_sources<T>(set.view(), named.box);
+            const auto tree = detail::build_plane_tree<T>(context, normalized, drawn_tree_options(draw));
             if (tree.planes.empty()) {
                 continue;
             }
@@ -176,8 +176,8 @@ TEST_P(LinkSteps, DoWhatTheyAreFor) {
             const double length =
                 lengths[static_cast<std::size_t>(draw.integer(static_cast<std::int64_t>(lengths.size())))];
             SCOPED_TRACE(testing::Message() << "box " << named.name << ", linking length " << length);
-            const T limit = squared_length_of(placed.frame, length);
-            if (placed.frame.periodic) {
+            const T limit = squared_length_of(normalized.frame, length);
+            if (normalized.frame.periodic) {
                 expect_steps<T, D, true>(tree, limit);
             } else {
                 expect_steps<T, D, false>(tree, limit);
@@ -193,7 +193,7 @@ class LinkStepsAlone : public NeedsDimension<3> {};
 template <class T>
 detail::PlaneTree<T> tree_of(const std::vector<T>& points, const TreeOptions& options) {
     detail::Context context(cpu(1));
-    return detail::build_plane_tree<T>(context, detail::place_sources<T>(PointsView(points, 3), Box{}), options);
+    return detail::build_plane_tree<T>(context, detail::normalize_sources<T>(PointsView(points, 3), Box{}), options);
 }
 
 // Or else all pairs of leaves of a clump would be met, and joined all the same.

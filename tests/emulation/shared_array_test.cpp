@@ -1,5 +1,5 @@
 // Shared memory under emulation: what barriers order passes, what they do not is an error.
-#include "cuda_emulation/cuda_words.hpp"
+#include "cuda_emulation/cuda_intrinsics.hpp"
 
 #include "emulation/complaints.hpp"
 

@@ -1,6 +1,6 @@
 // The tree that a device makes of a caller's points, run on the CPU, against the CPU's own: the same frame, order and
 // planes, and the same refusals.
-#include "points/place_device.hpp"
+#include "points/normalize_device.hpp"
 #include "tree/build_device.hpp"
 #include "tree/plane_tree.hpp"
 
@@ -25,17 +25,17 @@ template <class T, int D>
 void expect_same_tree(const PointsView& view, const Box& box, TreeOptions options) {
     options.regularization = 0;
     detail::Context cpu_context(cpu(1));
-    const auto placed = detail::place_sources<T>(view, box);
-    const detail::PlaneTree<T> expected = detail::build_plane_tree<T>(cpu_context, placed, options);
+    const auto normalized = detail::normalize_sources<T>(view, box);
+    const detail::PlaneTree<T> expected = detail::build_plane_tree<T>(cpu_context, normalized, options);
 
     DeviceContext context(cuda());
     const detail::PointsOnDevice<T> points(context, view);
-    const auto placed_there = detail::place_sources_on_device<T, D>(context, points.view(), box);
-    EXPECT_EQ(placed_there.lower, placed.lower);
-    EXPECT_EQ(placed_there.upper, placed.upper);
-    EXPECT_EQ(placed_there.wraps, placed.wraps);
-    EXPECT_EQ(placed_there.frame.origin, placed.frame.origin);
-    const detail::DevicePlaneTree<T> tree = detail::build_device_tree<T, D>(context, placed_there, options);
+    const auto normalized_there = detail::normalize_sources_on_device<T, D>(context, points.view(), box);
+    EXPECT_EQ(normalized_there.lower, normalized.lower);
+    EXPECT_EQ(normalized_there.upper, normalized.upper);
+    EXPECT_EQ(normalized_there.wraps, normalized.wraps);
+    EXPECT_EQ(normalized_there.frame.origin, normalized.frame.origin);
+    const detail::DevicePlaneTree<T> tree = detail::build_device_tree<T, D>(context, normalized_there, options);
 
     const std::int64_t count = expected.points.count;
     const auto indices = context.to_host(tree.points.indices.data(), count);
@@ -148,24 +148,24 @@ TEST_F(TreeOnDeviceAlone, RefusesWhatTheCpuRefuses) {
                                       std::pair{with(8, 3), Box::periodic(1)}, std::pair{good, Box::periodic(-1)},
                                       std::pair{good, Box::periodic(1).with_origin(1, 1e30)}}) {
         const PointsView view(points, 3);
-        const std::string expected = refusal_of([&] { (void)detail::place_sources<float>(view, box); });
+        const std::string expected = refusal_of([&] { (void)detail::normalize_sources<float>(view, box); });
         EXPECT_NE(expected, "nothing was refused");
         EXPECT_EQ(refusal_of([&] {
                       DeviceContext context(cuda());
                       const detail::PointsOnDevice<float> there(context, view);
-                      (void)detail::place_sources_on_device<float, 3>(context, there.view(), box);
+                      (void)detail::normalize_sources_on_device<float, 3>(context, there.view(), box);
                   }),
                   expected);
     }
-    const auto frame = detail::place_sources<float>(PointsView(good, 3), Box{}).frame;
+    const auto frame = detail::normalize_sources<float>(PointsView(good, 3), Box{}).frame;
     for (const auto& queries : {with(13, nan), with(14, 1e30F)}) {
         const PointsView view(queries, 3);
-        const std::string expected = refusal_of([&] { (void)detail::place_queries<float>(view, frame); });
+        const std::string expected = refusal_of([&] { (void)detail::normalize_queries<float>(view, frame); });
         EXPECT_NE(expected, "nothing was refused");
         EXPECT_EQ(refusal_of([&] {
                       DeviceContext context(cuda());
                       const detail::PointsOnDevice<float> there(context, view);
-                      (void)detail::place_queries_on_device<float, 3>(context, there.view(), frame);
+                      (void)detail::normalize_queries_on_device<float, 3>(context, there.view(), frame);
                   }),
                   expected);
     }

@@ -31,9 +31,9 @@ Neighbors<T>::Neighbors(WorkingCopy<T> sources, std::int64_t longest) : sources_
 template <class T>
 Neighbors<T>::Neighbors(WorkingCopy<T> sources, std::span<const T> queries, std::int64_t longest)
     : sources_(std::move(sources)) {
-    const std::vector<T> placed = placed_queries(sources_, queries);
-    for (std::size_t i = 0; i < placed.size(); i += static_cast<std::size_t>(sources_.dimension)) {
-        ranking_.push_back(ranked(sources_, placed.data() + i, longest));
+    const std::vector<T> normalized = normalized_queries(sources_, queries);
+    for (std::size_t i = 0; i < normalized.size(); i += static_cast<std::size_t>(sources_.dimension)) {
+        ranking_.push_back(ranked(sources_, normalized.data() + i, longest));
     }
 }
 

@@ -45,7 +45,7 @@ T wrapped(T x, T origin, T length) {
 }
 
 template <class T>
-std::vector<T> placed(const WorkingCopy<T>& copy, std::span<const T> coordinates) {
+std::vector<T> normalized(const WorkingCopy<T>& copy, std::span<const T> coordinates) {
     std::vector<T> result;
     for (std::size_t i = 0; i < coordinates.size(); ++i) {
         const std::size_t axis = i % static_cast<std::size_t>(copy.dimension);
@@ -83,13 +83,13 @@ WorkingCopy<T> working_copy(std::span<const T> sources, int dimension, const Box
     for (std::size_t axis = 0; axis < copy.length.size(); ++axis) {
         copy.period[axis] = std::ldexp(copy.length[axis], copy.exponent);
     }
-    copy.points = placed(copy, sources);
+    copy.points = normalized(copy, sources);
     return copy;
 }
 
 template <class T>
-std::vector<T> placed_queries(const WorkingCopy<T>& sources, std::span<const T> queries) {
-    return placed(sources, queries);
+std::vector<T> normalized_queries(const WorkingCopy<T>& sources, std::span<const T> queries) {
+    return normalized(sources, queries);
 }
 
 template <class T>
@@ -116,8 +116,8 @@ template bool is_inside(float, float, float);
 template bool is_inside(double, double, double);
 template WorkingCopy<float> working_copy(std::span<const float>, int, const Box&);
 template WorkingCopy<double> working_copy(std::span<const double>, int, const Box&);
-template std::vector<float> placed_queries(const WorkingCopy<float>&, std::span<const float>);
-template std::vector<double> placed_queries(const WorkingCopy<double>&, std::span<const double>);
+template std::vector<float> normalized_queries(const WorkingCopy<float>&, std::span<const float>);
+template std::vector<double> normalized_queries(const WorkingCopy<double>&, std::span<const double>);
 template float squared_radius(const WorkingCopy<float>&, double);
 template double squared_radius(const WorkingCopy<double>&, double);
 template float squared_distance(const WorkingCopy<float>&, const float*, const float*);

@@ -34,7 +34,7 @@ WorkingCopy<T> working_copy(std::span<const T> sources, int dimension, const Box
 
 /// Queries wrapped into the same box and scaled by the same power of two.
 template <class T>
-std::vector<T> placed_queries(const WorkingCopy<T>& sources, std::span<const T> queries);
+std::vector<T> normalized_queries(const WorkingCopy<T>& sources, std::span<const T> queries);
 
 /// x >= origin and x - origin, rounded to T, <= length.
 template <class T>

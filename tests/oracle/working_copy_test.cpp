@@ -67,7 +67,7 @@ TEST(WorkingCopy, DefaultOriginsFollowTheData) {
 
 TEST(WorkingCopy, QueriesAreWrappedFromFarAndScaledLikeTheSources) {
     const WorkingCopy<float> copy = copy_of({0.0F, 0.0F, 1.0F, 1.0F}, 2, Box::periodic({1.0, 0.0}));
-    EXPECT_EQ(placed_queries<float>(copy, std::vector<float>{-1000.25F, 3.0F}),
+    EXPECT_EQ(normalized_queries<float>(copy, std::vector<float>{-1000.25F, 3.0F}),
               (std::vector<float>{0x1.8p30F, 0x1.8p32F}));
 }
 

@@ -29,9 +29,9 @@ testing::AssertionResult is_ordered(const std::vector<T>& points, int dimension,
     return testing::AssertionSuccess();
 }
 
-class Order : public testing::TestWithParam<Case> {};
+class ZOrderSort : public testing::TestWithParam<Case> {};
 
-TEST_P(Order, IsTheOraclesOrder) {
+TEST_P(ZOrderSort, IsTheOraclesOrder) {
     with_type(GetParam().dtype, [&]<class T>(T) {
         const PointSet<T> set = point_set<T>(GetParam().set, GetParam().dimension);
         for (const NamedBox& named : set.boxes) {
@@ -42,7 +42,7 @@ TEST_P(Order, IsTheOraclesOrder) {
     });
 }
 
-INSTANTIATE_TEST_SUITE_P(EveryCase, Order, testing::ValuesIn(every_case()), case_name);
+INSTANTIATE_TEST_SUITE_P(EveryCase, ZOrderSort, testing::ValuesIn(every_case()), case_name);
 
 class LargerOrders : public NeedsDimension<3> {};
 

@@ -43,12 +43,12 @@ std::vector<std::uint32_t> sorted_in_matrices(const std::vector<std::uint32_t>& 
     sort_matrices<Matrices>(room);
     std::vector<std::uint32_t> sorted;
     for (std::size_t i = 0; i < keys.size(); ++i) {
-        sorted.push_back(room[sorted_place<most_rows>(static_cast<int>(i))]);
+        sorted.push_back(room[sorted_place<max_rows>(static_cast<int>(i))]);
     }
     return sorted;
 }
 
-/// The keys, sorted in as few rows or matrices as hold them; no more than most_sorted_keys.
+/// The keys, sorted in as few rows or matrices as hold them; no more than max_sorted_keys.
 std::vector<std::uint32_t> sorted_any(const std::vector<std::uint32_t>& keys) {
     if (keys.size() <= key_lanes) {
         return sorted_in_rows<1>(keys);
@@ -60,7 +60,7 @@ std::vector<std::uint32_t> sorted_any(const std::vector<std::uint32_t>& keys) {
         return sorted_in_rows<4>(keys);
     }
     if (keys.size() <= matrix_keys) {
-        return sorted_in_rows<most_rows>(keys);
+        return sorted_in_rows<max_rows>(keys);
     }
     if (keys.size() <= 2 * matrix_keys) {
         return sorted_in_matrices<2>(keys);
@@ -68,8 +68,8 @@ std::vector<std::uint32_t> sorted_any(const std::vector<std::uint32_t>& keys) {
     return keys.size() <= 4 * matrix_keys ? sorted_in_matrices<4>(keys) : sorted_in_matrices<8>(keys);
 }
 
-std::size_t most_keys_any() {
-    return most_sorted_keys;
+std::size_t max_keys_any() {
+    return max_sorted_keys;
 }
 
 } // namespace kith::detail::HWY_NAMESPACE
@@ -78,12 +78,12 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace kith::detail {
 HWY_EXPORT(sorted_any);
-HWY_EXPORT(most_keys_any);
+HWY_EXPORT(max_keys_any);
 
 namespace {
 
-std::size_t most_keys() {
-    return HWY_DYNAMIC_DISPATCH(most_keys_any)();
+std::size_t max_keys() {
+    return HWY_DYNAMIC_DISPATCH(max_keys_any)();
 }
 
 bool sorts(std::vector<std::uint32_t> keys) {
@@ -103,7 +103,7 @@ TEST(SortNetwork, SortsZerosAndOnes) {
     std::mt19937 random(1);
     for (const std::int64_t target : targets()) {
         const OnlyTarget only(target);
-        for (std::size_t size = 1; size <= std::min<std::size_t>(detail::most_keys(), 32); ++size) {
+        for (std::size_t size = 1; size <= std::min<std::size_t>(detail::max_keys(), 32); ++size) {
             const bool all = size <= 12;
             for (std::uint32_t i = 0; i < (all ? 1U << size : 20000U); ++i) {
                 const std::uint32_t bits = all ? i : static_cast<std::uint32_t>(random());
@@ -121,7 +121,7 @@ TEST(SortNetwork, SortsAnything) {
     std::mt19937 random(2);
     for (const std::int64_t target : targets()) {
         const OnlyTarget only(target);
-        for (std::size_t size = 1; size <= detail::most_keys(); ++size) {
+        for (std::size_t size = 1; size <= detail::max_keys(); ++size) {
             for (const std::uint32_t different : {2U, 3U, 0x7F800000U}) {
                 for (int repeat = 0; repeat < (size <= 64 ? 2000 : 20); ++repeat) {
                     std::vector<std::uint32_t> keys(size);

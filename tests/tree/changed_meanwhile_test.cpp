@@ -42,7 +42,7 @@ TEST_F(ChangedMeanwhile, CutsEndAndLeavesAreSmall) {
             std::sort(points.begin(), points.end(), std::greater<>());
         }
         const detail::PointSet<float> copy =
-            detail::gather_points<float, 3>(context, detail::place_sources<float>(PointsView(points, 3), Box{}));
+            detail::gather_points<float, 3>(context, detail::normalize_sources<float>(PointsView(points, 3), Box{}));
         for (const std::int64_t most : {1, 16}) {
             Cuts cuts;
             context.run([&] { cuts = Cutter<float, 3>(copy, 40).cut(most); });
@@ -57,12 +57,13 @@ TEST_F(ChangedMeanwhile, SortingEndsAndLosesNoPoint) {
         for (const int every : {1, 2, 1000}) {
             std::vector<float> points = uniform_points<float>(count, 3, 1, 2, 72);
             detail::Context context(cpu(2));
-            const detail::PlacedPoints<float> placed = detail::place_sources<float>(PointsView(points, 3), Box{});
+            const detail::NormalizedPoints<float> normalized =
+                detail::normalize_sources<float>(PointsView(points, 3), Box{});
             for (std::size_t i = 0; i < points.size(); i += static_cast<std::size_t>(every)) {
                 points[i] *= factor;
             }
-            detail::PointSet<float> sorted = detail::make_point_set(context, placed.frame, count);
-            context.run([&] { detail::Order<float, 3>(context, placed, sorted, detail::SpareMemory()); });
+            detail::PointSet<float> sorted = detail::make_point_set(context, normalized.frame, count);
+            context.run([&] { detail::ZOrderSort<float, 3>(context, normalized, sorted, detail::DonatedMemory()); });
             std::vector<std::int32_t> indices(sorted.indices.span().begin(), sorted.indices.span().end());
             std::sort(indices.begin(), indices.end());
             for (std::int64_t i = 0; i < count; ++i) {

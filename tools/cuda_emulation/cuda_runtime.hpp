@@ -5,7 +5,7 @@
 // once, so that every order of a stream holds.
 #pragma once
 
-#include "cuda_emulation/cuda_words.hpp"
+#include "cuda_emulation/cuda_intrinsics.hpp"
 #include "cuda_emulation/grid.hpp"
 
 #include <cstddef>

@@ -30,7 +30,7 @@ struct SearchAllPairs {
 
     static __device__ __forceinline__ void run(const Job& job) {
         constexpr int tile = all_pairs_warps * warp_size;
-        constexpr int size = all_pairs_warps * waiting_room;
+        constexpr int size = all_pairs_warps * queue_size;
         __shared__ SharedArray<T, D * tile> coordinates;
         __shared__ SharedArray<std::int32_t, tile> indices;
         __shared__ SharedArray<RankKey<T>, size> waiting;
@@ -40,12 +40,12 @@ struct SearchAllPairs {
         const int warp = thread / warp_size;
         const std::int64_t query = std::int64_t{blockIdx.x} * all_pairs_warps + warp;
         const bool is_query = query < job.queries.count; // warps without one still help to load tiles
-        const DevicePlace<T, D, Periodic> place(job.queries.coordinates + (is_query ? query : 0), job.queries.stride,
+        const DevicePoint<T, D, Periodic> place(job.queries.coordinates + (is_query ? query : 0), job.queries.stride,
                                                 job.period.data());
         const DeviceQuery row{is_query ? job.queries.indices[query] : -1, static_cast<std::int32_t>(query)};
 
         find_row<T, Rows>(
-            job.request, waiting, warp * waiting_room, row, [&](const auto& /*nearest*/, const auto& offer) {
+            job.request, waiting, warp * queue_size, row, [&](const auto& /*nearest*/, const auto& offer) {
                 for (std::int64_t first = 0; first < job.sources.count; first += tile) {
                     __syncthreads();
                     if (first + thread < job.sources.count) {

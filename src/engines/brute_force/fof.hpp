@@ -13,7 +13,7 @@ namespace kith::detail {
 template <Coordinate T>
 void link_all_pairs(Context& context, const PointSet<T>& points, std::span<std::int32_t> labels, FofSummary& result) {
     constexpr std::int64_t tile = 512;
-    Buffer<std::int32_t> parents(context.ledger(), points.count);
+    Buffer<std::int32_t> parents(context.memory_tracker(), points.count);
     const LinkJob<T> job = link_job<T>(points, nullptr, result, parents);
     job.groups.separate(0, static_cast<std::int32_t>(points.count));
     const std::int64_t tiles = (points.count + tile - 1) / tile;

@@ -39,12 +39,12 @@ DeviceGroups label_groups_all_pairs(DeviceContext& context, const PointSetView<T
 template <Coordinate T>
 struct CompleteAllLinks {
     AllLinksJob<T> job; ///< all but what the frame tells
-    LengthToSettle<T> length;
+    LengthToResolve<T> length;
     AllLinksJob<T>* completed;
 
     __device__ void operator()() const {
         *completed = job;
-        completed->period = length.settled->frame.working_period;
+        completed->period = length.resolved_frame->frame.working_period;
         if (!length.squared(completed->squared_length)) {
             completed->points.count = 0;
         }
@@ -52,7 +52,8 @@ struct CompleteAllLinks {
 };
 
 template <Coordinate T, int D>
-void link_all_pairs_async(DeviceWork& work, const AllLinksJob<T>& job, bool periodic, const LengthToSettle<T>& length) {
+void link_all_pairs_async(DeviceWork& work, const AllLinksJob<T>& job, bool periodic,
+                          const LengthToResolve<T>& length) {
     const DeviceBuffer<AllLinksJob<T>> completed = work.buffer<AllLinksJob<T>>(1);
     complete(work, "linking length", CompleteAllLinks<T>{job, length, completed.data()});
     const std::int64_t blocks = (std::int64_t{job.points.count} + all_links_tile - 1) / all_links_tile;

@@ -11,26 +11,26 @@ namespace kith::detail::inline KITH_GPU {
 template <Coordinate T>
 struct CompleteAllPairs {
     AllPairsJob<T> job; ///< all but what the frame tells
-    const SettledPoints<T>* settled;
+    const ResolvedFrame<T>* resolved_frame;
     WantedNeighbors wanted;
     AllPairsJob<T>* completed;
 
     __device__ void operator()() const {
         *completed = job;
-        completed->period = settled->frame.working_period;
-        completed->request = request_in<T>(settled->frame, wanted, job.request.rows);
-        completed->queries.count = settled->is_refused ? 0 : job.queries.count;
-        completed->sources.count = settled->is_refused ? 0 : job.sources.count;
+        completed->period = resolved_frame->frame.working_period;
+        completed->request = request_in<T>(resolved_frame->frame, wanted, job.request.rows);
+        completed->queries.count = resolved_frame->is_refused ? 0 : job.queries.count;
+        completed->sources.count = resolved_frame->is_refused ? 0 : job.sources.count;
     }
 };
 
 template <Coordinate T, int D>
 void compare_all_async(DeviceWork& work, const DeviceKnnAsync& search, const DevicePointSet<T>& queries,
-                       const DevicePointSet<T>& sources, const SettledPoints<T>* settled) {
+                       const DevicePointSet<T>& sources, const ResolvedFrame<T>* resolved_frame) {
     const DeviceBuffer<AllPairsJob<T>> job = work.buffer<AllPairsJob<T>>(1);
     complete(work, "search of all pairs",
              CompleteAllPairs<T>{{queries.view(), sources.view(), {}, incomplete_request<T>(search.call)},
-                                 settled,
+                                 resolved_frame,
                                  wanted_by(search.call),
                                  job.data()});
     const std::int64_t blocks = (queries.count + all_pairs_warps - 1) / all_pairs_warps;

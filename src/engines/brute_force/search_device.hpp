@@ -12,11 +12,11 @@ namespace kith::detail::inline KITH_GPU {
 
 /// The working copy in the order given.
 template <Coordinate T, int D>
-DevicePointSet<T> gather_on_device(DeviceWork& work, const PlacedPoints<T>& placed) {
-    const std::int64_t count = placed.view.count();
-    DevicePointSet<T> points(work, placed.frame, count);
+DevicePointSet<T> gather_on_device(DeviceWork& work, const NormalizedPoints<T>& normalized) {
+    const std::int64_t count = normalized.view.count();
+    DevicePointSet<T> points(work, normalized.frame, count);
     launch_threads(work, "copying points", copy_points_kernel<T, D>, count,
-                   {DeviceView<T>::of(placed), points.indices.data(), points.coordinates.data(), points.stride});
+                   {DeviceView<T>::of(normalized), points.indices.data(), points.coordinates.data(), points.stride});
     return points;
 }
 

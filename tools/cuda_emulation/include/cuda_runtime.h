@@ -2,4 +2,4 @@
 #pragma once
 
 #include "cuda_emulation/cuda_runtime.hpp"
-#include "cuda_emulation/cuda_words.hpp"
+#include "cuda_emulation/cuda_intrinsics.hpp"

@@ -13,12 +13,12 @@
 
 namespace kith::detail {
 
-class SpareMemory {
+class DonatedMemory {
 public:
-    SpareMemory() = default;
+    DonatedMemory() = default;
 
     /// Lends some bytes; up to two such pieces.
-    void lend(void* memory, std::int64_t bytes) {
+    void add(void* memory, std::int64_t bytes) {
         if (memory != nullptr) {
             pieces_[lent_++] = {memory, static_cast<std::size_t>(bytes)};
         }
@@ -26,7 +26,7 @@ public:
 
     /// Room for `size` elements: lent if a piece still has that much, or else the ledger's own. By one thread only.
     template <class T>
-    [[nodiscard]] Buffer<T> buffer(const std::shared_ptr<Ledger>& ledger, std::int64_t size) {
+    [[nodiscard]] Buffer<T> buffer(const std::shared_ptr<MemoryTracker>& memory_tracker, std::int64_t size) {
         const std::size_t bytes = static_cast<std::size_t>(size) * sizeof(T);
         for (Piece& piece : pieces_) {
             if (piece.memory != nullptr && std::align(alignof(T), bytes, piece.memory, piece.bytes) != nullptr) {
@@ -36,7 +36,7 @@ public:
                 return Buffer<T>::borrowed(taken, size);
             }
         }
-        return Buffer<T>(ledger, size);
+        return Buffer<T>(memory_tracker, size);
     }
 
 private:

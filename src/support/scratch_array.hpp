@@ -13,7 +13,7 @@ namespace kith::detail {
 /// they are touched. Aligned to 64 bytes, so that no vector straddles two cache lines. Whole vectors may be read behind
 /// what was written, if what they hold there is left out.
 template <class Element>
-class Room {
+class ScratchArray {
     static_assert(std::is_trivially_copyable_v<Element>);
 
 public:

@@ -51,9 +51,9 @@ KITH_HOST_DEVICE T default_origin(T lower, T upper, T period) noexcept {
 
 /// Fills a new frame. If something is refused, the frame is not one.
 template <Coordinate T>
-KITH_HOST_DEVICE DeviceStatus settle_frame(const PlainBox& box, int dimension,
-                                           const std::array<T, max_dimension>& lower,
-                                           const std::array<T, max_dimension>& upper, Frame<T>& frame) noexcept {
+KITH_HOST_DEVICE DeviceStatus resolve_frame(const PlainBox& box, int dimension,
+                                            const std::array<T, max_dimension>& lower,
+                                            const std::array<T, max_dimension>& upper, Frame<T>& frame) noexcept {
     DeviceStatus status;
     frame.dimension = dimension;
     T largest = 0;
@@ -73,7 +73,7 @@ KITH_HOST_DEVICE DeviceStatus settle_frame(const PlainBox& box, int dimension,
         status.axis = axis;
         status.limit = static_cast<double>(period);
         if (frame.extent[axis] / 2 > static_cast<double>(period)) {
-            status.refusal = Refusal::points_too_wide;
+            status.refusal = PointError::points_too_wide;
             status.value = frame.extent[axis];
             return status;
         }
@@ -83,7 +83,7 @@ KITH_HOST_DEVICE DeviceStatus settle_frame(const PlainBox& box, int dimension,
             box.has_origin[axis] ? static_cast<T>(box.origin[axis]) : default_origin(lower[axis], upper[axis], period);
         const T width = (frame.origin[axis] + period) - frame.origin[axis];
         if (!(width > period / 2 && width < period * 2)) {
-            status.refusal = Refusal::origin_too_far;
+            status.refusal = PointError::origin_too_far;
             status.value = static_cast<double>(frame.origin[axis]);
             return status;
         }

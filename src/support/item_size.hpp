@@ -7,11 +7,11 @@
 
 namespace kith::detail {
 
-constexpr std::int64_t width_of(IndexType type) noexcept {
+constexpr std::int64_t item_size(IndexType type) noexcept {
     return type == IndexType::int32 ? 4 : 8;
 }
 
-constexpr std::int64_t width_of(DType type) noexcept {
+constexpr std::int64_t item_size(DType type) noexcept {
     return type == DType::float32 ? 4 : 8;
 }
 

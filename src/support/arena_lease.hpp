@@ -17,13 +17,13 @@
 
 namespace kith::detail {
 
-class LentArena {
+class ArenaLease {
 public:
     /// Room for that many threads, the caller's included; 0 means as many as the machine has.
-    explicit LentArena(int threads) : arena_(take(threads == 0 ? tbb::info::default_concurrency() : threads)) {}
-    LentArena(const LentArena&) = delete;
-    LentArena& operator=(const LentArena&) = delete;
-    ~LentArena() { give_back(std::move(arena_)); }
+    explicit ArenaLease(int threads) : arena_(take(threads == 0 ? tbb::info::default_concurrency() : threads)) {}
+    ArenaLease(const ArenaLease&) = delete;
+    ArenaLease& operator=(const ArenaLease&) = delete;
+    ~ArenaLease() { give_back(std::move(arena_)); }
 
     [[nodiscard]] tbb::task_arena& operator*() const noexcept { return *arena_; }
     [[nodiscard]] tbb::task_arena* operator->() const noexcept { return arena_.get(); }

@@ -1,16 +1,16 @@
-// Finding the frame of points on a GPU, once their bounds are known (settle_frame.hpp's rule), by one warp; what is refused
+// Finding the frame of points on a GPU, once their bounds are known (resolve_frame.hpp's rule), by one warp; what is refused
 // goes to a status, since no host is there to throw it.
 //
 // The jobs that place the points, which need the frame, are completed here. Where something is refused they are completed
 // so that they do no harm: keys in any order, coordinates that nobody reads.
 #pragma once
 
+#include "cuda/intrinsics.hpp"
 #include "cuda/lane_bounds.hpp"
-#include "cuda/words.hpp"
-#include "order/curve_cell.hpp"
 #include "order/key_kernel.hpp"
+#include "order/root_cell.hpp"
 #include "points/gather_kernel.hpp"
-#include "points/settle_frame.hpp"
+#include "points/resolve_frame.hpp"
 
 #include <array>
 #include <cstdint>
@@ -20,19 +20,19 @@ namespace kith::detail::inline KITH_GPU {
 
 /// What the kernels that come later want to know.
 template <class T>
-struct SettledPoints {
+struct ResolvedFrame {
     Frame<T> frame; ///< of the sources
     bool is_refused = false;
 };
 
 template <class T, int D>
-struct SettleKernelJob {
+struct ResolveFrameJob {
     DeviceView<T> points;        ///< without their frame
     const PointBounds<T>* found; ///< of the parts of the points
     std::int64_t parts;
     PlainBox box;
-    const SettledPoints<T>* sources; ///< null if these are the sources
-    SettledPoints<T>* settled;
+    const ResolvedFrame<T>* sources; ///< null if these are the sources
+    ResolvedFrame<T>* resolved_frame;
     DeviceStatus* status; ///< written for sources, and for queries that are refused
     std::uint64_t* key_memory;
     GatherPointsJob<T> gather_memory; ///< all but the points
@@ -42,7 +42,7 @@ struct SettleKernelJob {
 
 /// The first coordinate of a point that is not finite.
 template <class T>
-__device__ DeviceStatus not_finite(const DeviceView<T>& points, std::int64_t point, int dimension, Refusal refusal) {
+__device__ DeviceStatus not_finite(const DeviceView<T>& points, std::int64_t point, int dimension, PointError refusal) {
     for (int axis = 0; axis < dimension; ++axis) {
         const T x = points.raw(point, axis);
         if (!(x * 0 == 0)) {
@@ -63,12 +63,12 @@ __device__ DeviceStatus too_far(const DeviceView<T>& queries, int axis, T farthe
     }
     __syncwarp();
     first = least_of_lanes<warp_size>(first);
-    return {Refusal::queries_too_far, axis, first, static_cast<double>(queries.raw(first, axis))};
+    return {PointError::queries_too_far, axis, first, static_cast<double>(queries.raw(first, axis))};
 }
 
 /// One warp.
 template <class T, int D>
-__global__ void __launch_bounds__(warp_size) settle_kernel(const __grid_constant__ SettleKernelJob<T, D> job) {
+__global__ void __launch_bounds__(warp_size) resolve_frame_kernel(const __grid_constant__ ResolveFrameJob<T, D> job) {
     T lower_of_lane[D];
     T upper_of_lane[D];
 #pragma unroll
@@ -80,10 +80,10 @@ __global__ void __launch_bounds__(warp_size) settle_kernel(const __grid_constant
     for (std::int64_t part = static_cast<int>(threadIdx.x); part < job.parts; part += warp_size) {
 #pragma unroll
         for (int axis = 0; axis < D; ++axis) {
-            lower_of_lane[axis] = lesser(lower_of_lane[axis], job.found[part].lower[axis]);
-            upper_of_lane[axis] = greater(upper_of_lane[axis], job.found[part].upper[axis]);
+            lower_of_lane[axis] = device_min(lower_of_lane[axis], job.found[part].lower[axis]);
+            upper_of_lane[axis] = device_max(upper_of_lane[axis], job.found[part].upper[axis]);
         }
-        first_not_finite = lesser(first_not_finite, job.found[part].first_not_finite);
+        first_not_finite = device_min(first_not_finite, job.found[part].first_not_finite);
     }
     __syncwarp();
     join_boxes_of_lanes<warp_size>(lower_of_lane, upper_of_lane);
@@ -106,31 +106,31 @@ __global__ void __launch_bounds__(warp_size) settle_kernel(const __grid_constant
         }
         if (first_not_finite != all_are_finite) {
             status = not_finite(job.points, first_not_finite, D,
-                                are_sources ? Refusal::points_not_finite : Refusal::queries_not_finite);
+                                are_sources ? PointError::points_not_finite : PointError::queries_not_finite);
         } else if (are_sources) {
-            status = settle_frame(job.box, D, lower, upper, frame);
+            status = resolve_frame(job.box, D, lower, upper, frame);
         } else if (const int axis = job.parts > 0 ? axis_too_far(frame, lower, upper) : -1; axis >= 0) {
-            status = too_far(job.points, axis, greater(magnitude_of(lower[axis]), magnitude_of(upper[axis])));
+            status = too_far(job.points, axis, device_max(magnitude_of(lower[axis]), magnitude_of(upper[axis])));
         }
-        is_refused = status.refusal != Refusal::none;
+        is_refused = status.refusal != PointError::none;
     }
     if (threadIdx.x != 0) {
         return;
     }
-    if (are_sources || status.refusal != Refusal::none) {
+    if (are_sources || status.refusal != PointError::none) {
         *job.status = status;
     }
     DeviceView<T> points = job.points;
     constexpr int any_exponent = 1 << 20; // with it, all that a key takes is shifts
-    CurveCell cell{0, any_exponent};
+    RootCell cell{0, any_exponent};
     if (!is_refused) {
         const bool wraps = !all_inside(frame, lower, upper);
         points.work_in(frame, wraps);
         cell = cell_of<T, D>(frame, lower, upper, wraps);
     }
-    *job.settled = {frame, is_refused};
+    *job.resolved_frame = {frame, is_refused};
     if (job.keys != nullptr) {
-        *job.keys = {points, DeviceKeyMaker<T, D>(cell.top_exponent, cell.sign_exponent), job.key_memory,
+        *job.keys = {points, DeviceKeyEncoder<T, D>(cell.top_exponent, cell.sign_exponent), job.key_memory,
                      job.gather_memory.indices};
     }
     *job.gather = job.gather_memory;

@@ -45,8 +45,8 @@ KITH_HOST_DEVICE inline double root_of(double x, int degree) noexcept {
 }
 
 template <Coordinate T>
-KITH_HOST_DEVICE DeviceStatus settle_length(double value, bool is_relative, const Frame<T>& frame, std::int64_t count,
-                                            ResolvedLength& result) noexcept {
+KITH_HOST_DEVICE DeviceStatus resolve_length(double value, bool is_relative, const Frame<T>& frame, std::int64_t count,
+                                             ResolvedLength& result) noexcept {
     double radius = value;
     if (is_relative) {
         double volume = 1;
@@ -59,7 +59,7 @@ KITH_HOST_DEVICE DeviceStatus settle_length(double value, bool is_relative, cons
             periodic_axes += frame.period[axis] > 0 ? 1 : 0;
         }
         if (count > 0 && scaled == 0) {
-            return {Refusal::no_volume};
+            return {PointError::no_volume};
         }
         const auto points = static_cast<double>(count > 1 ? count : 1);
         const bool is_normal =
@@ -73,7 +73,7 @@ KITH_HOST_DEVICE DeviceStatus settle_length(double value, bool is_relative, cons
     }
     result.length = static_cast<double>(static_cast<T>(radius));
     if (!(result.length <= static_cast<double>(std::numeric_limits<T>::max()))) {
-        return {Refusal::length_too_large, 0, 0, radius, static_cast<double>(std::numeric_limits<T>::max())};
+        return {PointError::length_too_large, 0, 0, radius, static_cast<double>(std::numeric_limits<T>::max())};
     }
     return {};
 }

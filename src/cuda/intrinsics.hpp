@@ -43,11 +43,11 @@ constexpr unsigned whole_warp = ~0U;
 constexpr int threads_of_block = 256; ///< where a kernel does not say
 
 template <class T>
-__device__ T lesser(T a, T b) {
+__device__ T device_min(T a, T b) {
     return b < a ? b : a;
 }
 template <class T>
-__device__ T greater(T a, T b) {
+__device__ T device_max(T a, T b) {
     return a < b ? b : a;
 }
 

@@ -29,26 +29,27 @@ PointBounds<T> bounds_on_device(DeviceContext& context, const PointsView& view) 
     return all;
 }
 
-/// place_sources for points of the device.
+/// normalize_sources for points of the device.
 template <Coordinate T, int D>
-PlacedPoints<T> place_sources_on_device(DeviceContext& context, const PointsView& points, const Box& box) {
+NormalizedPoints<T> normalize_sources_on_device(DeviceContext& context, const PointsView& points, const Box& box) {
     const PointBounds<T> bounds = bounds_on_device<T, D>(context, points);
     if (bounds.first_not_finite != all_are_finite) {
-        (void)place_sources<T>(HostPoints<T>(context, points).view(), box);
+        (void)normalize_sources<T>(HostPoints<T>(context, points).view(), box);
     }
-    return place_sources<T>(points, box, bounds);
+    return normalize_sources<T>(points, box, bounds);
 }
 
-/// place_queries for queries of the device.
+/// normalize_queries for queries of the device.
 template <Coordinate T, int D>
-PlacedPoints<T> place_queries_on_device(DeviceContext& context, const PointsView& queries, const Frame<T>& frame) {
+NormalizedPoints<T> normalize_queries_on_device(DeviceContext& context, const PointsView& queries,
+                                                const Frame<T>& frame) {
     check_queries(queries, D, dtype_of<T>);
     const PointBounds<T> bounds = bounds_on_device<T, D>(context, queries);
-    const PlacedPoints<T> placed = place_queries(queries, frame, bounds);
-    if (bounds.first_not_finite != all_are_finite || axis_too_far(placed) >= 0) {
-        (void)place_queries<T>(HostPoints<T>(context, queries).view(), frame);
+    const NormalizedPoints<T> normalized = normalize_queries(queries, frame, bounds);
+    if (bounds.first_not_finite != all_are_finite || axis_too_far(normalized) >= 0) {
+        (void)normalize_queries<T>(HostPoints<T>(context, queries).view(), frame);
     }
-    return placed;
+    return normalized;
 }
 
 } // namespace kith::detail::inline KITH_GPU

@@ -2,7 +2,7 @@
 // and a letter, y, where c is the baseline and i the top of capitals. Strokes are separated by blanks. A stroke is
 // straight between its points; after ~ the points are the control polygon of a quadratic B-spline from the first to the
 // last, after @ of a closed one. The curves are made by cutting corners (Chaikin 1974).
-#include "cli/lettering.hpp"
+#include "cli/stroke_font.hpp"
 
 #include <algorithm>
 #include <array>

@@ -7,9 +7,9 @@
 namespace kith::detail {
 
 /// Bytes held now and at most since the last reset.
-class Ledger {
+class MemoryTracker {
 public:
-    void book(std::int64_t bytes) noexcept {
+    void add(std::int64_t bytes) noexcept {
         const std::int64_t now = held_.fetch_add(bytes, std::memory_order_relaxed) + bytes;
         std::int64_t peak = peak_.load(std::memory_order_relaxed);
         while (now > peak && !peak_.compare_exchange_weak(peak, now, std::memory_order_relaxed)) {

@@ -8,15 +8,15 @@
 
 namespace kith::detail {
 
-struct CurveCell {
+struct RootCell {
     int top_exponent = 0;  ///< of the topmost bit in which points differ; any, if they are all in one place
     int sign_exponent = 0; ///< one bit above the largest exponent of any coordinate
 };
 
 /// For points with these bounds; `wraps` says that some lie outside a periodic axis.
 template <Coordinate T, int D>
-KITH_HOST_DEVICE CurveCell cell_of(const Frame<T>& frame, const std::array<T, max_dimension>& lower,
-                                   const std::array<T, max_dimension>& upper, bool wraps) noexcept {
+KITH_HOST_DEVICE RootCell cell_of(const Frame<T>& frame, const std::array<T, max_dimension>& lower,
+                                  const std::array<T, max_dimension>& upper, bool wraps) noexcept {
     std::array<T, D> least;
     std::array<T, D> greatest;
     for (int axis = 0; axis < D; ++axis) {
@@ -25,7 +25,7 @@ KITH_HOST_DEVICE CurveCell cell_of(const Frame<T>& frame, const std::array<T, ma
         greatest[axis] = frame.load(fills_period ? frame.last_inside(axis) : upper[axis], axis);
     }
     const int sign_exponent = sign_exponent_of<T, D>(least, greatest);
-    const Parting top = parting<T, D>(least, greatest, sign_exponent);
+    const Split top = split_of<T, D>(least, greatest, sign_exponent);
     return {top.exponent == coincident ? 0 : top.exponent, sign_exponent};
 }
 
