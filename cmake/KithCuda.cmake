@@ -4,19 +4,20 @@
 # GPU; where it is not given, it is this machine's GPU's, or where there is none, code for all from 8.0 on.
 set(KITH_HAS_CUDA OFF)
 
-# Adds what each module does on a GPU to a target, compiled for every type and each of the dimensions on its own, as
-# files with the extension: cu, or cpp where the emulator runs it.
+# Adds what the modules do on a GPU to a target, a file for every type and each of the dimensions, with the extension: cu,
+# or cpp where the emulator runs it.
 function(kith_add_device_instances target extension)
     set(mask 0)
-    foreach(KITH_DIMENSION IN LISTS ARGN)
-        math(EXPR mask "${mask} | (1 << ${KITH_DIMENSION})")
-        foreach(KITH_SCALAR float double)
-            foreach(text tree/build neighbors/search groups/link engines/brute_force/brute_force)
-                get_filename_component(name ${text} NAME)
-                set(instance "${CMAKE_CURRENT_BINARY_DIR}/${name}_${KITH_SCALAR}_${KITH_DIMENSION}.${extension}")
-                configure_file("${PROJECT_SOURCE_DIR}/src/${text}_instance.cu.in" "${instance}" @ONLY)
-                target_sources(${target} PRIVATE "${instance}")
+    foreach(dimension IN LISTS ARGN)
+        math(EXPR mask "${mask} | (1 << ${dimension})")
+        foreach(scalar float double)
+            set(text "#define KITH_SCALAR ${scalar}\n#define KITH_DIMENSION ${dimension}\n")
+            foreach(module tree/build neighbors/search groups/link engines/brute_force/brute_force)
+                string(APPEND text "#include \"${module}_instance.ipp\"\n")
             endforeach()
+            set(instance "${CMAKE_CURRENT_BINARY_DIR}/instance_${scalar}_${dimension}.${extension}")
+            file(CONFIGURE OUTPUT "${instance}" CONTENT "${text}" @ONLY)
+            target_sources(${target} PRIVATE "${instance}")
         endforeach()
     endforeach()
     target_compile_definitions(${target} PRIVATE KITH_CUDA_DIMENSION_MASK=${mask})

@@ -1,4 +1,4 @@
-// What friends-of-friends does on a GPU, compiled for every type and dimension on its own (link_instance.cu.in).
+// What friends-of-friends does on a GPU, compiled for every type and dimension on its own (link_instance.ipp).
 #pragma once
 
 #include <kith/device_status.hpp>

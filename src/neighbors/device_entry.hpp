@@ -1,4 +1,4 @@
-// What the neighbor search does on a GPU, compiled for every type and dimension on its own (search_instance.cu.in).
+// What the neighbor search does on a GPU, compiled for every type and dimension on its own (search_instance.ipp).
 #pragma once
 
 #include <kith/device_status.hpp>

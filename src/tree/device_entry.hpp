@@ -1,4 +1,4 @@
-// What the tree does on a GPU, compiled for every type and dimension on its own (build_instance.cu.in).
+// What the tree does on a GPU, compiled for every type and dimension on its own (build_instance.ipp).
 #pragma once
 
 #include <kith/tree.hpp>

@@ -1,4 +1,4 @@
-// What brute force does on a GPU, compiled for every type and dimension on its own (brute_force_instance.cu.in).
+// What brute force does on a GPU, compiled for every type and dimension on its own (brute_force_instance.ipp).
 #pragma once
 
 #include "groups/device_entry.hpp"

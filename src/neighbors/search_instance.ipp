@@ -1,4 +1,5 @@
-// The neighbor search of a GPU for points of one type and dimension; made from src/neighbors/search_instance.cu.in.
+// The neighbor search of a GPU for points of one type and dimension, KITH_SCALAR and KITH_DIMENSION; compiled by
+// CMake's kith_add_device_instances().
 #include "neighbors/device_entry.hpp"
 #include "neighbors/device_rows.hpp"
 #include "neighbors/pieces_device.hpp"
@@ -48,7 +49,8 @@ void search_tree(DeviceContext& context, const DevicePlaneTree<T>& sources, cons
         return;
     }
     const PointsOnDevice<T> there = points_on_device<T>(context, *queries);
-    const NormalizedPoints<T> normalized = normalize_queries_on_device<T, D>(context, there.view(), sources.points.frame);
+    const NormalizedPoints<T> normalized =
+        normalize_queries_on_device<T, D>(context, there.view(), sources.points.frame);
     const TreeOptions shape = options_of_queries(options, sources.points.count, queries->count());
     search_trees<T, D>(context, build_device_tree<T, D>(context, normalized, shape), sources, call);
 }
@@ -73,13 +75,13 @@ void search_points_on_device(DeviceContext& context, const PointsView& points, c
         return;
     }
     const NormalizedPoints<T> normalized = points.device().kind == DeviceKind::cuda
-                                       ? normalize_sources_on_device<T, D>(context, points, box)
-                                       : normalize_sources<T>(points, box);
+                                               ? normalize_sources_on_device<T, D>(context, points, box)
+                                               : normalize_sources<T>(points, box);
     std::optional<NormalizedPoints<T>> normalized_queries;
     if (queries != nullptr) {
         normalized_queries = queries->device().kind == DeviceKind::cuda
-                             ? normalize_queries_on_device<T, D>(context, *queries, normalized.frame)
-                             : normalize_queries<T>(*queries, normalized.frame);
+                                 ? normalize_queries_on_device<T, D>(context, *queries, normalized.frame)
+                                 : normalize_queries<T>(*queries, normalized.frame);
     }
     context.stage("search", [&] {
         SearchInPieces<T, D>(context, normalized, normalized_queries ? &*normalized_queries : nullptr,
@@ -88,13 +90,11 @@ void search_points_on_device(DeviceContext& context, const PointsView& points, c
     });
 }
 
-using Scalar = @KITH_SCALAR@;
-
-template void search_tree_on_device<Scalar, @KITH_DIMENSION@>(DeviceContext&, const DeviceTreeHandle&,
-                                                              const TreeOptions&, const PointsView*,
-                                                              const DeviceKnnCall&);
-template void search_points_on_device<Scalar, @KITH_DIMENSION@>(DeviceContext&, const PointsView&, const Box&,
-                                                                const PointsView*, const DeviceKnnCall&);
-template void search_async_on_device<Scalar, @KITH_DIMENSION@>(DeviceWork&, const DeviceKnnAsync&);
+template void search_tree_on_device<KITH_SCALAR, KITH_DIMENSION>(DeviceContext&, const DeviceTreeHandle&,
+                                                                 const TreeOptions&, const PointsView*,
+                                                                 const DeviceKnnCall&);
+template void search_points_on_device<KITH_SCALAR, KITH_DIMENSION>(DeviceContext&, const PointsView&, const Box&,
+                                                                   const PointsView*, const DeviceKnnCall&);
+template void search_async_on_device<KITH_SCALAR, KITH_DIMENSION>(DeviceWork&, const DeviceKnnAsync&);
 
 } // namespace kith::detail::inline KITH_GPU

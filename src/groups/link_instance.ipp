@@ -1,4 +1,5 @@
-// Friends-of-friends of a GPU for points of one type and dimension; made from src/groups/link_instance.cu.in.
+// Friends-of-friends of a GPU for points of one type and dimension, KITH_SCALAR and KITH_DIMENSION; compiled by
+// CMake's kith_add_device_instances().
 #include "groups/device_entry.hpp"
 #include "groups/link_async.hpp"
 #include "groups/link_device.hpp"
@@ -15,10 +16,8 @@ void label_tree_on_device(DeviceContext& context, const DeviceTreeHandle& handle
     });
 }
 
-using Scalar = @KITH_SCALAR@;
-
-template void label_tree_on_device<Scalar, @KITH_DIMENSION@>(DeviceContext&, const DeviceTreeHandle&, LinkingLength,
-                                                             std::span<std::int32_t>, FofSummary&);
-template void label_async_on_device<Scalar, @KITH_DIMENSION@>(DeviceWork&, const DeviceFofAsync&);
+template void label_tree_on_device<KITH_SCALAR, KITH_DIMENSION>(DeviceContext&, const DeviceTreeHandle&, LinkingLength,
+                                                                std::span<std::int32_t>, FofSummary&);
+template void label_async_on_device<KITH_SCALAR, KITH_DIMENSION>(DeviceWork&, const DeviceFofAsync&);
 
 } // namespace kith::detail::inline KITH_GPU

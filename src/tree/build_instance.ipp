@@ -1,4 +1,5 @@
-// The tree of a GPU for points of one type and dimension; made from src/tree/build_instance.cu.in.
+// The tree of a GPU for points of one type and dimension, KITH_SCALAR and KITH_DIMENSION; compiled by
+// CMake's kith_add_device_instances().
 #include "points/normalize_device.hpp"
 #include "tree/build_device.hpp"
 #include "tree/device_entry.hpp"
@@ -26,7 +27,7 @@ DeviceTreeHandle build_tree_on_device(DeviceContext& context, const PointsView& 
     return handle;
 }
 
-template DeviceTreeHandle build_tree_on_device<@KITH_SCALAR@, @KITH_DIMENSION@>(DeviceContext&, const PointsView&,
-                                                                                const Box&, const TreeOptions&);
+template DeviceTreeHandle build_tree_on_device<KITH_SCALAR, KITH_DIMENSION>(DeviceContext&, const PointsView&,
+                                                                            const Box&, const TreeOptions&);
 
 } // namespace kith::detail::inline KITH_GPU

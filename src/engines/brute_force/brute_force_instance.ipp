@@ -1,4 +1,5 @@
-// Brute force of a GPU for points of one type and dimension; made from src/engines/brute_force/brute_force_instance.cu.in.
+// Brute force of a GPU for points of one type and dimension, KITH_SCALAR and KITH_DIMENSION; compiled by
+// CMake's kith_add_device_instances().
 #include "engines/brute_force/device_entry.hpp"
 #include "engines/brute_force/link_device.hpp"
 #include "engines/brute_force/search_async.hpp"
@@ -60,7 +61,8 @@ void search_all_pairs_async_on_device(DeviceWork& work, const DeviceKnnAsync& se
     }
     ResolvedFrame<T>* const of_queries = resolved_frame.data() + 1;
     compare_all_async<T, D>(
-        work, search, copy_points_async<T, D>(work, *search.queries, {box, resolved_frame.data(), of_queries, search.status}),
+        work, search,
+        copy_points_async<T, D>(work, *search.queries, {box, resolved_frame.data(), of_queries, search.status}),
         sources, of_queries);
 }
 
@@ -75,13 +77,12 @@ void label_all_pairs_async_on_device(DeviceWork& work, const DeviceFofAsync& fof
                 });
 }
 
-using Scalar = @KITH_SCALAR@;
-
-template void search_all_pairs_on_device<Scalar, @KITH_DIMENSION@>(DeviceContext&, const PointsView&, const Box&,
-                                                                   const PointsView*, const DeviceKnnCall&);
-template void label_all_pairs_on_device<Scalar, @KITH_DIMENSION@>(DeviceContext&, const PointsView&, const Box&,
-                                                                  LinkingLength, std::span<std::int32_t>, FofSummary&);
-template void search_all_pairs_async_on_device<Scalar, @KITH_DIMENSION@>(DeviceWork&, const DeviceKnnAsync&);
-template void label_all_pairs_async_on_device<Scalar, @KITH_DIMENSION@>(DeviceWork&, const DeviceFofAsync&);
+template void search_all_pairs_on_device<KITH_SCALAR, KITH_DIMENSION>(DeviceContext&, const PointsView&, const Box&,
+                                                                      const PointsView*, const DeviceKnnCall&);
+template void label_all_pairs_on_device<KITH_SCALAR, KITH_DIMENSION>(DeviceContext&, const PointsView&, const Box&,
+                                                                     LinkingLength, std::span<std::int32_t>,
+                                                                     FofSummary&);
+template void search_all_pairs_async_on_device<KITH_SCALAR, KITH_DIMENSION>(DeviceWork&, const DeviceKnnAsync&);
+template void label_all_pairs_async_on_device<KITH_SCALAR, KITH_DIMENSION>(DeviceWork&, const DeviceFofAsync&);
 
 } // namespace kith::detail::inline KITH_GPU
