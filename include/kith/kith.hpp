@@ -10,6 +10,7 @@
 #include <kith/knn.hpp>
 #include <kith/points.hpp>
 #include <kith/progress.hpp>
+#include <kith/radius.hpp>
 #include <kith/tree.hpp>
 #include <kith/types.hpp>
 #include <kith/version.hpp>

@@ -4,6 +4,7 @@
 // the block with a threshold guessed from queries before it and verified by the count, cuts a crowd of survivors down,
 // and sorts what is left. Rows that find too few stay pending, for a larger block.
 
+#include "neighbors/gather-inl.hpp"
 #include "neighbors/rows-inl.hpp"
 #include "neighbors/survivors-inl.hpp"
 
@@ -73,8 +74,8 @@ public:
 
     /// Gathers the points of some ranges that lie within a squared radius of a box, for the leaves in that box.
     void gather_shared(const Receiver<T, D>& box, const IndexRange* ranges, std::int64_t count, T radius) {
-        shared_ =
-            gather(box, source_points(), ranges, count, Candidate<T>{radius}, scratch_.shared, scratch_.shared_indices);
+        shared_ = gather_near<Periodic, D>(box, source_points(), ranges, count, Candidate<T>{radius}, scratch_.shared,
+                                           scratch_.shared_indices);
     }
 
     /// Searches ranges of source points for the pending rows, all of which lie in the box; nothing beyond the bound is
@@ -82,15 +83,16 @@ public:
     /// Returns whether all rows are.
     bool search(const Receiver<T, D>& box, const IndexRange* ranges, std::int64_t count, const Candidate<T>& bound,
                 bool holds_all) {
-        block_ = gather(box, source_points(), ranges, count, bound, scratch_.block, scratch_.block_indices);
+        block_ = gather_near<Periodic, D>(box, source_points(), ranges, count, bound, scratch_.block,
+                                          scratch_.block_indices);
         return search_block(box, bound, holds_all);
     }
 
     /// The same, where the shared block is known to hold all points within the bound.
     bool search_shared(const Receiver<T, D>& box, const Candidate<T>& bound, bool holds_all) {
         const IndexRange all{0, static_cast<std::int32_t>(shared_.size)};
-        const Origin<LaneIndex> origin{scratch_.shared.data(), shared_.stride, scratch_.shared_indices.data()};
-        block_ = gather(box, origin, &all, 1, bound, scratch_.block, scratch_.block_indices);
+        const PointSource<T, LaneIndex> origin{scratch_.shared.data(), shared_.stride, scratch_.shared_indices.data()};
+        block_ = gather_near<Periodic, D>(box, origin, &all, 1, bound, scratch_.block, scratch_.block_indices);
         return search_block(box, bound, holds_all);
     }
 
@@ -119,20 +121,9 @@ public:
 private:
     using LaneIndex = typename SearchScratch<T>::LaneIndex;
 
-    /// Points axis after axis, and their original indices.
-    template <class Index>
-    struct Origin {
-        const T* coordinates;
-        std::int64_t stride;
-        const Index* indices;
-    };
-    [[nodiscard]] Origin<std::int32_t> source_points() const {
+    [[nodiscard]] PointSource<T, std::int32_t> source_points() const {
         return {sources_.points.axis(0), sources_.points.stride, sources_.points.indices};
     }
-    struct Extent {
-        std::int64_t stride = 0;
-        std::int64_t size = 0;
-    };
 
     /// Searches the block for the pending rows.
     bool search_block(const Receiver<T, D>& box, const Candidate<T>& bound, bool holds_all) {
@@ -213,56 +204,6 @@ private:
                                                            scratch_.row_indices.data() + row * request_.k};
         write_row(scratch_.sorted_distances.data(), scratch_.sorted_indices.data(), found,
                   request_.exclude_self ? query : -1, request_.k, request_.report, memory, direct_.has_value());
-    }
-
-    /// Gathers the points of some ranges that lie within the bound of the box.
-    template <class Index>
-    HWY_NOINLINE Extent gather(const Receiver<T, D>& given, const Origin<Index>& origin, const IndexRange* ranges,
-                               std::int64_t count, const Candidate<T>& bound, ScratchArray<T>& block_memory,
-                               ScratchArray<LaneIndex>& index_memory) {
-        const Receiver<T, D> box = given; // a copy, which the stores below cannot touch, stays in registers
-        const Tag tag;
-        const hn::Rebind<LaneIndex, Tag> index_tag;
-        const std::int64_t lanes = static_cast<std::int64_t>(hn::Lanes(tag));
-        std::int64_t most = 0;
-        for (std::int64_t i = 0; i < count; ++i) {
-            most += ranges[i].last - ranges[i].first;
-        }
-        const std::int64_t stride = (most + 2 * vector_padding) / vector_padding * vector_padding;
-        block_memory.reserve(stride * D);
-        index_memory.reserve(stride);
-        T* block = block_memory.data();
-        LaneIndex* indices = index_memory.data();
-        const T* coordinates = origin.coordinates;
-        const std::int64_t source_stride = origin.stride;
-        const Index* source_indices = origin.indices;
-        const bool ties_count = bound.index == std::numeric_limits<std::int32_t>::max();
-        const auto limit = hn::Set(tag, bound.distance);
-        const auto last_index = hn::Set(index_tag, static_cast<LaneIndex>(bound.index));
-        std::int64_t size = 0;
-        for (std::int64_t i = 0; i < count; ++i) {
-            const std::int64_t end = ranges[i].last;
-            for (std::int64_t point = ranges[i].first; point < end; point += lanes) {
-                const Columns<Tag> place{tag, coordinates + point, source_stride};
-                const auto least = least_distances<Periodic, D>(tag, box, place, place);
-                const auto index = load_indices(index_tag, source_indices + point);
-                auto near = hn::Le(least, limit);
-                if (!ties_count) {
-                    const auto beyond = hn::And(hn::Eq(least, limit), hn::RebindMask(tag, hn::Gt(index, last_index)));
-                    near = hn::AndNot(beyond, near);
-                }
-                near = hn::And(near, hn::FirstN(tag, static_cast<std::size_t>(end - point)));
-                if (D > 3 && hn::AllFalse(tag, near)) { // in fewer dimensions too rare to pay
-                    continue;
-                }
-                for (int axis = 0; axis < D; ++axis) {
-                    compress_store(tag, place(axis), near, block + axis * stride + size);
-                }
-                size += compress_store(index_tag, index, hn::RebindMask(index_tag, near), indices + size);
-            }
-        }
-        hn::StoreU(hn::Set(tag, std::numeric_limits<T>::quiet_NaN()), tag, block + size);
-        return {stride, size};
     }
 
     /// Finds the points of the block that are nearest to a query that has been measured: all of the first few that are
@@ -348,8 +289,8 @@ private:
     std::int64_t rows_ = 0;
     std::int64_t pending_ = 0;
     std::int64_t fewest_ = 0; ///< points that a row found that did not find enough
-    Extent block_;
-    Extent shared_;
+    GatheredBlock block_;
+    GatheredBlock shared_;
     T farthest_ = 0;
 };
 

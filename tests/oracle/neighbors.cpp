@@ -68,6 +68,29 @@ Rows<T> Neighbors<T>::rows(std::int64_t k, const KnnOptions& options) const {
 }
 
 template <class T>
+RaggedRows<T> Neighbors<T>::within(const std::vector<double>& radii, bool exclude_self, bool squared,
+                                   RowOrder order) const {
+    RaggedRows<T> result;
+    for (std::int64_t query = 0; query < row_count(); ++query) {
+        std::vector<Ranked> row = ranking_[static_cast<std::size_t>(query)];
+        const T limit = squared_radius(sources_, radii[static_cast<std::size_t>(query)]);
+        std::erase_if(row, [&](const Ranked& source) {
+            return source.squared > limit || (exclude_self && source.index == query);
+        });
+        if (order == RowOrder::index) {
+            std::sort(row.begin(), row.end(), [](const Ranked& a, const Ranked& b) { return a.index < b.index; });
+        }
+        for (const Ranked& source : row) {
+            result.indices.push_back(source.index);
+            result.distances.push_back(squared ? std::ldexp(source.squared, -2 * sources_.exponent)
+                                               : std::ldexp(std::sqrt(source.squared), -sources_.exponent));
+        }
+        result.offsets.push_back(static_cast<std::int64_t>(result.indices.size()));
+    }
+    return result;
+}
+
+template <class T>
 Rows<T> Neighbors<T>::row(const WorkingCopy<T>& sources, std::int64_t query, std::int64_t k,
                           const KnnOptions& options) {
     Rows<T> result;

@@ -7,6 +7,7 @@
 #include "oracle/working_copy.hpp"
 
 #include <kith/knn.hpp>
+#include <kith/radius.hpp>
 
 #include <cstdint>
 #include <limits>
@@ -21,6 +22,16 @@ struct Rows {
     std::vector<T> distances;
 };
 
+/// Rows of different lengths, one after the other.
+template <class T>
+struct RaggedRows {
+    std::vector<std::int64_t> offsets = {0}; ///< rows + 1
+    std::vector<std::int64_t> indices;
+    std::vector<T> distances;
+
+    friend bool operator==(const RaggedRows&, const RaggedRows&) = default;
+};
+
 template <class T>
 class Neighbors {
 public:
@@ -32,6 +43,10 @@ public:
 
     [[nodiscard]] std::int64_t row_count() const { return static_cast<std::int64_t>(ranking_.size()); }
     [[nodiscard]] Rows<T> rows(std::int64_t k, const KnnOptions& options = {}) const;
+
+    /// All sources within a radius of each query, one radius per query. The ranking must be a whole one.
+    [[nodiscard]] RaggedRows<T> within(const std::vector<double>& radii, bool exclude_self, bool squared,
+                                       RowOrder order) const;
 
     /// One row: for data too large to rank every query.
     static Rows<T> row(const WorkingCopy<T>& sources, std::int64_t query, std::int64_t k,

@@ -1,0 +1,184 @@
+// Exact neighbors within a radius.
+//
+// The answer for a query is every source with d2 <= R * R (docs/semantics.md, "Neighbors within a radius"), the same bits
+// on every machine, for every engine and number of threads. Source: the receiver walk of the jz-tree paper (arXiv id in
+// docs/papers.md, section III) with a fixed bound. Cost: close to O(N (1 + m)) for N queries with m neighbors each in low
+// dimensions; scratch memory does not grow with the result.
+#pragma once
+
+#include <kith/execution.hpp>
+#include <kith/points.hpp>
+#include <kith/progress.hpp>
+#include <kith/tree.hpp>
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <ranges>
+#include <span>
+#include <vector>
+
+namespace kith {
+
+/// One radius for all queries, or one per query, in the units of the points; a view of the caller's memory. Each is
+/// rounded to the points' type once. Radii are 0 or more, or infinity.
+class Radii {
+public:
+    Radii(double radius) : uniform_(radius) {} // NOLINT(google-explicit-constructor): a number is a radius
+    template <CoordinateRange Range>
+    Radii(const Range& radii) // NOLINT(google-explicit-constructor): a view of what is passed, like std::span
+        : data_(std::ranges::data(radii)), count_(static_cast<std::int64_t>(std::ranges::size(radii))),
+          dtype_(dtype_of<std::ranges::range_value_t<Range>>), is_uniform_(false) {}
+
+    [[nodiscard]] bool is_uniform() const noexcept { return is_uniform_; }
+    [[nodiscard]] std::int64_t count() const noexcept { return count_; } ///< of the radii, if there is one per query
+    /// The radius of a query.
+    [[nodiscard]] double operator[](std::int64_t query) const noexcept {
+        return is_uniform_                ? uniform_
+               : dtype_ == DType::float32 ? static_cast<double>(static_cast<const float*>(data_)[query])
+                                          : static_cast<const double*>(data_)[query];
+    }
+
+private:
+    double uniform_ = 0;
+    const void* data_ = nullptr;
+    std::int64_t count_ = 0;
+    DType dtype_ = DType::float64;
+    bool is_uniform_ = true;
+};
+
+/// The order of the neighbors within a row.
+enum class RowOrder : std::uint8_t {
+    distance, ///< by (squared distance, index), as rows of knn
+    index,
+};
+
+struct RadiusOptions {
+    Box box = {};                        ///< of the points; a tree has its own
+    bool exclude_self = false;           ///< leave the query itself out, by index; self-searches only
+    bool squared = false;                ///< report squared distances
+    RowOrder order = RowOrder::distance; ///< no meaning for counts
+    Engine engine = Engine::automatic;
+    IndexType index_type = IndexType::int32; ///< of an owned result
+    /// Most bytes that an owned result may take; 0: what the machine has. A larger one throws out_of_memory with the bytes
+    /// needed, before any row is made.
+    std::int64_t max_result_bytes = 0;
+    Execution execution = {}; ///< on the CPU
+};
+
+/// Rows of different lengths, one after the other: row i is elements offsets()[i] to offsets()[i + 1] (the CSR format).
+/// Rows are in the order of the queries as given. In host memory.
+class RadiusResult {
+public:
+    /// One row: row[j].index and row[j].distance, the latter as double.
+    class Row {
+    public:
+        struct Neighbor {
+            std::int64_t index;
+            double distance;
+        };
+        [[nodiscard]] std::int64_t size() const noexcept { return last_ - first_; }
+        [[nodiscard]] Neighbor operator[](std::int64_t j) const noexcept { return result_->neighbor(first_ + j); }
+
+    private:
+        friend class RadiusResult;
+        Row(const RadiusResult* result, std::int64_t first, std::int64_t last)
+            : result_(result), first_(first), last_(last) {}
+        const RadiusResult* result_;
+        std::int64_t first_;
+        std::int64_t last_;
+    };
+
+    RadiusResult() = default;
+    RadiusResult(RadiusResult&&) noexcept = default;
+    RadiusResult& operator=(RadiusResult&&) noexcept = default;
+
+    [[nodiscard]] std::int64_t rows() const noexcept { return static_cast<std::int64_t>(offsets_.size()) - 1; }
+    [[nodiscard]] std::span<const std::int64_t> offsets() const noexcept { return offsets_; } ///< rows + 1
+    [[nodiscard]] std::int64_t size() const noexcept { return offsets_.back(); }              ///< neighbors of all rows
+    [[nodiscard]] IndexType index_type() const noexcept { return index_type_; }
+    [[nodiscard]] DType dtype() const noexcept { return dtype_; }
+    [[nodiscard]] Row row(std::int64_t i) const { return {this, offsets_[i], offsets_[i + 1]}; }
+
+    /// Throws invalid_argument if the result holds the other width.
+    [[nodiscard]] std::span<const std::int32_t> indices() const;
+    [[nodiscard]] std::span<const std::int64_t> indices64() const;
+    /// Throws invalid_argument if the points were of the other type.
+    template <Coordinate T>
+    [[nodiscard]] std::span<const T> distances() const {
+        return {static_cast<const T*>(distances_as(dtype_of<T>)), static_cast<std::size_t>(size())};
+    }
+
+    [[nodiscard]] Engine engine() const noexcept { return engine_; } ///< tree or brute_force
+    [[nodiscard]] const Box& box() const noexcept { return box_; }   ///< in which the distances are, origins resolved
+    StageReports stages;
+
+private:
+    friend struct RadiusResultAccess;
+    [[nodiscard]] const void* distances_as(DType dtype) const;
+    [[nodiscard]] Row::Neighbor neighbor(std::int64_t i) const noexcept {
+        const double distance = dtype_ == DType::float32 ? static_cast<const float*>(distances_.get())[i]
+                                                         : static_cast<const double*>(distances_.get())[i];
+        return {index_type_ == IndexType::int32 ? static_cast<const std::int32_t*>(indices_.get())[i]
+                                                : static_cast<const std::int64_t*>(indices_.get())[i],
+                distance};
+    }
+
+    std::vector<std::int64_t> offsets_ = {0};
+    std::shared_ptr<void> indices_;
+    std::shared_ptr<void> distances_;
+    IndexType index_type_ = IndexType::int32;
+    DType dtype_ = DType::float32;
+    Engine engine_ = Engine::tree;
+    Box box_;
+};
+
+/// Some finished rows, passed to a visitor and valid only during the call.
+struct RadiusBlock {
+    std::span<const std::int32_t> query_indices; ///< original index of each query
+    std::span<const std::int64_t> offsets;       ///< rows + 1, from 0
+    std::span<const std::int32_t> indices;
+    DType dtype = DType::float32;
+    const void* distances_data = nullptr;
+
+    /// T must be the points' type.
+    template <Coordinate T>
+    [[nodiscard]] std::span<const T> distances() const noexcept {
+        return {static_cast<const T*>(distances_data), indices.size()};
+    }
+};
+
+/// Receives every row exactly once. Calls are concurrent, in unspecified order. An exception stops the search and
+/// propagates to the caller.
+using RadiusVisitor = std::function<void(const RadiusBlock&)>;
+
+/// All sources within the radius of every source, or of every query; queries are of the sources' type and dimension.
+/// Throws Error: invalid_argument (a radius that is negative or NaN, a number of radii other than that of the queries,
+/// exclude_self with separate queries, a box beside a tree; points as in knn()), unsupported (a GPU; a dimension that is
+/// not built), out_of_memory, canceled.
+[[nodiscard]] RadiusResult radius_search(const Tree& tree, const Radii& radii, const RadiusOptions& options = {});
+[[nodiscard]] RadiusResult radius_search(const Tree& tree, const PointsView& queries, const Radii& radii,
+                                         const RadiusOptions& options = {});
+[[nodiscard]] RadiusResult radius_search(const PointsView& points, const Radii& radii,
+                                         const RadiusOptions& options = {});
+[[nodiscard]] RadiusResult radius_search(const PointsView& points, const PointsView& queries, const Radii& radii,
+                                         const RadiusOptions& options = {});
+
+/// The lengths of the rows alone: source nodes that lie within the radius as a whole are counted, not visited. Throws as
+/// radius_search().
+[[nodiscard]] std::vector<std::int64_t> radius_count(const Tree& tree, const Radii& radii,
+                                                     const RadiusOptions& options = {});
+[[nodiscard]] std::vector<std::int64_t> radius_count(const Tree& tree, const PointsView& queries, const Radii& radii,
+                                                     const RadiusOptions& options = {});
+[[nodiscard]] std::vector<std::int64_t> radius_count(const PointsView& points, const Radii& radii,
+                                                     const RadiusOptions& options = {});
+[[nodiscard]] std::vector<std::int64_t> radius_count(const PointsView& points, const PointsView& queries,
+                                                     const Radii& radii, const RadiusOptions& options = {});
+
+/// The rows through a visitor, never held together. Throws as radius_search(), and what the visitor throws.
+StageReports radius_visit(const RadiusVisitor& visitor, const Tree& tree, const Radii& radii,
+                          const RadiusOptions& options = {});
+StageReports radius_visit(const RadiusVisitor& visitor, const Tree& tree, const PointsView& queries, const Radii& radii,
+                          const RadiusOptions& options = {});
+
+} // namespace kith

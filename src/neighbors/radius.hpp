@@ -1,0 +1,82 @@
+// Neighbors within a radius, as callers see the search: tasks are nodes of a receiving plane, as in search.hpp. The
+// kernels are in radius_policy-inl.hpp, compiled for each instruction set and chosen at run time.
+#pragma once
+
+#include <kith/radius.hpp>
+
+#include "neighbors/candidate.hpp"
+#include "support/scratch_array.hpp"
+#include "tree/view.hpp"
+#include "walk/receiver_walk.hpp"
+#include "walk/schedule.hpp"
+
+#include <array>
+#include <cstdint>
+#include <type_traits>
+#include <vector>
+
+namespace kith::detail {
+
+/// The squared radii of all points of a node, in working units.
+template <Coordinate T>
+struct RadiusRange {
+    T smallest;
+    T largest;
+};
+
+/// Where answers go: counts by original query, or rows whose places are known, or a visitor.
+template <Coordinate T>
+struct RadiusSink {
+    std::int64_t* counts = nullptr;
+    const std::int64_t* offsets = nullptr; ///< by original query
+    T* distances = nullptr;
+    std::int32_t* indices = nullptr; ///< or else wide_indices
+    std::int64_t* wide_indices = nullptr;
+    const RadiusVisitor* visitor = nullptr;
+};
+
+template <Coordinate T>
+struct RadiusJob {
+    const TreeView<T>* receivers; ///< planes may be missing for brute force
+    const TreeView<T>* sources;
+    int dimension;
+    bool periodic;                     ///< on any axis
+    bool exclude_self;                 ///< in a self-search
+    const std::vector<Step>* schedule; ///< from the plane of the tasks
+    RadiusRange<T> uniform;            ///< if all receivers have one radius
+    const T* squared_radii = nullptr;  ///< or else by receiver
+    std::array<const RadiusRange<T>*, max_planes> of_nodes{};
+    RowOrder order;
+    ReportScale<T> report;
+    RadiusSink<T> sink;
+};
+
+/// Memory of one thread.
+template <Coordinate T>
+struct RadiusScratch {
+    using LaneIndex = std::conditional_t<sizeof(T) == 4, std::int32_t, std::int64_t>;
+
+    WalkScratch<T> walk;
+    ScratchArray<T> block; ///< source points near a leaf, axis after axis
+    ScratchArray<LaneIndex> block_indices;
+    ScratchArray<T> distances;
+    ScratchArray<std::int32_t> positions;
+    ScratchArray<T> spare_distances;
+    ScratchArray<LaneIndex> spare_indices;
+    ScratchArray<T> sorted_distances;
+    ScratchArray<LaneIndex> sorted_indices;
+    std::vector<Candidate<T>> candidates;
+    ScratchArray<std::int64_t> row_offsets; ///< of a visitor's block
+    ScratchArray<std::int32_t> row_indices;
+    ScratchArray<T> row_distances;
+};
+
+/// The answers of all points of a node of the plane of the tasks.
+void search_radius(const RadiusJob<float>& job, std::int64_t node, RadiusScratch<float>& scratch);
+void search_radius(const RadiusJob<double>& job, std::int64_t node, RadiusScratch<double>& scratch);
+
+/// The answers of the receivers [begin, end), each compared with every source.
+void compare_radius(const RadiusJob<float>& job, std::int64_t begin, std::int64_t end, RadiusScratch<float>& scratch);
+void compare_radius(const RadiusJob<double>& job, std::int64_t begin, std::int64_t end, RadiusScratch<double>& scratch);
+
+} // namespace kith::detail

@@ -1,0 +1,92 @@
+// One scalar type's radius search for every instruction set; the including file names the type and itself.
+#include "neighbors/radius.hpp"
+
+#include "support/dimension.hpp"
+#include "support/parallel.hpp"
+
+#ifndef KITH_RADIUS_VISIT_BLOCK
+#define KITH_RADIUS_VISIT_BLOCK
+namespace kith::detail {
+
+/// Passes the rows in the scratch to the visitor.
+inline void visit_block(const RadiusJob<KITH_SCALAR>& job, std::int64_t first, std::int64_t rows,
+                        RadiusScratch<KITH_SCALAR>& scratch) {
+    RadiusBlock block;
+    block.query_indices = {job.receivers->points.indices + first, static_cast<std::size_t>(rows)};
+    block.offsets = {scratch.row_offsets.data(), static_cast<std::size_t>(rows + 1)};
+    block.indices = {scratch.row_indices.data(), static_cast<std::size_t>(scratch.row_offsets[rows])};
+    block.dtype = dtype_of<KITH_SCALAR>;
+    block.distances_data = scratch.row_distances.data();
+    isolated([&] { (*job.sink.visitor)(block); });
+}
+
+} // namespace kith::detail
+#endif
+
+#include <hwy/foreach_target.h> // must come before highway.h
+
+#include "neighbors/radius_policy-inl.hpp"
+
+HWY_BEFORE_NAMESPACE();
+namespace kith::detail::HWY_NAMESPACE {
+
+template <int D, bool Periodic>
+void walk_from(const RadiusJob<KITH_SCALAR>& job, std::int64_t node, RadiusScratch<KITH_SCALAR>& scratch) {
+    RadiusPolicy<KITH_SCALAR, D, Periodic> policy(job, scratch);
+    ReceiverWalk<KITH_SCALAR, D, Periodic, RadiusPolicy<KITH_SCALAR, D, Periodic>>(*job.receivers, *job.sources,
+                                                                                   *job.schedule, scratch.walk, policy)
+        .walk(node);
+}
+
+void search_radius_any(const RadiusJob<KITH_SCALAR>& job, std::int64_t node, RadiusScratch<KITH_SCALAR>& scratch) {
+    with_dimension(job.dimension, [&]<int D>(std::integral_constant<int, D>) {
+        job.periodic ? walk_from<D, true>(job, node, scratch) : walk_from<D, false>(job, node, scratch);
+    });
+}
+
+template <int D, bool Periodic>
+void compare_block(const RadiusJob<KITH_SCALAR>& job, std::int64_t begin, std::int64_t end,
+                   RadiusScratch<KITH_SCALAR>& scratch) {
+    Receiver<KITH_SCALAR, D> box;
+    for (int axis = 0; axis < D; ++axis) {
+        const KITH_SCALAR* x = job.receivers->points.axis(axis);
+        box.lower[axis] = *std::min_element(x + begin, x + end);
+        box.upper[axis] = *std::max_element(x + begin, x + end);
+        box.period[axis] = job.sources->period[static_cast<std::size_t>(axis)];
+    }
+    KITH_SCALAR reach = job.uniform.largest;
+    if (job.squared_radii != nullptr) {
+        reach = *std::max_element(job.squared_radii + begin, job.squared_radii + end);
+    }
+    const IndexRange all{0, job.sources->points.count};
+    RadiusLeaf<KITH_SCALAR, D, Periodic>(job, scratch).search(begin, end, box, reach, &all, 1, 0);
+}
+
+void compare_radius_any(const RadiusJob<KITH_SCALAR>& job, std::int64_t begin, std::int64_t end,
+                        RadiusScratch<KITH_SCALAR>& scratch) {
+    with_dimension(job.dimension, [&]<int D>(std::integral_constant<int, D>) {
+        job.periodic ? compare_block<D, true>(job, begin, end, scratch)
+                     : compare_block<D, false>(job, begin, end, scratch);
+    });
+}
+
+} // namespace kith::detail::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace kith::detail {
+
+HWY_EXPORT(search_radius_any);
+HWY_EXPORT(compare_radius_any);
+
+void search_radius(const RadiusJob<KITH_SCALAR>& job, std::int64_t node, RadiusScratch<KITH_SCALAR>& scratch) {
+    HWY_DYNAMIC_DISPATCH(search_radius_any)(job, node, scratch);
+}
+
+void compare_radius(const RadiusJob<KITH_SCALAR>& job, std::int64_t begin, std::int64_t end,
+                    RadiusScratch<KITH_SCALAR>& scratch) {
+    HWY_DYNAMIC_DISPATCH(compare_radius_any)(job, begin, end, scratch);
+}
+
+} // namespace kith::detail
+#endif

@@ -1,0 +1,242 @@
+// Neighbors within a radius as a policy of the receiver walk.
+//
+// The reach is the largest radius of a node's points. For counts, source nodes that lie within the smallest one are taken
+// whole: their points are counted once for all receivers below. What is left when the receivers are leaves is listed from
+// the parent's list (walk/near_ranges-inl.hpp), gathered once per leaf and measured from each of its points, a vector at
+// a time. Rows are sorted as those of k nearest neighbors are.
+
+#include "neighbors/gather-inl.hpp"
+#include "neighbors/radius.hpp"
+#include "neighbors/rows-inl.hpp"
+#include "neighbors/survivors-inl.hpp"
+#include "walk/near_ranges-inl.hpp"
+#include "walk/receiver_walk-inl.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+
+#if defined(KITH_RADIUS_POLICY_INL_HPP) == defined(HWY_TARGET_TOGGLE)
+#ifdef KITH_RADIUS_POLICY_INL_HPP
+#undef KITH_RADIUS_POLICY_INL_HPP
+#else
+#define KITH_RADIUS_POLICY_INL_HPP
+#endif
+
+HWY_BEFORE_NAMESPACE();
+namespace kith::detail::HWY_NAMESPACE {
+
+/// Some receivers against ranges of sources.
+template <class T, int D, bool Periodic>
+class RadiusLeaf {
+public:
+    RadiusLeaf(const RadiusJob<T>& job, RadiusScratch<T>& scratch)
+        : job_(job), receivers_(job.receivers->points), sources_(job.sources->points), scratch_(scratch) {
+        std::copy_n(job.sources->period.begin(), D, period_);
+    }
+
+    /// The answers of the receivers [begin, end), which lie in the box and whose squared radii are within the reach.
+    /// `counted` more sources have been found within the radius of each of them; only counts are asked for then.
+    void search(std::int64_t begin, std::int64_t end, const Receiver<T, D>& box, T reach, const IndexRange* ranges,
+                std::int64_t range_count, std::int64_t counted) {
+        block_ = gather_near<Periodic, D>(
+            box, PointSource<T, std::int32_t>{sources_.axis(0), sources_.stride, sources_.indices}, ranges, range_count,
+            Candidate<T>{reach}, scratch_.block, scratch_.block_indices);
+        if (job_.sink.counts != nullptr) {
+            for (std::int64_t i = begin; i < end; ++i) {
+                job_.sink.counts[receivers_.indices[i]] = counted + count(i) - (job_.exclude_self ? 1 : 0);
+            }
+            return;
+        }
+        reserve();
+        if (job_.sink.visitor != nullptr) {
+            visit(begin, end);
+            return;
+        }
+        for (std::int64_t i = begin; i < end; ++i) {
+            write(i);
+        }
+    }
+
+private:
+    using Tag = hn::ScalableTag<T>;
+    using LaneIndex = typename RadiusScratch<T>::LaneIndex;
+    static constexpr std::int64_t vector_padding = static_cast<std::int64_t>(hn::MaxLanes(Tag()));
+
+    /// Sorted neighbors of one receiver.
+    struct Found {
+        const T* distances; ///< squared
+        const LaneIndex* indices;
+        std::int64_t size;
+    };
+
+    [[nodiscard]] T squared_radius(std::int64_t receiver) const {
+        return job_.squared_radii != nullptr ? job_.squared_radii[receiver] : job_.uniform.largest;
+    }
+
+    HWY_INLINE void load(std::int64_t receiver, T* point) const {
+        for (int axis = 0; axis < D; ++axis) {
+            point[axis] = receivers_.axis(axis)[receiver];
+        }
+    }
+
+    /// How many points of the block are within the radius of a receiver.
+    [[nodiscard]] HWY_INLINE std::int64_t count(std::int64_t receiver) const {
+        const Tag tag;
+        const std::int64_t lanes = static_cast<std::int64_t>(hn::Lanes(tag));
+        const auto limit = hn::Set(tag, squared_radius(receiver));
+        T point[D];
+        load(receiver, point);
+        std::int64_t found = 0;
+        for (std::int64_t i = 0; i < block_.size; i += lanes) { // behind the block is NaN
+            const Columns<Tag> others{tag, scratch_.block.data() + i, block_.stride};
+            const auto distance = point_distances<Periodic, D>(tag, point, period_, others, hn::Zero(tag));
+            found += static_cast<std::int64_t>(hn::CountTrue(tag, hn::Le(distance, limit)));
+        }
+        return found;
+    }
+
+    void reserve() {
+        const std::int64_t size = block_.size + 2 * vector_padding;
+        scratch_.distances.reserve(size);
+        scratch_.positions.reserve(size + max_sorted_keys + vector_padding);
+        scratch_.spare_distances.reserve(size);
+        scratch_.spare_indices.reserve(size);
+        scratch_.sorted_distances.reserve(size + max_sorted_keys);
+        scratch_.sorted_indices.reserve(size + max_sorted_keys);
+    }
+
+    /// The neighbors of a receiver in the order that is asked for, without itself if that is left out.
+    HWY_NOINLINE Found find(std::int64_t receiver) {
+        T point[D];
+        load(receiver, point);
+        Measured<T> measured[1] = {{scratch_.distances.data(), scratch_.positions.data(), 0}};
+        measure_within<Periodic, D, 1>(point, period_, scratch_.block.data(), block_.stride, block_.size,
+                                       squared_radius(receiver), measured);
+        std::int64_t size = measured[0].found;
+        T* distances = scratch_.sorted_distances.data();
+        LaneIndex* indices = scratch_.sorted_indices.data();
+        if (job_.order == RowOrder::index) {
+            sort_by_index(measured[0]);
+        } else {
+            sort_survivors_at(Survivors<T, LaneIndex>{measured[0], block_.size, scratch_.block_indices.data(),
+                                                      distances, indices, scratch_.spare_distances.data(),
+                                                      scratch_.spare_indices.data(), scratch_.candidates},
+                              size);
+        }
+        if (job_.exclude_self) {
+            LaneIndex* const own = std::find(indices, indices + size, LaneIndex{receivers_.indices[receiver]});
+            const std::int64_t at = own - indices;
+            std::copy(own + 1, indices + size, own);
+            std::copy(distances + at + 1, distances + size, distances + at);
+            --size;
+        }
+        return {distances, indices, size};
+    }
+
+    HWY_NOINLINE void sort_by_index(const Measured<T>& measured) {
+        auto& found = scratch_.candidates;
+        found.clear();
+        for (std::int64_t i = 0; i < measured.found; ++i) {
+            const std::int32_t position = measured.positions[i];
+            found.push_back(
+                {measured.distances[position], static_cast<std::int32_t>(scratch_.block_indices[position])});
+        }
+        std::sort(found.begin(), found.end(), precedes);
+        for (std::size_t i = 0; i < found.size(); ++i) {
+            scratch_.sorted_distances[static_cast<std::int64_t>(i)] = found[i].distance;
+            scratch_.sorted_indices[static_cast<std::int64_t>(i)] = found[i].index;
+        }
+    }
+    static bool precedes(const Candidate<T>& a, const Candidate<T>& b) { return a.index < b.index; }
+
+    void write(std::int64_t receiver) {
+        const Found found = find(receiver);
+        const std::int64_t at = job_.sink.offsets[receivers_.indices[receiver]];
+        report_distances(found.distances, found.size, job_.report, job_.sink.distances + at);
+        if (job_.sink.indices != nullptr) {
+            std::copy_n(found.indices, found.size, job_.sink.indices + at);
+        } else {
+            std::copy_n(found.indices, found.size, job_.sink.wide_indices + at);
+        }
+    }
+
+    void visit(std::int64_t begin, std::int64_t end) {
+        const std::int64_t rows = end - begin;
+        scratch_.row_offsets.reserve(rows + 1);
+        std::int64_t size = 0;
+        for (std::int64_t row = 0; row < rows; ++row) {
+            const Found found = find(begin + row);
+            scratch_.row_offsets[row] = size;
+            scratch_.row_indices.reserve(size + found.size, size);
+            scratch_.row_distances.reserve(size + found.size, size);
+            report_distances(found.distances, found.size, job_.report, scratch_.row_distances.data() + size);
+            std::copy_n(found.indices, found.size, scratch_.row_indices.data() + size);
+            size += found.size;
+        }
+        scratch_.row_offsets[rows] = size;
+        visit_block(job_, begin, rows, scratch_);
+    }
+
+    const RadiusJob<T>& job_;
+    const PointSetView<T>& receivers_;
+    const PointSetView<T>& sources_;
+    RadiusScratch<T>& scratch_;
+    GatheredBlock block_;
+    T period_[D];
+};
+
+template <class T, int D, bool Periodic>
+class RadiusPolicy {
+public:
+    struct Bound {
+        RadiusRange<T> squared;
+        std::int64_t counted; ///< sources that were taken whole
+    };
+
+    RadiusPolicy(const RadiusJob<T>& job, RadiusScratch<T>& scratch)
+        : job_(job), leaf_(job, scratch), ranges_(*job.sources, scratch.walk) {}
+
+    [[nodiscard]] Bound enter(const Bound* parent, int level, std::int64_t node) const {
+        return {job_.squared_radii != nullptr ? job_.of_nodes[static_cast<std::size_t>(level)][node] : job_.uniform,
+                parent != nullptr ? parent->counted : 0};
+    }
+    [[nodiscard]] bool is_settled(const Bound& /*bound*/) const { return false; }
+    void begin_list() const {}
+    [[nodiscard]] T reach(const Bound& bound) const { return bound.squared.largest; }
+
+    /// Rows list every source: only counts take nodes whole.
+    [[nodiscard]] bool take(int level, std::int32_t source, T /*least*/, T greatest, Bound& bound) const {
+        if (job_.sink.counts == nullptr || greatest > bound.squared.smallest) {
+            return false;
+        }
+        bound.counted += job_.sources->planes[static_cast<std::size_t>(level)].points_in(source);
+        return true;
+    }
+    void drop_more(InteractionList<T>& /*list*/, int /*level*/, const Bound& /*bound*/) const {}
+
+    void begin_leaves(const InteractionList<T>& list, int level, const Receiver<T, D>& /*parent*/) {
+        ranges_.start(list, level);
+    }
+
+    bool finish_early(std::int64_t leaf, std::int64_t /*siblings_left*/, const Receiver<T, D>& box,
+                      const Bound& bound) {
+        const PlaneView<T>& leaves = job_.receivers->planes[0];
+        (void)ranges_.list(box, bound.squared.largest, std::numeric_limits<std::int64_t>::max());
+        leaf_.search(leaves.first_point[leaf], leaves.first_point[leaf + 1], box, bound.squared.largest, ranges_.data(),
+                     ranges_.size(), bound.counted);
+        return true;
+    }
+    void finish(std::int64_t /*leaf*/, const Receiver<T, D>& /*box*/, InteractionList<T>& /*list*/,
+                const Bound& /*bound*/) const {}
+
+private:
+    const RadiusJob<T>& job_;
+    RadiusLeaf<T, D, Periodic> leaf_;
+    NearRanges<T, D, Periodic> ranges_;
+};
+
+} // namespace kith::detail::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif
