@@ -20,7 +20,7 @@ namespace detail {
 struct TreeData;
 }
 
-/// Tree construction parameters. The defaults were measured (docs/performance-log.md); answers do not depend on them.
+/// Tree construction parameters. The defaults were measured (docs/decisions.md); answers do not depend on them.
 /// On a GPU leaf_size and top_size are at most 32, and regularization is ignored.
 struct TreeOptions {
     int leaf_size = 40;         ///< maximum points in a leaf, n_max of plane 0; 1 or more
