@@ -1,9 +1,9 @@
 // Exact neighbors within a radius.
 //
-// The answer for a query is every source with d2 <= R * R (docs/semantics.md, "Neighbors within a radius"), the same bits
-// on every machine, for every engine and number of threads. Source: the receiver walk of the jz-tree paper (arXiv id in
-// docs/papers.md, section III) with a fixed bound. Cost: close to O(N (1 + m)) for N queries with m neighbors each in low
-// dimensions; scratch memory does not grow with the result.
+// The answer for a query is every source with d2 <= R * R (docs/semantics.md, "Neighbors within a radius"), the same
+// bits on every machine, for every engine and number of threads. Source: the dual walk of the jz-tree paper, section
+// III (arXiv:2604.05885), with a fixed bound. Cost: close to O(N (1 + m)) for N queries with m neighbors each in low
+// dimensions. Rows are counted first, then filled; scratch memory is that of the points near one leaf per thread.
 #pragma once
 
 #include <kith/execution.hpp>

@@ -1,6 +1,6 @@
 // What the public functions of include/kith/async.hpp do: all checks that do not take the points, then the work.
 //
-// Builds without CUDA have these, too: they throw unsupported (missing.cpp).
+// Builds without CUDA have these, too: they throw unsupported (no_cuda.cpp).
 #pragma once
 
 #include <kith/async.hpp>

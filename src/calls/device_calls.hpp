@@ -1,7 +1,7 @@
 // What the public functions do where they run on a GPU.
 //
 // Arguments have been checked as far as that does not take the points themselves. Builds without CUDA have these, too:
-// they throw unsupported (missing.cpp).
+// they throw unsupported (no_cuda.cpp).
 #pragma once
 
 #include "groups/device_entry.hpp"

@@ -7,6 +7,7 @@
 #include "engines/brute_force/knn.hpp"
 #include "neighbors/checks.hpp"
 #include "neighbors/knn.hpp"
+#include "neighbors/query_tree.hpp"
 #include "neighbors/sinks.hpp"
 #include "points/frame.hpp"
 #include "support/context.hpp"
@@ -103,7 +104,8 @@ void search(Context& context, const KnnCall& call, Engine engine, RowSink<T>& si
             return;
         }
         const PlaneTree<T> receivers = build_plane_tree<T>(
-            context, *queries, query_tree_options(*kept, queries->view.count(), call.tree_options()), sink.spare());
+            context, *queries, query_tree_options(call.tree_options(), call.source_count(), call.row_count()),
+            sink.spare());
         context.stage("search", [&] { search_tree(context, receivers, *kept, request, sink); });
         return;
     }

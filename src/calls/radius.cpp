@@ -4,24 +4,25 @@
 
 #include "calls/choose.hpp"
 #include "calls/device_calls.hpp"
-#include "neighbors/knn.hpp"
+#include "engines/brute_force/radius.hpp"
+#include "neighbors/query_tree.hpp"
 #include "neighbors/radius.hpp"
 #include "points/frame.hpp"
 #include "support/context.hpp"
 #include "support/dimension.hpp"
 #include "support/item_size.hpp"
 #include "support/message.hpp"
+#include "support/result_memory.hpp"
 #include "tree/node_attributes.hpp"
 #include "tree/plane_tree.hpp"
+#include "walk/tasks.hpp"
 
 #include <algorithm>
 #include <cstdint>
-#include <cstdlib>
 #include <numeric>
 #include <optional>
-#include <string_view>
-
-#include <unistd.h>
+#include <string>
+#include <vector>
 
 namespace kith {
 
@@ -114,7 +115,7 @@ public:
             return;
         }
         if (engine_ == Engine::brute_force) {
-            context.run([&] {
+            context.stage("gather", [&] {
                 if (kept == nullptr) {
                     source_points_ = gather_points(context, *sources);
                 }
@@ -136,8 +137,8 @@ public:
             receivers_ = sources_;
             if (queries) {
                 const TreeOptions options = call.tree != nullptr ? call.tree->data().options : TreeOptions{};
-                query_tree_.emplace(
-                    build_plane_tree<T>(context, *queries, query_tree_options(*kept, queries->view.count(), options)));
+                query_tree_.emplace(build_plane_tree<T>(
+                    context, *queries, query_tree_options(options, call.source_count(), call.row_count())));
                 receivers_ = query_tree_->view();
             }
             plane_ = plane_of_tasks(receivers_, context.threads());
@@ -174,26 +175,13 @@ public:
                                [](const Buffer<RadiusRange<T>>& plane) { return plane.data(); });
             }
             context_.expect(receivers_.points.count);
-            PerThread<RadiusScratch<T>> scratch;
             if (engine_ == Engine::brute_force) {
-                constexpr std::int64_t grain = 16; // receivers that share a gathered block
-                const std::int64_t count = receivers_.points.count;
-                parallel_for(0, (count + grain - 1) / grain, 1, [&](std::int64_t first, std::int64_t last) {
-                    for (std::int64_t block = first; block < last; ++block) {
-                        const std::int64_t end = std::min(count, (block + 1) * grain);
-                        compare_radius(job, block * grain, end, scratch.local());
-                        context_.done(end - block * grain);
-                    }
-                });
+                compare_all(context_, job);
                 return;
             }
             const PlaneView<T>& tasks = receivers_.planes[static_cast<std::size_t>(plane_)];
-            parallel_for(0, tasks.nodes, 1, [&](std::int64_t first, std::int64_t last) {
-                for (std::int64_t node = first; node < last; ++node) {
-                    search_radius(job, node, scratch.local());
-                    context_.done(tasks.points_in(node));
-                }
-            });
+            PerThread<RadiusScratch<T>> scratch;
+            for_each_task(context_, tasks, [&](std::int64_t node) { search_radius(job, node, scratch.local()); });
         });
     }
 
@@ -287,8 +275,7 @@ StageReports visited(const RadiusVisitor& visitor, const RadiusCall& call) {
 
 /// Throws out_of_memory, with the bytes needed, if the rows are more than the options or the machine allow.
 void require_memory(std::int64_t neighbors, std::int64_t bytes_each, std::int64_t max_bytes) {
-    const std::int64_t machine = static_cast<std::int64_t>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGE_SIZE);
-    const std::int64_t limit = max_bytes > 0 ? max_bytes : machine;
+    const std::int64_t limit = max_bytes > 0 ? max_bytes : machine_memory();
     if (neighbors > limit / bytes_each) {
         throw Error(ErrorKind::out_of_memory,
                     message("the result has ", neighbors, " neighbors and needs ",
@@ -296,15 +283,6 @@ void require_memory(std::int64_t neighbors, std::int64_t bytes_each, std::int64_
                             max_bytes > 0 ? "max_result_bytes is " : "this machine has ", limit,
                             "; take a smaller radius, or radius_count or radius_visit"));
     }
-}
-
-std::shared_ptr<void> allocate(std::int64_t count, std::int64_t width) {
-    void* memory = allocate_pages((count * width + 127) / 64 * 64);
-    if (memory == nullptr) {
-        throw Error(ErrorKind::out_of_memory,
-                    message("failed to allocate ", count * width, " bytes for ", count, " neighbors"));
-    }
-    return {memory, [](void* held) { std::free(held); }};
 }
 
 } // namespace
@@ -327,8 +305,9 @@ struct RadiusResultAccess {
             const std::int64_t index_bytes = detail::item_size(options.index_type);
             const std::int64_t distance_bytes = detail::item_size(call.dtype());
             detail::require_memory(result.size(), index_bytes + distance_bytes, options.max_result_bytes);
-            result.indices_ = detail::allocate(result.size(), index_bytes);
-            result.distances_ = detail::allocate(result.size(), distance_bytes);
+            const std::string what = detail::message(result.size(), " neighbors");
+            result.indices_ = detail::allocate_result(result.size() * index_bytes, what);
+            result.distances_ = detail::allocate_result(result.size() * distance_bytes, what);
             detail::RadiusSink<T> rows;
             rows.offsets = offsets.data();
             rows.distances = static_cast<T*>(result.distances_.get());
@@ -344,26 +323,6 @@ struct RadiusResultAccess {
         return result;
     }
 };
-
-std::span<const std::int32_t> RadiusResult::indices() const {
-    if (index_type_ != IndexType::int32) {
-        throw Error(ErrorKind::invalid_argument, "the indices are int64, as was asked for; use indices64()");
-    }
-    return {static_cast<const std::int32_t*>(indices_.get()), static_cast<std::size_t>(size())};
-}
-
-std::span<const std::int64_t> RadiusResult::indices64() const {
-    if (index_type_ != IndexType::int64) {
-        throw Error(ErrorKind::invalid_argument,
-                    "the indices are int32; use indices(), or ask for RadiusOptions::index_type int64");
-    }
-    return {static_cast<const std::int64_t*>(indices_.get()), static_cast<std::size_t>(size())};
-}
-
-const void* RadiusResult::distances_as(DType dtype) const {
-    detail::require_distances(dtype_, dtype);
-    return distances_.get();
-}
 
 RadiusResult radius_search(const Tree& tree, const Radii& radii, const RadiusOptions& options) {
     return RadiusResultAccess::run({.tree = &tree, .radii = &radii, .options = &options});

@@ -5,9 +5,8 @@
 #include "groups/link.hpp"
 #include "groups/linking_length.hpp"
 #include "support/context.hpp"
-#include "support/parallel.hpp"
 #include "tree/plane_tree.hpp"
-#include "walk/receiver_walk.hpp"
+#include "walk/tasks.hpp"
 
 #include <cstdint>
 #include <cstring>
@@ -45,17 +44,9 @@ void link_tree(Context& context, const PlaneTree<T>& tree, std::span<std::int32_
     if (count > 0) {
         const int plane = plane_of_tasks(view, context.threads());
         const PlaneView<T>& tasks = view.planes[plane];
-        const auto each_task = [&](void (*link)(const LinkJob<T>&, int, std::int64_t)) {
-            parallel_for(0, tasks.nodes, 1, [&](std::int64_t first, std::int64_t last) {
-                for (std::int64_t node = first; node < last; ++node) {
-                    link(job, plane, node);
-                    context.done(tasks.points_in(node));
-                }
-            });
-        };
         context.expect(2 * count);
-        each_task(link_within_node);
-        each_task(link_with_later_nodes);
+        for_each_task(context, tasks, [&](std::int64_t node) { link_within_node(job, plane, node); });
+        for_each_task(context, tasks, [&](std::int64_t node) { link_with_later_nodes(job, plane, node); });
     }
     number_groups(context, job.groups, tree.points.indices.span(), labels, result);
 }

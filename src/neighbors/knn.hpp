@@ -5,8 +5,8 @@
 #include "support/context.hpp"
 #include "support/parallel.hpp"
 #include "tree/plane_tree.hpp"
+#include "walk/tasks.hpp"
 
-#include <algorithm>
 #include <cstdint>
 
 namespace kith::detail {
@@ -34,21 +34,7 @@ void search_tree(Context& context, const PlaneTree<T>& receivers, const PlaneTre
                            frame.periodic, &schedule,    &request,    &sink};
     context.expect(receivers.points.count);
     PerThread<SearchScratch<T>> scratch;
-    parallel_for(0, tasks.nodes, 1, [&](std::int64_t first, std::int64_t last) {
-        for (std::int64_t node = first; node < last; ++node) {
-            search_node(job, node, scratch.local());
-            context.done(tasks.points_in(node));
-        }
-    });
-}
-
-/// Leaves of queries about as large in space as the leaves of the sources, so that few queries do not share leaves that
-/// span the whole box.
-template <Coordinate T>
-TreeOptions query_tree_options(const PlaneTree<T>& sources, std::int64_t queries, TreeOptions options) {
-    const double share = static_cast<double>(queries) / static_cast<double>(sources.points.count);
-    options.leaf_size = static_cast<int>(std::clamp(share * options.leaf_size, 1.0, double(options.leaf_size)));
-    return options;
+    for_each_task(context, tasks, [&](std::int64_t node) { search_node(job, node, scratch.local()); });
 }
 
 } // namespace kith::detail

@@ -4,13 +4,9 @@
 
 #include "support/item_size.hpp"
 #include "support/message.hpp"
-#include "support/pages.hpp"
+#include "support/result_memory.hpp"
 
-#include <cstdlib>
-#include <memory>
 #include <string>
-
-#include <unistd.h>
 
 namespace kith {
 
@@ -22,7 +18,7 @@ void require_memory(std::int64_t rows, std::int64_t k, std::int64_t bytes_each) 
     std::int64_t bytes = 0;
     const bool countable =
         !__builtin_mul_overflow(rows, k, &bytes) && !__builtin_mul_overflow(bytes, bytes_each, &bytes);
-    const std::int64_t machine = static_cast<std::int64_t>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGE_SIZE);
+    const std::int64_t machine = detail::machine_memory();
     if (!countable || bytes > machine) {
         throw Error(ErrorKind::out_of_memory,
                     detail::message("the result of ", rows, " rows x ", k, " neighbors needs ",
@@ -32,24 +28,14 @@ void require_memory(std::int64_t rows, std::int64_t k, std::int64_t bytes_each) 
     }
 }
 
-std::shared_ptr<void> allocate(std::int64_t rows, std::int64_t k, std::int64_t width) {
-    const std::int64_t bytes = rows * k * width;
-    void* memory = detail::allocate_pages((bytes + 127) / 64 * 64);
-    if (memory == nullptr) {
-        throw Error(ErrorKind::out_of_memory,
-                    detail::message("failed to allocate ", bytes, " bytes for ", rows, " rows x ", k,
-                                    " neighbors; ask for fewer or use knn_visit"));
-    }
-    return {memory, [](void* held) { std::free(held); }};
-}
-
 } // namespace
 
 KnnResult::KnnResult(std::int64_t rows, std::int64_t k, IndexType index_type, DType dtype)
     : rows_(rows), k_(k), index_type_(index_type), dtype_(dtype) {
     require_memory(rows, k, detail::item_size(index_type) + detail::item_size(dtype));
-    indices_ = allocate(rows, k, detail::item_size(index_type));
-    distances_ = allocate(rows, k, detail::item_size(dtype));
+    const std::string what = detail::message(rows, " rows x ", k, " neighbors; ask for fewer or use knn_visit");
+    indices_ = detail::allocate_result(rows * k * detail::item_size(index_type), what);
+    distances_ = detail::allocate_result(rows * k * detail::item_size(dtype), what);
 }
 
 void detail::require_distances(DType held, DType asked) {

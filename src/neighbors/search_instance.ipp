@@ -3,25 +3,18 @@
 #include "neighbors/device_entry.hpp"
 #include "neighbors/device_rows.hpp"
 #include "neighbors/pieces_device.hpp"
+#include "neighbors/query_tree.hpp"
 #include "neighbors/search_async.hpp"
 #include "neighbors/search_device.hpp"
 #include "neighbors/visit_device.hpp"
 #include "points/normalize_device.hpp"
 #include "tree/build_device.hpp"
 
-#include <algorithm>
 #include <optional>
 
 namespace kith::detail::inline KITH_GPU {
 
 namespace {
-
-/// Leaves of queries about as large in space as those of the sources.
-TreeOptions options_of_queries(TreeOptions options, std::int64_t sources, std::int64_t queries) {
-    const double share = static_cast<double>(queries) / static_cast<double>(std::max<std::int64_t>(1, sources));
-    options.leaf_size = static_cast<int>(std::clamp(share * options.leaf_size, 1.0, double(options.leaf_size)));
-    return options;
-}
 
 template <Coordinate T, int D>
 void search_trees(DeviceContext& context, const DevicePlaneTree<T>& queries, const DevicePlaneTree<T>& sources,
@@ -51,7 +44,7 @@ void search_tree(DeviceContext& context, const DevicePlaneTree<T>& sources, cons
     const PointsOnDevice<T> there = points_on_device<T>(context, *queries);
     const NormalizedPoints<T> normalized =
         normalize_queries_on_device<T, D>(context, there.view(), sources.points.frame);
-    const TreeOptions shape = options_of_queries(options, sources.points.count, queries->count());
+    const TreeOptions shape = query_tree_options(options, sources.points.count, queries->count());
     search_trees<T, D>(context, build_device_tree<T, D>(context, normalized, shape), sources, call);
 }
 
@@ -68,10 +61,7 @@ void search_points_on_device(DeviceContext& context, const PointsView& points, c
                              const PointsView* queries, const DeviceKnnCall& call) {
     const TreeOptions options = device_tree_options(TreeOptions{});
     if (!needs_pieces<T, D>(context, points, queries, *call.rows)) {
-        const PointsOnDevice<T> there = points_on_device<T>(context, points);
-        const DevicePlaneTree<T> tree =
-            build_device_tree<T, D>(context, normalize_sources_on_device<T, D>(context, there.view(), box), options);
-        search_tree<T, D>(context, tree, options, queries, call);
+        search_tree<T, D>(context, build_device_tree<T, D>(context, points, box, options), options, queries, call);
         return;
     }
     const NormalizedPoints<T> normalized = points.device().kind == DeviceKind::cuda

@@ -5,7 +5,7 @@
 // that fits the second-level cache is sorted there by its keys and written out axis by axis. Points whose keys agree
 // share a smaller cell and are sorted again within it, a few of them by comparison; coincident points keep the order of
 // their original indices, since nothing on the way changes the order of equals. Cost: O(N) time for ordinary data; 16
-// bytes a point of scratch in 3-D float32 and 2 while the cell of all points is split, in spare memory if that is lent.
+// bytes a point of scratch in 3-D float32 and 2 while the cell of all points is split, in donated memory if there is any.
 #pragma once
 
 #include "order/keys.hpp"

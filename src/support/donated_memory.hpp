@@ -1,6 +1,6 @@
 // Memory that will be written to later and may be used until then: the rows of a result, or what a later stage needs.
 //
-// Fresh memory is dear: the system clears it, page by page, when it is first touched. What is lent here is touched
+// Fresh memory is dear: the system clears it, page by page, when it is first touched. What is donated here is touched
 // anyway.
 #pragma once
 
@@ -24,7 +24,8 @@ public:
         }
     }
 
-    /// Room for `size` elements: lent if a piece still has that much, or else the ledger's own. By one thread only.
+    /// Room for `size` elements: donated if a piece still has that much, or else newly allocated and tracked. By one
+    /// thread only.
     template <class T>
     [[nodiscard]] Buffer<T> buffer(const std::shared_ptr<MemoryTracker>& memory_tracker, std::int64_t size) {
         const std::size_t bytes = static_cast<std::size_t>(size) * sizeof(T);

@@ -9,6 +9,7 @@
 #include <kith/tree.hpp>
 
 #include "order/order_device.hpp"
+#include "points/normalize_device.hpp"
 #include "tree/cut_kernel.hpp"
 #include "tree/device_planes.hpp"
 #include "tree/plane_kernel.hpp"
@@ -150,6 +151,14 @@ DevicePlaneTree<T> build_device_tree(DeviceContext& context, const NormalizedPoi
     context.stage("tree",
                   [&] { tree.planes = DevicePlaneCutter<T, D>(context, tree.points, sign_exponent).planes(options); });
     return tree;
+}
+
+/// The same from points of the caller, which may be the host's: these are uploaded, and the upload is freed in the end.
+template <Coordinate T, int D>
+DevicePlaneTree<T> build_device_tree(DeviceContext& context, const PointsView& points, const Box& box,
+                                     const TreeOptions& options) {
+    const PointsOnDevice<T> there = points_on_device<T>(context, points);
+    return build_device_tree<T, D>(context, normalize_sources_on_device<T, D>(context, there.view(), box), options);
 }
 
 } // namespace kith::detail::inline KITH_GPU

@@ -1,10 +1,8 @@
 // The tree of a GPU for points of one type and dimension, KITH_SCALAR and KITH_DIMENSION; compiled by
 // CMake's kith_add_device_instances().
-#include "points/normalize_device.hpp"
 #include "tree/build_device.hpp"
 #include "tree/device_entry.hpp"
 
-#include <algorithm>
 #include <memory>
 
 namespace kith::detail::inline KITH_GPU {
@@ -12,9 +10,8 @@ namespace kith::detail::inline KITH_GPU {
 template <Coordinate T, int D>
 DeviceTreeHandle build_tree_on_device(DeviceContext& context, const PointsView& points, const Box& box,
                                       const TreeOptions& options) {
-    const PointsOnDevice<T> there = points_on_device<T>(context, points);
-    auto tree = std::make_shared<DevicePlaneTree<T>>(build_device_tree<T, D>(
-        context, normalize_sources_on_device<T, D>(context, there.view(), box), device_tree_options(options)));
+    auto tree = std::make_shared<DevicePlaneTree<T>>(
+        build_device_tree<T, D>(context, points, box, device_tree_options(options)));
     DeviceTreeHandle handle;
     handle.size = tree->points.count;
     handle.dimension = D;

@@ -1,4 +1,4 @@
-// What a receiver walk (receiver_walk-inl.hpp) keeps from task to task, and which nodes are tasks.
+// What a receiver walk (receiver_walk-inl.hpp) keeps from task to task.
 #pragma once
 
 #include "support/scratch_array.hpp"
@@ -33,16 +33,5 @@ struct WalkScratch {
     ScratchArray<T> upper_corners;
     ScratchArray<IndexRange> ranges;
 };
-
-/// The coarsest plane that has sixteen nodes for each thread, so that uneven tasks even out; else the leaves.
-template <Coordinate T>
-[[nodiscard]] int plane_of_tasks(const TreeView<T>& tree, int threads) {
-    constexpr std::int64_t tasks_per_thread = 16;
-    int plane = tree.top;
-    while (plane > 0 && tree.planes[plane].nodes < tasks_per_thread * threads) {
-        --plane;
-    }
-    return plane;
-}
 
 } // namespace kith::detail

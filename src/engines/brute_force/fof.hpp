@@ -3,6 +3,7 @@
 
 #include "groups/fof.hpp"
 #include "points/point_set.hpp"
+#include "support/parallel.hpp"
 
 #include <algorithm>
 #include <cstdint>

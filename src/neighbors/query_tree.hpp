@@ -1,0 +1,19 @@
+// The shape of a tree of separate queries.
+#pragma once
+
+#include <kith/tree.hpp>
+
+#include <algorithm>
+#include <cstdint>
+
+namespace kith::detail {
+
+/// Leaves of queries about as large in space as the leaves of the sources, which have these options, so that few queries
+/// do not share leaves that span the whole box.
+inline TreeOptions query_tree_options(TreeOptions options, std::int64_t sources, std::int64_t queries) {
+    const double share = static_cast<double>(queries) / static_cast<double>(std::max<std::int64_t>(1, sources));
+    options.leaf_size = static_cast<int>(std::clamp(share * options.leaf_size, 1.0, double(options.leaf_size)));
+    return options;
+}
+
+} // namespace kith::detail

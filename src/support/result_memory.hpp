@@ -1,0 +1,32 @@
+// Memory for owned results: fresh pages, shared by whoever holds the result.
+#pragma once
+
+#include <kith/error.hpp>
+
+#include "support/message.hpp"
+#include "support/pages.hpp"
+
+#include <cstdint>
+#include <cstdlib>
+#include <memory>
+#include <string_view>
+
+#include <unistd.h>
+
+namespace kith::detail {
+
+/// Bytes of memory that this machine has.
+inline std::int64_t machine_memory() {
+    return static_cast<std::int64_t>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGE_SIZE);
+}
+
+/// Uninitialized. Throws out_of_memory; `what` completes "failed to allocate 8 bytes for ...".
+inline std::shared_ptr<void> allocate_result(std::int64_t bytes, std::string_view what) {
+    void* memory = allocate_pages((bytes + 127) / 64 * 64);
+    if (memory == nullptr) {
+        throw Error(ErrorKind::out_of_memory, message("failed to allocate ", bytes, " bytes for ", what));
+    }
+    return {memory, [](void* held) { std::free(held); }};
+}
+
+} // namespace kith::detail

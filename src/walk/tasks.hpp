@@ -1,0 +1,34 @@
+// Which nodes of a tree are the tasks of a walk, and running them.
+#pragma once
+
+#include "support/context.hpp"
+#include "support/parallel.hpp"
+#include "tree/view.hpp"
+
+#include <cstdint>
+
+namespace kith::detail {
+
+/// The coarsest plane that has sixteen nodes for each thread, so that uneven tasks even out; else the leaves.
+template <Coordinate T>
+[[nodiscard]] int plane_of_tasks(const TreeView<T>& tree, int threads) {
+    constexpr std::int64_t tasks_per_thread = 16;
+    int plane = tree.top;
+    while (plane > 0 && tree.planes[plane].nodes < tasks_per_thread * threads) {
+        --plane;
+    }
+    return plane;
+}
+
+/// Runs task(node) for every node of the plane of the tasks; each counts its points as done.
+template <Coordinate T, class Task>
+void for_each_task(Context& context, const PlaneView<T>& tasks, const Task& task) {
+    parallel_for(0, tasks.nodes, 1, [&](std::int64_t first, std::int64_t last) {
+        for (std::int64_t node = first; node < last; ++node) {
+            task(node);
+            context.done(tasks.points_in(node));
+        }
+    });
+}
+
+} // namespace kith::detail
