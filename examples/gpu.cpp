@@ -40,23 +40,25 @@ void run() {
     const OnGpu<float> there(points.size());
     (void)cudaMemcpy(there.span().data(), points.data(), there.span().size_bytes(), cudaMemcpyDefault);
 
-    // Your arrays, your stream. The views are of memory of GPU 0: structure-of-arrays would do as well.
-    const kith::PointsView view(there.span().data(), kith::DType::float32, count, 3, 3, 1, {kith::DeviceKind::cuda, 0});
+    // Your arrays, your stream. The view is of memory of GPU 0: one array per axis would do as well.
     cudaStream_t stream = nullptr;
     (void)cudaStreamCreate(&stream);
     const kith::Execution on_gpu = kith::cuda(0, stream);
+    const kith::PointsView view(there.span().data(), count, 3, on_gpu.device);
     const kith::Box box = kith::Box::periodic(1);
 
     const OnGpu<std::int32_t> indices(count * k);
     const OnGpu<float> distances(count * k);
-    const auto searched = kith::knn_into({indices.span(), distances.span()}, view, k, box, {}, on_gpu);
+    const auto searched =
+        kith::knn_into({indices.span(), distances.span()}, view, k, {.box = box, .execution = on_gpu});
     const OnGpu<std::int32_t> labels(count);
-    const auto groups = kith::fof_into(labels.span(), view, kith::LinkingLength::relative(0.2), box, {}, on_gpu);
+    const auto groups =
+        kith::fof_into(labels.span(), view, kith::LinkingLength::relative(0.2), {.box = box, .execution = on_gpu});
 
     for (const auto& stage : searched) {
         std::cout << stage.name << ": " << 1e3 * stage.seconds << " ms\n";
     }
-    std::cout << groups.groups << " groups, " << groups.sizes.size() << " of them of two points or more\n";
+    std::cout << groups.groups << " groups, " << groups.groups_of_at_least(2) << " of them of two points or more\n";
     (void)cudaStreamDestroy(stream);
 }
 

@@ -21,7 +21,8 @@ public:
     explicit Kith(const Workload& workload) : workload_(workload), where_(kith::cpu(workload.threads)) {}
 
     void build() override {
-        tree_.emplace(view(workload_.points), kith::Box::periodic(workload_.period), kith::TreeOptions{}, where_);
+        tree_.emplace(view(workload_.points),
+                      kith::TreeOptions{.box = kith::Box::periodic(workload_.period), .execution = where_});
     }
     void forget() override { tree_.reset(); }
 
@@ -65,16 +66,13 @@ public:
     }
     void search() override {
         const kith::NeighborRows rows{std::span(rows_.indices), std::span(rows_.distances)};
-        const kith::PointsView points = view(workload_.points);
-        const kith::Box box = kith::Box::periodic(workload_.period);
+        const bool keeps_tree = workload_.keep_tree;
+        const kith::PointsOrTree points = keeps_tree ? kith::PointsOrTree(*tree_) : view(workload_.points);
+        const kith::KnnOptions options{.box = keeps_tree ? kith::Box() : kith::Box::periodic(workload_.period),
+                                       .execution = where_};
         const std::int64_t k = workload_.k;
-        if (workload_.keep_tree) {
-            searched_ = workload_.queries ? kith::knn_into(rows, *tree_, view(*workload_.queries), k, {}, where_)
-                                          : kith::knn_into(rows, *tree_, k, {}, where_);
-        } else {
-            searched_ = workload_.queries ? kith::knn_into(rows, points, view(*workload_.queries), k, box, {}, where_)
-                                          : kith::knn_into(rows, points, k, box, {}, where_);
-        }
+        searched_ = workload_.queries ? kith::knn_into(rows, points, view(*workload_.queries), k, options)
+                                      : kith::knn_into(rows, points, k, options);
     }
     void write_answer(const std::string& prefix) const override { rows_.write(prefix); }
 
@@ -98,7 +96,7 @@ public:
 
 private:
     void group(double length) {
-        groups_ = kith::fof(*tree_, kith::LinkingLength::absolute(length), {}, where_);
+        groups_ = kith::fof(*tree_, kith::LinkingLength::absolute(length), {.execution = where_});
         searched_ = groups_.stages;
     }
 

@@ -47,12 +47,13 @@ bool connected(const std::vector<float>& places, int dimension, float period, fl
     return seen == count;
 }
 
-/// The largest groups that can be walked, some of middling size, and the smallest.
+/// The largest groups that can be walked, some of middling size, and the smallest of two or more.
 std::vector<std::int32_t> groups_to_walk(const std::vector<std::int32_t>& sizes) {
     const auto begin = std::find_if(sizes.begin(), sizes.end(),
                                     [](std::int32_t size) { return static_cast<std::size_t>(size) <= largest_walked; });
+    const auto end = std::find_if(begin, sizes.end(), [](std::int32_t size) { return size < 2; });
     const auto first = static_cast<std::size_t>(begin - sizes.begin());
-    const std::size_t there = sizes.size() - first;
+    const auto there = static_cast<std::size_t>(end - begin);
     std::vector<std::int32_t> chosen;
     for (std::size_t i = 0; i < std::min(sampled_groups, there); ++i) {
         chosen.push_back(
@@ -66,9 +67,9 @@ Flaw compare_with_cpu(const DeviceArray<std::int32_t>& labels, double length, co
     std::vector<float> places(static_cast<std::size_t>(points.count * points.dimension));
     check(cudaMemcpy(places.data(), points.data, places.size() * sizeof(float), cudaMemcpyDeviceToHost),
           "copying to the host");
-    const kith::FofResult wanted =
-        kith::fof(kith::PointsView(places.data(), points.count, points.dimension),
-                  kith::LinkingLength::absolute(length), kith::Box::periodic(static_cast<double>(points.period)));
+    const kith::FofResult wanted = kith::fof(kith::PointsView(places.data(), points.count, points.dimension),
+                                             kith::LinkingLength::absolute(length),
+                                             {.box = kith::Box::periodic(static_cast<double>(points.period))});
     const std::vector<std::int32_t> found = labels.to_host();
     const auto wrong = std::mismatch(found.begin(), found.end(), wanted.labels.begin());
     if (wrong.first != found.end()) {
@@ -136,11 +137,11 @@ Flaw check_rows(const RowSample<T>& sample, const NormalizedPoints<T>& points, c
 
 Flaw check_groups(const DeviceArray<std::int32_t>& labels, const std::vector<std::int32_t>& sizes, std::int64_t groups,
                   double length, const NormalizedPoints<float>& points) {
-    if (groups < 1 || groups > points.count || static_cast<std::int64_t>(sizes.size()) > groups) {
-        return sentence(groups, " groups, ", sizes.size(), " of them of two and more, of ", points.count, " points");
+    if (groups < 1 || groups > points.count || std::ssize(sizes) != groups) {
+        return sentence(groups, " groups, ", sizes.size(), " sizes, of ", points.count, " points");
     }
-    if (!std::is_sorted(sizes.rbegin(), sizes.rend()) || (!sizes.empty() && sizes.back() < 2)) {
-        return "the sizes of groups are not in order, or smaller than two";
+    if (!std::is_sorted(sizes.rbegin(), sizes.rend()) || sizes.back() < 1) {
+        return "the sizes of groups are not in order, or smaller than one";
     }
     if (const std::int64_t wrong = count_wrong_sizes(labels, sizes, groups); wrong != 0) {
         return sentence(wrong, " groups are not of the size stated");

@@ -55,19 +55,18 @@ public:
 
 private:
     [[nodiscard]] kith::PointsView view(const DeviceArray<float>& rows) const {
-        return {rows.data(), kith::DType::float32, count(), 3, 3, 1, kith::Device{kith::DeviceKind::cuda, 0}};
+        return {rows.data(), count(), 3, kith::cuda().device};
     }
 
     kith::StageReports find(const kith::Execution& where) {
-        const kith::Box box = kith::Box::periodic(wanted_.period);
-        summary_ =
-            kith::fof_into(labels_.span(), view(points_), kith::LinkingLength::relative(wanted_.b), box, {}, where);
+        summary_ = kith::fof_into(labels_.span(), view(points_), kith::LinkingLength::relative(wanted_.b),
+                                  {.box = kith::Box::periodic(wanted_.period), .execution = where});
         kith::StageReports stages = summary_.stages;
         if (wanted_.catalog) {
             kith::Particles particles;
             particles.positions = view(points_);
             particles.velocities = view(velocities_);
-            catalog_ = kith::catalog(labels_.span(), summary_, particles, box, {}, where);
+            catalog_ = kith::catalog(labels_.span(), summary_, particles, {.execution = where});
             stages.insert(stages.end(), catalog_.stages.begin(), catalog_.stages.end());
         }
         return stages;
@@ -76,9 +75,7 @@ private:
     /// Counts of all halos; members, center and mean velocity of a few, computed anew in float64.
     [[nodiscard]] Flaw check_catalog(const NormalizedPoints<float>& normalized) const {
         const std::vector<std::int32_t>& sizes = summary_.sizes;
-        const auto halos =
-            std::partition_point(sizes.begin(), sizes.end(), [](std::int32_t size) { return size >= 20; }) -
-            sizes.begin();
+        const std::int64_t halos = summary_.groups_of_at_least(20);
         if (catalog_.groups != halos) {
             return std::to_string(catalog_.groups) + " groups in the catalog, not " + std::to_string(halos);
         }
@@ -154,8 +151,8 @@ Outcome run_groups(Bench& bench, const std::string& name, const GroupCase& wante
     Work work = group_work(task.count(), 3);
     JsonObject more;
     more.add("groups", task.summary().groups)
-        .add("groups_of_two_and_more", std::ssize(task.summary().sizes))
-        .add("largest", task.summary().sizes.empty() ? std::int64_t{1} : std::int64_t{task.summary().sizes.front()})
+        .add("groups_of_two_and_more", task.summary().groups_of_at_least(2))
+        .add("largest", std::int64_t{task.summary().sizes.front()})
         .add("budget_bytes_per_point", wanted.budget_bytes_per_point);
     if (wanted.catalog) {
         work.push_back(catalog_work(task.count()));

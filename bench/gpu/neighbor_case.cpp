@@ -74,13 +74,10 @@ private:
     [[nodiscard]] kith::PointsView view(const DeviceArray<T>& device, const std::vector<T>& host,
                                         std::int64_t rows) const {
         return wanted_.on_host ? kith::PointsView(host.data(), rows, dimension())
-                               : kith::PointsView(device.data(), kith::dtype_of<T>, rows, dimension(), dimension(), 1,
-                                                  kith::Device{kith::DeviceKind::cuda, 0});
+                               : kith::PointsView(device.data(), rows, dimension(), kith::cuda().device);
     }
-    [[nodiscard]] kith::KnnOptions options() const {
-        kith::KnnOptions options;
-        options.engine = wanted_.engine;
-        return options;
+    [[nodiscard]] kith::KnnOptions options(const kith::Execution& where) const {
+        return {.box = kith::Box::periodic(wanted_.period), .engine = wanted_.engine, .execution = where};
     }
 
     kith::StageReports search(const kith::Execution& where) {
@@ -88,11 +85,10 @@ private:
                                             ? kith::NeighborRows(std::span(host_indices_), std::span(host_distances_))
                                             : kith::NeighborRows(indices_.span(), distances_.span());
         const kith::PointsView sources = view(points_, host_points_, count());
-        const kith::Box box = kith::Box::periodic(wanted_.period);
         if (wanted_.queries.count == 0) {
-            return kith::knn_into(rows, sources, wanted_.k, box, options(), where);
+            return kith::knn_into(rows, sources, wanted_.k, options(where));
         }
-        return kith::knn_into(rows, sources, view(asked_, host_asked_, queries()), wanted_.k, box, options(), where);
+        return kith::knn_into(rows, sources, view(asked_, host_asked_, queries()), wanted_.k, options(where));
     }
 
     [[nodiscard]] kith::KnnSize size() const {
@@ -108,11 +104,10 @@ private:
         const auto enqueue = [&] {
             const kith::NeighborRows rows(indices_.span(), distances_.span());
             const kith::PointsView sources = view(points_, host_points_, count());
-            const kith::Box box = kith::Box::periodic(wanted_.period);
             if (wanted_.queries.count == 0) {
-                kith::knn_async(rows, sources, wanted_.k, box, options(), where, scratch_.span(), status_.data());
+                kith::knn_async(rows, sources, wanted_.k, options(where), scratch_.span(), status_.data());
             } else {
-                kith::knn_async(rows, sources, view(asked_, host_asked_, queries()), wanted_.k, box, options(), where,
+                kith::knn_async(rows, sources, view(asked_, host_asked_, queries()), wanted_.k, options(where),
                                 scratch_.span(), status_.data());
             }
         };
@@ -129,7 +124,8 @@ private:
 
     /// The visitor takes the sampled rows and counts all.
     kith::StageReports visit(const kith::Execution& where) {
-        const kith::Tree tree(view(points_, host_points_, count()), kith::Box::periodic(wanted_.period), {}, where);
+        const kith::Tree tree(view(points_, host_points_, count()),
+                              {.box = kith::Box::periodic(wanted_.period), .execution = where});
         std::atomic<std::int64_t> handed_out = 0;
         const auto visitor = [&](const kith::NeighborBlock& block) {
             const auto rows = static_cast<std::int64_t>(block.query_indices.size());
@@ -141,7 +137,8 @@ private:
             handed_out += rows;
         };
         kith::StageReports stages = tree.stages();
-        for (kith::StageReport& stage : kith::knn_visit(visitor, tree, wanted_.k, options(), where)) {
+        for (kith::StageReport& stage :
+             kith::knn_visit(visitor, tree, wanted_.k, {.engine = wanted_.engine, .execution = where})) {
             stages.push_back(std::move(stage));
         }
         if (handed_out != count()) {

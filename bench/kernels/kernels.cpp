@@ -83,7 +83,7 @@ void build_stage(benchmark::State& state, const char* stage) {
     constexpr std::int64_t count = 1000000;
     const std::vector<float> numbers = uniform(3 * count, 0, 1);
     for (auto _ : state) {
-        const Tree tree(PointsView(numbers, 3), {}, {}, cpu(1));
+        const Tree tree(PointsView(numbers, 3), {.execution = cpu(1)});
         state.SetIterationTime(seconds_of(tree.stages(), stage));
     }
     count_items(state, count);

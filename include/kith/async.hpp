@@ -49,14 +49,12 @@ struct KnnSize {
 /// (scratch too small; the text gives the bytes needed), device. Reported in the status: coordinates that are not
 /// finite, an extent over twice the period, an origin that is too far away for the period. The contents of the rows are
 /// then unspecified. Cost: as knn_into() without its waits; some thirty kernels with trees, five without.
-void knn_async(const NeighborRows& rows, const PointsView& points, std::int64_t k, const Box& box,
-               const KnnOptions& options, const Execution& execution, std::span<std::byte> scratch,
-               DeviceStatus* status);
+void knn_async(const NeighborRows& rows, const PointsView& points, std::int64_t k, const KnnOptions& options,
+               std::span<std::byte> scratch, DeviceStatus* status);
 /// The k nearest points of every query, with the same memory, errors and cost. The status also reports queries that are
 /// not finite or too far away.
 void knn_async(const NeighborRows& rows, const PointsView& points, const PointsView& queries, std::int64_t k,
-               const Box& box, const KnnOptions& options, const Execution& execution, std::span<std::byte> scratch,
-               DeviceStatus* status);
+               const KnnOptions& options, std::span<std::byte> scratch, DeviceStatus* status);
 
 /// The parameters of fof_async_bytes().
 struct FofSize {
@@ -75,8 +73,8 @@ struct FofSize {
 /// infinite length, or an absolute one that the points' type cannot express. The status also reports a relative length
 /// if the points have no volume or their type cannot express it; the contents of labels and summary are then
 /// unspecified.
-void fof_async(std::span<std::int32_t> labels, const PointsView& points, LinkingLength linking_length, const Box& box,
-               const FofOptions& options, const Execution& execution, std::span<std::byte> scratch,
-               DeviceFofSummary* summary, DeviceStatus* status);
+void fof_async(std::span<std::int32_t> labels, const PointsView& points, LinkingLength linking_length,
+               const FofOptions& options, std::span<std::byte> scratch, DeviceFofSummary* summary,
+               DeviceStatus* status);
 
 } // namespace kith

@@ -57,6 +57,7 @@ struct Particles {
 
 struct CatalogOptions {
     std::int64_t min_members = 20; ///< 1 or more; smaller groups are left out
+    Execution execution = {};
 };
 
 /// One entry per group, in label order. Columns with d numbers per group are row-major, groups x d. Lengths are in the
@@ -86,20 +87,18 @@ struct Catalog {
     StageReports stages;
 };
 
-/// Computes the properties of the groups with at least min_members members. `box` is the box in which the groups were
-/// found. Members of a group without mass (all masses zero) have equal weights.
+/// Computes the properties of the groups with at least min_members members, in the box in which they were found. Members
+/// of a group without mass (all masses zero) have equal weights.
 /// Throws Error: invalid_argument (lengths that differ, labels and sizes that do not match, a type above 6,
 /// min_members < 1, a negative, NaN or infinite mass, a NaN or infinite velocity; names the first such row),
 /// invalid_points (a position that is not finite, extent over twice the period), out_of_memory, unsupported, device,
 /// canceled.
-[[nodiscard]] Catalog catalog(const FofResult& groups, const Particles& particles, const Box& box = {},
-                              const CatalogOptions& options = {}, const Execution& execution = {});
+[[nodiscard]] Catalog catalog(const FofResult& groups, const Particles& particles, const CatalogOptions& options = {});
 
 /// The same for labels in the caller's memory, as written by fof_into(). If the call runs on a GPU, labels and columns
 /// may be in its memory; the catalog is in host memory. Throws as above.
 [[nodiscard]] Catalog catalog(std::span<const std::int32_t> labels, const FofSummary& groups,
-                              const Particles& particles, const Box& box = {}, const CatalogOptions& options = {},
-                              const Execution& execution = {});
+                              const Particles& particles, const CatalogOptions& options = {});
 
 /// Copies rows of `row_bytes` bytes each into the order of `members`, such as particles into group order. `out` has
 /// members.size() rows and must not overlap `rows`. Throws Error: invalid_argument (a negative member).

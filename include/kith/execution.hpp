@@ -46,6 +46,9 @@ struct Execution {
     DeviceResource* memory = nullptr; ///< optional allocator
 };
 
+/// Whether calls can run on a GPU here: CUDA was built in, and the driver finds a device.
+[[nodiscard]] bool has_cuda() noexcept;
+
 /// Run on the CPU with `threads` threads; 0 means all cores.
 inline Execution cpu(int threads = 0, Progress progress = {}) {
     return Execution{Device{}, threads, std::move(progress)};

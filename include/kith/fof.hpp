@@ -42,63 +42,52 @@ enum class VolumeKind : std::uint8_t {
 };
 
 struct FofOptions {
+    Box box = {};                      ///< of the points; a tree has its own
     Engine engine = Engine::automatic; ///< search algorithm
+    Execution execution = {};          ///< with a tree: on its device
 };
 
-struct FofResult {
-    /// Group of every point, in input order. Groups are numbered from 0 by decreasing size, ties by their smallest
-    /// member index, single points included; so groups of at least m members have the labels below
-    /// groups_of_at_least(m).
-    std::vector<std::int32_t> labels;
-    /// Members of each group, non-increasing; one entry per group, including single points.
+/// Groups are numbered from 0 by decreasing size, ties by their smallest member index, single points included.
+struct FofSummary {
+    std::int64_t groups = 0; ///< number of groups, including single points
+    /// Members of each group, non-increasing: one entry per group, including single points.
     std::vector<std::int32_t> sizes;
     /// The linking length used, in the units of the points, rounded to the points' type.
     double linking_length = 0;
     double volume = 0; ///< the V of a relative linking length, else 0
     VolumeKind volume_kind = VolumeKind::none;
     Engine engine = Engine::tree; ///< algorithm used: tree or brute_force
+    /// The box in which the groups were found, with the origins of all periodic axes resolved. A catalog uses it.
+    Box box;
     StageReports stages;
 
     /// Number of groups with at least min_members members: labels 0 to this number minus one.
     [[nodiscard]] std::int64_t groups_of_at_least(std::int64_t min_members) const;
 };
 
-/// FofResult without the labels, and without the sizes of single points.
-struct FofSummary {
-    std::int64_t groups = 0;         ///< number of groups, including single points
-    std::vector<std::int32_t> sizes; ///< members of the groups of two or more, by label; non-increasing
-    double linking_length = 0;       ///< this and the following: as in FofResult
-    double volume = 0;
-    VolumeKind volume_kind = VolumeKind::none;
-    Engine engine = Engine::tree;
-    StageReports stages;
+struct FofResult : FofSummary {
+    std::vector<std::int32_t> labels; ///< group of every point, in input order
 };
 
-/// FofSummary as plain data, for asynchronous calls (async.hpp).
+/// The scalars of FofSummary, for asynchronous calls (async.hpp).
 struct DeviceFofSummary {
     std::int64_t groups = 0;   ///< number of groups, including single points
-    double linking_length = 0; ///< this and the following: as in FofResult
+    double linking_length = 0; ///< this and the following: as in FofSummary
     double volume = 0;
     VolumeKind volume_kind = VolumeKind::none;
 };
 
-/// The groups of the points of a tree. The execution must be on the device of the tree.
+/// The groups of points, which may be in GPU memory if the call runs there.
 /// Throws Error: invalid_argument (a negative, NaN or infinite length; a relative length with a volume of zero; a
-/// length that the points' type cannot express; a tree on another device), out_of_memory, device, canceled.
-[[nodiscard]] FofResult fof(const Tree& tree, LinkingLength linking_length, const FofOptions& options = {},
-                            const Execution& execution = {});
-/// The groups of points, without keeping a tree. The points may be in GPU memory if the call runs there.
-/// Throws Error: as above, and invalid_argument (an invalid box), invalid_points (a point that is not finite, extent
-/// over twice the period), too_large (more than 2^31 - 1 points), unsupported (dimension or CUDA not built).
-[[nodiscard]] FofResult fof(const PointsView& points, LinkingLength linking_length, const Box& box = {},
-                            const FofOptions& options = {}, const Execution& execution = {});
+/// length that the points' type cannot express; an invalid box; a box beside a tree; a tree on another device),
+/// invalid_points (a point that is not finite, extent over twice the period), too_large (more than 2^31 - 1 points),
+/// unsupported (dimension or CUDA not built), out_of_memory, device, canceled.
+[[nodiscard]] FofResult fof(const PointsOrTree& points, LinkingLength linking_length, const FofOptions& options = {});
 
 /// The same, writing one label per point to the caller's memory: host memory, or memory of the GPU on which the call
 /// runs. If a call throws, their contents are then unspecified. Also throws invalid_argument unless there is one label
 /// per point.
-FofSummary fof_into(std::span<std::int32_t> labels, const Tree& tree, LinkingLength linking_length,
-                    const FofOptions& options = {}, const Execution& execution = {});
-FofSummary fof_into(std::span<std::int32_t> labels, const PointsView& points, LinkingLength linking_length,
-                    const Box& box = {}, const FofOptions& options = {}, const Execution& execution = {});
+FofSummary fof_into(std::span<std::int32_t> labels, const PointsOrTree& points, LinkingLength linking_length,
+                    const FofOptions& options = {});
 
 } // namespace kith

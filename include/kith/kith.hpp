@@ -2,12 +2,14 @@
 #pragma once
 
 #include <kith/async.hpp>
+#include <kith/box.hpp>
 #include <kith/catalog.hpp>
 #include <kith/device_status.hpp>
 #include <kith/error.hpp>
 #include <kith/execution.hpp>
 #include <kith/fof.hpp>
 #include <kith/knn.hpp>
+#include <kith/neighbor_row.hpp>
 #include <kith/points.hpp>
 #include <kith/progress.hpp>
 #include <kith/radius.hpp>

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <kith/execution.hpp>
+#include <kith/neighbor_row.hpp>
 #include <kith/points.hpp>
 #include <kith/progress.hpp>
 #include <kith/tree.hpp>
@@ -21,6 +22,8 @@
 namespace kith {
 
 struct KnnOptions {
+    /// Of the points; a tree has its own.
+    Box box = {};
     /// Exclude the query point itself, by index, not by distance. Self-searches only.
     bool exclude_self = false;
     /// Return only neighbors within this distance, inclusive; in the units of the points, rounded to their type once.
@@ -31,6 +34,8 @@ struct KnnOptions {
     Engine engine = Engine::automatic;
     /// Type of the indices of a KnnResult.
     IndexType index_type = IndexType::int32;
+    /// With a tree: on its device.
+    Execution execution = {};
 };
 
 /// The caller's row-major n x k arrays, in host memory or, for GPU searches, in memory of that device. A missing
@@ -64,11 +69,6 @@ private:
     DType dtype_ = DType::float32;
 };
 
-namespace detail {
-/// Throws invalid_argument if the types differ.
-void require_distances(DType held, DType asked);
-} // namespace detail
-
 /// An owned result: rows() x k() indices and distances, row-major, in the input order of the queries. A missing
 /// neighbor is index -1 at distance +infinity. The result of a GPU search is in the memory of the queries, or of the
 /// points of a self-search: host or device; other results are in host memory. Device work that reads the result must
@@ -95,6 +95,15 @@ public:
     [[nodiscard]] std::span<const T> distances() const {
         detail::require_distances(dtype_, dtype_of<T>);
         return {static_cast<const T*>(distances_.get()), static_cast<std::size_t>(rows_ * k_)};
+    }
+
+    /// Row i. Throws Error: invalid_argument (i outside 0 to rows() - 1, a result in memory of a GPU).
+    [[nodiscard]] NeighborRow row(std::int64_t i) const;
+    /// The same memory as indices() and distances(), as matrices: result.index_rows()[i][j].
+    [[nodiscard]] MatrixView<std::int32_t> index_rows() const { return {indices(), rows_, k_}; }
+    template <Coordinate T>
+    [[nodiscard]] MatrixView<T> distance_rows() const {
+        return {distances<T>(), rows_, k_};
     }
 
     /// A writable view of the rows.
@@ -140,43 +149,29 @@ struct NeighborBlock {
 /// exception from it stops the search and propagates to the caller.
 using NeighborVisitor = std::function<void(const NeighborBlock&)>;
 
-/// The k nearest points of every point of the tree (a self-search: a point is its own neighbor unless exclude_self).
-/// Throws Error: invalid_argument (k < 1, NaN or negative max_distance, a tree on another device), out_of_memory,
-/// device, canceled.
-[[nodiscard]] KnnResult knn(const Tree& tree, std::int64_t k, const KnnOptions& options = {},
-                            const Execution& execution = {});
+/// The k nearest points of every point (a self-search: a point is its own neighbor unless exclude_self).
+/// Throws Error: invalid_argument (k < 1, NaN or negative max_distance, an invalid box, a box beside a tree, a tree on
+/// another device), invalid_points (a point that is not finite, extent over twice the period), too_large (more than
+/// 2^31 - 1 points), unsupported (dimension or CUDA not built), out_of_memory, device, canceled.
+[[nodiscard]] KnnResult knn(const PointsOrTree& points, std::int64_t k, const KnnOptions& options = {});
 /// The k nearest points of every query. Queries have the type and dimension of the points.
 /// Throws Error: as above, and invalid_argument (exclude_self, queries of another type or dimension), invalid_points (a
-/// query that is not finite or too far away), too_large (more than 2^31 - 1 queries), unsupported (dimension not
-/// built).
-[[nodiscard]] KnnResult knn(const Tree& tree, const PointsView& queries, std::int64_t k, const KnnOptions& options = {},
-                            const Execution& execution = {});
-/// A self-search without keeping a tree.
-/// Throws Error: as with a tree, and invalid_argument (an invalid box), invalid_points (a point that is not finite,
-/// extent over twice the period), too_large (more than 2^31 - 1 points), unsupported (dimension or CUDA not built).
-[[nodiscard]] KnnResult knn(const PointsView& points, std::int64_t k, const Box& box = {},
-                            const KnnOptions& options = {}, const Execution& execution = {});
-/// Separate queries without keeping a tree. Throws Error: as both above.
-[[nodiscard]] KnnResult knn(const PointsView& points, const PointsView& queries, std::int64_t k, const Box& box = {},
-                            const KnnOptions& options = {}, const Execution& execution = {});
+/// query that is not finite or too far away), too_large (more than 2^31 - 1 queries).
+[[nodiscard]] KnnResult knn(const PointsOrTree& points, const PointsView& queries, std::int64_t k,
+                            const KnnOptions& options = {});
 
-/// The same four searches, written to the caller's arrays of rows * k elements each. Return the cost of each stage.
+/// The same two searches, written to the caller's arrays of rows * k elements each. Return the cost of each stage.
 /// Throw as above, and invalid_argument (arrays of the wrong size, type or alignment).
-StageReports knn_into(const NeighborRows& rows, const Tree& tree, std::int64_t k, const KnnOptions& options = {},
-                      const Execution& execution = {});
-StageReports knn_into(const NeighborRows& rows, const Tree& tree, const PointsView& queries, std::int64_t k,
-                      const KnnOptions& options = {}, const Execution& execution = {});
+StageReports knn_into(const NeighborRows& rows, const PointsOrTree& points, std::int64_t k,
+                      const KnnOptions& options = {});
+StageReports knn_into(const NeighborRows& rows, const PointsOrTree& points, const PointsView& queries, std::int64_t k,
+                      const KnnOptions& options = {});
 
-StageReports knn_into(const NeighborRows& rows, const PointsView& points, std::int64_t k, const Box& box = {},
-                      const KnnOptions& options = {}, const Execution& execution = {});
-StageReports knn_into(const NeighborRows& rows, const PointsView& points, const PointsView& queries, std::int64_t k,
-                      const Box& box = {}, const KnnOptions& options = {}, const Execution& execution = {});
-
-/// The same with a tree, streamed in blocks to a visitor; never stores rows * k numbers. Return the cost of each stage.
-/// Throw as above, and whatever the visitor throws.
-StageReports knn_visit(const NeighborVisitor& visitor, const Tree& tree, std::int64_t k, const KnnOptions& options = {},
-                       const Execution& execution = {});
-StageReports knn_visit(const NeighborVisitor& visitor, const Tree& tree, const PointsView& queries, std::int64_t k,
-                       const KnnOptions& options = {}, const Execution& execution = {});
+/// The same, streamed in blocks to a visitor; never stores rows * k numbers. Return the cost of each stage. Throw as
+/// above, and whatever the visitor throws.
+StageReports knn_visit(const NeighborVisitor& visitor, const PointsOrTree& points, std::int64_t k,
+                       const KnnOptions& options = {});
+StageReports knn_visit(const NeighborVisitor& visitor, const PointsOrTree& points, const PointsView& queries,
+                       std::int64_t k, const KnnOptions& options = {});
 
 } // namespace kith

@@ -1,18 +1,23 @@
-// Views of points, and boxes.
+// Views of the caller's points, in whatever layout they are.
 //
-// A PointsView describes an array of the caller's, like DLPack: address, scalar type, count, dimension, strides,
-// device. It never owns or copies; the array must outlive the call. A Box has one period per axis; 0 leaves the axis
-// open.
+// A PointsView never owns or copies: it says where each axis starts, how far it is from point to point, the scalar
+// type, and whose memory it is. The points must outlive the call.
+//
+//   std::vector<std::array<float, 3>> points;   knn(points, k)
+//   struct Particle { double x, y, z, mass; };  knn(particles, k), by the names x, y and z
+//   struct Particle { float mass, pos[3]; };    knn(PointsView(particles, &Particle::pos), k)
+//   std::vector<float> x, y, z;                 knn(PointsView(x, y, z), k)
+//   std::vector<double> row_major;              knn(PointsView(row_major, 3), k)
+//   const float* on_gpu;                        knn(PointsView(on_gpu, n, 3, cuda().device), k, {.execution = cuda()})
 #pragma once
 
+#include <kith/box.hpp>
 #include <kith/types.hpp>
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
-#include <limits>
-#include <optional>
 #include <ranges>
 #include <span>
 #include <type_traits>
@@ -23,129 +28,216 @@ namespace kith {
 template <class Range>
 concept CoordinateRange = std::ranges::contiguous_range<Range> && Coordinate<std::ranges::range_value_t<Range>>;
 
-/// The scalar type of a range of std::array.
-template <class Range>
-using ScalarOf = typename std::ranges::range_value_t<Range>::value_type;
+namespace detail {
 
-/// A contiguous range of std::array<float or double, d>.
-template <class Range>
-concept PointRange = std::ranges::contiguous_range<Range> && Coordinate<ScalarOf<Range>> &&
-    (std::tuple_size<std::ranges::range_value_t<Range>>::value >= 1);
+/// The coordinates of a point that is an array: its scalar type and number of axes.
+template <class Point>
+struct ArrayOf {};
+template <Coordinate T, std::size_t d>
+struct ArrayOf<std::array<T, d>> {
+    using Scalar = T;
+    static constexpr int axes = static_cast<int>(d);
+};
+template <Coordinate T, std::size_t d>
+struct ArrayOf<T[d]> : ArrayOf<std::array<T, d>> {};
 
-/// A non-owning view of `count` points with `dimension` coordinates each. Strides are in scalars, not bytes: coordinate
-/// `axis` of point `i` is at `data + i * point_stride + axis * axis_stride`. Row-major n x d arrays have strides
-/// (d, 1); structure-of-arrays blocks have (1, n). Strides may be negative or zero.
+template <class Point>
+concept ArrayPoint = requires {
+    typename ArrayOf<Point>::Scalar;
+};
+
+/// A struct with members x and y of one scalar type; with a third, z, it is a point in 3-D.
+template <class Point>
+concept NamedPoint = requires(const Point& p) {
+    requires Coordinate<std::remove_cvref_t<decltype(p.x)>>;
+    requires std::is_same_v<decltype(p.x), decltype(p.y)>;
+    {&p.x};
+};
+template <class Point>
+concept NamedPoint3 = NamedPoint<Point> && requires(const Point& p) {
+    requires std::is_same_v<decltype(p.x), decltype(p.z)>;
+};
+
+template <class>
+inline constexpr bool never = false;
+
+/// Throw Error: invalid_argument.
+[[noreturn]] void refuse_flat_array(std::size_t scalars, int dimension);
+[[noreturn]] void refuse_axes(std::span<const std::size_t> lengths);
+
+} // namespace detail
+
+/// A contiguous range of points that need no further description: arrays std::array<T, d> or T[d], or structs with
+/// members x, y and, in 3-D, z; T is float or double.
+template <class Range>
+concept PointRange = std::ranges::contiguous_range<Range> &&
+    (detail::ArrayPoint<std::ranges::range_value_t<Range>> || detail::NamedPoint<std::ranges::range_value_t<Range>>);
+
+/// A non-owning view of count() points with dimension() coordinates each: coordinate `axis` of point i is the scalar at
+/// axis(axis) + i * stride() bytes. The stride may be negative or 0. A call throws Error: invalid_argument if an address
+/// or the stride is not a multiple of the scalar's size.
 class PointsView {
 public:
     PointsView() = default;
 
-    PointsView(const void* data, DType dtype, std::int64_t count, int dimension, std::int64_t point_stride,
-               std::int64_t axis_stride, Device device = {})
-        : data_(data), count_(count), point_stride_(point_stride), axis_stride_(axis_stride), dimension_(dimension),
-          dtype_(dtype), device_(device) {}
+    /// Points without further description. Implicit, like std::span.
+    template <PointRange Range>
+    PointsView(const Range& points) // NOLINT(google-explicit-constructor)
+        : PointsView(std::ranges::data(points), static_cast<std::int64_t>(std::ranges::size(points)), Device{}) {}
+    /// One point.
+    template <Coordinate T, std::size_t d>
+    PointsView(const std::array<T, d>& point) // NOLINT(google-explicit-constructor)
+        : PointsView(point.data(), 1, static_cast<int>(d)) {
+        static_assert(d <= max_dimension, "a std::array of scalars is one point; for a flat array of many points give "
+                                          "their dimension: kith::PointsView(coordinates, 3)");
+    }
 
-    /// A row-major n x d array.
+    /// Row-major n x d scalars.
     template <Coordinate T>
-    PointsView(const T* data, std::int64_t count, int dimension)
-        : PointsView(data, dtype_of<T>, count, dimension, dimension, 1) {}
-
-    /// A flat range (vector, span, array) of n * d scalars, row-major. A call with a view whose size is no multiple of
-    /// d throws invalid_argument.
+    PointsView(const T* coordinates, std::int64_t count, int dimension, Device device = {})
+        : PointsView(coordinates, dtype_of<T>, count, dimension, dimension, 1, device) {}
+    /// The same as a range. Throws Error: invalid_argument if its size is no multiple of d.
     template <CoordinateRange Range>
     PointsView(const Range& coordinates, int dimension)
         : PointsView(std::ranges::data(coordinates), rows_in(std::ranges::size(coordinates), dimension), dimension) {}
 
-    /// A range of std::array<float or double, d>. Implicit, like std::span.
-    template <PointRange Range>
-    PointsView(const Range& points) // NOLINT(google-explicit-constructor)
-        : PointsView(reinterpret_cast<const ScalarOf<Range>*>(std::ranges::data(points)),
-                     static_cast<std::int64_t>(std::ranges::size(points)),
-                     static_cast<int>(std::tuple_size_v<std::ranges::range_value_t<Range>>)) {}
-
-    [[nodiscard]] const void* data() const noexcept { return data_; }
+    /// One range per axis: PointsView(x, y, z). Throws Error: invalid_argument if their sizes differ.
+    template <CoordinateRange X, CoordinateRange... Others>
+        requires(sizeof...(Others) >= 1 && sizeof...(Others) < max_dimension &&
+                 (std::is_same_v<std::ranges::range_value_t<X>, std::ranges::range_value_t<Others>> && ...))
+    explicit PointsView(const X& x, const Others&... others)
+        : PointsView({std::ranges::data(x), std::ranges::data(others)...},
+                     common_size({std::ranges::size(x), std::ranges::size(others)...})) {}
+    /// One address per axis; `stride` is in bytes.
     template <Coordinate T>
-    [[nodiscard]] const T* data_as() const noexcept {
-        return static_cast<const T*>(data_);
+    PointsView(std::initializer_list<const T*> axes, std::int64_t count, Device device = {},
+               std::int64_t stride = sizeof(T))
+        : count_(count), stride_(stride), dimension_(static_cast<int>(axes.size())), dtype_(dtype_of<T>),
+          device_(device) {
+        std::size_t axis = 0;
+        for (const T* const address : axes) {
+            if (axis < axes_.size()) {
+                axes_[axis++] = address;
+            }
+        }
     }
+
+    /// Members of a struct, one per axis: PointsView(particles, &Particle::x, &Particle::y, &Particle::z).
+    template <std::ranges::contiguous_range Range, class Struct, Coordinate T, std::same_as<T Struct::*>... Others>
+        requires(sizeof...(Others) >= 1 && sizeof...(Others) < max_dimension)
+    PointsView(const Range& structs, T Struct::*x, Others... others)
+        : PointsView(std::ranges::data(structs), static_cast<std::int64_t>(std::ranges::size(structs)), x, others...) {}
+    /// A member that is an array, std::array<T, d> or T[d]: PointsView(particles, &Particle::position).
+    template <std::ranges::contiguous_range Range, class Struct, detail::ArrayPoint Member>
+    PointsView(const Range& structs, Member Struct::*position)
+        : PointsView(std::ranges::empty(structs) ? nullptr : &(std::ranges::data(structs)->*position),
+                     static_cast<std::int64_t>(std::ranges::size(structs)), Device{},
+                     sizeof(std::ranges::range_value_t<Range>)) {}
+
+    /// Scalars of a type known at run time. Strides are in scalars: coordinate `axis` of point i is element
+    /// i * point_stride + axis * axis_stride.
+    PointsView(const void* data, DType dtype, std::int64_t count, int dimension, std::int64_t point_stride,
+               std::int64_t axis_stride, Device device = {})
+        : count_(count), stride_(point_stride * scalar_size(dtype)), dimension_(dimension), dtype_(dtype),
+          device_(device) {
+        for (int axis = 0; data != nullptr && axis < dimension && axis < max_dimension; ++axis) {
+            axes_[static_cast<std::size_t>(axis)] =
+                static_cast<const std::byte*>(data) + axis * axis_stride * scalar_size(dtype);
+        }
+    }
+
+    /// Anything else is refused by the compiler.
+    template <std::ranges::range Range>
+        requires(!PointRange<Range> && !detail::ArrayPoint<Range>)
+    PointsView(const Range&) { // NOLINT(google-explicit-constructor)
+        static_assert(
+            !CoordinateRange<Range>,
+            "a flat range of coordinates needs the dimension of its points: kith::PointsView(coordinates, 3)");
+        static_assert(CoordinateRange<Range> || detail::never<Range>,
+                      "not points that kith can view: coordinates are float or double; points are a contiguous range "
+                      "of std::array<T, d>, T[d] or structs with members x, y and z; other structs and separate arrays "
+                      "have constructors of their own (kith/points.hpp)");
+    }
+
     [[nodiscard]] std::int64_t count() const noexcept { return count_; }
     [[nodiscard]] int dimension() const noexcept { return dimension_; }
     [[nodiscard]] DType dtype() const noexcept { return dtype_; }
-    [[nodiscard]] std::int64_t point_stride() const noexcept { return point_stride_; }
-    [[nodiscard]] std::int64_t axis_stride() const noexcept { return axis_stride_; }
     [[nodiscard]] Device device() const noexcept { return device_; }
+    /// Where coordinate `axis` of the first point is.
+    [[nodiscard]] const void* axis(int axis) const noexcept { return axes_[static_cast<std::size_t>(axis)]; }
+    /// Bytes from point to point.
+    [[nodiscard]] std::int64_t stride() const noexcept { return stride_; }
 
-private:
-    // A negative count marks a flat array whose length is no multiple of the dimension; the error message names both.
-    static std::int64_t rows_in(std::size_t scalars, int dimension) {
-        const bool whole = dimension >= 1 && scalars % static_cast<std::size_t>(dimension) == 0;
-        return whole ? static_cast<std::int64_t>(scalars / static_cast<std::size_t>(dimension))
-                     : -static_cast<std::int64_t>(scalars) - 1;
+    /// One coordinate of a point in host memory.
+    [[nodiscard]] double coordinate(std::int64_t point, int axis) const noexcept {
+        const std::byte* const scalar = static_cast<const std::byte*>(this->axis(axis)) + point * stride_;
+        return dtype_ == DType::float32 ? static_cast<double>(*reinterpret_cast<const float*>(scalar))
+                                        : *reinterpret_cast<const double*>(scalar);
     }
 
-    const void* data_ = nullptr;
-    std::int64_t count_ = 0;
-    std::int64_t point_stride_ = 0;
-    std::int64_t axis_stride_ = 0;
-    int dimension_ = 0;
-    DType dtype_ = DType::float32;
-    Device device_;
-};
-
-/// Period and origin of each axis, in the units of the points. A period of 0 leaves the axis open. Distances on a
-/// periodic axis are to the nearest image. Points outside [origin, origin + period] are wrapped into it. The default
-/// origin of an axis of period L is 0 if all points lie in [0, L], else -L/2 if they lie in [-L/2, L/2], else their
-/// smallest coordinate if their extent is at most L, else 0.
-class Box {
-public:
-    /// Open on every axis, in any dimension.
-    Box() = default;
-
-    /// The same period on every axis, in any dimension.
-    static Box periodic(double period) {
-        Box box;
-        box.period_.fill(period);
-        return box;
+    /// The points first to first + count - 1.
+    [[nodiscard]] PointsView subview(std::int64_t first, std::int64_t count) const {
+        PointsView part = moved(first * stride_, device_);
+        part.count_ = count;
+        return part;
     }
-
-    /// One period per axis, for points of that dimension only.
-    static Box periodic(std::span<const double> periods) {
-        Box box;
-        box.axes_ = static_cast<int>(periods.size());
-        for (std::size_t axis = 0; axis < periods.size() && axis < box.period_.size(); ++axis) {
-            box.period_[axis] = periods[axis];
-        }
-        return box;
-    }
-    static Box periodic(std::initializer_list<double> periods) {
-        return periodic(std::span<const double>(periods.begin(), periods.size()));
-    }
-
-    /// The same box with another origin (lower edge) on one axis. Throws std::out_of_range unless axis is in
-    /// [0, max_dimension).
-    [[nodiscard]] Box with_origin(int axis, double origin) const {
-        Box box = *this;
-        box.origin_.at(static_cast<std::size_t>(axis)) = origin;
-        return box;
-    }
-
-    /// Number of axes of the box; 0 fits any dimension.
-    [[nodiscard]] int axes() const noexcept { return axes_; }
-    /// Both throw std::out_of_range unless axis is in [0, max_dimension).
-    [[nodiscard]] double period(int axis) const { return period_.at(static_cast<std::size_t>(axis)); }
-    [[nodiscard]] std::optional<double> origin(int axis) const { return origin_.at(static_cast<std::size_t>(axis)); }
-    [[nodiscard]] bool is_open() const noexcept {
-        for (const double period : period_) {
-            if (period != 0) {
-                return false;
+    /// The same layout, so many bytes farther on: of a copy, which may be on another device.
+    [[nodiscard]] PointsView moved(std::int64_t bytes, Device device) const {
+        PointsView view = *this;
+        view.device_ = device;
+        for (const void*& address : view.axes_) {
+            if (address != nullptr) {
+                address = reinterpret_cast<const void*>(reinterpret_cast<std::intptr_t>(address) + bytes);
             }
         }
-        return true;
+        return view;
     }
 
 private:
-    std::array<double, max_dimension> period_{};
-    std::array<std::optional<double>, max_dimension> origin_{};
-    int axes_ = 0;
+    template <class Point>
+        requires detail::ArrayPoint<Point> PointsView(const Point* points, std::int64_t count, Device device,
+                                                      std::int64_t stride = sizeof(Point))
+            : PointsView(reinterpret_cast<const typename detail::ArrayOf<Point>::Scalar*>(points), count,
+                         detail::ArrayOf<Point>::axes, device) {
+            stride_ = stride;
+        }
+        template <class Point>
+            requires detail::NamedPoint<Point> PointsView(const Point* points, std::int64_t count, Device /*device*/) {
+                if constexpr (detail::NamedPoint3<Point>) {
+                    *this = PointsView(points, count, &Point::x, &Point::y, &Point::z);
+                } else {
+                    *this = PointsView(points, count, &Point::x, &Point::y);
+                }
+            }
+        template <class Point, class Struct, class T, class... Others>
+        PointsView(const Point* points, std::int64_t count, T Struct::*x, Others... others)
+            : PointsView({count > 0 ? &(points->*x) : nullptr, (count > 0 ? &(points->*others) : nullptr)...}, count,
+                         Device{}, sizeof(Point)) {}
+
+        static std::int64_t scalar_size(DType dtype) {
+            return dtype == DType::float32 ? 4 : 8;
+        }
+        static std::int64_t rows_in(std::size_t scalars, int dimension) {
+            if (dimension < 1 || scalars % static_cast<std::size_t>(dimension) != 0) {
+                detail::refuse_flat_array(scalars, dimension);
+            }
+            return static_cast<std::int64_t>(scalars / static_cast<std::size_t>(dimension));
+        }
+        static std::int64_t common_size(std::initializer_list<std::size_t> sizes) {
+            for (const std::size_t size : sizes) {
+                if (size != *sizes.begin()) {
+                    detail::refuse_axes({sizes.begin(), sizes.size()});
+                }
+            }
+            return static_cast<std::int64_t>(*sizes.begin());
+        }
+
+        std::array<const void*, max_dimension> axes_{};
+        std::int64_t count_ = 0;
+        std::int64_t stride_ = 0;
+        int dimension_ = 0;
+        DType dtype_ = DType::float32;
+        Device device_;
 };
 
 } // namespace kith

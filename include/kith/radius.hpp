@@ -7,6 +7,7 @@
 #pragma once
 
 #include <kith/execution.hpp>
+#include <kith/neighbor_row.hpp>
 #include <kith/points.hpp>
 #include <kith/progress.hpp>
 #include <kith/tree.hpp>
@@ -70,25 +71,6 @@ struct RadiusOptions {
 /// Rows are in the order of the queries as given. In host memory.
 class RadiusResult {
 public:
-    /// One row: row[j].index and row[j].distance, the latter as double.
-    class Row {
-    public:
-        struct Neighbor {
-            std::int64_t index;
-            double distance;
-        };
-        [[nodiscard]] std::int64_t size() const noexcept { return last_ - first_; }
-        [[nodiscard]] Neighbor operator[](std::int64_t j) const noexcept { return result_->neighbor(first_ + j); }
-
-    private:
-        friend class RadiusResult;
-        Row(const RadiusResult* result, std::int64_t first, std::int64_t last)
-            : result_(result), first_(first), last_(last) {}
-        const RadiusResult* result_;
-        std::int64_t first_;
-        std::int64_t last_;
-    };
-
     RadiusResult() = default;
     RadiusResult(RadiusResult&&) noexcept = default;
     RadiusResult& operator=(RadiusResult&&) noexcept = default;
@@ -98,7 +80,8 @@ public:
     [[nodiscard]] std::int64_t size() const noexcept { return offsets_.back(); }              ///< neighbors of all rows
     [[nodiscard]] IndexType index_type() const noexcept { return index_type_; }
     [[nodiscard]] DType dtype() const noexcept { return dtype_; }
-    [[nodiscard]] Row row(std::int64_t i) const { return {this, offsets_[i], offsets_[i + 1]}; }
+    /// Row i. Throws Error: invalid_argument (i outside 0 to rows() - 1).
+    [[nodiscard]] NeighborRow row(std::int64_t i) const;
 
     /// Throws invalid_argument if the result holds the other width.
     [[nodiscard]] std::span<const std::int32_t> indices() const;
@@ -116,13 +99,6 @@ public:
 private:
     friend struct RadiusResultAccess;
     [[nodiscard]] const void* distances_as(DType dtype) const;
-    [[nodiscard]] Row::Neighbor neighbor(std::int64_t i) const noexcept {
-        const double distance = dtype_ == DType::float32 ? static_cast<const float*>(distances_.get())[i]
-                                                         : static_cast<const double*>(distances_.get())[i];
-        return {index_type_ == IndexType::int32 ? static_cast<const std::int32_t*>(indices_.get())[i]
-                                                : static_cast<const std::int64_t*>(indices_.get())[i],
-                distance};
-    }
 
     std::vector<std::int64_t> offsets_ = {0};
     std::shared_ptr<void> indices_;
@@ -152,33 +128,26 @@ struct RadiusBlock {
 /// propagates to the caller.
 using RadiusVisitor = std::function<void(const RadiusBlock&)>;
 
-/// All sources within the radius of every source, or of every query; queries are of the sources' type and dimension.
+/// All points within the radius of every point, or of every query; queries are of the points' type and dimension.
 /// Throws Error: invalid_argument (a radius that is negative or NaN, a number of radii other than that of the queries,
-/// exclude_self with separate queries, a box beside a tree; points as in knn()), unsupported (a GPU; a dimension that is
-/// not built), out_of_memory, canceled.
-[[nodiscard]] RadiusResult radius_search(const Tree& tree, const Radii& radii, const RadiusOptions& options = {});
-[[nodiscard]] RadiusResult radius_search(const Tree& tree, const PointsView& queries, const Radii& radii,
+/// exclude_self with separate queries, max_result_bytes below 0, a box beside a tree; points as in knn()), unsupported
+/// (a GPU; a dimension that is not built), out_of_memory, canceled.
+[[nodiscard]] RadiusResult radius_search(const PointsOrTree& points, const Radii& radii,
                                          const RadiusOptions& options = {});
-[[nodiscard]] RadiusResult radius_search(const PointsView& points, const Radii& radii,
-                                         const RadiusOptions& options = {});
-[[nodiscard]] RadiusResult radius_search(const PointsView& points, const PointsView& queries, const Radii& radii,
+[[nodiscard]] RadiusResult radius_search(const PointsOrTree& points, const PointsView& queries, const Radii& radii,
                                          const RadiusOptions& options = {});
 
 /// The lengths of the rows alone: source nodes that lie within the radius as a whole are counted, not visited. Throws as
 /// radius_search().
-[[nodiscard]] std::vector<std::int64_t> radius_count(const Tree& tree, const Radii& radii,
+[[nodiscard]] std::vector<std::int64_t> radius_count(const PointsOrTree& points, const Radii& radii,
                                                      const RadiusOptions& options = {});
-[[nodiscard]] std::vector<std::int64_t> radius_count(const Tree& tree, const PointsView& queries, const Radii& radii,
-                                                     const RadiusOptions& options = {});
-[[nodiscard]] std::vector<std::int64_t> radius_count(const PointsView& points, const Radii& radii,
-                                                     const RadiusOptions& options = {});
-[[nodiscard]] std::vector<std::int64_t> radius_count(const PointsView& points, const PointsView& queries,
+[[nodiscard]] std::vector<std::int64_t> radius_count(const PointsOrTree& points, const PointsView& queries,
                                                      const Radii& radii, const RadiusOptions& options = {});
 
 /// The rows through a visitor, never held together. Throws as radius_search(), and what the visitor throws.
-StageReports radius_visit(const RadiusVisitor& visitor, const Tree& tree, const Radii& radii,
+StageReports radius_visit(const RadiusVisitor& visitor, const PointsOrTree& points, const Radii& radii,
                           const RadiusOptions& options = {});
-StageReports radius_visit(const RadiusVisitor& visitor, const Tree& tree, const PointsView& queries, const Radii& radii,
-                          const RadiusOptions& options = {});
+StageReports radius_visit(const RadiusVisitor& visitor, const PointsOrTree& points, const PointsView& queries,
+                          const Radii& radii, const RadiusOptions& options = {});
 
 } // namespace kith

@@ -36,7 +36,7 @@ FofSummary label_tree(const OutputArray& labels, const Tree& tree, double length
     const std::span<std::int32_t> where = labels_of(labels, options.device);
     FofSummary summary;
     run(options, tree.size(), [&](const Execution& execution) {
-        summary = fof_into(where, tree, length_of(length, is_relative), {}, execution);
+        summary = fof_into(where, tree, length_of(length, is_relative), {.execution = execution});
     });
     return summary;
 }
@@ -49,15 +49,15 @@ FofSummary label_points(const OutputArray& labels, const InputArray& points, dou
     const std::span<std::int32_t> where = labels_of(labels, options.device);
     FofSummary summary;
     run(options, view.count(), [&](const Execution& execution) {
-        summary = fof_into(where, view, length_of(length, is_relative), space, {}, execution);
+        summary = fof_into(where, view, length_of(length, is_relative), {.box = space, .execution = execution});
     });
     return summary;
 }
 
 Catalog describe_groups(const OutputArray& labels, const FofSummary& summary, const InputArray& positions,
                         const std::optional<InputArray>& velocities, const std::optional<InputArray>& masses,
-                        double uniform_mass, const std::optional<InputArray>& types, nb::handle box,
-                        std::int64_t min_members, nb::handle device, nb::handle threads, nb::object progress) {
+                        double uniform_mass, const std::optional<InputArray>& types, std::int64_t min_members,
+                        nb::handle device, nb::handle threads, nb::object progress) {
     const CallOptions call = call_options(device, threads, std::move(progress));
     Particles particles;
     particles.positions = points_of(positions, "points");
@@ -74,12 +74,10 @@ Catalog describe_groups(const OutputArray& labels, const FofSummary& summary, co
         require_reach(*types, call.device, "the array of types");
         particles.types = types_of(*types);
     }
-    CatalogOptions options;
-    options.min_members = min_members;
-    const Box space = box_of(box);
     Catalog found;
-    run(call, particles.positions.count(),
-        [&](const Execution& execution) { found = catalog(where, summary, particles, space, options, execution); });
+    run(call, particles.positions.count(), [&](const Execution& execution) {
+        found = catalog(where, summary, particles, {.min_members = min_members, .execution = execution});
+    });
     return found;
 }
 
@@ -99,6 +97,7 @@ auto column(const std::vector<T> Catalog::*member, int Catalog::*columns = nullp
 void bind_groups(nb::module_& module) {
     nb::class_<FofSummary>(module, "Groups")
         .def_ro("linking_length", &FofSummary::linking_length)
+        .def_prop_ro("box", [](const FofSummary& summary) { return summary.box; })
         .def_prop_ro("sizes",
                      [](nb::object self) { return numpy_view(nb::cast<const FofSummary&>(self).sizes, 0, self); });
 
@@ -130,8 +129,7 @@ void bind_groups(nb::module_& module) {
                nb::arg("progress").none());
     module.def("describe_groups", describe_groups, nb::arg("labels").noconvert(), nb::arg("groups"), nb::arg("points"),
                nb::arg("velocities").none(), nb::arg("masses").none(), nb::arg("uniform_mass"), nb::arg("types").none(),
-               nb::arg("box").none(), nb::arg("min_members"), nb::arg("device").none(), nb::arg("threads").none(),
-               nb::arg("progress").none());
+               nb::arg("min_members"), nb::arg("device").none(), nb::arg("threads").none(), nb::arg("progress").none());
 }
 
 } // namespace kith::python

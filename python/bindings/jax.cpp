@@ -104,11 +104,12 @@ ffi::Error search(const Execution& execution, const ffi::AnyBuffer& points,
         options.max_distance = max_distance;
         const PointsView sources = points_of(points, execution.device);
         const NeighborRows rows = rows_of(distances, indices);
-        const Box box = box_of(periods, origins);
+        options.box = box_of(periods, origins);
+        options.execution = execution;
         if (queries) {
-            knn_into(rows, sources, points_of(*queries, execution.device), k, box, options, execution);
+            knn_into(rows, sources, points_of(*queries, execution.device), k, options);
         } else {
-            knn_into(rows, sources, k, box, options, execution);
+            knn_into(rows, sources, k, options);
         }
     });
 }
@@ -119,7 +120,7 @@ ffi::Error label(const Execution& execution, const ffi::AnyBuffer& points, Outpu
         (void)fof_into({static_cast<std::int32_t*>(labels->untyped_data()), labels->element_count()},
                        points_of(points, execution.device),
                        is_relative ? LinkingLength::relative(length) : LinkingLength::absolute(length),
-                       box_of(periods, origins), {}, execution);
+                       {.box = box_of(periods, origins), .execution = execution});
     });
 }
 

@@ -127,8 +127,8 @@ void bind_places(nb::module_& module) {
         "describe",
         [](const InputArray& array) {
             const PointsView view = points_of(array, "points");
-            return nb::make_tuple(reinterpret_cast<std::uintptr_t>(view.data()), view.count(), view.dimension(),
-                                  view.point_stride(), view.axis_stride(), view.device());
+            return nb::make_tuple(reinterpret_cast<std::uintptr_t>(view.axis(0)), view.count(), view.dimension(),
+                                  view.stride(), view.device());
         },
         nb::arg("points"));
     module.def(

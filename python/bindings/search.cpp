@@ -111,15 +111,15 @@ std::optional<PointsView> queries_of(const std::optional<InputArray>& queries) {
 void search_tree(const Tree& tree, const std::optional<InputArray>& queries, std::int64_t k, bool exclude_self,
                  double max_distance, bool squared, const std::optional<OutputArray>& distances,
                  const std::optional<OutputArray>& indices, nb::handle threads, nb::object progress) {
-    const KnnOptions wanted = options_of(exclude_self, max_distance, squared);
+    KnnOptions wanted = options_of(exclude_self, max_distance, squared);
     const std::optional<PointsView> view = queries_of(queries);
     CallOptions options = call_options(nb::none(), threads, std::move(progress));
     options.device = tree.device();
     RowsOfCaller rows(distances, indices, tree.dtype(), options.device);
     rows.keep_apart_from(queries);
     run(options, (view ? view->count() : tree.size()) * k, [&](const Execution& execution) {
-        view ? knn_into(rows.rows(), tree, *view, k, wanted, execution)
-             : knn_into(rows.rows(), tree, k, wanted, execution);
+        wanted.execution = execution;
+        view ? knn_into(rows.rows(), tree, *view, k, wanted) : knn_into(rows.rows(), tree, k, wanted);
     });
 }
 
@@ -127,17 +127,17 @@ void search_points(const InputArray& points, const std::optional<InputArray>& qu
                    bool exclude_self, double max_distance, bool squared, const std::optional<OutputArray>& distances,
                    const std::optional<OutputArray>& indices, nb::handle device, nb::handle threads,
                    nb::object progress) {
-    const KnnOptions wanted = options_of(exclude_self, max_distance, squared);
+    KnnOptions wanted = options_of(exclude_self, max_distance, squared);
     const PointsView sources = points_of(points, "points");
     const std::optional<PointsView> view = queries_of(queries);
-    const Box space = box_of(box);
+    wanted.box = box_of(box);
     const CallOptions options = call_options(device, threads, std::move(progress));
     RowsOfCaller rows(distances, indices, sources.dtype(), options.device);
     rows.keep_apart_from(points);
     rows.keep_apart_from(queries);
     run(options, (view ? view->count() : sources.count()) * k + sources.count(), [&](const Execution& execution) {
-        view ? knn_into(rows.rows(), sources, *view, k, space, wanted, execution)
-             : knn_into(rows.rows(), sources, k, space, wanted, execution);
+        wanted.execution = execution;
+        view ? knn_into(rows.rows(), sources, *view, k, wanted) : knn_into(rows.rows(), sources, k, wanted);
     });
 }
 
@@ -150,12 +150,13 @@ void bind_search(nb::module_& module) {
             [](Tree* self, const InputArray& points, nb::handle box, std::optional<int> leaf_size, nb::handle device,
                nb::handle threads, nb::object progress) {
                 const PointsView view = points_of(points, "points");
-                const Box space = box_of(box);
-                TreeOptions options;
-                options.leaf_size = leaf_size.value_or(options.leaf_size);
+                TreeOptions options{.box = box_of(box)};
+                options.shape.leaf_size = leaf_size.value_or(options.shape.leaf_size);
                 std::optional<Tree> tree;
-                run(call_options(device, threads, std::move(progress)), view.count(),
-                    [&](const Execution& execution) { tree.emplace(view, space, options, execution); });
+                run(call_options(device, threads, std::move(progress)), view.count(), [&](const Execution& execution) {
+                    options.execution = execution;
+                    tree.emplace(view, options);
+                });
                 new (self) Tree(std::move(*tree));
             },
             nb::arg("points"), nb::arg("box").none(), nb::arg("leaf_size").none(), nb::arg("device").none(),

@@ -96,24 +96,20 @@ def fof(points: AnyArray, linking_length: float | None = None, *, b: float | Non
     labeled, listed = (1, 20) if min_members is None else [_at_least_one(min_members)] * 2
     masses = None if masses is None else _arrays.as_column(masses, "masses")
     _warn_of_unequal_masses(b, masses, types)
+    labels, summary = label(points, linking_length, b, box, device, threads, progress)
     if not return_catalog:
-        labels, summary = label(points, linking_length, b, box, device, threads, progress)
         return masked(labels, summary, labeled)
-    tree = Tree(points, box, device=device, threads=threads, progress=progress)
-    labels, summary = label(tree, linking_length, b, None, None, threads, progress)
-    box = tree.box
-    place = tree._core.device
-    del tree  # its memory is the catalog's
     core = _core.describe_groups(
         _writeable(labels), summary, points,
         None if velocities is None else _arrays.as_real(velocities, "velocities"),
         masses, 1.0 if uniform_mass is None else uniform_mass,
-        None if types is None else _arrays.as_integers(types, numpy.uint8, "types"), box, listed, place, threads,
+        None if types is None else _arrays.as_integers(types, numpy.uint8, "types"), listed,
+        _core.device_of(points) if device is None else device, threads,
         _arrays.progress_function(progress))
     units = dict.fromkeys(_LENGTHS, unit) | dict.fromkeys(_MASSES, unit_of_masses)
     units |= dict.fromkeys(_OF_VELOCITIES, unit_of_velocities)
     return (masked(labels, summary, labeled),
-            Catalog(core, summary, box, points, velocities is not None, units))
+            Catalog(core, summary, summary.box, points, velocities is not None, units))
 
 
 def _warn_of_unequal_masses(b, masses, types):

@@ -188,7 +188,7 @@ def test_memory_out_of_reach_is_refused(device, error, says):
         summary = _core.label_points(labels, POINTS, 0.2, False, None, None, None, None)
         arguments = dict(masses=None, types=None) | {name: there}
         with pytest.raises(error, match=says):
-            _core.describe_groups(labels, summary, POINTS, None, arguments["masses"], 1.0, arguments["types"], None, 2,
+            _core.describe_groups(labels, summary, POINTS, None, arguments["masses"], 1.0, arguments["types"], 2,
                                   None, None, None)
     with pytest.raises(error, match=says):
         kith.write_catalog("never.hdf5", halos, ids=Elsewhere(numpy.arange(200, dtype=numpy.uint64), device))

@@ -12,20 +12,20 @@
 #include "support/context.hpp"
 #include "support/parallel.hpp"
 
-#include <vector>
+#include <span>
 
 namespace kith {
 
 namespace {
 
 Catalog describe(const detail::halos::LabeledGroups& groups, const Particles& particles, const Box& box,
-                 const CatalogOptions& options, const Execution& execution) {
-    if (detail::is_on_gpu(execution)) {
+                 const CatalogOptions& options) {
+    if (detail::is_on_gpu(options.execution)) {
         detail::halos::check_shapes(groups, particles, options, DeviceKind::cuda);
         detail::require_device(particles.positions.dimension());
-        return detail::catalog_on_device(groups, particles, box, options, execution);
+        return detail::catalog_on_device(groups, particles, box, options);
     }
-    detail::Context context(execution);
+    detail::Context context(options.execution);
     Catalog result;
     context.stage("catalog", [&] {
         const detail::halos::Columns columns = detail::halos::checked_columns(groups, particles, box, options);
@@ -49,20 +49,13 @@ Catalog describe(const detail::halos::LabeledGroups& groups, const Particles& pa
 
 } // namespace
 
-Catalog catalog(const FofResult& groups, const Particles& particles, const Box& box, const CatalogOptions& options,
-                const Execution& execution) {
-    return describe({groups.labels, groups.sizes, static_cast<std::int64_t>(groups.sizes.size())}, particles, box,
-                    options, execution);
+Catalog catalog(const FofResult& groups, const Particles& particles, const CatalogOptions& options) {
+    return catalog(groups.labels, groups, particles, options);
 }
 
 Catalog catalog(std::span<const std::int32_t> labels, const FofSummary& groups, const Particles& particles,
-                const Box& box, const CatalogOptions& options, const Execution& execution) {
-    if (options.min_members != 1) {
-        return describe({labels, groups.sizes, groups.groups}, particles, box, options, execution);
-    }
-    std::vector<std::int32_t> sizes = groups.sizes;
-    sizes.resize(static_cast<std::size_t>(groups.groups), 1); // single points are described, too
-    return describe({labels, sizes, groups.groups}, particles, box, options, execution);
+                const CatalogOptions& options) {
+    return describe({labels, groups.sizes, groups.groups}, particles, groups.box, options);
 }
 
 } // namespace kith

@@ -143,13 +143,14 @@ std::int64_t knn_async_bytes_on_device(const KnnSize& size, const Execution& exe
     return measured(execution, [&](DeviceWork& work) { search(work, call); });
 }
 
-void knn_async_on_device(DeviceKnnAsync call, std::span<std::byte> scratch, const Execution& execution) {
+void knn_async_on_device(DeviceKnnAsync call, std::span<std::byte> scratch) {
+    const Execution& execution = call.call.options.execution;
     require_gpu(execution);
     const std::int64_t k = call.call.k;
     const KnnOptions& options = call.call.options;
     const std::int64_t rows = call.queries ? call.queries->count() : call.points.count();
     check_request(k, options, call.queries.has_value());
-    check_sources_there(call.points, call.box, execution);
+    check_sources_there(call.points, options.box, execution);
     if (call.queries) {
         check_shape(*call.queries, "queries");
         check_queries(*call.queries, call.points.dimension(), call.points.dtype());
@@ -170,17 +171,18 @@ void knn_async_on_device(DeviceKnnAsync call, std::span<std::byte> scratch, cons
 std::int64_t fof_async_bytes_on_device(const FofSize& size, const Execution& execution) {
     require_gpu(execution);
     const DeviceFofAsync call{some_points(size.dtype, size.dimension, size.points, "points"),
-                              {},
                               LinkingLength::absolute(0),
+                              {},
                               nullptr,
                               goes_by_brute_force(Task::groups, size.engine, size.points, size.points)};
     return measured(execution, [&](DeviceWork& work) { label(work, call); });
 }
 
-void fof_async_on_device(DeviceFofAsync call, Engine engine, std::span<std::byte> scratch, const Execution& execution) {
+void fof_async_on_device(DeviceFofAsync call, std::span<std::byte> scratch) {
+    const Execution& execution = call.options.execution;
     require_gpu(execution);
     check_length(call.length);
-    check_sources_there(call.points, call.box, execution);
+    check_sources_there(call.points, call.options.box, execution);
     if (!call.length.is_relative()) { // then it takes no points to resolve it
         with_dtype(call.points.dtype(), [&]<Coordinate T>(T) {
             ResolvedLength resolved;
@@ -188,7 +190,7 @@ void fof_async_on_device(DeviceFofAsync call, Engine engine, std::span<std::byte
         });
     }
     const std::int64_t points = call.points.count();
-    call.all_pairs = goes_by_brute_force(Task::groups, engine, points, points);
+    call.all_pairs = goes_by_brute_force(Task::groups, call.options.engine, points, points);
     run_within(
         scratch, execution, [&](DeviceWork& work) { label(work, call); },
         [&](DeviceWork& work) {

@@ -2,12 +2,12 @@
 
 #include <kith/error.hpp>
 
-#include "calls/choose.hpp"
 #include "calls/device_checks.hpp"
 #include "cuda/device_context.hpp"
 #include "cuda/instances.hpp"
 #include "engines/brute_force/device_entry.hpp"
 #include "tree/device_entry.hpp"
+#include "tree/plane_tree.hpp"
 
 #include <string>
 
@@ -30,79 +30,59 @@ void require_device(int dimension) {
                         max_dimension));
 }
 
-DeviceTreeHandle build_tree_on_device(const PointsView& points, const Box& box, const TreeOptions& options,
-                                      const Execution& execution, StageReports& stages) {
-    require_same_device(points, execution, "points");
+DeviceTreeHandle build_tree_on_device(const PointsView& points, const TreeOptions& options, StageReports& stages) {
+    require_same_device(points, options.execution, "points");
     DeviceTreeHandle tree;
-    DeviceContext context(execution);
-    with_instance(points.dtype(), points.dimension(),
-                  [&]<Coordinate T, int D>() { tree = build_tree_on_device<T, D>(context, points, box, options); });
+    DeviceContext context(options.execution);
+    with_instance(points.dtype(), points.dimension(), [&]<Coordinate T, int D>() {
+        tree = build_tree_on_device<T, D>(context, points, options.box, options.shape);
+    });
     stages = context.take_stages();
     return tree;
 }
 
-StageReports search_tree_on_device(const DeviceTreeHandle& tree, DType dtype, const TreeOptions& tree_options,
-                                   const PointsView* queries, const DeviceKnnCall& call, const Execution& execution) {
+StageReports knn_on_device(const PointsOrTree& points, const PointsView* queries, const DeviceKnnCall& call,
+                           Engine engine) {
+    const Execution& execution = call.options.execution;
+    require_same_device(points.points(), execution, "points");
     if (queries != nullptr) {
         require_same_device(*queries, execution, "queries");
     }
     DeviceContext context(execution);
-    with_instance(dtype, tree.dimension, [&]<Coordinate T, int D>() {
-        search_tree_on_device<T, D>(context, tree, tree_options, queries, call);
+    with_instance(points.dtype(), points.dimension(), [&]<Coordinate T, int D>() {
+        if (points.tree() != nullptr) {
+            const TreeData& tree = points.tree()->data();
+            search_tree_on_device<T, D>(context, *tree.on_device, tree.shape, queries, call);
+        } else if (engine == Engine::brute_force) {
+            search_all_pairs_on_device<T, D>(context, points.points(), queries, call);
+        } else {
+            search_points_on_device<T, D>(context, points.points(), queries, call);
+        }
     });
     return context.take_stages();
 }
 
-Engine search_points_on_device(const PointsView& points, const PointsView* queries, const Box& box,
-                               const DeviceKnnCall& call, const Execution& execution, StageReports& stages) {
-    require_same_device(points, execution, "points");
-    if (queries != nullptr) {
-        require_same_device(*queries, execution, "queries");
-    }
-    const Engine engine = choose(Task::neighbors, call.options.engine,
-                                 {points.count(), queries != nullptr ? queries->count() : points.count(),
-                                  queries != nullptr, points.dimension(), false, DeviceKind::cuda});
-    DeviceContext context(execution);
+void fof_on_device(const PointsOrTree& points, LinkingLength length, const FofOptions& options,
+                   std::span<std::int32_t> labels, FofSummary& result) {
+    require_same_device(points.points(), options.execution, "points");
+    DeviceContext context(options.execution);
     with_instance(points.dtype(), points.dimension(), [&]<Coordinate T, int D>() {
-        if (engine == Engine::brute_force) {
-            search_all_pairs_on_device<T, D>(context, points, box, queries, call);
+        if (points.tree() != nullptr) {
+            label_tree_on_device<T, D>(context, *points.tree()->data().on_device, length, labels, result);
+        } else if (result.engine == Engine::brute_force) {
+            label_all_pairs_on_device<T, D>(context, points.points(), options.box, length, labels, result);
         } else {
-            search_points_on_device<T, D>(context, points, box, queries, call);
-        }
-    });
-    stages = context.take_stages();
-    return engine;
-}
-
-FofSummary label_tree_on_device(const DeviceTreeHandle& tree, DType dtype, LinkingLength length,
-                                std::span<std::int32_t> labels, const Execution& execution) {
-    DeviceContext context(execution);
-    FofSummary result;
-    with_instance(dtype, tree.dimension,
-                  [&]<Coordinate T, int D>() { label_tree_on_device<T, D>(context, tree, length, labels, result); });
-    result.stages = context.take_stages();
-    return result;
-}
-
-FofSummary label_points_on_device(const PointsView& points, const Box& box, LinkingLength length,
-                                  const FofOptions& options, std::span<std::int32_t> labels,
-                                  const Execution& execution) {
-    require_same_device(points, execution, "points");
-    const Engine engine = choose(Task::groups, options.engine,
-                                 {points.count(), points.count(), false, points.dimension(), false, DeviceKind::cuda});
-    DeviceContext context(execution);
-    FofSummary result;
-    with_instance(points.dtype(), points.dimension(), [&]<Coordinate T, int D>() {
-        if (engine == Engine::brute_force) {
-            label_all_pairs_on_device<T, D>(context, points, box, length, labels, result);
-        } else {
-            const DeviceTreeHandle tree = build_tree_on_device<T, D>(context, points, box, TreeOptions{});
+            const DeviceTreeHandle tree =
+                build_tree_on_device<T, D>(context, points.points(), options.box, TreeShape{});
             label_tree_on_device<T, D>(context, tree, length, labels, result);
         }
     });
-    result.engine = engine;
     result.stages = context.take_stages();
-    return result;
+}
+
+bool finds_device() noexcept {
+    int devices = 0;
+    return cudaGetDeviceCount(&devices) == cudaSuccess && devices > 0;
 }
 
 std::shared_ptr<void> result_memory_on_device(std::int64_t bytes, const Execution& execution) {

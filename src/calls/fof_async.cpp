@@ -10,12 +10,11 @@ std::int64_t fof_async_bytes(const FofSize& size, const Execution& execution) {
     return detail::fof_async_bytes_on_device(size, execution);
 }
 
-void fof_async(std::span<std::int32_t> labels, const PointsView& points, LinkingLength linking_length, const Box& box,
-               const FofOptions& options, const Execution& execution, std::span<std::byte> scratch,
-               DeviceFofSummary* summary, DeviceStatus* status) {
+void fof_async(std::span<std::int32_t> labels, const PointsView& points, LinkingLength linking_length,
+               const FofOptions& options, std::span<std::byte> scratch, DeviceFofSummary* summary,
+               DeviceStatus* status) {
     detail::check_labels(labels, points.count());
-    detail::fof_async_on_device({points, box, linking_length, labels.data(), false, summary, status}, options.engine,
-                                scratch, execution);
+    detail::fof_async_on_device({points, linking_length, options, labels.data(), false, summary, status}, scratch);
 }
 
 } // namespace kith

@@ -19,36 +19,27 @@ void require_device(int /*dimension*/) {
     refuse();
 }
 
-DeviceTreeHandle build_tree_on_device(const PointsView& /*points*/, const Box& /*box*/, const TreeOptions& /*options*/,
-                                      const Execution& /*execution*/, StageReports& /*stages*/) {
+DeviceTreeHandle build_tree_on_device(const PointsView& /*points*/, const TreeOptions& /*options*/,
+                                      StageReports& /*stages*/) {
     refuse();
 }
 
-StageReports search_tree_on_device(const DeviceTreeHandle& /*tree*/, DType /*dtype*/,
-                                   const TreeOptions& /*tree_options*/, const PointsView* /*queries*/,
-                                   const DeviceKnnCall& /*call*/, const Execution& /*execution*/) {
+StageReports knn_on_device(const PointsOrTree& /*points*/, const PointsView* /*queries*/, const DeviceKnnCall& /*call*/,
+                           Engine /*engine*/) {
     refuse();
 }
 
-Engine search_points_on_device(const PointsView& /*points*/, const PointsView* /*queries*/, const Box& /*box*/,
-                               const DeviceKnnCall& /*call*/, const Execution& /*execution*/,
-                               StageReports& /*stages*/) {
+void fof_on_device(const PointsOrTree& /*points*/, LinkingLength /*length*/, const FofOptions& /*options*/,
+                   std::span<std::int32_t> /*labels*/, FofSummary& /*result*/) {
     refuse();
 }
 
-FofSummary label_tree_on_device(const DeviceTreeHandle& /*tree*/, DType /*dtype*/, LinkingLength /*length*/,
-                                std::span<std::int32_t> /*labels*/, const Execution& /*execution*/) {
-    refuse();
-}
-
-FofSummary label_points_on_device(const PointsView& /*points*/, const Box& /*box*/, LinkingLength /*length*/,
-                                  const FofOptions& /*options*/, std::span<std::int32_t> /*labels*/,
-                                  const Execution& /*execution*/) {
-    refuse();
+bool finds_device() noexcept {
+    return false;
 }
 
 Catalog catalog_on_device(const halos::LabeledGroups& /*groups*/, const Particles& /*particles*/, const Box& /*box*/,
-                          const CatalogOptions& /*options*/, const Execution& /*execution*/) {
+                          const CatalogOptions& /*options*/) {
     refuse();
 }
 
@@ -56,7 +47,7 @@ std::int64_t knn_async_bytes_on_device(const KnnSize& /*size*/, const Execution&
     refuse();
 }
 
-void knn_async_on_device(DeviceKnnAsync /*search*/, std::span<std::byte> /*scratch*/, const Execution& /*execution*/) {
+void knn_async_on_device(DeviceKnnAsync /*search*/, std::span<std::byte> /*scratch*/) {
     refuse();
 }
 
@@ -64,8 +55,7 @@ std::int64_t fof_async_bytes_on_device(const FofSize& /*size*/, const Execution&
     refuse();
 }
 
-void fof_async_on_device(DeviceFofAsync /*fof*/, Engine /*engine*/, std::span<std::byte> /*scratch*/,
-                         const Execution& /*execution*/) {
+void fof_async_on_device(DeviceFofAsync /*fof*/, std::span<std::byte> /*scratch*/) {
     refuse();
 }
 

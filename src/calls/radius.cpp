@@ -3,18 +3,18 @@
 #include <kith/radius.hpp>
 
 #include "calls/choose.hpp"
-#include "calls/device_calls.hpp"
+#include "calls/sources.hpp"
 #include "engines/brute_force/radius.hpp"
+#include "neighbors/checks.hpp"
 #include "neighbors/query_tree.hpp"
 #include "neighbors/radius.hpp"
-#include "points/frame.hpp"
+#include "support/allocation_errors.hpp"
 #include "support/context.hpp"
 #include "support/dimension.hpp"
-#include "support/item_size.hpp"
 #include "support/message.hpp"
+#include "support/number_types.hpp"
 #include "support/result_memory.hpp"
 #include "tree/node_attributes.hpp"
-#include "tree/plane_tree.hpp"
 #include "walk/tasks.hpp"
 
 #include <algorithm>
@@ -32,20 +32,12 @@ namespace {
 
 /// Any public radius search.
 struct RadiusCall {
-    const Tree* tree = nullptr; ///< or else points in the box of the options
-    PointsView points = {};
-    const PointsView* queries = nullptr; ///< null: a self-search
-    const Radii* radii = nullptr;
-    const RadiusOptions* options = nullptr;
+    const PointsOrTree& points;
+    const PointsView* queries; ///< null: a self-search
+    const Radii& radii;
+    const RadiusOptions& options;
 
-    [[nodiscard]] std::int64_t source_count() const { return tree != nullptr ? tree->size() : points.count(); }
-    [[nodiscard]] std::int64_t row_count() const { return queries != nullptr ? queries->count() : source_count(); }
-    [[nodiscard]] DType dtype() const { return tree != nullptr ? tree->dtype() : points.dtype(); }
-    [[nodiscard]] int dimension() const { return tree != nullptr ? tree->dimension() : points.dimension(); }
-    [[nodiscard]] Engine engine() const {
-        return choose(Task::neighbors, options->engine,
-                      {source_count(), row_count(), queries != nullptr, dimension(), tree != nullptr});
-    }
+    [[nodiscard]] std::int64_t row_count() const { return queries != nullptr ? queries->count() : points.count(); }
 };
 
 void check_radii(const Radii& radii, std::int64_t rows) {
@@ -66,79 +58,54 @@ void check_radii(const Radii& radii, std::int64_t rows) {
 
 /// All that can be checked without looking at the points.
 void check(const RadiusCall& call) {
-    const RadiusOptions& options = *call.options;
+    const RadiusOptions& options = call.options;
     if (is_on_gpu(options.execution)) {
         throw Error(ErrorKind::unsupported, "radius search runs on the CPU only; use kith::cpu()");
     }
-    if (call.tree != nullptr) {
-        require_device_of(*call.tree, options.execution);
-        if (!options.box.is_open()) {
-            throw Error(ErrorKind::invalid_argument, "the options have a box, but a tree has its own; build the tree "
-                                                     "with the box and leave it out of the options");
-        }
-    } else {
-        check_view(call.points, "points");
-    }
+    check_points(call.points, options.box, options.execution);
     if (call.queries != nullptr) {
-        check_view(*call.queries, "queries");
-        if (options.exclude_self) {
-            throw Error(ErrorKind::invalid_argument,
-                        "exclude_self was asked for with separate queries, which have no self among the sources; leave "
-                        "it off or search without queries");
-        }
+        check_queries(*call.queries, call.points, options.execution);
+        require_no_self(options.exclude_self);
     }
     if (options.max_result_bytes < 0) {
         throw Error(ErrorKind::invalid_argument,
                     message("max_result_bytes is ", options.max_result_bytes, "; it must be 0 or more"));
     }
-    check_radii(*call.radii, call.row_count());
+    check_radii(call.radii, call.row_count());
 }
 
 /// The points of a call in working coordinates, as trees or, for brute force, in any order.
 template <Coordinate T>
 class RadiusSearch {
 public:
-    RadiusSearch(Context& context, const RadiusCall& call) : context_(context), call_(call), engine_(call.engine()) {
-        const PlaneTree<T>* kept = call.tree != nullptr ? &call.tree->data().template as<T>() : nullptr;
-        std::optional<NormalizedPoints<T>> sources;
+    RadiusSearch(Context& context, const RadiusCall& call)
+        : context_(context), call_(call),
+          engine_(choose(Task::neighbors, call.options.engine,
+                         {call.points.count(), call.row_count(), call.queries != nullptr, call.points.dimension(),
+                          call.points.tree() != nullptr})),
+          points_(context, call.points, call.options.box) {
         std::optional<NormalizedPoints<T>> queries;
-        context.run([&] {
-            if (kept == nullptr) {
-                sources = normalize_sources<T>(call.points, call.options->box);
-            }
-            if (call.queries != nullptr) {
-                queries = normalize_queries(*call.queries, kept != nullptr ? kept->points.frame : sources->frame);
-            }
-        });
-        frame_ = kept != nullptr ? kept->points.frame : sources->frame;
-        if (call.row_count() == 0 || call.source_count() == 0) {
+        if (call.queries != nullptr) {
+            context.run([&] { queries = normalize_queries(*call.queries, frame()); });
+        }
+        if (call.row_count() == 0 || call.points.count() == 0) {
             return;
         }
         if (engine_ == Engine::brute_force) {
             context.stage("gather", [&] {
-                if (kept == nullptr) {
-                    source_points_ = gather_points(context, *sources);
-                }
+                sources_.points = points_.in_any_order(context).view();
+                sources_.period = frame().working_period;
+                receivers_ = sources_;
                 if (queries) {
-                    query_points_ = gather_points(context, *queries);
+                    receivers_.points = query_points_.emplace(gather_points(context, *queries)).view();
                 }
             });
-            sources_.points = (kept != nullptr ? kept->points : source_points_).view();
-            sources_.period = frame_.working_period;
-            receivers_ = sources_;
-            if (queries) {
-                receivers_.points = query_points_.view();
-            }
         } else {
-            if (kept == nullptr) {
-                kept = &source_tree_.emplace(build_plane_tree<T>(context, *sources, TreeOptions{}));
-            }
-            sources_ = kept->view();
+            sources_ = points_.tree(context).view();
             receivers_ = sources_;
             if (queries) {
-                const TreeOptions options = call.tree != nullptr ? call.tree->data().options : TreeOptions{};
                 query_tree_.emplace(build_plane_tree<T>(
-                    context, *queries, query_tree_options(options, call.source_count(), call.row_count())));
+                    context, *queries, query_tree_shape(shape_of(call.points), call.points.count(), call.row_count())));
                 receivers_ = query_tree_->view();
             }
             plane_ = plane_of_tasks(receivers_, context.threads());
@@ -148,7 +115,7 @@ public:
     }
 
     [[nodiscard]] Engine engine() const { return engine_; }
-    [[nodiscard]] const Frame<T>& frame() const { return frame_; }
+    [[nodiscard]] const Frame<T>& frame() const { return points_.frame(); }
 
     /// Runs a stage that brings all rows to the sink.
     void run(const char* stage, const RadiusSink<T>& sink) {
@@ -159,17 +126,17 @@ public:
             }
             RadiusJob<T> job{&receivers_,
                              &sources_,
-                             frame_.dimension,
-                             frame_.periodic,
-                             call_.options->exclude_self,
+                             frame().dimension,
+                             frame().periodic,
+                             call_.options.exclude_self,
                              &schedule_,
                              uniform_,
                              nullptr,
                              {},
-                             call_.options->order,
-                             ReportScale<T>(frame_, call_.options->squared),
+                             call_.options.order,
+                             ReportScale<T>(frame(), call_.options.squared),
                              sink};
-            if (!call_.radii->is_uniform()) {
+            if (!call_.radii.is_uniform()) {
                 job.squared_radii = squared_radii_.data();
                 std::transform(of_nodes_.begin(), of_nodes_.end(), job.of_nodes.begin(),
                                [](const Buffer<RadiusRange<T>>& plane) { return plane.data(); });
@@ -198,12 +165,12 @@ private:
     }
 
     [[nodiscard]] T squared(double radius) const {
-        const T loaded = frame_.load_radius(radius);
+        const T loaded = frame().load_radius(radius);
         return loaded * loaded;
     }
 
     void load_radii() {
-        const Radii& radii = *call_.radii;
+        const Radii& radii = call_.radii;
         if (radii.is_uniform()) {
             uniform_ = {squared(radii[0]), squared(radii[0])};
             return;
@@ -228,10 +195,8 @@ private:
     Context& context_;
     const RadiusCall& call_;
     Engine engine_;
-    Frame<T> frame_;
-    PointSet<T> source_points_; ///< for brute force
-    PointSet<T> query_points_;
-    std::optional<PlaneTree<T>> source_tree_;
+    WorkingPoints<T> points_;
+    std::optional<PointSet<T>> query_points_; ///< for brute force
     std::optional<PlaneTree<T>> query_tree_;
     TreeView<T> receivers_;
     TreeView<T> sources_;
@@ -246,8 +211,8 @@ private:
 template <class Function>
 StageReports searched(const RadiusCall& call, const Function& function) {
     check(call);
-    Context context(call.options->execution);
-    with_dtype(call.dtype(), [&]<Coordinate T>(T) {
+    Context context(call.options.execution);
+    with_dtype(call.points.dtype(), [&]<Coordinate T>(T) {
         RadiusSearch<T> search(context, call);
         function(search);
     });
@@ -257,7 +222,7 @@ StageReports searched(const RadiusCall& call, const Function& function) {
 std::vector<std::int64_t> counted(const RadiusCall& call) {
     std::vector<std::int64_t> counts;
     searched(call, [&]<Coordinate T>(RadiusSearch<T>& search) {
-        counts.assign(static_cast<std::size_t>(call.row_count()), 0);
+        with_allocation_errors("the counts", [&] { counts.assign(static_cast<std::size_t>(call.row_count()), 0); });
         RadiusSink<T> sink;
         sink.counts = counts.data();
         search.run("count", sink);
@@ -292,18 +257,19 @@ void require_memory(std::int64_t neighbors, std::int64_t bytes_each, std::int64_
 struct RadiusResultAccess {
     static RadiusResult run(const detail::RadiusCall& call) {
         RadiusResult result;
-        const RadiusOptions& options = *call.options;
+        const RadiusOptions& options = call.options;
         result.index_type_ = options.index_type;
-        result.dtype_ = call.dtype();
+        result.dtype_ = call.points.dtype();
         result.stages = detail::searched(call, [&]<Coordinate T>(detail::RadiusSearch<T>& search) {
             std::vector<std::int64_t>& offsets = result.offsets_;
-            offsets.assign(static_cast<std::size_t>(call.row_count()) + 1, 0);
+            detail::with_allocation_errors("the offsets",
+                                           [&] { offsets.assign(static_cast<std::size_t>(call.row_count()) + 1, 0); });
             detail::RadiusSink<T> counts;
             counts.counts = offsets.data() + 1;
             search.run("count", counts);
             std::partial_sum(offsets.begin(), offsets.end(), offsets.begin());
             const std::int64_t index_bytes = detail::item_size(options.index_type);
-            const std::int64_t distance_bytes = detail::item_size(call.dtype());
+            const std::int64_t distance_bytes = detail::item_size(call.points.dtype());
             detail::require_memory(result.size(), index_bytes + distance_bytes, options.max_result_bytes);
             const std::string what = detail::message(result.size(), " neighbors");
             result.indices_ = detail::allocate_result(result.size() * index_bytes, what);
@@ -324,50 +290,32 @@ struct RadiusResultAccess {
     }
 };
 
-RadiusResult radius_search(const Tree& tree, const Radii& radii, const RadiusOptions& options) {
-    return RadiusResultAccess::run({.tree = &tree, .radii = &radii, .options = &options});
+RadiusResult radius_search(const PointsOrTree& points, const Radii& radii, const RadiusOptions& options) {
+    return RadiusResultAccess::run({points, nullptr, radii, options});
 }
 
-RadiusResult radius_search(const Tree& tree, const PointsView& queries, const Radii& radii,
+RadiusResult radius_search(const PointsOrTree& points, const PointsView& queries, const Radii& radii,
                            const RadiusOptions& options) {
-    return RadiusResultAccess::run({.tree = &tree, .queries = &queries, .radii = &radii, .options = &options});
+    return RadiusResultAccess::run({points, &queries, radii, options});
 }
 
-RadiusResult radius_search(const PointsView& points, const Radii& radii, const RadiusOptions& options) {
-    return RadiusResultAccess::run({.points = points, .radii = &radii, .options = &options});
+std::vector<std::int64_t> radius_count(const PointsOrTree& points, const Radii& radii, const RadiusOptions& options) {
+    return detail::counted({points, nullptr, radii, options});
 }
 
-RadiusResult radius_search(const PointsView& points, const PointsView& queries, const Radii& radii,
-                           const RadiusOptions& options) {
-    return RadiusResultAccess::run({.points = points, .queries = &queries, .radii = &radii, .options = &options});
-}
-
-std::vector<std::int64_t> radius_count(const Tree& tree, const Radii& radii, const RadiusOptions& options) {
-    return detail::counted({.tree = &tree, .radii = &radii, .options = &options});
-}
-
-std::vector<std::int64_t> radius_count(const Tree& tree, const PointsView& queries, const Radii& radii,
+std::vector<std::int64_t> radius_count(const PointsOrTree& points, const PointsView& queries, const Radii& radii,
                                        const RadiusOptions& options) {
-    return detail::counted({.tree = &tree, .queries = &queries, .radii = &radii, .options = &options});
+    return detail::counted({points, &queries, radii, options});
 }
 
-std::vector<std::int64_t> radius_count(const PointsView& points, const Radii& radii, const RadiusOptions& options) {
-    return detail::counted({.points = points, .radii = &radii, .options = &options});
-}
-
-std::vector<std::int64_t> radius_count(const PointsView& points, const PointsView& queries, const Radii& radii,
-                                       const RadiusOptions& options) {
-    return detail::counted({.points = points, .queries = &queries, .radii = &radii, .options = &options});
-}
-
-StageReports radius_visit(const RadiusVisitor& visitor, const Tree& tree, const Radii& radii,
+StageReports radius_visit(const RadiusVisitor& visitor, const PointsOrTree& points, const Radii& radii,
                           const RadiusOptions& options) {
-    return detail::visited(visitor, {.tree = &tree, .radii = &radii, .options = &options});
+    return detail::visited(visitor, {points, nullptr, radii, options});
 }
 
-StageReports radius_visit(const RadiusVisitor& visitor, const Tree& tree, const PointsView& queries, const Radii& radii,
-                          const RadiusOptions& options) {
-    return detail::visited(visitor, {.tree = &tree, .queries = &queries, .radii = &radii, .options = &options});
+StageReports radius_visit(const RadiusVisitor& visitor, const PointsOrTree& points, const PointsView& queries,
+                          const Radii& radii, const RadiusOptions& options) {
+    return detail::visited(visitor, {points, &queries, radii, options});
 }
 
 } // namespace kith

@@ -2,75 +2,92 @@
 #include <kith/error.hpp>
 #include <kith/tree.hpp>
 
-#include "calls/device_calls.hpp"
-#include "points/frame.hpp"
+#include "calls/sources.hpp"
 #include "support/context.hpp"
 #include "support/dimension.hpp"
 #include "support/message.hpp"
-#include "tree/plane_tree.hpp"
+#include "support/number_types.hpp"
 
 #include <cmath>
-#include <string>
-#include <string_view>
+#include <vector>
 
 namespace kith {
 
 namespace {
 
-void check(const TreeOptions& options) {
+void check(const TreeShape& shape) {
     const auto at_least = [](const char* name, int value, int least) {
         if (value < least) {
             throw Error(ErrorKind::invalid_argument,
                         detail::message(name, " is ", value, "; it must be ", least, " or more"));
         }
     };
-    at_least("leaf_size", options.leaf_size, 1);
-    at_least("coarsening", options.coarsening, 2);
-    at_least("top_size", options.top_size, 1);
-    if (!(options.regularization >= 0)) {
-        throw Error(ErrorKind::invalid_argument, detail::message("regularization is ", options.regularization,
+    at_least("leaf_size", shape.leaf_size, 1);
+    at_least("coarsening", shape.coarsening, 2);
+    at_least("top_size", shape.top_size, 1);
+    if (!(shape.regularization >= 0)) {
+        throw Error(ErrorKind::invalid_argument, detail::message("regularization is ", shape.regularization,
                                                                  "; it must be positive, or 0 to switch it off"));
     }
 }
 
-} // namespace
-
-namespace detail {
-
-void require_device_of(const Tree& tree, const Execution& execution) {
-    const auto name_of = [](const Device& device) {
-        return device.kind == DeviceKind::cpu ? std::string("the CPU") : message("GPU ", device.index);
-    };
-    if (tree.device() != execution.device) {
-        throw Error(ErrorKind::invalid_argument,
-                    message("the tree was built on ", std::string_view(name_of(tree.device())),
-                            ", but the call runs on ", std::string_view(name_of(execution.device)),
-                            "; run it where the tree is, or build the tree there"));
+void require_plane(const Tree& tree, int index) {
+    if (index < 0 || index >= tree.plane_count()) {
+        throw Error(ErrorKind::invalid_argument, detail::message("plane ", index, " was asked for; the tree has ",
+                                                                 tree.plane_count(), ", numbered from 0"));
     }
 }
 
-} // namespace detail
+template <Coordinate T>
+const detail::PlaneTree<T>& tree_on_host(const Tree& tree) {
+    if (tree.device().kind != DeviceKind::cpu) {
+        throw Error(ErrorKind::unsupported,
+                    "the tree is in the memory of a GPU; build it on the CPU to read its points");
+    }
+    if (tree.dtype() != dtype_of<T>) {
+        throw Error(ErrorKind::invalid_argument,
+                    detail::message("the tree is of ", detail::name_of(tree.dtype()), " points, but ",
+                                    detail::name_of(dtype_of<T>), " was asked for"));
+    }
+    return tree.data().as<T>();
+}
 
-Tree::Tree(const PointsView& points, const Box& box, const TreeOptions& options, const Execution& execution) {
-    check(options);
+/// Working coordinates, axis after axis, as rows in the units of the points.
+template <Coordinate T, class Axis>
+std::vector<T> in_units(const detail::Frame<T>& frame, std::int64_t rows, const Axis& axis_of) {
+    const detail::PowerOfTwo<T> scale(-frame.exponent);
+    std::vector<T> result(static_cast<std::size_t>(rows * frame.dimension));
+    for (int axis = 0; axis < frame.dimension; ++axis) {
+        const T* const from = axis_of(axis);
+        for (std::int64_t row = 0; row < rows; ++row) {
+            result[static_cast<std::size_t>(row * frame.dimension + axis)] = scale(from[row]);
+        }
+    }
+    return result;
+}
+
+} // namespace
+
+Tree::Tree(const PointsView& points, const TreeOptions& options) {
+    check(options.shape);
+    detail::check_points(points, options.box, options.execution);
     auto data = std::make_shared<detail::TreeData>();
     data->dtype = points.dtype();
-    data->options = options;
-    data->device = execution.device;
+    data->shape = options.shape;
+    data->device = options.execution.device;
     data->given_on = points.device();
-    detail::check_sources(points, execution);
-    if (detail::is_on_gpu(execution)) {
-        data->on_device = detail::build_tree_on_device(points, box, options, execution, data->stages);
+    if (detail::is_on_gpu(options.execution)) {
+        data->on_device = detail::build_tree_on_device(points, options, data->stages);
         data->box = data->on_device->box;
         data_ = std::move(data);
         return;
     }
-    detail::Context context(execution);
+    detail::Context context(options.execution);
     detail::with_dtype(points.dtype(), [&]<Coordinate T>(T) {
         detail::NormalizedPoints<T> normalized;
-        context.run([&] { normalized = detail::normalize_sources<T>(points, box); });
+        context.run([&] { normalized = detail::normalize_sources<T>(points, options.box); });
         data->box = detail::resolved_box(normalized.frame);
-        data->tree = detail::build_plane_tree<T>(context, normalized, options);
+        data->tree = detail::build_plane_tree<T>(context, normalized, options.shape);
     });
     data->stages = context.take_stages();
     data_ = std::move(data);
@@ -98,6 +115,10 @@ const Box& Tree::box() const noexcept {
     return data_->box;
 }
 
+const TreeShape& Tree::shape() const noexcept {
+    return data_->shape;
+}
+
 std::span<const std::int32_t> Tree::order() const {
     return data_->on_device ? data_->on_device->order
                             : std::visit([](const auto& tree) { return tree.points.indices.span(); }, data_->tree);
@@ -110,14 +131,32 @@ int Tree::plane_count() const {
 }
 
 std::span<const std::int32_t> Tree::plane(int index) const {
-    if (index < 0 || index >= plane_count()) {
-        throw Error(ErrorKind::invalid_argument, detail::message("plane ", index, " was asked for; the tree has ",
-                                                                 plane_count(), ", numbered from 0"));
-    }
+    require_plane(*this, index);
     return data_->on_device
                ? data_->on_device->planes[static_cast<std::size_t>(index)]
                : std::visit([index](const auto& tree) { return tree.planes[index].first_point.span(); }, data_->tree);
 }
+
+template <Coordinate T>
+std::vector<T> Tree::sorted_points() const {
+    const detail::PointSet<T>& points = tree_on_host<T>(*this).points;
+    return in_units<T>(points.frame, points.count, [&](int axis) { return points.axis(axis); });
+}
+
+template <Coordinate T>
+NodeBoxes<T> Tree::node_boxes(int index) const {
+    const detail::PlaneTree<T>& tree = tree_on_host<T>(*this);
+    require_plane(*this, index);
+    const detail::Plane<T>& plane = tree.planes[static_cast<std::size_t>(index)];
+    const detail::Frame<T>& frame = tree.points.frame;
+    return {in_units<T>(frame, plane.nodes, [&](int axis) { return plane.lower(axis); }),
+            in_units<T>(frame, plane.nodes, [&](int axis) { return plane.upper(axis); })};
+}
+
+template std::vector<float> Tree::sorted_points() const;
+template std::vector<double> Tree::sorted_points() const;
+template NodeBoxes<float> Tree::node_boxes(int) const;
+template NodeBoxes<double> Tree::node_boxes(int) const;
 
 const StageReports& Tree::stages() const noexcept {
     return data_->stages;

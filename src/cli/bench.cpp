@@ -108,9 +108,9 @@ Timings time_neighbors(const Arguments& arguments, const Input& input, const Exe
     KnnResult rows(points.count(), arguments.k, IndexType::int32, points.dtype());
     Timings timings;
     for (std::int64_t run = 0; run <= arguments.repetitions; ++run) {
-        const Tree tree(points, input.box, {}, execution);
+        const Tree tree(points, {.box = input.box, .execution = execution});
         const StageReports searched =
-            knn_into(rows.rows_view(), tree, arguments.k, {.engine = Engine::tree}, execution);
+            knn_into(rows.rows_view(), tree, arguments.k, {.engine = Engine::tree, .execution = execution});
         stop_if_interrupted();
         if (run > 0) {
             timings.add_run(tree.stages(), searched);
@@ -122,8 +122,9 @@ Timings time_neighbors(const Arguments& arguments, const Input& input, const Exe
 Timings time_groups(const Arguments& arguments, const Input& input, const Execution& execution) {
     Timings timings;
     for (std::int64_t run = 0; run <= arguments.repetitions; ++run) {
-        const Tree tree(input.points.view(), input.box, {}, execution);
-        const FofResult groups = fof(tree, LinkingLength::relative(arguments.b), {.engine = Engine::tree}, execution);
+        const Tree tree(input.points.view(), {.box = input.box, .execution = execution});
+        const FofResult groups =
+            fof(tree, LinkingLength::relative(arguments.b), {.engine = Engine::tree, .execution = execution});
         stop_if_interrupted();
         if (run > 0) {
             timings.add_run(tree.stages(), groups.stages);

@@ -85,13 +85,11 @@ double interpolate(const Grid& grid, double place_x, double place_y, const View&
 /// Calls visit(place_x, place_y, mass) for every point inside the view, places in [0, 1).
 template <class T, class Visit>
 void each_point(const PointsView& points, const std::optional<ScalarsView>& masses, const View& view, Visit&& visit) {
-    const T* data = points.data_as<T>();
     for (std::int64_t i = 0; i < points.count(); ++i) {
         std::array<double, 2> place{};
         bool inside = true;
         for (std::size_t axis = 0; axis < 2; ++axis) {
-            const double x = data[i * points.point_stride() + static_cast<std::int64_t>(axis) * points.axis_stride()];
-            place[axis] = view.place(axis, x);
+            place[axis] = view.place(axis, points.coordinate(i, static_cast<int>(axis)));
             if (view.repeats(axis) && place[axis] >= 1) {
                 place[axis] = 0; // rounded up to the upper edge
             }

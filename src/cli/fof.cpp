@@ -124,11 +124,9 @@ std::optional<ScalarsView> masses_of(const io::Snapshot& snapshot) {
 
 void find_groups(const Arguments& arguments, Results& results, const Execution& execution, StageClock& clock) {
     try {
-        // The tree's copy of the points is gone before the catalog takes its memory.
-        const Tree tree(results.snapshot.positions.view(), results.box.box, {}, execution);
-        clock.add(tree.stages());
-        results.box.box = tree.box();
-        results.groups = fof(tree, arguments.linking_length, {}, execution);
+        results.groups = fof(results.snapshot.positions.view(), arguments.linking_length,
+                             {.box = results.box.box, .execution = execution});
+        results.box.box = results.groups.box;
         clock.add(results.groups.stages);
     } catch (const Error& error) {
         throw with_file_context(error, arguments.snapshot, results.snapshot);
@@ -145,10 +143,9 @@ void describe_groups(const Arguments& arguments, Results& results, const Executi
     particles.masses = masses_of(snapshot);
     particles.uniform_mass = snapshot.uniform_mass.value_or(1);
     particles.types = snapshot.types;
-    CatalogOptions options;
-    options.min_members = arguments.min_members;
     try {
-        results.catalog = catalog(results.groups, particles, results.box.box, options, execution);
+        results.catalog =
+            catalog(results.groups, particles, {.min_members = arguments.min_members, .execution = execution});
     } catch (const Error& error) {
         // The options were checked; what is refused here is a mass or a velocity of the file.
         if (error.kind() == ErrorKind::invalid_argument) {

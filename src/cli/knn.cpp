@@ -97,10 +97,12 @@ Error with_shell_remedy(const Error& error, const Inputs& inputs) {
 
 KnnResult search(const Arguments& arguments, const Inputs& inputs, const Box& box, const Execution& execution) {
     const PointsView points = inputs.points.positions.view();
+    KnnOptions options = arguments.search;
+    options.box = box;
+    options.execution = execution;
     try {
-        return inputs.queries
-                   ? knn(points, inputs.queries->positions.view(), arguments.k, box, arguments.search, execution)
-                   : knn(points, arguments.k, box, arguments.search, execution);
+        return inputs.queries ? knn(points, inputs.queries->positions.view(), arguments.k, options)
+                              : knn(points, arguments.k, options);
     } catch (const Error& error) {
         if (error.kind() == ErrorKind::out_of_memory) {
             throw with_shell_remedy(error, inputs);

@@ -36,9 +36,7 @@ std::pair<double, double> range_of_most(const PointsView& points, int axis, cons
     const std::int64_t step = std::max<std::int64_t>(1, points.count() / 1000000);
     std::vector<double> sample;
     for (std::int64_t i = 0; i < points.count(); i += step) {
-        const std::int64_t at = i * points.point_stride() + axis * points.axis_stride();
-        const double x = points.dtype() == DType::float32 ? points.data_as<float>()[at] : points.data_as<double>()[at];
-        sample.push_back(unit_view.place(static_cast<std::size_t>(axis), x));
+        sample.push_back(unit_view.place(static_cast<std::size_t>(axis), points.coordinate(i, axis)));
     }
     if (sample.empty()) {
         return {0, 0};

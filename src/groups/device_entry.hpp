@@ -17,8 +17,8 @@ class DeviceWork;
 /// A search for groups that only puts work on a stream. Arguments have been checked as far as the host can.
 struct DeviceFofAsync {
     PointsView points;
-    Box box;
     LinkingLength length;
+    FofOptions options;
     std::int32_t* labels = nullptr; ///< one a point
     bool all_pairs = false;
     DeviceFofSummary* summary = nullptr; ///< in memory that the device can write

@@ -141,11 +141,11 @@ void link_tree_async(DeviceWork& work, const DevicePlaneTree<T>& tree, bool peri
 template <Coordinate T, int D>
 void label_async_on_device(DeviceWork& work, const DeviceFofAsync& fof) {
     const DeviceBuffer<ResolvedFrame<T>> resolved_frame = work.buffer<ResolvedFrame<T>>(1);
-    const AsyncPoints<T> place{PlainBox(fof.box, D), nullptr, resolved_frame.data(), fof.status};
+    const AsyncPoints<T> place{PlainBox(fof.options.box, D), nullptr, resolved_frame.data(), fof.status};
     const DevicePlaneTree<T> tree = build_tree_async<T, D>(work, fof.points, usual_shape, place);
     label_async(work, fof, resolved_frame.data(), tree.points,
                 [&](const DeviceUnionFind& groups, const LengthToResolve<T>& length) {
-                    link_tree_async<T, D>(work, tree, is_periodic(fof.box, D), groups, length);
+                    link_tree_async<T, D>(work, tree, is_periodic(fof.options.box, D), groups, length);
                 });
 }
 

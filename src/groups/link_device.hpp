@@ -82,6 +82,7 @@ template <Coordinate T, class Link>
 void label_on_device(DeviceContext& context, const Frame<T>& frame, std::int64_t count, LinkingLength length,
                      std::span<std::int32_t> labels, FofSummary& result, const Link& link) {
     resolve_length(length, frame, count, result);
+    result.box = resolved_box(frame);
     const ResultMemory memory(context, labels.data(), static_cast<std::int64_t>(labels.size_bytes()));
     context.stage("link", [&] {
         const DeviceGroups groups = link(static_cast<std::int32_t*>(memory.on_device()));

@@ -86,8 +86,8 @@ private:
 } // namespace
 
 Catalog catalog_on_device(const halos::LabeledGroups& groups, const Particles& particles, const Box& box,
-                          const CatalogOptions& options, const Execution& execution) {
-    DeviceContext context(execution);
+                          const CatalogOptions& options) {
+    DeviceContext context(options.execution);
     std::optional<ParticlesOnDevice> there;
     ElementsOnDevice<std::int32_t> labels;
     context.stage("upload", [&] {

@@ -72,10 +72,6 @@ void check_vectors(const char* what, const PointsView& view, std::int64_t rows, 
     if (view.dimension() < 1 || view.dimension() > max_dimension) {
         refuse(what, ": the dimension is ", view.dimension(), "; it must be 1 to ", max_dimension);
     }
-    if (view.count() < 0) {
-        refuse(what, ": a flat array of ", -(view.count() + 1), " numbers cannot be cut into rows of ",
-               view.dimension(), "; its length must be a multiple of the dimension");
-    }
     check_count(what, view.count(), rows);
     if (place == DeviceKind::cpu && view.device().kind != DeviceKind::cpu) {
         refuse(what, " are in the memory of GPU ", view.device().index,
@@ -83,9 +79,7 @@ void check_vectors(const char* what, const PointsView& view, std::int64_t rows, 
                "kith::cuda(",
                view.device().index, ") or copy them to the host");
     }
-    if (rows > 0 && view.data() == nullptr) {
-        refuse(what, ": the view says ", rows, " rows but its address is null");
-    }
+    check_memory(view, what);
 }
 
 void check_mass(const std::string& where, double mass) {
@@ -97,9 +91,7 @@ void check_mass(const std::string& where, double mass) {
 /// The largest absolute velocity, once all are known to be finite.
 template <Coordinate T>
 double largest_velocity(const PointsView& view) {
-    const auto at = [&](std::int64_t row, int axis) {
-        return view.data_as<T>()[row * view.point_stride() + axis * view.axis_stride()];
-    };
+    const Coordinates<T> at(view);
     const std::int64_t row = first_row(view.count(), [&](std::int64_t i) {
         bool finite = true;
         for (int axis = 0; axis < view.dimension(); ++axis) {

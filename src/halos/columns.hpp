@@ -8,6 +8,7 @@
 
 #include <kith/catalog.hpp>
 
+#include "points/coordinates.hpp"
 #include "points/frame.hpp"
 
 #include <cstdint>
@@ -36,10 +37,9 @@ public:
 private:
     template <Coordinate T>
     void read_as(std::span<const std::int32_t> rows, int axis, double* out) const noexcept {
-        const T* coordinates = view_.data_as<T>() + axis * view_.axis_stride();
-        const std::int64_t stride = view_.point_stride();
+        const Coordinates<T> coordinates(view_);
         for (std::size_t i = 0; i < rows.size(); ++i) {
-            out[i] = scale_ * static_cast<double>(coordinates[rows[i] * stride]);
+            out[i] = scale_ * static_cast<double>(coordinates(rows[i], axis));
         }
     }
 

@@ -8,24 +8,27 @@
 
 #include "cuda/intrinsics.hpp"
 
+#include <array>
 #include <cstdint>
 
 namespace kith::detail::inline KITH_GPU {
 
 /// Positions, velocities or, with one axis, masses.
 struct DeviceColumn {
-    const void* data = nullptr; ///< null: there is no such column
+    std::array<const void*, max_dimension> axes{}; ///< null: there is no such column
     bool is_float = false;
-    std::int64_t row_stride = 0; ///< in numbers, like the other
-    std::int64_t axis_stride = 0;
+    std::int64_t row_stride = 0;        ///< in numbers
     const std::int32_t* rows = nullptr; ///< where in the column each member is; null: it is in their order
 
     DeviceColumn() = default;
     explicit DeviceColumn(const PointsView& view)
-        : data(view.data()), is_float(view.dtype() == DType::float32), row_stride(view.point_stride()),
-          axis_stride(view.axis_stride()) {}
+        : is_float(view.dtype() == DType::float32), row_stride(view.stride() / (is_float ? 4 : 8)) {
+        for (int axis = 0; axis < max_dimension; ++axis) {
+            axes[static_cast<std::size_t>(axis)] = view.axis(axis);
+        }
+    }
     explicit DeviceColumn(const ScalarsView& scalars)
-        : data(scalars.data()), is_float(scalars.dtype() == DType::float32), row_stride(1) {}
+        : axes{scalars.data()}, is_float(scalars.dtype() == DType::float32), row_stride(1) {}
 
     [[nodiscard]] DeviceColumn of_rows(const std::int32_t* some) const {
         DeviceColumn column = *this;
@@ -34,9 +37,8 @@ struct DeviceColumn {
     }
     [[nodiscard]] __device__ double operator()(std::int64_t member, int axis) const {
         const std::int64_t row = rows != nullptr ? rows[member] : member;
-        const std::int64_t place = row * row_stride + axis * axis_stride;
-        return is_float ? static_cast<double>(static_cast<const float*>(data)[place])
-                        : static_cast<const double*>(data)[place];
+        return is_float ? static_cast<double>(static_cast<const float*>(axes[axis])[row * row_stride])
+                        : static_cast<const double*>(axes[axis])[row * row_stride];
     }
 };
 

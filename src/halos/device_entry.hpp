@@ -9,6 +9,6 @@
 namespace kith::detail::inline KITH_GPU {
 
 Catalog catalog_on_device(const halos::LabeledGroups& groups, const Particles& particles, const Box& box,
-                          const CatalogOptions& options, const Execution& execution);
+                          const CatalogOptions& options);
 
 } // namespace kith::detail::inline KITH_GPU

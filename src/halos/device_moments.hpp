@@ -29,10 +29,11 @@ void gather(DeviceContext& context, int axes, const DeviceMembers& members, Gath
                    {members.count, axes, gathered.column, numbers});
     const bool is_float = gathered.column.is_float;
     gathered.column = DeviceColumn();
-    gathered.column.data = numbers;
+    for (int axis = 0; axis < axes; ++axis) {
+        gathered.column.axes[static_cast<std::size_t>(axis)] = numbers + axis * members.count;
+    }
     gathered.column.is_float = is_float;
     gathered.column.row_stride = 1;
-    gathered.column.axis_stride = members.count;
 }
 
 inline GatheredColumn gathered_column(DeviceContext& context, const DeviceColumn& column, int axes,
@@ -40,7 +41,7 @@ inline GatheredColumn gathered_column(DeviceContext& context, const DeviceColumn
     GatheredColumn gathered;
     gathered.column = column.of_rows(members.rows.data());
     const std::int64_t bytes = members.count * axes * (column.is_float ? 4 : 8);
-    if (column.data == nullptr || bytes == 0 || bytes > context.memory()->left()) {
+    if (column.axes[0] == nullptr || bytes == 0 || bytes > context.memory()->left()) {
         return gathered;
     }
     gathered.numbers = context.buffer<std::uint8_t>(bytes);
@@ -129,13 +130,13 @@ template <int D>
 void describe_members(DeviceContext& context, const DeviceMembers& members, const DescribedColumns& described,
                       const DeviceCatalog& columns) {
     const MemberRuns& runs = members.runs;
-    const bool moves = described.velocities.data != nullptr;
-    const MassBuffers masses(context, runs, described.masses.data != nullptr);
+    const bool moves = described.velocities.axes[0] != nullptr;
+    const MassBuffers masses(context, runs, described.masses.axes[0] != nullptr);
     const auto places = context.buffer<VectorMoments<D>>(runs.groups);
     const auto velocities = context.buffer<VectorMoments<D>>(moves ? runs.groups : 0);
     Passes<D> passes(context, members);
     const GatheredColumn gathered_masses = gathered_column(context, described.masses, 1, members);
-    if (described.masses.data != nullptr) {
+    if (described.masses.axes[0] != nullptr) {
         passes.over_masses(gathered_masses.column, masses);
     }
     const MemberWeights weights{gathered_masses.column, masses.exponents_of_groups.data(), masses.of_groups.data()};

@@ -8,7 +8,7 @@
 #include "cuda/device_context.hpp"
 #include "halos/columns.hpp"
 #include "points/transfer.hpp"
-#include "support/item_size.hpp"
+#include "support/number_types.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -17,32 +17,14 @@
 
 namespace kith::detail::inline KITH_GPU {
 
-/// A view's scalars on the host, in the same layout.
-class HostCopy {
-public:
-    HostCopy() = default;
-    HostCopy(DeviceContext& context, const PointsView& view) {
-        const ScalarRange range = ScalarRange::of(view);
-        const std::int64_t size = item_size(view.dtype());
-        bytes_ = context.to_host(static_cast<const std::byte*>(view.data()) + range.first * size, range.count * size);
-        view_ = PointsView(bytes_.data() - range.first * size, view.dtype(), view.count(), view.dimension(),
-                           view.point_stride(), view.axis_stride());
-    }
-    [[nodiscard]] const PointsView& view() const noexcept { return view_; }
-
-private:
-    std::vector<std::byte> bytes_;
-    PointsView view_;
-};
-
 /// Scalars as a view of points on a line, and back.
 inline PointsView on_a_line(const ScalarsView& scalars) {
     return {scalars.data(), scalars.dtype(), scalars.count(), 1, 1, 1};
 }
 inline ScalarsView scalars_of(const PointsView& line) {
     const auto count = static_cast<std::size_t>(line.count());
-    return line.dtype() == DType::float32 ? ScalarsView(std::span(line.data_as<float>(), count))
-                                          : ScalarsView(std::span(line.data_as<double>(), count));
+    return line.dtype() == DType::float32 ? ScalarsView(std::span(static_cast<const float*>(line.axis(0)), count))
+                                          : ScalarsView(std::span(static_cast<const double*>(line.axis(0)), count));
 }
 
 /// Throws what kith::catalog throws. There are rows, and their number and the dimensions have been checked.
@@ -71,7 +53,9 @@ inline ScalarsView scalars_of(const PointsView& line) {
         types = context.to_host(particles.types.data(), rows);
         on_host.types = types;
     }
-    (void)catalog(labels, groups, on_host, {}, options);
+    CatalogOptions on_cpu = options;
+    on_cpu.execution = cpu();
+    (void)catalog(labels, groups, on_host, on_cpu);
     throw Error(ErrorKind::device, "the GPU refused particles that the CPU describes; please report this");
 }
 

@@ -27,7 +27,7 @@ struct MemberWeights {
     const halos::ScaledNumber* masses_of_groups = nullptr;
 
     [[nodiscard]] __device__ bool are_masses(std::int64_t group) const {
-        return masses.data != nullptr &&
+        return masses.axes[0] != nullptr &&
                exponents[group] > halos::product_exponent(halos::split(0.0), halos::split(1.0));
     }
     [[nodiscard]] __device__ halos::SplitNumber of_member(std::int64_t group, std::int64_t member) const {
@@ -163,7 +163,7 @@ struct ReferencesJob {
 #pragma unroll
         for (int axis = 0; axis < D; ++axis) {
             vectors.moments[group].reference[axis] =
-                positions.data != nullptr ? vectors.scale * positions(lowest, axis) : 0.0;
+                positions.axes[0] != nullptr ? vectors.scale * positions(lowest, axis) : 0.0;
         }
     }
 };

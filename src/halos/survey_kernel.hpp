@@ -40,7 +40,7 @@ struct SurveyJob {
             is_kept[row] = is_described ? 1 : 0;
             mine.kept += is_described ? 1 : 0;
             mine.refused += is_refused(row, label) ? 1 : 0;
-            for (int axis = 0; velocities.data != nullptr && axis < dimension; ++axis) {
+            for (int axis = 0; velocities.axes[0] != nullptr && axis < dimension; ++axis) {
                 constexpr unsigned long long without_sign = ~0ULL >> 1;
                 const unsigned long long bits = std::bit_cast<std::uint64_t>(velocities(row, axis)) & without_sign;
                 mine.largest_velocity = device_max(mine.largest_velocity, bits); // in the order of the numbers
@@ -61,7 +61,7 @@ struct SurveyJob {
     }
 
     [[nodiscard]] __device__ bool is_refused(std::int64_t row, std::int32_t label) const {
-        const double mass = masses.data != nullptr ? masses(row, 0) : 1.0;
+        const double mass = masses.axes[0] != nullptr ? masses(row, 0) : 1.0;
         return label < -1 || label >= all_groups || (types != nullptr && types[row] >= max_types) || !(mass >= 0) ||
                mass > std::numeric_limits<double>::max();
     }

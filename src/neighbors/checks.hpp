@@ -4,12 +4,20 @@
 #include <kith/error.hpp>
 #include <kith/knn.hpp>
 
-#include "support/item_size.hpp"
 #include "support/message.hpp"
+#include "support/number_types.hpp"
 
 #include <cstdint>
 
 namespace kith::detail {
+
+/// Throws invalid_argument if separate queries are searched without themselves.
+inline void require_no_self(bool exclude_self) {
+    if (exclude_self) {
+        throw Error(ErrorKind::invalid_argument, "exclude_self was asked for with separate queries, which have no self "
+                                                 "among the sources; leave it off or search without queries");
+    }
+}
 
 inline void check_request(std::int64_t k, const KnnOptions& options, bool separate_queries) {
     if (k < 1) {
@@ -19,10 +27,7 @@ inline void check_request(std::int64_t k, const KnnOptions& options, bool separa
         throw Error(ErrorKind::invalid_argument, message("max_distance is ", options.max_distance,
                                                          "; it must be 0 or more, or infinity for no limit"));
     }
-    if (options.exclude_self && separate_queries) {
-        throw Error(ErrorKind::invalid_argument, "exclude_self was asked for with separate queries, which have no self "
-                                                 "among the sources; leave it off or search without queries");
-    }
+    require_no_self(options.exclude_self && separate_queries);
 }
 
 inline void check_rows(const NeighborRows& rows, std::int64_t queries, std::int64_t k, DType dtype) {
@@ -45,9 +50,8 @@ inline void check_rows(const NeighborRows& rows, std::int64_t queries, std::int6
     check("distances", rows.distances(), rows.distance_count(), item_size(rows.dtype()));
     if (rows.distances() != nullptr && rows.dtype() != dtype) {
         throw Error(ErrorKind::invalid_argument,
-                    message("the memory for distances is ", rows.dtype() == DType::float32 ? "float32" : "float64",
-                            " but the points are ", dtype == DType::float32 ? "float32" : "float64",
-                            "; give memory of the points' type"));
+                    message("the memory for distances is ", name_of(rows.dtype()), " but the points are ",
+                            name_of(dtype), "; give memory of the points' type"));
     }
 }
 

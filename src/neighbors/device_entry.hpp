@@ -26,21 +26,20 @@ struct DeviceKnnCall {
 struct DeviceKnnAsync {
     PointsView points;
     std::optional<PointsView> queries; ///< none: a self-search
-    Box box;
-    DeviceKnnCall call; ///< with rows
+    DeviceKnnCall call;                ///< with rows
     bool all_pairs = false;
     DeviceStatus* status = nullptr; ///< in memory that the device can write
 };
 
 /// The neighbors of the queries, which may be the host's, or of the tree's points themselves if there are none.
 template <Coordinate T, int D>
-void search_tree_on_device(DeviceContext& context, const DeviceTreeHandle& tree, const TreeOptions& tree_options,
+void search_tree_on_device(DeviceContext& context, const DeviceTreeHandle& tree, const TreeShape& shape,
                            const PointsView* queries, const DeviceKnnCall& call);
 
 /// A search that keeps no tree, in pieces if that is what memory has room for. Null queries mean a self-search.
 template <Coordinate T, int D>
-void search_points_on_device(DeviceContext& context, const PointsView& points, const Box& box,
-                             const PointsView* queries, const DeviceKnnCall& call);
+void search_points_on_device(DeviceContext& context, const PointsView& points, const PointsView* queries,
+                             const DeviceKnnCall& call);
 
 /// Puts a search by trees on the stream, or measures how much memory it takes.
 template <Coordinate T, int D>

@@ -6,7 +6,7 @@
 
 #include "cuda/result_memory.hpp"
 #include "neighbors/device_request.hpp"
-#include "support/item_size.hpp"
+#include "support/number_types.hpp"
 
 #include <cstdint>
 

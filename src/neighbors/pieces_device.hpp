@@ -10,7 +10,7 @@
 #include "neighbors/search_device.hpp"
 #include "points/normalize_device.hpp"
 #include "points/transfer.hpp"
-#include "support/item_size.hpp"
+#include "support/number_types.hpp"
 #include "tree/build_device.hpp"
 
 #include <algorithm>
@@ -41,13 +41,10 @@ public:
         return std::min(piece_, all_.view.count() - first(piece));
     }
 
-    [[nodiscard]] DevicePlaneTree<T> tree(DeviceContext& context, std::int64_t piece,
-                                          const TreeOptions& options) const {
+    [[nodiscard]] DevicePlaneTree<T> tree(DeviceContext& context, std::int64_t piece, const TreeShape& options) const {
         const PointsView& view = all_.view;
         NormalizedPoints<T> part = all_;
-        const PointsOnDevice<T> there(context,
-                                      {view.data_as<T>() + first(piece) * view.point_stride(), view.dtype(),
-                                       size(piece), D, view.point_stride(), view.axis_stride(), view.device()});
+        const PointsOnDevice<T> there(context, view.subview(first(piece), size(piece)));
         part.view = there.view();
         return build_piece_tree<T, D>(context, part, static_cast<std::int32_t>(first(piece)), options);
     }
@@ -62,7 +59,7 @@ class SearchInPieces {
 public:
     /// Null queries mean a self-search.
     SearchInPieces(DeviceContext& context, const NormalizedPoints<T>& sources, const NormalizedPoints<T>* queries,
-                   const DeviceRequest<T>& request, const TreeOptions& options)
+                   const DeviceRequest<T>& request, const TreeShape& options)
         : context_(context), sources_(sources), queries_(queries != nullptr ? *queries : sources), request_(request),
           report_(request.report), options_(options) {
         request_.report = ReportScale<T>(Frame<T>(), true); // raw
@@ -157,7 +154,7 @@ private:
     const NormalizedPoints<T>& queries_;
     DeviceRequest<T> request_;
     ReportScale<T> report_;
-    TreeOptions options_;
+    TreeShape options_;
 };
 
 /// Whether a search in one piece would take more memory than there is left.

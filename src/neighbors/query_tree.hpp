@@ -8,12 +8,12 @@
 
 namespace kith::detail {
 
-/// Leaves of queries about as large in space as the leaves of the sources, which have these options, so that few queries
+/// Leaves of queries about as large in space as the leaves of the sources, which have this shape, so that few queries
 /// do not share leaves that span the whole box.
-inline TreeOptions query_tree_options(TreeOptions options, std::int64_t sources, std::int64_t queries) {
+inline TreeShape query_tree_shape(TreeShape shape, std::int64_t sources, std::int64_t queries) {
     const double share = static_cast<double>(queries) / static_cast<double>(std::max<std::int64_t>(1, sources));
-    options.leaf_size = static_cast<int>(std::clamp(share * options.leaf_size, 1.0, double(options.leaf_size)));
-    return options;
+    shape.leaf_size = static_cast<int>(std::clamp(share * shape.leaf_size, 1.0, double(shape.leaf_size)));
+    return shape;
 }
 
 } // namespace kith::detail

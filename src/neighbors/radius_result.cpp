@@ -1,23 +1,28 @@
 // Access to owned rows of different lengths.
-#include <kith/error.hpp>
-#include <kith/knn.hpp>
 #include <kith/radius.hpp>
+
+#include "support/number_types.hpp"
+
+#include <cstddef>
 
 namespace kith {
 
 std::span<const std::int32_t> RadiusResult::indices() const {
-    if (index_type_ != IndexType::int32) {
-        throw Error(ErrorKind::invalid_argument, "the indices are int64, as was asked for; use indices64()");
-    }
+    detail::require_indices(index_type_, IndexType::int32);
     return {static_cast<const std::int32_t*>(indices_.get()), static_cast<std::size_t>(size())};
 }
 
 std::span<const std::int64_t> RadiusResult::indices64() const {
-    if (index_type_ != IndexType::int64) {
-        throw Error(ErrorKind::invalid_argument,
-                    "the indices are int32; use indices(), or ask for RadiusOptions::index_type int64");
-    }
+    detail::require_indices(index_type_, IndexType::int64);
     return {static_cast<const std::int64_t*>(indices_.get()), static_cast<std::size_t>(size())};
+}
+
+NeighborRow RadiusResult::row(std::int64_t i) const {
+    detail::require_row(i, rows());
+    const std::int64_t first = offsets_[static_cast<std::size_t>(i)];
+    return {static_cast<const std::byte*>(indices_.get()) + first * detail::item_size(index_type_), index_type_,
+            static_cast<const std::byte*>(distances_.get()) + first * detail::item_size(dtype_), dtype_,
+            offsets_[static_cast<std::size_t>(i) + 1] - first};
 }
 
 const void* RadiusResult::distances_as(DType dtype) const {

@@ -2,8 +2,8 @@
 #include <kith/error.hpp>
 #include <kith/knn.hpp>
 
-#include "support/item_size.hpp"
 #include "support/message.hpp"
+#include "support/number_types.hpp"
 #include "support/result_memory.hpp"
 
 #include <string>
@@ -41,24 +41,45 @@ KnnResult::KnnResult(std::int64_t rows, std::int64_t k, IndexType index_type, DT
 void detail::require_distances(DType held, DType asked) {
     if (held != asked) {
         throw Error(ErrorKind::invalid_argument,
-                    message("the distances are ", held == DType::float32 ? "float32" : "float64",
-                            ", as the points were; ask for those"));
+                    message("the distances are ", name_of(held), ", as the points were; ask for those"));
+    }
+}
+
+void detail::require_indices(IndexType held, IndexType asked) {
+    if (held != asked) {
+        throw Error(ErrorKind::invalid_argument,
+                    held == IndexType::int64
+                        ? "the indices are int64, as was asked for; use indices64()"
+                        : "the indices are int32; use indices(), or set index_type to int64 in the "
+                          "options");
+    }
+}
+
+void detail::require_row(std::int64_t row, std::int64_t rows) {
+    if (row < 0 || row >= rows) {
+        throw Error(ErrorKind::invalid_argument,
+                    message("row ", row, " was asked for; the result has ", rows, ", numbered from 0"));
     }
 }
 
 std::span<const std::int32_t> KnnResult::indices() const {
-    if (index_type_ != IndexType::int32) {
-        throw Error(ErrorKind::invalid_argument, "the indices are int64, as was asked for; use indices64()");
-    }
+    detail::require_indices(index_type_, IndexType::int32);
     return {static_cast<const std::int32_t*>(indices_.get()), static_cast<std::size_t>(rows_ * k_)};
 }
 
 std::span<const std::int64_t> KnnResult::indices64() const {
-    if (index_type_ != IndexType::int64) {
-        throw Error(ErrorKind::invalid_argument,
-                    "the indices are int32; use indices(), or ask for KnnOptions::index_type int64");
-    }
+    detail::require_indices(index_type_, IndexType::int64);
     return {static_cast<const std::int64_t*>(indices_.get()), static_cast<std::size_t>(rows_ * k_)};
+}
+
+NeighborRow KnnResult::row(std::int64_t i) const {
+    detail::require_row(i, rows_);
+    if (device_.kind != DeviceKind::cpu) {
+        throw Error(ErrorKind::invalid_argument, "the rows are in the memory of a GPU; copy them to the host to read "
+                                                 "them");
+    }
+    return {static_cast<const std::byte*>(indices_.get()) + i * k_ * detail::item_size(index_type_), index_type_,
+            static_cast<const std::byte*>(distances_.get()) + i * k_ * detail::item_size(dtype_), dtype_, k_};
 }
 
 NeighborRows KnnResult::rows_view() noexcept {

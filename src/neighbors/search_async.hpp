@@ -74,7 +74,7 @@ public:
 
     void run() {
         ResolvedFrame<T>* const resolved_frame = resolved_frames_.data();
-        const PlainBox box(search_.box, D);
+        const PlainBox box(search_.call.options.box, D);
         const AsyncPoints<T> of_sources{box, nullptr, resolved_frame, search_.status};
         const AsyncPoints<T> of_queries{box, resolved_frame, resolved_frame + 1, search_.status};
         const DevicePlaneTree<T> sources = build_tree_async<T, D>(work_, search_.points, usual_shape, of_sources);
@@ -131,7 +131,7 @@ private:
         if (by_leaf) {
             work_.fill(left_count.data(), 0, sizeof(std::int32_t));
         }
-        with_search_kernel(is_periodic(search_.box, D), k(), [&]<bool Periodic, int Rows>() {
+        with_search_kernel(is_periodic(search_.call.options.box, D), k(), [&]<bool Periodic, int Rows>() {
             launch_stored<SearchLeaves<T, D, Periodic, Rows>>(work_, "search by leaf", share.blocks, leaf_job.data());
             launch_stored<SearchTree<T, D, Periodic, Rows>>(work_, "search by query", blocks_for_queries(work_, count),
                                                             query_job.data());

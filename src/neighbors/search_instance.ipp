@@ -35,7 +35,7 @@ void search_trees(DeviceContext& context, const DevicePlaneTree<T>& queries, con
 }
 
 template <Coordinate T, int D>
-void search_tree(DeviceContext& context, const DevicePlaneTree<T>& sources, const TreeOptions& options,
+void search_tree(DeviceContext& context, const DevicePlaneTree<T>& sources, const TreeShape& shape,
                  const PointsView* queries, const DeviceKnnCall& call) {
     if (queries == nullptr) {
         search_trees<T, D>(context, sources, sources, call);
@@ -44,24 +44,25 @@ void search_tree(DeviceContext& context, const DevicePlaneTree<T>& sources, cons
     const PointsOnDevice<T> there = points_on_device<T>(context, *queries);
     const NormalizedPoints<T> normalized =
         normalize_queries_on_device<T, D>(context, there.view(), sources.points.frame);
-    const TreeOptions shape = query_tree_options(options, sources.points.count, queries->count());
-    search_trees<T, D>(context, build_device_tree<T, D>(context, normalized, shape), sources, call);
+    const TreeShape of_queries = query_tree_shape(shape, sources.points.count, queries->count());
+    search_trees<T, D>(context, build_device_tree<T, D>(context, normalized, of_queries), sources, call);
 }
 
 } // namespace
 
 template <Coordinate T, int D>
-void search_tree_on_device(DeviceContext& context, const DeviceTreeHandle& tree, const TreeOptions& tree_options,
+void search_tree_on_device(DeviceContext& context, const DeviceTreeHandle& tree, const TreeShape& shape,
                            const PointsView* queries, const DeviceKnnCall& call) {
-    search_tree<T, D>(context, tree.as<T>(), device_tree_options(tree_options), queries, call);
+    search_tree<T, D>(context, tree.as<T>(), device_tree_shape(shape), queries, call);
 }
 
 template <Coordinate T, int D>
-void search_points_on_device(DeviceContext& context, const PointsView& points, const Box& box,
-                             const PointsView* queries, const DeviceKnnCall& call) {
-    const TreeOptions options = device_tree_options(TreeOptions{});
+void search_points_on_device(DeviceContext& context, const PointsView& points, const PointsView* queries,
+                             const DeviceKnnCall& call) {
+    const TreeShape shape = device_tree_shape(TreeShape{});
+    const Box& box = call.options.box;
     if (!needs_pieces<T, D>(context, points, queries, *call.rows)) {
-        search_tree<T, D>(context, build_device_tree<T, D>(context, points, box, options), options, queries, call);
+        search_tree<T, D>(context, build_device_tree<T, D>(context, points, box, shape), shape, queries, call);
         return;
     }
     const NormalizedPoints<T> normalized = points.device().kind == DeviceKind::cuda
@@ -75,16 +76,16 @@ void search_points_on_device(DeviceContext& context, const PointsView& points, c
     }
     context.stage("search", [&] {
         SearchInPieces<T, D>(context, normalized, normalized_queries ? &*normalized_queries : nullptr,
-                             device_request(normalized.frame, call), options)
+                             device_request(normalized.frame, call), shape)
             .run(*call.rows);
     });
 }
 
 template void search_tree_on_device<KITH_SCALAR, KITH_DIMENSION>(DeviceContext&, const DeviceTreeHandle&,
-                                                                 const TreeOptions&, const PointsView*,
+                                                                 const TreeShape&, const PointsView*,
                                                                  const DeviceKnnCall&);
-template void search_points_on_device<KITH_SCALAR, KITH_DIMENSION>(DeviceContext&, const PointsView&, const Box&,
-                                                                   const PointsView*, const DeviceKnnCall&);
+template void search_points_on_device<KITH_SCALAR, KITH_DIMENSION>(DeviceContext&, const PointsView&, const PointsView*,
+                                                                   const DeviceKnnCall&);
 template void search_async_on_device<KITH_SCALAR, KITH_DIMENSION>(DeviceWork&, const DeviceKnnAsync&);
 
 } // namespace kith::detail::inline KITH_GPU

@@ -4,7 +4,7 @@
 #include <kith/knn.hpp>
 
 #include "neighbors/search.hpp"
-#include "support/item_size.hpp"
+#include "support/number_types.hpp"
 #include "support/parallel.hpp"
 
 #include <algorithm>

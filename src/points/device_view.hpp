@@ -2,6 +2,7 @@
 #pragma once
 
 #include "cuda/intrinsics.hpp"
+#include "points/coordinates.hpp"
 #include "points/frame.hpp"
 
 #include <array>
@@ -11,9 +12,7 @@ namespace kith::detail::inline KITH_GPU {
 
 template <class T>
 struct DeviceView {
-    const T* data = nullptr;
-    std::int64_t point_stride = 0;
-    std::int64_t axis_stride = 0;
+    Coordinates<T> raw; ///< of the whole, of which these points may be a piece
     std::int64_t count = 0;
     std::int32_t first = 0; ///< index of the first point: of a piece of the caller's, else 0
     T factor = 1;           ///< all that Frame::load comes to; 0 if it takes more
@@ -27,13 +26,7 @@ struct DeviceView {
     }
     /// Points that have no frame yet.
     static DeviceView raw_points(const PointsView& view, std::int32_t first = 0) {
-        return {view.template data_as<T>() - first * view.point_stride(),
-                view.point_stride(),
-                view.axis_stride(),
-                view.count(),
-                first,
-                T(1),
-                {}};
+        return {Coordinates<T>(view.moved(-first * view.stride(), view.device())), view.count(), first, T(1), {}};
     }
     /// Gives points their frame; `wraps` says that some lie outside a periodic axis.
     KITH_HOST_DEVICE void work_in(const Frame<T>& its_frame, bool wraps) {
@@ -41,7 +34,6 @@ struct DeviceView {
         frame = its_frame;
     }
 
-    __device__ T raw(std::int64_t point, int axis) const { return data[point * point_stride + axis * axis_stride]; }
     __device__ T coordinate(std::int64_t point, int axis) const {
         const T x = raw(point, axis);
         return factor != 0 ? x * factor + T(0) : frame.load(x, axis);

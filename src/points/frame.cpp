@@ -2,10 +2,12 @@
 
 #include <kith/error.hpp>
 
+#include "points/coordinates.hpp"
 #include "points/resolve_frame.hpp"
 #include "support/context.hpp"
 #include "support/dimension.hpp"
 #include "support/message.hpp"
+#include "support/number_types.hpp"
 #include "support/parallel.hpp"
 
 #include <algorithm>
@@ -15,11 +17,6 @@ namespace kith::detail {
 namespace {
 
 constexpr std::int64_t grain = 1 << 15;
-
-template <Coordinate T>
-T coordinate(const PointsView& view, std::int64_t point, int axis) {
-    return view.data_as<T>()[point * view.point_stride() + axis * view.axis_stride()];
-}
 
 /// Takes the points [begin, end) of an array without gaps into lower and upper, a few at a time so that compilers make
 /// vectors of them. Returns whether all are finite; if not, the bounds say nothing.
@@ -63,13 +60,13 @@ bool extend_dense(const T* points, std::int64_t begin, std::int64_t end, T* lowe
 
 /// The same for any strides.
 template <Coordinate T>
-bool extend(const PointsView& view, std::int64_t begin, std::int64_t end, T* lower, T* upper) {
+bool extend(const Coordinates<T>& points, int dimension, std::int64_t begin, std::int64_t end, T* lower, T* upper) {
     bool finite = true;
-    for (int axis = 0; axis < view.dimension(); ++axis) {
+    for (int axis = 0; axis < dimension; ++axis) {
         T least = lower[axis]; // in registers: the points could lie where `lower` does, for all the compiler knows
         T greatest = upper[axis];
         for (std::int64_t i = begin; i < end; ++i) {
-            const T x = coordinate<T>(view, i, axis);
+            const T x = points(i, axis);
             finite = finite && std::isfinite(x);
             least = std::min(least, x);
             greatest = std::max(greatest, x);
@@ -81,10 +78,10 @@ bool extend(const PointsView& view, std::int64_t begin, std::int64_t end, T* low
 }
 
 template <Coordinate T>
-std::int64_t first_not_finite(const PointsView& view, std::int64_t begin, std::int64_t end) {
+std::int64_t first_not_finite(const Coordinates<T>& points, int dimension, std::int64_t begin, std::int64_t end) {
     for (std::int64_t i = begin; i < end; ++i) {
-        for (int axis = 0; axis < view.dimension(); ++axis) {
-            if (!std::isfinite(coordinate<T>(view, i, axis))) {
+        for (int axis = 0; axis < dimension; ++axis) {
+            if (!std::isfinite(points(i, axis))) {
                 return i;
             }
         }
@@ -94,22 +91,26 @@ std::int64_t first_not_finite(const PointsView& view, std::int64_t begin, std::i
 
 template <Coordinate T>
 PointBounds<T> bounds_of(const PointsView& view) {
-    // Catalogs come here with dimensions that have no tree.
-    const bool dense =
-        view.axis_stride() == 1 && view.point_stride() == view.dimension() && dimension_is_built(view.dimension());
+    const Coordinates<T> points(view);
+    const int dimension = view.dimension();
+    bool dense =
+        points.stride == dimension && dimension_is_built(dimension); // catalogs may have a dimension without tree
+    for (int axis = 1; axis < dimension; ++axis) {
+        dense = dense && points.axes[axis] == points.axes[axis - 1] + 1;
+    }
     return parallel_reduce(
         0, view.count(), grain, PointBounds<T>{},
         [&](std::int64_t begin, std::int64_t end, PointBounds<T> sum) {
             bool finite = true;
             if (dense) {
-                with_dimension(view.dimension(), [&]<int D>(std::integral_constant<int, D>) {
-                    finite = extend_dense<T, D>(view.data_as<T>(), begin, end, sum.lower.data(), sum.upper.data());
+                with_dimension(dimension, [&]<int D>(std::integral_constant<int, D>) {
+                    finite = extend_dense<T, D>(points.axes[0], begin, end, sum.lower.data(), sum.upper.data());
                 });
             } else {
-                finite = extend(view, begin, end, sum.lower.data(), sum.upper.data());
+                finite = extend(points, dimension, begin, end, sum.lower.data(), sum.upper.data());
             }
             if (!finite) {
-                sum.first_not_finite = std::min(sum.first_not_finite, first_not_finite<T>(view, begin, end));
+                sum.first_not_finite = std::min(sum.first_not_finite, first_not_finite(points, dimension, begin, end));
             }
             return sum;
         },
@@ -125,7 +126,7 @@ void refuse_not_finite(const PointsView& view, const PointBounds<T>& sum, PointE
         return;
     }
     for (int axis = 0; axis < view.dimension(); ++axis) {
-        const T x = coordinate<T>(view, sum.first_not_finite, axis);
+        const T x = Coordinates<T>(view)(sum.first_not_finite, axis);
         if (!std::isfinite(x)) {
             check(DeviceStatus{refusal, axis, sum.first_not_finite, static_cast<double>(x)});
         }
@@ -177,17 +178,31 @@ void check_box(const Box& box, int dimension) {
     }
 }
 
-void check_shape(const PointsView& view, const char* what) {
+void check_memory(const PointsView& view, const char* what) {
     if (view.count() < 0) {
-        throw Error(ErrorKind::invalid_argument,
-                    message(what, ": a flat array of ", -(view.count() + 1), " numbers cannot be cut into points of ",
-                            view.dimension(), " coordinates; its length must be a multiple of the dimension"));
+        throw Error(ErrorKind::invalid_argument, message(what, ": the view says ", view.count(), " points"));
     }
+    const std::int64_t size = item_size(view.dtype());
+    const auto require_aligned = [&](const char* which, std::int64_t bytes) {
+        if (bytes % size != 0) {
+            throw Error(ErrorKind::invalid_argument,
+                        message(what, ": ", which, " is ", bytes, " bytes, no multiple of the scalar's size ", size,
+                                "; copy the points to aligned memory"));
+        }
+    };
+    for (int axis = 0; view.count() > 0 && axis < view.dimension(); ++axis) {
+        if (view.axis(axis) == nullptr) {
+            throw Error(ErrorKind::invalid_argument,
+                        message(what, ": the view says ", view.count(), " points but its address is null"));
+        }
+        require_aligned("an address", static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(view.axis(axis))));
+        require_aligned("the stride", view.stride());
+    }
+}
+
+void check_shape(const PointsView& view, const char* what) {
     require_dimension(view.dimension());
-    if (view.count() > 0 && view.data() == nullptr) {
-        throw Error(ErrorKind::invalid_argument,
-                    message(what, ": the view says ", view.count(), " points but its address is null"));
-    }
+    check_memory(view, what);
     if (view.count() > std::numeric_limits<std::int32_t>::max()) {
         throw Error(ErrorKind::too_large, message(what, ": ", view.count(),
                                                   " points are more than one process can "
@@ -229,8 +244,7 @@ void check_queries(const PointsView& queries, int dimension, DType dtype) {
     }
     if (queries.dtype() != dtype) {
         throw Error(ErrorKind::invalid_argument,
-                    message("queries are ", queries.dtype() == DType::float32 ? "float32" : "float64",
-                            " but the points are ", dtype == DType::float32 ? "float32" : "float64",
+                    message("queries are ", name_of(queries.dtype()), " but the points are ", name_of(dtype),
                             "; convert one of them"));
     }
 }
@@ -242,14 +256,12 @@ int axis_too_far(const NormalizedPoints<T>& queries) {
 
 template <Coordinate T>
 NormalizedPoints<T> normalize_queries(const PointsView& queries, const Frame<T>& frame) {
-    check_view(queries, "queries");
-    check_queries(queries, frame.dimension, dtype_of<T>);
     NormalizedPoints<T> normalized =
         normalize_queries(queries, frame, finite_bounds_of<T>(queries, PointError::queries_not_finite));
     if (const int axis = axis_too_far(normalized); axis >= 0) {
         const T farthest = std::max(std::abs(normalized.lower[axis]), std::abs(normalized.upper[axis]));
         for (std::int64_t i = 0; i < queries.count(); ++i) {
-            const T x = coordinate<T>(queries, i, axis);
+            const T x = Coordinates<T>(queries)(i, axis);
             if (std::abs(x) == farthest) {
                 check(DeviceStatus{PointError::queries_too_far, axis, i, static_cast<double>(x)});
             }

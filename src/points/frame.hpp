@@ -95,7 +95,9 @@ struct Frame {
 template <Coordinate T>
 void check_box(const Box& box, int dimension);
 
-/// Checks a view's shape and type. `what` names the argument in messages ("points", "queries").
+/// Checks a view's count, addresses and stride. `what` names the argument in messages ("points", "queries").
+void check_memory(const PointsView& view, const char* what);
+/// The same, and that the dimension is built and the points can be counted.
 void check_shape(const PointsView& view, const char* what);
 /// The same, and that the host can read it.
 void check_view(const PointsView& view, const char* what);
@@ -140,8 +142,8 @@ NormalizedPoints<T> normalize_sources(const PointsView& points, const Box& box);
 template <Coordinate T>
 NormalizedPoints<T> normalize_sources(const PointsView& points, const Box& box, const PointBounds<T>& bounds);
 
-/// Checks queries against the sources' frame: same type and dimension, finite, and near enough that the square of every
-/// distance is a finite number.
+/// Checks queries, of the sources' type and dimension, against their frame: finite, and near enough that the square of
+/// every distance is a finite number.
 template <Coordinate T>
 NormalizedPoints<T> normalize_queries(const PointsView& queries, const Frame<T>& frame);
 /// Its parts, for queries that need not be the host's: type and dimension; the place, with bounds that somebody else

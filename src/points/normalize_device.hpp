@@ -34,7 +34,7 @@ template <Coordinate T, int D>
 NormalizedPoints<T> normalize_sources_on_device(DeviceContext& context, const PointsView& points, const Box& box) {
     const PointBounds<T> bounds = bounds_on_device<T, D>(context, points);
     if (bounds.first_not_finite != all_are_finite) {
-        (void)normalize_sources<T>(HostPoints<T>(context, points).view(), box);
+        (void)normalize_sources<T>(HostCopy(context, points).view(), box);
     }
     return normalize_sources<T>(points, box, bounds);
 }
@@ -43,11 +43,10 @@ NormalizedPoints<T> normalize_sources_on_device(DeviceContext& context, const Po
 template <Coordinate T, int D>
 NormalizedPoints<T> normalize_queries_on_device(DeviceContext& context, const PointsView& queries,
                                                 const Frame<T>& frame) {
-    check_queries(queries, D, dtype_of<T>);
     const PointBounds<T> bounds = bounds_on_device<T, D>(context, queries);
     const NormalizedPoints<T> normalized = normalize_queries(queries, frame, bounds);
     if (bounds.first_not_finite != all_are_finite || axis_too_far(normalized) >= 0) {
-        (void)normalize_queries<T>(HostPoints<T>(context, queries).view(), frame);
+        (void)normalize_queries<T>(HostCopy(context, queries).view(), frame);
     }
     return normalized;
 }

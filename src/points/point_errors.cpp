@@ -1,6 +1,7 @@
-// Whatever finds that points are refused, it is said here.
+// What is said when points, or views of them, are refused, whoever finds it.
 #include <kith/device_status.hpp>
 #include <kith/error.hpp>
+#include <kith/points.hpp>
 
 #include "support/message.hpp"
 
@@ -20,6 +21,29 @@ std::string not_finite(const DeviceStatus& status, const char* what) {
 }
 
 } // namespace
+
+std::size_t Box::checked(int axis) {
+    if (axis < 0 || axis >= max_dimension) {
+        throw Error(ErrorKind::invalid_argument,
+                    detail::message("axis ", axis, " of a box was asked for; axes are 0 to ", max_dimension - 1));
+    }
+    return static_cast<std::size_t>(axis);
+}
+
+void detail::refuse_flat_array(std::size_t scalars, int dimension) {
+    throw Error(ErrorKind::invalid_argument,
+                message("a flat array of ", scalars, " numbers cannot be cut into points of ", dimension,
+                        " coordinates; its length must be a multiple of the dimension"));
+}
+
+void detail::refuse_axes(std::span<const std::size_t> lengths) {
+    std::string all;
+    for (const std::size_t length : lengths) {
+        all += (all.empty() ? "" : ", ") + std::to_string(length);
+    }
+    throw Error(ErrorKind::invalid_argument,
+                message("the arrays of the axes have ", all, " elements; give one coordinate of every point in each"));
+}
 
 void check(const DeviceStatus& status) {
     using detail::message;

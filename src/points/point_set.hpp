@@ -3,6 +3,7 @@
 
 #include <kith/points.hpp>
 
+#include "points/coordinates.hpp"
 #include "points/frame.hpp"
 #include "points/point_set_view.hpp"
 #include "support/context.hpp"
@@ -22,22 +23,18 @@ template <Coordinate T, int D>
 class PointReader {
 public:
     explicit PointReader(const NormalizedPoints<T>& points)
-        : data_(points.view.template data_as<T>()), point_stride_(points.view.point_stride()),
-          axis_stride_(points.view.axis_stride()), factor_(points.wraps ? T(0) : points.frame.scale.as_factor()),
-          points_(&points) {}
+        : view_(points.view), factor_(points.wraps ? T(0) : points.frame.scale.as_factor()), points_(&points) {}
     [[nodiscard]] std::array<T, D> operator()(std::int64_t point) const noexcept {
         std::array<T, D> x;
         for (int axis = 0; axis < D; ++axis) {
-            const T raw = data_[point * point_stride_ + axis * axis_stride_];
+            const T raw = view_(point, axis);
             x[axis] = factor_ != 0 ? raw * factor_ + T(0) : points_->frame.load(raw, axis);
         }
         return x;
     }
 
 private:
-    const T* data_;
-    std::int64_t point_stride_;
-    std::int64_t axis_stride_;
+    Coordinates<T> view_;
     T factor_; ///< all that Frame::load comes to; 0 if it takes more
     const NormalizedPoints<T>* points_;
 };

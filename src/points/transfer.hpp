@@ -1,13 +1,15 @@
 // Points from the memory of the host to that of a device, and back.
 //
 // What is copied is the piece of memory from the first scalar of a view to the last, gaps included, so that one copy does
-// whatever the strides are; views with wide gaps are packed first where the host can do that.
+// whatever the layout is; views with wide gaps, such as those of separate arrays, are packed first.
 #pragma once
 
 #include "cuda/device_context.hpp"
-#include "support/item_size.hpp"
+#include "points/coordinates.hpp"
+#include "support/number_types.hpp"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <utility>
@@ -15,20 +17,30 @@
 
 namespace kith::detail::inline KITH_GPU {
 
-/// The scalars that a view with points reaches, counted from its own first one.
-struct ScalarRange {
-    std::int64_t first = 0; ///< 0 or less
+/// The memory that a view with points reaches.
+struct ByteRange {
+    std::uintptr_t first = 0;
     std::int64_t count = 0;
 
-    static ScalarRange of(const PointsView& view) {
+    static ByteRange of(const PointsView& view) {
         if (view.count() == 0) {
             return {};
         }
-        const std::int64_t along_points = (view.count() - 1) * view.point_stride();
-        const std::int64_t along_axes = (view.dimension() - 1) * view.axis_stride();
-        const std::int64_t first = std::min<std::int64_t>(0, along_points) + std::min<std::int64_t>(0, along_axes);
-        const std::int64_t last = std::max<std::int64_t>(0, along_points) + std::max<std::int64_t>(0, along_axes);
-        return {first, last - first + 1};
+        const auto address = [&](int axis) { return reinterpret_cast<std::uintptr_t>(view.axis(axis)); };
+        std::uintptr_t first = address(0);
+        std::uintptr_t last = first;
+        for (int axis = 1; axis < view.dimension(); ++axis) {
+            first = std::min(first, address(axis));
+            last = std::max(last, address(axis));
+        }
+        const std::int64_t reach = (view.count() - 1) * view.stride();
+        (reach < 0 ? first : last) += static_cast<std::uintptr_t>(reach);
+        return {first, static_cast<std::int64_t>(last - first) + item_size(view.dtype())};
+    }
+    [[nodiscard]] const std::byte* data() const { return reinterpret_cast<const std::byte*>(first); }
+    /// The same view of a copy of this memory.
+    [[nodiscard]] PointsView at(const void* copy, const PointsView& view, Device device) const {
+        return view.moved(static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(copy) - first), device);
     }
 };
 
@@ -37,26 +49,24 @@ inline std::int64_t bytes_to_copy(const PointsView& view) {
     if (view.device().kind == DeviceKind::cuda) {
         return 0;
     }
-    const std::int64_t scalars = view.count() * view.dimension();
-    const std::int64_t width = item_size(view.dtype());
-    const std::int64_t range = ScalarRange::of(view).count;
-    return (range > 2 * scalars ? scalars : range) * width;
+    const std::int64_t packed = view.count() * view.dimension() * item_size(view.dtype());
+    const std::int64_t range = ByteRange::of(view).count;
+    return range > 2 * packed ? packed : range;
 }
 
-/// Points of a device, copied to the host.
-template <Coordinate T>
-class HostPoints {
+/// A view's memory on the host, in the same layout.
+class HostCopy {
 public:
-    HostPoints(DeviceContext& context, const PointsView& view) {
-        const ScalarRange range = ScalarRange::of(view);
-        scalars_ = context.to_host(view.data_as<T>() + range.first, range.count);
-        view_ = {scalars_.data() - range.first, view.dtype(),      view.count(), view.dimension(),
-                 view.point_stride(),           view.axis_stride()};
+    HostCopy() = default;
+    HostCopy(DeviceContext& context, const PointsView& view) {
+        const ByteRange range = ByteRange::of(view);
+        bytes_ = context.to_host(range.data(), range.count);
+        view_ = range.at(bytes_.data(), view, {});
     }
     [[nodiscard]] const PointsView& view() const noexcept { return view_; }
 
 private:
-    std::vector<T> scalars_;
+    std::vector<std::byte> bytes_;
     PointsView view_;
 };
 
@@ -68,39 +78,39 @@ public:
         if (view.device().kind == DeviceKind::cuda || view.count() == 0) {
             return;
         }
-        ScalarRange range = ScalarRange::of(view);
+        const ByteRange range = ByteRange::of(view);
         const std::int64_t scalars = view.count() * view.dimension();
-        if (range.count > 2 * scalars) {
+        if (range.count > 2 * scalars * static_cast<std::int64_t>(sizeof(T))) {
             const std::vector<T> packed = pack(view);
-            copy(context, packed.data(), scalars);
-            view_ = {scalars_.data(), view.dtype(), view.count(), view.dimension(), view.dimension(), 1,
-                     context.device()};
+            copy(context, packed.data(), scalars * static_cast<std::int64_t>(sizeof(T)));
+            view_ =
+                PointsView(reinterpret_cast<const T*>(bytes_.data()), view.count(), view.dimension(), context.device());
             context.wait(); // for the packed points
             return;
         }
-        copy(context, view.data_as<T>() + range.first, range.count);
-        view_ = {scalars_.data() - range.first, view.dtype(),      view.count(), view.dimension(),
-                 view.point_stride(),           view.axis_stride()};
+        copy(context, range.data(), range.count);
+        view_ = range.at(bytes_.data(), view, context.device());
     }
     [[nodiscard]] const PointsView& view() const noexcept { return view_; }
 
 private:
     static std::vector<T> pack(const PointsView& view) {
-        std::vector<T> packed(static_cast<std::size_t>(view.count() * view.dimension()));
+        const Coordinates<T> points(view);
+        std::vector<T> packed;
+        packed.reserve(static_cast<std::size_t>(view.count() * view.dimension()));
         for (std::int64_t i = 0; i < view.count(); ++i) {
             for (int axis = 0; axis < view.dimension(); ++axis) {
-                packed[static_cast<std::size_t>(i * view.dimension() + axis)] =
-                    view.data_as<T>()[i * view.point_stride() + axis * view.axis_stride()];
+                packed.push_back(points(i, axis));
             }
         }
         return packed;
     }
-    void copy(DeviceContext& context, const T* from, std::int64_t count) {
-        scalars_ = context.buffer<T>(count);
-        context.copy(scalars_.data(), from, count * static_cast<std::int64_t>(sizeof(T)));
+    void copy(DeviceContext& context, const void* from, std::int64_t bytes) {
+        bytes_ = context.buffer<std::byte>(bytes);
+        context.copy(bytes_.data(), static_cast<const std::byte*>(from), bytes);
     }
 
-    DeviceBuffer<T> scalars_;
+    DeviceBuffer<std::byte> bytes_;
     PointsView view_;
 };
 

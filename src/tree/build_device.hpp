@@ -22,7 +22,7 @@
 namespace kith::detail::inline KITH_GPU {
 
 /// Leaves of at most a warp's points, and a top plane that a warp can look at.
-inline TreeOptions device_tree_options(TreeOptions options) {
+inline TreeShape device_tree_shape(TreeShape options) {
     options.leaf_size = std::min(options.leaf_size, warp_size);
     options.top_size = std::min(options.top_size, warp_size);
     return options;
@@ -34,7 +34,7 @@ public:
     DevicePlaneCutter(DeviceContext& context, const DevicePointSet<T>& points, int sign_exponent)
         : context_(context), points_(points), sign_exponent_(sign_exponent) {}
 
-    [[nodiscard]] std::vector<OwnedDevicePlane<T>> planes(const TreeOptions& options) {
+    [[nodiscard]] std::vector<OwnedDevicePlane<T>> planes(const TreeShape& options) {
         if (points_.count == 0) {
             return {};
         }
@@ -129,7 +129,7 @@ private:
 /// The tree of a piece of points, within a stage of the caller's: its points keep the indices that they have in the whole.
 template <Coordinate T, int D>
 DevicePlaneTree<T> build_piece_tree(DeviceContext& context, const NormalizedPoints<T>& piece, std::int32_t first,
-                                    const TreeOptions& options) {
+                                    const TreeShape& options) {
     DevicePlaneTree<T> tree;
     DeviceZOrderSort<T, D> order(context, piece, first);
     tree.points = order.sorted();
@@ -140,7 +140,7 @@ DevicePlaneTree<T> build_piece_tree(DeviceContext& context, const NormalizedPoin
 /// Orders and cuts; runs the stages "order" and "tree" of the context. The points are in memory of the device.
 template <Coordinate T, int D>
 DevicePlaneTree<T> build_device_tree(DeviceContext& context, const NormalizedPoints<T>& points,
-                                     const TreeOptions& options) {
+                                     const TreeShape& options) {
     DevicePlaneTree<T> tree;
     int sign_exponent = 0;
     context.stage("order", [&] {
@@ -156,7 +156,7 @@ DevicePlaneTree<T> build_device_tree(DeviceContext& context, const NormalizedPoi
 /// The same from points of the caller, which may be the host's: these are uploaded, and the upload is freed in the end.
 template <Coordinate T, int D>
 DevicePlaneTree<T> build_device_tree(DeviceContext& context, const PointsView& points, const Box& box,
-                                     const TreeOptions& options) {
+                                     const TreeShape& options) {
     const PointsOnDevice<T> there = points_on_device<T>(context, points);
     return build_device_tree<T, D>(context, normalize_sources_on_device<T, D>(context, there.view(), box), options);
 }

@@ -3,7 +3,7 @@
 
 namespace kith::detail {
 
-template PlaneTree<double> build_plane_tree(Context&, const NormalizedPoints<double>&, const TreeOptions&,
+template PlaneTree<double> build_plane_tree(Context&, const NormalizedPoints<double>&, const TreeShape&,
                                             const DonatedMemory&);
 
 } // namespace kith::detail

@@ -3,7 +3,7 @@
 
 namespace kith::detail {
 
-template PlaneTree<float> build_plane_tree(Context&, const NormalizedPoints<float>&, const TreeOptions&,
+template PlaneTree<float> build_plane_tree(Context&, const NormalizedPoints<float>&, const TreeShape&,
                                            const DonatedMemory&);
 
 } // namespace kith::detail

@@ -9,9 +9,9 @@ namespace kith::detail::inline KITH_GPU {
 
 template <Coordinate T, int D>
 DeviceTreeHandle build_tree_on_device(DeviceContext& context, const PointsView& points, const Box& box,
-                                      const TreeOptions& options) {
-    auto tree = std::make_shared<DevicePlaneTree<T>>(
-        build_device_tree<T, D>(context, points, box, device_tree_options(options)));
+                                      const TreeShape& options) {
+    auto tree =
+        std::make_shared<DevicePlaneTree<T>>(build_device_tree<T, D>(context, points, box, device_tree_shape(options)));
     DeviceTreeHandle handle;
     handle.size = tree->points.count;
     handle.dimension = D;
@@ -25,6 +25,6 @@ DeviceTreeHandle build_tree_on_device(DeviceContext& context, const PointsView& 
 }
 
 template DeviceTreeHandle build_tree_on_device<KITH_SCALAR, KITH_DIMENSION>(DeviceContext&, const PointsView&,
-                                                                            const Box&, const TreeOptions&);
+                                                                            const Box&, const TreeShape&);
 
 } // namespace kith::detail::inline KITH_GPU

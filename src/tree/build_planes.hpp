@@ -174,7 +174,7 @@ void summarize_nodes(Plane<T>& plane, const Plane<T>& finer) {
 
 template <Coordinate T, int D>
 std::vector<Plane<T>> cut_planes(Context& context, const PointSet<T>& points, int sign_exponent,
-                                 const TreeOptions& options) {
+                                 const TreeShape& options) {
     std::vector<Plane<T>> planes;
     if (points.count == 0) {
         return planes;
@@ -224,7 +224,7 @@ std::vector<Plane<T>> cut_planes(Context& context, const PointSet<T>& points, in
 }
 
 template <Coordinate T>
-PlaneTree<T> build_plane_tree(Context& context, const NormalizedPoints<T>& points, const TreeOptions& options,
+PlaneTree<T> build_plane_tree(Context& context, const NormalizedPoints<T>& points, const TreeShape& options,
                               const DonatedMemory& spare) {
     PlaneTree<T> tree;
     with_dimension(points.view.dimension(), [&]<int D>(std::integral_constant<int, D>) {

@@ -12,6 +12,6 @@ class DeviceContext;
 /// Builds a tree of points, which may be the host's; runs the stages "upload", for those, "order" and "tree".
 template <Coordinate T, int D>
 DeviceTreeHandle build_tree_on_device(DeviceContext& context, const PointsView& points, const Box& box,
-                                      const TreeOptions& options);
+                                      const TreeShape& options);
 
 } // namespace kith::detail::inline KITH_GPU

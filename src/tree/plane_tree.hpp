@@ -63,7 +63,7 @@ struct PlaneTree {
 
 /// Orders and cuts; runs the stages "order" and "tree" of the context. What is spare is free again afterwards.
 template <Coordinate T>
-PlaneTree<T> build_plane_tree(Context& context, const NormalizedPoints<T>& points, const TreeOptions& options,
+PlaneTree<T> build_plane_tree(Context& context, const NormalizedPoints<T>& points, const TreeShape& shape,
                               const DonatedMemory& spare = {});
 
 /// The type-erased contents of kith::Tree.
@@ -74,7 +74,7 @@ struct TreeData {
     Device given_on; ///< where the points were
     DType dtype = DType::float32;
     Box box;
-    TreeOptions options;
+    TreeShape shape;
     StageReports stages;
 
     template <Coordinate T>
@@ -82,8 +82,5 @@ struct TreeData {
         return std::get<PlaneTree<T>>(tree);
     }
 };
-
-/// Throws invalid_argument unless a call runs where its tree is.
-void require_device_of(const Tree& tree, const Execution& execution);
 
 } // namespace kith::detail

@@ -27,7 +27,7 @@ TEST(SamplePoints, LieInTheUnitCubeAndAreTheSameAgain) {
 TEST(SamplePoints, ClusteredOnesFormGroups) {
     const auto largest = [](SampleSet set) {
         const io::RealArray points = sample_points(set, 20000, 3, DType::float64);
-        return fof(points.view(), LinkingLength::relative(0.2), Box::periodic(1.0)).sizes.front();
+        return fof(points.view(), LinkingLength::relative(0.2), {.box = Box::periodic(1.0)}).sizes.front();
     };
     EXPECT_LT(largest(SampleSet::uniform), 50);
     EXPECT_GT(largest(SampleSet::clustered), 200);

@@ -67,11 +67,10 @@ void put(const std::vector<float>& points, const OnGpu<float>& there) {
 class Search {
 public:
     Search(const Stream& stream, std::int64_t count, std::int64_t queries, std::int64_t k, Engine engine)
-        : execution_(cuda(0, stream.handle())), k_(k), points_(static_cast<std::size_t>(count * 3)),
-          queries_(static_cast<std::size_t>(queries * 3)),
+        : k_(k), points_(static_cast<std::size_t>(count * 3)), queries_(static_cast<std::size_t>(queries * 3)),
           indices_(static_cast<std::size_t>((queries > 0 ? queries : count) * k)), distances_(indices_.span().size()),
           status_(1), scratch_(bytes(count, queries, k, engine)) {
-        options_.engine = engine;
+        options_ = {.box = Box::periodic(1), .engine = engine, .execution = cuda(0, stream.handle())};
     }
 
     void put_points(const std::vector<float>& points, const std::vector<float>& queries) {
@@ -81,16 +80,17 @@ public:
     void run() const {
         const NeighborRows rows(indices_.span(), distances_.span());
         if (queries_.span().empty()) {
-            knn_async(rows, points_.points(3), k_, box_, options_, execution_, scratch_.span(), status_.span().data());
+            knn_async(rows, points_.points(3), k_, options_, scratch_.span(), status_.span().data());
         } else {
-            knn_async(rows, points_.points(3), queries_.points(3), k_, box_, options_, execution_, scratch_.span(),
+            knn_async(rows, points_.points(3), queries_.points(3), k_, options_, scratch_.span(),
                       status_.span().data());
         }
     }
     void expect_answer(const std::vector<float>& points, const std::vector<float>& queries) const {
         ASSERT_NO_THROW(check(status_.on_host().front()));
-        const KnnResult expected = queries.empty() ? knn(PointsView(points, 3), k_, box_)
-                                                   : knn(PointsView(points, 3), PointsView(queries, 3), k_, box_);
+        const KnnResult expected = queries.empty()
+                                       ? knn(PointsView(points, 3), k_, {.box = options_.box})
+                                       : knn(PointsView(points, 3), PointsView(queries, 3), k_, {.box = options_.box});
         const std::vector<std::int32_t> indices = indices_.on_host();
         EXPECT_TRUE(
             same_rows<float>({{indices.begin(), indices.end()}, distances_.on_host()}, rows_of<float>(expected), k_));
@@ -106,9 +106,7 @@ private:
         return static_cast<std::size_t>(knn_async_bytes(size));
     }
 
-    Execution execution_;
     std::int64_t k_;
-    Box box_ = Box::periodic(1);
     KnnOptions options_;
     OnGpu<float> points_;
     OnGpu<float> queries_;
@@ -179,13 +177,14 @@ TEST_F(CudaAsync, GroupsPlainAndReplayed) {
         const OnGpu<std::byte> scratch(static_cast<std::size_t>(fof_async_bytes({.points = count, .engine = engine})));
         for (const Box& box : {Box{}, Box::periodic(1)}) {
             for (const LinkingLength length : {LinkingLength::relative(0.4), LinkingLength::absolute(0.03)}) {
+                const FofOptions options{.box = box, .engine = engine, .execution = cuda(0, stream.handle())};
                 const auto run = [&] {
-                    fof_async(labels.span(), points.points(3), length, box, {engine}, cuda(0, stream.handle()),
-                              scratch.span(), summary.span().data(), status.span().data());
+                    fof_async(labels.span(), points.points(3), length, options, scratch.span(), summary.span().data(),
+                              status.span().data());
                 };
                 const auto expect_answer = [&](std::uint64_t seed) {
                     ASSERT_NO_THROW(check(status.on_host().front()));
-                    const FofResult expected = fof(PointsView(uniform(count, seed), 3), length, box);
+                    const FofResult expected = fof(PointsView(uniform(count, seed), 3), length, {.box = box});
                     EXPECT_EQ(labels.on_host(), expected.labels);
                     EXPECT_EQ(summary.on_host().front().groups, static_cast<std::int64_t>(expected.sizes.size()));
                     EXPECT_EQ(summary.on_host().front().linking_length, expected.linking_length);

@@ -10,17 +10,17 @@ namespace {
 
 FofBackend backend_of(Engine engine) {
     return {"GPU, " + name_of(engine), [engine](const FofRequest& request, Random& draw) {
+                const FofOptions options{.box = request.box, .engine = engine, .execution = cuda()};
                 if (draw.integer(2) == 0) {
-                    return answer_of(fof(request.points, request.length, request.box, {engine}, cuda()));
+                    return answer_of(fof(request.points, request.length, options));
                 }
                 FofAnswer answer;
                 with_type(request.points.dtype(), [&]<class T>(T) {
-                    const T* data = static_cast<const T*>(request.points.data());
+                    const T* data = static_cast<const T*>(request.points.axis(0));
                     const int dimension = request.points.dimension();
                     const OnGpu<T> points(std::vector<T>(data, data + request.points.count() * dimension));
                     const OnGpu<std::int32_t> labels(static_cast<std::size_t>(request.points.count()));
-                    const FofSummary found = fof_into(labels.span(), points.points(dimension), request.length,
-                                                      request.box, {engine}, cuda());
+                    const FofSummary found = fof_into(labels.span(), points.points(dimension), request.length, options);
                     answer = {{labels.on_host(), found.sizes},
                               found.groups,
                               found.linking_length,

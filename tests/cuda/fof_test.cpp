@@ -42,8 +42,8 @@ TEST_F(CudaGroups, ManyPointsEqualTheCpu) {
     const PointsView view(points, 3);
     for (const Box& box : {Box{}, Box::periodic(1)}) {
         for (const double b : {0.1, 0.2, 0.6}) {
-            const FofResult expected = fof(view, LinkingLength::relative(b), box);
-            const FofResult found = fof(view, LinkingLength::relative(b), box, {}, cuda());
+            const FofResult expected = fof(view, LinkingLength::relative(b), {.box = box});
+            const FofResult found = fof(view, LinkingLength::relative(b), {.box = box, .execution = cuda()});
             EXPECT_EQ(found.labels, expected.labels);
             EXPECT_EQ(found.sizes, expected.sizes);
         }
@@ -61,15 +61,15 @@ TEST_F(CudaGroups, TheCatalogEqualsTheCpus) {
     std::generate(velocities.begin(), velocities.end(), [&] { return draw.normal(); });
     std::generate(masses.begin(), masses.end(), [&] { return static_cast<float>(draw.uniform()); });
     std::generate(types.begin(), types.end(), [&] { return static_cast<std::uint8_t>(draw.integer(7)); });
-    const Box box = Box::periodic(1);
     Particles on_host;
     on_host.positions = PointsView(points, 3);
     on_host.velocities = PointsView(velocities, 3);
     on_host.masses = ScalarsView(masses);
     on_host.types = types;
     std::vector<std::int32_t> labels(count);
-    const FofSummary groups = fof_into(labels, on_host.positions, LinkingLength::relative(0.2), box);
-    const Catalog expected = catalog(labels, groups, on_host, box);
+    const FofSummary groups =
+        fof_into(labels, on_host.positions, LinkingLength::relative(0.2), {.box = Box::periodic(1)});
+    const Catalog expected = catalog(labels, groups, on_host);
 
     const OnGpu<float> points_there(points);
     const OnGpu<double> velocities_there(velocities);
@@ -81,8 +81,8 @@ TEST_F(CudaGroups, TheCatalogEqualsTheCpus) {
     on_gpu.velocities = velocities_there.points(3);
     on_gpu.masses = ScalarsView(std::span<const float>(masses_there.span()));
     on_gpu.types = types_there.span();
-    for (const Catalog& found : {catalog(labels_there.span(), groups, on_gpu, box, {}, cuda()),
-                                 catalog(labels, groups, on_host, box, {}, cuda())}) {
+    for (const Catalog& found : {catalog(labels_there.span(), groups, on_gpu, {.execution = cuda()}),
+                                 catalog(labels, groups, on_host, {.execution = cuda()})}) {
         EXPECT_EQ(found.members, expected.members);
         EXPECT_EQ(found.count_by_type, expected.count_by_type);
         EXPECT_EQ(found.mass, expected.mass);

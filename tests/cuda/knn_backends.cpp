@@ -29,7 +29,7 @@ class Given {
 public:
     Given(const PointsView& points, bool on_gpu) : view_(points) {
         if (on_gpu) {
-            const T* data = static_cast<const T*>(points.data());
+            const T* data = static_cast<const T*>(points.axis(0));
             memory_.emplace(std::vector<T>(data, data + points.count() * points.dimension()));
             view_ = memory_->points(points.dimension());
         }
@@ -45,13 +45,14 @@ KnnBackend backend_of(Engine engine) {
     return knn_backend("GPU, " + name_of(engine), [engine]<class T>(const KnnRequest<T>& request, Random& draw) {
         KnnOptions options = request.options;
         options.engine = engine;
+        options.execution = cuda();
         const Given<T> points(request.points, draw.integer(2) == 0);
         std::optional<Given<T>> queries;
         if (request.queries != nullptr) {
             queries.emplace(*request.queries, draw.integer(2) == 0);
         }
-        const KnnResult found = queries ? knn(points.view(), queries->view(), request.k, request.box, options, cuda())
-                                        : knn(points.view(), request.k, request.box, options, cuda());
+        const KnnResult found =
+            queries ? knn(points.view(), queries->view(), request.k, options) : knn(points.view(), request.k, options);
         EXPECT_EQ(found.engine(), engine);
         EXPECT_EQ(found.device(), (queries ? queries->view() : points.view()).device());
         return rows_on_host<T>(found);

@@ -26,8 +26,8 @@ TEST_F(CudaLarge, ManyPointsEqualTheCpu) {
         const PointsView view(points, 3);
         for (const Box& box : {Box{}, Box::periodic(1)}) {
             for (const std::int64_t k : {8, 50}) {
-                const KnnResult expected = knn(view, k, box);
-                const KnnResult found = knn(view, k, box, {}, cuda());
+                const KnnResult expected = knn(view, k, {.box = box});
+                const KnnResult found = knn(view, k, {.box = box, .execution = cuda()});
                 EXPECT_TRUE(same_rows(found, rows_of<float>(expected)));
             }
         }
@@ -42,7 +42,7 @@ TEST_F(CudaLarge, VisitorsSeeEveryRowOnce) {
     const oracle::Rows<float> expected = rows_of<float>(knn(PointsView(points, 3), k));
     oracle::Rows<float> seen{std::vector<std::int64_t>(expected.indices.size(), -7),
                              std::vector<float>(expected.indices.size())};
-    const Tree tree(there.points(3), Box{}, {}, cuda());
+    const Tree tree(there.points(3), {.execution = cuda()});
     const NeighborVisitor visitor = [&](const NeighborBlock& block) {
         expect_ok(cudaStreamSynchronize(block.stream));
         const auto queries = copied_to_host(block.query_indices.data(), block.query_indices.size());
@@ -55,7 +55,7 @@ TEST_F(CudaLarge, VisitorsSeeEveryRowOnce) {
             }
         }
     };
-    (void)knn_visit(visitor, tree, k, {}, cuda());
+    (void)knn_visit(visitor, tree, k, {.execution = cuda()});
     EXPECT_TRUE(same_rows<float>(seen, expected, k));
     EXPECT_EQ(tree.device(), (Device{DeviceKind::cuda, 0}));
     EXPECT_TRUE(is_refused(ErrorKind::invalid_argument, {"GPU 0", "the CPU"}, [&] { (void)knn(tree, k); }));

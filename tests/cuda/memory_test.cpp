@@ -45,8 +45,8 @@ TEST_F(CudaMemory, RunsOnTheCallersStreamWithTheCallersMemory) {
     Counting resource;
     Execution execution = cuda(0, stream);
     execution.memory = &resource;
-    const StageReports stages =
-        knn_into({indices.span(), distances.span()}, there.points(3), 16, Box{}, {.engine = Engine::tree}, execution);
+    const StageReports stages = knn_into({indices.span(), distances.span()}, there.points(3), 16,
+                                         {.engine = Engine::tree, .execution = execution});
     EXPECT_EQ(resource.held, 0);
     EXPECT_GT(resource.peak, 0);
     EXPECT_LT(resource.peak, 60 * 100000); // bytes a point
@@ -68,8 +68,8 @@ TEST_F(CudaMemory, WorksInPiecesWithinABudget) {
     execution.memory_budget = 2'000'000;
     const OnGpu<std::int32_t> indices(points.size() / 3 * 8);
     const OnGpu<float> distances(points.size() / 3 * 8);
-    const StageReports stages =
-        knn_into({indices.span(), distances.span()}, there.points(3), 8, Box{}, {.engine = Engine::tree}, execution);
+    const StageReports stages = knn_into({indices.span(), distances.span()}, there.points(3), 8,
+                                         {.engine = Engine::tree, .execution = execution});
     ASSERT_EQ(stages.size(), 1U);
     EXPECT_GT(stages[0].pieces, 1);
     EXPECT_LE(stages[0].peak_bytes, execution.memory_budget);
@@ -87,15 +87,15 @@ TEST_F(CudaMemory, SaysWhatIsMissingAndStaysUsable) {
     const OnGpu<float> there(points);
     const auto k = static_cast<std::int64_t>(total / 1000);
     EXPECT_TRUE(is_refused(ErrorKind::out_of_memory, {"bytes", "budget"},
-                           [&] { (void)knn(there.points(3), k, Box{}, {}, cuda()); }));
+                           [&] { (void)knn(there.points(3), k, {.execution = cuda()}); }));
     EXPECT_TRUE(
-        same_rows(knn(PointsView(points, 3), 5, Box{}, {}, cuda()), rows_of<float>(knn(PointsView(points, 3), 5))));
+        same_rows(knn(PointsView(points, 3), 5, {.execution = cuda()}), rows_of<float>(knn(PointsView(points, 3), 5))));
 }
 
 TEST(CudaDevice, IsRefusedIfItIsNotThere) {
     const std::vector<float> points = uniform_points<float>(10, 3, 0, 1, 1);
     EXPECT_TRUE(
-        is_refused(ErrorKind::device, {"GPU"}, [&] { (void)knn(PointsView(points, 3), 5, Box{}, {}, cuda(99)); }));
+        is_refused(ErrorKind::device, {"GPU"}, [&] { (void)knn(PointsView(points, 3), 5, {.execution = cuda(99)}); }));
 }
 
 } // namespace

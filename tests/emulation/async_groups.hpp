@@ -17,16 +17,19 @@ namespace kith::test {
 class AsyncGroups {
 public:
     AsyncGroups(const PointsView& points, LinkingLength length, const Box& box, Engine engine)
-        : engine_(engine), labels_(context_, points.count()), summary_(context_, 1),
-          status_(context_, 1), fof_{points, box, length, labels_.data(), false, summary_.data(), status_.data()} {}
+        : labels_(context_, points.count()), summary_(context_, 1),
+          status_(context_, 1), fof_{points,         length, {.box = box, .engine = engine, .execution = cuda(1)},
+                                     labels_.data(), false,  summary_.data(),
+                                     status_.data()} {}
 
     [[nodiscard]] std::int64_t bytes_needed() const {
         return detail::fof_async_bytes_on_device(
-            {fof_.points.dtype(), fof_.points.dimension(), fof_.points.count(), engine_}, cuda(1));
+            {fof_.points.dtype(), fof_.points.dimension(), fof_.points.count(), fof_.options.engine},
+            fof_.options.execution);
     }
     void run() {
         const Scratch scratch(context_, bytes_needed());
-        expect_no_requests([&] { detail::fof_async_on_device(fof_, engine_, scratch.span(), cuda(1)); });
+        expect_no_requests([&] { detail::fof_async_on_device(fof_, scratch.span()); });
         EXPECT_TRUE(scratch.is_alone());
     }
     [[nodiscard]] std::vector<std::int32_t> labels() const { return labels_.on_host(); }
@@ -36,7 +39,6 @@ public:
     [[nodiscard]] detail::DeviceContext& context() { return context_; }
 
 private:
-    Engine engine_;
     detail::DeviceContext context_{cuda(1)};
     ThereOn<std::int32_t> labels_;
     ThereOn<DeviceFofSummary> summary_;

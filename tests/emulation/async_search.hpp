@@ -17,24 +17,25 @@ namespace kith::test {
 template <class T, class Index>
 class AsyncTrial {
 public:
-    AsyncTrial(const PointsView& points, const std::optional<PointsView>& queries, const Box& box, std::int64_t k,
-               const KnnOptions& options)
-        : rows_of_(queries ? queries->count() : points.count()), k_(k), options_(options),
-          indices_(context_, rows_of_ * k), distances_(context_, rows_of_ * k), status_(context_, 1),
-          rows_(indices_.span(), distances_.span()), search_{points, queries,       box, {k, options, &rows_, nullptr},
-                                                             false,  status_.data()} {}
+    AsyncTrial(const PointsView& points, const std::optional<PointsView>& queries, std::int64_t k, KnnOptions options)
+        : rows_of_(queries ? queries->count() : points.count()), indices_(context_, rows_of_ * k),
+          distances_(context_, rows_of_ * k), status_(context_, 1), rows_(indices_.span(), distances_.span()) {
+        options.execution = cuda(1);
+        search_ = {points, queries, {k, options, &rows_, nullptr}, false, status_.data()};
+    }
 
     [[nodiscard]] std::int64_t bytes_needed() const {
-        KnnSize size{search_.points.dtype(), search_.points.dimension(), search_.points.count(), {}, k_,
-                     options_.engine};
+        const KnnOptions& options = search_.call.options;
+        KnnSize size{search_.points.dtype(), search_.points.dimension(), search_.points.count(), {}, search_.call.k,
+                     options.engine};
         if (search_.queries) {
             size.queries = search_.queries->count();
         }
-        return detail::knn_async_bytes_on_device(size, context_execution());
+        return detail::knn_async_bytes_on_device(size, options.execution);
     }
     void run() {
         const Scratch scratch(context_, bytes_needed());
-        expect_no_requests([&] { detail::knn_async_on_device(search_, scratch.span(), context_execution()); });
+        expect_no_requests([&] { detail::knn_async_on_device(search_, scratch.span()); });
         EXPECT_TRUE(scratch.is_alone());
     }
     [[nodiscard]] DeviceStatus status() { return context_.to_host(status_.data()); }
@@ -44,13 +45,10 @@ public:
     }
     [[nodiscard]] detail::DeviceKnnAsync& search() { return search_; }
     [[nodiscard]] detail::DeviceContext& context() { return context_; }
-    static Execution context_execution() { return cuda(1); }
 
 private:
     std::int64_t rows_of_;
-    std::int64_t k_;
-    KnnOptions options_;
-    detail::DeviceContext context_{context_execution()};
+    detail::DeviceContext context_{cuda(1)};
     ThereOn<Index> indices_;
     ThereOn<T> distances_;
     ThereOn<DeviceStatus> status_;

@@ -3,12 +3,15 @@
 // kernels' shared memory is every thread's own here, and more than new threads have room for.
 #include "calls/device_calls.hpp"
 
+#include "calls/choose.hpp"
 #include "cuda_emulation/cuda_runtime.hpp"
 #include "support/cases.hpp"
+#include "tree/plane_tree.hpp"
 
 #include <kith/catalog.hpp>
 #include <kith/fof.hpp>
 #include <kith/knn.hpp>
+#include <kith/tree.hpp>
 
 #include <gtest/gtest.h>
 
@@ -29,23 +32,38 @@ std::vector<float> clustered_points(std::int64_t count) {
     return points;
 }
 
+/// A tree in memory of the emulated device. The library itself, which has no GPU here, could not build it.
+Tree tree_on_device(const PointsView& view, const Box& box) {
+    Tree tree(view, {.box = box, .execution = cpu(1)});
+    StageReports stages;
+    const_cast<detail::TreeData&>(tree.data()).on_device =
+        detail::build_tree_on_device(view, {.box = box, .execution = cuda()}, stages);
+    EXPECT_EQ(stages.back().name, "tree");
+    return tree;
+}
+
 TEST_F(CallsOnDevice, FindNeighborsByEitherEngine) {
     const std::vector<float> points = clustered_points(150);
     const PointsView view(points, 3);
     const Box box = Box::periodic(1);
-    for (const Engine engine : {Engine::automatic, Engine::tree, Engine::brute_force}) {
-        KnnOptions options;
-        options.engine = engine;
+    const oracle::Rows<float> expected = rows_of<float>(knn(view, 4, {.box = box, .execution = cpu(1)}));
+    for (const Engine wanted : {Engine::automatic, Engine::tree, Engine::brute_force}) {
+        const Engine engine = detail::choose(detail::Task::neighbors, wanted,
+                                             {view.count(), view.count(), false, 3, false, DeviceKind::cuda});
+        EXPECT_EQ(engine, wanted == Engine::tree ? Engine::tree : Engine::brute_force); // so few points
         KnnResult found(view.count(), 4, IndexType::int32, DType::float32);
         const NeighborRows rows = found.rows_view();
-        StageReports stages;
-        const Engine by =
-            detail::search_points_on_device(view, nullptr, box, {4, options, &rows, nullptr}, cuda(), stages);
-        EXPECT_EQ(by, engine == Engine::tree ? Engine::tree : Engine::brute_force); // so few points
-        EXPECT_TRUE(same_rows(found, rows_of<float>(knn(view, 4, box, {}, cpu(1)))));
+        const StageReports stages =
+            detail::knn_on_device(view, nullptr, {4, {.box = box, .execution = cuda()}, &rows, nullptr}, engine);
+        EXPECT_TRUE(same_rows(found, expected));
         EXPECT_EQ(stages.front().name, "upload");
         EXPECT_EQ(stages.back().name, "download");
     }
+    KnnResult found(view.count(), 4, IndexType::int32, DType::float32);
+    const NeighborRows rows = found.rows_view();
+    (void)detail::knn_on_device(tree_on_device(view, box), nullptr, {4, {.execution = cuda()}, &rows, nullptr},
+                                Engine::tree);
+    EXPECT_TRUE(same_rows(found, expected));
     EXPECT_EQ(emulation::held_on_device(), 0);
 }
 
@@ -54,21 +72,21 @@ TEST_F(CallsOnDevice, LabelGroupsByEitherEngine) {
     const PointsView view(points, 3);
     for (const Box& box : {Box{}, Box::periodic(1)}) {
         const auto length = LinkingLength::relative(0.3);
-        const FofResult expected = fof(view, length, box, {}, cpu(1));
-        StageReports stages;
-        const auto tree = detail::build_tree_on_device(view, box, {}, cuda(), stages);
+        const FofResult expected = fof(view, length, {.box = box, .execution = cpu(1)});
+        const Tree tree = tree_on_device(view, box);
         for (const int how : {0, 1, 2}) {
             std::vector<std::int32_t> labels(expected.labels.size(), -7);
-            const FofSummary found =
-                how == 0 ? detail::label_tree_on_device(tree, DType::float32, length, labels, cuda())
-                         : detail::label_points_on_device(
-                               view, box, length, {how == 1 ? Engine::tree : Engine::brute_force}, labels, cuda());
+            FofSummary found;
+            found.engine = how == 2 ? Engine::brute_force : Engine::tree;
+            detail::fof_on_device(how == 0 ? PointsOrTree(tree) : view, length,
+                                  {.box = how == 0 ? Box{} : box, .execution = cuda()}, labels, found);
             EXPECT_EQ(labels, expected.labels);
-            EXPECT_EQ(found.groups, static_cast<std::int64_t>(expected.sizes.size()));
-            EXPECT_TRUE(std::equal(found.sizes.begin(), found.sizes.end(), expected.sizes.begin()));
+            EXPECT_EQ(found.groups, expected.groups);
+            found.sizes.resize(expected.sizes.size(), 1); // those of single points come from who called
+            EXPECT_EQ(found.sizes, expected.sizes);
             EXPECT_EQ(found.linking_length, expected.linking_length);
             EXPECT_EQ(found.volume, expected.volume);
-            EXPECT_EQ(found.engine, how == 2 ? Engine::brute_force : Engine::tree);
+            EXPECT_EQ(found.box, expected.box);
         }
     }
     EXPECT_EQ(emulation::held_on_device(), 0);
@@ -90,13 +108,12 @@ TEST_F(CallsOnDevice, DescribeGroups) {
     particles.masses = ScalarsView(masses);
     particles.types = types;
     std::vector<std::int32_t> labels(masses.size());
-    const FofSummary groups = fof_into(labels, particles.positions, LinkingLength::relative(0.3), box, {}, cpu(1));
+    const FofSummary groups =
+        fof_into(labels, particles.positions, LinkingLength::relative(0.3), {.box = box, .execution = cpu(1)});
     for (const std::int64_t min_members : {1, 2, 5}) {
-        const Catalog expected = catalog(labels, groups, particles, box, {min_members}, cpu(1));
-        std::vector<std::int32_t> sizes = groups.sizes;
-        sizes.resize(static_cast<std::size_t>(groups.groups), 1);
-        const Catalog found =
-            detail::catalog_on_device({labels, sizes, groups.groups}, particles, box, {min_members}, cuda());
+        const Catalog expected = catalog(labels, groups, particles, {.min_members = min_members, .execution = cpu(1)});
+        const Catalog found = detail::catalog_on_device({labels, groups.sizes, groups.groups}, particles, groups.box,
+                                                        {.min_members = min_members, .execution = cuda()});
         EXPECT_EQ(found.groups, expected.groups);
         EXPECT_EQ(found.members, expected.members);
         EXPECT_EQ(found.mass, expected.mass);
@@ -115,15 +132,14 @@ void expect_same_in_pieces(const std::vector<T>& points, const std::vector<T>& q
     const PointsView view(points, 3);
     const PointsView queries_view(queries, 3);
     const PointsView* separate = queries.empty() ? nullptr : &queries_view;
-    const KnnResult expected =
-        separate != nullptr ? knn(view, queries_view, k, box, options, cpu(1)) : knn(view, k, box, options, cpu(1));
+    options.box = box;
+    options.execution = cpu(1);
+    const KnnResult expected = separate != nullptr ? knn(view, queries_view, k, options) : knn(view, k, options);
     KnnResult found(expected.rows(), k, options.index_type, dtype_of<T>);
     const NeighborRows rows = found.rows_view();
-    Execution execution = cuda();
-    execution.memory_budget = budget;
-    StageReports stages;
-    options.engine = Engine::tree;
-    (void)detail::search_points_on_device(view, separate, box, {k, options, &rows, nullptr}, execution, stages);
+    options.execution = cuda();
+    options.execution.memory_budget = budget;
+    const StageReports stages = detail::knn_on_device(view, separate, {k, options, &rows, nullptr}, Engine::tree);
     EXPECT_TRUE(same_rows(found, rows_of<T>(expected)));
     ASSERT_EQ(stages.size(), 1U);
     EXPECT_GT(stages[0].pieces, 1);
@@ -155,10 +171,8 @@ TEST_F(CallsOnDevice, SayWhatIsMissingWhereEvenPiecesDoNotFit) {
     const NeighborRows rows = found.rows_view();
     Execution execution = cuda();
     execution.memory_budget = 3000;
-    StageReports stages;
     EXPECT_TRUE(is_refused(ErrorKind::out_of_memory, {"bytes", "the budget is 3000"}, [&] {
-        (void)detail::search_points_on_device(PointsView(points, 3), nullptr, {}, {5, {.engine = Engine::tree}, &rows},
-                                              execution, stages);
+        (void)detail::knn_on_device(PointsView(points, 3), nullptr, {5, {.execution = execution}, &rows}, Engine::tree);
     }));
     EXPECT_EQ(emulation::held_on_device(), 0);
 }
@@ -168,17 +182,18 @@ TEST_F(CallsOnDevice, RefuseWhatIsElsewhere) {
     const PointsView elsewhere(points.data(), DType::float32, 10, 3, 3, 1, Device{DeviceKind::cuda, 1});
     StageReports stages;
     EXPECT_TRUE(is_refused(ErrorKind::invalid_argument, {"points", "GPU 1", "GPU 0"},
-                           [&] { (void)detail::build_tree_on_device(elsewhere, Box{}, {}, cuda(0), stages); }));
+                           [&] { (void)detail::build_tree_on_device(elsewhere, {.execution = cuda(0)}, stages); }));
 }
 
 /// Whatever is missing when: an error that says so, nothing held afterwards, and the next call works.
 TEST_F(CallsOnDevice, RunningOutOfMemoryAnywhereLeavesNothingBehind) {
     const std::vector<float> points = clustered_points(120);
     const PointsView view(points, 3);
-    const FofResult expected = fof(view, LinkingLength::relative(0.3), {}, {}, cpu(1));
+    const FofResult expected = fof(view, LinkingLength::relative(0.3), {.execution = cpu(1)});
     std::vector<std::int32_t> labels(expected.labels.size());
     const auto run = [&] {
-        (void)detail::label_points_on_device(view, Box{}, LinkingLength::relative(0.3), {Engine::tree}, labels, cuda());
+        FofSummary found; // by a tree
+        detail::fof_on_device(view, LinkingLength::relative(0.3), {.execution = cuda()}, labels, found);
     };
     int takes = 0;
     for (bool fails = true; fails; ++takes) {

@@ -10,9 +10,9 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <numeric>
@@ -35,36 +35,22 @@ DeviceBuffer<T> on_device(DeviceContext& context, const T* elements, std::int64_
     return buffer;
 }
 
-/// Scalars of a column, of either type, in memory of the device: as many as the view reaches.
-class ColumnOnDevice {
+/// A view's memory, all that it reaches, in memory of the device.
+class ViewOnDevice {
 public:
-    ColumnOnDevice(DeviceContext& context, const void* data, DType dtype, std::int64_t first, std::int64_t count)
-        : size_(dtype == DType::float32 ? 4 : 8), first_(first),
-          bytes_(on_device(context, static_cast<const std::uint8_t*>(data) + first * size_, count * size_)) {}
-    /// Where the column's element 0 would be.
-    [[nodiscard]] const void* data() const { return bytes_.data() - first_ * size_; }
+    ViewOnDevice(DeviceContext& context, const PointsView& view)
+        : range_(detail::ByteRange::of(view)), bytes_(on_device(context, range_.data(), range_.count)),
+          view_(range_.at(bytes_.data(), view, {DeviceKind::cuda, 0})) {}
+    [[nodiscard]] const PointsView& view() const { return view_; }
 
 private:
-    std::int64_t size_;
-    std::int64_t first_;
-    DeviceBuffer<std::uint8_t> bytes_;
+    detail::ByteRange range_;
+    DeviceBuffer<std::byte> bytes_;
+    PointsView view_;
 };
 
-ColumnOnDevice on_device(DeviceContext& context, const PointsView& view) {
-    const std::int64_t points = std::max<std::int64_t>(view.count() - 1, 0) * view.point_stride();
-    const std::int64_t axes = (view.dimension() - 1) * view.axis_stride();
-    const std::int64_t first = std::min<std::int64_t>(points, 0) + std::min<std::int64_t>(axes, 0);
-    const std::int64_t last = std::max<std::int64_t>(points, 0) + std::max<std::int64_t>(axes, 0);
-    return {context, view.data(), view.dtype(), first, view.count() > 0 ? last - first + 1 : 0};
-}
-
-PointsView moved(const PointsView& view, const ColumnOnDevice& column) {
-    return {column.data(),       view.dtype(),       view.count(),         view.dimension(),
-            view.point_stride(), view.axis_stride(), {DeviceKind::cuda, 0}};
-}
-
 /// What the kernels make of particles that are copied to the device for them.
-Catalog found_on_device(const FofResult& groups, const Particles& particles, const Box& box, std::int64_t min_members,
+Catalog found_on_device(const FofResult& groups, const Particles& particles, std::int64_t min_members,
                         std::int64_t budget = 0) {
     Execution execution = cuda();
     execution.memory_budget = budget;
@@ -72,42 +58,38 @@ Catalog found_on_device(const FofResult& groups, const Particles& particles, con
     DeviceContext context(execution);
     const auto labels = on_device(all, groups.labels.data(), static_cast<std::int64_t>(groups.labels.size()));
     Particles there = particles;
-    const ColumnOnDevice positions = on_device(all, particles.positions);
-    there.positions = moved(particles.positions, positions);
-    std::optional<ColumnOnDevice> velocities;
+    const ViewOnDevice positions(all, particles.positions);
+    there.positions = positions.view();
+    std::optional<ViewOnDevice> velocities;
     if (particles.velocities) {
-        velocities.emplace(on_device(all, *particles.velocities));
-        there.velocities = moved(*particles.velocities, *velocities);
+        velocities.emplace(all, *particles.velocities);
+        there.velocities = velocities->view();
     }
-    std::optional<ColumnOnDevice> masses;
+    std::optional<ViewOnDevice> masses;
     if (particles.masses) {
-        const ScalarsView& view = *particles.masses;
-        const auto count = static_cast<std::size_t>(view.count());
-        masses.emplace(all, view.data(), view.dtype(), 0, view.count());
-        there.masses = view.dtype() == DType::float32
-                           ? ScalarsView(std::span(static_cast<const float*>(masses->data()), count))
-                           : ScalarsView(std::span(static_cast<const double*>(masses->data()), count));
+        masses.emplace(all, detail::on_a_line(*particles.masses));
+        there.masses = detail::scalars_of(masses->view());
     }
     const auto types = on_device(all, particles.types.data(), static_cast<std::int64_t>(particles.types.size()));
     there.types = {types.data(), particles.types.size()};
     const auto frame = detail::with_dtype(particles.positions.dtype(), [&](auto zero) {
-        return detail::halos::position_frame(detail::normalize_sources<decltype(zero)>(particles.positions, box).frame);
+        return detail::halos::position_frame(
+            detail::normalize_sources<decltype(zero)>(particles.positions, groups.box).frame);
     });
     Catalog found;
     context.stage("catalog", [&] {
         const std::span<const std::int32_t> labels_there(labels.data(), static_cast<std::size_t>(labels.size()));
-        found = detail::describe_groups(context,
-                                        {labels_there, groups.sizes, static_cast<std::int64_t>(groups.sizes.size())},
-                                        there, frame, {min_members});
+        found = detail::describe_groups(context, {labels_there, groups.sizes, groups.groups}, there, frame,
+                                        {.min_members = min_members});
     });
     found.stages = context.take_stages();
     return found;
 }
 
-testing::AssertionResult is_the_cpus(const FofResult& groups, const Particles& particles, const Box& box = {},
-                                     std::int64_t min_members = 20, std::int64_t budget = 0) {
-    const Catalog expected = catalog(groups, particles, box, {min_members}, cpu(1));
-    const Catalog found = found_on_device(groups, particles, box, min_members, budget);
+testing::AssertionResult is_the_cpus(const FofResult& groups, const Particles& particles,
+                                     std::int64_t min_members = 20) {
+    const Catalog expected = catalog(groups, particles, {.min_members = min_members, .execution = cpu(1)});
+    const Catalog found = found_on_device(groups, particles, min_members);
     if (found.members != expected.members) {
         return testing::AssertionFailure() << "the members differ";
     }
@@ -121,11 +103,12 @@ TEST_P(CatalogKernels, MakeTheCatalogOfTheCpu) {
     const Box box = period > 0 ? Box::periodic(period) : Box();
     detail::with_dtype(dtype, [&, dimension = dimension](auto zero) {
         using T = decltype(zero);
-        const Sample<T> made = sample<T>({1100, 300, 64, 33, 32, 31, 20, 20, 19, 3, 1, 1}, dimension,
-                                         static_cast<std::uint64_t>(dimension));
+        Sample<T> made = sample<T>({1100, 300, 64, 33, 32, 31, 20, 20, 19, 3, 1, 1}, dimension,
+                                   static_cast<std::uint64_t>(dimension));
+        made.groups.box = box;
         for (const std::int64_t min_members : {20, 1}) {
-            EXPECT_TRUE(is_the_cpus(made.groups, made.everything(), box, min_members));
-            EXPECT_TRUE(is_the_cpus(made.groups, made.positions_only(), box, min_members));
+            EXPECT_TRUE(is_the_cpus(made.groups, made.everything(), min_members));
+            EXPECT_TRUE(is_the_cpus(made.groups, made.positions_only(), min_members));
         }
         for (int without = 0; without < 4; ++without) {
             Particles particles = made.everything();
@@ -142,10 +125,10 @@ TEST_P(CatalogKernels, MakeTheCatalogOfTheCpu) {
                                                                                         9);
                 particles.velocities = PointsView(other.velocities, dimension);
                 particles.masses = ScalarsView(other.masses);
-                EXPECT_TRUE(is_the_cpus(made.groups, particles, box, 20));
+                EXPECT_TRUE(is_the_cpus(made.groups, particles));
                 continue;
             }
-            EXPECT_TRUE(is_the_cpus(made.groups, particles, box, 20)) << "without column " << without;
+            EXPECT_TRUE(is_the_cpus(made.groups, particles)) << "without column " << without;
         }
     });
 }
@@ -170,9 +153,10 @@ TEST(CatalogOnDevice, DescribesWhatTheFinderFinds) {
     const PointsView view(positions, 3);
     Particles particles{.positions = view};
     for (const double length : {0.004, 0.02, 0.3}) { // the last links all: a group wider than half the box
-        const FofResult groups = fof(view, LinkingLength::absolute(length), Box::periodic(1), {}, cpu(1));
+        const FofResult groups =
+            fof(view, LinkingLength::absolute(length), {.box = Box::periodic(1), .execution = cpu(1)});
         for (const std::int64_t min_members : {1, 5, 20}) {
-            EXPECT_TRUE(is_the_cpus(groups, particles, Box::periodic(1), min_members)) << length;
+            EXPECT_TRUE(is_the_cpus(groups, particles, min_members)) << length;
         }
     }
 }
@@ -183,7 +167,7 @@ TEST(CatalogOnDevice, DescribesOneGiantAndManySmallGroups) {
         sizes.push_back(40 - i / 15);
     }
     Sample<double> made = sample<double>(sizes, 3, 4);
-    EXPECT_TRUE(is_the_cpus(made.groups, made.everything(), Box::periodic(sample_period)));
+    EXPECT_TRUE(is_the_cpus(in_box(made.groups, Box::periodic(sample_period)), made.everything()));
     for (std::size_t i = 0; i < made.masses.size(); ++i) { // early chunks and late ones differ by much
         const auto late = static_cast<int>(i / 200);
         made.masses[i] = std::ldexp(made.masses[i], -late);
@@ -200,8 +184,9 @@ TEST(CatalogOnDevice, LeavesOutRowsWithoutGroup) {
         label = label >= 3 ? -1 : label;
     }
     made.groups.sizes.resize(3);
+    made.groups.groups = 3;
     for (const std::int64_t min_members : {20, 40, 91}) {
-        EXPECT_TRUE(is_the_cpus(made.groups, made.everything(), {}, min_members)) << min_members;
+        EXPECT_TRUE(is_the_cpus(made.groups, made.everything(), min_members)) << min_members;
     }
 }
 
@@ -211,19 +196,19 @@ TEST(CatalogOnDevice, DescribesNothing) {
 }
 
 TEST(CatalogOnDevice, LooksRowsUpWhereMemoryIsShort) {
-    const Sample<double> made = sample<double>({3000, 500, 20}, 3, 12);
+    Sample<double> made = sample<double>({3000, 500, 20}, 3, 12);
+    made.groups.box = Box::periodic(sample_period);
     const Particles particles = made.everything();
-    const Box box = Box::periodic(sample_period);
-    const Catalog expected = catalog(made.groups, particles, box, {}, cpu(1));
-    const std::int64_t with_all_gathered = found_on_device(made.groups, particles, box, 20).stages.at(0).peak_bytes;
+    const Catalog expected = catalog(made.groups, particles, {.execution = cpu(1)});
+    const std::int64_t with_all_gathered = found_on_device(made.groups, particles, 20).stages.at(0).peak_bytes;
     const std::int64_t half_of_positions = 3 * 4 * made.count(); // more than that would be too little for the sort
     for (const std::int64_t less : {std::int64_t{1}, half_of_positions}) {
-        const Catalog found = found_on_device(made.groups, particles, box, 20, with_all_gathered - less);
+        const Catalog found = found_on_device(made.groups, particles, 20, with_all_gathered - less);
         EXPECT_TRUE(same_values(found, expected)) << less;
         EXPECT_LE(found.stages.at(0).peak_bytes, with_all_gathered - less);
     }
     EXPECT_TRUE(is_refused(ErrorKind::out_of_memory, {"out of memory on the GPU"},
-                           [&] { (void)found_on_device(made.groups, particles, box, 20, 10 * made.count()); }));
+                           [&] { (void)found_on_device(made.groups, particles, 20, 10 * made.count()); }));
     EXPECT_EQ(emulation::held_on_device(), 0);
 }
 
@@ -241,7 +226,7 @@ TEST(CatalogOnDevice, ReadsAnyLayout) {
     Particles strided = made.everything();
     strided.positions = PointsView(by_axis.data(), DType::float64, n, 3, 1, n);
     strided.velocities = PointsView(backwards.data() + 4 * (n - 1), DType::float32, n, 3, -4, 1);
-    EXPECT_TRUE(is_the_cpus(made.groups, strided, Box::periodic(sample_period)));
+    EXPECT_TRUE(is_the_cpus(in_box(made.groups, Box::periodic(sample_period)), strided));
 }
 
 /// A sample whose numbers are of any size a double can have.
@@ -266,21 +251,22 @@ TEST(CatalogOnDevice, HoldsNumbersOfEverySize) {
     for (int seed = 1; seed <= 2; ++seed) {
         for (const double size : {1.0, 0x1p-1070, 0x1p-1000, 0x1p-300, 0x1p300, 0x1p1021}) {
             const Sample<double> made = wild_sample(seed, size);
-            EXPECT_TRUE(is_the_cpus(made.groups, made.everything(), {}, 1)) << size;
-            EXPECT_TRUE(is_the_cpus(made.groups, made.everything(), Box::periodic(size * sample_period), 1)) << size;
+            EXPECT_TRUE(is_the_cpus(made.groups, made.everything(), 1)) << size;
+            EXPECT_TRUE(is_the_cpus(in_box(made.groups, Box::periodic(size * sample_period)), made.everything(), 1))
+                << size;
         }
     }
     constexpr double largest = std::numeric_limits<double>::max();
     const std::vector<double> ends{-largest, 5e-324, largest, -largest, 0, -0.0, -0.0, 0};
     const Particles particles{.positions = PointsView(ends, 2), .velocities = PointsView(ends, 2)};
-    EXPECT_TRUE(is_the_cpus(groups_with({0, 0, 0, 1}), particles, {}, 1));
+    EXPECT_TRUE(is_the_cpus(groups_with({0, 0, 0, 1}), particles, 1));
 }
 
 TEST(CatalogOnDevice, MinusZeroIsZero) {
     const std::vector<float> zeros{-0.0F, 0.0F, 0.0F, -0.0F, -0.0F, -0.0F};
     const Particles particles{.positions = PointsView(zeros, 2), .velocities = PointsView(zeros, 2)};
-    EXPECT_TRUE(is_the_cpus(groups_with({0, 0, 0}), particles, {}, 1));
-    EXPECT_TRUE(is_the_cpus(groups_with({0, 0, 0}), particles, Box::periodic(1), 1));
+    EXPECT_TRUE(is_the_cpus(groups_with({0, 0, 0}), particles, 1));
+    EXPECT_TRUE(is_the_cpus(groups_with({0, 0, 0}, Box::periodic(1)), particles, 1));
 }
 
 /// Input with a mistake is refused with the CPU's words.
@@ -289,18 +275,18 @@ protected:
     Sample<double> made = sample<double>({50, 30}, 3, 1);
     FofResult groups = made.groups;
     Particles particles = made.everything();
-    CatalogOptions options{1};
+    CatalogOptions options{.min_members = 1, .execution = cpu(1)};
 
     void expect_the_cpus_words() {
         std::string words;
         try {
-            (void)catalog(groups, particles, {}, options, cpu(1));
+            (void)catalog(groups, particles, options);
         } catch (const Error& error) {
             words = error.what();
         }
         ASSERT_FALSE(words.empty());
         EXPECT_TRUE(is_refused(ErrorKind::invalid_argument, {words},
-                               [&] { (void)found_on_device(groups, particles, {}, options.min_members); }));
+                               [&] { (void)found_on_device(groups, particles, options.min_members); }));
         EXPECT_EQ(emulation::held_on_device(), 0);
     }
 };
@@ -362,7 +348,7 @@ TEST_F(CatalogRefusals, OfShapes) {
 TEST_F(CatalogRefusals, OfDimensionsThatAreNotBuilt) {
     const Sample<double> flat = sample<double>({5}, 1, 1);
     EXPECT_TRUE(is_refused(ErrorKind::unsupported, {"1 dimension;"},
-                           [&] { (void)found_on_device(flat.groups, flat.everything(), {}, 1); }));
+                           [&] { (void)found_on_device(flat.groups, flat.everything(), 1); }));
 }
 
 } // namespace

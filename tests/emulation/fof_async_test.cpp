@@ -22,7 +22,7 @@ using detail::DeviceFofAsync;
 template <class T>
 void expect_groups_of_the_cpu(const std::vector<T>& points, int dimension, LinkingLength length, const Box& box,
                               Engine engine) {
-    const FofResult expected = fof(PointsView(points, dimension), length, box, {}, cpu(1));
+    const FofResult expected = fof(PointsView(points, dimension), length, {.box = box, .execution = cpu(1)});
     DeviceContext context(cuda(1));
     const ThereOn<T> there(context, points);
     AsyncGroups found(there.points(dimension), length, box, engine);
@@ -64,7 +64,7 @@ void expect_status(PointError refusal, const std::vector<T>& points, LinkingLeng
     std::string expected = "nothing was refused";
     ErrorKind kind{};
     try {
-        (void)fof(PointsView(points, 3), length, box, {}, cpu(1));
+        (void)fof(PointsView(points, 3), length, {.box = box, .execution = cpu(1)});
     } catch (const Error& error) {
         expected = error.what();
         kind = error.kind();
@@ -109,9 +109,8 @@ TEST_F(FofAsyncAlone, RefusesAtOnceWhatTheHostCanTell) {
     const auto refuses = [&](ErrorKind kind, const std::vector<std::string>& parts, const DeviceFofAsync& fof,
                              std::span<std::byte> memory) {
         testing::AssertionResult result = testing::AssertionSuccess();
-        expect_no_requests([&] {
-            result = is_refused(kind, parts, [&] { detail::fof_async_on_device(fof, Engine::tree, memory, cuda(1)); });
-        });
+        expect_no_requests(
+            [&] { result = is_refused(kind, parts, [&] { detail::fof_async_on_device(fof, memory); }); });
         return result;
     };
     const auto argument = ErrorKind::invalid_argument;

@@ -54,16 +54,16 @@ testing::AssertionResult same_groups(const oracle::Groups& found, const oracle::
 class FofKernelsAlone : public NeedsDimension<3> {};
 
 template <class T>
-detail::PlaneTree<T> tree_of(const std::vector<T>& points, const Box& box, const TreeOptions& options) {
+detail::PlaneTree<T> tree_of(const std::vector<T>& points, const Box& box, const TreeShape& shape) {
     detail::Context context(cpu(1));
-    return detail::build_plane_tree<T>(context, detail::normalize_sources<T>(PointsView(points, 3), box), options);
+    return detail::build_plane_tree<T>(context, detail::normalize_sources<T>(PointsView(points, 3), box), shape);
 }
 
 // Each leaf looks at the top plane and no further: the pairs of so many leaves would be too many to wait for.
 TEST_F(FofKernelsAlone, JoinAClumpAtOnce) {
     const std::vector<float> points(static_cast<std::size_t>(3 * sized(20000)), 0.7F);
-    const TreeOptions options{.leaf_size = 16, .top_size = 8};
-    const detail::PlaneTree<float> tree = tree_of(points, {}, options);
+    const TreeShape shape{.leaf_size = 16, .top_size = 8};
+    const detail::PlaneTree<float> tree = tree_of(points, {}, shape);
     const oracle::Groups found = groups_of_tree<float, 3>(tree, 0);
     EXPECT_EQ(found.sizes, std::vector<std::int32_t>{static_cast<std::int32_t>(sized(20000))});
     EXPECT_EQ(found.labels, std::vector<std::int32_t>(static_cast<std::size_t>(sized(20000)), 0));

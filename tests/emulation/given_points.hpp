@@ -17,7 +17,7 @@ class GivenPoints {
 public:
     GivenPoints(detail::DeviceContext& context, const PointsView& points, bool on_device) : view_(points) {
         if (on_device) {
-            const T* data = static_cast<const T*>(points.data());
+            const T* data = static_cast<const T*>(points.axis(0));
             memory_.emplace(context, std::vector<T>(data, data + points.count() * points.dimension()));
             view_ = memory_->points(points.dimension());
         }
@@ -29,8 +29,8 @@ private:
     PointsView view_;
 };
 
-inline TreeOptions drawn_shape(Random& draw) {
-    return draw.integer(3) == 0 ? TreeOptions{} : TreeOptions{.leaf_size = 6, .coarsening = 3, .top_size = 4};
+inline TreeShape drawn_shape(Random& draw) {
+    return draw.integer(3) == 0 ? TreeShape{} : TreeShape{.leaf_size = 6, .coarsening = 3, .top_size = 4};
 }
 
 } // namespace kith::test

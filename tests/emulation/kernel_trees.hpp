@@ -9,12 +9,12 @@
 namespace kith::test {
 
 /// Of many shapes.
-inline TreeOptions drawn_tree_options(Random& draw) {
-    TreeOptions options;
-    options.leaf_size = std::vector<int>{1, 5, 40}[static_cast<std::size_t>(draw.integer(3))];
-    options.coarsening = std::vector<int>{2, 8}[static_cast<std::size_t>(draw.integer(2))];
-    options.top_size = std::vector<int>{1, 40}[static_cast<std::size_t>(draw.integer(2))];
-    return options;
+inline TreeShape drawn_tree_shape(Random& draw) {
+    TreeShape shape;
+    shape.leaf_size = std::vector<int>{1, 5, 40}[static_cast<std::size_t>(draw.integer(3))];
+    shape.coarsening = std::vector<int>{2, 8}[static_cast<std::size_t>(draw.integer(2))];
+    shape.top_size = std::vector<int>{1, 40}[static_cast<std::size_t>(draw.integer(2))];
+    return shape;
 }
 
 } // namespace kith::test

@@ -31,13 +31,14 @@ std::string described(std::int64_t points, std::int64_t k, const KnnOptions& opt
 /// One search among row-major points.
 template <class T, class Index = std::int32_t>
 void expect_rows_of_the_oracle(const std::vector<T>& points, const std::vector<T>* queries, int dimension,
-                               const Box& box, std::int64_t k, const KnnOptions& options) {
+                               const Box& box, std::int64_t k, KnnOptions options) {
+    options.box = box;
     DeviceContext context(cuda(1));
     const ThereOn<T> points_there(context, points);
     const ThereOn<T> queries_there(context, queries != nullptr ? *queries : std::vector<T>());
     AsyncTrial<T, Index> trial(points_there.points(dimension),
-                               queries != nullptr ? std::optional(queries_there.points(dimension)) : std::nullopt, box,
-                               k, options);
+                               queries != nullptr ? std::optional(queries_there.points(dimension)) : std::nullopt, k,
+                               options);
     trial.run();
     EXPECT_EQ(trial.status().refusal, PointError::none);
     const oracle::WorkingCopy<T> copy = oracle::working_copy<T>(points, dimension, box);
@@ -79,12 +80,12 @@ TEST_F(KnnAsyncAlone, ReadsEveryLayout) {
          {Layout{0, 100, 1, 400}, Layout{1199, 100, -3, -1}, Layout{5, 50, 7, 2}, Layout{1, 30, 0, 1}}) {
         SCOPED_TRACE(layout.stride);
         AsyncTrial<double, std::int32_t> trial(
-            view(there.data(), layout.offset, layout.count, layout.stride, layout.axis_stride, cuda(1).device), {},
-            Box{}, 4, {.engine = Engine::tree});
+            view(there.data(), layout.offset, layout.count, layout.stride, layout.axis_stride, cuda(1).device), {}, 4,
+            {.engine = Engine::tree});
         trial.run();
         const KnnResult expected =
-            knn(view(numbers.data(), layout.offset, layout.count, layout.stride, layout.axis_stride, {}), 4, {}, {},
-                cpu(1));
+            knn(view(numbers.data(), layout.offset, layout.count, layout.stride, layout.axis_stride, {}), 4,
+                {.execution = cpu(1)});
         EXPECT_TRUE(same_rows<double>(trial.rows(), rows_of<double>(expected), 4));
     }
 }
@@ -93,10 +94,10 @@ TEST_F(KnnAsyncAlone, EitherHalfOfTheRowsMayBeLeftOut) {
     const std::vector<float> points = uniform_points<float>(70, 3, 0, 1, 9);
     DeviceContext context(cuda(1));
     const ThereOn<float> there(context, points);
-    AsyncTrial<float, std::int32_t> whole(there.points(3), {}, Box{}, 5, {.engine = Engine::tree});
+    AsyncTrial<float, std::int32_t> whole(there.points(3), {}, 5, {.engine = Engine::tree});
     whole.run();
     const ThereOn<std::int32_t> indices(context, 70 * 5);
-    AsyncTrial<float, std::int32_t> half(there.points(3), {}, Box{}, 5, {.engine = Engine::tree});
+    AsyncTrial<float, std::int32_t> half(there.points(3), {}, 5, {.engine = Engine::tree});
     const NeighborRows only_indices(indices.span(), std::span<float>());
     half.search().call.rows = &only_indices;
     half.run();
@@ -129,8 +130,8 @@ void expect_status(PointError refusal, ErrorKind kind, const std::vector<T>& poi
     for (const Engine engine : {Engine::tree, Engine::brute_force}) {
         for (const std::int64_t k : {3, 70}) {
             AsyncTrial<T, std::int32_t> trial(
-                points_there.points(3), queries != nullptr ? std::optional(queries_there.points(3)) : std::nullopt, box,
-                k, {.engine = engine});
+                points_there.points(3), queries != nullptr ? std::optional(queries_there.points(3)) : std::nullopt, k,
+                {.box = box, .engine = engine});
             trial.run();
             const DeviceStatus status = trial.status();
             EXPECT_EQ(static_cast<int>(status.refusal), static_cast<int>(refusal));
@@ -175,15 +176,15 @@ TEST_F(KnnAsyncAlone, RefusesAtOnceWhatTheHostCanTell) {
     const std::vector<float> points = uniform_points<float>(70, 3, 0, 1, 9);
     DeviceContext context(cuda(1));
     const ThereOn<float> there(context, points);
-    AsyncTrial<float, std::int32_t> trial(there.points(3), {}, Box::periodic(1), 4, {.engine = Engine::tree});
+    AsyncTrial<float, std::int32_t> trial(there.points(3), {}, 4, {.box = Box::periodic(1), .engine = Engine::tree});
     const std::int64_t bytes = trial.bytes_needed();
     const Scratch scratch(trial.context(), bytes);
     const DeviceKnnAsync good = trial.search();
     const auto refuses = [&](ErrorKind kind, const std::vector<std::string>& parts, const DeviceKnnAsync& search,
-                             std::span<std::byte> memory, const Execution& where = cuda(1)) {
+                             std::span<std::byte> memory) {
         testing::AssertionResult result = testing::AssertionSuccess();
         expect_no_requests(
-            [&] { result = is_refused(kind, parts, [&] { detail::knn_async_on_device(search, memory, where); }); });
+            [&] { result = is_refused(kind, parts, [&] { detail::knn_async_on_device(search, memory); }); });
         return result;
     };
     const auto argument = ErrorKind::invalid_argument;
@@ -191,10 +192,13 @@ TEST_F(KnnAsyncAlone, RefusesAtOnceWhatTheHostCanTell) {
                         scratch.span().first(scratch.span().size() - 1)));
     std::vector<std::byte> of_the_host(static_cast<std::size_t>(bytes));
     EXPECT_TRUE(refuses(argument, {"scratch", "GPU 1"}, good, of_the_host));
-    EXPECT_TRUE(refuses(argument, {"GPU", "kith::cuda()"}, good, scratch.span(), cpu()));
-    EXPECT_TRUE(refuses(argument, {"points", "GPU 0"}, good, scratch.span(), cuda(0)));
 
     DeviceKnnAsync search = good;
+    search.call.options.execution = cpu();
+    EXPECT_TRUE(refuses(argument, {"GPU", "kith::cuda()"}, search, scratch.span()));
+    search.call.options.execution = cuda(0);
+    EXPECT_TRUE(refuses(argument, {"points", "GPU 0"}, search, scratch.span()));
+    search = good;
     search.points = PointsView(points, 3);
     EXPECT_TRUE(refuses(argument, {"points", "memory of the host"}, search, scratch.span()));
     search = good;
@@ -209,9 +213,9 @@ TEST_F(KnnAsyncAlone, RefusesAtOnceWhatTheHostCanTell) {
     search.call.options.max_distance = -1;
     EXPECT_TRUE(refuses(argument, {"max_distance"}, search, scratch.span()));
     search = good;
-    search.box = Box::periodic({1.0, 1.0});
+    search.call.options.box = Box::periodic({1.0, 1.0});
     EXPECT_TRUE(refuses(argument, {"2 periods"}, search, scratch.span()));
-    search.box = Box::periodic(1e-60);
+    search.call.options.box = Box::periodic(1e-60);
     EXPECT_TRUE(refuses(argument, {"1e-60", "cannot express"}, search, scratch.span()));
     search = good;
     DeviceStatus status_of_the_host;

@@ -91,8 +91,9 @@ constexpr auto in_a_kept_tree = []<class T>(const KnnRequest<T>& request, Random
     oracle::Rows<T> found;
     with_tested_dimension(request.points.dimension(), [&]<int D>(std::integral_constant<int, D>) {
         WaitingTrial<T> trial(request, draw);
-        const TreeOptions shape = drawn_shape(draw);
-        const auto tree = detail::build_tree_on_device<T, D>(trial.context(), trial.points(), request.box, shape);
+        const TreeShape shape = drawn_shape(draw);
+        const auto tree =
+            detail::build_tree_on_device<T, D>(trial.context(), trial.points(), request.options.box, shape);
         EXPECT_EQ(tree.size, request.points.count());
         found = trial.rows_of(
             [&] { detail::search_tree_on_device<T, D>(trial.context(), tree, shape, trial.queries(), trial.call()); });
@@ -106,8 +107,7 @@ constexpr auto by_brute_force = []<class T>(const KnnRequest<T>& request, Random
     with_tested_dimension(request.points.dimension(), [&]<int D>(std::integral_constant<int, D>) {
         WaitingTrial<T> trial(request, draw);
         found = trial.rows_of([&] {
-            detail::search_all_pairs_on_device<T, D>(trial.context(), trial.points(), request.box, trial.queries(),
-                                                     trial.call());
+            detail::search_all_pairs_on_device<T, D>(trial.context(), trial.points(), trial.queries(), trial.call());
         });
     });
     EXPECT_EQ(emulation::held_on_device(), 0);
@@ -136,8 +136,9 @@ constexpr auto through_a_visitor = []<class T>(const KnnRequest<T>& request, Ran
         };
         detail::DeviceKnnCall visit = trial.call();
         visit.visitor = &visitor;
-        const TreeOptions shape = drawn_shape(draw);
-        const auto tree = detail::build_tree_on_device<T, D>(trial.context(), trial.points(), request.box, shape);
+        const TreeShape shape = drawn_shape(draw);
+        const auto tree =
+            detail::build_tree_on_device<T, D>(trial.context(), trial.points(), request.options.box, shape);
         detail::search_tree_on_device<T, D>(trial.context(), tree, shape, trial.queries(), visit);
         EXPECT_EQ(next, request.rows());
     });
@@ -153,8 +154,8 @@ oracle::Rows<T> stream_ordered(const KnnRequest<T>& request, const KnnOptions& o
     if (request.queries != nullptr) {
         queries.emplace(context, *request.queries, true);
     }
-    AsyncTrial<T, Index> trial(points.view(), queries ? std::optional(queries->view()) : std::nullopt, request.box,
-                               request.k, options);
+    AsyncTrial<T, Index> trial(points.view(), queries ? std::optional(queries->view()) : std::nullopt, request.k,
+                               options);
     trial.run();
     EXPECT_EQ(trial.status().refusal, PointError::none);
     return trial.rows();

@@ -19,12 +19,11 @@ namespace {
 
 /// Searches leaf by leaf, where the lists are long enough, then for what that leaves. Returns how many rows that is.
 template <class T, int D, bool Periodic, int Rows>
-std::int32_t run_kernels(const KernelSearch<T, D>& search, const TreeOptions& options) {
+std::int32_t run_kernels(const KernelSearch<T, D>& search, const TreeShape& shape) {
     Random& draw = search.draw;
-    const auto tree = detail::build_plane_tree<T>(search.context, search.sources, options);
+    const auto tree = detail::build_plane_tree<T>(search.context, search.sources, shape);
     const bool self = search.queries == nullptr;
-    const auto other_tree =
-        detail::build_plane_tree<T>(search.context, self ? search.sources : *search.queries, options);
+    const auto other_tree = detail::build_plane_tree<T>(search.context, self ? search.sources : *search.queries, shape);
     const detail::PlaneTree<T>& queries = self ? tree : other_tree;
 
     std::int32_t count = 0;
@@ -67,11 +66,11 @@ class LeafKernel : public NeedsDimension<3>, public testing::WithParamInterface<
 TEST_P(LeafKernel, EqualsTheOracle) {
     expect_what_the_oracle_finds(
         GetParam(), []<class T, int D, bool Periodic>(KernelSearch<T, D> search, std::bool_constant<Periodic>) {
-            const TreeOptions options = drawn_tree_options(search.draw);
+            const TreeShape shape = drawn_tree_shape(search.draw);
             if (search.request.k > 32) {
-                run_kernels<T, D, Periodic, 2>(search, options);
+                run_kernels<T, D, Periodic, 2>(search, shape);
             } else {
-                run_kernels<T, D, Periodic, 1>(search, options);
+                run_kernels<T, D, Periodic, 1>(search, shape);
             }
         });
 }
@@ -81,7 +80,7 @@ INSTANTIATE_TEST_SUITE_P(EveryCase, LeafKernel, testing::ValuesIn(every_case_in(
 /// Searches with k = 8 among points of a set, which may be cut short, and holds the answer against the oracle. Returns
 /// the share of the rows that was left to the second kernel.
 template <class T, bool Periodic, int Rows>
-double share_left(const std::string& name, std::int64_t count, const TreeOptions& options, std::int64_t k) {
+double share_left(const std::string& name, std::int64_t count, const TreeShape& shape, std::int64_t k) {
     Random draw(5);
     PointSet<T> set = point_set<T>(name, 3);
     set.coordinates.resize(static_cast<std::size_t>(3 * std::min(count, set.count())));
@@ -97,10 +96,10 @@ double share_left(const std::string& name, std::int64_t count, const TreeOptions
         detail::ReportScale<T>(sources.frame, false),
         {distances.data(), indices.data(), nullptr}};
     const std::int32_t left =
-        run_kernels<T, 3, Periodic, Rows>(KernelSearch<T, 3>{context, sources, nullptr, request, draw}, options);
+        run_kernels<T, 3, Periodic, Rows>(KernelSearch<T, 3>{context, sources, nullptr, request, draw}, shape);
     const oracle::Neighbors<T> neighbors(oracle::working_copy<T>(set.coordinates, 3, box));
     EXPECT_TRUE(same_rows<T>({{indices.begin(), indices.end()}, distances}, neighbors.rows(k), k))
-        << name << ", leaves of " << options.leaf_size;
+        << name << ", leaves of " << shape.leaf_size;
     return static_cast<double>(left) / static_cast<double>(set.count());
 }
 
@@ -108,11 +107,11 @@ using LeafKernelAlone = NeedsDimension<3>;
 
 // Or else the other kernel would do all the work, and do it right.
 TEST_F(LeafKernelAlone, ServesAlmostAllRowsOfUniformPoints) {
-    const TreeOptions options{.leaf_size = 24};
-    EXPECT_LT((share_left<float, false, 1>("uniform", 400, options, 8)), 0.1);
-    EXPECT_LT((share_left<float, true, 2>("uniform", 400, options, 20)), 0.1);
-    EXPECT_LT((share_left<double, true, 1>("uniform", 200, options, 8)), 0.1);
-    EXPECT_LT((share_left<double, false, 2>("uniform", 200, options, 8)), 0.1);
+    const TreeShape shape{.leaf_size = 24};
+    EXPECT_LT((share_left<float, false, 1>("uniform", 400, shape, 8)), 0.1);
+    EXPECT_LT((share_left<float, true, 2>("uniform", 400, shape, 20)), 0.1);
+    EXPECT_LT((share_left<double, true, 1>("uniform", 200, shape, 8)), 0.1);
+    EXPECT_LT((share_left<double, false, 2>("uniform", 200, shape, 8)), 0.1);
 }
 
 TEST_F(LeafKernelAlone, TakesLeavesOfEverySize) {

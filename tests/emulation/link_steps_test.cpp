@@ -168,7 +168,7 @@ TEST_P(LinkSteps, DoWhatTheyAreFor) {
         for (const NamedBox& named : set.boxes) {
             detail::Context context(cpu(1));
             const auto normalized = detail::normalize_sources<T>(set.view(), named.box);
-            const auto tree = detail::build_plane_tree<T>(context, normalized, drawn_tree_options(draw));
+            const auto tree = detail::build_plane_tree<T>(context, normalized, drawn_tree_shape(draw));
             if (tree.planes.empty()) {
                 continue;
             }
@@ -191,9 +191,9 @@ INSTANTIATE_TEST_SUITE_P(EveryCase, LinkSteps, testing::ValuesIn(every_case_in(3
 class LinkStepsAlone : public NeedsDimension<3> {};
 
 template <class T>
-detail::PlaneTree<T> tree_of(const std::vector<T>& points, const TreeOptions& options) {
+detail::PlaneTree<T> tree_of(const std::vector<T>& points, const TreeShape& shape) {
     detail::Context context(cpu(1));
-    return detail::build_plane_tree<T>(context, detail::normalize_sources<T>(PointsView(points, 3), Box{}), options);
+    return detail::build_plane_tree<T>(context, detail::normalize_sources<T>(PointsView(points, 3), Box{}), shape);
 }
 
 // Or else all pairs of leaves of a clump would be met, and joined all the same.
@@ -216,7 +216,7 @@ TEST_F(LinkStepsAlone, GoThroughTheTreeInOrder) {
     Random draw(9);
     for (int round = 0; round < 30; ++round) {
         const std::vector<float> points = uniform_points<float>(1 + draw.integer(600), 3, 0, 1, 40 + round);
-        const detail::PlaneTree<float> tree = tree_of(points, drawn_tree_options(draw));
+        const detail::PlaneTree<float> tree = tree_of(points, drawn_tree_shape(draw));
         const auto hidden_by = [&](int part) { // a third of the nodes, others for each part
             return [=](int plane, std::int32_t node) { return (node * 7 + plane * 5 + part) % 3 == 0 && plane < 2; };
         };

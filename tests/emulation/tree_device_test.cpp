@@ -22,11 +22,11 @@ namespace {
 using detail::DeviceContext;
 
 template <class T, int D>
-void expect_same_tree(const PointsView& view, const Box& box, TreeOptions options) {
-    options.regularization = 0;
+void expect_same_tree(const PointsView& view, const Box& box, TreeShape shape) {
+    shape.regularization = 0;
     detail::Context cpu_context(cpu(1));
     const auto normalized = detail::normalize_sources<T>(view, box);
-    const detail::PlaneTree<T> expected = detail::build_plane_tree<T>(cpu_context, normalized, options);
+    const detail::PlaneTree<T> expected = detail::build_plane_tree<T>(cpu_context, normalized, shape);
 
     DeviceContext context(cuda());
     const detail::PointsOnDevice<T> points(context, view);
@@ -35,7 +35,7 @@ void expect_same_tree(const PointsView& view, const Box& box, TreeOptions option
     EXPECT_EQ(normalized_there.upper, normalized.upper);
     EXPECT_EQ(normalized_there.wraps, normalized.wraps);
     EXPECT_EQ(normalized_there.frame.origin, normalized.frame.origin);
-    const detail::DevicePlaneTree<T> tree = detail::build_device_tree<T, D>(context, normalized_there, options);
+    const detail::DevicePlaneTree<T> tree = detail::build_device_tree<T, D>(context, normalized_there, shape);
 
     const std::int64_t count = expected.points.count;
     const auto indices = context.to_host(tree.points.indices.data(), count);
@@ -120,7 +120,7 @@ TEST_F(TreeOnDeviceAlone, ReadsEveryLayout) {
                                         {numbers.data(), DType::float32, 0, 3, 3, 1},
                                         {numbers.data() + last, DType::float32, 11, 3, -100, -5}};
     for (const PointsView& view : views) {
-        SCOPED_TRACE(view.point_stride());
+        SCOPED_TRACE(view.stride());
         expect_same_tree<float, 3>(view, Box{}, {.leaf_size = 3});
     }
 }

@@ -82,7 +82,8 @@ TEST_P(FofConformance, RelativeLengthsAreTheSame) {
                 continue;
             }
             const auto length = LinkingLength::relative(draw.uniform(0.1, 0.9));
-            const FofResult expected = fof(set.view(), length, named.box, {.engine = Engine::tree}, cpu(1));
+            const FofResult expected =
+                fof(set.view(), length, {.box = named.box, .engine = Engine::tree, .execution = cpu(1)});
             const oracle::Groups groups = oracle::groups(
                 oracle::working_copy<T>(set.coordinates, set.dimension, named.box), expected.linking_length);
             for (const FofBackend& backend : fof_backends()) {

@@ -9,11 +9,15 @@ namespace {
 
 FofBackend backend_of(Engine engine) {
     return {"CPU, " + name_of(engine), [engine](const FofRequest& request, Random& draw) {
-                const Execution execution = cpu(std::vector<int>{1, 2, 7}[static_cast<std::size_t>(draw.integer(3))]);
-                const FofResult found =
-                    draw.integer(2) == 0
-                        ? fof(Tree(request.points, request.box), request.length, {.engine = engine}, execution)
-                        : fof(request.points, request.length, request.box, {.engine = engine}, execution);
+                FofOptions options{.engine = engine};
+                options.execution = cpu(std::vector<int>{1, 2, 7}[static_cast<std::size_t>(draw.integer(3))]);
+                const FofResult found = [&] {
+                    if (draw.integer(2) == 0) {
+                        return fof(Tree(request.points, {.box = request.box}), request.length, options);
+                    }
+                    options.box = request.box;
+                    return fof(request.points, request.length, options);
+                }();
                 EXPECT_TRUE(engine == Engine::automatic || found.engine == engine);
                 return answer_of(found);
             }};

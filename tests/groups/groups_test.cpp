@@ -14,30 +14,31 @@ namespace {
 
 constexpr Engine engines[] = {Engine::tree, Engine::brute_force, Engine::automatic};
 
-class TreeOptionsDoNotMatterToGroups : public testing::TestWithParam<Case> {};
+class TheShapeOfTheTreeDoesNotMatterToGroups : public testing::TestWithParam<Case> {};
 
-TEST_P(TreeOptionsDoNotMatterToGroups, AtAnyLength) {
+TEST_P(TheShapeOfTheTreeDoesNotMatterToGroups, AtAnyLength) {
     with_type(GetParam().dtype, [&]<class T>(T) {
         const PointSet<T> set = point_set<T>(GetParam().set, GetParam().dimension);
         for (const NamedBox& named : {set.boxes.front(), set.boxes.back()}) {
             const oracle::WorkingCopy<T> copy = oracle::working_copy<T>(set.coordinates, set.dimension, named.box);
             for (const double length : interesting_lengths(set, named.box)) {
                 const oracle::Groups expected = oracle::groups(copy, length);
-                for (const TreeOptions& options :
-                     {TreeOptions{1, 2, 1, 0}, TreeOptions{4, 8, 256, 50}, TreeOptions{24, 2, 1, 50},
-                      TreeOptions{1, 8, 16, 0}, TreeOptions{64, 8, 1, 0}, TreeOptions{100, 8, 1, 0}}) {
-                    const Tree tree(set.view(), named.box, options);
+                for (const TreeShape& shape :
+                     {TreeShape{1, 2, 1, 0}, TreeShape{4, 8, 256, 50}, TreeShape{24, 2, 1, 50}, TreeShape{1, 8, 16, 0},
+                      TreeShape{64, 8, 1, 0}, TreeShape{100, 8, 1, 0}}) {
+                    const Tree tree(set.view(), {.box = named.box, .shape = shape});
                     EXPECT_TRUE(same_groups(
-                        fof(tree, LinkingLength::absolute(length), {.engine = Engine::tree}, cpu(2)), expected))
-                        << "box " << named.name << ", linking length " << length << ", leaf_size " << options.leaf_size
-                        << ", coarsening " << options.coarsening << ", top_size " << options.top_size;
+                        fof(tree, LinkingLength::absolute(length), {.engine = Engine::tree, .execution = cpu(2)}),
+                        expected))
+                        << "box " << named.name << ", linking length " << length << ", leaf_size " << shape.leaf_size
+                        << ", coarsening " << shape.coarsening << ", top_size " << shape.top_size;
                 }
             }
         }
     });
 }
 
-INSTANTIATE_TEST_SUITE_P(SomeSets, TreeOptionsDoNotMatterToGroups,
+INSTANTIATE_TEST_SUITE_P(SomeSets, TheShapeOfTheTreeDoesNotMatterToGroups,
                          testing::ValuesIn(cases_of({"uniform", "clustered", "lattice", "coincident", "far_outlier",
                                                      "few_distinct"})),
                          case_name);
@@ -59,9 +60,9 @@ TEST_F(Groups, OfALargerClusteredSet) {
     for (const double length : {0.002, 0.01, 0.05, 0.3}) {
         const oracle::Groups expected = oracle::groups(copy, length);
         for (const Engine engine : engines) {
-            EXPECT_TRUE(same_groups(
-                fof(PointsView(points, 3), LinkingLength::absolute(length), Box::periodic(1), {.engine = engine}),
-                expected))
+            EXPECT_TRUE(same_groups(fof(PointsView(points, 3), LinkingLength::absolute(length),
+                                        {.box = Box::periodic(1), .engine = engine}),
+                                    expected))
                 << length << ", " << name_of(engine);
         }
     }
@@ -78,7 +79,7 @@ void expect_groups_in(int dimension) {
             const oracle::Groups expected = oracle::groups(copy, length);
             for (const Engine engine : engines) {
                 EXPECT_TRUE(same_groups(
-                    fof(PointsView(points, dimension), LinkingLength::absolute(length), box, {.engine = engine}),
+                    fof(PointsView(points, dimension), LinkingLength::absolute(length), {.box = box, .engine = engine}),
                     expected))
                     << dimension << " dimensions, " << length << ", " << name_of(engine);
             }
@@ -98,10 +99,50 @@ TEST(GroupsInEveryDimension, EqualTheOracle) {
 TEST_F(Groups, OfAHundredThousandCoincidentPoints) {
     const std::vector<float> points(300000, 0.7F);
     for (const double length : {0.0, 0.1}) {
-        const FofResult found =
-            fof(PointsView(points, 3), LinkingLength::absolute(length), {}, {.engine = Engine::tree});
+        const FofResult found = fof(PointsView(points, 3), LinkingLength::absolute(length), {.engine = Engine::tree});
         EXPECT_EQ(found.sizes, std::vector<std::int32_t>{100000});
         EXPECT_EQ(found.labels, std::vector<std::int32_t>(100000, 0));
+    }
+}
+
+TEST_F(Groups, KnowTheirBox) {
+    const std::vector<float> points{5, -0.25F, 0.5F, 5.5F, 0.25F, 0.5F};
+    const PointsView view(points, 3);
+    const Tree tree(view, {.box = Box::periodic({1.0, 1.0, 0.0})});
+    const auto length = LinkingLength::absolute(0.1);
+    std::vector<std::int32_t> labels(2);
+    for (const Engine engine : engines) {
+        const FofOptions options{.box = Box::periodic({1.0, 1.0, 0.0}), .engine = engine};
+        const FofResult found = fof(view, length, options);
+        EXPECT_EQ(found.box.axes(), 3);
+        EXPECT_EQ(found.box.period(1), 1);
+        EXPECT_EQ(found.box.period(2), 0);
+        EXPECT_EQ(found.box.origin(0), 5);
+        EXPECT_EQ(found.box.origin(1), -0.5);
+        EXPECT_EQ(found.box, tree.box());
+        EXPECT_EQ(fof(tree, length, {.engine = engine}).box, tree.box());
+        EXPECT_EQ(fof_into(labels, view, length, options).box, tree.box());
+    }
+}
+
+TEST_F(Groups, OfTheCallersLabelsAreTheSame) {
+    PointSet<float> set = point_set<float>("clustered", 3);
+    set.coordinates.insert(set.coordinates.end(), {50, 50, 50}); // a single point
+    const Tree tree(set.view());
+    const auto length = LinkingLength::absolute(0.02);
+    for (const Engine engine : engines) {
+        const FofResult expected = fof(set.view(), length, {.engine = engine});
+        EXPECT_EQ(expected.groups, static_cast<std::int64_t>(expected.sizes.size()));
+        EXPECT_EQ(expected.sizes.back(), 1);
+        std::vector<std::int32_t> labels(expected.labels.size(), -7);
+        for (const PointsOrTree& points : {PointsOrTree(set.view()), PointsOrTree(tree)}) {
+            const FofSummary found = fof_into(labels, points, length, {.engine = engine});
+            EXPECT_EQ(labels, expected.labels);
+            EXPECT_EQ(found.sizes, expected.sizes);
+            EXPECT_EQ(found.groups, expected.groups);
+            EXPECT_EQ(found.linking_length, expected.linking_length);
+            EXPECT_EQ(found.groups_of_at_least(20), expected.groups_of_at_least(20));
+        }
     }
 }
 

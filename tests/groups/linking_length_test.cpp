@@ -26,7 +26,8 @@ TEST_P(RelativeLength, IsResolvedAndReported) {
                 const double length =
                     b * std::pow(volume.value / static_cast<double>(set.count()), 1.0 / set.dimension);
                 for (const Engine engine : {Engine::tree, Engine::brute_force}) {
-                    const FofResult found = fof(set.view(), LinkingLength::relative(b), named.box, {.engine = engine});
+                    const FofResult found =
+                        fof(set.view(), LinkingLength::relative(b), {.box = named.box, .engine = engine});
                     const double rounding = 4 * std::numeric_limits<T>::epsilon();
                     EXPECT_NEAR(found.linking_length / length, 1, rounding) << named.name;
                     EXPECT_NEAR(found.volume / volume.value, 1, 2 * set.dimension * rounding) << named.name;
@@ -60,11 +61,11 @@ TEST_F(KnownLengths, OfAKnownVolume) {
     EXPECT_EQ(by_extent.volume, 8);
     EXPECT_DOUBLE_EQ(by_extent.linking_length, 1);
     EXPECT_EQ(by_extent.volume_kind, VolumeKind::extent);
-    const FofResult by_box = fof(view, LinkingLength::relative(0.5), Box::periodic({8.0, 8.0, 8.0}));
+    const FofResult by_box = fof(view, LinkingLength::relative(0.5), {.box = Box::periodic({8.0, 8.0, 8.0})});
     EXPECT_EQ(by_box.volume, 512);
     EXPECT_DOUBLE_EQ(by_box.linking_length, 2);
     EXPECT_EQ(by_box.volume_kind, VolumeKind::box);
-    const FofResult mixed = fof(view, LinkingLength::relative(1), Box::periodic({0.0, 8.0, 8.0}));
+    const FofResult mixed = fof(view, LinkingLength::relative(1), {.box = Box::periodic({0.0, 8.0, 8.0})});
     EXPECT_EQ(mixed.volume, 64);
     EXPECT_DOUBLE_EQ(mixed.linking_length, 2);
     EXPECT_EQ(mixed.volume_kind, VolumeKind::mixed);

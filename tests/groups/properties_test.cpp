@@ -29,8 +29,8 @@ TEST_F(GroupProperties, PermutingThePointsPermutesThePartition) {
         shuffled.insert(shuffled.end(), start, start + 3);
     }
     for (const Engine engine : engines) {
-        const FofResult before = fof(set.view(), LinkingLength::absolute(0.02), {}, {.engine = engine});
-        const FofResult after = fof(PointsView(shuffled, 3), LinkingLength::absolute(0.02), {}, {.engine = engine});
+        const FofResult before = fof(set.view(), LinkingLength::absolute(0.02), {.engine = engine});
+        const FofResult after = fof(PointsView(shuffled, 3), LinkingLength::absolute(0.02), {.engine = engine});
         EXPECT_EQ(before.sizes, after.sizes);
         std::map<std::int32_t, std::int32_t> renamed;
         for (std::size_t i = 0; i < count; ++i) {
@@ -44,7 +44,7 @@ TEST_F(GroupProperties, PermutingThePointsPermutesThePartition) {
 TEST_F(GroupProperties, ScalingPointsAndLengthByTwoChangesNothing) {
     const PointSet<float> set = point_set<float>("gaussian", 3);
     for (const Engine engine : engines) {
-        const FofResult before = fof(set.view(), LinkingLength::absolute(0.3), {}, {.engine = engine});
+        const FofResult before = fof(set.view(), LinkingLength::absolute(0.3), {.engine = engine});
         for (const float factor : {2.0F, 0x1p-50F, 0x1p60F}) {
             std::vector<float> scaled = set.coordinates;
             for (float& x : scaled) {
@@ -52,7 +52,7 @@ TEST_F(GroupProperties, ScalingPointsAndLengthByTwoChangesNothing) {
             }
             const FofResult after = fof(
                 PointsView(scaled, 3), LinkingLength::absolute(static_cast<double>(0.3F) * static_cast<double>(factor)),
-                {}, {.engine = engine});
+                {.engine = engine});
             EXPECT_EQ(after.labels, before.labels) << factor;
         }
     }
@@ -86,18 +86,21 @@ TEST_F(GroupProperties, AChainThroughThePeriodicEdgeIsOneGroup) {
     const double step = 1.0 / 1024;
     const Box box = Box::periodic({1000.0 / 1024, 0.0, 0.0});
     for (const Engine engine : engines) {
-        EXPECT_EQ(fof(PointsView(ring, 3), LinkingLength::absolute(step), box, {.engine = engine}).sizes.size(), 1U);
-        EXPECT_EQ(fof(PointsView(ring, 3), LinkingLength::absolute(step * 0.999), box, {.engine = engine}).sizes.size(),
+        EXPECT_EQ(fof(PointsView(ring, 3), LinkingLength::absolute(step), {.box = box, .engine = engine}).sizes.size(),
+                  1U);
+        EXPECT_EQ(fof(PointsView(ring, 3), LinkingLength::absolute(step * 0.999), {.box = box, .engine = engine})
+                      .sizes.size(),
                   1000U);
     }
 }
 
 TEST_F(GroupProperties, AnswersAreTheSameForAnyNumberOfThreadsAndFromRunToRun) {
     const std::vector<float> points = uniform_points<float>(sized(20000), 3, 0, 1, 142);
-    const FofResult first = fof(PointsView(points, 3), LinkingLength::relative(0.6), Box::periodic(1), {}, cpu(1));
+    const FofResult first =
+        fof(PointsView(points, 3), LinkingLength::relative(0.6), {.box = Box::periodic(1), .execution = cpu(1)});
     for (int run = 0; run < 8; ++run) {
-        const FofResult again =
-            fof(PointsView(points, 3), LinkingLength::relative(0.6), Box::periodic(1), {}, cpu(run % 5));
+        const FofResult again = fof(PointsView(points, 3), LinkingLength::relative(0.6),
+                                    {.box = Box::periodic(1), .execution = cpu(run % 5)});
         EXPECT_EQ(again.labels, first.labels);
         EXPECT_EQ(again.sizes, first.sizes);
     }
@@ -106,12 +109,12 @@ TEST_F(GroupProperties, AnswersAreTheSameForAnyNumberOfThreadsAndFromRunToRun) {
 TEST_F(GroupProperties, CanBeCanceledInAnyStage) {
     const std::vector<float> points = uniform_points<float>(5000, 3, 0, 1, 143);
     const PointsView view(points, 3);
-    const FofResult found = fof(view, LinkingLength::relative(0.2), {}, {.engine = Engine::tree});
+    const FofResult found = fof(view, LinkingLength::relative(0.2), {.engine = Engine::tree});
     ASSERT_FALSE(found.stages.empty());
     for (const StageReport& stage : found.stages) {
         const Execution execution = cpu(2, [&](std::string_view now, double) { return now != stage.name; });
         EXPECT_TRUE(is_refused(ErrorKind::canceled, {stage.name}, [&] {
-            (void)fof(view, LinkingLength::relative(0.2), {}, {.engine = Engine::tree}, execution);
+            (void)fof(view, LinkingLength::relative(0.2), {.engine = Engine::tree, .execution = execution});
         })) << stage.name;
     }
 }

@@ -59,7 +59,7 @@ TEST_F(RealData, CosmologyGroupCountsOfHfof) {
     }
     const std::vector<float> narrow(positions.begin(), positions.end());
     const auto groups = [](const PointsView& points, double length, const Box& box) {
-        return fof(points, LinkingLength::absolute(length), box).sizes.size();
+        return fof(points, LinkingLength::absolute(length), {.box = box}).sizes.size();
     };
     const std::map<double, std::size_t> open{{0.1, 2}, {0.05, 461}, {0.01, 9600}, {0.005, 14497}, {0.001, 27824}};
     for (const auto& [length, count] : open) {
@@ -82,7 +82,7 @@ TEST_F(RealData, PartitionOfTheNBodyShopGroupFinder) {
     }
     const std::vector<float> positions = tipsy_dark_positions(snapshot);
     ASSERT_EQ(positions.size(), 90000U);
-    const FofResult found = fof(PointsView(positions, 3), LinkingLength::relative(0.2), Box::periodic(1));
+    const FofResult found = fof(PointsView(positions, 3), LinkingLength::relative(0.2), {.box = Box::periodic(1)});
     EXPECT_NEAR(found.linking_length, 0.006436595897, 1e-9);
     EXPECT_EQ(found.volume, 1);
     EXPECT_EQ(found.volume_kind, VolumeKind::box);
@@ -122,7 +122,8 @@ TEST_F(RealData, InitialConditionsLinkNoPair) {
     }
     const std::vector<float> positions = tipsy_dark_positions(snapshot);
     ASSERT_EQ(positions.size(), 3U * 110592);
-    EXPECT_EQ(fof(PointsView(positions, 3), LinkingLength::relative(0.2), Box::periodic(1)).sizes.size(), 110592U);
+    EXPECT_EQ(fof(PointsView(positions, 3), LinkingLength::relative(0.2), {.box = Box::periodic(1)}).sizes.size(),
+              110592U);
 }
 
 } // namespace

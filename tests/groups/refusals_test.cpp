@@ -23,7 +23,7 @@ protected:
             const auto kept =
                 is_refused(ErrorKind::invalid_argument, parts, [&] { (void)fof(tree, length, {.engine = engine}); });
             const auto direct = is_refused(ErrorKind::invalid_argument, parts,
-                                           [&] { (void)fof(PointsView(points, 3), length, {}, {.engine = engine}); });
+                                           [&] { (void)fof(PointsView(points, 3), length, {.engine = engine}); });
             if (!kept || !direct) {
                 return kept ? direct : kept;
             }
@@ -47,7 +47,8 @@ TEST_F(FofRefuses, RelativeLengthsWithoutAVolume) {
     }
     EXPECT_TRUE(refuses(LinkingLength::relative(0.2), {"volume", "absolute"}));
     // A period on the flat axis gives it a length.
-    const FofResult found = fof(PointsView(points, 3), LinkingLength::relative(0.2), Box::periodic({0.0, 1.0, 0.0}));
+    const FofResult found =
+        fof(PointsView(points, 3), LinkingLength::relative(0.2), {.box = Box::periodic({0.0, 1.0, 0.0})});
     EXPECT_GT(found.linking_length, 0);
 }
 
@@ -56,16 +57,27 @@ TEST_F(FofRefuses, RelativeLengthsOfASinglePoint) {
     EXPECT_TRUE(refuses(LinkingLength::relative(0.2), {"volume", "absolute"}));
 }
 
+TEST_F(FofRefuses, BoxesBesideATree) {
+    const Tree tree{PointsView(points, 3)};
+    const auto length = LinkingLength::absolute(1);
+    std::vector<std::int32_t> labels(30);
+    EXPECT_TRUE(is_refused(ErrorKind::invalid_argument, {"box", "a tree has its own"},
+                           [&] { (void)fof(tree, length, {.box = Box::periodic(1)}); }));
+    EXPECT_TRUE(is_refused(ErrorKind::invalid_argument, {"box", "a tree has its own"},
+                           [&] { (void)fof_into(labels, tree, length, {.box = Box::periodic(1)}); }));
+}
+
 TEST_F(FofRefuses, ThreadsAndDevicesThatDoNotExist) {
-    EXPECT_TRUE(is_refused(ErrorKind::invalid_argument, {"threads", "-2"},
-                           [&] { (void)fof(PointsView(points, 3), LinkingLength::absolute(1), {}, {}, cpu(-2)); }));
+    EXPECT_TRUE(is_refused(ErrorKind::invalid_argument, {"threads", "-2"}, [&] {
+        (void)fof(PointsView(points, 3), LinkingLength::absolute(1), {.execution = cpu(-2)});
+    }));
     EXPECT_TRUE(
-        lacks_its_gpu([&] { (void)fof(PointsView(points, 3), LinkingLength::absolute(1), {}, {}, on_no_gpu); }));
+        lacks_its_gpu([&] { (void)fof(PointsView(points, 3), LinkingLength::absolute(1), {.execution = on_no_gpu}); }));
     EXPECT_TRUE(lacks_its_gpu([&] { (void)fof_async_bytes({.points = 20}, on_no_gpu); }));
     const PointsView there(points.data(), DType::float32, 20, 3, 3, 1, on_no_gpu.device);
     std::vector<std::int32_t> twenty(20);
     EXPECT_TRUE(lacks_its_gpu(
-        [&] { fof_async(twenty, there, LinkingLength::absolute(1), {}, {}, on_no_gpu, {}, nullptr, nullptr); }));
+        [&] { fof_async(twenty, there, LinkingLength::absolute(1), {.execution = on_no_gpu}, {}, nullptr, nullptr); }));
     std::vector<std::int32_t> labels(points.size() / 3 + 1);
     EXPECT_TRUE(is_refused(ErrorKind::invalid_argument, {"labels", std::to_string(labels.size())},
                            [&] { (void)fof_into(labels, PointsView(points, 3), LinkingLength::absolute(1)); }));
@@ -74,7 +86,7 @@ TEST_F(FofRefuses, ThreadsAndDevicesThatDoNotExist) {
 TEST_F(FofRefuses, ButNoPointsAreFine) {
     points.clear();
     for (const Engine engine : {Engine::tree, Engine::brute_force, Engine::automatic}) {
-        const FofResult found = fof(PointsView(points, 3), LinkingLength::absolute(1), {}, {.engine = engine});
+        const FofResult found = fof(PointsView(points, 3), LinkingLength::absolute(1), {.engine = engine});
         EXPECT_TRUE(found.labels.empty());
         EXPECT_TRUE(found.sizes.empty());
         EXPECT_EQ(found.groups_of_at_least(1), 0);

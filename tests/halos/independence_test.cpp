@@ -18,12 +18,12 @@ std::vector<std::int32_t> one_large_many_small() {
 }
 
 TEST(Independence, ThreadsDoNotMatter) {
-    const Sample<float> made = sample<float>(one_large_many_small(), 3, 1);
-    const Box box = Box::periodic(sample_period);
-    const Catalog one = catalog(made.groups, made.everything(), box, {}, cpu(1));
+    Sample<float> made = sample<float>(one_large_many_small(), 3, 1);
+    made.groups.box = Box::periodic(sample_period);
+    const Catalog one = catalog(made.groups, made.everything(), {.execution = cpu(1)});
     ASSERT_EQ(one.groups, 505);
     for (const int threads : {2, 7}) {
-        const Catalog several = catalog(made.groups, made.everything(), box, {}, cpu(threads));
+        const Catalog several = catalog(made.groups, made.everything(), {.execution = cpu(threads)});
         EXPECT_TRUE(same_values(several, one)) << threads << " threads";
         EXPECT_EQ(several.members, one.members) << threads << " threads";
     }
@@ -58,12 +58,12 @@ std::vector<std::int32_t> order_that_keeps_references(const Sample<T>& made, std
 
 template <class T>
 void check_order() {
-    const Sample<T> made = sample<T>(one_large_many_small(), 3, 2);
-    const Box box = Box::periodic(sample_period);
-    const Catalog before = catalog(made.groups, made.everything(), box, {2});
+    Sample<T> made = sample<T>(one_large_many_small(), 3, 2);
+    made.groups.box = Box::periodic(sample_period);
+    const Catalog before = catalog(made.groups, made.everything(), {.min_members = 2});
     const auto place = order_that_keeps_references(made, 3);
     const Sample<T> moved = permuted(made, place);
-    const Catalog after = catalog(moved.groups, moved.everything(), box, {2});
+    const Catalog after = catalog(moved.groups, moved.everything(), {.min_members = 2});
     EXPECT_TRUE(same_values(after, before));
     ASSERT_EQ(after.members.size(), before.members.size());
     EXPECT_NE(after.members, before.members);
@@ -94,7 +94,7 @@ TEST(Independence, SignsOfZeroDoNotMatter) {
     first.positions = PointsView(one, 2);
     Particles second;
     second.positions = PointsView(other, 2);
-    EXPECT_TRUE(same_values(catalog(groups, first, {}, {1}), catalog(groups, second, {}, {1})));
+    EXPECT_TRUE(same_values(catalog(groups, first, {.min_members = 1}), catalog(groups, second, {.min_members = 1})));
 }
 
 } // namespace

@@ -3,6 +3,7 @@
 #include "support/cases.hpp"
 
 #include <kith/catalog.hpp>
+#include <kith/fof.hpp>
 
 #include <gtest/gtest.h>
 
@@ -30,7 +31,7 @@ TEST(KnownGroups, FourCorners) {
     Particles particles = at(x, 2);
     particles.velocities = PointsView(v, 2);
     particles.uniform_mass = 0.5;
-    const Catalog found = catalog(groups_with({0, 0, 0, 0}), particles, {}, {4});
+    const Catalog found = catalog(groups_with({0, 0, 0, 0}), particles, {.min_members = 4});
     EXPECT_EQ(found.groups, 1);
     EXPECT_EQ(found.min_members, 4);
     EXPECT_EQ(found.mass, Doubles{2});
@@ -50,7 +51,7 @@ TEST(KnownGroups, FourCorners) {
 
 TEST(KnownGroups, AcrossTheEdge) {
     const Doubles x{7.5, 0.5, 1.5, 7.5}; // two points: 7.5 to 9.5, and 0.5 down to -0.5
-    const Catalog found = catalog(groups_with({0, 0}), at(x, 2), Box::periodic(8), {1});
+    const Catalog found = catalog(groups_with({0, 0}, Box::periodic(8)), at(x, 2), {.min_members = 1});
     EXPECT_EQ(found.center, (Doubles{0.5, 0}));
     EXPECT_EQ(found.lower, (Doubles{-1, -0.5}));
     EXPECT_EQ(found.upper, (Doubles{1, 0.5}));
@@ -60,28 +61,50 @@ TEST(KnownGroups, AcrossTheEdge) {
 TEST(KnownGroups, CenterStaysInTheBoxOfTheOrigin) {
     const Doubles across{7.5, 1.5};
     const FofResult groups = groups_with({0, 0});
-    EXPECT_EQ(catalog(groups, at(across, 1), Box::periodic(8).with_origin(0, 0.25), {1}).center, Doubles{0.5});
-    EXPECT_EQ(catalog(groups, at(across, 1), Box::periodic(8).with_origin(0, 0.5), {1}).center, Doubles{8.5});
+    EXPECT_EQ(catalog(in_box(groups, Box::periodic(8).with_origin(0, 0.25)), at(across, 1), {.min_members = 1}).center,
+              Doubles{0.5});
+    EXPECT_EQ(catalog(in_box(groups, Box::periodic(8).with_origin(0, 0.5)), at(across, 1), {.min_members = 1}).center,
+              Doubles{8.5});
     const Doubles symmetric{-3.5, 3.5, -1, 1}; // within [-4, 4], so the box starts at -4
-    EXPECT_EQ(catalog(groups_with({0, 0, 1, 1}), at(symmetric, 1), Box::periodic(8), {1}).center, (Doubles{-4, 0}));
+    EXPECT_EQ(catalog(groups_with({0, 0, 1, 1}, Box::periodic(8)), at(symmetric, 1), {.min_members = 1}).center,
+              (Doubles{-4, 0}));
     const Doubles outside{9, 10, 1, 2}; // beyond [0, 8] and wider than [9, 17]: starts at 1 by its smallest coordinate
-    EXPECT_EQ(catalog(groups_with({0, 0, 1, 1}), at(outside, 1), Box::periodic(9), {1}).center, (Doubles{9.5, 1.5}));
+    EXPECT_EQ(catalog(groups_with({0, 0, 1, 1}, Box::periodic(9)), at(outside, 1), {.min_members = 1}).center,
+              (Doubles{9.5, 1.5}));
     const Doubles whole_box{7.75, 8.25, 0.5, 16}; // wider than the box: starts at 0
-    EXPECT_EQ(catalog(groups_with({0, 0, 1, 1}), at(whole_box, 1), Box::periodic(8), {1}).center, (Doubles{8, 0.25}));
+    EXPECT_EQ(catalog(groups_with({0, 0, 1, 1}, Box::periodic(8)), at(whole_box, 1), {.min_members = 1}).center,
+              (Doubles{8, 0.25}));
+}
+
+// Whatever images of the points the catalog is given.
+TEST(KnownGroups, AreDescribedInTheBoxInWhichTheyWereFound) {
+    if (!is_built(2)) {
+        GTEST_SKIP() << "dimension 2 is not built";
+    }
+    const Doubles x{-3.5, 0, 3.75, 0, -1, 0, -0.5, 0};   // within [-4, 4], so the box starts at -4
+    const Doubles images{4.5, 0, 3.75, 0, 7, 0, 7.5, 0}; // by themselves, these would start it at 0
+    const Doubles centers{-3.875, 0, -0.75, 0};
+    const FofResult groups = fof(PointsView(x, 2), LinkingLength::absolute(1), {.box = Box::periodic({8.0, 0.0})});
+    EXPECT_EQ(groups.labels, (Rows{0, 0, 1, 1}));
+    EXPECT_EQ(groups.box.origin(0), -4);
+    const CatalogOptions pairs{.min_members = 2};
+    EXPECT_EQ(catalog(groups, at(x, 2), pairs).center, centers);
+    EXPECT_EQ(catalog(groups, at(images, 2), pairs).center, centers);
+    EXPECT_EQ(catalog(groups.labels, groups, at(images, 2), pairs).center, centers);
 }
 
 TEST(KnownGroups, WideOnesAreFlagged) {
     const Doubles x{0, 3, 6, 0, 2, 4, 0.5, 7.5};
     const FofResult groups = groups_with({0, 0, 0, 1, 1, 1, 2, 2});
     const std::vector<std::uint8_t> expected{1, 0, 0}; // half a period exactly is not wide
-    const Catalog found = catalog(groups, at(x, 1), Box::periodic(8), {1});
+    const Catalog found = catalog(in_box(groups, Box::periodic(8)), at(x, 1), {.min_members = 1});
     EXPECT_EQ(found.wide, expected);
     EXPECT_EQ(found.lower[1], -2);
     EXPECT_EQ(found.upper[1], 2);
-    EXPECT_EQ(catalog(groups, at(x, 1), {}, {1}).wide, std::vector<std::uint8_t>(3));
+    EXPECT_EQ(catalog(groups, at(x, 1), {.min_members = 1}).wide, std::vector<std::uint8_t>(3));
     const Doubles y{0, 0, 1, 3, 1, 6}; // long only on an open axis
-    EXPECT_EQ(catalog(groups_with({0, 0, 0}), at(y, 2), Box::periodic({8, 0}), {1}).wide[0], 0);
-    EXPECT_EQ(catalog(groups_with({0, 0, 0}), at(y, 2), Box::periodic({0, 8}), {1}).wide[0], 1);
+    EXPECT_EQ(catalog(groups_with({0, 0, 0}, Box::periodic({8, 0})), at(y, 2), {.min_members = 1}).wide[0], 0);
+    EXPECT_EQ(catalog(groups_with({0, 0, 0}, Box::periodic({0, 8})), at(y, 2), {.min_members = 1}).wide[0], 1);
 }
 
 TEST(KnownGroups, MembersAreListedByTypeThenIndex) {
@@ -91,7 +114,7 @@ TEST(KnownGroups, MembersAreListedByTypeThenIndex) {
     Particles particles = at(x, 1);
     particles.masses = ScalarsView(m);
     particles.types = types;
-    const Catalog found = catalog(groups_with({1, 0, 0, 0, 1, -1, 0, 1}), particles, {}, {3});
+    const Catalog found = catalog(groups_with({1, 0, 0, 0, 1, -1, 0, 1}), particles, {.min_members = 3});
     EXPECT_EQ(found.members, (Rows{1, 6, 2, 3, 4, 0, 7}));
     EXPECT_EQ(found.offset, (std::vector<std::int64_t>{0, 4}));
     EXPECT_EQ(found.count, (std::vector<std::int64_t>{4, 3}));
@@ -106,7 +129,7 @@ TEST(KnownGroups, OffsetsStartFromTheLowestIndexWhateverItsType) {
     const std::vector<std::uint8_t> types{5, 0};
     Particles particles = at(x, 1);
     particles.types = types;
-    const Catalog found = catalog(groups_with({0, 0}), particles, Box::periodic(8), {1});
+    const Catalog found = catalog(groups_with({0, 0}, Box::periodic(8)), particles, {.min_members = 1});
     EXPECT_EQ(found.members, (Rows{1, 0}));
     EXPECT_EQ(found.center, Doubles{3});
 }
@@ -119,7 +142,7 @@ TEST(KnownGroups, WithoutMassAreAveragedEqually) {
     particles.masses = ScalarsView(m);
     particles.velocities = PointsView(v, 1);
     const FofResult groups = groups_with({0, 0, 1, 1});
-    const Catalog found = catalog(groups, particles, {}, {2});
+    const Catalog found = catalog(groups, particles, {.min_members = 2});
     EXPECT_EQ(found.mass, (Doubles{0, 4}));
     EXPECT_EQ(found.mass_by_type, (Doubles{0, 0, 0, 0, 0, 0, 0, 0, 4, 0, 0, 0, 0, 0}));
     EXPECT_EQ(found.center, (Doubles{1, 13}));
@@ -130,17 +153,17 @@ TEST(KnownGroups, WithoutMassAreAveragedEqually) {
 
     Particles uniform = at(x, 1);
     uniform.uniform_mass = 0;
-    EXPECT_EQ(catalog(groups, uniform, {}, {2}).mass, (Doubles{0, 0}));
-    EXPECT_EQ(catalog(groups, uniform, {}, {2}).center, (Doubles{1, 12}));
+    EXPECT_EQ(catalog(groups, uniform, {.min_members = 2}).mass, (Doubles{0, 0}));
+    EXPECT_EQ(catalog(groups, uniform, {.min_members = 2}).center, (Doubles{1, 12}));
 }
 
 TEST(KnownGroups, SmallOnesAreLeftOut) {
     const Doubles x{0, 1, 2, 3, 4, 5};
     const FofResult groups = groups_with({0, 2, 0, 1, 0, 1});
-    EXPECT_EQ(catalog(groups, at(x, 1), {}, {1}).count, (std::vector<std::int64_t>{3, 2, 1}));
-    EXPECT_EQ(catalog(groups, at(x, 1), {}, {2}).members, (Rows{0, 2, 4, 3, 5}));
-    EXPECT_EQ(catalog(groups, at(x, 1), {}, {3}).members, (Rows{0, 2, 4}));
-    const Catalog none = catalog(groups, at(x, 1), {}, {4});
+    EXPECT_EQ(catalog(groups, at(x, 1), {.min_members = 1}).count, (std::vector<std::int64_t>{3, 2, 1}));
+    EXPECT_EQ(catalog(groups, at(x, 1), {.min_members = 2}).members, (Rows{0, 2, 4, 3, 5}));
+    EXPECT_EQ(catalog(groups, at(x, 1), {.min_members = 3}).members, (Rows{0, 2, 4}));
+    const Catalog none = catalog(groups, at(x, 1), {.min_members = 4});
     EXPECT_EQ(none.groups, 0);
     EXPECT_EQ(none.dimension, 1);
     EXPECT_TRUE(none.members.empty() && none.offset.empty() && none.center.empty() && none.wide.empty());
@@ -148,7 +171,7 @@ TEST(KnownGroups, SmallOnesAreLeftOut) {
 }
 
 TEST(KnownGroups, NoParticlesMakeNoGroups) {
-    const Catalog found = catalog(FofResult{}, at({}, 3), Box::periodic(1));
+    const Catalog found = catalog(in_box(FofResult{}, Box::periodic(1)), at({}, 3));
     EXPECT_EQ(found.groups, 0);
     EXPECT_EQ(found.dimension, 3);
     EXPECT_TRUE(found.members.empty());
@@ -156,7 +179,7 @@ TEST(KnownGroups, NoParticlesMakeNoGroups) {
 
 TEST(KnownGroups, SinglePointsAreTheirOwnCenters) {
     const Doubles x{0.1, 7.9};
-    const Catalog found = catalog(groups_with({0, 1}), at(x, 1), Box::periodic(8), {1});
+    const Catalog found = catalog(groups_with({0, 1}, Box::periodic(8)), at(x, 1), {.min_members = 1});
     EXPECT_EQ(found.center, x);
     EXPECT_EQ(found.largest_radius, (Doubles{0, 0}));
     EXPECT_EQ(found.inertia_radius, (Doubles{0, 0}));
@@ -173,12 +196,13 @@ TEST(KnownGroups, ProgressIsToldAndCanCancel) {
         EXPECT_LE(fraction, 1);
         return true;
     };
-    EXPECT_EQ(catalog(made.groups, made.everything(), {}, {}, cpu(2, listen)).groups, 100);
+    EXPECT_EQ(catalog(made.groups, made.everything(), {.execution = cpu(2, listen)}).groups, 100);
     ASSERT_FALSE(names.empty());
     EXPECT_EQ(names, std::vector<std::string>(names.size(), "catalog"));
     const auto stop = [](std::string_view, double) { return false; };
-    EXPECT_TRUE(is_refused(ErrorKind::canceled, {"catalog"},
-                           [&] { static_cast<void>(catalog(made.groups, made.everything(), {}, {}, cpu(2, stop))); }));
+    EXPECT_TRUE(is_refused(ErrorKind::canceled, {"catalog"}, [&] {
+        static_cast<void>(catalog(made.groups, made.everything(), {.execution = cpu(2, stop)}));
+    }));
 }
 
 } // namespace

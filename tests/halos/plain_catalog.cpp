@@ -2,15 +2,16 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 
 namespace kith::test {
 
 namespace {
 
 long double at(const PointsView& view, std::int64_t row, int axis) {
-    const std::int64_t i = row * view.point_stride() + axis * view.axis_stride();
-    return view.dtype() == DType::float32 ? static_cast<long double>(view.data_as<float>()[i])
-                                          : static_cast<long double>(view.data_as<double>()[i]);
+    const auto* address = static_cast<const std::byte*>(view.axis(axis)) + row * view.stride();
+    return view.dtype() == DType::float32 ? static_cast<long double>(*reinterpret_cast<const float*>(address))
+                                          : static_cast<long double>(*reinterpret_cast<const double*>(address));
 }
 
 PlainGroup describe(const std::vector<std::int32_t>& ascending, const Particles& particles, long double period) {

@@ -75,7 +75,7 @@ void check(int dimension, double period, bool everything) {
     const Particles particles = everything ? made.everything() : made.positions_only();
     const Box box = period > 0 ? Box::periodic(period) : Box();
     for (const std::int64_t min_members : {20, 1}) {
-        const Catalog found = catalog(made.groups, particles, box, {min_members});
+        const Catalog found = catalog(in_box(made.groups, box), particles, {.min_members = min_members});
         expect_same(found, plain_catalog(made.groups, particles, period, min_members), particles, period);
     }
 }
@@ -99,7 +99,8 @@ INSTANTIATE_TEST_SUITE_P(Catalog, PlainLoops,
 TEST(PlainLoops, AgreeOnAGroupSharedAmongThreads) {
     const Sample<float> made = sample<float>({30000, 9000, 25}, 3, 7);
     const Particles particles = made.everything();
-    const Catalog found = catalog(made.groups, particles, Box::periodic(sample_period), {20}, cpu(4));
+    const Catalog found =
+        catalog(in_box(made.groups, Box::periodic(sample_period)), particles, {.min_members = 20, .execution = cpu(4)});
     expect_same(found, plain_catalog(made.groups, particles, sample_period, 20), particles, sample_period);
 }
 

@@ -32,7 +32,7 @@ TEST(Ranges, MassesMaySpanSixtyPowersOfTen) {
     particles.velocities = PointsView(v, 2);
     particles.masses = ScalarsView(m);
     particles.types = types;
-    const Catalog found = catalog(groups_with({0, 0}), particles, {}, {1});
+    const Catalog found = catalog(groups_with({0, 0}), particles, {.min_members = 1});
     expect_all_near(found.mass, {1e30});
     expect_all_near(found.mass_by_type, {0, 0, 1e30, 1e-30, 0, 0, 0});
     expect_all_near(found.center, {1e-60, 2e-60});
@@ -49,7 +49,7 @@ TEST(Ranges, LightReferenceAmongHeavyMembers) {
     Particles particles;
     particles.positions = PointsView(x, 1);
     particles.masses = ScalarsView(m);
-    const Catalog found = catalog(groups_with({0, 0, 0}), particles, {}, {1});
+    const Catalog found = catalog(groups_with({0, 0, 0}), particles, {.min_members = 1});
     expect_all_near(found.center, {7});
     expect_all_near(found.mass, {2e30});
     expect_all_near(found.inertia_radius, {1});
@@ -62,7 +62,7 @@ TEST(Ranges, OppositeVelocitiesCancelExactly) {
     Particles particles;
     particles.positions = PointsView(x, 1);
     particles.velocities = PointsView(v, 1);
-    EXPECT_EQ(catalog(groups_with({0, 0, 0}), particles, {}, {1}).velocity, Doubles{1});
+    EXPECT_EQ(catalog(groups_with({0, 0, 0}), particles, {.min_members = 1}).velocity, Doubles{1});
 }
 
 /// Positions, velocities and masses on coarse grids, so that powers of two scale them without rounding.
@@ -85,7 +85,7 @@ void expect_scaled(const Doubles& found, Doubles expected, int exponent) {
 
 TEST(Ranges, PowersOfTwoScaleTheAnswers) {
     const Sample<double> plain = coarse_sample();
-    const Catalog before = catalog(plain.groups, plain.everything(), Box::periodic(sample_period));
+    const Catalog before = catalog(in_box(plain.groups, Box::periodic(sample_period)), plain.everything());
     for (const int exponent : {-900, -300, 300, 1000}) {
         Sample<double> scaled = plain;
         for (double& x : scaled.positions) {
@@ -98,7 +98,7 @@ TEST(Ranges, PowersOfTwoScaleTheAnswers) {
             m = std::ldexp(m, exponent / 2);
         }
         const Box box = Box::periodic(std::ldexp(sample_period, exponent));
-        const Catalog after = catalog(scaled.groups, scaled.everything(), box);
+        const Catalog after = catalog(in_box(scaled.groups, box), scaled.everything());
         ASSERT_EQ(after.groups, 3);
         EXPECT_EQ(after.members, before.members);
         expect_scaled(after.mass, before.mass, exponent / 2);
@@ -120,7 +120,7 @@ TEST(Ranges, DifferencesBeyondTheLargestNumber) {
     Particles particles;
     particles.positions = PointsView(x, 1);
     particles.velocities = PointsView(x, 1);
-    const Catalog found = catalog(groups_with({0, 0}), particles, {}, {1});
+    const Catalog found = catalog(groups_with({0, 0}), particles, {.min_members = 1});
     EXPECT_EQ(found.center, Doubles{0});
     EXPECT_EQ(found.velocity, Doubles{0});
     EXPECT_EQ(found.lower, Doubles{-largest});
@@ -138,7 +138,7 @@ TEST(Ranges, SubnormalNumbers) {
     particles.positions = PointsView(x, 1);
     particles.velocities = PointsView(x, 1);
     particles.masses = ScalarsView(m);
-    const Catalog found = catalog(groups_with({0, 0}), particles, {}, {1});
+    const Catalog found = catalog(groups_with({0, 0}), particles, {.min_members = 1});
     EXPECT_EQ(found.mass, Doubles{2 * least});
     EXPECT_EQ(found.center, Doubles{2 * least});
     EXPECT_EQ(found.velocity, Doubles{2 * least});
@@ -154,7 +154,7 @@ TEST(Ranges, MassesThatAddUpBeyondTheLargestNumberStillWeigh) {
     Particles particles;
     particles.positions = PointsView(x, 1);
     particles.masses = ScalarsView(m);
-    const Catalog found = catalog(groups_with({0, 0}), particles, {}, {1});
+    const Catalog found = catalog(groups_with({0, 0}), particles, {.min_members = 1});
     EXPECT_EQ(found.mass, Doubles{std::numeric_limits<double>::infinity()});
     EXPECT_EQ(found.center, Doubles{2});
     EXPECT_EQ(found.inertia_radius, Doubles{2});

@@ -22,17 +22,16 @@ protected:
     Sample<double> made = sample<double>({5, 3}, 3, 1);
     FofResult groups = made.groups;
     Particles particles = made.everything();
-    Box box;
-    CatalogOptions options{1};
+    CatalogOptions options{.min_members = 1};
 
     testing::AssertionResult refused(const std::vector<std::string>& parts,
                                      ErrorKind kind = ErrorKind::invalid_argument) {
-        return is_refused(kind, parts, [&] { static_cast<void>(catalog(groups, particles, box, options)); });
+        return is_refused(kind, parts, [&] { static_cast<void>(catalog(groups, particles, options)); });
     }
 };
 
 TEST_F(Refusals, TheSampleItselfIsFine) {
-    EXPECT_EQ(catalog(groups, particles, box, options).groups, 2);
+    EXPECT_EQ(catalog(groups, particles, options).groups, 2);
 }
 
 TEST_F(Refusals, TooSmallMinMembers) {
@@ -58,8 +57,8 @@ TEST_F(Refusals, LengthsThatDiffer) {
 }
 
 TEST_F(Refusals, ViewsThatCannotBe) {
-    particles.positions = PointsView(made.positions, 7);
-    EXPECT_TRUE(refused({"positions: a flat array of 24 numbers", "7", "multiple"}));
+    EXPECT_TRUE(is_refused(ErrorKind::invalid_argument, {"a flat array of 24 numbers", "7", "multiple"},
+                           [&] { particles.positions = PointsView(made.positions, 7); }));
     particles.positions = PointsView(made.positions.data(), 8, 9);
     EXPECT_TRUE(refused({"positions: the dimension is 9", "1 to 8"}));
     particles.positions = PointsView(static_cast<const double*>(nullptr), 8, 3);
@@ -102,11 +101,11 @@ TEST_F(Refusals, PositionsThatAreNotFinite) {
 }
 
 TEST_F(Refusals, BoxesThatDoNotFit) {
-    box = Box::periodic({4, 4});
+    groups.box = Box::periodic({4, 4});
     EXPECT_TRUE(refused({"2 periods", "3 axes"}));
-    box = Box::periodic(-1);
+    groups.box = Box::periodic(-1);
     EXPECT_TRUE(refused({"period -1"}));
-    box = Box::periodic(0.05);
+    groups.box = Box::periodic(0.05);
     EXPECT_TRUE(refused({"more than twice the period"}, ErrorKind::invalid_points));
 }
 
@@ -129,8 +128,8 @@ TEST_F(Refusals, SizesThatAreNotThoseOfTheLabels) {
 }
 
 TEST_F(Refusals, ExecutionsThatCannotBe) {
-    EXPECT_TRUE(is_refused(ErrorKind::invalid_argument, {"threads is -1"},
-                           [&] { static_cast<void>(catalog(groups, particles, box, options, cpu(-1))); }));
+    options.execution = cpu(-1);
+    EXPECT_TRUE(refused({"threads is -1"}));
 }
 
 } // namespace

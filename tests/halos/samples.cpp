@@ -10,8 +10,9 @@
 
 namespace kith::test {
 
-FofResult groups_with(const std::vector<std::int32_t>& labels) {
+FofResult groups_with(const std::vector<std::int32_t>& labels, const Box& box) {
     FofResult groups;
+    groups.box = box;
     groups.labels = labels;
     for (const std::int32_t label : labels) {
         if (label >= 0) {
@@ -19,6 +20,12 @@ FofResult groups_with(const std::vector<std::int32_t>& labels) {
             ++groups.sizes[label];
         }
     }
+    groups.groups = static_cast<std::int64_t>(groups.sizes.size());
+    return groups;
+}
+
+FofResult in_box(FofResult groups, const Box& box) {
+    groups.box = box;
     return groups;
 }
 

@@ -11,7 +11,9 @@
 namespace kith::test {
 
 /// Groups with the given labels; sizes are counted. Labels must be numbered by decreasing size, -1 for none.
-FofResult groups_with(const std::vector<std::int32_t>& labels);
+FofResult groups_with(const std::vector<std::int32_t>& labels, const Box& box = {});
+/// The same groups, as if found in a box.
+FofResult in_box(FofResult groups, const Box& box);
 
 template <class T>
 struct Sample {

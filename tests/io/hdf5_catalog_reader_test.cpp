@@ -51,8 +51,8 @@ Example example(bool with_velocities = true) {
         made.snapshot.velocities = io::RealArray{velocities, 3};
         particles.velocities = made.snapshot.velocities->view();
     }
-    const FofResult groups = fof(made.snapshot.positions.view(), LinkingLength::absolute(0.2), made.box);
-    made.catalog = catalog(groups, particles, made.box);
+    const FofResult groups = fof(made.snapshot.positions.view(), LinkingLength::absolute(0.2), {.box = made.box});
+    made.catalog = catalog(groups, particles);
     return made;
 }
 

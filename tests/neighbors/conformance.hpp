@@ -18,7 +18,6 @@ template <class T>
 struct KnnRequest {
     PointsView points;                   ///< in memory of the host, row-major
     const PointsView* queries = nullptr; ///< likewise; null: a self-search
-    Box box;
     std::int64_t k = 1;
     KnnOptions options = {}; ///< the backend chooses the engine
 

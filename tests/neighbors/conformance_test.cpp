@@ -68,7 +68,7 @@ void expect_searches(const std::vector<T>& points, const std::vector<T>* queries
         queries == nullptr ? oracle::Neighbors<T>(copy) : oracle::Neighbors<T>(copy, std::span<const T>(*queries));
     const std::vector<double> distances = interesting_distances(expected);
     const PointsView queries_view = queries != nullptr ? PointsView(*queries, dimension) : PointsView();
-    KnnRequest<T> request{PointsView(points, dimension), queries != nullptr ? &queries_view : nullptr, named.box};
+    KnnRequest<T> request{PointsView(points, dimension), queries != nullptr ? &queries_view : nullptr};
     for (const std::int64_t k : interesting_k(request.points.count(), queries == nullptr, draw)) {
         for (const KnnBackend& backend : knn_backends()) {
             if (draw.integer(backend.one_in) != 0) {
@@ -76,6 +76,7 @@ void expect_searches(const std::vector<T>& points, const std::vector<T>* queries
             }
             request.k = k;
             request.options = drawn_options(queries == nullptr, distances, draw);
+            request.options.box = named.box;
             EXPECT_TRUE(same_rows<T>(backend.search(request, draw), expected.rows(k, request.options), k))
                 << backend.name << ", box " << named.name << ", k " << k << ", "
                 << (queries == nullptr ? "self-search" : std::to_string(request.rows()) + " queries")

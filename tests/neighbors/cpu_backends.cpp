@@ -11,17 +11,16 @@ KnnBackend backend_of(Engine engine) {
     return knn_backend("CPU, " + name_of(engine), [engine]<class T>(const KnnRequest<T>& request, Random& draw) {
         KnnOptions options = request.options;
         options.engine = engine;
-        const Execution execution = cpu(std::vector<int>{0, 1, 2, 7}[static_cast<std::size_t>(draw.integer(4))]);
+        options.execution = cpu(std::vector<int>{0, 1, 2, 7}[static_cast<std::size_t>(draw.integer(4))]);
         const PointsView* queries = request.queries;
         const std::int64_t k = request.k;
         const KnnResult found = [&] {
             if (draw.integer(2) == 0) {
-                const Tree tree(request.points, request.box, {}, execution);
-                return queries != nullptr ? knn(tree, *queries, k, options, execution)
-                                          : knn(tree, k, options, execution);
+                const Tree tree(request.points, {.box = options.box, .execution = options.execution});
+                options.box = {};
+                return queries != nullptr ? knn(tree, *queries, k, options) : knn(tree, k, options);
             }
-            return queries != nullptr ? knn(request.points, *queries, k, request.box, options, execution)
-                                      : knn(request.points, k, request.box, options, execution);
+            return queries != nullptr ? knn(request.points, *queries, k, options) : knn(request.points, k, options);
         }();
         EXPECT_EQ(found.rows(), request.rows());
         EXPECT_EQ(found.k(), k);

@@ -29,8 +29,8 @@ TEST_F(Properties, PermutingThePointsPermutesTheAnswer) {
     }
     constexpr std::int64_t k = 9;
     for (const Engine engine : engines) {
-        const oracle::Rows<double> before = rows_of<double>(knn(PointsView(points, 3), k, {}, {.engine = engine}));
-        const oracle::Rows<double> after = rows_of<double>(knn(PointsView(shuffled, 3), k, {}, {.engine = engine}));
+        const oracle::Rows<double> before = rows_of<double>(knn(PointsView(points, 3), k, {.engine = engine}));
+        const oracle::Rows<double> after = rows_of<double>(knn(PointsView(shuffled, 3), k, {.engine = engine}));
         oracle::Rows<double> restored = before;
         for (std::size_t i = 0; i < after.indices.size(); ++i) {
             const auto row = static_cast<std::size_t>(old_index[i / k]);
@@ -48,14 +48,14 @@ TEST_F(Properties, TranslatingACoarseGridChangesNothing) {
         points.push_back(static_cast<float>(random.integer(64)) / 64); // sums with 1000 and with -3 are exact
     }
     for (const Engine engine : engines) {
-        const oracle::Rows<float> at_home = rows_of<float>(knn(PointsView(points, 3), 20, {}, {.engine = engine}));
+        const oracle::Rows<float> at_home = rows_of<float>(knn(PointsView(points, 3), 20, {.engine = engine}));
         for (const float shift : {1000.0F, -3.0F, -0.5F}) {
             std::vector<float> moved = points;
             for (float& x : moved) {
                 x += shift;
             }
             EXPECT_TRUE(
-                same_rows<float>(rows_of<float>(knn(PointsView(moved, 3), 20, {}, {.engine = engine})), at_home, 20))
+                same_rows<float>(rows_of<float>(knn(PointsView(moved, 3), 20, {.engine = engine})), at_home, 20))
                 << shift << ", " << name_of(engine);
         }
     }
@@ -69,14 +69,15 @@ TEST_F(Properties, TranslatingPointsOfAPeriodicGridChangesNothing) {
     }
     const Box box = Box::periodic(1).with_origin(0, 0).with_origin(1, 0).with_origin(2, 0);
     for (const Engine engine : engines) {
-        const oracle::Rows<float> at_home = rows_of<float>(knn(PointsView(points, 3), 20, box, {.engine = engine}));
+        const oracle::Rows<float> at_home =
+            rows_of<float>(knn(PointsView(points, 3), 20, {.box = box, .engine = engine}));
         for (const float shift : {0.25F, -0.484375F, 5.0F}) {
             std::vector<float> moved = points;
             for (float& x : moved) {
                 x += shift;
             }
-            EXPECT_TRUE(
-                same_rows<float>(rows_of<float>(knn(PointsView(moved, 3), 20, box, {.engine = engine})), at_home, 20))
+            EXPECT_TRUE(same_rows<float>(rows_of<float>(knn(PointsView(moved, 3), 20, {.box = box, .engine = engine})),
+                                         at_home, 20))
                 << shift << ", " << name_of(engine);
         }
     }
@@ -87,7 +88,7 @@ TEST_F(Properties, ScalingByAPowerOfTwoScalesDistancesExactly) {
     for (const Engine engine : engines) {
         for (const bool squared : {false, true}) {
             const KnnOptions options{.squared = squared, .engine = engine};
-            const oracle::Rows<float> at_home = rows_of<float>(knn(PointsView(points, 3), 12, {}, options));
+            const oracle::Rows<float> at_home = rows_of<float>(knn(PointsView(points, 3), 12, options));
             for (const float factor : {2.0F, 0x1p-20F, 0x1p40F}) {
                 std::vector<float> scaled = points;
                 for (float& x : scaled) {
@@ -97,7 +98,7 @@ TEST_F(Properties, ScalingByAPowerOfTwoScalesDistancesExactly) {
                 for (float& distance : expected.distances) {
                     distance *= squared ? factor * factor : factor;
                 }
-                EXPECT_TRUE(same_rows<float>(rows_of<float>(knn(PointsView(scaled, 3), 12, {}, options)), expected, 12))
+                EXPECT_TRUE(same_rows<float>(rows_of<float>(knn(PointsView(scaled, 3), 12, options)), expected, 12))
                     << factor << ", squared " << squared << ", " << name_of(engine);
             }
         }
@@ -107,10 +108,11 @@ TEST_F(Properties, ScalingByAPowerOfTwoScalesDistancesExactly) {
 TEST_F(Properties, AnswersAreTheSameForAnyNumberOfThreadsAndFromRunToRun) {
     const std::vector<float> points = point_set<float>("few_distinct", 3).coordinates;
     const oracle::Rows<float> first =
-        rows_of<float>(knn(PointsView(points, 3), 50, {}, {.engine = Engine::tree}, cpu(1)));
+        rows_of<float>(knn(PointsView(points, 3), 50, {.engine = Engine::tree, .execution = cpu(1)}));
     for (int run = 0; run < 12; ++run) {
         EXPECT_TRUE(same_rows<float>(
-            rows_of<float>(knn(PointsView(points, 3), 50, {}, {.engine = Engine::tree}, cpu(run % 5))), first, 50));
+            rows_of<float>(knn(PointsView(points, 3), 50, {.engine = Engine::tree, .execution = cpu(run % 5)})), first,
+            50));
     }
 }
 
@@ -125,10 +127,10 @@ TEST(EveryDimension, IsSearched) {
             const oracle::Neighbors<float> expected(oracle::working_copy<float>(points, dimension, box));
             const oracle::Neighbors<double> expected_doubles(oracle::working_copy<double>(doubles, dimension, box));
             for (const Engine engine : engines) {
-                EXPECT_TRUE(same_rows<float>(knn(PointsView(points, dimension), 17, box, {.engine = engine}),
+                EXPECT_TRUE(same_rows<float>(knn(PointsView(points, dimension), 17, {.box = box, .engine = engine}),
                                              expected.rows(17)))
                     << dimension << ", " << name_of(engine);
-                EXPECT_TRUE(same_rows<double>(knn(PointsView(doubles, dimension), 17, box, {.engine = engine}),
+                EXPECT_TRUE(same_rows<double>(knn(PointsView(doubles, dimension), 17, {.box = box, .engine = engine}),
                                               expected_doubles.rows(17)))
                     << dimension << ", " << name_of(engine);
             }

@@ -140,9 +140,9 @@ void expect_searches(const PointSet<T>& set, const std::vector<T>* queries, cons
         CollectedRows<T> visited(static_cast<std::int64_t>(rows));
         const auto visit = [&](const RadiusBlock& block) { visited.add(block); };
         std::optional<RadiusResult> found;
-        const TreeOptions shape{.leaf_size = std::vector<int>{1, 5, 40}[static_cast<std::size_t>(drawn(3))],
-                                .top_size = std::vector<int>{1, 256}[static_cast<std::size_t>(drawn(2))]};
-        const Tree tree(view, named.box, shape, options.execution);
+        const TreeShape shape{.leaf_size = std::vector<int>{1, 5, 40}[static_cast<std::size_t>(drawn(3))],
+                              .top_size = std::vector<int>{1, 256}[static_cast<std::size_t>(drawn(2))]};
+        const Tree tree(view, {.box = named.box, .shape = shape, .execution = options.execution});
         if (queries != nullptr) {
             found = radius_search(tree, query_view, given, options);
             radius_visit(visit, tree, query_view, given, options);
@@ -197,6 +197,10 @@ TEST_F(RadiusCalls, RowsAreReadOneByOne) {
             EXPECT_EQ(row[j].distance, static_cast<double>(found.distances<float>()[at]));
         }
         neighbors += row.size();
+    }
+    for (const std::int64_t i : {-1, 200}) {
+        EXPECT_TRUE(
+            is_refused(ErrorKind::invalid_argument, {"row " + std::to_string(i), "200"}, [&] { (void)found.row(i); }));
     }
     EXPECT_EQ(neighbors, found.size());
     EXPECT_GT(neighbors, 200);

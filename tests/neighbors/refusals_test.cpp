@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -41,7 +42,7 @@ protected:
             KnnOptions chosen = options;
             chosen.engine = engine;
             EXPECT_TRUE(is_refused(kind, parts, [&] { (void)knn(tree(), k, chosen); })) << name_of(engine);
-            EXPECT_TRUE(is_refused(kind, parts, [&] { (void)knn(PointsView(points, 3), k, {}, chosen); }))
+            EXPECT_TRUE(is_refused(kind, parts, [&] { (void)knn(PointsView(points, 3), k, chosen); }))
                 << name_of(engine);
         }
     }
@@ -62,8 +63,26 @@ TEST_F(KnnRefuses, ExcludeSelfWithSeparateQueries) {
     EXPECT_TRUE(is_refused(ErrorKind::invalid_argument, {"exclude_self", "queries"},
                            [&] { (void)knn(tree(), PointsView(queries, 3), 4, {.exclude_self = true}); }));
     EXPECT_TRUE(is_refused(ErrorKind::invalid_argument, {"exclude_self", "queries"}, [&] {
-        (void)knn(PointsView(points, 3), PointsView(queries, 3), 4, {}, {.exclude_self = true});
+        (void)knn(PointsView(points, 3), PointsView(queries, 3), 4, {.exclude_self = true});
     }));
+}
+
+TEST_F(KnnRefuses, BoxesBesideATree) {
+    const KnnOptions options{.box = Box::periodic(1)};
+    std::vector<std::int32_t> indices(120);
+    std::vector<float> distances(120);
+    const NeighborRows rows{std::span(indices), std::span(distances)};
+    const NeighborVisitor never = [](const NeighborBlock&) { FAIL() << "the visitor was called"; };
+    const PointsView some(queries, 3);
+    const auto refuses = [](const auto& call) {
+        return is_refused(ErrorKind::invalid_argument, {"box", "a tree has its own"}, call);
+    };
+    EXPECT_TRUE(refuses([&] { (void)knn(tree(), 4, options); }));
+    EXPECT_TRUE(refuses([&] { (void)knn(tree(), some, 4, options); }));
+    EXPECT_TRUE(refuses([&] { knn_into(rows, tree(), 4, options); }));
+    EXPECT_TRUE(refuses([&] { knn_visit(never, tree(), 4, options); }));
+    EXPECT_TRUE(refuses([&] { knn_visit(never, tree(), some, 4, options); }));
+    EXPECT_EQ(knn(tree(), 4, {.box = Box::periodic(0)}).rows(), 30); // open, as none at all
 }
 
 TEST_F(KnnRefuses, ResultsTooLargeForMemory) {
@@ -93,7 +112,7 @@ TEST_F(KnnRefuses, QueriesThatAreNotLikeThePoints) {
     const std::vector<float> flat(12, 0.5F);
     EXPECT_TRUE(!is_built(2) || is_refused(ErrorKind::invalid_argument, {"queries", "2", "3"},
                                            [&] { (void)knn(tree(), PointsView(flat, 2), 4); }));
-    EXPECT_TRUE(is_refused(ErrorKind::invalid_argument, {"queries", "12", "5"},
+    EXPECT_TRUE(is_refused(ErrorKind::invalid_argument, {"12 numbers", "5 coordinates"},
                            [&] { (void)knn(tree(), PointsView(flat, 5), 4); }));
     EXPECT_TRUE(is_refused(ErrorKind::invalid_argument, {"queries", "4 points", "null"},
                            [&] { (void)knn(tree(), PointsView(static_cast<const float*>(nullptr), 4, 3), 4); }));
@@ -126,22 +145,23 @@ TEST_F(KnnRefuses, QueriesSoFarThatDistancesOverflow) {
     far_double[0] = std::ldexp(1.0, 509 - 31);
     EXPECT_EQ(knn(double_tree, PointsView(far_double, 3), 1).indices()[0], 0); // both sources round to one distance
     // On a periodic axis no query is too far: it is wrapped.
-    const Tree periodic{PointsView(doubles, 3), Box::periodic(2)};
+    const Tree periodic{PointsView(doubles, 3), {.box = Box::periodic(2)}};
     far_double[0] = 1e300;
     EXPECT_EQ(knn(periodic, PointsView(far_double, 3), 1).rows(), 1);
 }
 
 TEST_F(KnnRefuses, ThreadsAndDevicesThatDoNotExist) {
-    EXPECT_TRUE(is_refused(ErrorKind::invalid_argument, {"threads", "-2"}, [&] { (void)knn(tree(), 4, {}, cpu(-2)); }));
+    EXPECT_TRUE(is_refused(ErrorKind::invalid_argument, {"threads", "-2"},
+                           [&] { (void)knn(tree(), 4, {.execution = cpu(-2)}); }));
     EXPECT_TRUE(is_refused(ErrorKind::invalid_argument, {"threads is 1000000000", "from 1 to 65536"},
-                           [&] { (void)knn(tree(), 4, {}, cpu(1'000'000'000)); }));
-    EXPECT_TRUE(
-        is_refused(ErrorKind::invalid_argument, {"the CPU", "GPU 1000"}, [&] { (void)knn(tree(), 4, {}, on_no_gpu); }));
-    EXPECT_TRUE(lacks_its_gpu([&] { (void)knn(PointsView(queries, 3), 4, {}, {}, on_no_gpu); }));
+                           [&] { (void)knn(tree(), 4, {.execution = cpu(1'000'000'000)}); }));
+    EXPECT_TRUE(is_refused(ErrorKind::invalid_argument, {"the CPU", "GPU 1000"},
+                           [&] { (void)knn(tree(), 4, {.execution = on_no_gpu}); }));
+    EXPECT_TRUE(lacks_its_gpu([&] { (void)knn(PointsView(queries, 3), 4, {.execution = on_no_gpu}); }));
     EXPECT_TRUE(lacks_its_gpu([&] { (void)knn_async_bytes({.points = 20}, on_no_gpu); }));
     const PointsView there(queries.data(), DType::float32, 20, 3, 3, 1, on_no_gpu.device);
-    EXPECT_TRUE(lacks_its_gpu([&] { knn_async({}, there, 4, {}, {}, on_no_gpu, {}, nullptr); }));
-    EXPECT_TRUE(lacks_its_gpu([&] { knn_async({}, there, there, 4, {}, {}, on_no_gpu, {}, nullptr); }));
+    EXPECT_TRUE(lacks_its_gpu([&] { knn_async({}, there, 4, {.execution = on_no_gpu}, {}, nullptr); }));
+    EXPECT_TRUE(lacks_its_gpu([&] { knn_async({}, there, there, 4, {.execution = on_no_gpu}, {}, nullptr); }));
     EXPECT_TRUE(is_refused(ErrorKind::invalid_argument, {"queries", "GPU 0", "CPU"}, [&] {
         (void)knn(tree(), PointsView(queries.data(), DType::float32, 20, 3, 3, 1, Device{DeviceKind::cuda, 0}), 4);
     }));

@@ -9,8 +9,10 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -56,13 +58,13 @@ TEST_F(Rows, NeedNoTree) {
         std::vector<std::int32_t> indices(200 * k, -7);
         std::vector<float> distances(200 * k, -7);
         const StageReports stages =
-            knn_into({std::span(indices), std::span(distances)}, PointsView(points, 3), k, {}, {.engine = engine});
+            knn_into({std::span(indices), std::span(distances)}, PointsView(points, 3), k, {.engine = engine});
         EXPECT_TRUE(same_rows<float>({{indices.begin(), indices.end()}, distances}, expected, k));
         EXPECT_EQ(stages.back().name, "search");
 
         std::vector<std::int64_t> wide(50 * k, -7);
         std::vector<float> near(50 * k, -7);
-        knn_into({std::span(wide), std::span(near)}, PointsView(points, 3), PointsView(queries, 3), k, {},
+        knn_into({std::span(wide), std::span(near)}, PointsView(points, 3), PointsView(queries, 3), k,
                  {.engine = engine});
         EXPECT_TRUE(same_rows<float>({wide, near}, expected_of_queries, k));
     }
@@ -132,7 +134,7 @@ oracle::Rows<float> rows_in_lines(const PointsView& points, std::int64_t length,
     };
     const auto d = rows_in(distances);
     const auto i = rows_in(indices);
-    knn_into({i, d}, points, length, {}, options);
+    knn_into({i, d}, points, length, options);
     return {{i.begin(), i.end()}, {d.begin(), d.end()}};
 }
 
@@ -215,8 +217,70 @@ TEST_F(Rows, TellTheirShapeAndType) {
     EXPECT_TRUE(is_refused(ErrorKind::invalid_argument, {"int64"}, [&] { (void)wide.indices(); }));
 }
 
+TEST_F(Rows, AreReadOneByOne) {
+    for (const IndexType index_type : {IndexType::int32, IndexType::int64}) {
+        const KnnResult found = knn(tree(), k, {.index_type = index_type});
+        for (std::int64_t i = 0; i < found.rows(); ++i) {
+            const NeighborRow row = found.row(i);
+            ASSERT_EQ(row.size(), k);
+            std::int64_t j = 0;
+            for (const auto [index, distance] : row) {
+                const auto at = static_cast<std::size_t>(i * k + j);
+                EXPECT_EQ(index, expected.indices[at]);
+                EXPECT_EQ(distance, static_cast<double>(expected.distances[at]));
+                EXPECT_EQ(row[j].index, index);
+                EXPECT_EQ(row[j].distance, distance);
+                ++j;
+            }
+            EXPECT_EQ(j, k);
+        }
+    }
+    const std::vector<double> two{0, 0, 0, 0, 3, 4};
+    const KnnResult found = knn(PointsView(two, 3), 3);
+    EXPECT_EQ(found.row(1)[0].index, 1);
+    EXPECT_EQ(found.row(1)[1].distance, 5);
+    EXPECT_EQ(found.row(1)[2].index, -1);
+    EXPECT_EQ(found.row(1)[2].distance, std::numeric_limits<double>::infinity());
+}
+
+TEST_F(Rows, AreAMatrix) {
+    const KnnResult found = knn(tree(), PointsView(queries, 3), k);
+    const auto indices = found.index_rows();
+    const auto distances = found.distance_rows<float>();
+    EXPECT_EQ(indices.rows(), 50);
+    EXPECT_EQ(indices.columns(), k);
+    EXPECT_EQ(indices.data(), found.indices().data());
+    EXPECT_EQ(distances.rows(), 50);
+    EXPECT_EQ(distances.columns(), k);
+    EXPECT_EQ(distances.data(), found.distances<float>().data());
+    for (std::int64_t i = 0; i < 50; ++i) {
+        ASSERT_EQ(indices[i].size(), static_cast<std::size_t>(k));
+        for (std::int64_t j = 0; j < k; ++j) {
+            const auto at = static_cast<std::size_t>(i * k + j);
+            EXPECT_EQ(indices(i, j), expected_of_queries.indices[at]);
+            EXPECT_EQ(indices[i][static_cast<std::size_t>(j)], indices(i, j));
+            EXPECT_EQ(distances(i, j), expected_of_queries.distances[at]);
+            EXPECT_EQ(distances[i][static_cast<std::size_t>(j)], distances(i, j));
+        }
+    }
+    EXPECT_TRUE(is_refused(ErrorKind::invalid_argument, {"float32"}, [&] { (void)found.distance_rows<double>(); }));
+    const KnnResult wide = knn(tree(), k, {.index_type = IndexType::int64});
+    EXPECT_TRUE(is_refused(ErrorKind::invalid_argument, {"int64"}, [&] { (void)wide.index_rows(); }));
+}
+
+TEST_F(Rows, ThatDoNotExistAreRefused) {
+    const KnnResult found = knn(tree(), k);
+    for (const std::int64_t i : {-1, 200}) {
+        EXPECT_TRUE(
+            is_refused(ErrorKind::invalid_argument, {"row " + std::to_string(i), "200"}, [&] { (void)found.row(i); }));
+    }
+    const KnnResult none = knn(tree(), PointsView(std::vector<float>(), 3), k);
+    EXPECT_EQ(none.index_rows().rows(), 0);
+    EXPECT_TRUE(is_refused(ErrorKind::invalid_argument, {"row 0"}, [&] { (void)none.row(0); }));
+}
+
 TEST_F(Rows, ReportTheirStages) {
-    const KnnResult owned = knn(PointsView(points, 3), k, {}, {.engine = Engine::tree});
+    const KnnResult owned = knn(PointsView(points, 3), k, {.engine = Engine::tree});
     ASSERT_FALSE(owned.stages.empty());
     for (const StageReport& stage : owned.stages) {
         EXPECT_FALSE(stage.name.empty());

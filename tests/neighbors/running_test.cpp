@@ -33,7 +33,7 @@ TEST_F(Running, ProgressIsToldInOrder) {
         told.unlock();
         return true;
     });
-    const KnnResult found = knn(PointsView(points, 3), 8, {}, {.engine = Engine::tree}, execution);
+    const KnnResult found = knn(PointsView(points, 3), 8, {.engine = Engine::tree, .execution = execution});
     for (const StageReport& stage : found.stages) {
         EXPECT_TRUE(stages.contains(stage.name)) << stage.name;
     }
@@ -42,14 +42,14 @@ TEST_F(Running, ProgressIsToldInOrder) {
 TEST_F(Running, AnyStageCanBeCanceled) {
     const std::vector<float> points = uniform_points<float>(5000, 3, 0, 1, 92);
     std::vector<std::string> stages;
-    for (const StageReport& stage : knn(PointsView(points, 3), 8, {}, {.engine = Engine::tree}).stages) {
+    for (const StageReport& stage : knn(PointsView(points, 3), 8, {.engine = Engine::tree}).stages) {
         stages.push_back(stage.name);
     }
     ASSERT_FALSE(stages.empty());
     for (const std::string& victim : stages) {
         const Execution execution = cpu(2, [&](std::string_view stage, double) { return stage != victim; });
         EXPECT_TRUE(is_refused(ErrorKind::canceled, {victim}, [&] {
-            (void)knn(PointsView(points, 3), 8, {}, {.engine = Engine::tree}, execution);
+            (void)knn(PointsView(points, 3), 8, {.engine = Engine::tree, .execution = execution});
         })) << victim;
     }
 }
@@ -57,14 +57,14 @@ TEST_F(Running, AnyStageCanBeCanceled) {
 TEST_F(Running, OneTreeServesManyCallersAtOnce) {
     const std::vector<float> points = uniform_points<float>(sized(1500), 3, 0, 1, 93);
     const oracle::Neighbors<float> expected(oracle::working_copy<float>(points, 3, Box::periodic(1)), 20);
-    const Tree tree(PointsView(points, 3), Box::periodic(1));
+    const Tree tree(PointsView(points, 3), {.box = Box::periodic(1)});
     std::vector<std::optional<KnnResult>> found(6);
     std::vector<std::thread> callers;
     for (std::size_t caller = 0; caller < found.size(); ++caller) {
         callers.emplace_back([&, caller] {
             const Tree copy = tree;
             found[caller] = knn(copy, static_cast<std::int64_t>(caller + 5),
-                                {.engine = caller % 2 == 0 ? Engine::tree : Engine::brute_force}, cpu(2));
+                                {.engine = caller % 2 == 0 ? Engine::tree : Engine::brute_force, .execution = cpu(2)});
         });
     }
     for (std::thread& caller : callers) {
@@ -102,7 +102,8 @@ TEST_F(Running, ManyCallsLeaveNoMemoryBehind) {
         for (int i = 0; i < times; ++i) {
             std::vector<std::thread> callers;
             for (const int threads : {3, 4}) {
-                callers.emplace_back([&points, threads] { (void)knn(PointsView(points, 3), 8, {}, {}, cpu(threads)); });
+                callers.emplace_back(
+                    [&points, threads] { (void)knn(PointsView(points, 3), 8, {.execution = cpu(threads)}); });
             }
             for (std::thread& caller : callers) {
                 caller.join();

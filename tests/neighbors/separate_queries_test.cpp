@@ -19,8 +19,9 @@ TEST_F(QueryCounts, ManyQueriesInFewSources) {
     for (const Box& box : {Box{}, Box::periodic(1)}) {
         const oracle::Neighbors<float> expected(oracle::working_copy<float>(sources, 3, box), queries);
         for (const Engine engine : {Engine::tree, Engine::brute_force, Engine::automatic}) {
-            EXPECT_TRUE(same_rows<float>(
-                knn(PointsView(sources, 3), PointsView(queries, 3), 4, box, {.engine = engine}), expected.rows(4)));
+            EXPECT_TRUE(
+                same_rows<float>(knn(PointsView(sources, 3), PointsView(queries, 3), 4, {.box = box, .engine = engine}),
+                                 expected.rows(4)));
         }
     }
 }
@@ -32,7 +33,8 @@ TEST_F(QueryCounts, FewQueriesInManySources) {
         const oracle::Neighbors<double> expected(oracle::working_copy<double>(sources, 3, box), queries);
         for (const Engine engine : {Engine::tree, Engine::brute_force, Engine::automatic}) {
             EXPECT_TRUE(same_rows<double>(
-                knn(PointsView(sources, 3), PointsView(queries, 3), 40, box, {.engine = engine}), expected.rows(40)));
+                knn(PointsView(sources, 3), PointsView(queries, 3), 40, {.box = box, .engine = engine}),
+                expected.rows(40)));
         }
     }
 }
@@ -43,7 +45,7 @@ TEST_F(QueryCounts, AFarQueryStillFindsTheNearest) {
     const std::vector<float> queries{0x1.8p30F, 0, 0, 0, -0x1.8p30F, 0};
     const oracle::Neighbors<float> expected(oracle::working_copy<float>(sources, 3), queries);
     for (const Engine engine : {Engine::tree, Engine::brute_force}) {
-        EXPECT_TRUE(same_rows<float>(knn(PointsView(sources, 3), PointsView(queries, 3), 3, {}, {.engine = engine}),
+        EXPECT_TRUE(same_rows<float>(knn(PointsView(sources, 3), PointsView(queries, 3), 3, {.engine = engine}),
                                      expected.rows(3)));
     }
 }

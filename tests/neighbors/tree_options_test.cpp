@@ -11,9 +11,9 @@
 namespace kith::test {
 namespace {
 
-class TreeOptionsDoNotMatter : public testing::TestWithParam<Case> {};
+class TheShapeOfTheTreeDoesNotMatter : public testing::TestWithParam<Case> {};
 
-TEST_P(TreeOptionsDoNotMatter, ForAnyRow) {
+TEST_P(TheShapeOfTheTreeDoesNotMatter, ForAnyRow) {
     with_type(GetParam().dtype, [&]<class T>(T) {
         const PointSet<T> set = point_set<T>(GetParam().set, GetParam().dimension);
         const NamedBox& named = set.boxes.at(GetParam().dimension == 3 ? 1 : 0);
@@ -25,7 +25,8 @@ TEST_P(TreeOptionsDoNotMatter, ForAnyRow) {
             for (const int coarsening : {2, 8}) {
                 for (const int top_size : {1, 256}) {
                     for (const double regularization : {0.0, 50.0}) {
-                        const Tree tree(set.view(), named.box, {leaf_size, coarsening, top_size, regularization});
+                        const Tree tree(set.view(),
+                                        {.box = named.box, .shape = {leaf_size, coarsening, top_size, regularization}});
                         for (const std::int64_t k : {1, 16, 100}) {
                             const KnnOptions options{.exclude_self = k == 16, .engine = Engine::tree};
                             EXPECT_TRUE(same_rows<T>(knn(tree, k, options), expected.rows(k, options)))
@@ -44,7 +45,7 @@ TEST_P(TreeOptionsDoNotMatter, ForAnyRow) {
     });
 }
 
-INSTANTIATE_TEST_SUITE_P(SomeSets, TreeOptionsDoNotMatter,
+INSTANTIATE_TEST_SUITE_P(SomeSets, TheShapeOfTheTreeDoesNotMatter,
                          testing::ValuesIn(cases_of({"uniform", "clustered", "lattice", "coincident", "few_distinct",
                                                      "far_outlier", "mixed_signs", "one"})),
                          case_name);
@@ -56,7 +57,8 @@ TEST_F(LargerSets, ForALargerSet) {
     const std::vector<float> points = uniform_points<float>(count, 3, 0, 1, 31);
     const oracle::Neighbors<float> expected(oracle::working_copy<float>(points, 3, Box::periodic(1)), 40);
     for (const int leaf_size : {2, 24, 100}) {
-        const Tree tree(PointsView(points, 3), Box::periodic(1), {.leaf_size = leaf_size, .top_size = 4});
+        const Tree tree(PointsView(points, 3),
+                        {.box = Box::periodic(1), .shape = {.leaf_size = leaf_size, .top_size = 4}});
         EXPECT_TRUE(same_rows<float>(knn(tree, 33, {.engine = Engine::tree}), expected.rows(33))) << leaf_size;
     }
 }

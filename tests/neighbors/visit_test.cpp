@@ -58,7 +58,7 @@ class VisitThreads : public NeedsDimension<3> {};
 // While the visitor waits for its own loop, its thread must not search another leaf in the memory that holds the block.
 TEST_F(VisitThreads, MayRunParallelLoops) {
     const std::vector<float> points = uniform_points<float>(12000, 3, 0, 1, 5);
-    const Tree tree(PointsView(points, 3), {}, {}, cpu(2));
+    const Tree tree(PointsView(points, 3), {.execution = cpu(2)});
     std::atomic<int> changed = 0;
     const auto visit = [&](const NeighborBlock& block) {
         const std::vector<std::int32_t> before(block.indices.begin(), block.indices.end());
@@ -67,7 +67,7 @@ TEST_F(VisitThreads, MayRunParallelLoops) {
         });
         changed += std::equal(before.begin(), before.end(), block.indices.begin()) ? 0 : 1;
     };
-    knn_visit(visit, tree, 8, {}, cpu(4));
+    knn_visit(visit, tree, 8, {.execution = cpu(4)});
     EXPECT_EQ(changed, 0);
 }
 
@@ -77,13 +77,13 @@ TEST_P(Visit, SeesEveryRowOnce) {
         for (const NamedBox& named : set.boxes) {
             const oracle::WorkingCopy<T> copy = oracle::working_copy<T>(set.coordinates, set.dimension, named.box);
             const oracle::Neighbors<T> expected(copy, 20);
-            const Tree tree(set.view(), named.box);
+            const Tree tree(set.view(), {.box = named.box});
             const std::vector<T> queries = queries_for(set, named.box, 70);
             const oracle::Neighbors<T> expected_of_queries(copy, queries);
             for (const Engine engine : {Engine::tree, Engine::brute_force}) {
-                const KnnOptions options{.exclude_self = true, .engine = engine};
+                const KnnOptions options{.exclude_self = true, .engine = engine, .execution = cpu(3)};
                 Collected<T> self(set.count(), 12);
-                knn_visit([&](const NeighborBlock& block) { self.add(block); }, tree, 12, options, cpu(3));
+                knn_visit([&](const NeighborBlock& block) { self.add(block); }, tree, 12, options);
                 EXPECT_EQ(self.seen, std::vector<int>(self.seen.size(), 1));
                 EXPECT_TRUE(same_rows<T>(self.rows, expected.rows(12, options), 12))
                     << named.name << ", " << name_of(engine);
@@ -93,7 +93,8 @@ TEST_P(Visit, SeesEveryRowOnce) {
 
                 Collected<T> separate(70, 3);
                 knn_visit([&](const NeighborBlock& block) { separate.add(block); }, tree,
-                          PointsView(queries, set.dimension), 3, {.squared = true, .engine = engine}, cpu(3));
+                          PointsView(queries, set.dimension), 3,
+                          {.squared = true, .engine = engine, .execution = cpu(3)});
                 EXPECT_EQ(separate.seen, std::vector<int>(70, 1));
                 EXPECT_TRUE(same_rows<T>(separate.rows, expected_of_queries.rows(3, {.squared = true}), 3))
                     << named.name << ", separate queries, " << name_of(engine);
@@ -113,7 +114,7 @@ TEST_F(Visitors, DensityEqualsTheOneFromFullRows) {
     constexpr std::int64_t k = 16;
     const std::int64_t count = sized(4000);
     const std::vector<float> points = uniform_points<float>(count, 3, 0, 1, 51);
-    const Tree tree(PointsView(points, 3), Box::periodic(1));
+    const Tree tree(PointsView(points, 3), {.box = Box::periodic(1)});
     const auto density = [](float radius) { return 3 * k / (4 * 3.14159265F * radius * radius * radius); };
 
     std::vector<float> reduced(static_cast<std::size_t>(count), -1);
@@ -132,6 +133,26 @@ TEST_F(Visitors, DensityEqualsTheOneFromFullRows) {
     }
 }
 
+TEST_F(Visitors, NeedNoTree) {
+    const std::vector<float> points = uniform_points<float>(sized(3000), 3, 0, 1, 54);
+    const std::vector<float> queries = uniform_points<float>(200, 3, -1, 2, 55);
+    const oracle::WorkingCopy<float> copy = oracle::working_copy<float>(points, 3, Box::periodic(1));
+    const oracle::Rows<float> expected = oracle::Neighbors<float>(copy, 5).rows(5);
+    const oracle::Rows<float> expected_of_queries = oracle::Neighbors<float>(copy, queries).rows(5);
+    const PointsView view(points, 3);
+    for (const Engine engine : {Engine::tree, Engine::brute_force, Engine::automatic}) {
+        const KnnOptions options{.box = Box::periodic(1), .engine = engine, .execution = cpu(3)};
+        Collected<float> self(view.count(), 5);
+        knn_visit([&](const NeighborBlock& block) { self.add(block); }, view, 5, options);
+        EXPECT_EQ(self.seen, std::vector<int>(self.seen.size(), 1));
+        EXPECT_TRUE(same_rows<float>(self.rows, expected, 5)) << name_of(engine);
+        Collected<float> separate(200, 5);
+        knn_visit([&](const NeighborBlock& block) { separate.add(block); }, view, PointsView(queries, 3), 5, options);
+        EXPECT_EQ(separate.seen, std::vector<int>(200, 1));
+        EXPECT_TRUE(same_rows<float>(separate.rows, expected_of_queries, 5)) << name_of(engine);
+    }
+}
+
 TEST_F(Visitors, DistancesOfTheOtherTypeAreRefused) {
     const std::vector<float> points = uniform_points<float>(50, 3, 0, 1, 53);
     EXPECT_TRUE(is_refused(ErrorKind::invalid_argument, {"the distances are float32"}, [&] {
@@ -144,7 +165,7 @@ TEST_F(Visitors, AnExceptionOfTheVisitorReachesTheCaller) {
     const Tree tree(PointsView(points, 3));
     for (const Engine engine : {Engine::tree, Engine::brute_force}) {
         EXPECT_THROW(knn_visit([](const NeighborBlock&) { throw std::domain_error("enough"); }, tree, 4,
-                               {.engine = engine}, cpu(2)),
+                               {.engine = engine, .execution = cpu(2)}),
                      std::domain_error);
     }
     EXPECT_EQ(knn(tree, 4).rows(), 500); // and the tree is as good as before

@@ -16,7 +16,7 @@ namespace {
 
 template <class T>
 testing::AssertionResult is_ordered(const std::vector<T>& points, int dimension, const Box& box, int threads = 0) {
-    const Tree tree(PointsView(points, dimension), box, {}, cpu(threads));
+    const Tree tree(PointsView(points, dimension), {.box = box, .execution = cpu(threads)});
     const std::vector<std::int32_t> expected = oracle::z_order(oracle::working_copy<T>(points, dimension, box));
     if (tree.order().size() != expected.size()) {
         return testing::AssertionFailure() << tree.order().size() << " positions instead of " << expected.size();

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <limits>
+#include <string>
 #include <vector>
 
 namespace kith::test {
@@ -16,7 +17,7 @@ double origin_for(const std::vector<double>& along_first_axis, const Box& box) {
     for (const double x : along_first_axis) {
         points.insert(points.end(), {x, 0.0});
     }
-    return Tree(PointsView(points, 2), box).box().origin(0).value();
+    return Tree(PointsView(points, 2), {.box = box}).box().origin(0).value();
 }
 
 class Boxes : public NeedsDimension<2> {};
@@ -36,12 +37,12 @@ TEST_F(Boxes, DefaultOriginsFollowTheSources) {
 
 TEST_F(Boxes, AreReportedWithEveryOriginResolved) {
     const std::vector<float> points{5, -0.25F, 5.5F, 0.25F};
-    const Tree periodic(PointsView(points, 2), Box::periodic(1));
+    const Tree periodic(PointsView(points, 2), {.box = Box::periodic(1)});
     EXPECT_EQ(periodic.box().axes(), 2);
     EXPECT_EQ(periodic.box().period(0), 1);
     EXPECT_EQ(periodic.box().origin(0), 5);
     EXPECT_EQ(periodic.box().origin(1), -0.5);
-    const Tree mixed(PointsView(points, 2), Box::periodic({0.0, 1.0}));
+    const Tree mixed(PointsView(points, 2), {.box = Box::periodic({0.0, 1.0})});
     EXPECT_EQ(mixed.box().period(0), 0);
     EXPECT_EQ(mixed.box().period(1), 1);
 }
@@ -49,7 +50,7 @@ TEST_F(Boxes, AreReportedWithEveryOriginResolved) {
 TEST_F(Boxes, OppositeEdgesCoincide) {
     const std::vector<double> points{0, 0, 1, 0, 0.5, 0};
     for (const Engine engine : {Engine::tree, Engine::brute_force}) {
-        const KnnResult found = knn(PointsView(points, 2), 2, Box::periodic({1.0, 0.0}), {.engine = engine});
+        const KnnResult found = knn(PointsView(points, 2), 2, {.box = Box::periodic({1.0, 0.0}), .engine = engine});
         EXPECT_EQ(found.indices()[0], 0);
         EXPECT_EQ(found.indices()[1], 1);
         EXPECT_EQ(found.distances<double>()[1], 0);
@@ -63,7 +64,7 @@ TEST_F(Boxes, ImagesOfAPointAreThatPoint) {
     const std::vector<double> images{0.25, 0.5, 4.25, -7.5, -1048575.75, 0.5};
     for (const Engine engine : {Engine::tree, Engine::brute_force}) {
         const KnnResult found =
-            knn(PointsView(points, 2), PointsView(images, 2), 1, Box::periodic(1), {.engine = engine});
+            knn(PointsView(points, 2), PointsView(images, 2), 1, {.box = Box::periodic(1), .engine = engine});
         for (std::size_t i = 0; i < 3; ++i) {
             EXPECT_EQ(found.indices()[i], 0) << "image " << i;
             EXPECT_EQ(found.distances<double>()[i], 0) << "image " << i;
@@ -74,7 +75,7 @@ TEST_F(Boxes, ImagesOfAPointAreThatPoint) {
 TEST_F(Boxes, OnlyTheNearestImageCounts) {
     const std::vector<float> points{0.25F, 0.25F};
     for (const Engine engine : {Engine::tree, Engine::brute_force}) {
-        const KnnResult found = knn(PointsView(points, 2), 3, Box::periodic(1), {.engine = engine});
+        const KnnResult found = knn(PointsView(points, 2), 3, {.box = Box::periodic(1), .engine = engine});
         EXPECT_EQ(std::vector<std::int32_t>(found.indices().begin(), found.indices().end()),
                   (std::vector<std::int32_t>{0, -1, -1}));
     }
@@ -83,12 +84,23 @@ TEST_F(Boxes, OnlyTheNearestImageCounts) {
 TEST_F(Boxes, OpenAxesAreNotWrapped) {
     const std::vector<float> points{0.125F, 0.125F, 0.875F, 0.875F};
     const auto distance = [&](const Box& box) {
-        return knn(PointsView(points, 2), 2, box, {.squared = true}).distances<float>()[1];
+        return knn(PointsView(points, 2), 2, {.box = box, .squared = true}).distances<float>()[1];
     };
     EXPECT_EQ(distance(Box{}), 1.125F);
     EXPECT_EQ(distance(Box::periodic(0)), 1.125F);
     EXPECT_EQ(distance(Box::periodic({1.0, 0.0})), 0.625F);
     EXPECT_EQ(distance(Box::periodic(1)), 0.125F);
+}
+
+TEST(BoxesRefuse, AxesThatNoPointHas) {
+    const Box box = Box::periodic(1);
+    for (const int axis : {-1, max_dimension}) {
+        const std::string named = "axis " + std::to_string(axis);
+        EXPECT_TRUE(is_refused(ErrorKind::invalid_argument, {named, "0 to 7"}, [&] { (void)box.period(axis); }));
+        EXPECT_TRUE(is_refused(ErrorKind::invalid_argument, {named, "0 to 7"}, [&] { (void)box.origin(axis); }));
+        EXPECT_TRUE(
+            is_refused(ErrorKind::invalid_argument, {named, "0 to 7"}, [&] { (void)box.with_origin(axis, 0.5); }));
+    }
 }
 
 } // namespace

@@ -50,9 +50,11 @@ void check_subnormals(const std::string& name) {
                 const auto [found, near, linked] = [&] {
                     const SubnormalsOff off;
                     auto answers = std::tuple{
-                        knn(set.view(), 12, named.box, {.engine = engine}, cpu(threads)),
-                        knn(set.view(), 12, named.box, {.max_distance = radius, .engine = engine}, cpu(threads)),
-                        fof(set.view(), LinkingLength::absolute(radius), named.box, {.engine = engine}, cpu(threads))};
+                        knn(set.view(), 12, {.box = named.box, .engine = engine, .execution = cpu(threads)}),
+                        knn(set.view(), 12,
+                            {.box = named.box, .max_distance = radius, .engine = engine, .execution = cpu(threads)}),
+                        fof(set.view(), LinkingLength::absolute(radius),
+                            {.box = named.box, .engine = engine, .execution = cpu(threads)})};
                     still_off = SubnormalsOff::still_off();
                     return answers;
                 }();

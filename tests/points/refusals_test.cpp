@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cstddef>
 #include <limits>
 #include <string>
 #include <vector>
@@ -18,11 +19,12 @@ constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 // By every way in: a tree, a search without one, groups.
 testing::AssertionResult is_refused_everywhere(ErrorKind kind, const std::vector<std::string>& parts,
                                                const PointsView& points, const Box& box = {}) {
-    std::vector<testing::AssertionResult> results{is_refused(kind, parts, [&] { const Tree tree(points, box); })};
+    std::vector<testing::AssertionResult> results{
+        is_refused(kind, parts, [&] { const Tree tree(points, {.box = box}); })};
     for (const Engine engine : {Engine::tree, Engine::brute_force, Engine::automatic}) {
-        results.push_back(is_refused(kind, parts, [&] { (void)knn(points, 1, box, {.engine = engine}); }));
-        results.push_back(
-            is_refused(kind, parts, [&] { (void)fof(points, LinkingLength::absolute(1), box, {.engine = engine}); }));
+        results.push_back(is_refused(kind, parts, [&] { (void)knn(points, 1, {.box = box, .engine = engine}); }));
+        results.push_back(is_refused(
+            kind, parts, [&] { (void)fof(points, LinkingLength::absolute(1), {.box = box, .engine = engine}); }));
     }
     for (const testing::AssertionResult& result : results) {
         if (!result) {
@@ -56,13 +58,34 @@ TEST_F(Refused, TheFirstOffenderIsNamedWhateverTheThreads) {
     many[3 * 299999 + 2] = std::numeric_limits<float>::infinity();
     for (const int threads : {1, 2, 7}) {
         EXPECT_TRUE(is_refused(ErrorKind::invalid_points, {"point 123456", "NaN"},
-                               [&] { const Tree tree(PointsView(many, 3), {}, {}, cpu(threads)); }));
+                               [&] { const Tree tree(PointsView(many, 3), {.execution = cpu(threads)}); }));
     }
 }
 
 TEST_F(Refused, FlatArraysThatAreNoWholePoints) {
     points.pop_back();
-    EXPECT_TRUE(is_refused_everywhere(ErrorKind::invalid_argument, {"119", "3"}, view()));
+    EXPECT_TRUE(is_refused(ErrorKind::invalid_argument,
+                           {"a flat array of 119 numbers cannot be cut into points of 3 coordinates"},
+                           [&] { (void)view(); }));
+    for (const int dimension : {0, -3}) {
+        EXPECT_TRUE(is_refused(ErrorKind::invalid_argument, {"119", std::to_string(dimension)},
+                               [&] { (void)PointsView(points, dimension); }));
+    }
+}
+
+TEST_F(Refused, NegativeCounts) {
+    EXPECT_TRUE(is_refused_everywhere(ErrorKind::invalid_argument, {"points", "-4"}, PointsView(points.data(), -4, 3)));
+}
+
+TEST_F(Refused, ScalarsThatAreNotAligned) {
+    const auto* const bytes = reinterpret_cast<const std::byte*>(points.data());
+    EXPECT_TRUE(is_refused_everywhere(ErrorKind::invalid_argument, {"points", "address", "8", "aligned"},
+                                      PointsView(reinterpret_cast<const double*>(bytes + 4), 4, 3)));
+    EXPECT_TRUE(is_refused_everywhere(ErrorKind::invalid_argument, {"points", "stride is 20 bytes", "8"},
+                                      PointsView({&points[0], &points[1], &points[2]}, 4, {}, 20)));
+    EXPECT_TRUE(is_refused(ErrorKind::invalid_argument, {"queries", "stride is 20 bytes", "8"}, [&] {
+        (void)knn(view(), PointsView({&points[0], &points[1], &points[2]}, 4, {}, 20), 1);
+    }));
 }
 
 TEST_F(Refused, DimensionsThatAreNotBuilt) {
@@ -127,7 +150,7 @@ TEST_F(Refused, PointsWiderThanTwicePeriod) {
     points[3] = 4.25;
     EXPECT_TRUE(is_refused_everywhere(ErrorKind::invalid_points, {"4.25", "axis 0", "2"}, view(), Box::periodic(2)));
     points[3] = 4;
-    EXPECT_EQ(Tree(view(), Box::periodic(2)).size(), 40);
+    EXPECT_EQ(Tree(view(), {.box = Box::periodic(2)}).size(), 40);
 }
 
 TEST_F(Refused, PeriodsThatTheTypeCannotExpress) {

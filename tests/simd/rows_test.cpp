@@ -54,7 +54,7 @@ void search_at_every_place() {
         for (std::size_t past = 0; past < line_bytes / std::min(sizeof(T), sizeof(Index)); ++past) {
             Fenced<Index> indices(count * k, past);
             Fenced<T> distances(count * k, past);
-            knn_into({indices.inside(), distances.inside()}, PointsView(points, 3), k, {}, options);
+            knn_into({indices.inside(), distances.inside()}, PointsView(points, 3), k, options);
             const oracle::Rows<T> found{{indices.inside().begin(), indices.inside().end()},
                                         {distances.inside().begin(), distances.inside().end()}};
             EXPECT_TRUE(same_rows<T>(found, expected, k)) << "k = " << k << ", " << past << " numbers past a line";

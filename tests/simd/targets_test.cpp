@@ -44,17 +44,18 @@ TEST_P(SimdTargets, EqualTheOracle) {
             const oracle::Groups expected_groups = oracle::groups(copy, length);
             for (const std::int64_t target : targets()) {
                 const OnlyTarget only(target);
-                const Tree tree(set.view(), named.box);
+                const Tree tree(set.view(), {.box = named.box});
                 EXPECT_TRUE(std::ranges::equal(tree.order(), order)) << named.name << ", " << hwy::TargetName(target);
                 for (const Engine engine : {Engine::tree, Engine::brute_force}) {
                     const std::string where = named.name + ", " + name_of(engine) + ", " + hwy::TargetName(target);
-                    EXPECT_TRUE(same_rows<T>(knn(set.view(), 9, named.box, {.engine = engine}), expected)) << where;
-                    EXPECT_TRUE(same_rows<T>(knn(set.view(), 120, named.box, {.engine = engine}), expected_many))
+                    EXPECT_TRUE(same_rows<T>(knn(set.view(), 9, {.box = named.box, .engine = engine}), expected))
+                        << where;
+                    EXPECT_TRUE(same_rows<T>(knn(set.view(), 120, {.box = named.box, .engine = engine}), expected_many))
                         << where;
                     if (length >= 0 && std::isfinite(length)) {
-                        EXPECT_TRUE(
-                            same_groups(fof(set.view(), LinkingLength::absolute(length), named.box, {.engine = engine}),
-                                        expected_groups))
+                        EXPECT_TRUE(same_groups(
+                            fof(set.view(), LinkingLength::absolute(length), {.box = named.box, .engine = engine}),
+                            expected_groups))
                             << where;
                     }
                 }

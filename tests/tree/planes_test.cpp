@@ -44,9 +44,9 @@ std::int64_t cell_size(const std::vector<std::int64_t>& levels, std::size_t spli
     return static_cast<std::int64_t>(end - begin);
 }
 
-void check_planes(const Tree& tree, const TreeOptions& options, const std::vector<std::int64_t>& levels) {
+void check_planes(const Tree& tree, const TreeShape& shape, const std::vector<std::int64_t>& levels) {
     const std::int64_t count = tree.size();
-    std::int64_t most = options.leaf_size;
+    std::int64_t most = shape.leaf_size;
     for (int index = 0; index < tree.plane_count(); ++index) {
         const auto plane = tree.plane(index);
         ASSERT_GE(plane.size(), 2U);
@@ -64,7 +64,7 @@ void check_planes(const Tree& tree, const TreeOptions& options, const std::vecto
                 ASSERT_TRUE((levels[i] < levels[begin] && levels[i] < levels[end]) || cut_run)
                     << "plane " << index << ", node " << node << " is no cell";
             }
-            if (options.regularization == 0 && node > 0 && levels[begin] != coincident) {
+            if (shape.regularization == 0 && node > 0 && levels[begin] != coincident) {
                 ASSERT_GT(cell_size(levels, begin), most) << "plane " << index << " splits at " << begin;
             }
         }
@@ -74,11 +74,11 @@ void check_planes(const Tree& tree, const TreeOptions& options, const std::vecto
         }
         const auto nodes = static_cast<std::int64_t>(plane.size()) - 1;
         if (index + 1 < tree.plane_count()) {
-            EXPECT_GT(nodes, options.top_size) << "plane " << index << " should be the top";
-        } else if (options.regularization == 0) {
-            EXPECT_LE(nodes, options.top_size);
+            EXPECT_GT(nodes, shape.top_size) << "plane " << index << " should be the top";
+        } else if (shape.regularization == 0) {
+            EXPECT_LE(nodes, shape.top_size);
         }
-        most *= options.coarsening;
+        most *= shape.coarsening;
     }
 }
 
@@ -87,18 +87,18 @@ TEST_P(Planes, PartitionThePointsIntoNestedCells) {
         const PointSet<T> set = point_set<T>(GetParam().set, GetParam().dimension);
         for (const NamedBox& named : set.boxes) {
             const oracle::WorkingCopy<T> copy = oracle::working_copy<T>(set.coordinates, set.dimension, named.box);
-            for (const TreeOptions& options :
-                 {TreeOptions{}, TreeOptions{1, 2, 1, 0}, TreeOptions{4, 8, 1, 0}, TreeOptions{24, 2, 4, 0},
-                  TreeOptions{3, 3, 2, 50}, TreeOptions{1, 2, 256, 1}, TreeOptions{1000000, 2, 1, 0}}) {
-                const Tree tree(set.view(), named.box, options);
+            for (const TreeShape& shape :
+                 {TreeShape{}, TreeShape{1, 2, 1, 0}, TreeShape{4, 8, 1, 0}, TreeShape{24, 2, 4, 0},
+                  TreeShape{3, 3, 2, 50}, TreeShape{1, 2, 256, 1}, TreeShape{1000000, 2, 1, 0}}) {
+                const Tree tree(set.view(), {.box = named.box, .shape = shape});
                 EXPECT_EQ(tree.size(), set.count());
                 EXPECT_EQ(tree.dimension(), set.dimension);
                 EXPECT_EQ(tree.dtype(), dtype_of<T>);
                 EXPECT_EQ(tree.plane_count() == 0, set.count() == 0);
-                check_planes(tree, options, levels_between(tree, copy));
+                check_planes(tree, shape, levels_between(tree, copy));
                 EXPECT_FALSE(HasFatalFailure())
-                    << named.name << ", leaf_size " << options.leaf_size << ", coarsening " << options.coarsening
-                    << ", top_size " << options.top_size << ", regularization " << options.regularization;
+                    << named.name << ", leaf_size " << shape.leaf_size << ", coarsening " << shape.coarsening
+                    << ", top_size " << shape.top_size << ", regularization " << shape.regularization;
             }
         }
     });
@@ -110,9 +110,9 @@ class LargerTrees : public NeedsDimension<3> {};
 
 TEST_F(LargerTrees, DoNotDependOnThreads) {
     const std::vector<float> points = uniform_points<float>(sized(20000), 3, 0, 1, 111);
-    const Tree one(PointsView(points, 3), {}, {}, cpu(1));
+    const Tree one(PointsView(points, 3), {.execution = cpu(1)});
     for (const int threads : {2, 7}) {
-        const Tree many(PointsView(points, 3), {}, {}, cpu(threads));
+        const Tree many(PointsView(points, 3), {.execution = cpu(threads)});
         ASSERT_EQ(many.plane_count(), one.plane_count());
         EXPECT_TRUE(std::ranges::equal(many.order(), one.order()));
         for (int index = 0; index < one.plane_count(); ++index) {
@@ -126,8 +126,8 @@ TEST_F(LargerTrees, RegularizationCutsTheLargestNodesOnly) {
     std::vector<float> points = uniform_points<float>(sized(8000), 3, 0.5, 0.625, 112);
     const std::vector<float> far = uniform_points<float>(20, 3, 100, 1000, 113);
     points.insert(points.end(), far.begin(), far.end());
-    const Tree plain(PointsView(points, 3), {}, {.regularization = 0});
-    const Tree regularized(PointsView(points, 3), {}, {.regularization = 50});
+    const Tree plain(PointsView(points, 3), {.shape = {.regularization = 0}});
+    const Tree regularized(PointsView(points, 3), {.shape = {.regularization = 50}});
     EXPECT_TRUE(std::ranges::includes(regularized.plane(0), plain.plane(0)));
     EXPECT_GE(regularized.plane(0).size(), plain.plane(0).size() + 10);
     EXPECT_LE(regularized.plane(0).size(), plain.plane(0).size() + 40);

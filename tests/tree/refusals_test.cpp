@@ -15,9 +15,9 @@ class TreeRefuses : public NeedsDimension<3> {
 protected:
     std::vector<float> points = uniform_points<float>(30, 3, 0, 1, 121);
 
-    testing::AssertionResult refuses(const TreeOptions& options, const std::vector<std::string>& parts) {
+    testing::AssertionResult refuses(const TreeShape& shape, const std::vector<std::string>& parts) {
         return is_refused(ErrorKind::invalid_argument, parts,
-                          [&] { const Tree tree(PointsView(points, 3), {}, options); });
+                          [&] { const Tree tree(PointsView(points, 3), {.shape = shape}); });
     }
 };
 
@@ -55,8 +55,8 @@ TEST_F(TreeRefuses, MorePointsThanAnIndexCounts) {
 
 TEST_F(TreeRefuses, ThreadsAndDevicesThatDoNotExist) {
     EXPECT_TRUE(is_refused(ErrorKind::invalid_argument, {"threads", "-1"},
-                           [&] { const Tree tree(PointsView(points, 3), {}, {}, cpu(-1)); }));
-    EXPECT_TRUE(lacks_its_gpu([&] { const Tree tree(PointsView(points, 3), {}, {}, on_no_gpu); }));
+                           [&] { const Tree tree(PointsView(points, 3), {.execution = cpu(-1)}); }));
+    EXPECT_TRUE(lacks_its_gpu([&] { const Tree tree(PointsView(points, 3), {.execution = on_no_gpu}); }));
 }
 
 } // namespace

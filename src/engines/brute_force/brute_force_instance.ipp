@@ -12,10 +12,10 @@
 namespace kith::detail::inline KITH_GPU {
 
 template <Coordinate T, int D>
-void search_all_pairs_on_device(DeviceContext& context, const PointsView& points, const Box& box,
-                                const PointsView* queries, const DeviceKnnCall& call) {
+void search_all_pairs_on_device(DeviceContext& context, const PointsView& points, const PointsView* queries,
+                                const DeviceKnnCall& call) {
     const PointsOnDevice<T> there = points_on_device<T>(context, points);
-    const NormalizedPoints<T> normalized = normalize_sources_on_device<T, D>(context, there.view(), box);
+    const NormalizedPoints<T> normalized = normalize_sources_on_device<T, D>(context, there.view(), call.options.box);
     std::optional<PointsOnDevice<T>> queries_there;
     std::optional<NormalizedPoints<T>> normalized_queries;
     if (queries != nullptr) {
@@ -52,7 +52,7 @@ void label_all_pairs_on_device(DeviceContext& context, const PointsView& points,
 template <Coordinate T, int D>
 void search_all_pairs_async_on_device(DeviceWork& work, const DeviceKnnAsync& search) {
     const DeviceBuffer<ResolvedFrame<T>> resolved_frame = work.buffer<ResolvedFrame<T>>(2); // sources, queries
-    const PlainBox box(search.box, D);
+    const PlainBox box(search.call.options.box, D);
     const DevicePointSet<T> sources =
         copy_points_async<T, D>(work, search.points, {box, nullptr, resolved_frame.data(), search.status});
     if (!search.queries) {
@@ -69,15 +69,15 @@ void search_all_pairs_async_on_device(DeviceWork& work, const DeviceKnnAsync& se
 template <Coordinate T, int D>
 void label_all_pairs_async_on_device(DeviceWork& work, const DeviceFofAsync& fof) {
     const DeviceBuffer<ResolvedFrame<T>> resolved_frame = work.buffer<ResolvedFrame<T>>(1);
-    const DevicePointSet<T> points =
-        copy_points_async<T, D>(work, fof.points, {PlainBox(fof.box, D), nullptr, resolved_frame.data(), fof.status});
-    label_async(work, fof, resolved_frame.data(), points,
-                [&](const DeviceUnionFind& groups, const LengthToResolve<T>& length) {
-                    link_all_pairs_async<T, D>(work, {points.view(), {}, 0, groups}, is_periodic(fof.box, D), length);
-                });
+    const DevicePointSet<T> points = copy_points_async<T, D>(
+        work, fof.points, {PlainBox(fof.options.box, D), nullptr, resolved_frame.data(), fof.status});
+    label_async(
+        work, fof, resolved_frame.data(), points, [&](const DeviceUnionFind& groups, const LengthToResolve<T>& length) {
+            link_all_pairs_async<T, D>(work, {points.view(), {}, 0, groups}, is_periodic(fof.options.box, D), length);
+        });
 }
 
-template void search_all_pairs_on_device<KITH_SCALAR, KITH_DIMENSION>(DeviceContext&, const PointsView&, const Box&,
+template void search_all_pairs_on_device<KITH_SCALAR, KITH_DIMENSION>(DeviceContext&, const PointsView&,
                                                                       const PointsView*, const DeviceKnnCall&);
 template void label_all_pairs_on_device<KITH_SCALAR, KITH_DIMENSION>(DeviceContext&, const PointsView&, const Box&,
                                                                      LinkingLength, std::span<std::int32_t>,

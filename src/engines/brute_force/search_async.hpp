@@ -34,7 +34,7 @@ void compare_all_async(DeviceWork& work, const DeviceKnnAsync& search, const Dev
                                  wanted_by(search.call),
                                  job.data()});
     const std::int64_t blocks = (queries.count + all_pairs_warps - 1) / all_pairs_warps;
-    with_search_kernel(is_periodic(search.box, D), search.call.k, [&]<bool Periodic, int Rows>() {
+    with_search_kernel(is_periodic(search.call.options.box, D), search.call.k, [&]<bool Periodic, int Rows>() {
         launch_stored<SearchAllPairs<T, D, Periodic, Rows>>(work, "search of all pairs", blocks, job.data());
     });
 }

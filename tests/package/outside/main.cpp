@@ -21,7 +21,7 @@ void expect(bool condition, const char* what) {
 int main() {
     const std::vector<std::array<double, 3>> points = {{1, 2, 3}, {1, 2, 4}, {9, 2, 3}, {5, 5, 5}};
     const kith::Box box = kith::Box::periodic(10);
-    const kith::Tree tree(points, box);
+    const kith::Tree tree(points, {.box = box});
 
     const kith::KnnResult nearest = kith::knn(tree, 2);
     expect(nearest.indices()[4] == 2 && nearest.indices()[5] == 0, "neighbors across the edge of the box");
@@ -33,7 +33,7 @@ int main() {
 
     kith::Particles particles;
     particles.positions = points;
-    const kith::Catalog catalog = kith::catalog(groups, particles, box, {.min_members = 2});
+    const kith::Catalog catalog = kith::catalog(groups, particles, {.min_members = 2});
     expect(catalog.groups == 1 && catalog.center == std::vector<double>({1, 2, 3.5}), "center of the pair");
 
     try {

@@ -1,4 +1,4 @@
-// Bytes of one number in a result.
+// Sizes and names of the types of numbers.
 #pragma once
 
 #include <kith/types.hpp>
@@ -13,6 +13,10 @@ constexpr std::int64_t item_size(IndexType type) noexcept {
 
 constexpr std::int64_t item_size(DType type) noexcept {
     return type == DType::float32 ? 4 : 8;
+}
+
+constexpr const char* name_of(DType type) noexcept {
+    return type == DType::float32 ? "float32" : "float64";
 }
 
 } // namespace kith::detail

@@ -1,0 +1,97 @@
+// One row of a result: the neighbors of one query.
+#pragma once
+
+#include <kith/types.hpp>
+
+#include <cstdint>
+#include <iterator>
+#include <span>
+
+namespace kith {
+
+namespace detail {
+/// Throw invalid_argument if a result does not hold what is asked for.
+void require_indices(IndexType held, IndexType asked);
+void require_distances(DType held, DType asked);
+void require_row(std::int64_t row, std::int64_t rows);
+} // namespace detail
+
+struct Neighbor {
+    std::int64_t index; ///< original index; -1: there is none
+    double distance;    ///< as the result holds it, float32 converted
+};
+
+/// A view of one row, nearest first unless another order was asked for: row[j].index, row[j].distance, or
+/// `for (const auto [index, distance] : row)`. Valid as long as the result.
+class NeighborRow {
+public:
+    class Iterator {
+    public:
+        using value_type = Neighbor;
+        using difference_type = std::int64_t;
+
+        Iterator() = default;
+        Neighbor operator*() const noexcept { return (*row_)[at_]; }
+        Iterator& operator++() noexcept {
+            ++at_;
+            return *this;
+        }
+        Iterator operator++(int) noexcept {
+            Iterator old = *this;
+            ++at_;
+            return old;
+        }
+        friend bool operator==(const Iterator& a, const Iterator& b) noexcept { return a.at_ == b.at_; }
+
+    private:
+        friend class NeighborRow;
+        Iterator(const NeighborRow* row, std::int64_t at) : row_(row), at_(at) {}
+        const NeighborRow* row_ = nullptr;
+        std::int64_t at_ = 0;
+    };
+
+    NeighborRow(const void* indices, IndexType index_type, const void* distances, DType dtype, std::int64_t size)
+        : indices_(indices), distances_(distances), size_(size), index_type_(index_type), dtype_(dtype) {}
+
+    [[nodiscard]] std::int64_t size() const noexcept { return size_; }
+    [[nodiscard]] Neighbor operator[](std::int64_t j) const noexcept {
+        return {index_type_ == IndexType::int32 ? static_cast<const std::int32_t*>(indices_)[j]
+                                                : static_cast<const std::int64_t*>(indices_)[j],
+                dtype_ == DType::float32 ? static_cast<const float*>(distances_)[j]
+                                         : static_cast<const double*>(distances_)[j]};
+    }
+    [[nodiscard]] Iterator begin() const noexcept { return {this, 0}; }
+    [[nodiscard]] Iterator end() const noexcept { return {this, size_}; }
+
+private:
+    const void* indices_;
+    const void* distances_;
+    std::int64_t size_;
+    IndexType index_type_;
+    DType dtype_;
+};
+
+/// A read-only row-major matrix: rows[i] is a span of columns() elements.
+template <class T>
+class MatrixView {
+public:
+    MatrixView(std::span<const T> elements, std::int64_t rows, std::int64_t columns)
+        : elements_(elements), rows_(rows), columns_(columns) {}
+
+    [[nodiscard]] std::int64_t rows() const noexcept { return rows_; }
+    [[nodiscard]] std::int64_t columns() const noexcept { return columns_; }
+    [[nodiscard]] const T* data() const noexcept { return elements_.data(); }
+    [[nodiscard]] std::span<const T> operator[](std::int64_t row) const {
+        return elements_.subspan(static_cast<std::size_t>(row * columns_), static_cast<std::size_t>(columns_));
+    }
+    [[nodiscard]] const T& operator()(std::int64_t row, std::int64_t column) const {
+        return elements_[static_cast<std::size_t>(row * columns_ + column)];
+    }
+
+private:
+    std::span<const T> elements_;
+    std::int64_t rows_;
+    std::int64_t columns_;
+};
+
+} // namespace kith

@@ -1,0 +1,58 @@
+// The points of a call: checks, and the way from the caller's points or kept tree to what the algorithms work on.
+#pragma once
+
+#include <kith/tree.hpp>
+
+#include "calls/device_calls.hpp"
+#include "points/frame.hpp"
+#include "points/point_set.hpp"
+#include "support/context.hpp"
+#include "support/donated_memory.hpp"
+#include "tree/plane_tree.hpp"
+
+#include <optional>
+
+namespace kith::detail {
+
+/// Checks what can be said of the points and the box without looking at the points. Throws invalid_argument for a box
+/// beside a tree, and for a tree on another device than the call's.
+void check_points(const PointsOrTree& points, const Box& box, const Execution& execution);
+/// The same for separate queries.
+void check_queries(const PointsView& queries, const PointsOrTree& points, const Execution& execution);
+
+/// A kept tree's shape, or that of a tree that is built for one call.
+inline TreeShape shape_of(const PointsOrTree& points) {
+    return points.tree() != nullptr ? points.tree()->data().shape : TreeShape{};
+}
+
+/// The points in working coordinates: a kept tree's, or the caller's, which are normalized at once, and sorted into a
+/// tree or gathered when that is needed.
+template <Coordinate T>
+class WorkingPoints {
+public:
+    WorkingPoints(Context& context, const PointsOrTree& points, const Box& box)
+        : kept_(points.tree() != nullptr ? &points.tree()->data().template as<T>() : nullptr) {
+        if (kept_ == nullptr) {
+            context.run([&] { normalized_ = normalize_sources<T>(points.points(), box); });
+        }
+    }
+
+    [[nodiscard]] const Frame<T>& frame() const { return kept_ != nullptr ? kept_->points.frame : normalized_->frame; }
+
+    /// The kept tree, or one that is built now, with stages of its own.
+    const PlaneTree<T>& tree(Context& context, const DonatedMemory& spare = {}) {
+        return kept_ != nullptr ? *kept_ : built_.emplace(build_plane_tree<T>(context, *normalized_, {}, spare));
+    }
+    /// In any order: the kept tree's, or gathered now. Runs inside a stage.
+    const PointSet<T>& in_any_order(Context& context) {
+        return kept_ != nullptr ? kept_->points : gathered_.emplace(gather_points(context, *normalized_));
+    }
+
+private:
+    const PlaneTree<T>* kept_;
+    std::optional<NormalizedPoints<T>> normalized_;
+    std::optional<PlaneTree<T>> built_;
+    std::optional<PointSet<T>> gathered_;
+};
+
+} // namespace kith::detail
