@@ -116,12 +116,12 @@ void bind_groups(nb::module_& module) {
         .def_prop_ro("mass_by_type", column(&C::mass_by_type, nullptr, wide))
         .def_prop_ro("center", column(&C::center, &C::dimension))
         .def_prop_ro("velocity", column(&C::velocity, &C::dimension))
-        .def_prop_ro("inertia_radius", column(&C::inertia_radius))
+        .def_prop_ro("rms_radius", column(&C::rms_radius))
         .def_prop_ro("velocity_dispersion", column(&C::velocity_dispersion))
-        .def_prop_ro("largest_radius", column(&C::largest_radius))
+        .def_prop_ro("max_radius", column(&C::max_radius))
         .def_prop_ro("lower", column(&C::lower, &C::dimension))
         .def_prop_ro("upper", column(&C::upper, &C::dimension))
-        .def_prop_ro("wide", column(&C::wide));
+        .def_prop_ro("is_ambiguous", column(&C::is_ambiguous));
 
     module.def("label_tree", label_tree, nb::arg("labels").noconvert(), nb::arg("tree"), nb::arg("length"),
                nb::arg("is_relative"), nb::arg("threads").none(), nb::arg("progress").none());

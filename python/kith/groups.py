@@ -13,9 +13,9 @@ from kith.search import Tree, is_snapshot, unpacked
 
 _OF_VELOCITIES = ("velocity", "velocity_dispersion")
 _BY_TYPE = ("count_by_type", "mass_by_type")
-_LENGTHS = ("center", "inertia_radius", "largest_radius", "lower", "upper", "linking_length")
+_LENGTHS = ("center", "rms_radius", "max_radius", "lower", "upper", "linking_length")
 _MASSES = ("mass", "mass_by_type")
-_COLUMNS = ("count", "mass", "center", *_OF_VELOCITIES, "inertia_radius", "largest_radius", "lower", "upper", "wide",
+_COLUMNS = ("count", "mass", "center", *_OF_VELOCITIES, "rms_radius", "max_radius", "lower", "upper", "is_ambiguous",
             *_BY_TYPE)
 
 
@@ -186,15 +186,15 @@ class Catalog:
         Mean, by mass; only if there are velocities.
     velocity_dispersion : float64, shape (g,)
         Along one axis; only if there are velocities.
-    inertia_radius : float64, shape (g,)
+    rms_radius : float64, shape (g,)
         sqrt(sum m r^2 / M), from the center of mass.
-    largest_radius : float64, shape (g,)
+    max_radius : float64, shape (g,)
         Distance of the farthest member from the center of mass.
     lower : float64, shape (g, d)
         Lower bounds, as offsets from the center of mass.
     upper : float64, shape (g, d)
         Upper bounds, likewise.
-    wide : uint8, shape (g,)
+    is_ambiguous : uint8, shape (g,)
         1 if the group is wider than half a period, where offsets are ambiguous.
     count_by_type : int64, shape (g, 7)
         Members of each type.
@@ -229,11 +229,11 @@ class Catalog:
     center: numpy.ndarray
     velocity: numpy.ndarray
     velocity_dispersion: numpy.ndarray
-    inertia_radius: numpy.ndarray
-    largest_radius: numpy.ndarray
+    rms_radius: numpy.ndarray
+    max_radius: numpy.ndarray
     lower: numpy.ndarray
     upper: numpy.ndarray
-    wide: numpy.ndarray
+    is_ambiguous: numpy.ndarray
     count_by_type: numpy.ndarray
     mass_by_type: numpy.ndarray
     members: numpy.ndarray

@@ -36,23 +36,15 @@ public:
           mass_by_type_(context.buffer<double>(groups * max_types)),
           center_(context.buffer<double>(groups * dimension)),
           velocity_(context.buffer<double>(velocities ? groups * dimension : 0)),
-          inertia_radius_(context.buffer<double>(groups)),
+          rms_radius_(context.buffer<double>(groups)),
           velocity_dispersion_(context.buffer<double>(velocities ? groups : 0)),
-          largest_radius_(context.buffer<double>(groups)), lower_(context.buffer<double>(groups * dimension)),
-          upper_(context.buffer<double>(groups * dimension)), wide_(context.buffer<std::uint8_t>(groups)) {}
+          max_radius_(context.buffer<double>(groups)), lower_(context.buffer<double>(groups * dimension)),
+          upper_(context.buffer<double>(groups * dimension)), is_ambiguous_(context.buffer<std::uint8_t>(groups)) {}
 
     [[nodiscard]] DeviceCatalog view() const {
-        return {count_by_type_.data(),
-                mass_.data(),
-                mass_by_type_.data(),
-                center_.data(),
-                velocity_.data(),
-                inertia_radius_.data(),
-                velocity_dispersion_.data(),
-                largest_radius_.data(),
-                lower_.data(),
-                upper_.data(),
-                wide_.data()};
+        return {count_by_type_.data(), mass_.data(),       mass_by_type_.data(),        center_.data(),
+                velocity_.data(),      rms_radius_.data(), velocity_dispersion_.data(), max_radius_.data(),
+                lower_.data(),         upper_.data(),      is_ambiguous_.data()};
     }
     /// Into columns that have their sizes; done once the stream is.
     void copy_to(DeviceContext& context, Catalog& catalog) const {
@@ -61,12 +53,12 @@ public:
         copy(context, mass_by_type_, catalog.mass_by_type);
         copy(context, center_, catalog.center);
         copy(context, velocity_, catalog.velocity);
-        copy(context, inertia_radius_, catalog.inertia_radius);
+        copy(context, rms_radius_, catalog.rms_radius);
         copy(context, velocity_dispersion_, catalog.velocity_dispersion);
-        copy(context, largest_radius_, catalog.largest_radius);
+        copy(context, max_radius_, catalog.max_radius);
         copy(context, lower_, catalog.lower);
         copy(context, upper_, catalog.upper);
-        copy(context, wide_, catalog.wide);
+        copy(context, is_ambiguous_, catalog.is_ambiguous);
     }
 
 private:
@@ -80,12 +72,12 @@ private:
     DeviceBuffer<double> mass_by_type_;
     DeviceBuffer<double> center_;
     DeviceBuffer<double> velocity_;
-    DeviceBuffer<double> inertia_radius_;
+    DeviceBuffer<double> rms_radius_;
     DeviceBuffer<double> velocity_dispersion_;
-    DeviceBuffer<double> largest_radius_;
+    DeviceBuffer<double> max_radius_;
     DeviceBuffer<double> lower_;
     DeviceBuffer<double> upper_;
-    DeviceBuffer<std::uint8_t> wide_;
+    DeviceBuffer<std::uint8_t> is_ambiguous_;
 };
 
 /// Looks at every row; also flags those of the first `groups` groups.

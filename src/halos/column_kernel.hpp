@@ -18,12 +18,12 @@ struct DeviceCatalog {
     double* mass_by_type;
     double* center;
     double* velocity;
-    double* inertia_radius;
+    double* rms_radius;
     double* velocity_dispersion;
-    double* largest_radius;
+    double* max_radius;
     double* lower;
     double* upper;
-    std::uint8_t* wide;
+    std::uint8_t* is_ambiguous;
 };
 
 template <int D>
@@ -69,9 +69,9 @@ __device__ void write_places(const ColumnsKernelJob<D>& job, std::int64_t group)
         job.columns.upper[at] = (place.upper[axis] - place.mean[axis]) * job.length;
         wide = wide || halos::is_wider_than_half(place.lower[axis], place.upper[axis], job.box.period[axis]);
     }
-    job.columns.wide[group] = wide ? 1 : 0;
-    job.columns.inertia_radius[group] = place.root_mean_square * job.length;
-    job.columns.largest_radius[group] = place.unit.length(place.largest_square) * job.length;
+    job.columns.is_ambiguous[group] = wide ? 1 : 0;
+    job.columns.rms_radius[group] = place.root_mean_square * job.length;
+    job.columns.max_radius[group] = place.unit.length(place.largest_square) * job.length;
 }
 
 template <int D>

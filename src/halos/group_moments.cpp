@@ -91,7 +91,7 @@ void store_place(const Members& members, const VectorBounds& bounds, const Mean&
         catalog.lower[at] = (bounds.lower[axis] - mean.value[axis]) * unit;
         catalog.upper[at] = (bounds.upper[axis] - mean.value[axis]) * unit;
         if (is_wider_than_half(bounds.lower[axis], bounds.upper[axis], columns.box.period[axis])) {
-            catalog.wide[group] = 1;
+            catalog.is_ambiguous[group] = 1;
         }
     }
 }
@@ -125,8 +125,8 @@ void describe_group(const Columns& columns, std::int64_t group, Catalog& catalog
     store_masses(members, first, group, catalog);
     store_place(members, bounds.offset, center, group, catalog);
     const double length = columns.positions.unit();
-    catalog.inertia_radius[group] = center.unit.root_mean_square(second.radius.sum, weight) * length;
-    catalog.largest_radius[group] = center.unit.length(spread.radius.largest) * length;
+    catalog.rms_radius[group] = center.unit.root_mean_square(second.radius.sum, weight) * length;
+    catalog.max_radius[group] = center.unit.length(spread.radius.largest) * length;
     if (columns.velocities) {
         const double speed = columns.velocities->unit();
         for (int axis = 0; axis < columns.dimension; ++axis) {

@@ -62,12 +62,12 @@ std::int64_t allocate_columns(Catalog& catalog, std::int64_t members, bool veloc
         size(catalog.mass_by_type, groups * max_types);
         size(catalog.center, vectors);
         size(catalog.velocity, velocities ? vectors : 0);
-        size(catalog.inertia_radius, groups);
+        size(catalog.rms_radius, groups);
         size(catalog.velocity_dispersion, velocities ? groups : 0);
-        size(catalog.largest_radius, groups);
+        size(catalog.max_radius, groups);
         size(catalog.lower, vectors);
         size(catalog.upper, vectors);
-        size(catalog.wide, groups);
+        size(catalog.is_ambiguous, groups);
     } catch (const std::bad_alloc&) {
         throw Error(ErrorKind::out_of_memory,
                     message("out of memory: the catalog of ", groups, " groups with ", members,

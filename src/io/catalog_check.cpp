@@ -36,11 +36,11 @@ void require_consistent(const Catalog& catalog, const Snapshot& snapshot) {
     require_rows(catalog.center.size(), vectors, "center");
     require_rows(catalog.velocity.size(), catalog.velocity.empty() ? 0 : vectors, "velocity");
     require_rows(catalog.velocity_dispersion.size(), catalog.velocity.empty() ? 0 : groups, "velocity_dispersion");
-    require_rows(catalog.inertia_radius.size(), groups, "inertia_radius");
-    require_rows(catalog.largest_radius.size(), groups, "largest_radius");
+    require_rows(catalog.rms_radius.size(), groups, "rms_radius");
+    require_rows(catalog.max_radius.size(), groups, "max_radius");
     require_rows(catalog.lower.size(), vectors, "lower");
     require_rows(catalog.upper.size(), vectors, "upper");
-    require_rows(catalog.wide.size(), groups, "wide");
+    require_rows(catalog.is_ambiguous.size(), groups, "is_ambiguous");
     require_rows(catalog.members.size(), std::accumulate(catalog.count.begin(), catalog.count.end(), std::int64_t{0}),
                  "members");
 

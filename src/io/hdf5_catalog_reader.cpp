@@ -43,15 +43,16 @@ const std::vector<Field<double>> real_fields = {
     {"center", &Catalog::center, Width::axes, {"GroupCM", "GroupPos"}},
     {"velocity", &Catalog::velocity, Width::axes, {"GroupVelStored", "GroupVel"}},
     {"velocity_dispersion", &Catalog::velocity_dispersion, Width::one, {"GroupVelDisp"}},
-    {"inertia_radius", &Catalog::inertia_radius, Width::one, {"GroupInertiaRadius"}},
-    {"largest_radius", &Catalog::largest_radius, Width::one, {"GroupLargestRadius"}},
+    {"rms_radius", &Catalog::rms_radius, Width::one, {"GroupRmsRadius"}},
+    {"max_radius", &Catalog::max_radius, Width::one, {"GroupMaxRadius"}},
     {"lower", &Catalog::lower, Width::axes, {"GroupLower"}},
     {"upper", &Catalog::upper, Width::axes, {"GroupUpper"}}};
 const std::vector<Field<std::int64_t>> count_fields = {
     {"count", &Catalog::count, Width::one, {"GroupLen"}},
     {"count_by_type", &Catalog::count_by_type, Width::types, {"MembersLenType", "GroupLenType"}},
     {"offset", &Catalog::offset, Width::one, {"MembersOffset"}}};
-const std::vector<Field<std::uint8_t>> flag_fields = {{"wide", &Catalog::wide, Width::one, {"GroupWide"}}};
+const std::vector<Field<std::uint8_t>> flag_fields = {
+    {"is_ambiguous", &Catalog::is_ambiguous, Width::one, {"GroupIsAmbiguous"}}};
 
 template <class T>
 hid_t memory_type() {

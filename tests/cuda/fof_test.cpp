@@ -89,12 +89,12 @@ TEST_F(CudaGroups, TheCatalogEqualsTheCpus) {
         EXPECT_EQ(found.mass_by_type, expected.mass_by_type);
         EXPECT_EQ(found.center, expected.center);
         EXPECT_EQ(found.velocity, expected.velocity);
-        EXPECT_EQ(found.inertia_radius, expected.inertia_radius);
+        EXPECT_EQ(found.rms_radius, expected.rms_radius);
         EXPECT_EQ(found.velocity_dispersion, expected.velocity_dispersion);
-        EXPECT_EQ(found.largest_radius, expected.largest_radius);
+        EXPECT_EQ(found.max_radius, expected.max_radius);
         EXPECT_EQ(found.lower, expected.lower);
         EXPECT_EQ(found.upper, expected.upper);
-        EXPECT_EQ(found.wide, expected.wide);
+        EXPECT_EQ(found.is_ambiguous, expected.is_ambiguous);
     }
 }
 

@@ -102,7 +102,7 @@ TEST_F(CallsOnDevice, DescribeGroups) {
         EXPECT_EQ(found.mass, expected.mass);
         EXPECT_EQ(found.center, expected.center);
         EXPECT_EQ(found.velocity, expected.velocity);
-        EXPECT_EQ(found.inertia_radius, expected.inertia_radius);
+        EXPECT_EQ(found.rms_radius, expected.rms_radius);
         EXPECT_EQ(found.velocity_dispersion, expected.velocity_dispersion);
         EXPECT_EQ(found.upper, expected.upper);
     }

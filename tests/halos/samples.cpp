@@ -109,12 +109,12 @@ testing::AssertionResult same_values(const Catalog& a, const Catalog& b) {
     compare("mass_by_type", a.mass_by_type, b.mass_by_type, differences);
     compare("center", a.center, b.center, differences);
     compare("velocity", a.velocity, b.velocity, differences);
-    compare("inertia_radius", a.inertia_radius, b.inertia_radius, differences);
+    compare("rms_radius", a.rms_radius, b.rms_radius, differences);
     compare("velocity_dispersion", a.velocity_dispersion, b.velocity_dispersion, differences);
-    compare("largest_radius", a.largest_radius, b.largest_radius, differences);
+    compare("max_radius", a.max_radius, b.max_radius, differences);
     compare("lower", a.lower, b.lower, differences);
     compare("upper", a.upper, b.upper, differences);
-    compare("wide", a.wide, b.wide, differences);
+    compare("is_ambiguous", a.is_ambiguous, b.is_ambiguous, differences);
     if (differences.empty()) {
         return testing::AssertionSuccess();
     }

@@ -97,11 +97,11 @@ void expect_round_trip(bool with_velocities) {
     expect_same_bits(read.center, stored<T>(written.center), "center");
     expect_same_bits(read.velocity, stored<T>(written.velocity), "velocity");
     expect_same_bits(read.velocity_dispersion, stored<T>(written.velocity_dispersion), "velocity_dispersion");
-    expect_same_bits(read.inertia_radius, stored<T>(written.inertia_radius), "inertia_radius");
-    expect_same_bits(read.largest_radius, stored<T>(written.largest_radius), "largest_radius");
+    expect_same_bits(read.rms_radius, stored<T>(written.rms_radius), "rms_radius");
+    expect_same_bits(read.max_radius, stored<T>(written.max_radius), "max_radius");
     expect_same_bits(read.lower, stored<T>(written.lower), "lower");
     expect_same_bits(read.upper, stored<T>(written.upper), "upper");
-    expect_same_bits(read.wide, written.wide, "wide");
+    expect_same_bits(read.is_ambiguous, written.is_ambiguous, "is_ambiguous");
     for (std::size_t i = 0; i < written.members.size(); ++i) {
         const auto row = static_cast<std::size_t>(written.members[i]);
         ASSERT_EQ(file.file_rows.at(i), made.snapshot.file_rows[row]);
@@ -222,7 +222,7 @@ TEST_F(Foreign, ColumnsThatAreThereAreRead) {
     EXPECT_EQ(file.catalog.mass_by_type[8], 14.5);
     EXPECT_EQ(file.catalog.center, (std::vector<double>{5, 6, 7, 15, 16, 17}));
     EXPECT_EQ(file.catalog.velocity, file.catalog.center);
-    EXPECT_TRUE(file.catalog.largest_radius.empty());
+    EXPECT_TRUE(file.catalog.max_radius.empty());
     EXPECT_EQ(file.catalog.min_members, 30);
     EXPECT_EQ(file.box.period(0), 100);
     EXPECT_EQ(file.redshift, 3.0);
