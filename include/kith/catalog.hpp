@@ -60,7 +60,7 @@ struct CatalogOptions {
 };
 
 /// One entry per group, in label order. Columns with d numbers per group are row-major, groups x d. Lengths are in the
-/// units of the positions, velocities and masses in those of the input.
+/// units of the positions, velocities and masses in those of the input. <kith/catalog_columns.hpp> lists the columns.
 struct Catalog {
     std::int64_t groups = 0;
     int dimension = 0;

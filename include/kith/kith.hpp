@@ -3,6 +3,7 @@
 
 #include <kith/async.hpp>
 #include <kith/catalog.hpp>
+#include <kith/catalog_columns.hpp>
 #include <kith/device_status.hpp>
 #include <kith/error.hpp>
 #include <kith/execution.hpp>

@@ -177,7 +177,7 @@ TEST(Hdf5Catalog, EveryColumnIsDescribed) {
     io::write_catalog_hdf5(folder / "unknown", catalog(), snapshot(), {}, provenance);
     const Hdf5Checker known(folder / "known");
     const Hdf5Checker unknown(folder / "unknown");
-    for (const io::CatalogColumn& column : io::catalog_columns()) {
+    for (const CatalogColumn& column : catalog_columns) {
         const std::string dataset = "Group/" + std::string(column.name);
         EXPECT_NE(known.text(dataset, "description"), "") << dataset;
         EXPECT_EQ(known.text(dataset, "unit"), io::unit_of(column)) << dataset;
