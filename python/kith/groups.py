@@ -219,7 +219,8 @@ class Catalog:
     def __init__(self, core, summary, box, points, has_velocities, units):
         self._core = core
         self.columns = tuple(name for name, column in _COLUMNS.items() if has_velocities or not column.of_velocities)
-        self.units = {name: units[column.kind] for name, column in _COLUMNS.items() if units.get(column.kind) is not None}
+        self.units = {name: units[column.kind] for name, column in _COLUMNS.items()
+                      if units.get(column.kind) is not None}
         if units["length"] is not None:
             self.units["linking_length"] = units["length"]
         self.linking_length = _units.attached(summary.linking_length, units["length"])
@@ -343,10 +344,14 @@ class Catalog:
 
 def _described(column):
     """The entry of a column in the documentation of Catalog."""
-    text = column.description if "(" in column.description.split()[0] else column.description.capitalize()
+    text = column.description
+    if "(" not in text.split()[0]:  # no formula
+        text = text[0].upper() + text[1:]
     text += "; only if there are velocities." if column.of_velocities else "."
-    return f"{column.name} : {column.dtype}, shape {column.shape}\n" + textwrap.indent(textwrap.fill(text, 116), "    ") + "\n"
+    text = textwrap.fill(text, 116, initial_indent="    ", subsequent_indent="    ")
+    return f"{column.name} : {column.dtype}, shape {column.shape}\n{text}\n"
 
 
 if Catalog.__doc__ is not None:  # as it is under python -OO
-    Catalog.__doc__ = inspect.cleandoc(Catalog.__doc__).replace("COLUMNS\n", "".join(map(_described, _COLUMNS.values())))
+    Catalog.__doc__ = inspect.cleandoc(Catalog.__doc__).replace("COLUMNS\n",
+                                                                "".join(map(_described, _COLUMNS.values())))
