@@ -61,7 +61,7 @@ struct CatalogOptions {
 };
 
 /// One entry per group, in label order. Columns with d numbers per group are row-major, groups x d. Lengths are in the
-/// units of the positions, velocities and masses in those of the input.
+/// units of the positions, velocities and masses in those of the input. <kith/catalog_columns.hpp> lists the columns.
 struct Catalog {
     std::int64_t groups = 0;
     int dimension = 0;
@@ -77,12 +77,12 @@ struct Catalog {
     std::vector<double> mass_by_type;        ///< groups x max_types
     std::vector<double> center;              ///< center of mass, groups x d, inside the box
     std::vector<double> velocity;            ///< mass-weighted mean, groups x d; empty without velocities
-    std::vector<double> inertia_radius;      ///< sqrt(sum m r^2 / M), r from the center of mass
+    std::vector<double> rms_radius;          ///< sqrt(sum m r^2 / M), r from the center of mass
     std::vector<double> velocity_dispersion; ///< sqrt(sum m |v - mean|^2 / (d M)); empty without velocities
-    std::vector<double> largest_radius;      ///< distance of the farthest member from the center of mass
+    std::vector<double> max_radius;          ///< distance of the farthest member from the center of mass
     std::vector<double> lower;               ///< bounding box, groups x d, as offset from the center of mass
     std::vector<double> upper;               ///< the same
-    std::vector<std::uint8_t> wide;          ///< 1 if the group is wider than half a period: its offsets are ambiguous
+    std::vector<std::uint8_t> is_ambiguous;  ///< 1 if the group is wider than half a period: its offsets are ambiguous
 
     StageReports stages;
 };

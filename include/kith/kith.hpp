@@ -4,6 +4,7 @@
 #include <kith/async.hpp>
 #include <kith/box.hpp>
 #include <kith/catalog.hpp>
+#include <kith/catalog_columns.hpp>
 #include <kith/device_status.hpp>
 #include <kith/error.hpp>
 #include <kith/execution.hpp>

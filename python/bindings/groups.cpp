@@ -3,12 +3,14 @@
 #include "bindings.hpp"
 #include "call.hpp"
 
-#include <kith/catalog.hpp>
+#include <kith/catalog_columns.hpp>
 #include <kith/error.hpp>
 #include <kith/fof.hpp>
 
 #include <nanobind/stl/optional.h>
 
+#include <array>
+#include <new>
 #include <optional>
 #include <utility>
 
@@ -81,15 +83,65 @@ Catalog describe_groups(const OutputArray& labels, const FofSummary& summary, co
     return found;
 }
 
-/// A member of the catalog as an array that views it.
+/// The numbers of a column as an array that views them.
+nb::object array_of(const CatalogColumn& column, nb::handle self) {
+    const auto& catalog = nb::cast<const Catalog&>(self);
+    const auto width = static_cast<std::size_t>(column.width(catalog.dimension));
+    return std::visit(
+        [&](auto member) -> nb::object {
+            if constexpr (std::is_same_v<decltype(member), std::monostate>) {
+                return nb::none();
+            } else {
+                return numpy_view(catalog.*member, column.shape == ColumnShape::scalar ? 0 : width, self);
+            }
+        },
+        column.values);
+}
+
+/// What a catalog is pickled as: its numbers, and arrays that view it; not what its stages cost.
+nb::dict state_of(nb::handle self) {
+    const auto& catalog = nb::cast<const Catalog&>(self);
+    nb::dict state;
+    state["groups"] = catalog.groups;
+    state["dimension"] = catalog.dimension;
+    state["min_members"] = catalog.min_members;
+    state["members"] = numpy_view(catalog.members, 0, self);
+    for_each_field(catalog, [&](const CatalogColumn& column, const auto& values) {
+        state[column.field.data()] = numpy_view(values, 0, self);
+    });
+    return state;
+}
+
 template <class T>
-auto column(const std::vector<T> Catalog::*member, int Catalog::*columns = nullptr, std::size_t most = 0) {
-    return [=](nb::object self) -> nb::object {
-        const Catalog& catalog = nb::cast<const Catalog&>(self);
-        const std::vector<T>& values = catalog.*member;
-        const auto width = columns != nullptr ? static_cast<std::size_t>(catalog.*columns) : most;
-        return numpy_view(values, width, self);
-    };
+void take(std::vector<T>& values, nb::handle array) {
+    const auto numbers = nb::cast<nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>>(array);
+    values.assign(numbers.data(), numbers.data() + numbers.size());
+}
+
+void restore(Catalog& uninitialized, const nb::dict& state) {
+    Catalog& catalog = *new (&uninitialized) Catalog();
+    catalog.groups = nb::cast<std::int64_t>(state["groups"]);
+    catalog.dimension = nb::cast<int>(state["dimension"]);
+    catalog.min_members = nb::cast<std::int64_t>(state["min_members"]);
+    take(catalog.members, state["members"]);
+    for_each_field(catalog,
+                   [&](const CatalogColumn& column, auto& values) { take(values, state[column.field.data()]); });
+}
+
+/// The table of columns for Python: name, shape, type, kind, whether it needs velocities, description.
+nb::list table_of_columns() {
+    static_assert(max_types == 7);
+    constexpr std::array shapes = {"(g,)", "(g, d)", "(g, 7)"};
+    constexpr std::array kinds = {"count", "index", "flag", "mass", "length", "velocity"};
+    nb::list rows;
+    const Catalog none;
+    for_each_field(none, [&]<class T>(const CatalogColumn& column, const std::vector<T>&) {
+        const char* type = std::is_same_v<T, double> ? "float64" : sizeof(T) == 1 ? "uint8" : "int64";
+        rows.append(nb::make_tuple(column.field.data(), shapes[static_cast<std::size_t>(column.shape)], type,
+                                   kinds[static_cast<std::size_t>(column.kind)],
+                                   column.presence == ColumnPresence::with_velocities, column.description.data()));
+    });
+    return rows;
 }
 
 } // namespace
@@ -101,26 +153,21 @@ void bind_groups(nb::module_& module) {
         .def_prop_ro("sizes",
                      [](nb::object self) { return numpy_view(nb::cast<const FofSummary&>(self).sizes, 0, self); });
 
-    using C = Catalog;
-    const auto wide = static_cast<std::size_t>(max_types);
-    nb::class_<C>(module, "Catalog")
-        .def_ro("groups", &C::groups)
-        .def_ro("dimension", &C::dimension)
-        .def_ro("min_members", &C::min_members)
-        .def_prop_ro("members", column(&C::members))
-        .def_prop_ro("offset", column(&C::offset))
-        .def_prop_ro("count", column(&C::count))
-        .def_prop_ro("count_by_type", column(&C::count_by_type, nullptr, wide))
-        .def_prop_ro("mass", column(&C::mass))
-        .def_prop_ro("mass_by_type", column(&C::mass_by_type, nullptr, wide))
-        .def_prop_ro("center", column(&C::center, &C::dimension))
-        .def_prop_ro("velocity", column(&C::velocity, &C::dimension))
-        .def_prop_ro("inertia_radius", column(&C::inertia_radius))
-        .def_prop_ro("velocity_dispersion", column(&C::velocity_dispersion))
-        .def_prop_ro("largest_radius", column(&C::largest_radius))
-        .def_prop_ro("lower", column(&C::lower, &C::dimension))
-        .def_prop_ro("upper", column(&C::upper, &C::dimension))
-        .def_prop_ro("wide", column(&C::wide));
+    nb::class_<Catalog> catalog_class(module, "Catalog");
+    catalog_class.def_ro("groups", &Catalog::groups)
+        .def_ro("dimension", &Catalog::dimension)
+        .def_ro("min_members", &Catalog::min_members)
+        .def_prop_ro("members",
+                     [](nb::object self) { return numpy_view(nb::cast<const Catalog&>(self).members, 0, self); })
+        .def("__getstate__", state_of)
+        .def("__setstate__", restore);
+    for (const CatalogColumn& column : catalog_columns) {
+        if (!column.field.empty()) {
+            catalog_class.def_prop_ro(column.field.data(),
+                                      [&column](nb::handle self) { return array_of(column, self); });
+        }
+    }
+    module.attr("catalog_columns") = table_of_columns();
 
     module.def("label_tree", label_tree, nb::arg("labels").noconvert(), nb::arg("tree"), nb::arg("length"),
                nb::arg("is_relative"), nb::arg("threads").none(), nb::arg("progress").none());

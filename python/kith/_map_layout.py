@@ -128,7 +128,7 @@ def circle_groups(axes, catalog, view, plane, most):
     smallest = 5 / _PANEL * view.span.max()
     places, radii, opacities = [], [], []
     for group in range(min(len(catalog), most)):
-        radius = catalog.largest_radius[group]
+        radius = catalog.max_radius[group]
         place, = view.places(catalog.center[group:group + 1, list(plane)])
         images = [[place[axis] + turn for turn in ((-1, 0, 1) if view.repeats[axis] else (0,))
                    if -radius <= (place[axis] + turn) * view.span[axis] <= view.span[axis] + radius] for axis in (0, 1)]

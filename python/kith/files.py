@@ -288,7 +288,7 @@ def _write_again(name, catalog, snapshot, ids):
         raise ValueError(f"the catalog was read from '{catalog.path}'; copy that file, or name a .gtp file")
     if snapshot is not None or ids is not None:
         raise ValueError(f"the catalog was read from '{catalog.path}'; leave snapshot and ids out")
-    missing = [column for column in ("mass", "center", "largest_radius") if column not in catalog]
+    missing = [column for column in ("mass", "center", "max_radius") if column not in catalog]
     if missing:
         raise ValueError(f"the catalog of '{catalog.path}' has no {' and no '.join(missing)}, which a .gtp file needs")
     if os.path.exists(name) and os.path.samefile(name, catalog.path):

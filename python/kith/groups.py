@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import inspect
+import textwrap
 import warnings
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy
 
@@ -11,12 +13,25 @@ from kith import _arrays, _core, _units
 from kith._arrays import AnyArray, BoxLike, ProgressLike
 from kith.search import Tree, is_snapshot, unpacked
 
-_OF_VELOCITIES = ("velocity", "velocity_dispersion")
-_BY_TYPE = ("count_by_type", "mass_by_type")
-_LENGTHS = ("center", "inertia_radius", "largest_radius", "lower", "upper", "linking_length")
-_MASSES = ("mass", "mass_by_type")
-_COLUMNS = ("count", "mass", "center", *_OF_VELOCITIES, "inertia_radius", "largest_radius", "lower", "upper", "wide",
-            *_BY_TYPE)
+
+class _Column(NamedTuple):
+    """A row of the core's table of columns, kith/catalog_columns.hpp."""
+
+    name: str
+    shape: str
+    dtype: str
+    kind: str
+    of_velocities: bool
+    description: str
+
+    @property
+    def is_by_type(self):
+        return self.shape == "(g, 7)"
+
+
+# Those by type are last. `offset`, the only index, belongs to the members.
+_COLUMNS = {column.name: column for column in sorted((_Column(*row) for row in _core.catalog_columns),
+                                                     key=lambda column: column.is_by_type) if column.kind != "index"}
 
 
 def fof(points: AnyArray, linking_length: float | None = None, *, b: float | None = None, box: BoxLike = None,
@@ -106,8 +121,7 @@ def fof(points: AnyArray, linking_length: float | None = None, *, b: float | Non
         None if types is None else _arrays.as_integers(types, numpy.uint8, "types"), listed,
         _core.device_of(points) if device is None else device, threads,
         _arrays.progress_function(progress))
-    units = dict.fromkeys(_LENGTHS, unit) | dict.fromkeys(_MASSES, unit_of_masses)
-    units |= dict.fromkeys(_OF_VELOCITIES, unit_of_velocities)
+    units = {"length": unit, "mass": unit_of_masses, "velocity": unit_of_velocities}
     return (masked(labels, summary, labeled),
             Catalog(core, summary, summary.box, points, velocities is not None, units))
 
@@ -168,34 +182,12 @@ def _require_rows(points, **columns):
 class Catalog:
     """What is known of each group: columns with a row for each, in the order of their labels.
 
-    All arrays are views of its memory and cannot be written to. Source: the jz-tree paper, section IV-B.
+    All arrays are views of its memory and cannot be written to. Without masses every point counts as mass 1. Catalogs
+    can be copied and pickled. Source: the jz-tree paper, section IV-B.
 
     Attributes
     ----------
-    count : int64, shape (g,)
-        Members.
-    mass : float64, shape (g,)
-        Sum of the members' masses; each counts as 1 if there are none.
-    center : float64, shape (g, d)
-        Center of mass, inside the box.
-    velocity : float64, shape (g, d)
-        Mean, by mass; only if there are velocities.
-    velocity_dispersion : float64, shape (g,)
-        Along one axis; only if there are velocities.
-    inertia_radius : float64, shape (g,)
-        sqrt(sum m r^2 / M), from the center of mass.
-    largest_radius : float64, shape (g,)
-        Distance of the farthest member from the center of mass.
-    lower : float64, shape (g, d)
-        Lower bounds, as offsets from the center of mass.
-    upper : float64, shape (g, d)
-        Upper bounds, likewise.
-    wide : uint8, shape (g,)
-        1 if the group is wider than half a period, where offsets are ambiguous.
-    count_by_type : int64, shape (g, 7)
-        Members of each type.
-    mass_by_type : float64, shape (g, 7)
-        Their masses.
+    COLUMNS
     members : int32, or int64 from a file
         Rows of the points, group after group: those of group g are `members_of(g)`. Of a catalog from a file, rows among
         all particles of the snapshot's file, types ascending (`kith.Snapshot.file_rows`); None if it lists none.
@@ -220,33 +212,20 @@ class Catalog:
         of a catalog from a file the unit of each column as a text, as the file names it.
     """
 
-    count: numpy.ndarray
-    mass: numpy.ndarray
-    center: numpy.ndarray
-    velocity: numpy.ndarray
-    velocity_dispersion: numpy.ndarray
-    inertia_radius: numpy.ndarray
-    largest_radius: numpy.ndarray
-    lower: numpy.ndarray
-    upper: numpy.ndarray
-    wide: numpy.ndarray
-    count_by_type: numpy.ndarray
-    mass_by_type: numpy.ndarray
-    members: numpy.ndarray
-    offset: numpy.ndarray
-
     def __init__(self, core, summary, box, points, has_velocities, units):
         self._core = core
-        self.units = {name: unit for name, unit in units.items() if unit is not None}
-        self.linking_length = _units.attached(summary.linking_length, units.get("linking_length"))
+        self.columns = tuple(name for name, column in _COLUMNS.items() if has_velocities or not column.of_velocities)
+        self.units = {name: units[column.kind] for name, column in _COLUMNS.items()
+                      if units.get(column.kind) is not None}
+        if units["length"] is not None:
+            self.units["linking_length"] = units["length"]
+        self.linking_length = _units.attached(summary.linking_length, units["length"])
         self.box = box
         self._rows = len(points)
         self._is_float64 = _arrays.is_float64(points)
-        self.columns = tuple(name for name in _COLUMNS if has_velocities or name not in _OF_VELOCITIES)
-        for name in (*self.columns, "members", "offset"):
-            setattr(self, name, _units.attached(getattr(core, name), units.get(name)))
         self.path = self.ids = self.time = self.redshift = None
         self.parameters, self.provenance = {}, {}
+        self._view_core()
 
     @classmethod
     def _of_file(cls, core, path):
@@ -258,15 +237,32 @@ class Catalog:
             setattr(self, name, getattr(core, name))
         self.units = {name: unit for name, unit in core.units.items() if name in _COLUMNS}
         # A file without groups may have no columns; those of no rows stand for them.
-        self.columns = tuple(name for name in _COLUMNS
-                             if name in self.units or (len(self) == 0 and name not in _OF_VELOCITIES))
-        for name in (*self.columns, "offset"):
-            setattr(self, name, getattr(self._core, name))
+        self.columns = tuple(name for name, column in _COLUMNS.items()
+                             if name in self.units or (len(self) == 0 and not column.of_velocities))
+        self._view_core()
         self.members = core.file_rows if len(core.file_rows) or len(self) == 0 else None
         self.ids = core.ids if len(core.ids) else None
         return self
 
-    def __getattr__(self, name):
+    def _view_core(self):
+        """Sets the arrays that view the core's memory."""
+        of_file = self.path is not None
+        for name in (*self.columns, "offset", *(() if of_file else ("members",))):
+            array = getattr(self._core, name)
+            setattr(self, name, array if of_file else _units.attached(array, self.units.get(name)))
+
+    def __getstate__(self):
+        views = {*self.columns, "offset"} | (set() if self.path is not None else {"members"})
+        return {name: value for name, value in self.__dict__.items() if name not in views}
+
+    def __setstate__(self, state):
+        self.__dict__.update(state)
+        self._view_core()
+        for array in (self.members, self.ids):
+            if array is not None:
+                array.flags.writeable = False
+
+    def __getattr__(self, name: str) -> numpy.ndarray:
         if name in _COLUMNS:
             raise AttributeError(f"there is no column {name!r}; there are {', '.join(self.columns)}", name=name, obj=self)
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}", name=name, obj=self)
@@ -329,7 +325,7 @@ class Catalog:
             if column.ndim == 1:
                 table[name] = column
             else:
-                for place, suffix in enumerate(range(column.shape[1]) if name in _BY_TYPE else axes):
+                for place, suffix in enumerate(range(column.shape[1]) if _COLUMNS[name].is_by_type else axes):
                     if place < column.shape[1]:
                         table[f"{name}_{suffix}"] = column[:, place]
         return pandas.DataFrame(table)
@@ -340,3 +336,18 @@ class Catalog:
         known = {name: getattr(self, name) for name in ("linking_length", "time", "redshift")}
         return Table({name: self[name] for name in self.columns},
                      meta={name: value for name, value in known.items() if value is not None})
+
+
+def _described(column):
+    """The entry of a column in the documentation of Catalog."""
+    text = column.description
+    if "(" not in text.split()[0]:  # no formula
+        text = text[0].upper() + text[1:]
+    text += "; only if there are velocities." if column.of_velocities else "."
+    text = textwrap.fill(text, 116, initial_indent="    ", subsequent_indent="    ")
+    return f"{column.name} : {column.dtype}, shape {column.shape}\n{text}\n"
+
+
+if Catalog.__doc__ is not None:  # as it is under python -OO
+    Catalog.__doc__ = inspect.cleandoc(Catalog.__doc__).replace("COLUMNS\n",
+                                                                "".join(map(_described, _COLUMNS.values())))

@@ -83,8 +83,8 @@ def density(points, catalog=None, axes=None, *, box=None, masses=None, plane=(0,
         raise ValueError(f"masses has {len(masses)} rows for {len(points)} points")
     if catalog is not None and catalog.center.shape[1] != points.shape[1]:
         raise ValueError(f"the groups are in {catalog.center.shape[1]} dimensions, the points in {points.shape[1]}")
-    if catalog is not None and not hasattr(catalog, "largest_radius"):
-        raise ValueError(f"'{catalog.path}' does not say how far its groups reach (column largest_radius), so that no "
+    if catalog is not None and not hasattr(catalog, "max_radius"):
+        raise ValueError(f"'{catalog.path}' does not say how far its groups reach (column max_radius), so that no "
                          "circles can be drawn; leave the catalog out")
     chosen, box = plane_of(points, box, plane)
     tree = Tree(chosen, box)

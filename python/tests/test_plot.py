@@ -69,7 +69,7 @@ def test_density_of_a_box(halos):
     assert f"{len(halos)} groups of 20 or more, the 40 largest circled" in [text.get_text() for text in axes.figure.texts]
     shades, rings = rings_of(axes)
     assert 40 <= len(rings.get_offsets()) == len(shades.get_offsets()) < 60
-    assert rings.get_widths().max() == pytest.approx(2 * halos.largest_radius[:40].max(), rel=1e-6)
+    assert rings.get_widths().max() == pytest.approx(2 * halos.max_radius[:40].max(), rel=1e-6)
     assert numpy.abs(rings.get_offsets() - halos.center[0, :2]).sum(axis=1).min() < 1e-6
     axes.figure.canvas.draw()
 

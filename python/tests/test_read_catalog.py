@@ -46,7 +46,7 @@ def test_what_was_written_is_read(found, path):
     assert isinstance(read, kith.Catalog) and len(read) == len(halos) and read.columns == halos.columns
     width = snapshot.positions.dtype
     for name in halos.columns:
-        exact = name.startswith(("mass", "count", "wide"))
+        exact = name.startswith(("mass", "count", "is_ambiguous"))
         expected = halos[name] if exact else halos[name].astype(width).astype(numpy.float64)
         assert read[name].dtype == halos[name].dtype and (read[name] == expected).all(), name
     for group in range(len(read)):
@@ -119,7 +119,7 @@ def test_catalogs_of_other_codes(tmp_path):
     assert read.linking_length is None and read.members is None and read.offset.tolist() == [0, 30]
     with pytest.raises(AttributeError, match="no column 'velocity'; there are count, mass, center"):
         read.velocity
-    with pytest.raises(ValueError, match="has no largest_radius"):
+    with pytest.raises(ValueError, match="has no max_radius"):
         kith.write_catalog(tmp_path / "a.gtp", read)
     plot = pytest.importorskip("kith.plot")
     with pytest.raises(ValueError, match="does not say how far"):

@@ -54,7 +54,7 @@ def test_columns_of_the_catalog_keep_units(tmp_path):
     labels, halos = kith.fof(IN_MPC, 100 * u.kpc, min_members=2, return_catalog=True, velocities=POINTS * (u.km / u.s),
                              masses=numpy.ones(200) * u.Msun)
     plain = kith.fof(POINTS, 0.1, min_members=2, return_catalog=True, velocities=POINTS)[1]
-    units = {"center": u.Mpc, "inertia_radius": u.Mpc, "largest_radius": u.Mpc, "lower": u.Mpc, "upper": u.Mpc,
+    units = {"center": u.Mpc, "rms_radius": u.Mpc, "max_radius": u.Mpc, "lower": u.Mpc, "upper": u.Mpc,
              "linking_length": u.Mpc, "velocity": u.km / u.s, "velocity_dispersion": u.km / u.s, "mass": u.Msun,
              "mass_by_type": u.Msun}
     assert halos.units == units

@@ -11,7 +11,7 @@ std::string power(std::string_view symbol, double exponent) {
 }
 
 // "code length; Gadget: comoving, a h^-1; SWIFT: comoving, a"; nothing for columns without unit.
-std::string unit_text(const io::CatalogColumn& column) {
+std::string unit_text(const CatalogColumn& column) {
     const io::Frame gadget = io::gadget_frame(1);
     const io::Frame swift = io::swift_frame(1);
     const std::optional<io::Scaling> in_gadget = io::scaling_of(column, gadget);
@@ -23,22 +23,22 @@ std::string unit_text(const io::CatalogColumn& column) {
                        powers_text(*in_gadget), io::frame_of(column, swift), powers_text(*in_swift));
 }
 
-std::string name_with_shape(const io::CatalogColumn& column) {
+std::string name_with_shape(const CatalogColumn& column) {
     switch (column.shape) {
-    case io::ColumnShape::vector:
+    case ColumnShape::vector:
         return fmt::format("{}[d]", column.name);
-    case io::ColumnShape::by_type:
+    case ColumnShape::by_type:
         return fmt::format("{}[{}]", column.name, max_types);
     default:
         return std::string(column.name);
     }
 }
 
-std::string_view presence_text(const io::CatalogColumn& column) {
+std::string_view presence_text(const CatalogColumn& column) {
     switch (column.presence) {
-    case io::ColumnPresence::with_velocities:
+    case ColumnPresence::with_velocities:
         return " (with velocities)";
-    case io::ColumnPresence::beside_sorted_snapshot:
+    case ColumnPresence::beside_sorted_snapshot:
         return " (beside a sorted snapshot)";
     default:
         return "";
@@ -61,9 +61,9 @@ std::string catalog_help() {
         "two\n"
         "conventions; the attributes of each column say what holds for the file at hand. Of other inputs nothing is\n"
         "claimed.\n";
-    for (const io::CatalogColumn& column : io::catalog_columns()) {
+    for (const CatalogColumn& column : catalog_columns) {
         const std::string unit = unit_text(column);
-        text += fmt::format("  {:<22}{}{}\n", name_with_shape(column) + (column.in_table ? " *" : ""),
+        text += fmt::format("  {:<22}{}{}\n", name_with_shape(column) + (column.in_table() ? " *" : ""),
                             column.description, presence_text(column));
         if (!unit.empty()) {
             text += fmt::format("  {:<22}{}\n", "", unit);

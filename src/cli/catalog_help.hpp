@@ -10,7 +10,7 @@ namespace kith::cli {
 /// "a h^-1"; "1" for neither.
 [[nodiscard]] std::string powers_text(const io::Scaling& scaling);
 
-/// Each column of io::catalog_columns(): name, meaning, unit, powers of a and h.
+/// Each column of catalog_columns: name, meaning, unit, powers of a and h.
 [[nodiscard]] std::string catalog_help();
 
 } // namespace kith::cli

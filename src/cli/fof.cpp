@@ -154,11 +154,12 @@ void describe_groups(const Arguments& arguments, Results& results, const Executi
         throw;
     }
     clock.add(results.catalog.stages);
-    const auto wide = std::count(results.catalog.wide.begin(), results.catalog.wide.end(), std::uint8_t{1});
-    if (wide > 0) {
+    const auto ambiguous =
+        std::count(results.catalog.is_ambiguous.begin(), results.catalog.is_ambiguous.end(), std::uint8_t{1});
+    if (ambiguous > 0) {
         results.warnings.push_back(fmt::format("{} of the groups are wider than half the box: their centers and radii "
                                                "mean little; a shorter linking length would part them",
-                                               wide));
+                                               ambiguous));
     }
 }
 

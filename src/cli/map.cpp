@@ -148,7 +148,7 @@ private:
     void circle_groups() {
         const Catalog& groups = *subject_.groups;
         for (std::int64_t group = std::min(groups.groups, max_circles) - 1; group >= 0; --group) {
-            const double radius = groups.largest_radius[group];
+            const double radius = groups.max_radius[group];
             const double radius_x = std::max(radius * scale_x(), 5.0);
             const double radius_y = std::max(radius * scale_y(), 5.0);
             const double opacity = 0.95 - 0.45 * static_cast<double>(group) / max_circles;

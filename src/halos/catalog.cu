@@ -5,10 +5,11 @@
 #include "points/normalize_device.hpp"
 #include "points/transfer.hpp"
 #include "support/dimension.hpp"
+#include "support/item_size.hpp"
 
+#include <cstddef>
 #include <optional>
 #include <span>
-#include <tuple>
 
 namespace kith::detail::inline KITH_GPU {
 
@@ -62,24 +63,19 @@ public:
             particles_.velocities = velocities_.emplace(context, *given.velocities).view();
         }
         if (given.masses) {
-            with_dtype(given.masses->dtype(), [&]<Coordinate T>(T) { take_masses<T>(context, *given.masses); });
+            const ScalarsView& masses = *given.masses;
+            const auto bytes = static_cast<std::size_t>(masses.count() * item_size(masses.dtype()));
+            masses_ = {context, std::span(static_cast<const std::byte*>(masses.data()), bytes)};
+            particles_.masses = scalars_of({masses_.elements().data(), masses.dtype(), masses.count(), 1, 1, 1});
         }
     }
     [[nodiscard]] const Particles& particles() const { return particles_; }
 
 private:
-    template <Coordinate T>
-    void take_masses(DeviceContext& context, const ScalarsView& given) {
-        const auto size = static_cast<std::size_t>(given.count());
-        auto& masses = std::get<ElementsOnDevice<T>>(masses_);
-        masses = ElementsOnDevice<T>(context, std::span(static_cast<const T*>(given.data()), size));
-        particles_.masses = ScalarsView(masses.elements());
-    }
-
     Particles particles_;
     VectorsOnDevice positions_;
     std::optional<VectorsOnDevice> velocities_;
-    std::tuple<ElementsOnDevice<float>, ElementsOnDevice<double>> masses_;
+    ElementsOnDevice<std::byte> masses_;
     ElementsOnDevice<std::uint8_t> types_;
 };
 

@@ -2,11 +2,11 @@
 //
 // Rows are surveyed and checked, those of the groups are brought into group order (device_members.hpp), and the groups
 // are described (device_moments.hpp). Everything that is added or compared over members is an integer, a minimum or a
-// maximum, of terms that are written once for both (terms.hpp). The host makes room for the columns while the device
+// maximum, of terms that are written once for both (vector_moments.hpp). The host makes room for the columns while the device
 // works. Source: jz-tree paper, section IV-B. Cost: O(N), a sort of the members, and the copy of the columns to the host.
 #pragma once
 
-#include <kith/catalog.hpp>
+#include <kith/catalog_columns.hpp>
 
 #include "cuda/launch.hpp"
 #include "halos/columns.hpp"
@@ -18,6 +18,7 @@
 #include "support/dimension.hpp"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
 #include <cstdint>
@@ -28,64 +29,36 @@
 
 namespace kith::detail::inline KITH_GPU {
 
-/// The columns while they are made.
+/// The columns that lay_out() does not fill, while they are made.
 class ColumnsOnDevice {
 public:
-    ColumnsOnDevice(const DeviceContext& context, std::int64_t groups, int dimension, bool velocities)
-        : count_by_type_(context.buffer<std::int64_t>(groups * max_types)), mass_(context.buffer<double>(groups)),
-          mass_by_type_(context.buffer<double>(groups * max_types)),
-          center_(context.buffer<double>(groups * dimension)),
-          velocity_(context.buffer<double>(velocities ? groups * dimension : 0)),
-          inertia_radius_(context.buffer<double>(groups)),
-          velocity_dispersion_(context.buffer<double>(velocities ? groups : 0)),
-          largest_radius_(context.buffer<double>(groups)), lower_(context.buffer<double>(groups * dimension)),
-          upper_(context.buffer<double>(groups * dimension)), wide_(context.buffer<std::uint8_t>(groups)) {}
-
-    [[nodiscard]] DeviceCatalog view() const {
-        return {count_by_type_.data(),
-                mass_.data(),
-                mass_by_type_.data(),
-                center_.data(),
-                velocity_.data(),
-                inertia_radius_.data(),
-                velocity_dispersion_.data(),
-                largest_radius_.data(),
-                lower_.data(),
-                upper_.data(),
-                wide_.data()};
+    ColumnsOnDevice(const DeviceContext& context, const Catalog& catalog, std::int64_t groups, bool velocities) {
+        for_each_field(catalog, [&]<class T>(const CatalogColumn& column, const std::vector<T>&) {
+            if (!halos::follows_from_sizes(column)) {
+                numbers(column) = context.buffer<std::uint8_t>(column.size(groups, catalog.dimension, velocities) *
+                                                               static_cast<std::int64_t>(sizeof(T)));
+            }
+        });
+    }
+    [[nodiscard]] halos::ColumnPointers pointers() const {
+        halos::ColumnPointers pointers;
+        std::transform(numbers_.begin(), numbers_.end(), pointers.columns.begin(),
+                       [](const auto& numbers) { return numbers.data(); });
+        return pointers;
     }
     /// Into columns that have their sizes; done once the stream is.
-    void copy_to(DeviceContext& context, Catalog& catalog) const {
-        copy(context, count_by_type_, catalog.count_by_type);
-        copy(context, mass_, catalog.mass);
-        copy(context, mass_by_type_, catalog.mass_by_type);
-        copy(context, center_, catalog.center);
-        copy(context, velocity_, catalog.velocity);
-        copy(context, inertia_radius_, catalog.inertia_radius);
-        copy(context, velocity_dispersion_, catalog.velocity_dispersion);
-        copy(context, largest_radius_, catalog.largest_radius);
-        copy(context, lower_, catalog.lower);
-        copy(context, upper_, catalog.upper);
-        copy(context, wide_, catalog.wide);
+    void copy_to(DeviceContext& context, Catalog& catalog) {
+        for_each_field(catalog, [&](const CatalogColumn& column, auto& values) {
+            context.copy(values.data(), numbers(column).data(), numbers(column).size());
+        });
     }
 
 private:
-    template <class T>
-    static void copy(DeviceContext& context, const DeviceBuffer<T>& from, std::vector<T>& to) {
-        context.copy(to.data(), from.data(), from.size() * static_cast<std::int64_t>(sizeof(T)));
+    DeviceBuffer<std::uint8_t>& numbers(const CatalogColumn& column) {
+        return numbers_[static_cast<std::size_t>(&column - catalog_columns.data())];
     }
 
-    DeviceBuffer<std::int64_t> count_by_type_;
-    DeviceBuffer<double> mass_;
-    DeviceBuffer<double> mass_by_type_;
-    DeviceBuffer<double> center_;
-    DeviceBuffer<double> velocity_;
-    DeviceBuffer<double> inertia_radius_;
-    DeviceBuffer<double> velocity_dispersion_;
-    DeviceBuffer<double> largest_radius_;
-    DeviceBuffer<double> lower_;
-    DeviceBuffer<double> upper_;
-    DeviceBuffer<std::uint8_t> wide_;
+    std::array<DeviceBuffer<std::uint8_t>, catalog_columns.size()> numbers_;
 };
 
 /// Looks at every row; also flags those of the first `groups` groups.
@@ -145,9 +118,9 @@ inline Catalog describe_groups(DeviceContext& context, const halos::LabeledGroup
         refuse_as_the_cpu_does(context, given, particles, options);
     }
     cut_into_chunks(context, members);
-    const ColumnsOnDevice columns(context, groups, catalog.dimension, particles.velocities.has_value());
+    ColumnsOnDevice columns(context, catalog, groups, particles.velocities.has_value());
     with_dimension(catalog.dimension, [&]<int D>(std::integral_constant<int, D>) {
-        describe_members<D>(context, members, described, columns.view());
+        describe_members<D>(context, members, described, columns.pointers());
     });
     halos::lay_out(catalog, sizes, particles.velocities.has_value()); // while the device works
     columns.copy_to(context, catalog);

@@ -5,10 +5,10 @@
 // order, so that chunks, lanes and warps do not show in the bits. What is collected is up to the pass:
 //
 //     struct Pass {
-//         struct Part { join(const Part&); join_lane(int lanes); };   // join_lane: with the lane whose number differs
-//         Part start(owner) const;                                    // of no members
+//         struct Part { join(const Part&, bring); };    // bring: fetches a number of the other part
+//         Part start(owner) const;                      // of no members
 //         void add(owner, member, Part&) const;
-//         void conclude(owner, const Part&) const;                    // by one thread
+//         void conclude(owner, const Part&) const;      // by one thread
 //     };
 #pragma once
 
@@ -20,20 +20,28 @@
 
 namespace kith::detail::inline KITH_GPU {
 
-/// Adds the sum that another lane has in the same units.
-__device__ inline void join_sum_of_lane(halos::FixedSum& sum, int lanes) {
-    const auto units = static_cast<halos::UnsignedInt128>(sum.units());
-    const auto low = __shfl_xor_sync(whole_warp, static_cast<unsigned long long>(units), lanes);
-    const auto high = __shfl_xor_sync(whole_warp, static_cast<unsigned long long>(units >> 64), lanes);
-    sum.add_units(static_cast<halos::Int128>(halos::UnsignedInt128{high} << 64 | low));
-}
+/// Fetches numbers of the lane whose number differs by `lanes`.
+struct OfLane {
+    int lanes;
+
+    template <class T>
+    __device__ T operator()(const T& number) const {
+        return __shfl_xor_sync(whole_warp, number, lanes);
+    }
+    __device__ halos::Int128 operator()(const halos::Int128& number) const {
+        const auto units = static_cast<halos::UnsignedInt128>(number);
+        const auto low = (*this)(static_cast<unsigned long long>(units));
+        const auto high = (*this)(static_cast<unsigned long long>(units >> 64));
+        return static_cast<halos::Int128>(halos::UnsignedInt128{high} << 64 | low);
+    }
+};
 
 template <class Part>
 __device__ void join_lanes(Part& part) {
     __syncwarp();
 #pragma unroll 1
     for (int lanes = warp_size / 2; lanes > 0; lanes /= 2) {
-        part.join_lane(lanes);
+        part.join(part, OfLane{lanes});
     }
 }
 

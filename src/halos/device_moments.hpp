@@ -128,12 +128,12 @@ private:
 /// Fills every column.
 template <int D>
 void describe_members(DeviceContext& context, const DeviceMembers& members, const DescribedColumns& described,
-                      const DeviceCatalog& columns) {
+                      const halos::ColumnPointers& columns) {
     const MemberRuns& runs = members.runs;
     const bool moves = described.velocities.axes[0] != nullptr;
     const MassBuffers masses(context, runs, described.masses.axes[0] != nullptr);
-    const auto places = context.buffer<VectorMoments<D>>(runs.groups);
-    const auto velocities = context.buffer<VectorMoments<D>>(moves ? runs.groups : 0);
+    const auto places = context.buffer<halos::VectorMoments<D>>(runs.groups);
+    const auto velocities = context.buffer<halos::VectorMoments<D>>(moves ? runs.groups : 0);
     Passes<D> passes(context, members);
     const GatheredColumn gathered_masses = gathered_column(context, described.masses, 1, members);
     if (described.masses.axes[0] != nullptr) {

@@ -86,6 +86,14 @@ KITH_HOST_DEVICE inline double to_double(const ScaledNumber& a) noexcept {
     return std::ldexp(a.value, a.exponent);
 }
 
+/// Fetches numbers from where they are.
+struct InPlace {
+    template <class T>
+    KITH_HOST_DEVICE T operator()(const T& number) const noexcept {
+        return number;
+    }
+};
+
 class FixedSum {
 public:
     /// For at most `terms` products whose two exponents add up to at most `top`.
@@ -103,10 +111,11 @@ public:
         const Int128 product = static_cast<Int128>(a.mantissa) * b.mantissa;
         sum_ += ((2 * product >> shift) + 1) >> 1; // to the nearest unit
     }
-    KITH_HOST_DEVICE void join(const FixedSum& other) noexcept { sum_ += other.sum_; }
-    /// The sum in its units, and the addition of another that has the same: joins what lies elsewhere.
-    [[nodiscard]] KITH_HOST_DEVICE Int128 units() const noexcept { return sum_; }
-    KITH_HOST_DEVICE void add_units(Int128 units) noexcept { sum_ += units; }
+    /// Adds a sum in the same units, which `bring` fetches from where it lies.
+    template <class Bring = InPlace>
+    KITH_HOST_DEVICE void join(const FixedSum& other, const Bring& bring = {}) noexcept {
+        sum_ += bring(other.sum_);
+    }
 
     [[nodiscard]] KITH_HOST_DEVICE ScaledNumber value() const noexcept {
         return {nearest_double(sum_), shift_at_zero_ - product_bits};

@@ -1,11 +1,10 @@
 #include "halos/group_moments.hpp"
 
+#include "halos/group_columns.hpp"
 #include "halos/moments.hpp"
 #include "support/parallel.hpp"
 
 #include <algorithm>
-#include <array>
-#include <cmath>
 
 namespace kith::detail::halos {
 
@@ -81,21 +80,6 @@ void store_masses(const Members& members, const FirstMoments& first, std::int64_
     }
 }
 
-void store_place(const Members& members, const VectorBounds& bounds, const Mean& mean, std::int64_t group,
-                 Catalog& catalog) {
-    const Columns& columns = *members.columns;
-    const double unit = columns.positions.unit();
-    for (int axis = 0; axis < columns.dimension; ++axis) {
-        const std::int64_t at = group * columns.dimension + axis;
-        catalog.center[at] = columns.box.wrap(members.reference[axis] + mean.value[axis], axis) * unit;
-        catalog.lower[at] = (bounds.lower[axis] - mean.value[axis]) * unit;
-        catalog.upper[at] = (bounds.upper[axis] - mean.value[axis]) * unit;
-        if (is_wider_than_half(bounds.lower[axis], bounds.upper[axis], columns.box.period[axis])) {
-            catalog.wide[group] = 1;
-        }
-    }
-}
-
 } // namespace
 
 void describe_group(const Columns& columns, std::int64_t group, Catalog& catalog) {
@@ -110,30 +94,35 @@ void describe_group(const Columns& columns, std::int64_t group, Catalog& catalog
                                                      [&](std::int32_t row) { return (*columns.masses)[row] > 0; });
 
     const Passes passes(members);
+    Moments moments{};
+    auto& [positions, velocities] = moments;
+    std::copy(members.reference.begin(), members.reference.end(), positions.reference);
+    const auto conclude = [&](const auto& found, const auto&... known) {
+        for (int v = 0; v < members.vectors(); ++v) {
+            found.vectors[v].conclude(moments[v], known...);
+        }
+    };
+    const int dimension = columns.dimension;
     const Bounds bounds = passes.over(Bounds(members));
-    const FirstMoments first = passes.over(FirstMoments(bounds));
+    conclude(bounds, dimension);
+    const FirstMoments first = passes.over(FirstMoments(bounds, moments));
     const ScaledNumber weight = first.total_weight();
-    const Mean center(first.offset, weight, bounds.offset, columns.dimension);
-    const Mean velocity(first.velocity, weight, bounds.velocity, columns.velocities ? columns.dimension : 0);
-    const Mean* velocity_if_any = columns.velocities ? &velocity : nullptr;
-    const auto spread = passes.over(OverSquares<SpreadBounds>{&center, velocity_if_any, {}, {}});
-    const auto second = passes.over(OverSquares<SpreadSum>{&center,
-                                                           velocity_if_any,
-                                                           {{spread.radius.exponent, members.count()}},
-                                                           {{spread.speed.exponent, members.count()}}});
+    conclude(first, dimension, weight);
+    conclude(passes.over(OverSquares<SpreadBounds>{&members, &moments, {}}));
+    OverSquares<SumPart> squares{&members, &moments, {}};
+    for (int v = 0; v < members.vectors(); ++v) {
+        squares.vectors[v].sum = FixedSum(moments[v].square_exponent, members.count());
+    }
+    squares = passes.over(squares);
+    for (int v = 0; v < members.vectors(); ++v) {
+        squares.vectors[v].conclude(moments[v], weight, v == 0 ? 1 : dimension);
+    }
 
     store_masses(members, first, group, catalog);
-    store_place(members, bounds.offset, center, group, catalog);
-    const double length = columns.positions.unit();
-    catalog.inertia_radius[group] = center.unit.root_mean_square(second.radius.sum, weight) * length;
-    catalog.largest_radius[group] = center.unit.length(spread.radius.largest) * length;
+    const ColumnPointers pointers = pointers_to(catalog);
+    write_position_columns(pointers, group, dimension, positions, columns.box, columns.positions.unit());
     if (columns.velocities) {
-        const double speed = columns.velocities->unit();
-        for (int axis = 0; axis < columns.dimension; ++axis) {
-            catalog.velocity[group * columns.dimension + axis] = velocity.value[axis] * speed;
-        }
-        const ScaledNumber weight_of_axes{weight.value * columns.dimension, weight.exponent};
-        catalog.velocity_dispersion[group] = velocity.unit.root_mean_square(second.speed.sum, weight_of_axes) * speed;
+        write_velocity_columns(pointers, group, dimension, velocities, columns.velocities->unit());
     }
 }
 

@@ -14,6 +14,19 @@ namespace kith::detail::halos {
 
 namespace {
 
+/// What a Catalog has beside its columns.
+struct WithoutColumns {
+    std::int64_t groups;
+    int dimension;
+    std::int64_t min_members;
+    std::vector<std::int32_t> members;
+    StageReports stages;
+};
+constexpr auto fields = std::count_if(catalog_columns.begin(), catalog_columns.end(),
+                                      [](const CatalogColumn& column) { return !column.field.empty(); });
+static_assert(sizeof(Catalog) == sizeof(WithoutColumns) + fields * sizeof(std::vector<double>),
+              "a member of Catalog has no row in catalog_columns, or a row no member");
+
 /// Touches memory that was taken and holds nothing yet, page by page, by all threads. Otherwise the one thread that fills
 /// a column with zeros waits for the system at every page: half a second for 80 million members where it was measured,
 /// six times as long as so.
@@ -51,23 +64,12 @@ private:
 /// Makes room for every column and returns the bytes taken.
 std::int64_t allocate_columns(Catalog& catalog, std::int64_t members, bool velocities) {
     const std::int64_t groups = catalog.groups;
-    const std::int64_t vectors = groups * catalog.dimension;
     ColumnAllocator size;
     try {
         size(catalog.members, members);
-        size(catalog.offset, groups);
-        size(catalog.count, groups);
-        size(catalog.count_by_type, groups * max_types);
-        size(catalog.mass, groups);
-        size(catalog.mass_by_type, groups * max_types);
-        size(catalog.center, vectors);
-        size(catalog.velocity, velocities ? vectors : 0);
-        size(catalog.inertia_radius, groups);
-        size(catalog.velocity_dispersion, velocities ? groups : 0);
-        size(catalog.largest_radius, groups);
-        size(catalog.lower, vectors);
-        size(catalog.upper, vectors);
-        size(catalog.wide, groups);
+        for_each_field(catalog, [&](const CatalogColumn& column, auto& values) {
+            size(values, column.size(groups, catalog.dimension, velocities));
+        });
     } catch (const std::bad_alloc&) {
         throw Error(ErrorKind::out_of_memory,
                     message("out of memory: the catalog of ", groups, " groups with ", members,

@@ -4,7 +4,7 @@
 // members follows from the sizes alone.
 #pragma once
 
-#include <kith/catalog.hpp>
+#include <kith/catalog_columns.hpp>
 
 #include <cstdint>
 #include <span>
@@ -13,6 +13,11 @@ namespace kith::detail::halos {
 
 /// How many groups have at least that many members: the first ones.
 std::int64_t groups_of_at_least(std::span<const std::int32_t> sizes, std::int64_t min_members);
+
+/// Whether lay_out() fills the column.
+constexpr bool follows_from_sizes(const CatalogColumn& column) {
+    return column.field == "offset" || column.field == "count";
+}
 
 /// Sizes every column of a catalog whose `dimension` and `min_members` are set, and fills `groups`, `offset` and
 /// `count`. `sizes` are those of all groups. Returns the bytes taken; throws out_of_memory.

@@ -21,8 +21,7 @@ struct MemberBlock {
     int count = 0;
     std::array<SplitNumber, capacity> weight;
     std::array<std::uint8_t, capacity> type;
-    std::array<Numbers, max_dimension> offset;
-    std::array<Numbers, max_dimension> velocity;
+    std::array<std::array<Numbers, max_dimension>, 2> vectors; ///< offsets, and velocities if there are any
 };
 
 /// One group as its passes see it.
@@ -34,6 +33,9 @@ struct Members {
 
     [[nodiscard]] std::int64_t count() const noexcept { return static_cast<std::int64_t>(rows.size()); }
 
+    /// Of each member: one without velocities.
+    [[nodiscard]] int vectors() const noexcept { return columns->velocities ? 2 : 1; }
+
     /// Gathers members first to first + count - 1.
     void gather(std::int64_t first, std::int64_t count, MemberBlock& block) const noexcept {
         const auto some = rows.subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(count));
@@ -43,19 +45,14 @@ struct Members {
             block.type[i] = columns->type(some[i]);
         }
         for (int axis = 0; axis < columns->dimension; ++axis) {
-            columns->positions.read(some, axis, block.offset[axis].data());
-            to_offsets(axis, block);
-            if (columns->velocities) {
-                columns->velocities->read(some, axis, block.velocity[axis].data());
+            MemberBlock::Numbers& offset = block.vectors[0][axis];
+            columns->positions.read(some, axis, offset.data());
+            for (int i = 0; i < block.count; ++i) {
+                offset[i] = nearest_offset(offset[i], reference[axis], columns->box.period[axis]);
             }
-        }
-    }
-
-private:
-    void to_offsets(int axis, MemberBlock& block) const noexcept {
-        const double period = columns->box.period[axis];
-        for (int i = 0; i < block.count; ++i) {
-            block.offset[axis][i] = nearest_offset(block.offset[axis][i], reference[axis], period);
+            if (columns->velocities) {
+                columns->velocities->read(some, axis, block.vectors[1][axis].data());
+            }
         }
     }
 };

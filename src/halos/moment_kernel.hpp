@@ -1,9 +1,8 @@
-// The passes over the members that make a group's numbers on a GPU: those of moments.hpp, with its terms.
+// The passes over the members that make a group's numbers on a GPU: the CPU's (vector_moments.hpp).
 //
 // Positions and velocities are treated alike, one after the other: a velocity is an offset from rest in open space. Of
 // masses, largest exponents come first, for each run and, from these, each group; they give the units of the sums of
-// mass and, with the bounds of a vector, of its moments. Then the means, and the largest squared distances from them,
-// which give the units of the sum of squares. What a group has so far lies in its VectorMoments.
+// mass and, with the bounds of a vector, of its moments. What a group has so far lies in its VectorMoments.
 //
 // Cost: three passes over masses, four over a vector, each of which reads the vector and the mass of every member.
 #pragma once
@@ -13,7 +12,7 @@
 #include "cuda/intrinsics.hpp"
 #include "halos/collect_kernel.hpp"
 #include "halos/device_columns.hpp"
-#include "halos/terms.hpp"
+#include "halos/vector_moments.hpp"
 
 #include <cstdint>
 #include <limits>
@@ -43,9 +42,9 @@ struct MassExponentPass {
     struct Part {
         int exponent;
 
-        __device__ void join(const Part& other) { exponent = device_max(exponent, other.exponent); }
-        __device__ void join_lane(int lanes) {
-            exponent = device_max(exponent, __shfl_xor_sync(whole_warp, exponent, lanes));
+        template <class Bring = halos::InPlace>
+        __device__ void join(const Part& other, const Bring& bring = {}) {
+            exponent = device_max(exponent, bring(other.exponent));
         }
     };
 
@@ -79,12 +78,7 @@ struct GroupExponentsJob {
 
 /// The sums of masses, of runs or of groups.
 struct MassSumPass {
-    struct Part {
-        halos::FixedSum sum;
-
-        __device__ void join(const Part& other) { sum.join(other.sum); }
-        __device__ void join_lane(int lanes) { join_sum_of_lane(sum, lanes); }
-    };
+    using Part = halos::SumPart;
 
     MemberRuns runs;
     int runs_of_owner;
@@ -102,20 +96,6 @@ struct MassSumPass {
     __device__ void conclude(std::int64_t owner, const Part& part) const { sums[owner] = part.sum.value(); }
 };
 
-/// What is known so far of one vector of one group's members.
-template <int D>
-struct VectorMoments {
-    double reference[D]; ///< what the offsets are from
-    double lower[D];
-    double upper[D];
-    int exponent[D]; ///< the largest of its products with weights
-    double mean[D];
-    halos::SquareUnit unit;
-    double largest_square; ///< in squares of the unit
-    int square_exponent;   ///< the largest of its products with weights
-    double root_mean_square;
-};
-
 /// One vector of all members, and the moments of their groups.
 template <int D>
 struct MemberVectors {
@@ -125,10 +105,13 @@ struct MemberVectors {
     MemberRuns runs;
     MemberWeights weights;
     int axes_of_spread; ///< among which the mean square is shared
-    VectorMoments<D>* moments;
+    halos::VectorMoments<D>* moments;
 
     [[nodiscard]] __device__ double offset(std::int64_t group, std::int64_t member, int axis) const {
         return halos::nearest_offset(scale * column(member, axis), moments[group].reference[axis], period[axis]);
+    }
+    [[nodiscard]] __device__ halos::ScaledNumber weight_of(std::int64_t group) const {
+        return weights.of_group(group, runs.members_of(group));
     }
     /// Of the distance from the mean.
     [[nodiscard]] __device__ double square(std::int64_t group, std::int64_t member) const {
@@ -171,41 +154,11 @@ struct ReferencesJob {
 /// First: where the members are, and the largest exponents of the terms of the sums.
 template <int D>
 struct VectorBoundsPass {
-    struct Part {
-        double lower[D];
-        double upper[D];
-        int exponent[D];
-
-        __device__ void join(const Part& other) {
-#pragma unroll
-            for (int axis = 0; axis < D; ++axis) {
-                lower[axis] = device_min(lower[axis], other.lower[axis]);
-                upper[axis] = device_max(upper[axis], other.upper[axis]);
-                exponent[axis] = device_max(exponent[axis], other.exponent[axis]);
-            }
-        }
-        __device__ void join_lane(int lanes) {
-#pragma unroll
-            for (int axis = 0; axis < D; ++axis) {
-                lower[axis] = device_min(lower[axis], __shfl_xor_sync(whole_warp, lower[axis], lanes));
-                upper[axis] = device_max(upper[axis], __shfl_xor_sync(whole_warp, upper[axis], lanes));
-                exponent[axis] = device_max(exponent[axis], __shfl_xor_sync(whole_warp, exponent[axis], lanes));
-            }
-        }
-    };
+    using Part = halos::VectorBounds<D>;
 
     MemberVectors<D> vectors;
 
-    [[nodiscard]] __device__ Part start(std::int64_t /*group*/) const {
-        Part part;
-#pragma unroll
-        for (int axis = 0; axis < D; ++axis) {
-            part.lower[axis] = std::numeric_limits<double>::infinity();
-            part.upper[axis] = -std::numeric_limits<double>::infinity();
-            part.exponent[axis] = halos::no_product;
-        }
-        return part;
-    }
+    [[nodiscard]] __device__ Part start(std::int64_t /*group*/) const { return {}; }
     __device__ void add(std::int64_t group, std::int64_t member, Part& part) const {
         const halos::SplitNumber weight = vectors.weights.of_member(group, member);
 #pragma unroll
@@ -217,48 +170,19 @@ struct VectorBoundsPass {
         }
     }
     __device__ void conclude(std::int64_t group, const Part& part) const {
-        VectorMoments<D>& moments = vectors.moments[group];
-        double largest = 0;
-#pragma unroll
-        for (int axis = 0; axis < D; ++axis) {
-            moments.lower[axis] = part.lower[axis];
-            moments.upper[axis] = part.upper[axis];
-            moments.exponent[axis] = part.exponent[axis];
-            largest = device_max(largest, halos::largest_between(part.lower[axis], part.upper[axis]));
-        }
-        moments.unit = halos::SquareUnit(largest);
+        part.conclude(vectors.moments[group], D);
     }
 };
 
 /// Second: the weighted sums, which give the mean.
 template <int D>
 struct VectorSumPass {
-    struct Part {
-        halos::FixedSum sum[D];
-
-        __device__ void join(const Part& other) {
-#pragma unroll
-            for (int axis = 0; axis < D; ++axis) {
-                sum[axis].join(other.sum[axis]);
-            }
-        }
-        __device__ void join_lane(int lanes) {
-#pragma unroll
-            for (int axis = 0; axis < D; ++axis) {
-                join_sum_of_lane(sum[axis], lanes);
-            }
-        }
-    };
+    using Part = halos::VectorSums<D>;
 
     MemberVectors<D> vectors;
 
     [[nodiscard]] __device__ Part start(std::int64_t group) const {
-        Part part;
-#pragma unroll
-        for (int axis = 0; axis < D; ++axis) {
-            part.sum[axis] = halos::FixedSum(vectors.moments[group].exponent[axis], vectors.runs.members_of(group));
-        }
-        return part;
+        return {vectors.moments[group], D, vectors.runs.members_of(group)};
     }
     __device__ void add(std::int64_t group, std::int64_t member, Part& part) const {
         const halos::SplitNumber weight = vectors.weights.of_member(group, member);
@@ -268,50 +192,31 @@ struct VectorSumPass {
         }
     }
     __device__ void conclude(std::int64_t group, const Part& part) const {
-        const halos::ScaledNumber weight = vectors.weights.of_group(group, vectors.runs.members_of(group));
-#pragma unroll
-        for (int axis = 0; axis < D; ++axis) {
-            vectors.moments[group].mean[axis] = halos::mean_of(part.sum[axis], weight);
-        }
+        part.conclude(vectors.moments[group], D, vectors.weight_of(group));
     }
 };
 
 /// Third: the largest squares of distances from the mean, weighted and not.
 template <int D>
 struct SpreadBoundsPass {
-    struct Part {
-        double largest;
-        int exponent;
-
-        __device__ void join(const Part& other) {
-            largest = device_max(largest, other.largest);
-            exponent = device_max(exponent, other.exponent);
-        }
-        __device__ void join_lane(int lanes) {
-            largest = device_max(largest, __shfl_xor_sync(whole_warp, largest, lanes));
-            exponent = device_max(exponent, __shfl_xor_sync(whole_warp, exponent, lanes));
-        }
-    };
+    using Part = halos::SpreadBounds;
 
     MemberVectors<D> vectors;
 
-    [[nodiscard]] __device__ Part start(std::int64_t /*group*/) const { return {0.0, halos::no_product}; }
+    [[nodiscard]] __device__ Part start(std::int64_t /*group*/) const { return {}; }
     __device__ void add(std::int64_t group, std::int64_t member, Part& part) const {
         const halos::SplitNumber weight = vectors.weights.of_member(group, member);
         const double square = vectors.square(group, member);
         part.largest = device_max(part.largest, square);
         part.exponent = device_max(part.exponent, halos::product_exponent(weight, halos::split(square)));
     }
-    __device__ void conclude(std::int64_t group, const Part& part) const {
-        vectors.moments[group].largest_square = part.largest;
-        vectors.moments[group].square_exponent = part.exponent;
-    }
+    __device__ void conclude(std::int64_t group, const Part& part) const { part.conclude(vectors.moments[group]); }
 };
 
 /// Fourth: the weighted sum of the squares.
 template <int D>
 struct SpreadSumPass {
-    using Part = MassSumPass::Part;
+    using Part = halos::SumPart;
 
     MemberVectors<D> vectors;
 
@@ -322,10 +227,7 @@ struct SpreadSumPass {
         part.sum.add(vectors.weights.of_member(group, member), halos::split(vectors.square(group, member)));
     }
     __device__ void conclude(std::int64_t group, const Part& part) const {
-        halos::ScaledNumber weight = vectors.weights.of_group(group, vectors.runs.members_of(group));
-        weight.value *= vectors.axes_of_spread;
-        VectorMoments<D>& moments = vectors.moments[group];
-        moments.root_mean_square = moments.unit.root_mean_square(part.sum, weight);
+        part.conclude(vectors.moments[group], vectors.weight_of(group), vectors.axes_of_spread);
     }
 };
 

@@ -1,27 +1,23 @@
-// What each of the four passes over a group's members collects, block by block, and how parts of it are joined.
+// What each of the four passes over a group's members collects on the CPU, block by block (vector_moments.hpp).
 //
-// Bounds and FirstMoments first; from these the means; then SpreadBounds and SpreadSum of the squared distances from
-// the means. The bounds of one pass give the units of the fixed-point sums of the next. All of them are minima, maxima
-// and integer sums: joining parts in any order gives the same bits. A member's own terms are computed in double
-// precision, always with the same operations.
+// Positions, velocities and masses share the passes, so that members are gathered once for each. A member's own terms
+// are computed in double precision, always with the same operations.
 #pragma once
 
 #include "halos/fixed_sum.hpp"
 #include "halos/member_block.hpp"
-#include "halos/terms.hpp"
+#include "halos/vector_moments.hpp"
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <cstdint>
-#include <limits>
 
 namespace kith::detail::halos {
 
 inline const SplitNumber one = split(1.0);
 
-using Vector = std::array<double, max_dimension>;
-using Axes = std::array<MemberBlock::Numbers, max_dimension>;
+/// Of the positions and the velocities of a group's members.
+using Moments = std::array<VectorMoments<max_dimension>, 2>;
 
 /// The largest exponent of the products of weights and numbers, at least `largest`.
 inline int largest_exponent(const MemberBlock& block, const MemberBlock::Numbers& numbers, int largest) {
@@ -39,59 +35,18 @@ inline void add_products(const MemberBlock& block, const MemberBlock::Numbers& n
     total = sum;
 }
 
-/// Bounds of one vector (offset or velocity) of all members, and of its product with the weight.
-struct VectorBounds {
-    Vector lower;
-    Vector upper;
-    std::array<int, max_dimension> exponent;
-
-    VectorBounds() {
-        lower.fill(std::numeric_limits<double>::infinity());
-        upper.fill(-std::numeric_limits<double>::infinity());
-        exponent.fill(no_product);
-    }
-    void add(const MemberBlock& block, const Axes& x, int dimension) {
-        for (int axis = 0; axis < dimension; ++axis) {
-            double least = lower[axis];
-            double most = upper[axis];
-            for (int i = 0; i < block.count; ++i) {
-                least = std::min(least, x[axis][i]);
-                most = std::max(most, x[axis][i]);
-            }
-            lower[axis] = least;
-            upper[axis] = most;
-            exponent[axis] = largest_exponent(block, x[axis], exponent[axis]);
-        }
-    }
-    void join(const VectorBounds& other) {
-        for (int axis = 0; axis < max_dimension; ++axis) {
-            lower[axis] = std::min(lower[axis], other.lower[axis]);
-            upper[axis] = std::max(upper[axis], other.upper[axis]);
-            exponent[axis] = std::max(exponent[axis], other.exponent[axis]);
-        }
-    }
-    /// The largest absolute component.
-    [[nodiscard]] double largest(int dimension) const {
-        double far = 0;
-        for (int axis = 0; axis < dimension; ++axis) {
-            far = std::max(far, largest_between(lower[axis], upper[axis]));
-        }
-        return far;
-    }
-};
-
 /// First pass: where the members are, and the largest exponents of the terms of the sums.
 struct Bounds {
     const Members* members;
-    VectorBounds offset;
-    VectorBounds velocity;
+    std::array<VectorBounds<max_dimension>, 2> vectors;
     std::array<int, max_types> mass_exponent;
 
     explicit Bounds(const Members& of) : members(&of) { mass_exponent.fill(no_product); }
     void add(const MemberBlock& block) {
-        offset.add(block, block.offset, members->columns->dimension);
-        if (members->columns->velocities) {
-            velocity.add(block, block.velocity, members->columns->dimension);
+        for (int v = 0; v < members->vectors(); ++v) {
+            for (int axis = 0; axis < members->columns->dimension; ++axis) {
+                add_axis(block, block.vectors[v][axis], axis, vectors[v]);
+            }
         }
         for (int i = 0; members->weighted && i < block.count; ++i) {
             int& largest = mass_exponent[block.type[i]];
@@ -99,14 +54,29 @@ struct Bounds {
         }
     }
     void join(const Bounds& other) {
-        offset.join(other.offset);
-        velocity.join(other.velocity);
+        for (int v = 0; v < members->vectors(); ++v) {
+            vectors[v].join(other.vectors[v]);
+        }
         for (int type = 0; type < max_types; ++type) {
             mass_exponent[type] = std::max(mass_exponent[type], other.mass_exponent[type]);
         }
     }
     [[nodiscard]] int largest_mass_exponent() const {
         return *std::max_element(mass_exponent.begin(), mass_exponent.end());
+    }
+
+private:
+    static void add_axis(const MemberBlock& block, const MemberBlock::Numbers& x, int axis,
+                         VectorBounds<max_dimension>& bounds) {
+        double least = bounds.lower[axis];
+        double most = bounds.upper[axis];
+        for (int i = 0; i < block.count; ++i) {
+            least = std::min(least, x[i]);
+            most = std::max(most, x[i]);
+        }
+        bounds.lower[axis] = least;
+        bounds.upper[axis] = most;
+        bounds.exponent[axis] = largest_exponent(block, x, bounds.exponent[axis]);
     }
 };
 
@@ -115,24 +85,21 @@ struct FirstMoments {
     const Members* members;
     FixedSum mass;
     std::array<FixedSum, max_types> mass_by_type;
-    std::array<FixedSum, max_dimension> offset;
-    std::array<FixedSum, max_dimension> velocity;
+    std::array<VectorSums<max_dimension>, 2> vectors;
 
-    explicit FirstMoments(const Bounds& bounds)
-        : members(bounds.members), mass(bounds.largest_mass_exponent(), bounds.members->count()) {
+    FirstMoments(const Bounds& bounds, const Moments& moments)
+        : members(bounds.members), mass(bounds.largest_mass_exponent(), members->count()) {
+        for (int v = 0; v < members->vectors(); ++v) {
+            vectors[v] = {moments[v], members->columns->dimension, members->count()};
+        }
         for (int type = 0; type < max_types; ++type) {
             mass_by_type[type] = FixedSum(bounds.mass_exponent[type], members->count());
         }
-        for (int axis = 0; axis < max_dimension; ++axis) {
-            offset[axis] = FixedSum(bounds.offset.exponent[axis], members->count());
-            velocity[axis] = FixedSum(bounds.velocity.exponent[axis], members->count());
-        }
     }
     void add(const MemberBlock& block) {
-        for (int axis = 0; axis < members->columns->dimension; ++axis) {
-            add_products(block, block.offset[axis], offset[axis]);
-            if (members->columns->velocities) {
-                add_products(block, block.velocity[axis], velocity[axis]);
+        for (int v = 0; v < members->vectors(); ++v) {
+            for (int axis = 0; axis < members->columns->dimension; ++axis) {
+                add_products(block, block.vectors[v][axis], vectors[v].sum[axis]);
             }
         }
         for (int i = 0; members->weighted && i < block.count; ++i) {
@@ -145,9 +112,8 @@ struct FirstMoments {
         for (int type = 0; type < max_types; ++type) {
             mass_by_type[type].join(other.mass_by_type[type]);
         }
-        for (int axis = 0; axis < members->columns->dimension; ++axis) {
-            offset[axis].join(other.offset[axis]);
-            velocity[axis].join(other.velocity[axis]);
+        for (int v = 0; v < members->vectors(); ++v) {
+            vectors[v].join(other.vectors[v]);
         }
     }
     [[nodiscard]] ScaledNumber total_weight() const {
@@ -155,72 +121,38 @@ struct FirstMoments {
     }
 };
 
-/// The mean of a vector, and the power of two in whose units differences from it are squared.
-struct Mean {
-    int dimension;
-    Vector value{};
-    SquareUnit unit;
+inline void add_squares(const MemberBlock& block, const MemberBlock::Numbers& squares, SpreadBounds& bounds) {
+    bounds.largest = std::max(bounds.largest, *std::max_element(squares.begin(), squares.begin() + block.count));
+    bounds.exponent = largest_exponent(block, squares, bounds.exponent);
+}
+inline void add_squares(const MemberBlock& block, const MemberBlock::Numbers& squares, SumPart& part) {
+    add_products(block, squares, part.sum);
+}
 
-    Mean(const std::array<FixedSum, max_dimension>& sum, const ScaledNumber& weight, const VectorBounds& bounds, int d)
-        : dimension(d), unit(bounds.largest(d)) {
-        for (int axis = 0; axis < dimension; ++axis) {
-            value[axis] = mean_of(sum[axis], weight);
-        }
-    }
-    /// Squared distances from the mean.
-    void squares(const MemberBlock& block, const Axes& x, MemberBlock::Numbers& square) const {
-        std::fill_n(square.begin(), block.count, 0.0);
-        for (int axis = 0; axis < dimension; ++axis) {
-            for (int i = 0; i < block.count; ++i) {
-                square[i] += unit.squared_difference(x[axis][i], value[axis]);
-            }
-        }
-    }
-};
-
-/// Third pass: the largest weighted and unweighted squares of distances from a mean.
-struct SpreadBounds {
-    double largest = 0;
-    int exponent = no_product;
-
-    void add(const MemberBlock& block, const MemberBlock::Numbers& square) {
-        largest = std::max(largest, *std::max_element(square.begin(), square.begin() + block.count));
-        exponent = largest_exponent(block, square, exponent);
-    }
-    void join(const SpreadBounds& other) {
-        largest = std::max(largest, other.largest);
-        exponent = std::max(exponent, other.exponent);
-    }
-};
-
-/// Fourth pass: the sums of weighted squares.
-struct SpreadSum {
-    FixedSum sum;
-
-    void add(const MemberBlock& block, const MemberBlock::Numbers& square) { add_products(block, square, sum); }
-    void join(const SpreadSum& other) { sum.join(other.sum); }
-};
-
-/// A pass over squared distances: of positions always, of velocities if there are any.
-template <class Value>
+/// Third and fourth pass: over squared distances from the mean.
+template <class Part>
 struct OverSquares {
-    const Mean* center;
-    const Mean* velocity; ///< or null
-    Value radius;
-    Value speed;
+    const Members* members;
+    const Moments* moments;
+    std::array<Part, 2> vectors;
 
     void add(const MemberBlock& block) {
-        MemberBlock::Numbers square;
-        center->squares(block, block.offset, square);
-        radius.add(block, square);
-        if (velocity != nullptr) {
-            velocity->squares(block, block.velocity, square);
-            speed.add(block, square);
+        for (int v = 0; v < members->vectors(); ++v) {
+            const VectorMoments<max_dimension>& known = (*moments)[v];
+            MemberBlock::Numbers squares;
+            std::fill_n(squares.begin(), block.count, 0.0);
+            for (int axis = 0; axis < members->columns->dimension; ++axis) {
+                for (int i = 0; i < block.count; ++i) {
+                    squares[i] += known.unit.squared_difference(block.vectors[v][axis][i], known.mean[axis]);
+                }
+            }
+            add_squares(block, squares, vectors[v]);
         }
     }
     void join(const OverSquares& other) {
-        radius.join(other.radius);
-        speed.join(other.speed);
+        for (int v = 0; v < members->vectors(); ++v) {
+            vectors[v].join(other.vectors[v]);
+        }
     }
 };
 

@@ -25,22 +25,11 @@ void require_rows(std::size_t found, std::int64_t expected, std::string_view wha
 } // namespace
 
 void require_consistent(const Catalog& catalog, const Snapshot& snapshot) {
-    const std::int64_t groups = catalog.groups;
-    const std::int64_t vectors = groups * catalog.dimension;
     const auto members = static_cast<std::int64_t>(catalog.members.size());
-    require_rows(catalog.offset.size(), groups, "offset");
-    require_rows(catalog.count.size(), groups, "count");
-    require_rows(catalog.count_by_type.size(), groups * max_types, "count_by_type");
-    require_rows(catalog.mass.size(), groups, "mass");
-    require_rows(catalog.mass_by_type.size(), groups * max_types, "mass_by_type");
-    require_rows(catalog.center.size(), vectors, "center");
-    require_rows(catalog.velocity.size(), catalog.velocity.empty() ? 0 : vectors, "velocity");
-    require_rows(catalog.velocity_dispersion.size(), catalog.velocity.empty() ? 0 : groups, "velocity_dispersion");
-    require_rows(catalog.inertia_radius.size(), groups, "inertia_radius");
-    require_rows(catalog.largest_radius.size(), groups, "largest_radius");
-    require_rows(catalog.lower.size(), vectors, "lower");
-    require_rows(catalog.upper.size(), vectors, "upper");
-    require_rows(catalog.wide.size(), groups, "wide");
+    for_each_field(catalog, [&](const CatalogColumn& column, const auto& values) {
+        require_rows(values.size(), column.size(catalog.groups, catalog.dimension, !catalog.velocity.empty()),
+                     column.field);
+    });
     require_rows(catalog.members.size(), std::accumulate(catalog.count.begin(), catalog.count.end(), std::int64_t{0}),
                  "members");
 

@@ -1,4 +1,4 @@
-// The columns of a catalog file, and where their values come from. A new column is a new entry of `columns`.
+// Where the values of a catalog file's columns come from: members of Catalog as they are, and those derived here.
 #include "io/catalog_columns.hpp"
 
 #include <algorithm>
@@ -9,11 +9,6 @@
 namespace kith::io {
 
 namespace {
-
-struct SourcedColumn {
-    CatalogColumn column;
-    ColumnValues (*values)(const CatalogSource&);
-};
 
 // Where the members of each type begin in /Members/Index.
 ColumnValues member_offsets_by_type(const CatalogSource& source) {
@@ -56,83 +51,29 @@ ColumnValues always(const CatalogSource& source) {
     return std::vector<std::int64_t>(static_cast<std::size_t>(source.catalog.groups), Value);
 }
 
-// A member of Catalog as it is.
-template <auto Member>
-ColumnValues as_is(const CatalogSource& source) {
-    return source.catalog.*Member;
-}
+struct DerivedColumn {
+    std::string_view name;
+    ColumnValues (*values)(const CatalogSource&);
+};
+constexpr std::array derived_columns = std::to_array<DerivedColumn>({
+    {"GroupNsubs", always<0>},
+    {"GroupFirstSub", always<-1>},
+    {"MembersOffsetType", member_offsets_by_type},
+    {"GroupLenType", [](const CatalogSource& source) -> ColumnValues { return source.catalog.count_by_type; }},
+    {"GroupOffsetType", snapshot_offsets_by_type},
+    {"GroupVel", catalog_velocities},
+});
 
-constexpr std::array<SourcedColumn, 19> make_columns() {
-    using S = ColumnShape;
-    using K = ColumnKind;
-    using T = ColumnType;
-    using P = ColumnPresence;
-    return {{
-        {{"GroupLen", S::scalar, K::count, T::int32, P::always, true, "members"}, as_is<&Catalog::count>},
-        {{"GroupNsubs", S::scalar, K::count, T::int32, P::always, false, "subhalos: 0, none are sought"}, always<0>},
-        {{"GroupFirstSub", S::scalar, K::index, T::int32, P::always, false, "first subhalo: -1, none are sought"},
-         always<-1>},
-        {{"MembersLenType", S::by_type, K::count, T::int32, P::always, true, "members of each type"},
-         as_is<&Catalog::count_by_type>},
-        {{"MembersOffset", S::scalar, K::index, T::int64, P::always, false,
-          "place of the first member in /Members/Index"},
-         as_is<&Catalog::offset>},
-        {{"MembersOffsetType", S::by_type, K::index, T::int64, P::always, false,
-          "place of the first member of each type in /Members/Index"},
-         member_offsets_by_type},
-        {{"GroupLenType", S::by_type, K::count, T::int32, P::beside_sorted_snapshot, false,
-          "members of each type, rows of PartTypeN"},
-         as_is<&Catalog::count_by_type>},
-        {{"GroupOffsetType", S::by_type, K::index, T::int64, P::beside_sorted_snapshot, false,
-          "first row of the group within PartTypeN"},
-         snapshot_offsets_by_type},
-        {{"GroupMass", S::scalar, K::mass, T::float64, P::always, true, "sum of the members' masses"},
-         as_is<&Catalog::mass>},
-        {{"GroupMassType", S::by_type, K::mass, T::float64, P::always, true, "sum of the masses of each type"},
-         as_is<&Catalog::mass_by_type>},
-        {{"GroupPos", S::vector, K::length, T::as_positions, P::always, true, "center of mass, inside the box"},
-         as_is<&Catalog::center>},
-        {{"GroupVel", S::vector, K::catalog_velocity, T::as_velocities, P::with_velocities, true,
-          "a times the mean peculiar velocity by mass; GroupVelStored where the frame of the input is unknown"},
-         catalog_velocities},
-        {{"GroupVelStored", S::vector, K::velocity, T::as_velocities, P::with_velocities, true,
-          "mean by mass of the velocities as the input stores them"},
-         as_is<&Catalog::velocity>},
-        {{"GroupVelDisp", S::scalar, K::velocity, T::as_velocities, P::with_velocities, true,
-          "sqrt(sum m dv^2 / (d M)), dv from the mean of the velocities as the input stores them, without Hubble flow"},
-         as_is<&Catalog::velocity_dispersion>},
-        {{"GroupInertiaRadius", S::scalar, K::length, T::as_positions, P::always, true,
-          "sqrt(sum m r^2 / M), r from the center of mass"},
-         as_is<&Catalog::inertia_radius>},
-        {{"GroupLargestRadius", S::scalar, K::length, T::as_positions, P::always, true,
-          "distance of the farthest member from the center of mass"},
-         as_is<&Catalog::largest_radius>},
-        {{"GroupLower", S::vector, K::length, T::as_positions, P::always, true,
-          "lower bounds, as offsets from the center of mass"},
-         as_is<&Catalog::lower>},
-        {{"GroupUpper", S::vector, K::length, T::as_positions, P::always, true,
-          "upper bounds, as offsets from the center of mass"},
-         as_is<&Catalog::upper>},
-        {{"GroupWide", S::scalar, K::flag, T::uint8, P::always, true,
-          "1 if the group is wider than half a period: its center and radii are ambiguous"},
-         as_is<&Catalog::wide>},
-    }};
+constexpr const DerivedColumn* derived(std::string_view name) {
+    const auto* found = std::find_if(derived_columns.begin(), derived_columns.end(),
+                                     [&](const DerivedColumn& each) { return each.name == name; });
+    return found == derived_columns.end() ? nullptr : found;
 }
-
-constexpr auto columns = make_columns();
+static_assert(std::all_of(catalog_columns.begin(), catalog_columns.end(), [](const CatalogColumn& column) {
+    return std::holds_alternative<std::monostate>(column.values) == (derived(column.name) != nullptr);
+}));
 
 } // namespace
-
-std::span<const CatalogColumn> catalog_columns() {
-    static const std::vector<CatalogColumn> listed = [] {
-        std::vector<CatalogColumn> list;
-        for (const SourcedColumn& each : columns) {
-            list.push_back(each.column);
-        }
-        return list;
-    }();
-    return listed;
-}
 
 std::string_view unit_of(const CatalogColumn& column) {
     switch (column.kind) {
@@ -174,9 +115,15 @@ std::string_view frame_of(const CatalogColumn& column, const std::optional<Frame
 }
 
 ColumnValues values_of(const CatalogColumn& column, const CatalogSource& source) {
-    const auto found = std::find_if(columns.begin(), columns.end(),
-                                    [&](const SourcedColumn& each) { return each.column.name == column.name; });
-    return found->values(source);
+    return std::visit(
+        [&](auto member) -> ColumnValues {
+            if constexpr (std::is_same_v<decltype(member), std::monostate>) {
+                return derived(column.name)->values(source);
+            } else {
+                return source.catalog.*member;
+            }
+        },
+        column.values);
 }
 
 bool is_present(const CatalogColumn& column, const CatalogSource& source) {
@@ -190,27 +137,14 @@ bool is_present(const CatalogColumn& column, const CatalogSource& source) {
     }
 }
 
-std::int64_t width_of(const CatalogColumn& column, const CatalogSource& source) {
-    switch (column.shape) {
-    case ColumnShape::vector:
-        return source.catalog.dimension;
-    case ColumnShape::by_type:
-        return max_types;
-    default:
-        return 1;
-    }
-}
-
-DType precision_of(const CatalogColumn& column, const CatalogSource& source) {
+ColumnType type_of(const CatalogColumn& column, const CatalogSource& source) {
     const Snapshot& snapshot = source.snapshot;
-    switch (column.type) {
-    case ColumnType::as_positions:
-        return snapshot.positions.dtype();
-    case ColumnType::as_velocities:
-        return snapshot.velocities ? snapshot.velocities->dtype() : snapshot.positions.dtype();
-    default:
-        return DType::float64;
+    if (column.type != ColumnType::as_positions && column.type != ColumnType::as_velocities) {
+        return column.type;
     }
+    const bool as_velocities = column.type == ColumnType::as_velocities && snapshot.velocities;
+    const DType dtype = (as_velocities ? *snapshot.velocities : snapshot.positions).dtype();
+    return dtype == DType::float32 ? ColumnType::float32 : ColumnType::float64;
 }
 
 bool counts_as_mass(const CatalogSource& source) {

@@ -23,11 +23,8 @@ using ColumnValues = std::variant<std::vector<std::uint8_t>, std::vector<std::in
 
 [[nodiscard]] bool is_present(const CatalogColumn& column, const CatalogSource& source);
 
-/// Numbers in a row of the column.
-[[nodiscard]] std::int64_t width_of(const CatalogColumn& column, const CatalogSource& source);
-
-/// The precision of a column of real numbers.
-[[nodiscard]] DType precision_of(const CatalogColumn& column, const CatalogSource& source);
+/// The type of the numbers in the file, that of positions and velocities resolved.
+[[nodiscard]] ColumnType type_of(const CatalogColumn& column, const CatalogSource& source);
 
 /// The column's description, completed by what holds for this source alone.
 [[nodiscard]] std::string description_of(const CatalogColumn& column, const CatalogSource& source);

@@ -27,7 +27,7 @@ struct TableColumn {
     std::shared_ptr<const ColumnValues> values;
     std::int64_t width;
     std::int64_t component;
-    DType precision;
+    ColumnType type;
 };
 
 std::string component_name(const CatalogColumn& column, std::int64_t component, int dimension) {
@@ -52,16 +52,16 @@ std::array<bool, max_types> types_with_members(const Catalog& catalog) {
 std::vector<TableColumn> columns_of_table(const CatalogSource& source) {
     const std::array<bool, max_types> types = types_with_members(source.catalog);
     std::vector<TableColumn> columns;
-    for (const CatalogColumn& column : catalog_columns()) {
-        if (!column.in_table || !is_present(column, source)) {
+    for (const CatalogColumn& column : catalog_columns) {
+        if (!column.in_table() || !is_present(column, source)) {
             continue;
         }
         const auto values = std::make_shared<const ColumnValues>(values_of(column, source));
-        const std::int64_t width = width_of(column, source);
+        const std::int64_t width = column.width(source.catalog.dimension);
         for (std::int64_t component = 0; component < width; ++component) {
             if (column.shape != ColumnShape::by_type || types[static_cast<std::size_t>(component)]) {
                 columns.push_back({&column, component_name(column, component, source.catalog.dimension), values, width,
-                                   component, precision_of(column, source)});
+                                   component, type_of(column, source)});
             }
         }
     }
@@ -73,7 +73,7 @@ void append_value(std::string& line, const TableColumn& column, std::int64_t row
     std::visit(
         [&]<class T>(const std::vector<T>& values) {
             if constexpr (std::is_floating_point_v<T>) {
-                if (column.precision == DType::float32) {
+                if (column.type == ColumnType::float32) {
                     append(line, static_cast<float>(values[at]));
                     return;
                 }
@@ -86,16 +86,8 @@ void append_value(std::string& line, const TableColumn& column, std::int64_t row
 }
 
 std::string_view ecsv_type(const TableColumn& column) {
-    switch (column.column->type) {
-    case ColumnType::uint8:
-        return "uint8";
-    case ColumnType::int32:
-        return "int32";
-    case ColumnType::int64:
-        return "int64";
-    default:
-        return column.precision == DType::float32 ? "float32" : "float64";
-    }
+    constexpr std::array<std::string_view, 5> names = {"uint8", "int32", "int64", "float32", "float64"};
+    return names[static_cast<std::size_t>(column.type)];
 }
 
 std::string json_text(std::string_view text) {

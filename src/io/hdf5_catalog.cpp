@@ -28,6 +28,7 @@
 #include <kith/io.hpp>
 
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <vector>
 
@@ -56,26 +57,20 @@ void describe(const hdf5::OutputFile& file, hid_t dataset, const CatalogColumn& 
     }
 }
 
-hid_t stored_type(const CatalogColumn& column, const CatalogSource& source) {
-    switch (column.type) {
-    case ColumnType::uint8:
-        return hdf5::number_type<std::uint8_t>().stored;
-    case ColumnType::int32:
-        return hdf5::number_type<std::int32_t>().stored;
-    case ColumnType::int64:
-        return hdf5::number_type<std::int64_t>().stored;
-    default:
-        return hdf5::number_type(precision_of(column, source)).stored;
-    }
+hid_t stored_type(ColumnType type) {
+    const std::array types = {hdf5::number_type<std::uint8_t>(), hdf5::number_type<std::int32_t>(),
+                              hdf5::number_type<std::int64_t>(), hdf5::number_type<float>(),
+                              hdf5::number_type<double>()};
+    return types[static_cast<std::size_t>(type)].stored;
 }
 
 void write_column(const hdf5::OutputFile& file, const CatalogColumn& column, const CatalogSource& source) {
-    const std::int64_t columns = column.shape == ColumnShape::scalar ? 0 : width_of(column, source);
+    const std::int64_t columns = column.shape == ColumnShape::scalar ? 0 : column.width(source.catalog.dimension);
     std::visit(
         [&]<class T>(const std::vector<T>& values) {
-            const auto dataset =
-                file.write(message("Group/", column.name), {stored_type(column, source), hdf5::number_type<T>().memory},
-                           values.data(), source.catalog.groups, columns, description_of(column, source));
+            const auto dataset = file.write(
+                message("Group/", column.name), {stored_type(type_of(column, source)), hdf5::number_type<T>().memory},
+                values.data(), source.catalog.groups, columns, description_of(column, source));
             describe(file, dataset.get(), column, source.snapshot.header.frame);
         },
         values_of(column, source));
@@ -84,7 +79,7 @@ void write_column(const hdf5::OutputFile& file, const CatalogColumn& column, con
 void write_groups(const hdf5::OutputFile& file, const CatalogSource& source) {
     const hdf5::Group group = file.make_group("Group");
     file.set(group.get(), "NTask", std::int32_t{1});
-    for (const CatalogColumn& column : catalog_columns()) {
+    for (const CatalogColumn& column : catalog_columns) {
         if (is_present(column, source)) {
             write_column(file, column, source);
         }

@@ -18,15 +18,6 @@ using detail::message;
 
 namespace {
 
-Object open_if_there(hid_t file, const char* name) {
-    return exists(file, name) ? Object(H5Oopen(file, name, H5P_DEFAULT)) : Object();
-}
-
-std::optional<double> scalar(const Object& object, const char* name) {
-    const auto values = object.get() < 0 ? std::nullopt : numbers(object.get(), name);
-    return values ? std::optional(values->front()) : std::nullopt;
-}
-
 std::optional<double> finite(const std::optional<double>& value) {
     return value && std::isfinite(*value) ? value : std::nullopt;
 }
@@ -57,10 +48,10 @@ void read_provenance(const Object& header, CatalogFile& catalog) {
 void read_parameters(const OpenCatalog& opened, CatalogFile& catalog) {
     const Object parameters = open_if_there(opened.file.get(), "Parameters");
     for (const char* name : kept_parameter_names()) {
-        if (const std::optional<double> value = scalar(parameters, name)) {
+        if (const std::optional<double> value = number(parameters.get(), name)) {
             catalog.parameters.emplace(name, *value);
         }
-        const std::optional<double> value = scalar(opened.header, name);
+        const std::optional<double> value = number(opened.header.get(), name);
         if (value && !is_made_up(catalog, name)) {
             catalog.parameters.emplace(name, *value);
         }
@@ -126,7 +117,7 @@ std::optional<std::int64_t> count_attribute(const OpenCatalog& catalog, const ch
     if (catalog.header.get() < 0 || !has_attribute(catalog.header.get(), name)) {
         return std::nullopt;
     }
-    const double value = scalar(catalog.header, name).value_or(-1);
+    const double value = number(catalog.header.get(), name).value_or(-1);
     if (!(value >= 0 && value < 0x1p62) || value != std::floor(value)) {
         throw Error(ErrorKind::file,
                     message(catalog.name, ": attribute ", name, " of /Header is no whole number of 0 or more"));
@@ -140,9 +131,9 @@ void read_catalog_header(const OpenCatalog& opened, int dimension, CatalogFile& 
     }
     catalog.format = format_of(catalog);
     read_box(opened, dimension, catalog);
-    catalog.time = finite(scalar(opened.header, "Time"));
+    catalog.time = finite(number(opened.header.get(), "Time"));
     if (!is_made_up(catalog, "Redshift")) {
-        catalog.redshift = finite(scalar(opened.header, "Redshift"));
+        catalog.redshift = finite(number(opened.header.get(), "Redshift"));
     }
     read_parameters(opened, catalog);
 }
@@ -163,9 +154,9 @@ std::optional<CatalogFileColumn> describe_column(const OpenCatalog& opened, cons
     column.description = text(object.get(), "description").value_or("");
     column.unit = text(object.get(), "unit").value_or("");
     column.frame = text(object.get(), "frame").value_or("");
-    column.a_scaling = scalar(object, "a_scaling");
-    column.h_scaling = scalar(object, "h_scaling");
-    column.to_cgs = scalar(object, "to_cgs");
+    column.a_scaling = number(object.get(), "a_scaling");
+    column.h_scaling = number(object.get(), "h_scaling");
+    column.to_cgs = number(object.get(), "to_cgs");
     return column;
 }
 

@@ -5,12 +5,14 @@
 // must be these. Types that a file does not tell apart (Gadget has 6 and fewer) have no members.
 #include "io/file_set.hpp"
 #include "io/hdf5_catalog_header.hpp"
+#include "io/hdf5_create.hpp"
 #include "io/hdf5_signature.hpp"
 #include "io/input_file.hpp"
 #include "io/memory.hpp"
 
 #include "support/message.hpp"
 
+#include <kith/catalog_columns.hpp>
 #include <kith/error.hpp>
 #include <kith/io.hpp>
 
@@ -25,48 +27,6 @@ using detail::message;
 
 namespace {
 
-enum class Width : std::uint8_t { one, axes, types };
-
-/// A column of Catalog and the datasets that may hold it, the best first.
-template <class T>
-struct Field {
-    std::string_view member;
-    std::vector<T> Catalog::*values;
-    Width width;
-    std::vector<const char*> datasets;
-};
-
-// GroupCM is AREPO's; GroupPos is the center of mass in kith's catalogs, and the potential minimum after SUBFIND.
-const std::vector<Field<double>> real_fields = {
-    {"mass", &Catalog::mass, Width::one, {"GroupMass"}},
-    {"mass_by_type", &Catalog::mass_by_type, Width::types, {"GroupMassType"}},
-    {"center", &Catalog::center, Width::axes, {"GroupCM", "GroupPos"}},
-    {"velocity", &Catalog::velocity, Width::axes, {"GroupVelStored", "GroupVel"}},
-    {"velocity_dispersion", &Catalog::velocity_dispersion, Width::one, {"GroupVelDisp"}},
-    {"inertia_radius", &Catalog::inertia_radius, Width::one, {"GroupInertiaRadius"}},
-    {"largest_radius", &Catalog::largest_radius, Width::one, {"GroupLargestRadius"}},
-    {"lower", &Catalog::lower, Width::axes, {"GroupLower"}},
-    {"upper", &Catalog::upper, Width::axes, {"GroupUpper"}}};
-const std::vector<Field<std::int64_t>> count_fields = {
-    {"count", &Catalog::count, Width::one, {"GroupLen"}},
-    {"count_by_type", &Catalog::count_by_type, Width::types, {"MembersLenType", "GroupLenType"}},
-    {"offset", &Catalog::offset, Width::one, {"MembersOffset"}}};
-const std::vector<Field<std::uint8_t>> flag_fields = {{"wide", &Catalog::wide, Width::one, {"GroupWide"}}};
-
-template <class T>
-hid_t memory_type() {
-    if constexpr (std::is_same_v<T, double>) {
-        return H5T_NATIVE_DOUBLE;
-    } else if constexpr (std::is_same_v<T, std::int64_t>) {
-        return H5T_NATIVE_INT64;
-    } else if constexpr (std::is_same_v<T, std::uint64_t>) {
-        return H5T_NATIVE_UINT64;
-    } else {
-        static_assert(std::is_same_v<T, std::uint8_t>);
-        return H5T_NATIVE_UINT8;
-    }
-}
-
 template <class T>
 std::vector<T> values_of(const hdf5::Dataset& dataset) {
     if (!std::is_same_v<T, double> && dataset.type != H5T_INTEGER) {
@@ -75,7 +35,7 @@ std::vector<T> values_of(const hdf5::Dataset& dataset) {
     std::vector<T> values = allocate<T>(dataset.rows, dataset.columns, dataset.name);
     // Ids that were stored as signed numbers keep their bits.
     const bool keeps_bits = std::is_same_v<T, std::uint64_t> && dataset.is_signed;
-    dataset.read(keeps_bits ? H5T_NATIVE_INT64 : memory_type<T>(), values.data());
+    dataset.read(keeps_bits ? H5T_NATIVE_INT64 : hdf5::number_type<T>().memory, values.data());
     return values;
 }
 
@@ -97,11 +57,13 @@ public:
 private:
     void read_file(const std::filesystem::path& path);
     [[nodiscard]] std::int64_t count_groups() const;
-    [[nodiscard]] std::optional<hdf5::Dataset> find(const std::vector<const char*>& datasets) const;
+    [[nodiscard]] std::optional<hdf5::Dataset> find(const char* group,
+                                                    std::initializer_list<std::string_view> datasets) const;
+    [[nodiscard]] int stated_dimension() const;
     void find_dimension();
     void list_columns();
     template <class T>
-    void read_field(const Field<T>& field, std::int64_t groups);
+    void read_field(const CatalogColumn& column, std::vector<T>& all, std::int64_t groups);
     void record_source(const std::string& name, std::string_view member);
     template <class T>
     void read_members(const char* group, const char* dataset, std::vector<T>& into);
@@ -115,14 +77,24 @@ private:
     hdf5::OpenCatalog opened_;
 };
 
-std::optional<hdf5::Dataset> CatalogBuilder::find(const std::vector<const char*>& datasets) const {
-    for (const char* name : datasets) {
-        const hdf5::Group group(H5Gopen2(opened_.file.get(), "Group", H5P_DEFAULT));
-        if (group.get() >= 0 && hdf5::exists(group.get(), name)) {
-            return hdf5::open_dataset(opened_.file.get(), message("Group/", name), opened_.name);
+// The first of these datasets that the group has.
+std::optional<hdf5::Dataset> CatalogBuilder::find(const char* group,
+                                                  std::initializer_list<std::string_view> datasets) const {
+    if (!hdf5::exists(opened_.file.get(), group)) {
+        return std::nullopt;
+    }
+    const hdf5::Group opened(H5Gopen2(opened_.file.get(), group, H5P_DEFAULT));
+    for (const std::string_view name : datasets) {
+        if (!name.empty() && opened.get() >= 0 && hdf5::exists(opened.get(), std::string(name))) {
+            return hdf5::open_dataset(opened_.file.get(), message(group, "/", name), opened_.name);
         }
     }
     return std::nullopt;
+}
+
+int CatalogBuilder::stated_dimension() const {
+    const std::int64_t stated = hdf5::count_attribute(opened_, "Dimension").value_or(3);
+    return stated >= 2 && stated <= max_dimension ? static_cast<int>(stated) : 3;
 }
 
 void CatalogBuilder::read(const std::filesystem::path& path) {
@@ -141,7 +113,7 @@ void CatalogBuilder::read(const std::filesystem::path& path) {
 
 // The dimension and the width of numbers are those of the first file that has groups.
 void CatalogBuilder::find_dimension() {
-    const std::optional<hdf5::Dataset> positions = find({"GroupCM", "GroupPos"});
+    const std::optional<hdf5::Dataset> positions = find("Group", {"GroupCM", "GroupPos"});
     if (found_.catalog.dimension != 0 || !positions) {
         return;
     }
@@ -168,7 +140,7 @@ void CatalogBuilder::list_columns() {
 // A file of a set may have no groups, and then none of the datasets.
 std::int64_t CatalogBuilder::count_groups() const {
     const std::optional<std::int64_t> announced = hdf5::count_attribute(opened_, "Ngroups_ThisFile");
-    const std::optional<hdf5::Dataset> lengths = find({"GroupLen"});
+    const std::optional<hdf5::Dataset> lengths = find("Group", {"GroupLen"});
     if (!lengths && announced.value_or(0) > 0) {
         throw Error(ErrorKind::file, message(opened_.name, ": the header announces ", *announced,
                                              " groups, but there is no dataset Group/GroupLen"));
@@ -188,18 +160,11 @@ void CatalogBuilder::read_file(const std::filesystem::path& path) {
     find_dimension();
     list_columns();
     if (is_first) {
-        const std::int64_t stated = hdf5::count_attribute(opened_, "Dimension").value_or(3);
-        const int axes = stated >= 2 && stated <= max_dimension ? static_cast<int>(stated) : 3;
-        hdf5::read_catalog_header(opened_, found_.catalog.dimension != 0 ? found_.catalog.dimension : axes, found_);
+        const int known = found_.catalog.dimension;
+        hdf5::read_catalog_header(opened_, known != 0 ? known : stated_dimension(), found_);
     }
-    const auto read_all = [&](const auto& fields) {
-        for (const auto& field : fields) {
-            read_field(field, groups);
-        }
-    };
-    read_all(count_fields);
-    read_all(real_fields);
-    read_all(flag_fields);
+    for_each_field(found_.catalog,
+                   [&](const CatalogColumn& column, auto& values) { read_field(column, values, groups); });
     found_.catalog.groups += groups;
     if (options_.members) {
         read_members("Members", "Index", found_.file_rows);
@@ -208,41 +173,36 @@ void CatalogBuilder::read_file(const std::filesystem::path& path) {
 }
 
 template <class T>
-void CatalogBuilder::read_field(const Field<T>& field, std::int64_t groups) {
-    const std::optional<hdf5::Dataset> dataset = find(field.datasets);
-    std::vector<T>& all = found_.catalog.*field.values;
+void CatalogBuilder::read_field(const CatalogColumn& column, std::vector<T>& all, std::int64_t groups) {
+    const std::optional<hdf5::Dataset> dataset = find("Group", {column.read_before, column.name, column.read_else});
     const bool was_there = !all.empty() || found_.catalog.groups == 0;
     if (groups > 0 && (!dataset ? !all.empty() : !was_there)) {
         throw Error(ErrorKind::file,
-                    message(opened_.name, ": Group/", field.datasets.front(), " is ",
-                            dataset ? "here but not in" : "missing, but there in", " ",
+                    message(opened_.name, ": Group/", column.read_before.empty() ? column.name : column.read_before,
+                            " is ", dataset ? "here but not in" : "missing, but there in", " ",
                             found_.files.front().filename().string(), "; the files are not of one catalog"));
     }
     if (!dataset) {
         return;
     }
-    const bool fits = field.width == Width::one    ? dataset->columns == 1
-                      : field.width == Width::axes ? dataset->columns == found_.catalog.dimension
-                                                   : dataset->columns >= 1 && dataset->columns <= max_types;
-    if (dataset->rows != groups || !fits) {
-        const std::string columns = field.width == Width::one    ? "1"
-                                    : field.width == Width::axes ? message(found_.catalog.dimension)
-                                                                 : message("1 to ", max_types);
-        throw Error(ErrorKind::file,
-                    message(opened_.name, ": ", dataset->name, " is ", dataset->rows, " x ", dataset->columns,
-                            ", but there are ", groups, " groups; ", groups, " x ", columns, " was expected"));
+    const bool by_type = column.shape == ColumnShape::by_type;
+    const std::int64_t width = column.width(found_.catalog.dimension);
+    const std::int64_t least = by_type ? 1 : width;
+    if (dataset->rows != groups || dataset->columns < least || dataset->columns > width) {
+        throw Error(ErrorKind::file, message(opened_.name, ": ", dataset->name, " is ", dataset->rows, " x ",
+                                             dataset->columns, ", but there are ", groups, " groups; ", groups, " x ",
+                                             by_type ? "1 to " : "", width, " was expected"));
     }
     std::vector<T> values = values_of<T>(*dataset);
-    if (field.width == Width::types && dataset->columns < max_types) {
-        std::vector<T> padded = allocate<T>(groups, max_types, dataset->name);
+    if (dataset->columns < width) {
+        std::vector<T> padded = allocate<T>(groups, width, dataset->name);
         for (std::int64_t group = 0; group < groups; ++group) {
-            std::copy_n(values.begin() + group * dataset->columns, dataset->columns,
-                        padded.begin() + group * max_types);
+            std::copy_n(values.begin() + group * dataset->columns, dataset->columns, padded.begin() + group * width);
         }
         values = std::move(padded);
     }
     append(all, std::move(values));
-    record_source(dataset->name.substr(dataset->name.find('/') + 1), field.member);
+    record_source(dataset->name.substr(dataset->name.find('/') + 1), column.field);
 }
 
 // All files of a set must hold a member of Catalog under one name: AREPO has two for the center.
@@ -260,17 +220,15 @@ void CatalogBuilder::record_source(const std::string& name, std::string_view mem
 
 template <class T>
 void CatalogBuilder::read_members(const char* group, const char* dataset, std::vector<T>& into) {
-    const hdf5::Group opened(hdf5::exists(opened_.file.get(), group) ? H5Gopen2(opened_.file.get(), group, H5P_DEFAULT)
-                                                                     : H5I_INVALID_HID);
-    if (opened.get() < 0 || !hdf5::exists(opened.get(), dataset)) {
+    const std::optional<hdf5::Dataset> rows = find(group, {dataset});
+    if (!rows) {
         return;
     }
-    const hdf5::Dataset rows = hdf5::open_dataset(opened_.file.get(), message(group, "/", dataset), opened_.name);
-    if (rows.columns != 1) {
+    if (rows->columns != 1) {
         throw Error(ErrorKind::file,
-                    message(opened_.name, ": ", rows.name, " has ", rows.columns, " columns; one was expected"));
+                    message(opened_.name, ": ", rows->name, " has ", rows->columns, " columns; one was expected"));
     }
-    append(into, values_of<T>(rows));
+    append(into, values_of<T>(*rows));
 }
 
 void CatalogBuilder::check_offsets() {
@@ -334,8 +292,7 @@ CatalogFile CatalogBuilder::take() {
     check_offsets();
     compare_types_with_counts();
     if (catalog.dimension == 0) {
-        const std::int64_t stated = hdf5::count_attribute(opened_, "Dimension").value_or(3);
-        catalog.dimension = stated >= 2 && stated <= max_dimension ? static_cast<int>(stated) : 3;
+        catalog.dimension = stated_dimension();
     }
     found_.linking_length = hdf5::number_in(found_, "linking_length");
     if (found_.linking_length && found_.dtype == DType::float32) {

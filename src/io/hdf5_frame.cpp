@@ -15,11 +15,6 @@ namespace kith::io::hdf5 {
 
 namespace {
 
-std::optional<double> number(hid_t object, const char* name) {
-    const std::optional<std::vector<double>> values = object < 0 ? std::nullopt : numbers(object, name);
-    return values && !values->empty() ? std::optional(values->front()) : std::nullopt;
-}
-
 std::optional<bool> flag(hid_t object, const char* name) {
     const std::optional<double> value = number(object, name);
     return value ? std::optional(*value != 0) : std::nullopt;

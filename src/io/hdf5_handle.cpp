@@ -84,6 +84,10 @@ bool exists(hid_t place, const std::string& name) {
     return found;
 }
 
+Object open_if_there(hid_t file, const char* name) {
+    return exists(file, name) ? Object(H5Oopen(file, name, H5P_DEFAULT)) : Object();
+}
+
 std::vector<std::string> names_in(hid_t group) {
     std::vector<std::string> names;
     H5Literate(
@@ -188,8 +192,13 @@ bool has_attribute(hid_t object, const char* name) {
     return found > 0;
 }
 
+std::optional<double> number(hid_t object, const char* name) {
+    const std::optional<std::vector<double>> values = numbers(object, name);
+    return values ? std::optional(values->front()) : std::nullopt;
+}
+
 std::optional<std::vector<double>> numbers(hid_t object, const char* name) {
-    if (!has_attribute(object, name)) {
+    if (object < 0 || !has_attribute(object, name)) {
         return std::nullopt;
     }
     const Attribute attribute(H5Aopen(object, name, H5P_DEFAULT));

@@ -104,6 +104,9 @@ struct Dataset {
 /// Whether `path`, relative to `place` and of one component, exists there. Dangling links do not.
 [[nodiscard]] bool exists(hid_t place, const std::string& name);
 
+/// The object, or a negative one if it is not there.
+[[nodiscard]] Object open_if_there(hid_t file, const char* name);
+
 /// Names of what is in a group, in alphabetical order; and the first of them as text for messages: "Group, Header".
 [[nodiscard]] std::vector<std::string> names_in(hid_t group);
 [[nodiscard]] std::string list_of_names_in(hid_t group);
@@ -115,8 +118,9 @@ struct Dataset {
 /// Whether `object` has an attribute of that name, of any type.
 [[nodiscard]] bool has_attribute(hid_t object, const char* name);
 
-/// A numeric attribute as doubles; nothing if it is absent or not numeric.
+/// A numeric attribute as doubles, and its first number; nothing if it is absent or not numeric, or the object negative.
 [[nodiscard]] std::optional<std::vector<double>> numbers(hid_t object, const char* name);
+[[nodiscard]] std::optional<double> number(hid_t object, const char* name);
 
 /// A text attribute; nothing if it is absent or not text.
 [[nodiscard]] std::optional<std::string> text(hid_t object, const char* name);

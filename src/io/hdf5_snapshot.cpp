@@ -51,7 +51,7 @@ std::optional<std::vector<double>> first_of(const std::vector<const Object*>& pl
                                             std::initializer_list<const char*> names) {
     for (const char* name : names) {
         for (const Object* place : places) {
-            if (auto values = place->get() < 0 ? std::nullopt : numbers(place->get(), name)) {
+            if (auto values = numbers(place->get(), name)) {
                 return values;
             }
         }
@@ -61,10 +61,6 @@ std::optional<std::vector<double>> first_of(const std::vector<const Object*>& pl
 
 std::optional<double> scalar(const std::optional<std::vector<double>>& values) {
     return values ? std::optional(values->front()) : std::nullopt;
-}
-
-Object open_if_there(hid_t file, const char* name) {
-    return exists(file, name) ? Object(H5Oopen(file, name, H5P_DEFAULT)) : Object();
 }
 
 [[noreturn]] void refuse_other_hdf5(const SnapshotFile& snapshot) {

@@ -73,7 +73,7 @@ void write_gtp(const std::filesystem::path& path, const Catalog& catalog, double
                                                velocity(2),
                                                0.0,
                                                time,
-                                               catalog.largest_radius[g],
+                                               catalog.max_radius[g],
                                                0.0};
         std::array<std::byte, 44> star{};
         for (std::size_t i = 0; i < values.size(); ++i) {

@@ -12,7 +12,7 @@ namespace {
 
 TEST(CatalogHelp, EveryColumnHasItsMeaningUnitAndPowersOfAAndH) {
     const std::string help = kith::cli::catalog_help();
-    for (const kith::io::CatalogColumn& column : kith::io::catalog_columns()) {
+    for (const kith::CatalogColumn& column : kith::catalog_columns) {
         const std::size_t at = help.find("\n  " + std::string(column.name));
         ASSERT_NE(at, std::string::npos) << column.name;
         const std::string entry = help.substr(at + 1, help.find("\n  Group", at + 1) - at);
@@ -29,11 +29,11 @@ TEST(CatalogHelp, TheDocumentationListsEveryColumn) {
     std::ifstream file(KITH_SOURCE "/docs/catalogs.md");
     const std::string page(std::istreambuf_iterator<char>(file), {});
     ASSERT_FALSE(page.empty());
-    const auto scaled = [](const kith::io::CatalogColumn& column, const kith::io::Frame& frame) -> std::string {
+    const auto scaled = [](const kith::CatalogColumn& column, const kith::io::Frame& frame) -> std::string {
         const auto scaling = kith::io::scaling_of(column, frame);
         return scaling ? std::string(kith::io::frame_of(column, frame)) + ", " + kith::cli::powers_text(*scaling) : "";
     };
-    for (const kith::io::CatalogColumn& column : kith::io::catalog_columns()) {
+    for (const kith::CatalogColumn& column : kith::catalog_columns) {
         const bool has_unit = kith::io::unit_of(column) != "none";
         const std::string line =
             "| `" + std::string(column.name) + "` | " + (has_unit ? std::string(kith::io::unit_of(column)) : "") +

@@ -26,7 +26,7 @@ Catalog one_group(double x, double y, double radius) {
     catalog.groups = 1;
     catalog.dimension = 3;
     catalog.center = {x, y, 0.5};
-    catalog.largest_radius = {radius};
+    catalog.max_radius = {radius};
     return catalog;
 }
 

@@ -2,7 +2,7 @@
 // of all searches runs there as well (groups/conformance_test.cpp).
 #include "cuda/gpu.hpp"
 
-#include <kith/catalog.hpp>
+#include <kith/catalog_columns.hpp>
 #include <kith/fof.hpp>
 
 #include <gtest/gtest.h>
@@ -84,17 +84,9 @@ TEST_F(CudaGroups, TheCatalogEqualsTheCpus) {
     for (const Catalog& found : {catalog(labels_there.span(), groups, on_gpu, {.execution = cuda()}),
                                  catalog(labels, groups, on_host, {.execution = cuda()})}) {
         EXPECT_EQ(found.members, expected.members);
-        EXPECT_EQ(found.count_by_type, expected.count_by_type);
-        EXPECT_EQ(found.mass, expected.mass);
-        EXPECT_EQ(found.mass_by_type, expected.mass_by_type);
-        EXPECT_EQ(found.center, expected.center);
-        EXPECT_EQ(found.velocity, expected.velocity);
-        EXPECT_EQ(found.inertia_radius, expected.inertia_radius);
-        EXPECT_EQ(found.velocity_dispersion, expected.velocity_dispersion);
-        EXPECT_EQ(found.largest_radius, expected.largest_radius);
-        EXPECT_EQ(found.lower, expected.lower);
-        EXPECT_EQ(found.upper, expected.upper);
-        EXPECT_EQ(found.wide, expected.wide);
+        for_each_field(found, [&]<class T>(const CatalogColumn& column, const std::vector<T>& values) {
+            EXPECT_EQ(values, expected.*std::get<std::vector<T> Catalog::*>(column.values)) << column.field;
+        });
     }
 }
 

@@ -8,7 +8,7 @@
 #include "support/cases.hpp"
 #include "tree/plane_tree.hpp"
 
-#include <kith/catalog.hpp>
+#include <kith/catalog_columns.hpp>
 #include <kith/fof.hpp>
 #include <kith/knn.hpp>
 #include <kith/tree.hpp>
@@ -116,12 +116,9 @@ TEST_F(CallsOnDevice, DescribeGroups) {
                                                         {.min_members = min_members, .execution = cuda()});
         EXPECT_EQ(found.groups, expected.groups);
         EXPECT_EQ(found.members, expected.members);
-        EXPECT_EQ(found.mass, expected.mass);
-        EXPECT_EQ(found.center, expected.center);
-        EXPECT_EQ(found.velocity, expected.velocity);
-        EXPECT_EQ(found.inertia_radius, expected.inertia_radius);
-        EXPECT_EQ(found.velocity_dispersion, expected.velocity_dispersion);
-        EXPECT_EQ(found.upper, expected.upper);
+        for_each_field(found, [&]<class T>(const CatalogColumn& column, const std::vector<T>& values) {
+            EXPECT_EQ(values, expected.*std::get<std::vector<T> Catalog::*>(column.values)) << column.field;
+        });
     }
     EXPECT_EQ(emulation::held_on_device(), 0);
 }

@@ -38,12 +38,12 @@ TEST(KnownGroups, FourCorners) {
     EXPECT_EQ(found.mass_by_type, (Doubles{0, 2, 0, 0, 0, 0, 0}));
     EXPECT_EQ(found.center, (Doubles{2, 3}));
     EXPECT_EQ(found.velocity, (Doubles{0, 0}));
-    EXPECT_EQ(found.inertia_radius, Doubles{std::sqrt(5.0)});
-    EXPECT_EQ(found.largest_radius, Doubles{std::sqrt(5.0)});
+    EXPECT_EQ(found.rms_radius, Doubles{std::sqrt(5.0)});
+    EXPECT_EQ(found.max_radius, Doubles{std::sqrt(5.0)});
     EXPECT_EQ(found.velocity_dispersion, Doubles{std::sqrt(0.5)});
     EXPECT_EQ(found.lower, (Doubles{-1, -2}));
     EXPECT_EQ(found.upper, (Doubles{1, 2}));
-    EXPECT_EQ(found.wide, std::vector<std::uint8_t>{0});
+    EXPECT_EQ(found.is_ambiguous, std::vector<std::uint8_t>{0});
     ASSERT_EQ(found.stages.size(), 1U);
     EXPECT_EQ(found.stages[0].name, "catalog");
     EXPECT_GE(found.stages[0].peak_bytes, static_cast<std::int64_t>(4 * sizeof(std::int32_t)));
@@ -55,7 +55,7 @@ TEST(KnownGroups, AcrossTheEdge) {
     EXPECT_EQ(found.center, (Doubles{0.5, 0}));
     EXPECT_EQ(found.lower, (Doubles{-1, -0.5}));
     EXPECT_EQ(found.upper, (Doubles{1, 0.5}));
-    EXPECT_EQ(found.wide, std::vector<std::uint8_t>{0});
+    EXPECT_EQ(found.is_ambiguous, std::vector<std::uint8_t>{0});
 }
 
 TEST(KnownGroups, CenterStaysInTheBoxOfTheOrigin) {
@@ -96,15 +96,15 @@ TEST(KnownGroups, AreDescribedInTheBoxInWhichTheyWereFound) {
 TEST(KnownGroups, WideOnesAreFlagged) {
     const Doubles x{0, 3, 6, 0, 2, 4, 0.5, 7.5};
     const FofResult groups = groups_with({0, 0, 0, 1, 1, 1, 2, 2});
-    const std::vector<std::uint8_t> expected{1, 0, 0}; // half a period exactly is not wide
+    const std::vector<std::uint8_t> expected{1, 0, 0}; // half a period exactly is not ambiguous
     const Catalog found = catalog(in_box(groups, Box::periodic(8)), at(x, 1), {.min_members = 1});
-    EXPECT_EQ(found.wide, expected);
+    EXPECT_EQ(found.is_ambiguous, expected);
     EXPECT_EQ(found.lower[1], -2);
     EXPECT_EQ(found.upper[1], 2);
-    EXPECT_EQ(catalog(groups, at(x, 1), {.min_members = 1}).wide, std::vector<std::uint8_t>(3));
+    EXPECT_EQ(catalog(groups, at(x, 1), {.min_members = 1}).is_ambiguous, std::vector<std::uint8_t>(3));
     const Doubles y{0, 0, 1, 3, 1, 6}; // long only on an open axis
-    EXPECT_EQ(catalog(groups_with({0, 0, 0}, Box::periodic({8, 0})), at(y, 2), {.min_members = 1}).wide[0], 0);
-    EXPECT_EQ(catalog(groups_with({0, 0, 0}, Box::periodic({0, 8})), at(y, 2), {.min_members = 1}).wide[0], 1);
+    EXPECT_EQ(catalog(groups_with({0, 0, 0}, Box::periodic({8, 0})), at(y, 2), {.min_members = 1}).is_ambiguous[0], 0);
+    EXPECT_EQ(catalog(groups_with({0, 0, 0}, Box::periodic({0, 8})), at(y, 2), {.min_members = 1}).is_ambiguous[0], 1);
 }
 
 TEST(KnownGroups, MembersAreListedByTypeThenIndex) {
@@ -147,8 +147,8 @@ TEST(KnownGroups, WithoutMassAreAveragedEqually) {
     EXPECT_EQ(found.mass_by_type, (Doubles{0, 0, 0, 0, 0, 0, 0, 0, 4, 0, 0, 0, 0, 0}));
     EXPECT_EQ(found.center, (Doubles{1, 13}));
     EXPECT_EQ(found.velocity, (Doubles{2, 4}));
-    EXPECT_EQ(found.inertia_radius, (Doubles{1, std::sqrt(3.0)}));
-    EXPECT_EQ(found.largest_radius, (Doubles{1, 3}));
+    EXPECT_EQ(found.rms_radius, (Doubles{1, std::sqrt(3.0)}));
+    EXPECT_EQ(found.max_radius, (Doubles{1, 3}));
     EXPECT_EQ(found.velocity_dispersion, (Doubles{1, std::sqrt(3.0)}));
 
     Particles uniform = at(x, 1);
@@ -166,7 +166,7 @@ TEST(KnownGroups, SmallOnesAreLeftOut) {
     const Catalog none = catalog(groups, at(x, 1), {.min_members = 4});
     EXPECT_EQ(none.groups, 0);
     EXPECT_EQ(none.dimension, 1);
-    EXPECT_TRUE(none.members.empty() && none.offset.empty() && none.center.empty() && none.wide.empty());
+    EXPECT_TRUE(none.members.empty() && none.offset.empty() && none.center.empty() && none.is_ambiguous.empty());
     EXPECT_EQ(catalog(groups, at(x, 1)).groups, 0); // 20 members unless told otherwise
 }
 
@@ -181,8 +181,8 @@ TEST(KnownGroups, SinglePointsAreTheirOwnCenters) {
     const Doubles x{0.1, 7.9};
     const Catalog found = catalog(groups_with({0, 1}, Box::periodic(8)), at(x, 1), {.min_members = 1});
     EXPECT_EQ(found.center, x);
-    EXPECT_EQ(found.largest_radius, (Doubles{0, 0}));
-    EXPECT_EQ(found.inertia_radius, (Doubles{0, 0}));
+    EXPECT_EQ(found.max_radius, (Doubles{0, 0}));
+    EXPECT_EQ(found.rms_radius, (Doubles{0, 0}));
     EXPECT_EQ(found.lower, (Doubles{0, 0}));
     EXPECT_EQ(found.upper, (Doubles{0, 0}));
 }

@@ -57,7 +57,7 @@ PlainGroup describe(const std::vector<std::int32_t>& ascending, const Particles&
         group.center.push_back(at(particles.positions, ascending[0], axis) + mean[axis]);
         group.lower.push_back(least[axis] - mean[axis]);
         group.upper.push_back(most[axis] - mean[axis]);
-        group.wide = group.wide || (period > 0 && most[axis] - least[axis] > period / 2);
+        group.is_ambiguous = group.is_ambiguous || (period > 0 && most[axis] - least[axis] > period / 2);
         group.reach = std::max({group.reach, -least[axis], most[axis]});
     }
     long double radius2 = 0;
@@ -73,9 +73,9 @@ PlainGroup describe(const std::vector<std::int32_t>& ascending, const Particles&
         }
         radius2 += weight_of(row) * r2 / weight;
         speed2 += weight_of(row) * v2 / weight;
-        group.largest_radius = std::max(group.largest_radius, std::sqrt(r2));
+        group.max_radius = std::max(group.max_radius, std::sqrt(r2));
     }
-    group.inertia_radius = std::sqrt(radius2);
+    group.rms_radius = std::sqrt(radius2);
     group.velocity_dispersion = std::sqrt(speed2 / static_cast<long double>(d));
     return group;
 }

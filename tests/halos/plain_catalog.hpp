@@ -18,10 +18,10 @@ struct PlainGroup {
     std::vector<long double> velocity;
     std::vector<long double> lower;
     std::vector<long double> upper;
-    long double inertia_radius = 0;
-    long double largest_radius = 0;
+    long double rms_radius = 0;
+    long double max_radius = 0;
     long double velocity_dispersion = 0;
-    bool wide = false;
+    bool is_ambiguous = false;
     long double reach = 0;   ///< largest absolute offset from the lowest-index member
     long double fastest = 0; ///< largest absolute component of a velocity
 };

@@ -58,12 +58,12 @@ void expect_same(const Catalog& found, const std::vector<PlainGroup>& expected, 
                 expect_near(found.velocity[g * d + axis], group.velocity[axis], group.fastest, where + ", velocity");
             }
         }
-        expect_near(found.inertia_radius[g], group.inertia_radius, group.reach, name + ", inertia radius");
-        expect_near(found.largest_radius[g], group.largest_radius, group.reach, name + ", largest radius");
+        expect_near(found.rms_radius[g], group.rms_radius, group.reach, name + ", inertia radius");
+        expect_near(found.max_radius[g], group.max_radius, group.reach, name + ", largest radius");
         if (particles.velocities) {
             expect_near(found.velocity_dispersion[g], group.velocity_dispersion, group.fastest, name + ", dispersion");
         }
-        EXPECT_EQ(found.wide[g] != 0, group.wide) << name;
+        EXPECT_EQ(found.is_ambiguous[g] != 0, group.is_ambiguous) << name;
     }
     EXPECT_EQ(static_cast<std::int64_t>(found.members.size()), offset);
 }

@@ -37,9 +37,9 @@ TEST(Ranges, MassesMaySpanSixtyPowersOfTen) {
     expect_all_near(found.mass_by_type, {0, 0, 1e30, 1e-30, 0, 0, 0});
     expect_all_near(found.center, {1e-60, 2e-60});
     expect_all_near(found.velocity, {3e-60, -4e-60});
-    expect_all_near(found.inertia_radius, {std::sqrt(5.0) * 1e-30});
+    expect_all_near(found.rms_radius, {std::sqrt(5.0) * 1e-30});
     expect_all_near(found.velocity_dispersion, {5 / std::sqrt(2.0) * 1e-30});
-    expect_all_near(found.largest_radius, {std::sqrt(5.0)});
+    expect_all_near(found.max_radius, {std::sqrt(5.0)});
     expect_all_near(found.upper, {1, 2});
 }
 
@@ -52,8 +52,8 @@ TEST(Ranges, LightReferenceAmongHeavyMembers) {
     const Catalog found = catalog(groups_with({0, 0, 0}), particles, {.min_members = 1});
     expect_all_near(found.center, {7});
     expect_all_near(found.mass, {2e30});
-    expect_all_near(found.inertia_radius, {1});
-    expect_all_near(found.largest_radius, {2});
+    expect_all_near(found.rms_radius, {1});
+    expect_all_near(found.max_radius, {2});
 }
 
 TEST(Ranges, OppositeVelocitiesCancelExactly) {
@@ -105,12 +105,12 @@ TEST(Ranges, PowersOfTwoScaleTheAnswers) {
         expect_scaled(after.mass_by_type, before.mass_by_type, exponent / 2);
         expect_scaled(after.center, before.center, exponent);
         expect_scaled(after.velocity, before.velocity, exponent);
-        expect_scaled(after.inertia_radius, before.inertia_radius, exponent);
+        expect_scaled(after.rms_radius, before.rms_radius, exponent);
         expect_scaled(after.velocity_dispersion, before.velocity_dispersion, exponent);
-        expect_scaled(after.largest_radius, before.largest_radius, exponent);
+        expect_scaled(after.max_radius, before.max_radius, exponent);
         expect_scaled(after.lower, before.lower, exponent);
         expect_scaled(after.upper, before.upper, exponent);
-        EXPECT_EQ(after.wide, before.wide);
+        EXPECT_EQ(after.is_ambiguous, before.is_ambiguous);
     }
 }
 
@@ -125,8 +125,8 @@ TEST(Ranges, DifferencesBeyondTheLargestNumber) {
     EXPECT_EQ(found.velocity, Doubles{0});
     EXPECT_EQ(found.lower, Doubles{-largest});
     EXPECT_EQ(found.upper, Doubles{largest});
-    EXPECT_EQ(found.inertia_radius, Doubles{largest});
-    EXPECT_EQ(found.largest_radius, Doubles{largest});
+    EXPECT_EQ(found.rms_radius, Doubles{largest});
+    EXPECT_EQ(found.max_radius, Doubles{largest});
     EXPECT_EQ(found.velocity_dispersion, Doubles{largest});
 }
 
@@ -142,8 +142,8 @@ TEST(Ranges, SubnormalNumbers) {
     EXPECT_EQ(found.mass, Doubles{2 * least});
     EXPECT_EQ(found.center, Doubles{2 * least});
     EXPECT_EQ(found.velocity, Doubles{2 * least});
-    EXPECT_EQ(found.inertia_radius, Doubles{2 * least});
-    EXPECT_EQ(found.largest_radius, Doubles{2 * least});
+    EXPECT_EQ(found.rms_radius, Doubles{2 * least});
+    EXPECT_EQ(found.max_radius, Doubles{2 * least});
     EXPECT_EQ(found.velocity_dispersion, Doubles{2 * least});
     EXPECT_EQ(found.lower, Doubles{-2 * least});
 }
@@ -157,7 +157,7 @@ TEST(Ranges, MassesThatAddUpBeyondTheLargestNumberStillWeigh) {
     const Catalog found = catalog(groups_with({0, 0}), particles, {.min_members = 1});
     EXPECT_EQ(found.mass, Doubles{std::numeric_limits<double>::infinity()});
     EXPECT_EQ(found.center, Doubles{2});
-    EXPECT_EQ(found.inertia_radius, Doubles{2});
+    EXPECT_EQ(found.rms_radius, Doubles{2});
 }
 
 } // namespace

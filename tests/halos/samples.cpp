@@ -91,37 +91,18 @@ Sample<T> permuted(const Sample<T>& sample, const std::vector<std::int32_t>& pla
     return moved;
 }
 
-namespace {
-
-template <class T>
-void compare(const char* name, const std::vector<T>& a, const std::vector<T>& b, std::string& differences) {
-    if (a.size() != b.size()) {
-        differences += std::string(" ") + name + " (sizes)";
-    } else if (!a.empty() && std::memcmp(a.data(), b.data(), a.size() * sizeof(T)) != 0) {
-        differences += std::string(" ") + name;
-    }
-}
-
-} // namespace
-
 testing::AssertionResult same_values(const Catalog& a, const Catalog& b) {
     std::string differences;
     if (a.groups != b.groups || a.dimension != b.dimension || a.min_members != b.min_members) {
         differences += " shape";
     }
-    compare("offset", a.offset, b.offset, differences);
-    compare("count", a.count, b.count, differences);
-    compare("count_by_type", a.count_by_type, b.count_by_type, differences);
-    compare("mass", a.mass, b.mass, differences);
-    compare("mass_by_type", a.mass_by_type, b.mass_by_type, differences);
-    compare("center", a.center, b.center, differences);
-    compare("velocity", a.velocity, b.velocity, differences);
-    compare("inertia_radius", a.inertia_radius, b.inertia_radius, differences);
-    compare("velocity_dispersion", a.velocity_dispersion, b.velocity_dispersion, differences);
-    compare("largest_radius", a.largest_radius, b.largest_radius, differences);
-    compare("lower", a.lower, b.lower, differences);
-    compare("upper", a.upper, b.upper, differences);
-    compare("wide", a.wide, b.wide, differences);
+    for_each_field(a, [&]<class T>(const CatalogColumn& column, const std::vector<T>& values) {
+        const auto& others = b.*std::get<std::vector<T> Catalog::*>(column.values);
+        if (values.size() != others.size() ||
+            (!values.empty() && std::memcmp(values.data(), others.data(), values.size() * sizeof(T)) != 0)) {
+            differences += " " + std::string(column.field);
+        }
+    });
     if (differences.empty()) {
         return testing::AssertionSuccess();
     }

@@ -1,7 +1,7 @@
 // Labeled particles made by hand, so that the catalog is tested without a group finder, and how catalogs compare.
 #pragma once
 
-#include <kith/catalog.hpp>
+#include <kith/catalog_columns.hpp>
 
 #include <gtest/gtest.h>
 

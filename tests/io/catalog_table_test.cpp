@@ -33,12 +33,12 @@ Catalog catalog() {
     c.mass_by_type = {1.0 / 3, 0, 0, 0, 1.0 / 3, 0, 0, 1.0 / 3, 0, 0, 0, 0, 0, 0};
     c.center = {1.0F / 3, -2e-30F, 3, 4, 5, 6};
     c.velocity = {-1, -2, -3, 7, 8, 9};
-    c.inertia_radius = {0.5, 0};
+    c.rms_radius = {0.5, 0};
     c.velocity_dispersion = {2.5, 0};
-    c.largest_radius = {0.75, 0};
+    c.max_radius = {0.75, 0};
     c.lower = {-1, -2, -3, 0, 0, 0};
     c.upper = {1, 2, 3, 0, 0, 0};
-    c.wide = {1, 0};
+    c.is_ambiguous = {1, 0};
     return c;
 }
 
@@ -70,10 +70,11 @@ TEST(CatalogTable, CsvHasALineOfNamesAndOneRowAGroup) {
     const TemporaryFolder folder;
     const std::vector<std::string> lines = split(write(folder, io::TableFormat::csv), '\n');
     ASSERT_EQ(lines.size(), 3U);
-    EXPECT_EQ(lines[0], "Group,GroupLen,MembersLenType_0,MembersLenType_4,GroupMass,GroupMassType_0,GroupMassType_4,"
-                        "GroupPos_x,GroupPos_y,GroupPos_z,GroupVel_x,GroupVel_y,GroupVel_z,GroupVelStored_x,"
-                        "GroupVelStored_y,GroupVelStored_z,GroupVelDisp,GroupInertiaRadius,GroupLargestRadius,"
-                        "GroupLower_x,GroupLower_y,GroupLower_z,GroupUpper_x,GroupUpper_y,GroupUpper_z,GroupWide\r");
+    EXPECT_EQ(lines[0],
+              "Group,GroupLen,MembersLenType_0,MembersLenType_4,GroupMass,GroupMassType_0,GroupMassType_4,"
+              "GroupPos_x,GroupPos_y,GroupPos_z,GroupVel_x,GroupVel_y,GroupVel_z,GroupVelStored_x,"
+              "GroupVelStored_y,GroupVelStored_z,GroupVelDisp,GroupRmsRadius,GroupMaxRadius,"
+              "GroupLower_x,GroupLower_y,GroupLower_z,GroupUpper_x,GroupUpper_y,GroupUpper_z,GroupIsAmbiguous\r");
     EXPECT_EQ(lines[2], "1,1,1,0,0.3333333333333333,0.3333333333333333,0,4,5,6,7,8,9,7,8,9,0,0,0,0,0,0,0,0,0,0\r");
     const std::vector<std::string> row = split(lines[1], ',');
     EXPECT_EQ(parsed<double>(row[4]), 2.0 / 3);
@@ -127,9 +128,9 @@ TEST(CatalogTable, NoGroupsGiveTheNamesAlone) {
     io::Snapshot plane = snapshot();
     plane.positions.columns = 2;
     io::write_catalog_table(folder / "table", io::TableFormat::csv, none, plane, provenance);
-    EXPECT_EQ(read_bytes(folder / "table"), "Group,GroupLen,GroupMass,GroupPos_x,GroupPos_y,GroupInertiaRadius,"
-                                            "GroupLargestRadius,GroupLower_x,GroupLower_y,GroupUpper_x,GroupUpper_y,"
-                                            "GroupWide\r\n");
+    EXPECT_EQ(read_bytes(folder / "table"), "Group,GroupLen,GroupMass,GroupPos_x,GroupPos_y,GroupRmsRadius,"
+                                            "GroupMaxRadius,GroupLower_x,GroupLower_y,GroupUpper_x,GroupUpper_y,"
+                                            "GroupIsAmbiguous\r\n");
 }
 
 TEST(CatalogTable, WhatDoesNotFitTogetherIsRefusedAndNothingIsLeft) {

@@ -39,12 +39,12 @@ Catalog catalog() {
     c.mass_by_type = {2, 1.5, 0, 0, 1, 0, 0, 0, 1.25, 0, 0, 0, 0, 0};
     c.center = {0.1, 0.2, 0.3, 4, 5, 6};
     c.velocity = {-1, -2, -3, 7, 8, 9};
-    c.inertia_radius = {0.5, 0};
+    c.rms_radius = {0.5, 0};
     c.velocity_dispersion = {2.5, 0};
-    c.largest_radius = {0.75, 0};
+    c.max_radius = {0.75, 0};
     c.lower = {-1, -2, -3, 0, 0, 0};
     c.upper = {1, 2, 3, 0, 0, 0};
-    c.wide = {1, 0};
+    c.is_ambiguous = {1, 0};
     return c;
 }
 
@@ -101,11 +101,11 @@ TEST(Hdf5Catalog, EveryColumn) {
     EXPECT_EQ(file.dataset<float>("Group/GroupVel"), (std::vector<float>{-1, -2, -3, 7, 8, 9}));
     EXPECT_EQ(file.dataset<float>("Group/GroupVelStored"), (std::vector<float>{-1, -2, -3, 7, 8, 9}));
     EXPECT_EQ(file.dataset<float>("Group/GroupVelDisp"), (std::vector<float>{2.5, 0}));
-    EXPECT_EQ(file.dataset<float>("Group/GroupInertiaRadius"), (std::vector<float>{0.5, 0}));
-    EXPECT_EQ(file.dataset<float>("Group/GroupLargestRadius"), (std::vector<float>{0.75, 0}));
+    EXPECT_EQ(file.dataset<float>("Group/GroupRmsRadius"), (std::vector<float>{0.5, 0}));
+    EXPECT_EQ(file.dataset<float>("Group/GroupMaxRadius"), (std::vector<float>{0.75, 0}));
     EXPECT_EQ(file.dataset<float>("Group/GroupLower"), (std::vector<float>{-1, -2, -3, 0, 0, 0}));
     EXPECT_EQ(file.dataset<float>("Group/GroupUpper"), (std::vector<float>{1, 2, 3, 0, 0, 0}));
-    EXPECT_EQ(file.dataset<std::uint8_t>("Group/GroupWide"), (std::vector<std::uint8_t>{1, 0}));
+    EXPECT_EQ(file.dataset<std::uint8_t>("Group/GroupIsAmbiguous"), (std::vector<std::uint8_t>{1, 0}));
 
     EXPECT_EQ(file.dataset<std::int64_t>("Members/Index"), (std::vector<std::int64_t>{10, 11, 13, 15, 14}));
     EXPECT_EQ(file.dataset<std::uint64_t>("IDs/ID"),
@@ -177,7 +177,7 @@ TEST(Hdf5Catalog, EveryColumnIsDescribed) {
     io::write_catalog_hdf5(folder / "unknown", catalog(), snapshot(), {}, provenance);
     const Hdf5Checker known(folder / "known");
     const Hdf5Checker unknown(folder / "unknown");
-    for (const io::CatalogColumn& column : io::catalog_columns()) {
+    for (const CatalogColumn& column : catalog_columns) {
         const std::string dataset = "Group/" + std::string(column.name);
         EXPECT_NE(known.text(dataset, "description"), "") << dataset;
         EXPECT_EQ(known.text(dataset, "unit"), io::unit_of(column)) << dataset;
@@ -272,10 +272,10 @@ TEST(Hdf5Catalog, TwoDimensionsWithoutTypesIdsVelocitiesOrTime) {
     c.mass = {2};
     c.mass_by_type = {0, 2, 0, 0, 0, 0, 0};
     c.center = {0.5, 0.25};
-    c.inertia_radius = c.largest_radius = {1};
+    c.rms_radius = c.max_radius = {1};
     c.lower = {-1, -1};
     c.upper = {1, 1};
-    c.wide = {0};
+    c.is_ambiguous = {0};
     io::write_catalog_hdf5(folder / "plane", c, plane, Box::periodic({2.0, 0.0}), provenance);
     const Hdf5Checker file(folder / "plane");
     EXPECT_EQ(file.shape("Group/GroupPos"), (std::vector<hsize_t>{1, 2}));

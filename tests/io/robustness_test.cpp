@@ -173,7 +173,7 @@ TEST(Robustness, AFullDiskLeavesTheOldFile) {
     stars.dimension = 3;
     stars.mass.resize(rows);
     stars.center.resize(3 * std::size_t{rows});
-    stars.largest_radius.resize(rows);
+    stars.max_radius.resize(rows);
     const auto refused = [&](const auto& action, rlim_t bytes = 100000) {
         expect_error(ErrorKind::file, {"could not be"}, [&] {
             const FileLengthLimit limit(bytes);

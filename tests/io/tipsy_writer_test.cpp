@@ -13,7 +13,7 @@ Catalog two_groups() {
     catalog.mass = {10, 5};
     catalog.center = {1, 2, 3, -4, -5, -6};
     catalog.velocity = {0.5, 0.25, 0.125, 7, 8, 9};
-    catalog.largest_radius = {0.75, 1.5};
+    catalog.max_radius = {0.75, 1.5};
     return catalog;
 }
 
