@@ -7,6 +7,7 @@
 #include "engines/brute_force/knn.hpp"
 #include "neighbors/checks.hpp"
 #include "neighbors/knn.hpp"
+#include "neighbors/point_search.hpp"
 #include "neighbors/query_tree.hpp"
 #include "neighbors/sinks.hpp"
 #include "points/frame.hpp"
@@ -121,6 +122,24 @@ void search(Context& context, const KnnCall& call, Engine engine, RowSink<T>& si
     });
 }
 
+/// Whether the calling thread searches the queries on its own. What else is wrong with a call, the others refuse.
+bool is_for_this_thread(const KnnCall& call, Engine engine) {
+    const Execution& execution = *call.execution;
+    return engine == Engine::tree && call.tree != nullptr && call.queries != nullptr && call.rows != nullptr &&
+           are_few(call.row_count()) && call.k <= max_point_neighbors && call.source_count() > 0 &&
+           !execution.progress && execution.threads >= 0 && execution.threads <= max_threads;
+}
+
+/// Searches few queries of a kept tree in this thread. Returns false, and has written nothing, if one is refused.
+template <Coordinate T>
+bool search_few(const KnnCall& call) {
+    const DenormalGuard guard;
+    const PlaneTree<T>& tree = call.tree->data().as<T>();
+    check_queries(*call.queries, tree.points.dimension(), dtype_of<T>);
+    const KnnRequest<T> request = make_request(tree.points.frame, call.k, *call.options);
+    return search_points({&tree, call.queries, &request, *InputOrderRows<T>(*call.rows).direct()});
+}
+
 /// The call has been checked. Returns the engine that was used.
 Engine run(const KnnCall& call, StageReports& stages) {
     if (is_on_gpu(*call.execution)) {
@@ -133,6 +152,10 @@ Engine run(const KnnCall& call, StageReports& stages) {
         return Engine::tree;
     }
     const Engine engine = call.engine();
+    if (is_for_this_thread(call, engine) &&
+        with_dtype(call.dtype(), [&]<Coordinate T>(T) { return search_few<T>(call); })) {
+        return engine;
+    }
     Context context(*call.execution);
     with_dtype(call.dtype(), [&]<Coordinate T>(T) {
         with_sink<T>(call, [&](RowSink<T>& sink) { search(context, call, engine, sink); });
