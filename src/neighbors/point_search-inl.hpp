@@ -7,6 +7,7 @@
 
 #include "geometry/distances-inl.hpp"
 #include "neighbors/rows-inl.hpp"
+#include "neighbors/select-inl.hpp"
 
 #include "neighbors/point_search.hpp"
 
@@ -14,6 +15,9 @@
 #include <bit>
 #include <cstdint>
 #include <limits>
+#include <vector>
+
+#include <hwy/cache_control.h>
 
 #if defined(KITH_POINT_SEARCH_INL_HPP) == defined(HWY_TARGET_TOGGLE)
 #ifdef KITH_POINT_SEARCH_INL_HPP
@@ -46,12 +50,16 @@ public:
     }
 
     [[nodiscard]] const T* distances() const { return distances_; }
-    [[nodiscard]] const std::int32_t* indices() const { return found_indices_; }
+    [[nodiscard]] const auto* indices() const { return kept_indices_; }
 
 private:
     using Tag = hn::ScalableTag<T>;
     static constexpr std::int32_t vector_padding = static_cast<std::int32_t>(hn::MaxLanes(Tag()));
+    using Bits = typename SearchScratch<T>::LaneIndex;
     static constexpr std::int32_t max_siblings = 256; ///< that are compared with each other; as many as on top, usually
+    static constexpr Bits position_mask = max_siblings - 1;
+
+    static constexpr T none = std::numeric_limits<T>::infinity();
 
     /// Searches siblings, the nearest first.
     HWY_NOINLINE void visit_nodes(int level, std::int32_t first, std::int32_t last) {
@@ -62,47 +70,68 @@ private:
     }
 
     HWY_INLINE void visit_siblings(int level, std::int32_t first, std::int32_t count) {
-        const Tag tag;
-        const auto lanes = static_cast<std::int32_t>(hn::Lanes(tag));
         const Plane<T>& plane = planes_[level];
-        const T* lower_corners = plane.lower_corners.data() + first;
-        const T* upper_corners = plane.upper_corners.data() + first;
-        const auto infinity = hn::Set(tag, std::numeric_limits<T>::infinity());
-        HWY_ALIGN T least[max_siblings];
-        auto smallest = infinity;
-        for (std::int32_t i = 0; i < count; i += lanes) {
-            const Columns<Tag> lower{tag, lower_corners + i, plane.stride};
-            const Columns<Tag> upper{tag, upper_corners + i, plane.stride};
-            const auto in_range = hn::FirstN(tag, static_cast<std::size_t>(count - i));
-            const auto distance =
-                hn::IfThenElse(in_range, least_distances<Periodic, D>(tag, query_, lower, upper), infinity);
-            hn::Store(distance, tag, least + i);
-            smallest = hn::Min(smallest, distance);
-        }
-        while (true) {
-            const T nearest = hn::GetLane(hn::MinOfLanes(tag, smallest));
-            if (!(nearest <= bound_.distance) || nearest == std::numeric_limits<T>::infinity()) {
-                return;
+        HWY_ALIGN T ranks[max_siblings];
+        rank_siblings(plane, first, count, ranks);
+        T nearest = next_rank(ranks, count, -1);
+        while (least_of(nearest) <= bound_.distance && nearest != none) {
+            // Known before the nearest is searched, so that its memory is on the way.
+            const T next = next_rank(ranks, count, nearest);
+            if (level == 0 && least_of(next) <= bound_.distance && next != none) {
+                prefetch(plane, first + position_of(next));
             }
-            const std::int32_t sibling = position_of(least, nearest);
-            visit(level, first + sibling, nearest);
-            least[sibling] = std::numeric_limits<T>::infinity();
-            smallest = infinity;
-            for (std::int32_t i = 0; i < count; i += lanes) {
-                smallest = hn::Min(smallest, hn::Load(tag, least + i));
-            }
+            visit(level, first + position_of(nearest), least_of(nearest));
+            nearest = next;
         }
     }
 
-    static HWY_INLINE std::int32_t position_of(const T* least, T wanted) {
+    /// The rank of a sibling: the squared distance to its box, whose last bits give way to its position. So no two are
+    /// equal, and the least of them says which it is.
+    HWY_INLINE void rank_siblings(const Plane<T>& plane, std::int32_t first, std::int32_t count, T* ranks) const {
+        const Tag tag;
+        const hn::RebindToSigned<Tag> bits_tag;
+        const auto lanes = static_cast<std::int32_t>(hn::Lanes(tag));
+        for (std::int32_t i = 0; i < count; i += lanes) {
+            const Columns<Tag> lower{tag, plane.lower_corners.data() + first + i, plane.stride};
+            const Columns<Tag> upper{tag, plane.upper_corners.data() + first + i, plane.stride};
+            const auto least = least_distances<Periodic, D>(tag, query_, lower, upper);
+            const auto upper_bits = hn::And(hn::BitCast(bits_tag, least), hn::Set(bits_tag, ~position_mask));
+            const auto rank = hn::BitCast(tag, hn::Or(upper_bits, numbers_from(bits_tag, i)));
+            const auto in_range = hn::FirstN(tag, static_cast<std::size_t>(count - i));
+            hn::Store(hn::IfThenElse(in_range, rank, hn::Set(tag, none)), tag, ranks + i);
+        }
+    }
+
+    /// The least rank above the last one, or none.
+    static HWY_INLINE T next_rank(const T* ranks, std::int32_t count, T last) {
         const Tag tag;
         const auto lanes = static_cast<std::int32_t>(hn::Lanes(tag));
-        for (std::int32_t i = 0;; i += lanes) {
-            const unsigned bits = mask_bits(tag, hn::Eq(hn::Load(tag, least + i), hn::Set(tag, wanted)));
-            if (bits != 0) {
-                return i + std::countr_zero(bits);
+        const auto taken = hn::Set(tag, last);
+        auto next = hn::Set(tag, none);
+        for (std::int32_t i = 0; i < count; i += lanes) {
+            const auto rank = hn::Load(tag, ranks + i);
+            next = hn::Min(next, hn::IfThenElse(hn::Gt(rank, taken), rank, hn::Set(tag, none)));
+        }
+        return hn::GetLane(hn::MinOfLanes(tag, next));
+    }
+
+    static HWY_INLINE std::int32_t position_of(T rank) {
+        return static_cast<std::int32_t>(std::bit_cast<Bits>(rank) & position_mask);
+    }
+    /// At most the squared distance.
+    static HWY_INLINE T least_of(T rank) { return std::bit_cast<T>(std::bit_cast<Bits>(rank) & ~position_mask); }
+
+    HWY_INLINE void prefetch(const Plane<T>& leaves, std::int32_t leaf) const {
+        constexpr std::int32_t line = 64 / sizeof(T);
+        const std::int32_t start = leaves.first_point[leaf];
+        const std::int32_t end = std::min(leaves.first_point[leaf + 1], start + 5 * line);
+        for (std::int32_t point = start; point < end; point += line) {
+            for (int axis = 0; axis < D; ++axis) {
+                hwy::Prefetch(coordinates_ + axis * stride_ + point);
             }
         }
+        hwy::Prefetch(indices_ + start);
+        hwy::Prefetch(indices_ + start + 16);
     }
 
     /// Searches a node, unless it lies at the bound and its indices are all too large.
@@ -119,25 +148,47 @@ private:
     }
 
     HWY_INLINE void search_points(std::int32_t first, std::int32_t last) {
+        for (; last - first > max_fresh; first += max_fresh) {
+            search_block(first, max_fresh);
+        }
+        search_block(first, last - first);
+    }
+
+    HWY_INLINE void search_block(std::int32_t first, std::int32_t count) {
         const Tag tag;
         const auto lanes = static_cast<std::int32_t>(hn::Lanes(tag));
-        HWY_ALIGN T measured[vector_padding];
-        for (std::int32_t point = first; point < last; point += lanes) {
-            const Columns<Tag> sources{tag, coordinates_ + point, stride_};
+        HWY_ALIGN T measured[max_fresh];
+        std::int32_t fresh[max_fresh + 8 + vector_padding];
+        const auto limit = hn::Set(tag, bound_.distance);
+        std::int32_t found = 0;
+        for (std::int32_t i = 0; i < count; i += lanes) {
+            const Columns<Tag> sources{tag, coordinates_ + first + i, stride_};
             const auto distance =
                 point_distances<Periodic, D>(tag, query_.lower, query_.period, sources, hn::Zero(tag));
-            const auto near = hn::And(hn::Le(distance, hn::Set(tag, bound_.distance)),
-                                      hn::FirstN(tag, static_cast<std::size_t>(last - point)));
-            unsigned bits = mask_bits(tag, near);
-            if (bits == 0) {
-                continue;
-            }
-            hn::Store(distance, tag, measured);
-            for (; bits != 0; bits &= bits - 1) {
-                const int lane = std::countr_zero(bits);
-                offer({measured[lane], indices_[point + lane]});
-            }
+            const auto near = hn::And(hn::Le(distance, limit), hn::FirstN(tag, static_cast<std::size_t>(count - i)));
+            hn::Store(distance, tag, measured + i);
+            found += static_cast<std::int32_t>(append_positions(tag, near, i, fresh + found));
         }
+        if (found <= few_fresh) {
+            for (std::int32_t i = 0; i < found; ++i) {
+                offer({measured[fresh[i]], indices_[first + fresh[i]]});
+            }
+        } else {
+            for (std::int32_t i = 0; i < found; ++i) {
+                distances_[found_ + i] = measured[fresh[i]];
+                kept_indices_[found_ + i] = indices_[first + fresh[i]];
+            }
+            sort_all(found_ + found);
+        }
+    }
+
+    HWY_NOINLINE void sort_all(std::int64_t count) {
+        std::copy_n(distances_, count, unsorted_distances_);
+        std::copy_n(kept_indices_, count, unsorted_indices_);
+        std::vector<Candidate<T>> spare;
+        sort_survivors(unsorted_distances_, unsorted_indices_, count, k_, distances_, kept_indices_, spare);
+        found_ = std::min(count, k_);
+        take_bound();
     }
 
     /// Keeps a candidate if it comes before the bound.
@@ -146,16 +197,28 @@ private:
             return;
         }
         std::int64_t place = found_ < k_ ? found_++ : k_ - 1;
-        for (; place > 0 && candidate < Candidate<T>{distances_[place - 1], found_indices_[place - 1]}; --place) {
+        for (;
+             place > 0 && (candidate.distance < distances_[place - 1] ||
+                           (candidate.distance == distances_[place - 1] && candidate.index < kept_indices_[place - 1]));
+             --place) {
             distances_[place] = distances_[place - 1];
-            found_indices_[place] = found_indices_[place - 1];
+            kept_indices_[place] = kept_indices_[place - 1];
         }
         distances_[place] = candidate.distance;
-        found_indices_[place] = candidate.index;
+        kept_indices_[place] = candidate.index;
+        take_bound();
+    }
+
+    HWY_INLINE void take_bound() {
         if (found_ == k_) {
-            bound_ = {distances_[k_ - 1], found_indices_[k_ - 1]};
+            bound_ = {distances_[k_ - 1], static_cast<std::int32_t>(kept_indices_[k_ - 1])};
         }
     }
+
+    static constexpr std::int32_t max_fresh = 64; ///< points that are measured before any is kept
+    static constexpr std::int32_t few_fresh = 4;  ///< up to which each is put in its place
+    static constexpr std::int64_t max_kept = max_point_neighbors + max_fresh + 2 * vector_padding;
+    static_assert(max_fresh % vector_padding == 0);
 
     const Plane<T>* planes_;
     int top_;
@@ -167,8 +230,10 @@ private:
     Candidate<T> bound_;
     Receiver<T, D> query_;
     std::int64_t found_ = 0;
-    HWY_ALIGN T distances_[max_point_neighbors + vector_padding]; ///< squared; rows are read by whole vectors
-    std::int32_t found_indices_[max_point_neighbors + vector_padding];
+    HWY_ALIGN T distances_[max_kept]; ///< squared; rows are read by whole vectors
+    Bits kept_indices_[max_kept];
+    HWY_ALIGN T unsorted_distances_[max_kept];
+    Bits unsorted_indices_[max_kept];
 };
 
 } // namespace kith::detail::HWY_NAMESPACE
