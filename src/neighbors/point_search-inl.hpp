@@ -80,7 +80,7 @@ private:
             if (level == 0 && least_of(next) <= bound_.distance && next != none) {
                 prefetch(plane, first + position_of(next));
             }
-            visit(level, first + position_of(nearest), least_of(nearest));
+            visit(level, first + position_of(nearest), nearest);
             nearest = next;
         }
     }
@@ -118,8 +118,19 @@ private:
     static HWY_INLINE std::int32_t position_of(T rank) {
         return static_cast<std::int32_t>(std::bit_cast<Bits>(rank) & position_mask);
     }
-    /// At most the squared distance.
+    /// The squared distance is between these.
     static HWY_INLINE T least_of(T rank) { return std::bit_cast<T>(std::bit_cast<Bits>(rank) & ~position_mask); }
+
+    static HWY_INLINE T greatest_of(T rank) { return std::bit_cast<T>(std::bit_cast<Bits>(rank) | position_mask); }
+
+    /// Whether all that a node may hold comes after the bound: among coincident points, most nodes do by their indices.
+    HWY_NOINLINE bool is_beyond(const Plane<T>& plane, std::int32_t node) const {
+        const Tag tag;
+        const Columns<Tag> lower{tag, plane.lower_corners.data() + node, plane.stride};
+        const Columns<Tag> upper{tag, plane.upper_corners.data() + node, plane.stride};
+        const T least = hn::GetLane(least_distances<Periodic, D>(tag, query_, lower, upper));
+        return bound_ < Candidate<T>{least, plane.smallest_index[node]};
+    }
 
     HWY_INLINE void prefetch(const Plane<T>& leaves, std::int32_t leaf) const {
         constexpr std::int32_t line = 64 / sizeof(T);
@@ -134,10 +145,10 @@ private:
         hwy::Prefetch(indices_ + start + 16);
     }
 
-    /// Searches a node, unless it lies at the bound and its indices are all too large.
-    HWY_INLINE void visit(int level, std::int32_t node, T least) {
+    /// Searches a node, unless it comes after the bound.
+    HWY_INLINE void visit(int level, std::int32_t node, T rank) {
         const Plane<T>& plane = planes_[level];
-        if (HWY_UNLIKELY(least == bound_.distance) && bound_ < Candidate<T>{least, plane.smallest_index[node]}) {
+        if (HWY_UNLIKELY(greatest_of(rank) >= bound_.distance) && is_beyond(plane, node)) {
             return;
         }
         if (level > 0) {
