@@ -51,4 +51,11 @@ constexpr Engine choose(Task task, Engine wanted, const CallSize& size) {
     return brute_force_pays() ? Engine::brute_force : Engine::tree;
 }
 
+/// Whether so many queries of a tree that is kept on the CPU are searched in the calling thread, one after the other
+/// (neighbors/point_search.hpp), and not by a receiver walk, which is faster for many and on several threads.
+constexpr bool are_few(std::int64_t queries) {
+    constexpr std::int64_t max_few_queries = 100;
+    return queries <= max_few_queries;
+}
+
 } // namespace kith::detail

@@ -7,6 +7,7 @@
 #include "engines/brute_force/knn.hpp"
 #include "neighbors/checks.hpp"
 #include "neighbors/knn.hpp"
+#include "neighbors/point_search.hpp"
 #include "neighbors/query_tree.hpp"
 #include "neighbors/sinks.hpp"
 #include "support/context.hpp"
@@ -91,6 +92,23 @@ void search(Context& context, const KnnCall& call, Engine engine, RowSink<T>& si
     });
 }
 
+/// Whether the calling thread searches the queries on its own. What else is wrong with a call, the others refuse.
+bool is_for_this_thread(const KnnCall& call, Engine engine) {
+    const Execution& execution = call.options.execution;
+    return engine == Engine::tree && call.points.tree() != nullptr && call.queries != nullptr && call.rows != nullptr &&
+           are_few(call.row_count()) && call.k <= max_point_neighbors && call.points.count() > 0 &&
+           !execution.progress && execution.threads >= 0 && execution.threads <= max_threads;
+}
+
+/// Searches few queries of a kept tree in this thread. Returns false, and has written nothing, if one is refused.
+template <Coordinate T>
+bool search_few(const KnnCall& call) {
+    const DenormalGuard guard;
+    const PlaneTree<T>& tree = call.points.tree()->data().template as<T>();
+    const KnnRequest<T> request = make_request(tree.points.frame, call.k, call.options);
+    return search_points({&tree, call.queries, &request, *InputOrderRows<T>(*call.rows).direct()});
+}
+
 /// The call has been checked. Returns the engine that was used.
 Engine run(const KnnCall& call, StageReports& stages) {
     const Execution& execution = call.options.execution;
@@ -99,6 +117,10 @@ Engine run(const KnnCall& call, StageReports& stages) {
                                   call.points.dimension(), call.points.tree() != nullptr, execution.device.kind});
     if (is_on_gpu(execution)) {
         stages = knn_on_device(call.points, call.queries, {call.k, call.options, call.rows, call.visitor}, engine);
+        return engine;
+    }
+    if (is_for_this_thread(call, engine) &&
+        with_dtype(call.points.dtype(), [&]<Coordinate T>(T) { return search_few<T>(call); })) {
         return engine;
     }
     Context context(execution);

@@ -3,9 +3,32 @@
 
 #include <kith/kith.hpp>
 
+#include <algorithm>
+
 namespace kith::test {
 
 namespace {
+
+/// Rows of k neighbors without the row's own point, or without the last where that is not among them.
+template <class T>
+oracle::Rows<T> without_self(const oracle::Rows<T>& rows, std::int64_t k) {
+    oracle::Rows<T> others;
+    for (std::size_t first = 0; first < rows.indices.size(); first += static_cast<std::size_t>(k)) {
+        const std::size_t last = first + static_cast<std::size_t>(k) - 1;
+        const auto row = static_cast<std::int64_t>(first) / k;
+        std::size_t left_out = first;
+        while (left_out < last && rows.indices[left_out] != row) {
+            ++left_out;
+        }
+        for (std::size_t i = first; i <= last; ++i) {
+            if (i != left_out) {
+                others.indices.push_back(rows.indices[i]);
+                others.distances.push_back(rows.distances[i]);
+            }
+        }
+    }
+    return others;
+}
 
 KnnBackend backend_of(Engine engine) {
     return knn_backend("CPU, " + name_of(engine), [engine]<class T>(const KnnRequest<T>& request, Random& draw) {
@@ -29,10 +52,34 @@ KnnBackend backend_of(Engine engine) {
     });
 }
 
+/// Separate queries of a kept tree, some of them a call, down to one; self-searches as the points' own queries.
+KnnBackend few_queries_backend() {
+    return knn_backend("CPU, few queries a call", []<class T>(const KnnRequest<T>& request, Random& draw) {
+        const Tree tree(request.points, request.box);
+        const PointsView& queries = request.queries != nullptr ? *request.queries : request.points;
+        const std::int64_t most = std::vector<int>{1, 3, 50}[static_cast<std::size_t>(draw.integer(3))];
+        KnnOptions options = request.options;
+        const bool leaves_out = options.exclude_self;
+        options.exclude_self = false;
+        const std::int64_t k = request.k + (leaves_out ? 1 : 0);
+        oracle::Rows<T> all;
+        for (std::int64_t first = 0; first < queries.count(); first += most) {
+            const T* start = queries.data_as<T>() + first * queries.point_stride();
+            const std::int64_t rows = std::min(most, queries.count() - first);
+            const oracle::Rows<T> found =
+                rows_of<T>(knn(tree, PointsView(start, rows, queries.dimension()), k, options, cpu(1)));
+            all.indices.insert(all.indices.end(), found.indices.begin(), found.indices.end());
+            all.distances.insert(all.distances.end(), found.distances.begin(), found.distances.end());
+        }
+        return leaves_out ? without_self(all, k) : all;
+    });
+}
+
 } // namespace
 
 std::vector<KnnBackend> knn_backends() {
-    return {backend_of(Engine::tree), backend_of(Engine::brute_force), backend_of(Engine::automatic)};
+    return {backend_of(Engine::tree), backend_of(Engine::brute_force), backend_of(Engine::automatic),
+            few_queries_backend()};
 }
 
 KnnEffort knn_effort() {

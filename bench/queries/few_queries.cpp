@@ -1,0 +1,171 @@
+// Single queries of a kept tree, one call each, and small batches, beside nanoflann in the same process.
+//
+//   bench_few_queries [points] [k] [rounds]      default: 200,000 points, k = 8, 15 rounds
+//
+// Every round times each contestant once, over the same queries, one thread; a table of medians follows, with the ratio
+// to nanoflann's single queries (median of the rounds' ratios). nanoflann is at its best: points along a space-filling
+// curve, leaves of 16. Its answers and kith's are compared first: the distances agree within rounding, kith's single
+// queries and batches are those of one call with all queries, bit for bit.
+#include "../contestants/curve.hpp"
+
+#include <kith/kith.hpp>
+
+#include <nanoflann.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <functional>
+#include <random>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace bench {
+namespace {
+
+constexpr int dimension = 3;
+constexpr std::size_t query_count = 20000;
+
+template <class T>
+struct Cloud {
+    std::vector<T> rows;
+    [[nodiscard]] std::size_t kdtree_get_point_count() const { return rows.size() / dimension; }
+    [[nodiscard]] T kdtree_get_pt(std::size_t i, std::size_t axis) const { return rows[i * dimension + axis]; }
+    template <class Bounds>
+    bool kdtree_get_bbox(Bounds& /*bounds*/) const {
+        return false;
+    }
+};
+
+template <class T>
+struct Answer {
+    explicit Answer(std::size_t k) : indices(query_count * k), distances(query_count * k) {}
+    std::vector<std::int32_t> indices;
+    std::vector<T> distances;
+};
+
+struct Contestant {
+    std::string name;
+    std::function<void()> search; ///< all queries
+    std::vector<double> seconds = {};
+};
+
+double median(std::vector<double> values) {
+    std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2), values.end());
+    return values[values.size() / 2];
+}
+
+template <class T>
+std::vector<T> uniform(std::size_t count, unsigned seed) {
+    std::mt19937_64 random(seed);
+    std::uniform_real_distribution<T> uniformly(0, 1);
+    std::vector<T> numbers(count * dimension);
+    std::generate(numbers.begin(), numbers.end(), [&] { return uniformly(random); });
+    return numbers;
+}
+
+void require(bool holds, const char* what) {
+    if (!holds) {
+        std::fprintf(stderr, "wrong answer: %s\n", what);
+        std::exit(1);
+    }
+}
+
+template <class T>
+void compare(const char* type, std::size_t count, std::size_t k, int rounds) {
+    using Index = nanoflann::KDTreeSingleIndexAdaptor<nanoflann::L2_Simple_Adaptor<T, Cloud<T>>, Cloud<T>, dimension,
+                                                      std::uint32_t>;
+    const std::vector<T> points = uniform<T>(count, 1);
+    const std::vector<T> queries = uniform<T>(query_count, 2);
+    const kith::Tree tree(kith::PointsView(points, dimension));
+    const std::vector<std::uint32_t> order = curve_order<T, dimension>(points.data(), count);
+    Cloud<T> cloud{in_order<T, dimension>(points.data(), order)};
+    Index index(dimension, cloud, {16});
+    index.buildIndex();
+
+    Answer<T> all(k);
+    Answer<T> few(k);
+    Answer<T> theirs(k);
+    const auto batches_of = [&](std::size_t size, Answer<T>& answer) {
+        for (std::size_t first = 0; first < query_count; first += size) {
+            const std::size_t rows = std::min(size, query_count - first);
+            (void)kith::knn_into(
+                {std::span(answer.indices).subspan(first * k, rows * k),
+                 std::span(answer.distances).subspan(first * k, rows * k)},
+                tree, kith::PointsView(queries.data() + first * dimension, static_cast<std::int64_t>(rows), dimension),
+                static_cast<std::int64_t>(k), {}, kith::cpu(1));
+        }
+    };
+    const auto owned_results = [&] {
+        for (std::size_t i = 0; i < query_count; ++i) {
+            const kith::KnnResult found =
+                kith::knn(tree, kith::PointsView(queries.data() + i * dimension, 1, dimension),
+                          static_cast<std::int64_t>(k), {}, kith::cpu(1));
+            std::copy_n(found.indices().data(), k, &few.indices[i * k]);
+        }
+    };
+    const auto nanoflann_search = [&] {
+        std::vector<std::uint32_t> positions(k);
+        for (std::size_t i = 0; i < query_count; ++i) {
+            const std::size_t found =
+                index.knnSearch(&queries[i * dimension], k, positions.data(), &theirs.distances[i * k]);
+            for (std::size_t j = 0; j < found; ++j) {
+                theirs.indices[i * k + j] = static_cast<std::int32_t>(order[positions[j]]);
+                theirs.distances[i * k + j] = std::sqrt(theirs.distances[i * k + j]);
+            }
+        }
+    };
+    std::vector<Contestant> contestants{{"nanoflann, one by one", nanoflann_search},
+                                        {"knn_into, one by one", [&] { batches_of(1, few); }},
+                                        {"knn, one by one", owned_results},
+                                        {"knn_into, 10 a call", [&] { batches_of(10, few); }},
+                                        {"knn_into, 100 a call", [&] { batches_of(100, few); }},
+                                        {"knn_into, 1,000 a call", [&] { batches_of(1000, few); }}};
+
+    batches_of(query_count, all);
+    nanoflann_search();
+    for (std::size_t i = 0; i < query_count * k; ++i) {
+        require(std::abs(all.distances[i] - theirs.distances[i]) <= 1e-5 * theirs.distances[i],
+                "nanoflann's distances");
+    }
+    for (const std::size_t size : {1, 10, 100, 1000}) {
+        few = Answer<T>(k);
+        batches_of(size, few);
+        require(few.indices == all.indices && few.distances == all.distances, "kith's small batches");
+    }
+    for (int round = 0; round < rounds; ++round) {
+        for (Contestant& contestant : contestants) {
+            const auto start = std::chrono::steady_clock::now();
+            contestant.search();
+            const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
+            contestant.seconds.push_back(took.count());
+        }
+    }
+    std::printf("%s, %zu points, k = %zu, %d rounds\n", type, count, k, rounds);
+    for (const Contestant& contestant : contestants) {
+        std::vector<double> ratios;
+        for (std::size_t round = 0; round < contestant.seconds.size(); ++round) {
+            ratios.push_back(contestant.seconds[round] / contestants[0].seconds[round]);
+        }
+        const auto [least, greatest] = std::minmax_element(contestant.seconds.begin(), contestant.seconds.end());
+        constexpr double each = 1e6 / query_count;
+        std::printf("  %-24s %7.3f us a query (%.3f to %.3f), ratio %.3f\n", contestant.name.c_str(),
+                    each * median(contestant.seconds), each * *least, each * *greatest, median(ratios));
+    }
+}
+
+} // namespace
+} // namespace bench
+
+int main(int argc, char** argv) {
+    const auto argument = [&](int i, int otherwise) { return argc > i ? std::atoi(argv[i]) : otherwise; };
+    const auto points = static_cast<std::size_t>(argument(1, 200000));
+    const auto k = static_cast<std::size_t>(argument(2, 8));
+    const int rounds = argument(3, 15);
+    bench::compare<double>("float64", points, k, rounds);
+    bench::compare<float>("float32", points, k, rounds);
+}

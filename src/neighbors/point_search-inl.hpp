@@ -1,0 +1,253 @@
+// The walk of one query down the planes of a tree (point_search.hpp).
+//
+// Depth first, and among siblings the nearest first: their boxes are measured a vector at a time, and each time the
+// nearest that is left is taken, until it cannot hold an answer any more. The first leaf is mostly the one that the
+// query is in, so that the bound is good from then on. Candidates are kept sorted: all but those of the first leaf are
+// few, and a new one moves those behind it.
+
+#include "geometry/distances-inl.hpp"
+#include "neighbors/rows-inl.hpp"
+#include "neighbors/select-inl.hpp"
+
+#include "neighbors/point_search.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include <hwy/cache_control.h>
+
+#if defined(KITH_POINT_SEARCH_INL_HPP) == defined(HWY_TARGET_TOGGLE)
+#ifdef KITH_POINT_SEARCH_INL_HPP
+#undef KITH_POINT_SEARCH_INL_HPP
+#else
+#define KITH_POINT_SEARCH_INL_HPP
+#endif
+
+HWY_BEFORE_NAMESPACE();
+namespace kith::detail::HWY_NAMESPACE {
+
+template <class T, int D, bool Periodic>
+class PointSearch {
+public:
+    PointSearch(const PlaneTree<T>& sources, std::int64_t k, const Candidate<T>& limit)
+        : planes_(sources.planes.data()), top_(static_cast<int>(sources.planes.size()) - 1),
+          coordinates_(sources.points.axis(0)), stride_(sources.points.stride), indices_(sources.points.indices.data()),
+          k_(k), limit_(limit) {
+        std::copy_n(sources.points.frame.working_period.data(), D, query_.period);
+    }
+
+    /// Finds the neighbors of a query in working coordinates. Returns how many there are.
+    HWY_INLINE std::int64_t search(const T* query) {
+        std::copy_n(query, D, query_.lower);
+        std::copy_n(query, D, query_.upper);
+        found_ = 0;
+        bound_ = limit_;
+        visit_nodes(top_, 0, static_cast<std::int32_t>(planes_[top_].nodes));
+        return found_;
+    }
+
+    [[nodiscard]] const T* distances() const { return distances_; }
+    [[nodiscard]] const auto* indices() const { return kept_indices_; }
+
+private:
+    using Tag = hn::ScalableTag<T>;
+    static constexpr std::int32_t vector_padding = static_cast<std::int32_t>(hn::MaxLanes(Tag()));
+    using Bits = typename SearchScratch<T>::LaneIndex;
+    static constexpr std::int32_t max_siblings = 256; ///< that are compared with each other; as many as on top, usually
+    static constexpr Bits position_mask = max_siblings - 1;
+
+    static constexpr T none = std::numeric_limits<T>::infinity();
+
+    /// Searches siblings, the nearest first.
+    HWY_NOINLINE void visit_nodes(int level, std::int32_t first, std::int32_t last) {
+        for (; last - first > max_siblings; first += max_siblings) {
+            visit_siblings(level, first, max_siblings);
+        }
+        visit_siblings(level, first, last - first);
+    }
+
+    HWY_INLINE void visit_siblings(int level, std::int32_t first, std::int32_t count) {
+        const Plane<T>& plane = planes_[level];
+        HWY_ALIGN T ranks[max_siblings];
+        rank_siblings(plane, first, count, ranks);
+        T nearest = next_rank(ranks, count, -1);
+        while (least_of(nearest) <= bound_.distance && nearest != none) {
+            // Known before the nearest is searched, so that its memory is on the way.
+            const T next = next_rank(ranks, count, nearest);
+            if (level == 0 && least_of(next) <= bound_.distance && next != none) {
+                prefetch(plane, first + position_of(next));
+            }
+            visit(level, first + position_of(nearest), nearest);
+            nearest = next;
+        }
+    }
+
+    /// The rank of a sibling: the squared distance to its box, whose last bits give way to its position. So no two are
+    /// equal, and the least of them says which it is.
+    HWY_INLINE void rank_siblings(const Plane<T>& plane, std::int32_t first, std::int32_t count, T* ranks) const {
+        const Tag tag;
+        const hn::RebindToSigned<Tag> bits_tag;
+        const auto lanes = static_cast<std::int32_t>(hn::Lanes(tag));
+        for (std::int32_t i = 0; i < count; i += lanes) {
+            const Columns<Tag> lower{tag, plane.lower_corners.data() + first + i, plane.stride};
+            const Columns<Tag> upper{tag, plane.upper_corners.data() + first + i, plane.stride};
+            const auto least = least_distances<Periodic, D>(tag, query_, lower, upper);
+            const auto upper_bits = hn::And(hn::BitCast(bits_tag, least), hn::Set(bits_tag, ~position_mask));
+            const auto rank = hn::BitCast(tag, hn::Or(upper_bits, numbers_from(bits_tag, i)));
+            const auto in_range = hn::FirstN(tag, static_cast<std::size_t>(count - i));
+            hn::Store(hn::IfThenElse(in_range, rank, hn::Set(tag, none)), tag, ranks + i);
+        }
+    }
+
+    /// The least rank above the last one, or none.
+    static HWY_INLINE T next_rank(const T* ranks, std::int32_t count, T last) {
+        const Tag tag;
+        const auto lanes = static_cast<std::int32_t>(hn::Lanes(tag));
+        const auto taken = hn::Set(tag, last);
+        auto next = hn::Set(tag, none);
+        for (std::int32_t i = 0; i < count; i += lanes) {
+            const auto rank = hn::Load(tag, ranks + i);
+            next = hn::Min(next, hn::IfThenElse(hn::Gt(rank, taken), rank, hn::Set(tag, none)));
+        }
+        return hn::GetLane(hn::MinOfLanes(tag, next));
+    }
+
+    static HWY_INLINE std::int32_t position_of(T rank) {
+        return static_cast<std::int32_t>(std::bit_cast<Bits>(rank) & position_mask);
+    }
+    /// The squared distance is between these.
+    static HWY_INLINE T least_of(T rank) { return std::bit_cast<T>(std::bit_cast<Bits>(rank) & ~position_mask); }
+
+    static HWY_INLINE T greatest_of(T rank) { return std::bit_cast<T>(std::bit_cast<Bits>(rank) | position_mask); }
+
+    /// Whether all that a node may hold comes after the bound: among coincident points, most nodes do by their indices.
+    HWY_NOINLINE bool is_beyond(const Plane<T>& plane, std::int32_t node) const {
+        const Tag tag;
+        const Columns<Tag> lower{tag, plane.lower_corners.data() + node, plane.stride};
+        const Columns<Tag> upper{tag, plane.upper_corners.data() + node, plane.stride};
+        const T least = hn::GetLane(least_distances<Periodic, D>(tag, query_, lower, upper));
+        return bound_ < Candidate<T>{least, plane.smallest_index[node]};
+    }
+
+    HWY_INLINE void prefetch(const Plane<T>& leaves, std::int32_t leaf) const {
+        constexpr std::int32_t line = 64 / sizeof(T);
+        const std::int32_t start = leaves.first_point[leaf];
+        const std::int32_t end = std::min(leaves.first_point[leaf + 1], start + 5 * line);
+        for (std::int32_t point = start; point < end; point += line) {
+            for (int axis = 0; axis < D; ++axis) {
+                hwy::Prefetch(coordinates_ + axis * stride_ + point);
+            }
+        }
+        hwy::Prefetch(indices_ + start);
+        hwy::Prefetch(indices_ + start + 16);
+    }
+
+    /// Searches a node, unless it comes after the bound.
+    HWY_INLINE void visit(int level, std::int32_t node, T rank) {
+        const Plane<T>& plane = planes_[level];
+        if (HWY_UNLIKELY(greatest_of(rank) >= bound_.distance) && is_beyond(plane, node)) {
+            return;
+        }
+        if (level > 0) {
+            visit_nodes(level - 1, plane.first_child[node], plane.first_child[node + 1]);
+        } else {
+            search_points(plane.first_point[node], plane.first_point[node + 1]);
+        }
+    }
+
+    HWY_INLINE void search_points(std::int32_t first, std::int32_t last) {
+        for (; last - first > max_fresh; first += max_fresh) {
+            search_block(first, max_fresh);
+        }
+        search_block(first, last - first);
+    }
+
+    HWY_INLINE void search_block(std::int32_t first, std::int32_t count) {
+        const Tag tag;
+        const auto lanes = static_cast<std::int32_t>(hn::Lanes(tag));
+        HWY_ALIGN T measured[max_fresh];
+        std::int32_t fresh[max_fresh + 8 + vector_padding];
+        const auto limit = hn::Set(tag, bound_.distance);
+        std::int32_t found = 0;
+        for (std::int32_t i = 0; i < count; i += lanes) {
+            const Columns<Tag> sources{tag, coordinates_ + first + i, stride_};
+            const auto distance =
+                point_distances<Periodic, D>(tag, query_.lower, query_.period, sources, hn::Zero(tag));
+            const auto near = hn::And(hn::Le(distance, limit), hn::FirstN(tag, static_cast<std::size_t>(count - i)));
+            hn::Store(distance, tag, measured + i);
+            found += static_cast<std::int32_t>(append_positions(tag, near, i, fresh + found));
+        }
+        if (found <= few_fresh) {
+            for (std::int32_t i = 0; i < found; ++i) {
+                offer({measured[fresh[i]], indices_[first + fresh[i]]});
+            }
+        } else {
+            for (std::int32_t i = 0; i < found; ++i) {
+                distances_[found_ + i] = measured[fresh[i]];
+                kept_indices_[found_ + i] = indices_[first + fresh[i]];
+            }
+            sort_all(found_ + found);
+        }
+    }
+
+    HWY_NOINLINE void sort_all(std::int64_t count) {
+        std::copy_n(distances_, count, unsorted_distances_);
+        std::copy_n(kept_indices_, count, unsorted_indices_);
+        std::vector<Candidate<T>> spare;
+        sort_survivors(unsorted_distances_, unsorted_indices_, count, k_, distances_, kept_indices_, spare);
+        found_ = std::min(count, k_);
+        take_bound();
+    }
+
+    /// Keeps a candidate if it comes before the bound.
+    HWY_INLINE void offer(const Candidate<T>& candidate) {
+        if (!(candidate < bound_) && found_ == k_) {
+            return;
+        }
+        std::int64_t place = found_ < k_ ? found_++ : k_ - 1;
+        for (;
+             place > 0 && (candidate.distance < distances_[place - 1] ||
+                           (candidate.distance == distances_[place - 1] && candidate.index < kept_indices_[place - 1]));
+             --place) {
+            distances_[place] = distances_[place - 1];
+            kept_indices_[place] = kept_indices_[place - 1];
+        }
+        distances_[place] = candidate.distance;
+        kept_indices_[place] = candidate.index;
+        take_bound();
+    }
+
+    HWY_INLINE void take_bound() {
+        if (found_ == k_) {
+            bound_ = {distances_[k_ - 1], static_cast<std::int32_t>(kept_indices_[k_ - 1])};
+        }
+    }
+
+    static constexpr std::int32_t max_fresh = 64; ///< points that are measured before any is kept
+    static constexpr std::int32_t few_fresh = 4;  ///< up to which each is put in its place
+    static constexpr std::int64_t max_kept = max_point_neighbors + max_fresh + 2 * vector_padding;
+    static_assert(max_fresh % vector_padding == 0);
+
+    const Plane<T>* planes_;
+    int top_;
+    const T* coordinates_;
+    std::int64_t stride_;
+    const std::int32_t* indices_;
+    std::int64_t k_;
+    Candidate<T> limit_;
+    Candidate<T> bound_;
+    Receiver<T, D> query_;
+    std::int64_t found_ = 0;
+    HWY_ALIGN T distances_[max_kept]; ///< squared; rows are read by whole vectors
+    Bits kept_indices_[max_kept];
+    HWY_ALIGN T unsorted_distances_[max_kept];
+    Bits unsorted_indices_[max_kept];
+};
+
+} // namespace kith::detail::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif

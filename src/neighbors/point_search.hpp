@@ -1,0 +1,36 @@
+// The neighbors of a few single queries in a kept plane tree, found in the calling thread.
+//
+// The receiver walk (knn.hpp) serves many queries at once: it sorts them into a tree, makes a schedule and hands out
+// tasks. For few queries that costs several times the search itself. Here every query walks down the planes on its own,
+// the nearest node first, and keeps its k nearest so far. Nothing is allocated, locked or counted, so that calls from
+// any number of threads, and from inside tasks, do not touch each other. Cost: about as many leaves as the sphere around
+// the k neighbors meets; k steps for each candidate that is kept, so k is limited.
+//
+// Answers are those of every engine, bit for bit: distances and bounds come from geometry/distances-inl.hpp, and a
+// candidate, a leaf or a node is left out only if it comes after the k-th in the order of (distance, index).
+#pragma once
+
+#include "neighbors/search.hpp"
+#include "tree/plane_tree.hpp"
+
+#include <cstdint>
+
+namespace kith::detail {
+
+/// The most neighbors of a query: candidates are kept on the stack.
+inline constexpr std::int64_t max_point_neighbors = 64;
+
+template <Coordinate T>
+struct PointSearchJob {
+    const PlaneTree<T>* sources; ///< not empty
+    const PointsView* queries;   ///< in raw units, of the sources' type and dimension
+    const KnnRequest<T>* request;
+    RowMemory<T> rows; ///< in the order of the queries
+};
+
+/// Finds and writes the rows of all queries, one after the other. Returns false, and writes nothing, if a query is not
+/// finite or too far away.
+[[nodiscard]] bool search_points(const PointSearchJob<float>& job);
+[[nodiscard]] bool search_points(const PointSearchJob<double>& job);
+
+} // namespace kith::detail

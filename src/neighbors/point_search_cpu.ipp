@@ -1,0 +1,87 @@
+// One scalar type's search of few queries for every instruction set; the including file names the type and itself.
+#include "neighbors/point_search.hpp"
+
+#include "points/resolve_frame.hpp"
+#include "support/dimension.hpp"
+
+#include <array>
+#include <cmath>
+
+#ifndef KITH_POINT_SEARCH_QUERY
+#define KITH_POINT_SEARCH_QUERY
+namespace kith::detail {
+
+/// A query in raw units; 0 on axes that it does not have.
+inline std::array<KITH_SCALAR, max_dimension> query_of(const PointsView& queries, std::int64_t row) {
+    std::array<KITH_SCALAR, max_dimension> query{};
+    for (int axis = 0; axis < queries.dimension(); ++axis) {
+        query[axis] = queries.data_as<KITH_SCALAR>()[row * queries.point_stride() + axis * queries.axis_stride()];
+    }
+    return query;
+}
+
+inline bool are_in_range(const PointsView& queries, const Frame<KITH_SCALAR>& frame) {
+    for (std::int64_t row = 0; row < queries.count(); ++row) {
+        const std::array<KITH_SCALAR, max_dimension> query = query_of(queries, row);
+        for (const KITH_SCALAR x : query) {
+            if (!std::isfinite(x)) {
+                return false;
+            }
+        }
+        if (axis_too_far(frame, query, query) >= 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
+} // namespace kith::detail
+#endif
+
+#include <hwy/foreach_target.h> // must come before highway.h
+
+#include "neighbors/point_search-inl.hpp"
+
+HWY_BEFORE_NAMESPACE();
+namespace kith::detail::HWY_NAMESPACE {
+
+template <int D, bool Periodic>
+void search_each(const PointSearchJob<KITH_SCALAR>& job) {
+    const KnnRequest<KITH_SCALAR>& request = *job.request;
+    const Frame<KITH_SCALAR>& frame = job.sources->points.frame;
+    PointSearch<KITH_SCALAR, D, Periodic> search(*job.sources, request.k, request.limit);
+    for (std::int64_t row = 0; row < job.queries->count(); ++row) {
+        std::array<KITH_SCALAR, max_dimension> query = query_of(*job.queries, row);
+        for (int axis = 0; axis < D; ++axis) {
+            query[axis] = frame.load(query[axis], axis);
+        }
+        const std::int64_t found = search.search(query.data());
+        write_row(search.distances(), search.indices(), found, -1, request.k, request.report,
+                  job.rows.row(row, request.k));
+    }
+}
+
+void search_points_any(const PointSearchJob<KITH_SCALAR>& job) {
+    with_dimension(job.sources->points.dimension(), [&]<int D>(std::integral_constant<int, D>) {
+        job.sources->points.frame.periodic ? search_each<D, true>(job) : search_each<D, false>(job);
+    });
+}
+
+} // namespace kith::detail::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace kith::detail {
+
+HWY_EXPORT(search_points_any);
+
+bool search_points(const PointSearchJob<KITH_SCALAR>& job) {
+    if (!are_in_range(*job.queries, job.sources->points.frame)) {
+        return false;
+    }
+    HWY_DYNAMIC_DISPATCH(search_points_any)(job);
+    return true;
+}
+
+} // namespace kith::detail
+#endif
