@@ -38,6 +38,10 @@ DTYPES = [None, "int16", "no type", STRANGE, 5]
 CALL = {"device": DEVICES, "threads": OPTIONAL_WHOLE, "progress": ["yes", 5, STRANGE]}
 SEARCH = {"k": WHOLE, "queries": [*ARRAYS, [1.0, 2.0, 3.0], [[1.0, 2.0]]], "exclude_self": FLAGS, "max_distance": NUMBERS,
           "return_distances": FLAGS, "index_dtype": DTYPES, "out": ["a", 5, STRANGE, (None, None)]}
+RADIUS = {"r": [*NUMBERS[:1], {}, STRANGE, None, [1.0, 2.0], [[1.0] * 60], ["a"] * 60, -1.0, numpy.nan],
+          "queries": SEARCH["queries"], "exclude_self": FLAGS, "threads": OPTIONAL_WHOLE, "progress": CALL["progress"]}
+ROWS = {"squared": FLAGS, "sort": ["a", None, 5, STRANGE, ["index"]], "index_dtype": DTYPES,
+        "max_result_bytes": [*OPTIONAL_WHOLE, 0, -1]}
 LINKING = {"linking_length": [*NUMBERS, None, -1.0], "min_members": [*OPTIONAL_WHOLE, 0]}
 PARTICLES = {"velocities": ["a", 5, STRANGE, POINTS[:5], POINTS[:, 0]], "masses": ["a", 5, STRANGE, POINTS, POINTS[:5, 0]],
              "types": ["a", 5, STRANGE, POINTS[:, 0], POINTS[:5].astype(int)]}
@@ -55,6 +59,12 @@ FUNCTIONS = {
     "Tree": (kith.Tree, {"points": POINTS}, {"points": [*ARRAYS, None, [1.0, 2.0]], "box": BOXES,
                                              "leaf_size": [*OPTIONAL_WHOLE, 0], **CALL}),
     "Tree.query": (TREE.query, {"k": 2}, {**SEARCH, "threads": CALL["threads"], "progress": CALL["progress"]}),
+    "radius_search": (kith.radius_search, {"points": POINTS, "r": 0.1}, {
+        "points": [*ARRAYS, None, [1.0, 2.0]], "box": BOXES, **RADIUS, **ROWS}),
+    "radius_count": (kith.radius_count, {"points": POINTS, "r": 0.1}, {
+        "points": [*ARRAYS, None, [1.0, 2.0]], "box": BOXES, **RADIUS}),
+    "Tree.radius_search": (TREE.radius_search, {"r": 0.1}, {**RADIUS, **ROWS}),
+    "Tree.radius_count": (TREE.radius_count, {"r": 0.1}, RADIUS),
     "Tree.fof": (TREE.fof, {"linking_length": 0.1}, {**LINKING, "b": NUMBERS, "threads": CALL["threads"],
                                                      "progress": CALL["progress"]}),
     "Box": (kith.Box, {"period": 1.0}, {"period": ["a", {}, STRANGE, -1, [], [1.0] * 9, ["a"]],
@@ -123,7 +133,7 @@ def calls_of_jax():
 # What an argument is called where the message has another word for it.
 ALSO = {"linking_length": ["linking length"], "b": ["linking_length"], "queries": ["queries"], "period": ["box"],
         "origin": ["origins"], "path": ["name", "file"], "out": ["the array for"], "masses": ["mass"], "types": ["type"],
-        "group": ["no group"], "data": ["points"], "index_dtype": ["index_dtype"], "snapshot": ["snapshot"],
+        "group": ["no group"], "r": ["radius", "radii"], "data": ["points"], "index_dtype": ["index_dtype"], "snapshot": ["snapshot"],
         "boxsize": ["box"], "min_members": ["minimum"]}
 
 
