@@ -12,12 +12,14 @@
 #include <kith/knn.hpp>
 #include <kith/points.hpp>
 #include <kith/progress.hpp>
+#include <kith/radius.hpp>
 
 #include <array>
 #include <cstdint>
 #include <filesystem>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <variant>
@@ -160,6 +162,17 @@ void write_npy(const std::filesystem::path& path, std::span<const double> values
 /// members indices.npy, distances.npy, provenance.json) or HDF5 (datasets and root attributes).
 void write_neighbors_npz(const std::filesystem::path& path, const KnnResult& neighbors, const Provenance& provenance);
 void write_neighbors_hdf5(const std::filesystem::path& path, const KnnResult& neighbors, const Provenance& provenance);
+
+/// Neighbors within a radius likewise: `offsets` (rows + 1, int64), `indices` and `distances`, one-dimensional; or the
+/// lengths of the rows alone, `counts` (int64).
+void write_radius_neighbors_npz(const std::filesystem::path& path, const RadiusResult& neighbors,
+                                const Provenance& provenance);
+void write_radius_neighbors_hdf5(const std::filesystem::path& path, const RadiusResult& neighbors,
+                                 const Provenance& provenance);
+void write_radius_counts_npz(const std::filesystem::path& path, std::span<const std::int64_t> counts,
+                             const Provenance& provenance);
+void write_radius_counts_hdf5(const std::filesystem::path& path, std::span<const std::int64_t> counts,
+                              const Provenance& provenance);
 
 struct CatalogFileOptions {
     /// File name of the snapshot in group order, written for this catalog by write_sorted_snapshot(). Empty: none.

@@ -52,6 +52,7 @@ NB_MODULE(_core, module) {
     nb::register_exception_translator(translate, canceled);
     bind_places(module);
     bind_search(module);
+    bind_radius(module);
     bind_groups(module);
     bind_files(module);
 }

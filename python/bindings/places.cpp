@@ -108,11 +108,13 @@ void bind_places(nb::module_& module) {
         .def_prop_ro("origin", origins_of,
                      nb::for_getter(nb::sig("def origin(self, /) -> float | None | tuple[float | None, ...]")))
         .def_prop_ro("is_open", &Box::is_open)
-        .def("__eq__",
-             [](const Box& box, nb::handle other) {
-                 return nb::isinstance<Box>(other) && periods_of(box).equal(periods_of(nb::cast<const Box&>(other))) &&
-                        origins_of(box).equal(origins_of(nb::cast<const Box&>(other)));
-             })
+        .def(
+            "__eq__",
+            [](const Box& box, nb::handle other) {
+                return nb::isinstance<Box>(other) && periods_of(box).equal(periods_of(nb::cast<const Box&>(other))) &&
+                       origins_of(box).equal(origins_of(nb::cast<const Box&>(other)));
+            },
+            nb::arg("other").none())
         .def("__hash__", [](const Box& box) { return nb::hash(nb::make_tuple(periods_of(box), origins_of(box))); })
         .def("__reduce__",
              [](nb::object self) {

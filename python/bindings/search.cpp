@@ -1,4 +1,4 @@
-// Trees and neighbors.
+// Trees and nearest neighbors.
 #include "arrays.hpp"
 #include "bindings.hpp"
 #include "call.hpp"

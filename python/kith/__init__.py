@@ -1,4 +1,4 @@
-"""Friends and neighbors: exact k nearest neighbors, friends-of-friends groups and halos.
+"""Friends and neighbors: exact k nearest neighbors, neighbors within a radius, friends-of-friends groups and halos.
 
 Points are n x d arrays with d from 2 to 8, float32 or float64, of NumPy or any library that speaks DLPack; results are
 arrays of the same library. Answers are exact and the same bits whatever the number of threads, the processor or the GPU.
@@ -19,12 +19,13 @@ from kith import _core
 from kith._core import Box
 from kith.files import Snapshot, read, read_catalog, read_header, read_tipsy_array, write_catalog
 from kith.groups import Catalog, fof
+from kith.radius import RadiusResult, radius_count, radius_search
 from kith.search import Tree, knn
 
 Canceled: type[RuntimeError] = getattr(_core, "Canceled")
 __version__ = _core.version
-__all__ = ["Box", "Canceled", "Catalog", "Snapshot", "Tree", "fof", "knn", "read", "read_catalog",
-           "read_header", "read_tipsy_array", "write_catalog"]
+__all__ = ["Box", "Canceled", "Catalog", "RadiusResult", "Snapshot", "Tree", "fof", "knn", "radius_count",
+           "radius_search", "read", "read_catalog", "read_header", "read_tipsy_array", "write_catalog"]
 
 _ON_DEMAND = ("datasets", "jax", "mass_function", "plot", "spatial")
 

@@ -186,10 +186,29 @@ def empty_like(array, shape, dtype):
         if str(_core.device_of(array)) != "cpu":
             raise NotImplementedError("JAX's arrays cannot be written to, and these are a GPU's; use kith.jax")
         import jax
-        if dtype.itemsize == 8 and not jax.config.jax_enable_x64:
-            raise ValueError(f"JAX has no {dtype} unless jax_enable_x64 is set")
+        require_type(array, dtype)
         return _empty(shape, dtype), jax.numpy.asarray
     return _empty(shape, dtype), as_it_is
+
+
+def require_type(array, dtype):
+    """Refuses types of results that the library of this array does not have."""
+    if library_of(array) in ("jax", "jaxlib") and numpy.dtype(dtype).itemsize == 8:
+        import jax
+        if not jax.config.jax_enable_x64:
+            raise ValueError(f"JAX has no {dtype} unless jax_enable_x64 is set")
+
+
+def in_library_of(array, result):
+    """A NumPy array as one of the library of `array`, of the same memory where that can be."""
+    library = library_of(array)
+    if library == "torch":
+        import torch
+        return torch.from_numpy(result)
+    if library in ("jax", "jaxlib"):
+        import jax
+        return jax.numpy.asarray(result)
+    return result
 
 
 def _empty(shape, dtype):

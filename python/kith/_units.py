@@ -1,8 +1,8 @@
 """Lengths with units of astropy's. Nothing here imports astropy: only a Quantity brings it along.
 
-Points that carry a unit give it to all lengths of a call: queries, box, linking length and largest distance must carry
-units, too, are converted to that of the points, and distances are returned in it. What carries a unit where none can be
-kept is refused; no unit is dropped silently.
+Points that carry a unit give it to all lengths of a call: queries, box, radius, linking length and largest distance
+must carry units, too, are converted to that of the points, and distances are returned in it. What carries a unit where
+none can be kept is refused; no unit is dropped silently.
 """
 
 import math

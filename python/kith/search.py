@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import math
 import warnings
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy
 import numpy.typing
 
 from kith import _arrays, _core, _units
 from kith._arrays import AnyArray, BoxLike, ProgressLike
+
+if TYPE_CHECKING:
+    from kith import radius
 
 
 def knn(points: AnyArray, k: int, queries: AnyArray | None = None, *, box: BoxLike = None, exclude_self: bool = False,
@@ -179,6 +182,22 @@ class Tree:
         _core.search_tree(self._core, queries, rows.k, _arrays.flag(exclude_self, "exclude_self"), _radius(max_distance),
                           False, rows.distances, rows.indices, threads, _arrays.progress_function(progress))
         return rows.result(self._unit)
+
+    def radius_search(self, r: float | AnyArray, queries: AnyArray | None = None, *, exclude_self: bool = False,
+                      squared: bool = False, sort: str = "distance",
+                      index_dtype: numpy.typing.DTypeLike = numpy.int32, max_result_bytes: int | None = None,
+                      threads: int | None = None, progress: ProgressLike = False) -> radius.RadiusResult:
+        """All points within a radius of every query, or of every point of the tree. As `kith.radius_search`."""
+        from kith import radius
+        return radius.search_tree(self._core, self._unit, self._like, r, queries, exclude_self, squared, sort,
+                                  index_dtype, max_result_bytes, threads, progress)
+
+    def radius_count(self, r: float | AnyArray, queries: AnyArray | None = None, *, exclude_self: bool = False,
+                     threads: int | None = None, progress: ProgressLike = False) -> numpy.ndarray:
+        """The number of points within a radius of every query, or of every point of the tree. As
+        `kith.radius_count`."""
+        from kith import radius
+        return radius.count_tree(self._core, self._unit, r, queries, exclude_self, threads, progress)
 
     def fof(self, linking_length: float | None = None, *, b: float | None = None, min_members: int = 1,
             threads: int | None = None, progress: ProgressLike = False) -> Any:

@@ -4,10 +4,12 @@
 >>> cKDTree([[0.0, 0.0], [1.0, 0.0]]).query([0.75, 0.0])
 (0.25, 1)
 
-What is the same: shapes, float64 distances and integer indices, n as the index of a missing neighbor, a distance bound
-that is exclusive, any shape of queries, k as a number or a list. What differs: equal distances are ordered by index,
-where SciPy has no order; distances can differ from SciPy's in the last bit. Only the Euclidean distance (p=2) is there,
-and points of 1 to 8 dimensions. Of SciPy's methods there is `query`: no searches within a radius yet.
+What is the same: shapes and types, float64 distances and integer indices, n as the index of a missing neighbor, a bound
+of `query` that is exclusive and radii that are inclusive, any shape of queries, k as a number or a list. What differs:
+equal distances are ordered by index, and lists of neighbors within a radius by index, where SciPy has no order;
+distances can differ from SciPy's in the last bit, so that a point there may be within a radius for one and not for the
+other. Only the Euclidean distance (p=2) is there, points of 1 to 8 dimensions, and counts of pairs without weights.
+Methods without `workers` use all cores.
 """
 
 import math
@@ -44,7 +46,7 @@ class cKDTree:
         self.mins = data.min(axis=0) if self.n else numpy.zeros(self.m)
         self.maxes = data.max(axis=0) if self.n else numpy.zeros(self.m)
         self.boxsize = boxsize
-        box = None
+        self._box = None
         if boxsize is not None:
             boxsize = _doubles(boxsize, "boxsize")
             if boxsize.shape not in ((), (1,), (self.m,)):
@@ -58,8 +60,8 @@ class cKDTree:
             if ((data < 0) & periodic).any():
                 raise ValueError("Negative input data are outside of the periodic box.")
             periods = [*numpy.where(numpy.isinf(self.boxsize), 0, self.boxsize), *[0.0] * (self.m == 1)]
-            box = _core.Box(periods, [0.0] * len(periods))
-        self._tree = _core.Tree(self._embedded(data), box, min(max(int(leafsize), 32), 2**31 - 1), None, None, None)
+            self._box = _core.Box(periods, [0.0] * len(periods))
+        self._tree = _core.Tree(self._embedded(data), self._box, min(max(int(leafsize), 32), 2**31 - 1), None, None, None)
 
     def __reduce__(self):  # other processes build the tree again, from their own copy of the points
         return type(self), (self.data, self.leafsize, True, False, True, self.boxsize)
@@ -83,19 +85,9 @@ class cKDTree:
         Neighbors at `distance_upper_bound` or farther do not count. `eps` allows approximate answers, which exact
         ones are. `workers` is a number of threads, -1 for all; None means one.
         """
-        workers = 1 if workers is None else workers
-        if p != 2:
-            raise NotImplementedError(f"p is {p}; kith has the Euclidean distance, p = 2")
-        if not _arrays.as_number(eps, "eps") >= 0:
-            raise ValueError("eps must be non-negative")
-        workers = _arrays.as_whole(workers, "workers")
-        if workers == 0 or workers < -1:
-            raise ValueError(f"Invalid number of workers {workers}, must be -1 or > 0")
-        x = _doubles(x, "x")
-        if x.ndim == 0 or x.shape[-1] != self.m:
-            raise ValueError(f"x must consist of vectors of length {self.m} but has shape {x.shape}")
-        if not numpy.isfinite(x).all():
-            raise ValueError("'x' must be finite, check for nan or inf values")
+        _require_euclidean(p, eps)
+        threads = _threads(workers)
+        x = self._queries(x)
         squeeze = False
         if k is None or numpy.ndim(k) > 1:
             raise ValueError("k must be an integer or a sequence of integers")
@@ -122,7 +114,7 @@ class cKDTree:
         else:
             # Squares, because that is where SciPy's bound is exclusive.
             _core.search_tree(self._tree, self._embedded(queries), most, False, bound, is_bounded,
-                              distances, indices, None if workers == -1 else workers, None)
+                              distances, indices, threads, None)
         if is_bounded:
             beyond = distances >= bound * bound
             numpy.sqrt(distances, out=distances)
@@ -138,6 +130,165 @@ class cKDTree:
         if squeeze and not shape:
             return float(distances), int(indices)
         return distances, indices
+
+    def query_ball_point(self, x, r, p=2.0, eps=0.0, workers=1, return_sorted=None, return_length=False):
+        """The indices of the points within `r` of x, an array of shape (..., m), as a list, or an array of lists.
+
+        `r` is one radius, or one for each vector of x. Lists are ordered by index, whatever `return_sorted` is. With
+        `return_length` there are the numbers of points instead. `eps` and `workers` are those of `query`.
+        """
+        _require_euclidean(p, eps)
+        threads = _threads(workers)
+        x = self._queries(x)
+        shape = x.shape[:-1]
+        radii = _radii(r, "r")
+        if radii.shape != shape and radii.ndim > 0:
+            try:
+                radii = numpy.ascontiguousarray(numpy.broadcast_to(radii, shape))
+            except ValueError:
+                raise ValueError(f"r is of shape {radii.shape}; it must be a number, or broadcast to the shape of the "
+                                 f"queries, {shape}") from None
+        radii = (float(radii), None) if radii.ndim == 0 else (0.0, radii.reshape(-1))
+        queries = self._embedded(numpy.ascontiguousarray(x.reshape(-1, self.m)))
+        if _arrays.flag(return_length, "return_length"):
+            return _core.radius_count_tree(self._tree, queries, *radii, False, threads, None).reshape(shape)[()]
+        lists = _lists(_rows(self._tree, queries, *radii, threads=threads))
+        if not shape:
+            return lists[0]
+        result = numpy.empty(len(lists), dtype=object)
+        for i, each in enumerate(lists):  # an array of lists of one length would be one of two axes
+            result[i] = each
+        return result.reshape(shape)
+
+    def query_ball_tree(self, other, r, p=2.0, eps=0.0):
+        """For every point of this tree, the list of the indices of the points of `other` within `r`."""
+        _require_euclidean(p, eps)
+        radius = _radius(r, "r")
+        self._require_alike(other)
+        tree = other._tree
+        if other._box != self._box:  # distances are in the box of this tree
+            tree = _core.Tree(other._embedded(other.data), self._box, None, None, None, None)
+        return _lists(_rows(tree, self._embedded(self.data), radius))
+
+    def query_pairs(self, r, p=2.0, eps=0.0, output_type="set"):
+        """The pairs (i, j), i < j, of points within `r` of each other, a set; or ("ndarray") an array of two columns."""
+        _require_euclidean(p, eps)
+        radius = _radius(r, "r")
+        _require_output(output_type, ("set", "ndarray"))
+        offsets, second, _ = _rows(self._tree, None, radius, exclude_self=True)
+        first = numpy.repeat(numpy.arange(self.n, dtype=second.dtype), numpy.diff(offsets))
+        once = first < second
+        pairs = numpy.stack((first[once], second[once]), axis=1).astype(numpy.intp)
+        return pairs if output_type == "ndarray" else set(map(tuple, pairs.tolist()))
+
+    def count_neighbors(self, other, r, p=2.0, weights=None, cumulative=True):
+        """The number of pairs of a point of this tree and one of `other` that are within `r`.
+
+        An array of radii gives an array of numbers. Each radius is a search of its own, which counts pairs and does not
+        list them. With `cumulative=False` the numbers are those of the pairs that are farther apart than the radius
+        before; radii must not decrease then, and not be negative. Weights are not supported.
+        """
+        _require_euclidean(p, 0)
+        self._require_alike(other)
+        if weights is not None:
+            raise NotImplementedError("weights are given, but kith counts pairs without weights")
+        cumulative = _arrays.flag(cumulative, "cumulative")
+        radii = _radii(r, "r")
+        if radii.ndim > 1:
+            raise ValueError("r must be either a single value or a one-dimensional array of values")
+        if not cumulative and (numpy.diff(numpy.atleast_1d(_doubles(r, "r")), prepend=0) < 0).any():
+            raise ValueError("r must be non-decreasing for non-cumulative counting, and not negative")
+        different, places = numpy.unique(radii, return_inverse=True)
+        queries = None if other is self else other._embedded(other.data)
+        numbers = numpy.array([_core.radius_count_tree(self._tree, queries, radius, None, False, None, None).sum()
+                               for radius in different.tolist()], dtype=numpy.intp)
+        numbers = numbers[places.reshape(radii.shape)]
+        if radii.ndim == 0:
+            return int(numbers)
+        return numbers if cumulative else numpy.diff(numbers, prepend=numpy.intp(0))
+
+    def sparse_distance_matrix(self, other, max_distance, p=2.0, output_type="dok_matrix"):
+        """The distances of the pairs of a point of this tree and one of `other` that are within `max_distance`.
+
+        "dok_matrix" and "coo_matrix" are SciPy's sparse matrices, in which distances of 0 are entries, too; "dict" has
+        keys (i, j), and "ndarray" is an array of records with fields i, j and v.
+        """
+        _require_euclidean(p, 0)
+        radius = _radius(max_distance, "max_distance")
+        self._require_alike(other)
+        _require_output(output_type, ("dok_matrix", "coo_matrix", "dict", "ndarray"))
+        # Around the points of the other tree, because distances are in the box of this one.
+        offsets, i, v = _rows(self._tree, None if other is self else other._embedded(other.data), radius)
+        j = numpy.repeat(numpy.arange(other.n, dtype=i.dtype), numpy.diff(offsets))
+        if output_type == "dict":
+            return dict(zip(zip(i.tolist(), j.tolist()), v.tolist()))
+        if output_type == "ndarray":
+            fields = [("i", numpy.intp), ("j", numpy.intp), ("v", numpy.float64)]
+            records = numpy.empty(len(v), dtype=numpy.dtype(fields, align=True))
+            records["i"], records["j"], records["v"] = i, j, v
+            return records
+        from scipy import sparse
+        matrix = sparse.coo_matrix((v, (i, j)), shape=(self.n, other.n))
+        return matrix if output_type == "coo_matrix" else matrix.todok()
+
+    def _queries(self, x):
+        x = _doubles(x, "x")
+        if x.ndim == 0 or x.shape[-1] != self.m:
+            raise ValueError(f"x must consist of vectors of length {self.m} but has shape {x.shape}")
+        if not numpy.isfinite(x).all():
+            raise ValueError("'x' must be finite, check for nan or inf values")
+        return x
+
+    def _require_alike(self, other):
+        if not isinstance(other, cKDTree):
+            raise TypeError(f"other is of type {type(other).__module__}.{type(other).__qualname__}; it must be a "
+                            "kith.spatial.cKDTree")
+        if other.m != self.m:
+            raise ValueError(f"other has points of {other.m} dimensions, this tree of {self.m}; give it as many")
+
+
+def _require_euclidean(p, eps):
+    """What is approximate within eps may be exact."""
+    if p != 2:
+        raise NotImplementedError(f"p is {p}; kith has the Euclidean distance, p = 2")
+    if not _arrays.as_number(eps, "eps") >= 0:
+        raise ValueError("eps must be non-negative")
+
+
+def _threads(workers):
+    workers = 1 if workers is None else _arrays.as_whole(workers, "workers")
+    if workers == 0 or workers < -1:
+        raise ValueError(f"Invalid number of workers {workers}, must be -1 or > 0")
+    return None if workers == -1 else workers
+
+
+def _require_output(output_type, known):
+    if not isinstance(output_type, str) or output_type not in known:
+        raise ValueError(f"output_type is {output_type!r}; it must be one of {', '.join(known)}")
+
+
+def _radii(r, what):
+    """SciPy compares squares: what counts is the absolute value."""
+    radii = numpy.abs(_doubles(r, what))
+    if numpy.isnan(radii).any():
+        raise ValueError(f"{what} is nan; it must be a number")
+    return radii
+
+
+def _radius(r, what):
+    return float(_radii(_arrays.as_number(r, what), what))
+
+
+def _rows(tree, queries, radius, radii=None, exclude_self=False, threads=None):
+    """Offsets, indices and distances of the points within one radius, or one for each query, ordered by index."""
+    return _core.radius_search_tree(tree, queries, radius, radii, exclude_self, False, True, False, 0, threads, None)
+
+
+def _lists(rows):
+    """Indices of rows as lists of Python's integers."""
+    offsets, indices, _ = rows
+    flat, ends = indices.tolist(), offsets.tolist()
+    return [flat[first:last] for first, last in zip(ends, ends[1:])]
 
 
 def _doubles(values, what, take=numpy.asarray):

@@ -86,6 +86,46 @@ def test_ckdtree_has_the_answers_of_scipy(problem, bound, leafsize):
     assert ((found[1] == len(points)) == numpy.isinf(found[0])).all()
 
 
+def on_a_grid(count, dimension, seed):
+    """Points and queries whose distances have exact squares: no rounding decides what is within a radius."""
+    random = numpy.random.default_rng(seed)
+    return random.integers(0, 8, (count, dimension)) / 8, random.integers(-8, 16, (count // 3, dimension)) / 8
+
+
+def near(queries, points, r, boxsize=None):
+    """For each query, whether each point is within the radius."""
+    apart = numpy.abs(queries[:, None] - points)
+    if boxsize is not None:
+        period = numpy.where(boxsize, boxsize, numpy.inf)
+        apart = numpy.where(numpy.isinf(period), apart, numpy.fmod(apart, period))
+        apart = numpy.minimum(apart, period - apart)
+    return (apart**2).sum(axis=2) <= numpy.square(numpy.broadcast_to(r, len(queries)))[:, None]
+
+
+@settings(max_examples=100, deadline=None)
+@given(strategies.integers(0, 120), strategies.sampled_from(DIMENSIONS), strategies.integers(0, 2**32),
+       strategies.sampled_from([None, 1.0, 2.0]), strategies.sampled_from([0, 0.125, 0.3, 0.5, 1.5, numpy.inf, -0.25]),
+       strategies.integers(1, 20))
+def test_radius_searches_have_the_answers_of_scipy(count, dimension, seed, boxsize, r, leafsize):
+    points, queries = on_a_grid(count, dimension, seed)
+    arguments = {"leafsize": leafsize, "boxsize": boxsize}
+    found, scipys = (make(points, **arguments) for make in (kith.spatial.cKDTree, scipy_spatial.cKDTree))
+    others = [make(points[::2] / 2, **arguments) for make in (kith.spatial.cKDTree, scipy_spatial.cKDTree)]
+    assert found.query_ball_point(queries, r).tolist() == scipys.query_ball_point(queries, r).tolist()
+    radii = numpy.linspace(0, 1, len(queries))
+    assert (found.query_ball_point(queries, radii, return_length=True)
+            == scipys.query_ball_point(queries, radii, return_length=True)).all()
+    assert found.query_ball_tree(others[0], r) == [sorted(row) for row in scipys.query_ball_tree(others[1], r)]
+    assert found.query_pairs(r) == scipys.query_pairs(r)
+    assert found.count_neighbors(others[0], r) == scipys.count_neighbors(others[1], r)
+    edges = [0, 0.25, 0.25, 0.5, 1, numpy.inf]
+    for cumulative in (True, False):
+        assert (found.count_neighbors(others[0], edges, cumulative=cumulative)
+                == scipys.count_neighbors(others[1], edges, cumulative=cumulative)).all()
+    entries = found.sparse_distance_matrix(others[0], r, output_type="dict")
+    assert entries == pytest.approx(scipys.sparse_distance_matrix(others[1], r, output_type="dict"), rel=1e-15)
+
+
 def trees():
     return [pytest.param(scipy_spatial.cKDTree, id="scipy"), pytest.param(kith.spatial.cKDTree, id="kith")]
 
@@ -166,6 +206,97 @@ class TestTheSameCalls:
         assert cKDTree(numpy.empty((0, 3))).query([0.0, 0, 0]) == (numpy.inf, 0)
         assert cKDTree([[1.0], [4.0]]).query([3.0]) == (1, 1)
 
+    @pytest.mark.parametrize("boxsize", [None, 1, [1, 0], 4])
+    @pytest.mark.parametrize("r", [0, 0.25, numpy.sqrt(2) / 8, 0.75, 1, 9, numpy.inf, -0.25])
+    @pytest.mark.parametrize("count", [0, 1, 50, 200])  # on 64 places: many coincide
+    def test_within_a_radius(self, cKDTree, boxsize, r, count):
+        points, queries = on_a_grid(count, 2, 7)
+        tree = cKDTree(points, boxsize=boxsize)
+        expected = [numpy.flatnonzero(row).tolist() for row in near(queries, points, r, boxsize)]
+        assert tree.query_ball_point(queries, r).tolist() == expected
+        assert [sorted(tree.query_ball_point(query, r)) for query in queries] == expected
+        assert tree.query_ball_point(queries, r, return_length=True).tolist() == [len(row) for row in expected]
+        pairs = numpy.argwhere(numpy.triu(near(points, points, r, boxsize), 1)).tolist()
+        assert tree.query_pairs(r) == set(map(tuple, pairs))
+        assert sorted(tree.query_pairs(r, output_type="ndarray").tolist()) == pairs
+
+    @pytest.mark.parametrize("boxsize", [None, 1, [2, 0]])
+    @pytest.mark.parametrize("r", [0, 0.25, 1, numpy.inf, -0.25])
+    @pytest.mark.parametrize("counts", [(0, 9), (9, 0), (1, 1), (80, 30)])
+    def test_two_trees(self, cKDTree, boxsize, r, counts):
+        points, others = (on_a_grid(count, 2, count)[0] for count in counts)
+        expected = near(points, others, r, boxsize)
+        tree, other = cKDTree(points, boxsize=boxsize), cKDTree(others, boxsize=boxsize)
+        assert [sorted(row) for row in tree.query_ball_tree(other, r)] == [numpy.flatnonzero(row).tolist()
+                                                                           for row in expected]
+        assert tree.count_neighbors(other, r) == expected.sum()
+        records = tree.sparse_distance_matrix(other, r, output_type="ndarray")
+        assert sorted(zip(records["i"], records["j"])) == list(map(tuple, numpy.argwhere(expected)))
+        assert tree.sparse_distance_matrix(other, r, output_type="coo_matrix").shape == counts
+
+    def test_a_tree_with_itself(self, cKDTree):
+        tree = cKDTree(self.points)
+        assert [sorted(row) for row in tree.query_ball_tree(tree, 1)] == [[0, 1], [0, 1], [2], [3]]
+        assert tree.count_neighbors(tree, 1) == 6
+        assert tree.sparse_distance_matrix(tree, 1, output_type="dict") == {
+            (0, 0): 0, (0, 1): 1, (1, 0): 1, (1, 1): 0, (2, 2): 0, (3, 3): 0}
+
+    def test_the_box_of_the_tree_that_is_asked_counts(self, cKDTree):
+        tree, other = cKDTree([[0.125, 0.125]], boxsize=1), cKDTree([[0.875, 0.875], [0.5, 0.5]])
+        assert tree.query_ball_tree(other, 0.5) == [[0]] and other.query_ball_tree(tree, 0.5) == [[], []]
+        assert tree.count_neighbors(other, 0.5) == 1 and other.count_neighbors(tree, 0.5) == 0
+        assert tree.sparse_distance_matrix(other, 0.5, output_type="dict") == {(0, 0): pytest.approx(numpy.sqrt(0.125))}
+        assert other.sparse_distance_matrix(tree, 0.5, output_type="dict") == {}
+
+    def test_one_query_within_a_radius(self, cKDTree):
+        found = cKDTree(self.points).query_ball_point([0, 0], 1.0, return_sorted=True)
+        assert type(found) is list and found == [0, 1] and type(found[0]) is int
+        count = cKDTree(self.points).query_ball_point([0, 0], 1.0, return_length=True)
+        assert count == 2 and numpy.shape(count) == () and count.dtype == numpy.intp
+
+    @pytest.mark.parametrize("shape", [(3, 2), (4, 3, 2), (0, 2), (2, 0, 2)])
+    @pytest.mark.parametrize("radii", [1, [1], "one each"])
+    def test_shapes_within_a_radius(self, cKDTree, shape, radii):
+        tree, queries = cKDTree(self.points), numpy.zeros(shape)
+        radii = numpy.resize([1.0, 0, 2], shape[:-1]) if radii == "one each" else radii
+        found = tree.query_ball_point(queries, radii, workers=2)
+        assert found.shape == shape[:-1] and found.dtype == object
+        counts = tree.query_ball_point(queries, radii, return_length=True, workers=-1)
+        assert counts.shape == shape[:-1] and counts.dtype == numpy.intp
+        expected = numpy.where(numpy.broadcast_to(radii, shape[:-1]) == 2, 3, numpy.broadcast_to(radii, shape[:-1]) + 1)
+        assert (counts == expected).all()
+        assert all(type(row) is list and len(row) == n for row, n in zip(found.ravel(), counts.ravel()))
+
+    @pytest.mark.parametrize("r, cumulative, expected", [
+        (1, True, 6), (1, False, 6), ([3, 1, 0, 1], True, [10, 6, 4, 6]), ([0, 1, 1, 3], False, [4, 2, 0, 4]),
+        ([], True, []), ([], False, []), ([-1, 0], True, [6, 4]), ([numpy.inf], True, [16])])
+    def test_counts_of_pairs(self, cKDTree, r, cumulative, expected):
+        tree = cKDTree(self.points)
+        found = tree.count_neighbors(cKDTree(self.points), r, cumulative=cumulative)
+        assert type(found) is int if numpy.ndim(r) == 0 else found.dtype == numpy.intp
+        assert numpy.array_equal(found, expected)
+
+    def test_types_of_pairs_and_matrices(self, cKDTree):
+        tree = cKDTree(self.points)
+        pairs = tree.query_pairs(1)
+        assert pairs == {(0, 1)} and {type(each) for pair in pairs for each in pair} == {int}
+        for r, count in ((1, 1), (0, 0)):
+            array = tree.query_pairs(r, output_type="ndarray")
+            assert array.shape == (count, 2) and array.dtype == numpy.intp
+        (key, distance), = tree.sparse_distance_matrix(cKDTree([[1.0, 2]]), 1, output_type="dict").items()
+        assert key == (2, 0) and {*map(type, key)} == {int} and type(distance) is float
+        records = tree.sparse_distance_matrix(tree, 1, output_type="ndarray")
+        assert [records.dtype[name] for name in "ijv"] == [numpy.intp, numpy.intp, numpy.float64]
+        for form in ("dok_matrix", "coo_matrix"):
+            matrix = tree.sparse_distance_matrix(tree, 1, output_type=form)
+            assert type(matrix).__name__ == form and matrix.shape == (4, 4) and matrix.nnz == 6  # 4 of them 0
+            assert matrix.toarray().tolist() == [[0, 1, 0, 0], [1, 0, 0, 0], [0] * 4, [0] * 4]
+
+    def test_points_on_a_line_within_a_radius(self, cKDTree):
+        tree = cKDTree([[0.0], [0.5], [3.0]], boxsize=4)
+        assert tree.query_ball_point([[3.75]], 0.75).tolist() == [[0, 1, 2]]
+        assert tree.query_pairs(1) == {(0, 1), (0, 2)} and tree.count_neighbors(cKDTree([[3.5]], boxsize=4), 0.5) == 2
+
     def test_other_types_become_float64(self, cKDTree):
         tree = cKDTree([[1, 2], [3, 4]])
         assert tree.data.dtype == numpy.float64
@@ -203,6 +334,18 @@ class TestTheSameCalls:
         lambda make: make([[0.5, 0.5]]).query([numpy.nan, 0.0]),
         lambda make: make([[0.5, 0.5]]).query([0.0, 0.0], k=0),
         lambda make: make([[0.5, 0.5]]).query([0.0, 0.0], workers=0),
+        lambda make: make([[0.5, 0.5]]).query_ball_point([0.0, 0.0], 1, workers=0),
+        lambda make: make([[0.5, 0.5]]).query_ball_point([0.0, 0.0, 0.0], 1),
+        lambda make: make([[0.5, 0.5]]).query_ball_point([0.0, numpy.nan], 1),
+        lambda make: make([[0.5, 0.5]]).query_ball_point([[0.0, 0.0]], [1, 2, 3]),
+        lambda make: make([[0.5, 0.5]]).query_ball_point([0.0, 0.0], [1]),
+        lambda make: make([[0.5, 0.5]]).query_ball_tree(make([[0.5]]), 1),
+        lambda make: make([[0.5, 0.5]]).query_pairs(1, output_type="list"),
+        lambda make: make([[0.5, 0.5]]).count_neighbors(make([[0.5]]), 1),
+        lambda make: make([[0.5, 0.5]]).count_neighbors(make([[0.5, 0.5]]), [[1]]),
+        lambda make: make([[0.5, 0.5]]).count_neighbors(make([[0.5, 0.5]]), [2, 1], cumulative=False),
+        lambda make: make([[0.5, 0.5]]).sparse_distance_matrix(make([[0.5]]), 1, output_type="dict"),
+        lambda make: make([[0.5, 0.5]]).sparse_distance_matrix(make([[0.5, 0.5]]), 1, output_type="list"),
     ])
     def test_what_is_wrong_is_a_value_error(self, cKDTree, wrong):
         with pytest.raises(ValueError):
@@ -223,5 +366,16 @@ def test_what_kith_has_not_is_said():
     tree = kith.spatial.cKDTree([[0.0, 1.0]])
     with pytest.raises(NotImplementedError, match="p = 2"):
         tree.query([0.0, 0.0], p=1)
+    for radius_search in (lambda: tree.query_ball_point([0.0, 0.0], 1, p=1), lambda: tree.query_ball_tree(tree, 1, p=3),
+                          lambda: tree.query_pairs(1, p=numpy.inf), lambda: tree.count_neighbors(tree, 1, p=1),
+                          lambda: tree.sparse_distance_matrix(tree, 1, p=1)):
+        with pytest.raises(NotImplementedError, match="p = 2"):
+            radius_search()
+    with pytest.raises(NotImplementedError, match="without weights"):
+        tree.count_neighbors(tree, 1, weights=[1.0])
+    with pytest.raises(TypeError, match="scipy.*must be a kith.spatial.cKDTree"):
+        tree.query_ball_tree(scipy_spatial.cKDTree([[0.0, 1.0]]), 1)
+    with pytest.raises(ValueError, match="r is nan"):
+        tree.query_ball_point([[0.0, 0.0], [1.0, 1.0]], [1, numpy.nan])
     with pytest.raises(NotImplementedError, match="dimensions"):
         kith.spatial.cKDTree(numpy.zeros((3, 9)))

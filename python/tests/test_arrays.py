@@ -194,6 +194,22 @@ def test_memory_out_of_reach_is_refused(device, error, says):
         kith.write_catalog("never.hdf5", halos, ids=Elsewhere(numpy.arange(200, dtype=numpy.uint64), device))
 
 
+@pytest.mark.parametrize("place, what", [(0, "points"), (1, "queries"), (4, "r")])
+def test_radius_search_refuses_the_memory_of_a_gpu(place, what):
+    points, queries, radii = POINTS, POINTS[:5], numpy.ones(5)
+    arguments = [points, queries, None, 0.0, radii]
+    arguments[place] = Elsewhere(arguments[place])
+    of_tree = [kith.Tree(POINTS)._core, *arguments[1:2], *arguments[3:]]
+    says = f"{what} is in the memory of GPU 0, but radius search runs on the CPU only; copy"
+    with pytest.raises(NotImplementedError, match=says):
+        _core.radius_count_points(*arguments, False, None, None)
+    with pytest.raises(NotImplementedError, match=says):
+        _core.radius_search_points(*arguments, False, False, False, False, 0, None, None)
+    if what != "points":
+        with pytest.raises(NotImplementedError, match=says):
+            _core.radius_count_tree(*of_tree, False, None, None)
+
+
 @pytest.mark.parametrize("integers, dtype", [(2**24 + 1, numpy.float32), (-2**53 - 1, numpy.float64)])
 def test_integers_that_would_be_rounded_are_refused(integers, dtype):
     points = numpy.zeros((4, 2), dtype)
@@ -236,6 +252,9 @@ def test_pytorch():
         assert isinstance(kith.knn(tensor, 2, queries)[1], torch.Tensor)
         assert isinstance(kith.Tree(tensor).query(queries, 2)[1], torch.Tensor)
     assert isinstance(kith.knn(POINTS, 2, tensor[:3])[1], torch.Tensor)
+    for found in (kith.radius_search(tensor, tensor[:, 0].contiguous()), kith.Tree(tensor).radius_search(0.1, tensor[:3]),
+                  kith.radius_search(POINTS, 0.1, tensor[:3])):
+        assert isinstance(found.distances, torch.Tensor) and isinstance(found[0][1], torch.Tensor)
     for wrong in (torch.zeros((5, 3)).to_sparse(), torch.zeros((5, 3), device="meta")):
         with pytest.raises(TypeError, match="points is of type torch.Tensor and does not say by DLPack"):
             kith.knn(wrong, 1)
@@ -248,6 +267,13 @@ def test_jax():
     assert isinstance(distances, jax.Array) and isinstance(indices, jax.Array)
     assert (numpy.asarray(indices) == kith.knn(POINTS.astype(numpy.float32), 4)[1]).all()
     assert isinstance(kith.fof(array, b=0.5, min_members=2), jax.Array)
+    found = kith.radius_search(array, 0.2)
+    assert isinstance(found.distances, jax.Array) and isinstance(found.indices, jax.Array)
+    assert (numpy.asarray(found.indices) == kith.radius_search(POINTS.astype(numpy.float32), 0.2).indices).all()
+    assert (kith.Tree(array).radius_count(0.2) == found.counts).all()
+    if not jax.config.jax_enable_x64:
+        with pytest.raises(ValueError, match="JAX has no int64"):
+            kith.radius_search(array, 0.2, index_dtype=numpy.int64)
 
 
 @pytest.mark.parametrize("library", ["cupy", "torch"])

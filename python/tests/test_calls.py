@@ -123,6 +123,23 @@ for _ in range(5):
     subprocess.run([sys.executable, "-c", program], check=True)
 
 
+def test_radius_searches_are_heard_of_and_stopped():
+    tree = kith.Tree(MANY)
+    for search, stage in ((kith.radius_search, "search"), (kith.radius_count, "count")):
+        heard = []
+        search(MANY, 0.01, progress=lambda *each: heard.append(each))
+        assert heard[-1] == (stage, 1)
+        with pytest.raises(kith.Canceled, match="canceled during"):
+            search(MANY, 0.05, progress=lambda *_: False)
+        before = signal.signal(signal.SIGUSR1, lambda *_: 1 / 0)
+        try:
+            threading.Timer(0.05, lambda: os.kill(os.getpid(), signal.SIGUSR1)).start()
+            with pytest.raises(ZeroDivisionError):
+                (tree.radius_search if stage == "search" else tree.radius_count)(0.3, threads=1)
+        finally:
+            signal.signal(signal.SIGUSR1, before)
+
+
 def test_progress_is_told():
     heard = []
     kith.knn(MANY, 16, progress=lambda stage, fraction: heard.append((stage, fraction)))

@@ -50,6 +50,19 @@ def test_a_tree_keeps_the_unit():
         kith.Tree(POINTS).query(IN_MPC[:1], 2)
 
 
+def test_radii_carry_the_unit_too():
+    plain = kith.radius_search(POINTS, 0.2, POINTS[:5], box=1)
+    queries, box = (POINTS[:5] * 1000) * u.kpc, 1 * u.Mpc
+    for r in (200 * u.kpc, [0.2] * 5 * u.Mpc, [200 * u.kpc] * 5):
+        found = kith.radius_search(IN_MPC, r, queries, box=box)
+        assert found.distances.unit == u.Mpc and found[0][0].unit == u.Mpc and type(found.indices) is numpy.ndarray
+        assert (found.indices == plain.indices).all()
+        assert (kith.Tree(IN_MPC, box=box).radius_count(r, queries) == plain.counts).all()
+        assert (kith.radius_count(IN_MPC, r, queries, box=box) == plain.counts).all()
+    assert kith.Tree(IN_MPC).radius_search(0.1 * u.Mpc, squared=True).distances.unit == u.Mpc**2
+    kith.radius_count(IN_MPC, numpy.inf)
+
+
 def test_columns_of_the_catalog_keep_units(tmp_path):
     labels, halos = kith.fof(IN_MPC, 100 * u.kpc, min_members=2, return_catalog=True, velocities=POINTS * (u.km / u.s),
                              masses=numpy.ones(200) * u.Msun)
@@ -92,6 +105,10 @@ class OfAnotherLibrary:
     (lambda: kith.knn(IN_MPC, 2, POINTS), "queries carries no unit"),
     (lambda: kith.knn(POINTS, 2, IN_MPC), "queries carries a unit"),
     (lambda: kith.knn(POINTS, 2, max_distance=1 * u.Mpc), "max_distance carries a unit"),
+    (lambda: kith.radius_search(IN_MPC, 0.1), "r carries no unit, but the points are in Mpc"),
+    (lambda: kith.radius_count(IN_MPC, [0.1] * 200), "r carries no unit"),
+    (lambda: kith.radius_search(POINTS, 0.1 * u.Mpc), "r carries a unit, Mpc.*points carry none"),
+    (lambda: kith.Tree(POINTS).radius_count([0.1] * u.Mpc, POINTS[:1]), "r carries a unit"),
     (lambda: kith.fof(IN_MPC, 0.1), "linking_length carries no unit"),
     (lambda: kith.fof(POINTS, 0.1 * u.Mpc), "linking_length carries a unit"),
     (lambda: kith.fof(POINTS, b=0.1 * u.Mpc), "b is of type Quantity"),

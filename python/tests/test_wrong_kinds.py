@@ -38,9 +38,18 @@ DTYPES = [None, "int16", "no type", STRANGE, 5]
 CALL = {"device": DEVICES, "threads": OPTIONAL_WHOLE, "progress": ["yes", 5, STRANGE]}
 SEARCH = {"k": WHOLE, "queries": [*ARRAYS, [1.0, 2.0, 3.0], [[1.0, 2.0]]], "exclude_self": FLAGS, "max_distance": NUMBERS,
           "return_distances": FLAGS, "index_dtype": DTYPES, "out": ["a", 5, STRANGE, (None, None)]}
+RADIUS = {"r": [*NUMBERS[:1], {}, STRANGE, None, [1.0, 2.0], [[1.0] * 60], ["a"] * 60, -1.0, numpy.nan],
+          "queries": SEARCH["queries"], "exclude_self": FLAGS, "threads": OPTIONAL_WHOLE, "progress": CALL["progress"]}
+ROWS = {"squared": FLAGS, "sort": ["a", None, 5, STRANGE, ["index"]], "index_dtype": DTYPES,
+        "max_result_bytes": [*OPTIONAL_WHOLE, 0, -1]}
 LINKING = {"linking_length": [*NUMBERS, None, -1.0], "min_members": [*OPTIONAL_WHOLE, 0]}
 PARTICLES = {"velocities": ["a", 5, STRANGE, POINTS[:5], POINTS[:, 0]], "masses": ["a", 5, STRANGE, POINTS, POINTS[:5, 0]],
              "types": ["a", 5, STRANGE, POINTS[:, 0], POINTS[:5].astype(int)]}
+BALL = {"p": [1, "a", STRANGE], "eps": [*NUMBERS, -1]}
+WORKERS = ["a", 2.5, [], STRANGE, 0]
+RADII_OF_SCIPY = ["a", {}, STRANGE, ["a"], numpy.nan]
+OTHERS = [None, "a", POINTS, TREE, kith.spatial.cKDTree(POINTS[:, :2].copy())]
+OUTPUT_TYPES = [None, "list", STRANGE, ["dict"]]
 GENERATOR = {"count": WHOLE + [-1], "dimension": WHOLE + [0], "seed": WHOLE + [-1], "dtype": DTYPES}
 THEORY = {"masses": ["a", None, {}, STRANGE, [-1.0]], "cosmology": ["a", None, STRANGE], "redshift": NUMBERS + [-2]}
 PICTURE = {"points": ["a", None, 5, {}, STRANGE], "axes": ["a", 5, STRANGE], "box": BOXES, "title": [5, STRANGE],
@@ -55,6 +64,12 @@ FUNCTIONS = {
     "Tree": (kith.Tree, {"points": POINTS}, {"points": [*ARRAYS, None, [1.0, 2.0]], "box": BOXES,
                                              "leaf_size": [*OPTIONAL_WHOLE, 0], **CALL}),
     "Tree.query": (TREE.query, {"k": 2}, {**SEARCH, "threads": CALL["threads"], "progress": CALL["progress"]}),
+    "radius_search": (kith.radius_search, {"points": POINTS, "r": 0.1}, {
+        "points": [*ARRAYS, None, [1.0, 2.0]], "box": BOXES, **RADIUS, **ROWS}),
+    "radius_count": (kith.radius_count, {"points": POINTS, "r": 0.1}, {
+        "points": [*ARRAYS, None, [1.0, 2.0]], "box": BOXES, **RADIUS}),
+    "Tree.radius_search": (TREE.radius_search, {"r": 0.1}, {**RADIUS, **ROWS}),
+    "Tree.radius_count": (TREE.radius_count, {"r": 0.1}, RADIUS),
     "Tree.fof": (TREE.fof, {"linking_length": 0.1}, {**LINKING, "b": NUMBERS, "threads": CALL["threads"],
                                                      "progress": CALL["progress"]}),
     "Box": (kith.Box, {"period": 1.0}, {"period": ["a", {}, STRANGE, -1, [], [1.0] * 9, ["a"]],
@@ -73,7 +88,21 @@ FUNCTIONS = {
         "boxsize": ["a", {}, STRANGE, [1.0, 2.0], -1]}),
     "cKDTree.query": (TREE_OF_SCIPY.query, {"x": POINTS[:4]}, {
         "x": ["a", None, 5, {}, STRANGE, [1.0]], "k": ["a", 2.5, None, {}, STRANGE, [[1]], ["a"]], "eps": NUMBERS + [-1],
-        "p": [1, "a", STRANGE], "distance_upper_bound": NUMBERS, "workers": ["a", 2.5, [], STRANGE, 0]}),
+        "p": BALL["p"], "distance_upper_bound": NUMBERS, "workers": WORKERS}),
+    "cKDTree.query_ball_point": (TREE_OF_SCIPY.query_ball_point, {"x": POINTS[:4], "r": 0.1}, {
+        "x": ["a", None, 5, {}, STRANGE, [1.0]], "r": [*RADII_OF_SCIPY, [1.0, 2.0]], **BALL, "workers": WORKERS,
+        "return_length": FLAGS}),
+    "cKDTree.query_ball_tree": (TREE_OF_SCIPY.query_ball_tree, {"other": TREE_OF_SCIPY, "r": 0.1}, {
+        "other": OTHERS, "r": RADII_OF_SCIPY, **BALL}),
+    "cKDTree.query_pairs": (TREE_OF_SCIPY.query_pairs, {"r": 0.1}, {"r": RADII_OF_SCIPY, **BALL,
+                                                                   "output_type": OUTPUT_TYPES}),
+    "cKDTree.count_neighbors": (TREE_OF_SCIPY.count_neighbors, {"other": TREE_OF_SCIPY, "r": 0.1}, {
+        "other": OTHERS, "r": [*RADII_OF_SCIPY, [[1.0]]], "p": BALL["p"], "weights": [1, [1.0], STRANGE],
+        "cumulative": FLAGS}),
+    "cKDTree.sparse_distance_matrix": (TREE_OF_SCIPY.sparse_distance_matrix,
+                                       {"other": TREE_OF_SCIPY, "max_distance": 0.1},
+                                       {"other": OTHERS, "max_distance": RADII_OF_SCIPY, "p": BALL["p"],
+                                        "output_type": OUTPUT_TYPES}),
     "press_schechter": (kith.mass_function.press_schechter, {"masses": [1e4], "cosmology": COSMOLOGY}, THEORY),
     "sheth_tormen": (kith.mass_function.sheth_tormen, {"masses": [1e4], "cosmology": COSMOLOGY}, THEORY),
     "density_rms": (kith.mass_function.density_rms, {"masses": [1e4], "cosmology": COSMOLOGY}, THEORY),
@@ -123,7 +152,7 @@ def calls_of_jax():
 # What an argument is called where the message has another word for it.
 ALSO = {"linking_length": ["linking length"], "b": ["linking_length"], "queries": ["queries"], "period": ["box"],
         "origin": ["origins"], "path": ["name", "file"], "out": ["the array for"], "masses": ["mass"], "types": ["type"],
-        "group": ["no group"], "data": ["points"], "index_dtype": ["index_dtype"], "snapshot": ["snapshot"],
+        "group": ["no group"], "r": ["radius", "radii"], "data": ["points"], "index_dtype": ["index_dtype"], "snapshot": ["snapshot"],
         "boxsize": ["box"], "min_members": ["minimum"]}
 
 
@@ -179,7 +208,7 @@ def test_every_argument_is_tried():
         if name == "Box":  # of the core, without a signature
             continue
         taken = set(inspect.signature(function).parameters)
-        assert taken - set(wrongs) <= {"compact_nodes", "copy_data", "balanced_tree"}, name
+        assert taken - set(wrongs) <= {"compact_nodes", "copy_data", "balanced_tree", "return_sorted"}, name
 
 
 @pytest.mark.parametrize("k", [5, 5.0, numpy.int16(5), numpy.float32(5), numpy.float64(5)])

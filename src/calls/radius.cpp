@@ -246,7 +246,7 @@ void require_memory(std::int64_t neighbors, std::int64_t bytes_each, std::int64_
                     message("the result has ", neighbors, " neighbors and needs ",
                             static_cast<double>(neighbors) * static_cast<double>(bytes_each), " bytes; ",
                             max_bytes > 0 ? "max_result_bytes is " : "this machine has ", limit,
-                            "; take a smaller radius, or radius_count or radius_visit"));
+                            "; take a smaller radius, fewer queries at once, or counts alone (radius_count)"));
     }
 }
 

@@ -16,6 +16,7 @@ struct Command {
 
 [[nodiscard]] Command info_command(CLI::App& program);
 [[nodiscard]] Command knn_command(CLI::App& program);
+[[nodiscard]] Command radius_command(CLI::App& program);
 [[nodiscard]] Command fof_command(CLI::App& program);
 [[nodiscard]] Command bench_command(CLI::App& program);
 

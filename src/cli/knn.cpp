@@ -4,7 +4,7 @@
 #include "cli/options.hpp"
 #include "cli/outputs.hpp"
 #include "cli/progress_bar.hpp"
-#include "cli/usage_error.hpp"
+#include "cli/search_inputs.hpp"
 
 #include <kith/io.hpp>
 #include <kith/kith.hpp>
@@ -30,50 +30,7 @@ struct Arguments {
     KnnOptions search;
 };
 
-struct Inputs {
-    io::Snapshot points;
-    std::optional<io::Snapshot> queries;
-    std::vector<std::string> warnings;
-};
-
-void widen(io::RealArray& array) {
-    if (const auto* narrow = std::get_if<std::vector<float>>(&array.values)) {
-        array.values = std::vector<double>(narrow->begin(), narrow->end());
-    }
-}
-
-Inputs read_inputs(const Arguments& arguments) {
-    io::ReadOptions wanted;
-    wanted.types = arguments.types;
-    wanted.velocities = false;
-    wanted.masses = false;
-    wanted.ids = false;
-    Inputs inputs;
-    inputs.points = read_points(arguments.points, wanted);
-    inputs.warnings = inputs.points.header.warnings;
-    if (arguments.queries.empty()) {
-        return inputs;
-    }
-    io::Snapshot& queries = inputs.queries.emplace(read_points(arguments.queries, wanted));
-    for (const std::string& warning : queries.header.warnings) {
-        inputs.warnings.push_back("queries: " + warning);
-    }
-    io::RealArray& points = inputs.points.positions;
-    if (points.columns != queries.positions.columns) {
-        throw UsageError(fmt::format("the points of '{}' have {} axes, the queries of '{}' {}; give queries of as many "
-                                     "axes as the points have",
-                                     arguments.points, points.columns, arguments.queries, queries.positions.columns));
-    }
-    if (points.dtype() != queries.positions.dtype()) {
-        inputs.warnings.push_back(fmt::format("the points are {} and the queries {}; both are searched as float64",
-                                              name_of(points.dtype()), name_of(queries.positions.dtype())));
-        widen(points);
-        widen(queries.positions);
-    }
-    return inputs;
-}
-
-io::Provenance provenance(const Arguments& arguments, const Inputs& inputs, const Box& box,
+io::Provenance provenance(const Arguments& arguments, const SearchInputs& inputs, const Box& box,
                           const Invocation& invocation) {
     io::Provenance provenance = provenance_of(invocation, arguments.points);
     auto& parameters = provenance.parameters;
@@ -88,14 +45,14 @@ io::Provenance provenance(const Arguments& arguments, const Inputs& inputs, cons
 }
 
 /// The library's remedies are calls; these are options.
-Error with_shell_remedy(const Error& error, const Inputs& inputs) {
+Error with_shell_remedy(const Error& error, const SearchInputs& inputs) {
     const std::string_view text = error.what();
     return {error.kind(),
             fmt::format("{}; ask for fewer neighbors (-k) or {} --queries", text.substr(0, text.find("; ask for ")),
                         inputs.queries ? "give fewer points at once with" : "search around a part of the points with")};
 }
 
-KnnResult search(const Arguments& arguments, const Inputs& inputs, const Box& box, const Execution& execution) {
+KnnResult search(const Arguments& arguments, const SearchInputs& inputs, const Box& box, const Execution& execution) {
     const PointsView points = inputs.points.positions.view();
     KnnOptions options = arguments.search;
     options.box = box;
@@ -107,17 +64,12 @@ KnnResult search(const Arguments& arguments, const Inputs& inputs, const Box& bo
         if (error.kind() == ErrorKind::out_of_memory) {
             throw with_shell_remedy(error, inputs);
         }
-        const bool queries = std::string_view(error.what()).starts_with("queries");
-        throw with_file_context(error, queries ? arguments.queries : arguments.points,
-                                queries ? *inputs.queries : inputs.points);
+        throw with_search_context(error, arguments.points, arguments.queries, inputs);
     }
 }
 
 void run(const Arguments& arguments, const Invocation& invocation) {
-    if (arguments.search.exclude_self && !arguments.queries.empty()) {
-        throw UsageError("--exclude-self is given with --queries; separate queries are no points of the set, so leave "
-                         "--exclude-self out");
-    }
+    require_self(arguments.search.exclude_self, arguments.queries);
     OutputFiles outputs;
     outputs.plan("-o", arguments.output, {".npz", ".hdf5", ".h5"});
     outputs.reject_overwrite_of(arguments.points);
@@ -129,7 +81,8 @@ void run(const Arguments& arguments, const Invocation& invocation) {
     StageClock clock({"read", "order", "tree", "search", "catalog", "map", "write"});
     ProgressBar bar;
     bar.announce("reading");
-    Inputs inputs = clock.time("read", [&] { return read_inputs(arguments); });
+    SearchInputs inputs =
+        clock.time("read", [&] { return read_search_inputs(arguments.points, arguments.queries, arguments.types); });
     stop_if_interrupted();
     outputs.reject_overwrite_of_all(inputs.points.header.files);
     if (inputs.queries) {

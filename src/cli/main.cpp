@@ -62,7 +62,8 @@ int run(int argument_count, char** arguments) {
                    "'kith COMMAND --help' lists all options. Exit codes: 0 success, 1 bad data or failure, 2 wrong "
                    "usage, 130 interrupted.");
     const std::array commands{kith::cli::info_command(program), kith::cli::knn_command(program),
-                              kith::cli::fof_command(program), kith::cli::bench_command(program)};
+                              kith::cli::radius_command(program), kith::cli::fof_command(program),
+                              kith::cli::bench_command(program)};
     try {
         program.parse(argument_count, arguments);
     } catch (const CLI::Success& help_or_version) {
@@ -70,9 +71,10 @@ int run(int argument_count, char** arguments) {
     } catch (const CLI::ParseError& error) {
         const auto chosen = program.get_subcommands();
         const auto unknown = program.remaining();
-        complain(chosen.empty() && !unknown.empty()
-                     ? fmt::format("'{}' is not a subcommand; there are info, knn, fof and bench", unknown.front())
-                     : error.what());
+        complain(
+            chosen.empty() && !unknown.empty()
+                ? fmt::format("'{}' is not a subcommand; there are info, knn, radius, fof and bench", unknown.front())
+                : error.what());
         kith::cli::print_stderr(fmt::format("'kith{} --help' shows the options.\n",
                                             chosen.empty() ? "" : " " + chosen.front()->get_name()));
         return wrong_usage;
@@ -103,7 +105,7 @@ int main(int argument_count, char** arguments) {
         complain(error.kind() == ErrorKind::canceled ? "interrupted; nothing was written" : error.what());
         return exit_code_of(error);
     } catch (const std::bad_alloc&) {
-        complain("out of memory; choose fewer particle types, or a smaller k");
+        complain("out of memory; choose fewer particle types, or a smaller k or radius");
         return failure;
     } catch (const std::exception& error) {
         complain(error.what());

@@ -350,6 +350,10 @@ void add_execution_options(CLI::App& command, CommonOptions& options) {
             "--device", [&options](const std::string& text) { options.device = parse_device(text); },
             "Where to search and link: cpu (the default), or cuda for the first GPU, cuda:1 for the second")
         ->type_name("cpu|cuda[:I]");
+    add_threads_option(command, options);
+}
+
+void add_threads_option(CLI::App& command, CommonOptions& options) {
     command
         .add_option_function<std::string>(
             "--threads",

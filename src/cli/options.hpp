@@ -101,6 +101,7 @@ void add_snapshot_argument(CLI::App& command, std::string name, std::vector<std:
                            std::string help = input_help);
 
 void add_json_option(CLI::App& command, CommonOptions& options);
+void add_threads_option(CLI::App& command, CommonOptions& options);
 /// Where and with how many threads to run.
 void add_execution_options(CLI::App& command, CommonOptions& options);
 void add_box_option(CLI::App& command, BoxChoice& choice);

@@ -44,6 +44,14 @@ void write_neighbors_hdf5(const std::filesystem::path& path, const KnnResult&, c
     refuse(path);
 }
 
+void write_radius_neighbors_hdf5(const std::filesystem::path& path, const RadiusResult&, const Provenance&) {
+    refuse(path);
+}
+
+void write_radius_counts_hdf5(const std::filesystem::path& path, std::span<const std::int64_t>, const Provenance&) {
+    refuse(path);
+}
+
 void write_catalog_hdf5(const std::filesystem::path& path, const Catalog&, const Snapshot&, const Box&,
                         const Provenance&, const CatalogFileOptions&) {
     refuse(path);

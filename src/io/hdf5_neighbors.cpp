@@ -1,27 +1,62 @@
-// Neighbors as HDF5: datasets `indices` and `distances`, n x k, written from where they lie; the provenance is
-// attributes of the root.
+// Neighbors as HDF5: datasets `indices` and `distances`, n x k, or one-dimensional beside `offsets`, written from where
+// they lie; the provenance is attributes of the root.
 #include "io/hdf5_create.hpp"
 
 #include <kith/io.hpp>
 
 namespace kith::io {
 
-void write_neighbors_hdf5(const std::filesystem::path& path, const KnnResult& neighbors, const Provenance& provenance) {
-    const hdf5::Session session;
-    hdf5::OutputFile file(path);
+namespace {
+
+/// Indices and distances of a KnnResult or a RadiusResult.
+template <class Result>
+void write_rows(const hdf5::OutputFile& file, const Result& neighbors, std::int64_t rows, std::int64_t columns,
+                const std::string& about_indices, const std::string& about_distances) {
     const bool wide_indices = neighbors.index_type() == IndexType::int64;
     const bool wide_distances = neighbors.dtype() == DType::float64;
     const void* indices = wide_indices ? static_cast<const void*>(neighbors.indices64().data())
                                        : static_cast<const void*>(neighbors.indices().data());
-    const void* distances = wide_distances ? static_cast<const void*>(neighbors.distances<double>().data())
-                                           : static_cast<const void*>(neighbors.distances<float>().data());
+    const void* distances = wide_distances ? static_cast<const void*>(neighbors.template distances<double>().data())
+                                           : static_cast<const void*>(neighbors.template distances<float>().data());
     file.write("indices", wide_indices ? hdf5::number_type<std::int64_t>() : hdf5::number_type<std::int32_t>(), indices,
-               neighbors.rows(), neighbors.k(),
-               "rows of the sources, nearest first, one row per query; -1 where there is no neighbor");
-    file.write("distances", hdf5::number_type(neighbors.dtype()), distances, neighbors.rows(), neighbors.k(),
-               "distances to these, in the units of the points; infinite where there is no neighbor");
+               rows, columns, about_indices);
+    file.write("distances", hdf5::number_type(neighbors.dtype()), distances, rows, columns, about_distances);
+}
+
+void commit(hdf5::OutputFile& file, const Provenance& provenance) {
     file.set_provenance(file.root(), provenance);
     file.commit();
+}
+
+} // namespace
+
+void write_neighbors_hdf5(const std::filesystem::path& path, const KnnResult& neighbors, const Provenance& provenance) {
+    const hdf5::Session session;
+    hdf5::OutputFile file(path);
+    write_rows(file, neighbors, neighbors.rows(), neighbors.k(),
+               "rows of the sources, nearest first, one row per query; -1 where there is no neighbor",
+               "distances to these, in the units of the points; infinite where there is no neighbor");
+    commit(file, provenance);
+}
+
+void write_radius_neighbors_hdf5(const std::filesystem::path& path, const RadiusResult& neighbors,
+                                 const Provenance& provenance) {
+    const hdf5::Session session;
+    hdf5::OutputFile file(path);
+    file.write("offsets", hdf5::number_type<std::int64_t>(), neighbors.offsets().data(), neighbors.rows() + 1, 0,
+               "the neighbors of query i are elements offsets[i] to offsets[i + 1] - 1 of the other datasets");
+    write_rows(file, neighbors, neighbors.size(), 0, "rows of the sources, query after query",
+               "distances to these, in the units of the points");
+    commit(file, provenance);
+}
+
+void write_radius_counts_hdf5(const std::filesystem::path& path, std::span<const std::int64_t> counts,
+                              const Provenance& provenance) {
+    const hdf5::Session session;
+    hdf5::OutputFile file(path);
+    file.write("counts", hdf5::number_type<std::int64_t>(), counts.data(), static_cast<std::int64_t>(counts.size()), 0,
+               "the number of neighbors of each query");
+    commit(file, provenance);
 }
 
 } // namespace kith::io

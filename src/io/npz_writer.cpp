@@ -15,8 +15,11 @@
 #include <zip.h>
 
 #include <array>
+#include <deque>
 #include <memory>
 #include <string>
+#include <type_traits>
+#include <utility>
 
 namespace kith::io {
 
@@ -47,8 +50,47 @@ public:
         }
     }
 
-    /// Adds a member made of two pieces, which must stay where they are until commit().
-    void add(const char* name, std::string_view head, std::span<const std::byte> body) {
+    /// Adds a .npy array in rows of `columns`, or one-dimensional for 0. The values must stay where they are until
+    /// commit().
+    template <class T>
+    void add_array(const char* name, std::span<const T> values, std::int64_t columns = 0) {
+        constexpr char kind = std::is_floating_point_v<T> ? 'f' : 'i';
+        add(name, make_npy_header(kind, sizeof(T), npy_rows(values.size(), columns), columns), std::as_bytes(values));
+    }
+
+    /// Indices and distances of a KnnResult or a RadiusResult.
+    template <class Result>
+    void add_neighbors(const Result& neighbors, std::int64_t columns = 0) {
+        if (neighbors.index_type() == IndexType::int64) {
+            add_array("indices.npy", neighbors.indices64(), columns);
+        } else {
+            add_array("indices.npy", neighbors.indices(), columns);
+        }
+        if (neighbors.dtype() == DType::float64) {
+            add_array("distances.npy", neighbors.template distances<double>(), columns);
+        } else {
+            add_array("distances.npy", neighbors.template distances<float>(), columns);
+        }
+    }
+
+    /// Adds the provenance and puts the file in its place.
+    void commit(const Provenance& provenance) {
+        add("provenance.json", as_json(provenance), {});
+        if (zip_close(archive_.get()) != 0) {
+            fail(zip_strerror(archive_.get()));
+        }
+        static_cast<void>(archive_.release()); // zip_close has freed it
+        replacement_.commit();
+    }
+
+private:
+    struct Discard {
+        void operator()(zip_t* archive) const noexcept { zip_discard(archive); }
+    };
+
+    /// Adds a member made of two pieces.
+    void add(const char* name, std::string text, std::span<const std::byte> body) {
+        const std::string_view head = heads_.emplace_back(std::move(text));
         std::array<zip_buffer_fragment_t, 2> pieces{};
         pieces[0] = as_fragment(std::as_bytes(std::span(head)));
         pieces[1] = as_fragment(body);
@@ -66,18 +108,6 @@ public:
         }
     }
 
-    void commit() {
-        if (zip_close(archive_.get()) != 0) {
-            fail(zip_strerror(archive_.get()));
-        }
-        static_cast<void>(archive_.release()); // zip_close has freed it
-        replacement_.commit();
-    }
-
-private:
-    struct Discard {
-        void operator()(zip_t* archive) const noexcept { zip_discard(archive); }
-    };
     // libzip takes pointers to non-const, but a source made to be added is only read.
     static zip_buffer_fragment_t as_fragment(std::span<const std::byte> bytes) {
         return {reinterpret_cast<zip_uint8_t*>(const_cast<std::byte*>(bytes.data())), bytes.size()};
@@ -88,36 +118,31 @@ private:
     }
 
     Replacement replacement_;
+    std::deque<std::string> heads_; ///< read when the archive is closed
     std::unique_ptr<zip_t, Discard> archive_;
 };
-
-template <class T>
-void add_rows(Archive& archive, const char* name, const std::string& header, std::span<const T> values) {
-    archive.add(name, header, std::as_bytes(values));
-}
 
 } // namespace
 
 void write_neighbors_npz(const std::filesystem::path& path, const KnnResult& neighbors, const Provenance& provenance) {
-    const bool wide_indices = neighbors.index_type() == IndexType::int64;
-    const bool wide_distances = neighbors.dtype() == DType::float64;
-    const std::string index_header = make_npy_header('i', wide_indices ? 8 : 4, neighbors.rows(), neighbors.k());
-    const std::string distance_header = make_npy_header('f', wide_distances ? 8 : 4, neighbors.rows(), neighbors.k());
-    const std::string json = as_json(provenance);
-
     Archive archive(path);
-    if (wide_indices) {
-        add_rows(archive, "indices.npy", index_header, neighbors.indices64());
-    } else {
-        add_rows(archive, "indices.npy", index_header, neighbors.indices());
-    }
-    if (wide_distances) {
-        add_rows(archive, "distances.npy", distance_header, neighbors.distances<double>());
-    } else {
-        add_rows(archive, "distances.npy", distance_header, neighbors.distances<float>());
-    }
-    archive.add("provenance.json", json, {});
-    archive.commit();
+    archive.add_neighbors(neighbors, neighbors.k());
+    archive.commit(provenance);
+}
+
+void write_radius_neighbors_npz(const std::filesystem::path& path, const RadiusResult& neighbors,
+                                const Provenance& provenance) {
+    Archive archive(path);
+    archive.add_array("offsets.npy", neighbors.offsets());
+    archive.add_neighbors(neighbors);
+    archive.commit(provenance);
+}
+
+void write_radius_counts_npz(const std::filesystem::path& path, std::span<const std::int64_t> counts,
+                             const Provenance& provenance) {
+    Archive archive(path);
+    archive.add_array("counts.npy", counts);
+    archive.commit(provenance);
 }
 
 } // namespace kith::io

@@ -105,6 +105,7 @@ std::vector<Number> npy_values(const std::string& bytes, std::string_view descri
 }
 
 template std::vector<std::int32_t> npy_values(const std::string&, std::string_view, int);
+template std::vector<std::int64_t> npy_values(const std::string&, std::string_view, int);
 template std::vector<float> npy_values(const std::string&, std::string_view, int);
 template std::vector<double> npy_values(const std::string&, std::string_view, int);
 

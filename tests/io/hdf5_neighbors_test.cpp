@@ -1,6 +1,9 @@
 // Neighbors as HDF5, read back with the C library.
 #include "io/files.hpp"
 #include "io/hdf5_files.hpp"
+#include "support/cases.hpp"
+
+#include <kith/radius.hpp>
 
 #include <numeric>
 
@@ -38,6 +41,26 @@ TEST(Hdf5Neighbors, EveryType) {
     round_trip<std::int32_t, float>(IndexType::int32);
     round_trip<std::int64_t, double>(IndexType::int64);
     round_trip<std::int32_t, double>(IndexType::int32);
+}
+
+class Hdf5Radius : public NeedsDimension<2> {};
+
+TEST_F(Hdf5Radius, RowsAndCounts) {
+    const TemporaryFolder folder;
+    const std::vector<double> line = {0, 0, 1, 0, 3, 0};
+    const RadiusResult found = radius_search(PointsView(line, 2), 1, {.index_type = IndexType::int64});
+    io::write_radius_neighbors_hdf5(folder / "a.hdf5", found, {"kith", "kith radius", "in.npy", {{"radius", "1"}}});
+    const Hdf5Checker file(folder / "a.hdf5");
+    EXPECT_EQ(file.shape("indices"), std::vector<hsize_t>{5});
+    EXPECT_EQ(file.dataset<std::int64_t>("offsets"), (std::vector<std::int64_t>{0, 2, 4, 5}));
+    EXPECT_EQ(file.dataset<std::int64_t>("indices"), (std::vector<std::int64_t>{0, 1, 1, 0, 2}));
+    EXPECT_EQ(file.dataset<double>("distances"), (std::vector<double>{0, 1, 0, 1, 0}));
+    EXPECT_EQ(file.text("/", "radius"), "1");
+    const std::vector<std::int64_t> counts = {3, 1};
+    io::write_radius_counts_hdf5(folder / "counts.hdf5", counts, {"kith", "", "", {}});
+    EXPECT_EQ(Hdf5Checker(folder / "counts.hdf5").dataset<std::int64_t>("counts"), counts);
+    io::write_radius_neighbors_hdf5(folder / "none.hdf5", RadiusResult(), {"kith", "", "", {}});
+    EXPECT_EQ(Hdf5Checker(folder / "none.hdf5").dataset<std::int64_t>("offsets"), std::vector<std::int64_t>{0});
 }
 
 TEST(Hdf5Neighbors, NoRowsAndLongCommands) {

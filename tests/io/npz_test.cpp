@@ -1,9 +1,13 @@
 // .npz: members, their headers and values, read back with libzip.
 #include "io/files.hpp"
+#include "support/cases.hpp"
+
+#include <kith/radius.hpp>
 
 #include <zip.h>
 
 #include <algorithm>
+#include <cstring>
 #include <numeric>
 
 using namespace kith;
@@ -98,6 +102,42 @@ TEST(Npz, TheSameResultMakesTheSameBytesAndReplacesTheOldFile) {
     io::write_neighbors_npz(folder / "a.npz", example<std::int32_t, float>(IndexType::int32), provenance);
     io::write_neighbors_npz(folder / "b.npz", example<std::int32_t, float>(IndexType::int32), provenance);
     EXPECT_EQ(read_bytes(folder / "a.npz"), read_bytes(folder / "b.npz"));
+}
+
+class NpzRadius : public NeedsDimension<2> {};
+
+template <class Index, class T>
+void expect_radius_members(IndexType index_type) {
+    const TemporaryFolder folder;
+    const std::vector<T> line = {0, 0, 1, 0, 3, 0};
+    const RadiusResult found = radius_search(PointsView(line, 2), 1, {.index_type = index_type});
+    io::write_radius_neighbors_npz(folder / "a.npz", found, provenance);
+    const auto expect_values = [&]<class Number>(const char* name, const std::vector<Number>& expected) {
+        const std::string bytes = member(folder / "a.npz", name);
+        ASSERT_EQ(bytes.size(), 128 + expected.size() * sizeof(Number)) << name;
+        EXPECT_NE(bytes.find("'shape': (" + std::to_string(expected.size()) + ",)"), std::string::npos) << bytes;
+        EXPECT_EQ(std::memcmp(bytes.data() + 128, expected.data(), expected.size() * sizeof(Number)), 0) << name;
+    };
+    expect_values("offsets.npy", std::vector<std::int64_t>{0, 2, 4, 5});
+    expect_values("indices.npy", std::vector<Index>{0, 1, 1, 0, 2});
+    expect_values("distances.npy", std::vector<T>{0, 1, 0, 1, 0});
+    EXPECT_NE(member(folder / "a.npz", "provenance.json").find("kith knn"), std::string::npos);
+}
+
+TEST_F(NpzRadius, EveryType) {
+    expect_radius_members<std::int32_t, float>(IndexType::int32);
+    expect_radius_members<std::int64_t, double>(IndexType::int64);
+}
+
+TEST_F(NpzRadius, CountsAndNoRows) {
+    const TemporaryFolder folder;
+    io::write_radius_counts_npz(folder / "counts.npz", std::vector<std::int64_t>{3, 1}, provenance);
+    const std::string counts = member(folder / "counts.npz", "counts.npy");
+    EXPECT_NE(counts.find("'<i8', 'fortran_order': False, 'shape': (2,)"), std::string::npos) << counts;
+    EXPECT_EQ(counts.substr(128), std::string("\3\0\0\0\0\0\0\0\1\0\0\0\0\0\0\0", 16));
+    io::write_radius_neighbors_npz(folder / "none.npz", RadiusResult(), provenance);
+    EXPECT_EQ(member(folder / "none.npz", "offsets.npy").size(), 136U);
+    EXPECT_EQ(member(folder / "none.npz", "indices.npy").size(), 128U);
 }
 
 TEST(Npz, NoRowsAtAll) {

@@ -147,8 +147,12 @@ TEST(Robustness, WritersLeaveNothingBehindWhenTheyFail) {
         refused([&] { io::write_grp(path, {}); });
         refused([&] { io::write_gtp(path, Catalog{}, 0); });
         refused([&] { io::write_neighbors_npz(path, neighbors, {}); });
+        refused([&] { io::write_radius_neighbors_npz(path, {}, {}); });
+        refused([&] { io::write_radius_counts_npz(path, {}, {}); });
 #if KITH_IO_HAS_HDF5
         refused([&] { io::write_neighbors_hdf5(path, neighbors, {}); });
+        refused([&] { io::write_radius_neighbors_hdf5(path, {}, {}); });
+        refused([&] { io::write_radius_counts_hdf5(path, {}, {}); });
         refused([&] { io::write_catalog_hdf5(path, {}, {}, {}, {}); });
 #endif
     };
@@ -186,7 +190,10 @@ TEST(Robustness, AFullDiskLeavesTheOldFile) {
     refused([&] { io::write_grp(folder / "a", labels); });
     refused([&] { io::write_gtp(folder / "a", stars, 0); });
     refused([&] { io::write_neighbors_npz(folder / "a", neighbors, {}); });
+    const std::vector<std::int64_t> counts(rows);
+    refused([&] { io::write_radius_counts_npz(folder / "a", counts, {}); });
 #if KITH_IO_HAS_HDF5
+    refused([&] { io::write_radius_counts_hdf5(folder / "a", counts, {}); });
     for (const rlim_t bytes : {0U, 100U, 1000U, 3000U, 100000U, 1000000U, 1600000U}) {
         refused([&] { io::write_neighbors_hdf5(folder / "a", neighbors, {}); }, bytes);
     }

@@ -1,0 +1,182 @@
+// Neighbors within a radius.
+//
+// The rows stay in the memory that the core gave them: NumPy arrays view it and keep it alive.
+#include "arrays.hpp"
+#include "bindings.hpp"
+#include "call.hpp"
+
+#include <kith/error.hpp>
+#include <kith/radius.hpp>
+
+#include <nanobind/stl/optional.h>
+
+#include <algorithm>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace kith::python {
+
+namespace {
+
+void require_host(const Device& memory, const char* what) {
+    if (memory.kind != DeviceKind::cpu) {
+        throw Error(ErrorKind::unsupported, std::string(what) + " in the memory of GPU " +
+                                                std::to_string(memory.index) +
+                                                ", but radius search runs on the CPU only; copy the points to the "
+                                                "host's memory and search there");
+    }
+}
+
+PointsView host_points(const InputArray& array, const char* what) {
+    const PointsView view = points_of(array, what);
+    require_host(view.device(), (std::string(what) + " is").c_str());
+    return view;
+}
+
+/// The array, with one for each query, if there is one; else the number.
+Radii radii_of(double radius, const std::optional<InputArray>& radii) {
+    if (!radii) {
+        return radius;
+    }
+    require_host(device_of(*radii), "r is");
+    const ScalarsView view = scalars_of(*radii, "r");
+    const auto count = static_cast<std::size_t>(view.count());
+    if (view.dtype() == DType::float32) {
+        return std::span(static_cast<const float*>(view.data()), count);
+    }
+    return std::span(static_cast<const double*>(view.data()), count);
+}
+
+/// Any radius search of Python's.
+struct RadiusRequest {
+    const Tree* tree = nullptr; ///< or else points
+    PointsView points = {};
+    std::optional<PointsView> queries;
+    Radii radii;
+    RadiusOptions options = {};
+    CallOptions call = {};
+
+    [[nodiscard]] std::int64_t source_count() const { return tree != nullptr ? tree->size() : points.count(); }
+    [[nodiscard]] std::int64_t row_count() const { return queries ? queries->count() : source_count(); }
+};
+
+RadiusRequest request_of(const Tree& tree, const std::optional<InputArray>& queries, double radius,
+                         const std::optional<InputArray>& radii, nb::handle threads, nb::object progress) {
+    require_host(tree.device(), "the tree is");
+    return {.tree = &tree,
+            .queries = queries ? std::optional(host_points(*queries, "queries")) : std::nullopt,
+            .radii = radii_of(radius, radii),
+            .call = call_options(nb::none(), threads, std::move(progress))};
+}
+
+RadiusRequest request_of(const InputArray& points, const std::optional<InputArray>& queries, nb::handle box,
+                         double radius, const std::optional<InputArray>& radii, nb::handle threads,
+                         nb::object progress) {
+    return {.points = host_points(points, "points"),
+            .queries = queries ? std::optional(host_points(*queries, "queries")) : std::nullopt,
+            .radii = radii_of(radius, radii),
+            .options = {.box = box_of(box)},
+            .call = call_options(nb::none(), threads, std::move(progress))};
+}
+
+/// Runs function(tree or points, [queries,] radii, options).
+template <class Result, class Function>
+Result answer(RadiusRequest request, const Function& function) {
+    constexpr std::int64_t many = 1 << 30; // whose square can be counted
+    const std::int64_t pairs = std::min(request.row_count(), many) * std::min(request.source_count(), many);
+    std::optional<Result> result;
+    run(request.call, std::max(pairs, request.source_count()), [&](const Execution& execution) {
+        RadiusOptions& options = request.options;
+        options.execution = execution;
+        const auto search = [&](const auto& sources) {
+            result.emplace(request.queries ? function(sources, *request.queries, request.radii, options)
+                                           : function(sources, request.radii, options));
+        };
+        request.tree != nullptr ? search(*request.tree) : search(request.points);
+    });
+    return std::move(*result);
+}
+
+/// Memory of a result, whose user may write to it.
+template <class T>
+nb::object array_of(std::span<const T> values, nb::handle owner) {
+    return nb::cast(nb::ndarray<nb::numpy, T>(const_cast<T*>(values.data()), {values.size()}, owner));
+}
+
+template <class Result>
+nb::capsule owner_of(Result* result) {
+    return {result, [](void* held) noexcept { delete static_cast<Result*>(held); }};
+}
+
+/// Offsets, indices and distances.
+nb::object rows(RadiusRequest request, bool exclude_self, bool squared, bool by_index, bool wide_indices,
+                std::int64_t max_result_bytes) {
+    request.options.exclude_self = exclude_self;
+    request.options.squared = squared;
+    request.options.order = by_index ? RowOrder::index : RowOrder::distance;
+    request.options.index_type = wide_indices ? IndexType::int64 : IndexType::int32;
+    request.options.max_result_bytes = max_result_bytes;
+    auto* const found = new RadiusResult(
+        answer<RadiusResult>(std::move(request), [](const auto&... arguments) { return radius_search(arguments...); }));
+    const nb::capsule owner = owner_of(found);
+    return nb::make_tuple(array_of(found->offsets(), owner),
+                          wide_indices ? array_of(found->indices64(), owner) : array_of(found->indices(), owner),
+                          found->dtype() == DType::float64 ? array_of(found->distances<double>(), owner)
+                                                           : array_of(found->distances<float>(), owner));
+}
+
+nb::object counts(RadiusRequest request, bool exclude_self) {
+    using Counts = std::vector<std::int64_t>;
+    request.options.exclude_self = exclude_self;
+    auto* const found = new Counts(
+        answer<Counts>(std::move(request), [](const auto&... arguments) { return radius_count(arguments...); }));
+    return array_of(std::span<const std::int64_t>(*found), owner_of(found));
+}
+
+} // namespace
+
+void bind_radius(nb::module_& module) {
+    module.def(
+        "radius_search_tree",
+        [](const Tree& tree, const std::optional<InputArray>& queries, double radius,
+           const std::optional<InputArray>& radii, bool exclude_self, bool squared, bool by_index, bool wide_indices,
+           std::int64_t max_result_bytes, nb::handle threads, nb::object progress) {
+            return rows(request_of(tree, queries, radius, radii, threads, std::move(progress)), exclude_self, squared,
+                        by_index, wide_indices, max_result_bytes);
+        },
+        nb::arg("tree"), nb::arg("queries").none(), nb::arg("radius"), nb::arg("radii").none(), nb::arg("exclude_self"),
+        nb::arg("squared"), nb::arg("by_index"), nb::arg("wide_indices"), nb::arg("max_result_bytes"),
+        nb::arg("threads").none(), nb::arg("progress").none());
+    module.def(
+        "radius_search_points",
+        [](const InputArray& points, const std::optional<InputArray>& queries, nb::handle box, double radius,
+           const std::optional<InputArray>& radii, bool exclude_self, bool squared, bool by_index, bool wide_indices,
+           std::int64_t max_result_bytes, nb::handle threads, nb::object progress) {
+            return rows(request_of(points, queries, box, radius, radii, threads, std::move(progress)), exclude_self,
+                        squared, by_index, wide_indices, max_result_bytes);
+        },
+        nb::arg("points"), nb::arg("queries").none(), nb::arg("box").none(), nb::arg("radius"), nb::arg("radii").none(),
+        nb::arg("exclude_self"), nb::arg("squared"), nb::arg("by_index"), nb::arg("wide_indices"),
+        nb::arg("max_result_bytes"), nb::arg("threads").none(), nb::arg("progress").none());
+    module.def(
+        "radius_count_tree",
+        [](const Tree& tree, const std::optional<InputArray>& queries, double radius,
+           const std::optional<InputArray>& radii, bool exclude_self, nb::handle threads, nb::object progress) {
+            return counts(request_of(tree, queries, radius, radii, threads, std::move(progress)), exclude_self);
+        },
+        nb::arg("tree"), nb::arg("queries").none(), nb::arg("radius"), nb::arg("radii").none(), nb::arg("exclude_self"),
+        nb::arg("threads").none(), nb::arg("progress").none());
+    module.def(
+        "radius_count_points",
+        [](const InputArray& points, const std::optional<InputArray>& queries, nb::handle box, double radius,
+           const std::optional<InputArray>& radii, bool exclude_self, nb::handle threads, nb::object progress) {
+            return counts(request_of(points, queries, box, radius, radii, threads, std::move(progress)), exclude_self);
+        },
+        nb::arg("points"), nb::arg("queries").none(), nb::arg("box").none(), nb::arg("radius"), nb::arg("radii").none(),
+        nb::arg("exclude_self"), nb::arg("threads").none(), nb::arg("progress").none());
+}
+
+} // namespace kith::python

@@ -1,0 +1,218 @@
+"""Neighbors within a radius."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy
+import numpy.typing
+
+from kith import _arrays, _core, _units, search
+from kith._arrays import AnyArray, BoxLike, ProgressLike
+
+
+class RadiusResult:
+    """Neighbors within a radius: rows of different lengths, one after the other (the CSR format).
+
+    `len(result)` is the number of rows, `result[i]` the distances and indices of row i, which are views; a loop goes
+    over all rows. The sparse matrix of m rows among n points is
+    `scipy.sparse.csr_array((result.distances, result.indices, result.offsets), shape=(m, n))`.
+
+    Attributes
+    ----------
+    offsets : NumPy array of int64, shape (rows + 1,)
+        Row i is elements offsets[i] to offsets[i + 1] of the other two.
+    indices : array, shape (neighbors of all rows,)
+        Rows of the points.
+    distances : array of the same shape
+        In the units and type of the points.
+    """
+
+    def __init__(self, offsets: numpy.ndarray, indices: Any, distances: Any) -> None:
+        self.offsets = offsets
+        self.indices = indices
+        self.distances = distances
+
+    @property
+    def counts(self) -> numpy.ndarray:
+        """The number of neighbors of each row: int64, shape (rows,)."""
+        return numpy.diff(self.offsets)
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    def __getitem__(self, row: int) -> tuple:
+        row = _arrays.as_whole(row, "row")
+        if not -len(self) <= row < len(self):
+            raise IndexError(f"there is no row {row}; there are {len(self)} rows")
+        row %= len(self)
+        first, last = int(self.offsets[row]), int(self.offsets[row + 1])
+        return self.distances[first:last], self.indices[first:last]
+
+    def __repr__(self) -> str:
+        return f"<kith.RadiusResult of {len(self)} rows with {len(self.indices)} neighbors>"
+
+
+def radius_search(points: AnyArray, r: float | AnyArray, queries: AnyArray | None = None, *, box: BoxLike = None,
+                  exclude_self: bool = False, squared: bool = False, sort: str = "distance",
+                  index_dtype: numpy.typing.DTypeLike = numpy.int32, max_result_bytes: int | None = None,
+                  threads: int | None = None, progress: ProgressLike = False) -> RadiusResult:
+    """All points within a radius of every point, or of every query.
+
+    Parameters
+    ----------
+    points, queries, box, threads, progress
+        As for `kith.knn`, but in the host's memory: radius search runs on the CPU only.
+    r : float or array, shape (n,) or (m,)
+        The radius, inclusive: one for all, or one for each query (each point, without queries). 0 or more, or infinity;
+        rounded to the type of the points once.
+    exclude_self : bool
+        Leave the point itself out. Coincident other points stay. Not with queries.
+    squared : bool
+        Return squared distances.
+    sort : "distance" or "index"
+        The order within a row: by distance, with equal ones by index; or by index.
+    index_dtype : int32 or int64
+        Of the indices.
+    max_result_bytes : int, optional
+        Most bytes that indices and distances may take; by default what the machine has. They are counted before memory
+        is allocated.
+
+    Returns
+    -------
+    RadiusResult
+        A row for each query, with `offsets`, `indices` and `distances`. Indices and distances are arrays of the library
+        of the points, or of that of the queries if they are arrays of PyTorch or JAX. The arrays own their memory,
+        without a copy (JAX may make one).
+
+    Raises
+    ------
+    ValueError
+        For a radius that is negative or NaN, a number of radii that is not that of the queries, and as `kith.knn`.
+    TypeError
+        For types that are not numbers, or complex, or wider than float64.
+    MemoryError
+        If the result does not fit, or takes more than `max_result_bytes`; the message says how many bytes it needs.
+    NotImplementedError
+        For arrays in the memory of a GPU, and points of other dimensions.
+
+    Notes
+    -----
+    Exact; close to O(n (1 + neighbors per query)) in low dimensions. Rows are counted first, then filled. Other threads
+    go on meanwhile; if one of them writes to the arrays, the answer means nothing. Source: the jz-tree paper, section
+    III.
+
+    Examples
+    --------
+    >>> import kith
+    >>> found = kith.radius_search([[0, 0], [0, 1], [3, 0]], 1)
+    >>> found.counts.tolist()
+    [2, 2, 1]
+    >>> distances, indices = found[1]
+    >>> distances.tolist(), indices.tolist()
+    ([0.0, 1.0], [1, 0])
+    """
+    unit, points, box, queries, r = search.unpacked(points, box, queries=queries, r=r)
+    points, queries = _as_real(points, queries)
+    options = _RowOptions(points, queries, exclude_self, squared, sort, index_dtype, max_result_bytes)
+    found = _core.radius_search_points(points, queries, box, *_radii(r), *options.of_core, threads,
+                                       _arrays.progress_function(progress))
+    return options.result(found, unit)
+
+
+def radius_count(points: AnyArray, r: float | AnyArray, queries: AnyArray | None = None, *, box: BoxLike = None,
+                 exclude_self: bool = False, threads: int | None = None,
+                 progress: ProgressLike = False) -> numpy.ndarray:
+    """The number of points within a radius of every point, or of every query.
+
+    Faster than `kith.radius_search`, and without its memory: nodes of the tree that lie within the radius as a whole
+    are counted, not visited.
+
+    Parameters
+    ----------
+    points, r, queries, box, exclude_self, threads, progress
+        As for `kith.radius_search`.
+
+    Returns
+    -------
+    counts : NumPy array of int64, shape (n,) or (m,)
+
+    Raises
+    ------
+    ValueError, TypeError, MemoryError, NotImplementedError
+        As `kith.radius_search`.
+
+    Examples
+    --------
+    >>> import kith
+    >>> kith.radius_count([[0, 0], [0, 1], [3, 0]], 1, exclude_self=True).tolist()
+    [1, 1, 0]
+    """
+    _, points, box, queries, r = search.unpacked(points, box, queries=queries, r=r)
+    points, queries = _as_real(points, queries)
+    return _core.radius_count_points(points, queries, box, *_radii(r), _arrays.flag(exclude_self, "exclude_self"),
+                                     threads, _arrays.progress_function(progress))
+
+
+def search_tree(tree, unit, like, r, queries, exclude_self, squared, sort, index_dtype, max_result_bytes, threads,
+                progress):
+    """`Tree.radius_search`: `like` has the library of the points, `tree` is the core's."""
+    queries, r = _units.in_unit(unit, queries=queries, r=r)
+    queries = _real_queries(queries, tree.is_float64)
+    options = _RowOptions(like, queries, exclude_self, squared, sort, index_dtype, max_result_bytes)
+    found = _core.radius_search_tree(tree, queries, *_radii(r), *options.of_core, threads,
+                                     _arrays.progress_function(progress))
+    return options.result(found, unit)
+
+
+def count_tree(tree, unit, r, queries, exclude_self, threads, progress):
+    """`Tree.radius_count`."""
+    queries, r = _units.in_unit(unit, queries=queries, r=r)
+    return _core.radius_count_tree(tree, _real_queries(queries, tree.is_float64), *_radii(r),
+                                   _arrays.flag(exclude_self, "exclude_self"), threads,
+                                   _arrays.progress_function(progress))
+
+
+def _as_real(points, queries):
+    points = _arrays.as_real(points, "points")
+    return points, _real_queries(queries, _arrays.is_float64(points))
+
+
+def _real_queries(queries, is_float64):
+    """`is_float64`: the type of the points, which numbers without a type take."""
+    if queries is None:
+        return None
+    return _arrays.as_real(queries, "queries", like=numpy.float64 if is_float64 else numpy.float32)
+
+
+def _radii(r):
+    """One radius and None, or 0 and an array with one for each query."""
+    if isinstance(r, (list, tuple)) or getattr(r, "ndim", 0) > 0:
+        return 0.0, _arrays.as_column(r, "r")
+    return _arrays.as_number(r, "r"), None
+
+
+class _RowOptions:
+    """Options of a search for rows, as the core takes them, and the library of its results."""
+
+    def __init__(self, points, queries, exclude_self, squared, sort, index_dtype, max_result_bytes):
+        self.like = queries if _arrays.library_of(queries) in _arrays.LIBRARIES else points
+        self.squared = _arrays.flag(squared, "squared")
+        if not isinstance(sort, str) or sort not in ("distance", "index"):
+            raise ValueError(f"sort is {sort!r}; it must be 'distance' or 'index'")
+        index_dtype = _arrays.index_type(index_dtype)
+        _arrays.require_type(self.like, index_dtype)
+        if max_result_bytes is not None:
+            max_result_bytes = _arrays.as_whole(max_result_bytes, "max_result_bytes")
+            if max_result_bytes < 1:
+                raise ValueError(f"max_result_bytes is {max_result_bytes}; it must be 1 or more, or None for what the "
+                                 "machine has")
+        self.of_core = (_arrays.flag(exclude_self, "exclude_self"), self.squared, sort == "index",
+                        index_dtype == numpy.int64, min(max_result_bytes or 0, 2**63 - 1))
+
+    def result(self, found, unit):
+        offsets, indices, distances = found
+        if unit is not None and self.squared:
+            unit = unit**2
+        return RadiusResult(offsets, _arrays.in_library_of(self.like, indices),
+                            _units.attached(_arrays.in_library_of(self.like, distances), unit))
