@@ -97,14 +97,14 @@ void compare(const char* type, std::size_t count, std::size_t k, int rounds) {
                 {std::span(answer.indices).subspan(first * k, rows * k),
                  std::span(answer.distances).subspan(first * k, rows * k)},
                 tree, kith::PointsView(queries.data() + first * dimension, static_cast<std::int64_t>(rows), dimension),
-                static_cast<std::int64_t>(k), {}, kith::cpu(1));
+                static_cast<std::int64_t>(k), {.execution = kith::cpu(1)});
         }
     };
     const auto owned_results = [&] {
         for (std::size_t i = 0; i < query_count; ++i) {
             const kith::KnnResult found =
                 kith::knn(tree, kith::PointsView(queries.data() + i * dimension, 1, dimension),
-                          static_cast<std::int64_t>(k), {}, kith::cpu(1));
+                          static_cast<std::int64_t>(k), {.execution = kith::cpu(1)});
             std::copy_n(found.indices().data(), k, &few.indices[i * k]);
         }
     };

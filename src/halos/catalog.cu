@@ -5,7 +5,7 @@
 #include "points/normalize_device.hpp"
 #include "points/transfer.hpp"
 #include "support/dimension.hpp"
-#include "support/item_size.hpp"
+#include "support/number_types.hpp"
 
 #include <cstddef>
 #include <optional>

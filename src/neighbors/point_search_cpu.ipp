@@ -1,6 +1,7 @@
 // One scalar type's search of few queries for every instruction set; the including file names the type and itself.
 #include "neighbors/point_search.hpp"
 
+#include "points/coordinates.hpp"
 #include "points/resolve_frame.hpp"
 #include "support/dimension.hpp"
 
@@ -12,17 +13,19 @@
 namespace kith::detail {
 
 /// A query in raw units; 0 on axes that it does not have.
-inline std::array<KITH_SCALAR, max_dimension> query_of(const PointsView& queries, std::int64_t row) {
+inline std::array<KITH_SCALAR, max_dimension> query_of(const Coordinates<KITH_SCALAR>& queries, int dimension,
+                                                       std::int64_t row) {
     std::array<KITH_SCALAR, max_dimension> query{};
-    for (int axis = 0; axis < queries.dimension(); ++axis) {
-        query[axis] = queries.data_as<KITH_SCALAR>()[row * queries.point_stride() + axis * queries.axis_stride()];
+    for (int axis = 0; axis < dimension; ++axis) {
+        query[axis] = queries(row, axis);
     }
     return query;
 }
 
 inline bool are_in_range(const PointsView& queries, const Frame<KITH_SCALAR>& frame) {
+    const Coordinates<KITH_SCALAR> coordinates(queries);
     for (std::int64_t row = 0; row < queries.count(); ++row) {
-        const std::array<KITH_SCALAR, max_dimension> query = query_of(queries, row);
+        const std::array<KITH_SCALAR, max_dimension> query = query_of(coordinates, queries.dimension(), row);
         for (const KITH_SCALAR x : query) {
             if (!std::isfinite(x)) {
                 return false;
@@ -49,9 +52,10 @@ template <int D, bool Periodic>
 void search_each(const PointSearchJob<KITH_SCALAR>& job) {
     const KnnRequest<KITH_SCALAR>& request = *job.request;
     const Frame<KITH_SCALAR>& frame = job.sources->points.frame;
+    const Coordinates<KITH_SCALAR> queries(*job.queries);
     PointSearch<KITH_SCALAR, D, Periodic> search(*job.sources, request.k, request.limit);
     for (std::int64_t row = 0; row < job.queries->count(); ++row) {
-        std::array<KITH_SCALAR, max_dimension> query = query_of(*job.queries, row);
+        std::array<KITH_SCALAR, max_dimension> query = query_of(queries, D, row);
         for (int axis = 0; axis < D; ++axis) {
             query[axis] = frame.load(query[axis], axis);
         }

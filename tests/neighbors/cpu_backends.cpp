@@ -55,19 +55,19 @@ KnnBackend backend_of(Engine engine) {
 /// Separate queries of a kept tree, some of them a call, down to one; self-searches as the points' own queries.
 KnnBackend few_queries_backend() {
     return knn_backend("CPU, few queries a call", []<class T>(const KnnRequest<T>& request, Random& draw) {
-        const Tree tree(request.points, request.box);
+        const Tree tree(request.points, {.box = request.options.box});
         const PointsView& queries = request.queries != nullptr ? *request.queries : request.points;
         const std::int64_t most = std::vector<int>{1, 3, 50}[static_cast<std::size_t>(draw.integer(3))];
         KnnOptions options = request.options;
         const bool leaves_out = options.exclude_self;
         options.exclude_self = false;
+        options.box = {};
+        options.execution = cpu(1);
         const std::int64_t k = request.k + (leaves_out ? 1 : 0);
         oracle::Rows<T> all;
         for (std::int64_t first = 0; first < queries.count(); first += most) {
-            const T* start = queries.data_as<T>() + first * queries.point_stride();
             const std::int64_t rows = std::min(most, queries.count() - first);
-            const oracle::Rows<T> found =
-                rows_of<T>(knn(tree, PointsView(start, rows, queries.dimension()), k, options, cpu(1)));
+            const oracle::Rows<T> found = rows_of<T>(knn(tree, queries.subview(first, rows), k, options));
             all.indices.insert(all.indices.end(), found.indices.begin(), found.indices.end());
             all.distances.insert(all.distances.end(), found.distances.begin(), found.distances.end());
         }
