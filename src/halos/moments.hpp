@@ -138,12 +138,13 @@ struct OverSquares {
 
     void add(const MemberBlock& block) {
         for (int v = 0; v < members->vectors(); ++v) {
-            const VectorMoments<max_dimension>& known = (*moments)[v];
+            const SquareUnit unit = (*moments)[v].unit;
             MemberBlock::Numbers squares;
             std::fill_n(squares.begin(), block.count, 0.0);
             for (int axis = 0; axis < members->columns->dimension; ++axis) {
+                const double mean = (*moments)[v].mean[axis];
                 for (int i = 0; i < block.count; ++i) {
-                    squares[i] += known.unit.squared_difference(block.vectors[v][axis][i], known.mean[axis]);
+                    squares[i] += unit.squared_difference(block.vectors[v][axis][i], mean);
                 }
             }
             add_squares(block, squares, vectors[v]);
