@@ -66,6 +66,8 @@ struct RadiusScratch {
     ScratchArray<T> sorted_distances;
     ScratchArray<LaneIndex> sorted_indices;
     std::vector<Candidate<T>> candidates;
+    ScratchArray<std::uint64_t> words; ///< of a row that is sorted by words
+    ScratchArray<std::uint64_t> spare_words;
     ScratchArray<std::int64_t> row_offsets; ///< of a visitor's block
     ScratchArray<std::int32_t> row_indices;
     ScratchArray<T> row_distances;

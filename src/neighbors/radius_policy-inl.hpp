@@ -3,16 +3,19 @@
 // The reach is the largest radius of a node's points. For counts, source nodes that lie within the smallest one are taken
 // whole: their points are counted once for all receivers below. What is left when the receivers are leaves is listed from
 // the parent's list (walk/near_ranges-inl.hpp), gathered once per leaf and measured from each of its points, a vector at
-// a time. Rows are sorted as those of k nearest neighbors are.
+// a time. Rows are sorted as those of k nearest neighbors are; long ones, and those by index, as 64-bit words with a key
+// above the place in the block (order/word_sort.hpp).
 
 #include "neighbors/gather-inl.hpp"
 #include "neighbors/radius.hpp"
 #include "neighbors/rows-inl.hpp"
 #include "neighbors/survivors-inl.hpp"
+#include "order/word_sort.hpp"
 #include "walk/near_ranges-inl.hpp"
 #include "walk/receiver_walk-inl.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cstdint>
 #include <limits>
 
@@ -118,7 +121,7 @@ private:
         LaneIndex* indices = scratch_.sorted_indices.data();
         if (job_.order == RowOrder::index) {
             sort_by_index(measured[0]);
-        } else {
+        } else if (size <= max_sorted_keys || !sort_by_distance(measured[0])) {
             sort_survivors_at(Survivors<T, LaneIndex>{measured[0], block_.size, scratch_.block_indices.data(),
                                                       distances, indices, scratch_.spare_distances.data(),
                                                       scratch_.spare_indices.data(), scratch_.candidates},
@@ -134,21 +137,48 @@ private:
         return {distances, indices, size};
     }
 
-    HWY_NOINLINE void sort_by_index(const Measured<T>& measured) {
-        auto& found = scratch_.candidates;
-        found.clear();
+    /// Sorts by a key of some bits, made of a position in the block; equal keys keep the order of the block.
+    template <class Key>
+    void sort_by(const Measured<T>& measured, int key_bits, const Key& key_of) {
+        scratch_.words.reserve(measured.found);
+        scratch_.spare_words.reserve(measured.found);
+        std::uint64_t* const words = scratch_.words.data();
         for (std::int64_t i = 0; i < measured.found; ++i) {
-            const std::int32_t position = measured.positions[i];
-            found.push_back(
-                {measured.distances[position], static_cast<std::int32_t>(scratch_.block_indices[position])});
+            const auto position = static_cast<std::uint32_t>(measured.positions[i]);
+            words[i] = std::uint64_t{key_of(position)} << 32 | position;
         }
-        std::sort(found.begin(), found.end(), precedes);
-        for (std::size_t i = 0; i < found.size(); ++i) {
-            scratch_.sorted_distances[static_cast<std::int64_t>(i)] = found[i].distance;
-            scratch_.sorted_indices[static_cast<std::int64_t>(i)] = found[i].index;
+        sort_words(words, scratch_.spare_words.data(), measured.found, 32 + key_bits, 32);
+        for (std::int64_t i = 0; i < measured.found; ++i) {
+            const auto position = static_cast<std::uint32_t>(words[i]);
+            scratch_.sorted_distances[i] = measured.distances[position];
+            scratch_.sorted_indices[i] = scratch_.block_indices[position];
         }
     }
-    static bool precedes(const Candidate<T>& a, const Candidate<T>& b) { return a.index < b.index; }
+
+    HWY_NOINLINE void sort_by_index(const Measured<T>& measured) {
+        const int bits = static_cast<int>(std::bit_width(static_cast<std::uint64_t>(sources_.count)));
+        sort_by(measured, bits,
+                [&](std::uint32_t position) { return static_cast<std::uint32_t>(scratch_.block_indices[position]); });
+    }
+
+    /// By squared distances rounded to whole numbers, then in truth. False, and unsorted, where too many are alike.
+    HWY_NOINLINE bool sort_by_distance(const Measured<T>& measured) {
+        constexpr int bits = 31;
+        constexpr T most_key = T(2147483000); // less than 2^31 by more than what is rounded
+        T farthest = 0;
+        for (std::int64_t i = 0; i < measured.found; ++i) {
+            farthest = std::max(farthest, measured.distances[measured.positions[i]]);
+        }
+        const T scale = most_key / farthest;
+        if (!(scale <= std::numeric_limits<T>::max())) {
+            return false;
+        }
+        sort_by(measured, bits, [&](std::uint32_t position) {
+            return static_cast<std::uint32_t>(measured.distances[position] * scale);
+        });
+        return strictly_ascend(scratch_.sorted_distances.data(), measured.found) ||
+               insertion_sort(scratch_.sorted_distances.data(), scratch_.sorted_indices.data(), measured.found);
+    }
 
     void write(std::int64_t receiver) {
         const Found found = find(receiver);
