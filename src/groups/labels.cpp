@@ -203,7 +203,7 @@ void number_groups(Context& context, const UnionFind& groups, std::span<const st
 
     result.groups = sums.groups + count - sums.members;
     result.sizes.resize(static_cast<std::size_t>(sums.groups));
-    parallel_for(0, sums.groups, grain, [&](std::int64_t begin, std::int64_t end) {
+    parallel_for(0, sums.groups, grain / 8, [&](std::int64_t begin, std::int64_t end) {
         for (std::int64_t label = begin; label < end; ++label) {
             result.sizes[label] = ranked[label].size();
             component_sizes[ranked[label].place].first_member = static_cast<std::int32_t>(label); // from here on

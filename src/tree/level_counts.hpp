@@ -57,7 +57,7 @@ private:
 template <class Count>
 LevelCounts counts_by_level(std::int64_t size, const Count& count) {
     return parallel_reduce(
-        0, size, 1 << 11, LevelCounts{},
+        0, size, 1 << 8, LevelCounts{},
         [&](std::int64_t begin, std::int64_t end, LevelCounts counts) {
             for (std::int64_t i = begin; i < end; ++i) {
                 count(i, counts);
