@@ -13,7 +13,9 @@
 #include "support/dimension.hpp"
 #include "support/message.hpp"
 #include "support/number_types.hpp"
+#include "support/prefix_sums.hpp"
 #include "support/result_memory.hpp"
+#include "support/zeros.hpp"
 #include "tree/node_attributes.hpp"
 #include "walk/tasks.hpp"
 
@@ -112,6 +114,23 @@ public:
             schedule_ = make_schedule(receivers_, plane_, sources_);
         }
         context.run([&] { load_radii(); });
+    }
+
+    /// Zeros, one for each row and `more`.
+    [[nodiscard]] std::vector<std::int64_t> zeros(std::int64_t more) const {
+        std::vector<std::int64_t> numbers;
+        with_allocation_errors("the lengths of the rows",
+                               [&] { context_.run([&] { fill_zeros(numbers, call_.row_count() + more); }); });
+        return numbers;
+    }
+
+    /// From the lengths of rows, each one place further on, to their offsets.
+    void add_up(std::vector<std::int64_t>& offsets) const {
+        context_.run([&] {
+            prefix_sums<std::int64_t>(
+                call_.row_count(), [&](std::int64_t row) { return offsets[row + 1]; },
+                [&](std::int64_t row, std::int64_t begin) { offsets[row + 1] += begin; });
+        });
     }
 
     [[nodiscard]] Engine engine() const { return engine_; }
@@ -222,7 +241,7 @@ StageReports searched(const RadiusCall& call, const Function& function) {
 std::vector<std::int64_t> counted(const RadiusCall& call) {
     std::vector<std::int64_t> counts;
     searched(call, [&]<Coordinate T>(RadiusSearch<T>& search) {
-        with_allocation_errors("the counts", [&] { counts.assign(static_cast<std::size_t>(call.row_count()), 0); });
+        counts = search.zeros(0);
         RadiusSink<T> sink;
         sink.counts = counts.data();
         search.run("count", sink);
@@ -262,12 +281,11 @@ struct RadiusResultAccess {
         result.dtype_ = call.points.dtype();
         result.stages = detail::searched(call, [&]<Coordinate T>(detail::RadiusSearch<T>& search) {
             std::vector<std::int64_t>& offsets = result.offsets_;
-            detail::with_allocation_errors("the offsets",
-                                           [&] { offsets.assign(static_cast<std::size_t>(call.row_count()) + 1, 0); });
+            offsets = search.zeros(1);
             detail::RadiusSink<T> counts;
             counts.counts = offsets.data() + 1;
             search.run("count", counts);
-            std::partial_sum(offsets.begin(), offsets.end(), offsets.begin());
+            search.add_up(offsets);
             const std::int64_t index_bytes = detail::item_size(options.index_type);
             const std::int64_t distance_bytes = detail::item_size(call.points.dtype());
             detail::require_memory(result.size(), index_bytes + distance_bytes, options.max_result_bytes);

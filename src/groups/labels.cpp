@@ -1,6 +1,7 @@
 #include "groups/labels.hpp"
 
 #include "support/parallel.hpp"
+#include "support/parallel_sort.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -30,12 +31,20 @@ struct Group {
     }
 };
 
+/// A group in the order of the labels.
 struct Ranked {
-    Group group;
+    std::uint64_t key; ///< sizes by decreasing order, then first members
     std::int32_t place;
-    friend bool operator<(const Ranked& a, const Ranked& b) {
-        return a.group.size != b.group.size ? a.group.size > b.group.size : a.group.first_member < b.group.first_member;
+
+    Ranked() = default;
+    Ranked(const Group& group, std::int32_t place_)
+        : key(std::uint64_t{~static_cast<std::uint32_t>(group.size)} << 32 |
+              static_cast<std::uint32_t>(group.first_member)),
+          place(place_) {}
+    [[nodiscard]] std::int32_t size() const {
+        return static_cast<std::int32_t>(~static_cast<std::uint32_t>(key >> 32));
     }
+    friend bool operator<(const Ranked& a, const Ranked& b) { return a.key < b.key; }
 };
 
 constexpr std::int64_t grain = 1 << 14;
@@ -171,30 +180,42 @@ void number_groups(Context& context, const UnionFind& groups, std::span<const st
                    std::span<std::int32_t> labels, FofSummary& result) {
     const auto count = static_cast<std::int64_t>(original.size());
     ComponentSizes component_sizes(context, groups, original);
-    std::vector<Ranked> ranked;
-    ranked.reserve(static_cast<std::size_t>(component_sizes.places()));
-    std::int64_t singles = count;
-    for (std::int32_t place = 0; place < component_sizes.places(); ++place) {
-        if (component_sizes[place].size > 0) {
-            ranked.push_back({component_sizes[place], place});
-            singles -= component_sizes[place].size;
-        }
-    }
-    std::sort(ranked.begin(), ranked.end());
+    Buffer<Ranked> ranked(context.memory_tracker(), component_sizes.places());
+    struct Sums {
+        std::int64_t groups = 0; ///< of two and more
+        std::int64_t members = 0;
+    };
+    const Sums sums = parallel_reduce(
+        0, ranked.size(), grain, Sums{},
+        [&](std::int64_t begin, std::int64_t end, Sums sum) {
+            for (auto place = static_cast<std::int32_t>(begin); place < end; ++place) {
+                const Group& group = component_sizes[place];
+                ranked[place] = Ranked(group, place);
+                sum.groups += group.size > 0 ? 1 : 0;
+                sum.members += group.size;
+            }
+            return sum;
+        },
+        [](const Sums& left, const Sums& right) {
+            return Sums{left.groups + right.groups, left.members + right.members};
+        });
+    parallel_sort(context, ranked); // empty places come last
 
-    result.groups = static_cast<std::int64_t>(ranked.size()) + singles;
-    result.sizes.resize(ranked.size());
-    for (std::size_t label = 0; label < ranked.size(); ++label) {
-        result.sizes[label] = ranked[label].group.size;
-        component_sizes[ranked[label].place].first_member = static_cast<std::int32_t>(label); // from here on, the label
-    }
+    result.groups = sums.groups + count - sums.members;
+    result.sizes.resize(static_cast<std::size_t>(sums.groups));
+    parallel_for(0, sums.groups, grain / 8, [&](std::int64_t begin, std::int64_t end) {
+        for (std::int64_t label = begin; label < end; ++label) {
+            result.sizes[label] = ranked[label].size();
+            component_sizes[ranked[label].place].first_member = static_cast<std::int32_t>(label); // from here on
+        }
+    });
     parallel_for(0, count, grain, [&](std::int64_t begin, std::int64_t end) {
         for (std::int64_t i = begin; i < end; ++i) {
             const Group* group = component_sizes.group_of(static_cast<std::int32_t>(i));
             labels[original[i]] = group != nullptr ? group->first_member : -1;
         }
     });
-    number_singles(labels, static_cast<std::int32_t>(ranked.size()));
+    number_singles(labels, static_cast<std::int32_t>(sums.groups));
 }
 
 } // namespace kith::detail

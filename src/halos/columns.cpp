@@ -40,15 +40,16 @@ std::int64_t first_row(std::int64_t rows, const Predicate& is_bad) {
 }
 
 void check_sizes(std::span<const std::int32_t> sizes) {
-    for (std::size_t group = 0; group < sizes.size(); ++group) {
-        if (sizes[group] < 1) {
-            refuse("groups: group ", group, " has size ", sizes[group], "; every group has at least one member");
-        }
-        if (group > 0 && sizes[group] > sizes[group - 1]) {
-            refuse("groups: group ", group, " has ", sizes[group], " members, more than group ", group - 1, " with ",
-                   sizes[group - 1], "; number the groups by decreasing size");
-        }
+    const auto is_bad = [&](std::int64_t i) { return sizes[i] < 1 || (i > 0 && sizes[i] > sizes[i - 1]); };
+    const std::int64_t group = first_row(std::ssize(sizes), is_bad);
+    if (group == none) {
+        return;
     }
+    if (sizes[group] < 1) {
+        refuse("groups: group ", group, " has size ", sizes[group], "; every group has at least one member");
+    }
+    refuse("groups: group ", group, " has ", sizes[group], " members, more than group ", group - 1, " with ",
+           sizes[group - 1], "; number the groups by decreasing size");
 }
 
 void check_labels(const LabeledGroups& groups) {

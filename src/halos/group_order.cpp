@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <numeric>
 
 namespace kith::detail::halos {
 
@@ -99,16 +100,23 @@ void order_members(Context& context, std::span<const std::int32_t> labels, std::
             ++catalog.count_by_type[key(dealt.rows[i])];
         }
     });
-    for (std::int64_t group = 0; group < catalog.groups; ++group) {
-        std::int64_t found = 0;
-        for (int type = 0; type < max_types; ++type) {
-            found += catalog.count_by_type[group * max_types + type];
-        }
-        if (found != catalog.count[group]) {
-            throw Error(ErrorKind::invalid_argument,
-                        message("groups: group ", group, " has size ", catalog.count[group], " but ", found,
-                                " rows carry its label; pass labels and sizes of the same result"));
-        }
+    const auto found_in = [&](std::int64_t group) {
+        const std::int64_t* counts = catalog.count_by_type.data() + group * max_types;
+        return std::accumulate(counts, counts + max_types, std::int64_t{0});
+    };
+    const std::int64_t wrong = parallel_reduce(
+        0, catalog.groups, 1 << 12, catalog.groups,
+        [&](std::int64_t begin, std::int64_t end, std::int64_t first) {
+            for (std::int64_t group = begin; first == catalog.groups && group < end; ++group) {
+                first = found_in(group) == catalog.count[group] ? first : group;
+            }
+            return first;
+        },
+        [](std::int64_t left, std::int64_t right) { return std::min(left, right); });
+    if (wrong < catalog.groups) {
+        throw Error(ErrorKind::invalid_argument,
+                    message("groups: group ", wrong, " has size ", catalog.count[wrong], " but ", found_in(wrong),
+                            " rows carry its label; pass labels and sizes of the same result"));
     }
     parallel_for(0, max_buckets, 1, [&](std::int64_t begin, std::int64_t end) {
         const std::int64_t first_key = buckets.first_group(begin) * max_types;

@@ -17,6 +17,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <numeric>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -194,15 +195,35 @@ private:
         }
     }
 
+    /// From the points of each part in each block, block after block, to where they go: behind those of the parts before,
+    /// then of the blocks before.
+    static void count_before(std::int64_t* counts, std::int64_t blocks, std::int64_t parts) {
+        std::vector<std::int64_t> next(static_cast<std::size_t>(parts), 0);
+        const auto each_row = [&](auto&& body) { // some parts at a time, so that memory is gone through in order
+            parallel_for(0, parts, 64, [&](std::int64_t first, std::int64_t last) {
+                for (std::int64_t block = 0; block < blocks; ++block) {
+                    for (std::int64_t part = first; part < last; ++part) {
+                        body(counts[block * parts + part], next[part]);
+                    }
+                }
+            });
+        };
+        each_row([](std::int64_t count, std::int64_t& sum) { sum += count; });
+        std::exclusive_scan(next.begin(), next.end(), next.begin(), std::int64_t{0});
+        each_row([](std::int64_t& count, std::int64_t& place) { place += std::exchange(count, place); });
+    }
+
     template <class Source>
     void split(const Source& source, std::int64_t size, std::int64_t begin, const PartKey& key_of) {
         const int width =
             std::min(static_cast<int>(std::bit_width(static_cast<std::uint64_t>(size / wanted_size))), max_digit_bits);
         const int shift = PartKey::bits - width;
         const std::int64_t parts = std::int64_t{1} << width;
-        const std::int64_t blocks = size < parallel_size ? 1 : std::min<std::int64_t>(64, size / (parallel_size / 4));
+        const std::int64_t most_blocks = std::max(64, 2 * context_.threads());
+        const std::int64_t blocks =
+            size < parallel_size ? 1 : std::min<std::int64_t>(most_blocks, size / (parallel_size / 4));
         const std::int64_t block_size = (size + blocks - 1) / blocks;
-        std::vector<std::int64_t> counts(static_cast<std::size_t>(blocks * parts));
+        Buffer<std::int64_t> counts(context_.memory_tracker(), blocks * parts);
         DonatedMemory none;
         DonatedMemory& spare = std::is_same_v<Source, FromView> ? spare_ : none; // other splits go on side by side
         Buffer<Record> records = spare.template buffer<Record>(context_.memory_tracker(), size);
@@ -217,17 +238,13 @@ private:
                 });
             };
             each_block([&](std::int64_t* count, std::int64_t lower, std::int64_t upper) {
+                std::fill_n(count, parts, 0);
                 key_of.each(source, lower, upper, [&](std::int64_t i, std::uint64_t key) {
                     part_of[i] = static_cast<std::uint16_t>(key >> shift);
                     ++count[key >> shift];
                 });
             });
-            std::int64_t place = 0;
-            for (std::int64_t part = 0; part < parts; ++part) {
-                for (std::int64_t block = 0; block < blocks; ++block) {
-                    place += std::exchange(counts[block * parts + part], place);
-                }
-            }
+            count_before(counts.data(), blocks, parts);
             each_block([&](std::int64_t* next, std::int64_t lower, std::int64_t upper) {
                 for (std::int64_t i = lower; i < upper; ++i) {
                     records[next[part_of[i]]++] = source(i);

@@ -16,6 +16,11 @@
 
 namespace kith::detail {
 
+/// How many threads may share a loop here.
+inline int loop_threads() {
+    return tbb::this_task_arena::max_concurrency();
+}
+
 /// body(begin, end) over pieces of [begin, end) of about `grain` elements.
 template <class Body>
 void parallel_for(std::int64_t begin, std::int64_t end, std::int64_t grain, const Body& body) {

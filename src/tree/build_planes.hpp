@@ -17,11 +17,11 @@
 #include "support/dimension.hpp"
 #include "support/message.hpp"
 #include "tree/cuts.hpp"
+#include "tree/level_counts.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <iterator>
 #include <utility>
 
 namespace kith::detail {
@@ -30,33 +30,18 @@ namespace kith::detail {
 /// taken level by level, the smallest cells first.
 template <Coordinate T, int D>
 double highest_level(const Cutter<T, D>& cutter, const Cuts& cuts, std::int64_t count, double factor) {
-    const auto nodes = static_cast<std::int64_t>(cuts.size()) + 1;
-    const auto begin_of = [&](std::int64_t node) { return node == 0 ? 0 : std::int64_t{cuts[node - 1].position}; };
-    const auto end_of = [&](std::int64_t node) {
-        return node == nodes - 1 ? count : std::int64_t{cuts[node].position};
-    };
-    std::vector<std::int32_t> levels(static_cast<std::size_t>(nodes));
-    parallel_for(0, nodes, 1024, [&](std::int64_t first, std::int64_t last) {
-        for (std::int64_t node = first; node < last; ++node) {
-            levels[node] = cutter.level(begin_of(node), end_of(node));
-        }
+    const std::int64_t nodes = cuts.size() + 1;
+    const LevelCounts points_at = counts_by_level(nodes, [&](std::int64_t node, LevelCounts& counts) {
+        const std::int64_t begin = node == 0 ? 0 : cuts[node - 1].position;
+        const std::int64_t end = node == nodes - 1 ? count : cuts[node].position;
+        counts.add(cutter.level(begin, end), end - begin);
     });
-    constexpr std::int32_t lowest = -D * 1100; // below all levels of numbers
-    std::vector<std::int64_t> points_at(static_cast<std::size_t>(2 * -lowest));
-    double points = 0; // first those of coincident points, which have no cell
-    for (std::int64_t node = 0; node < nodes; ++node) {
-        const std::int64_t size = end_of(node) - begin_of(node);
-        if (levels[node] == coincident) {
-            points += static_cast<double>(size);
-        } else {
-            points_at[levels[node] - lowest] += size;
-        }
-    }
     const double wanted = 0.9 * static_cast<double>(count);
+    auto points = static_cast<double>(points_at.coincident_points()); // first those, which have no cell
     double volume = 0; // sum of points times 2^(level - top), where top is the largest level so far
-    int top = lowest;
-    for (int level = lowest; points < wanted; ++level) {
-        const auto size = static_cast<double>(points_at[level - lowest]);
+    int top = points_at.lowest();
+    for (int level = points_at.lowest(); points < wanted; ++level) {
+        const auto size = static_cast<double>(points_at[level]);
         if (size > 0) {
             volume = std::ldexp(volume, std::max(top - level, -4096)) + size;
             top = level;
@@ -69,45 +54,77 @@ double highest_level(const Cutter<T, D>& cutter, const Cuts& cuts, std::int64_t 
     return top + std::log2(volume / points) + std::log2(factor);
 }
 
-/// Of the candidates, those with the highest levels, at most `allowance` of them; ties are all left out.
-inline Cuts highest(Cuts candidates, std::int64_t allowance) {
-    if (static_cast<std::int64_t>(candidates.size()) <= allowance) {
+/// Of the candidates, which have cells, those with the highest levels, at most `allowance` of them; ties are all left
+/// out.
+inline Cuts highest(Context& context, Cuts candidates, std::int64_t allowance) {
+    if (candidates.size() <= std::max<std::int64_t>(allowance, 0)) {
         return candidates;
     }
-    if (allowance <= 0) {
-        return {};
+    const LevelCounts cuts_at = counts_by_level(
+        candidates.size(), [&](std::int64_t i, LevelCounts& counts) { counts.add(candidates[i].level, 1); });
+    int left_out = cuts_at.highest();
+    for (std::int64_t kept = cuts_at[left_out]; kept <= allowance; kept += cuts_at[left_out]) {
+        --left_out;
     }
-    std::vector<std::int32_t> levels(candidates.size());
-    std::transform(candidates.begin(), candidates.end(), levels.begin(), [](const Cut& cut) { return cut.level; });
-    std::nth_element(levels.begin(), levels.begin() + allowance, levels.end(), std::greater<>());
-    const std::int32_t left_out = levels[allowance];
-    std::erase_if(candidates, [left_out](const Cut& cut) { return cut.level <= left_out; });
-    return candidates;
+    return selected(context, candidates, [left_out](const Cut& cut) { return cut.level > left_out; });
 }
 
-inline Cuts merge(const Cuts& a, const Cuts& b) {
-    Cuts merged;
-    merged.reserve(a.size() + b.size());
-    std::merge(a.begin(), a.end(), b.begin(), b.end(), std::back_inserter(merged),
-               [](const Cut& p, const Cut& q) { return p.position < q.position; });
+/// Two lists of different positions as one. The blocks of the longer one are merged side by side.
+inline Cuts merge(Context& context, const Cuts& a, const Cuts& b) {
+    constexpr std::int64_t block_size = 1 << 12;
+    const Cuts& longer = a.size() < b.size() ? b : a;
+    const Cuts& shorter = a.size() < b.size() ? a : b;
+    const auto is_before = [](const Cut& p, const Cut& q) { return p.position < q.position; };
+    const auto begin_in_shorter = [&](std::int64_t i) -> std::int64_t {
+        return i == 0 ? 0
+               : i == longer.size()
+                   ? shorter.size()
+                   : std::lower_bound(shorter.data(), shorter.data() + shorter.size(), longer[i], is_before) -
+                         shorter.data();
+    };
+    Cuts merged(context.memory_tracker(), a.size() + b.size());
+    parallel_for(0, (longer.size() + block_size - 1) / block_size, 1, [&](std::int64_t first, std::int64_t last) {
+        const std::int64_t begin = first * block_size;
+        const std::int64_t end = std::min(longer.size(), last * block_size);
+        std::merge(longer.data() + begin, longer.data() + end, shorter.data() + begin_in_shorter(begin),
+                   shorter.data() + begin_in_shorter(end), merged.data() + begin + begin_in_shorter(begin), is_before);
+    });
     return merged;
 }
 
 template <Coordinate T>
 Plane<T> make_plane(Context& context, const Cuts& cuts, std::int64_t count, int dimension) {
     Plane<T> plane;
-    plane.nodes = static_cast<std::int64_t>(cuts.size()) + 1;
+    plane.nodes = cuts.size() + 1;
     plane.stride = (plane.nodes + 31) / 16 * 16;
     plane.first_point = Buffer<std::int32_t>(context.memory_tracker(), plane.nodes + 1);
     plane.smallest_index = Buffer<std::int32_t>(context.memory_tracker(), plane.stride);
     plane.lower_corners = Buffer<T>(context.memory_tracker(), plane.stride * dimension);
     plane.upper_corners = Buffer<T>(context.memory_tracker(), plane.stride * dimension);
     plane.first_point[0] = 0;
-    for (std::size_t i = 0; i < cuts.size(); ++i) {
-        plane.first_point[static_cast<std::int64_t>(i) + 1] = cuts[i].position;
-    }
+    parallel_for(0, cuts.size(), 1 << 14, [&](std::int64_t begin, std::int64_t end) {
+        for (std::int64_t i = begin; i < end; ++i) {
+            plane.first_point[i + 1] = cuts[i].position;
+        }
+    });
     plane.first_point[plane.nodes] = static_cast<std::int32_t>(count);
     return plane;
+}
+
+/// Sets where the children of each node begin on the plane below.
+template <Coordinate T>
+void find_children(Context& context, Plane<T>& plane, const Plane<T>& below) {
+    plane.first_child = Buffer<std::int32_t>(context.memory_tracker(), plane.nodes + 1);
+    parallel_for(0, plane.nodes + 1, 1 << 11, [&](std::int64_t begin, std::int64_t end) {
+        const std::int32_t* first = below.first_point.data();
+        const std::int32_t* child = std::lower_bound(first, first + below.nodes, plane.first_point[begin]);
+        for (std::int64_t node = begin; node < end; ++node) {
+            while (*child < plane.first_point[node]) {
+                ++child;
+            }
+            plane.first_child[node] = static_cast<std::int32_t>(child - first);
+        }
+    });
 }
 
 /// What a plane is made of: points, or the nodes of the finer plane.
@@ -179,13 +196,13 @@ std::vector<Plane<T>> cut_planes(Context& context, const PointSet<T>& points, in
     if (points.count == 0) {
         return planes;
     }
-    const Cutter<T, D> cutter(points, sign_exponent);
+    const Cutter<T, D> cutter(context, points, sign_exponent);
     std::int64_t n_max = options.leaf_size;
     Cuts cuts = cutter.cut(n_max);
     if (options.regularization > 0) {
         const double level = highest_level(cutter, cuts, points.count, options.regularization);
         if (std::isfinite(level)) {
-            cuts = merge(cuts, highest(cutter.cut_leaves(cuts, level), static_cast<std::int64_t>(cuts.size()) + 1));
+            cuts = merge(context, cuts, highest(context, cutter.cut_leaves(cuts, level), cuts.size() + 1));
         }
     }
     while (true) {
@@ -194,14 +211,7 @@ std::vector<Plane<T>> cut_planes(Context& context, const PointSet<T>& points, in
             summarize_points<T, D>(plane, points);
         } else {
             const Plane<T>& below = planes.back();
-            plane.first_child = Buffer<std::int32_t>(context.memory_tracker(), plane.nodes + 1);
-            std::int64_t child = 0;
-            for (std::int64_t node = 0; node <= plane.nodes; ++node) {
-                while (below.first_point[child] < plane.first_point[node]) {
-                    ++child;
-                }
-                plane.first_child[node] = static_cast<std::int32_t>(child);
-            }
+            find_children(context, plane, below);
             summarize_nodes<T, D>(plane, below);
         }
         planes.push_back(std::move(plane));
@@ -209,17 +219,15 @@ std::vector<Plane<T>> cut_planes(Context& context, const PointSet<T>& points, in
             return planes;
         }
         n_max = std::min<std::int64_t>(n_max * options.coarsening, points.count);
-        Cuts coarser;
-        Cuts extra;
-        std::copy_if(cuts.begin(), cuts.end(), std::back_inserter(coarser),
-                     [n_max](const Cut& cut) { return cut.size > n_max; });
+        Cuts coarser = selected(context, cuts, [n_max](const Cut& cut) { return cut.size > n_max; });
         if (options.regularization > 0) {
             const double level = highest_level(cutter, coarser, points.count, options.regularization);
-            std::copy_if(cuts.begin(), cuts.end(), std::back_inserter(extra),
-                         [&](const Cut& cut) { return cut.size <= n_max && cut.level > level; });
-            extra = highest(std::move(extra), planes.back().nodes / 2 - static_cast<std::int64_t>(coarser.size()) - 1);
+            Cuts extra = selected(context, cuts,
+                                  [n_max, level](const Cut& cut) { return cut.size <= n_max && cut.level > level; });
+            extra = highest(context, std::move(extra), planes.back().nodes / 2 - coarser.size() - 1);
+            coarser = merge(context, coarser, extra);
         }
-        cuts = merge(coarser, extra);
+        cuts = std::move(coarser);
     }
 }
 

@@ -11,7 +11,9 @@
 
 #include "order/zorder.hpp"
 #include "points/point_set.hpp"
+#include "support/context.hpp"
 #include "support/parallel.hpp"
+#include "support/prefix_sums.hpp"
 
 #include <algorithm>
 #include <array>
@@ -29,32 +31,46 @@ struct Cut {
     std::int32_t level;    ///< of that cell
 };
 
-using Cuts = std::vector<Cut>; ///< by ascending position
+using Cuts = Buffer<Cut>; ///< by ascending position
 
 template <Coordinate T, int D>
 class Cutter {
 public:
-    Cutter(const PointSet<T>& points, int sign_exponent) : points_(points), sign_exponent_(sign_exponent) {}
+    Cutter(Context& context, const PointSet<T>& points, int sign_exponent)
+        : context_(context), points_(points), sign_exponent_(sign_exponent) {}
 
-    /// All cuts of cells with more than n_max points.
-    [[nodiscard]] Cuts cut(std::int64_t n_max) const { return cut_range(0, points_.count, n_max); }
+    /// All cuts of cells with more than n_max points. Large cells are split into pieces first; these are descended in
+    /// parallel.
+    [[nodiscard]] Cuts cut(std::int64_t n_max) const {
+        const std::int64_t piece_size = std::max({std::int64_t{1} << 12, points_.count / 256, n_max});
+        const std::vector<Cut> upper = upper_cuts(0, points_.count, piece_size);
+        std::vector<std::vector<Cut>> pieces(upper.size() + 1);
+        parallel_for(0, std::ssize(pieces), 1, [&](std::int64_t first, std::int64_t last) {
+            for (std::int64_t i = first; i < last; ++i) {
+                const bool is_last = i == std::ssize(upper);
+                descend(i == 0 ? 0 : upper[i - 1].position, is_last ? points_.count : upper[i].position, {n_max},
+                        pieces[i]);
+                if (!is_last) {
+                    pieces[i].push_back(upper[i]);
+                }
+            }
+        });
+        return joined(context_, pieces);
+    }
 
     /// The cuts inside the leaves made by `cuts` whose cells lie above a level.
     [[nodiscard]] Cuts cut_leaves(const Cuts& cuts, double highest_level) const {
-        std::vector<Cuts> pieces(cuts.size() + 1);
-        parallel_for(0, static_cast<std::int64_t>(pieces.size()), 256, [&](std::int64_t first, std::int64_t last) {
-            for (std::int64_t leaf = first; leaf < last; ++leaf) {
-                const std::int64_t begin = leaf == 0 ? 0 : cuts[leaf - 1].position;
-                const std::int64_t end =
-                    leaf == static_cast<std::int64_t>(cuts.size()) ? points_.count : cuts[leaf].position;
-                descend(begin, end, {1, highest_level}, pieces[leaf]);
+        constexpr std::int64_t block_size = 256;
+        const std::int64_t leaves = cuts.size() + 1;
+        std::vector<std::vector<Cut>> pieces(static_cast<std::size_t>((leaves + block_size - 1) / block_size));
+        parallel_for(0, std::ssize(pieces), 1, [&](std::int64_t first, std::int64_t last) {
+            for (std::int64_t leaf = first * block_size; leaf < std::min(leaves, last * block_size); ++leaf) {
+                descend(leaf == 0 ? 0 : cuts[leaf - 1].position,
+                        leaf == cuts.size() ? points_.count : cuts[leaf].position, {1, highest_level},
+                        pieces[leaf / block_size]);
             }
         });
-        Cuts all;
-        for (const Cuts& piece : pieces) {
-            all.insert(all.end(), piece.begin(), piece.end());
-        }
-        return all;
+        return joined(context_, pieces);
     }
 
     /// Level of the smallest cell that holds the points [begin, end).
@@ -100,51 +116,66 @@ private:
         double above_level = -std::numeric_limits<double>::infinity();
     };
 
-    /// The cuts of all wanted cells within [begin, end) that lie in wanted cells only.
+    /// The cell of the points [begin, end) within another one.
     ///
     /// Points are out of order if another thread changed the caller's while they were loaded. A cell may then seem as
     /// large as the one that it is part of; it is split by position, so that every descent ends, and leaves are as small
     /// as they must be.
-    void descend(std::int64_t begin, std::int64_t end, const Wanted& wanted, Cuts& cuts,
-                 int level_around = std::numeric_limits<int>::max()) const {
-        if (end - begin <= wanted.larger_than) {
-            return;
-        }
+    [[nodiscard]] Cell cell_of(std::int64_t begin, std::int64_t end, int level_around) const {
         Cell cell{begin, end, split_of<T, D>(point(begin), point(end - 1), sign_exponent_)};
         if (cell.top.level(D) >= level_around) {
             cell.top.exponent = coincident;
         }
+        return cell;
+    }
+
+    [[nodiscard]] static Cut cut_at(std::int64_t middle, const Cell& cell) {
+        return {static_cast<std::int32_t>(middle), static_cast<std::int32_t>(cell.size()), cell.top.level(D)};
+    }
+
+    static constexpr int no_level_around = std::numeric_limits<int>::max();
+
+    /// The cuts of all wanted cells within [begin, end) that lie in wanted cells only.
+    void descend(std::int64_t begin, std::int64_t end, const Wanted& wanted, std::vector<Cut>& cuts,
+                 int level_around = no_level_around) const {
+        if (end - begin <= wanted.larger_than) {
+            return;
+        }
+        const Cell cell = cell_of(begin, end, level_around);
         const int level = cell.top.level(D);
         if (level > wanted.above_level) {
             const std::int64_t middle = second_half_of(cell);
             descend(begin, middle, wanted, cuts, level);
-            cuts.push_back({static_cast<std::int32_t>(middle), static_cast<std::int32_t>(cell.size()), level});
+            cuts.push_back(cut_at(middle, cell));
             descend(middle, end, wanted, cuts, level);
         }
     }
 
-    // Large ranges are split by one thread into pieces, in order; the pieces are descended in parallel.
-    [[nodiscard]] Cuts cut_range(std::int64_t begin, std::int64_t end, std::int64_t n_max) const {
-        const std::int64_t piece_size = std::max({std::int64_t{1} << 12, (end - begin) / 256, n_max});
-        Cuts upper;
-        descend(begin, end, {piece_size}, upper);
-        std::vector<Cuts> pieces(upper.size() + 1);
-        parallel_for(0, static_cast<std::int64_t>(pieces.size()), 1, [&](std::int64_t first, std::int64_t last) {
-            for (std::int64_t i = first; i < last; ++i) {
-                descend(i == 0 ? begin : upper[i - 1].position,
-                        i == static_cast<std::int64_t>(upper.size()) ? end : upper[i].position, {n_max}, pieces[i]);
+    /// The cuts of all cells with more than `size` points; side by side where both halves are such.
+    [[nodiscard]] std::vector<Cut> upper_cuts(std::int64_t begin, std::int64_t end, std::int64_t size,
+                                              int level_around = no_level_around) const {
+        if (end - begin <= size) {
+            return {};
+        }
+        const Cell cell = cell_of(begin, end, level_around);
+        const std::int64_t middle = second_half_of(cell);
+        std::vector<Cut> first_half;
+        std::vector<Cut> second_half;
+        const std::int64_t grain = std::min(middle - begin, end - middle) > size ? 1 : 2;
+        parallel_for(0, 2, grain, [&](std::int64_t first, std::int64_t last) {
+            if (first == 0) {
+                first_half = upper_cuts(begin, middle, size, cell.top.level(D));
+            }
+            if (last == 2) {
+                second_half = upper_cuts(middle, end, size, cell.top.level(D));
             }
         });
-        Cuts all;
-        for (std::size_t i = 0; i < pieces.size(); ++i) {
-            all.insert(all.end(), pieces[i].begin(), pieces[i].end());
-            if (i < upper.size()) {
-                all.push_back(upper[i]);
-            }
-        }
-        return all;
+        first_half.push_back(cut_at(middle, cell));
+        first_half.insert(first_half.end(), second_half.begin(), second_half.end());
+        return first_half;
     }
 
+    Context& context_;
     const PointSet<T>& points_;
     int sign_exponent_;
 };

@@ -14,9 +14,10 @@
 //   bool has_ended(plane, node, other)        is asked before each child: nothing is left to be done for the pair
 //   void finish_leaf_pair<Periodic>(leaf, other)
 //
-// Tasks are the nodes of one plane: within() for all of them, side by side; then with_later(). Bounds use the same
-// operations as distances, so nothing needs slack. Where no two points of two nodes are nearer through the edge of the
-// box, they are walked as in open space, whose distances are theirs, bit for bit.
+// Tasks are the nodes of one plane: within() for all of them, side by side; then with_later(), which comes to the later
+// nodes from the top, through the later siblings of the node and of its ancestors, and only to those within reach. Bounds
+// use the same operations as distances, so nothing needs slack. Where no two points of two nodes are nearer through the
+// edge of the box, they are walked as in open space, whose distances are theirs, bit for bit.
 
 #include "geometry/distances-inl.hpp"
 
@@ -71,12 +72,47 @@ public:
     }
 
     /// All pairs between a node of a plane and the later ones.
-    void with_later(int level, std::int32_t node) { with_range(level, node, node + 1, tree_.planes[level].nodes); }
+    void with_later(int level, std::int32_t node) {
+        std::int32_t ancestor = node;
+        for (int above = level; above < tree_.top; ++above) {
+            const PlaneView<T>& parents = tree_.planes[above + 1];
+            const std::int32_t* end = parents.first_child + parents.nodes + 1;
+            const std::int32_t* next_siblings = std::upper_bound(parents.first_child, end, ancestor);
+            with_descendants(level, node, above, ancestor + 1, *next_siblings);
+            ancestor = static_cast<std::int32_t>(next_siblings - parents.first_child) - 1;
+        }
+        with_descendants(level, node, tree_.top, ancestor + 1, tree_.planes[tree_.top].nodes);
+    }
 
 private:
     template <class, int, bool, class>
     friend class PairWalk;
     using Tag = hn::ScalableTag<T>;
+
+    /// All pairs between a node and the nodes of its plane below the nodes [first, last) of another one, or of it.
+    void with_descendants(int level, std::int32_t node, int others, std::int32_t first, std::int32_t last) {
+        if (others == level) {
+            with_range(level, node, first, last);
+            return;
+        }
+        const Tag tag;
+        const std::int32_t lanes = static_cast<std::int32_t>(hn::Lanes(tag));
+        const auto reach = hn::Set(tag, policy_.reach());
+        const PlaneView<T>& plane = tree_.planes[others];
+        const Receiver<T, D> box = box_of_node<T, D>(tree_.planes[level], tree_.period, node);
+        for (std::int32_t i = first; i < last; i += lanes) {
+            const Columns<Tag> lower{tag, plane.lower(0) + i, plane.stride};
+            const Columns<Tag> upper{tag, plane.upper(0) + i, plane.stride};
+            const auto near = hn::And(hn::Le(least_distances<Periodic, D>(tag, box, lower, upper), reach),
+                                      hn::FirstN(tag, static_cast<std::size_t>(last - i)));
+            for (unsigned bits = mask_bits(tag, near); bits != 0;) { // one run of near nodes after another
+                const int start = std::countr_zero(bits);
+                const int stop = start + std::countr_one(bits >> start);
+                with_descendants(level, node, others - 1, plane.first_child[i + start], plane.first_child[i + stop]);
+                bits &= ~0U << stop;
+            }
+        }
+    }
 
     /// All pairs between a node and the nodes [first, last) of its plane.
     HWY_INLINE void with_range(int level, std::int32_t node, std::int32_t first, std::int32_t last) {

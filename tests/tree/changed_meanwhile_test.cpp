@@ -24,7 +24,7 @@ class ChangedMeanwhile : public NeedsDimension<3> {};
 std::int64_t largest_leaf(const Cuts& cuts, std::int64_t count) {
     std::int64_t begin = 0;
     std::int64_t largest = 0;
-    for (const Cut& cut : cuts) {
+    for (const Cut& cut : cuts.span()) {
         EXPECT_LT(begin, cut.position);
         largest = std::max(largest, cut.position - begin);
         begin = cut.position;
@@ -45,7 +45,7 @@ TEST_F(ChangedMeanwhile, CutsEndAndLeavesAreSmall) {
             detail::gather_points<float, 3>(context, detail::normalize_sources<float>(PointsView(points, 3), Box{}));
         for (const std::int64_t most : {1, 16}) {
             Cuts cuts;
-            context.run([&] { cuts = Cutter<float, 3>(copy, 40).cut(most); });
+            context.run([&] { cuts = Cutter<float, 3>(context, copy, 40).cut(most); });
             EXPECT_LE(largest_leaf(cuts, count), most);
         }
     }

@@ -1,0 +1,95 @@
+// support/parallel.hpp of the scaling model: the same functions, run by one thread, every piece of every loop timed.
+//
+// The model compiles the library's sources with this folder first among the include paths. Ranges are halved down to the
+// grain, as oneTBB halves them, and the pieces run in order; loops within pieces are recorded as such. The library itself
+// has no hooks.
+#pragma once
+
+#include "support/denormals.hpp"
+#include "support/fork_join.hpp"
+
+#include <tbb/enumerable_thread_specific.h>
+#include <tbb/task_arena.h>
+
+#include <chrono>
+#include <cstdint>
+#include <source_location>
+#include <utility>
+#include <vector>
+
+namespace kith::detail {
+
+inline int loop_threads() {
+    return tbb::this_task_arena::max_concurrency(); // of those that the call asked for
+}
+
+/// What began or ended when. Loops hold pieces, pieces may hold loops.
+struct RecordedEvent {
+    enum class Kind : std::uint8_t { loop, piece, end };
+    Kind kind;
+    std::chrono::steady_clock::time_point time;
+    const char* file = "";
+    std::uint_least32_t line = 0;
+};
+
+/// All events so far, in order.
+inline std::vector<RecordedEvent>& recorded_events() {
+    static std::vector<RecordedEvent> events;
+    return events;
+}
+
+/// Records a loop or a piece while it lives.
+class Recorded {
+public:
+    explicit Recorded(RecordedEvent::Kind kind, const char* file = "", std::uint_least32_t line = 0) {
+        recorded_events().push_back({kind, std::chrono::steady_clock::now(), file, line});
+    }
+    Recorded(const Recorded&) = delete;
+    Recorded& operator=(const Recorded&) = delete;
+    ~Recorded() { recorded_events().push_back({RecordedEvent::Kind::end, std::chrono::steady_clock::now()}); }
+};
+
+/// piece(begin, end) over the pieces of [begin, end), as support/parallel.hpp makes them at the finest.
+template <class Piece>
+void each_piece(std::int64_t begin, std::int64_t end, std::int64_t grain, const Piece& piece) {
+    if (begin >= end) {
+        return;
+    }
+    if (end - begin > (grain < 1 ? 1 : grain)) {
+        const std::int64_t middle = begin + (end - begin) / 2;
+        each_piece(begin, middle, grain, piece);
+        each_piece(middle, end, grain, piece);
+        return;
+    }
+    const Recorded recorded(RecordedEvent::Kind::piece);
+    const DenormalGuard guard;
+    piece(begin, end);
+}
+
+template <class Body>
+void parallel_for(std::int64_t begin, std::int64_t end, std::int64_t grain, const Body& body,
+                  const std::source_location& caller = std::source_location::current()) {
+    const Recorded loop(RecordedEvent::Kind::loop, caller.file_name(), caller.line());
+    each_piece(begin, end, grain, body);
+}
+
+template <class Value, class Body, class Join>
+Value parallel_reduce(std::int64_t begin, std::int64_t end, std::int64_t grain, const Value& identity, const Body& body,
+                      const Join& join, const std::source_location& caller = std::source_location::current()) {
+    const Recorded loop(RecordedEvent::Kind::loop, caller.file_name(), caller.line());
+    Value joined = identity;
+    each_piece(begin, end, grain, [&](std::int64_t first, std::int64_t last) {
+        joined = join(joined, body(first, last, Value(identity)));
+    });
+    return joined;
+}
+
+template <class Body>
+void isolated(const Body& body) {
+    body();
+}
+
+template <class Value>
+using PerThread = tbb::enumerable_thread_specific<Value>;
+
+} // namespace kith::detail
