@@ -52,7 +52,8 @@ constexpr Engine choose(Task task, Engine wanted, const CallSize& size) {
 }
 
 /// Whether so many queries of a tree that is kept on the CPU are searched in the calling thread, one after the other
-/// (neighbors/point_search.hpp), and not by a receiver walk, which is faster for many and on several threads.
+/// (neighbors/point_search.hpp), and not by a receiver walk, which is faster for many and on several threads. Measured on
+/// two threads, where 100 queries take about as long either way with k = 16 to 32, and half as long here with k = 8.
 constexpr bool are_few(std::int64_t queries) {
     constexpr std::int64_t max_few_queries = 100;
     return queries <= max_few_queries;
