@@ -62,7 +62,7 @@ void expect_answers_in_trees_of_every_shape() {
             for (std::size_t shape = 0; shape < shapes.size(); ++shape) {
                 const Tree tree(PointsView(sets[set], 3), box, shapes[shape]);
                 for (const std::int64_t k : {1, 8, 29, 64}) {
-                    EXPECT_TRUE(same_rows<T>(knn(tree, view, k), expected.rows(k)))
+                    EXPECT_TRUE(same_rows<T>(knn(tree, view, k, {}, cpu(1)), expected.rows(k)))
                         << "set " << set << ", shape " << shape << ", k " << k;
                 }
             }
