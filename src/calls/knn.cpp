@@ -96,8 +96,8 @@ void search(Context& context, const KnnCall& call, Engine engine, RowSink<T>& si
 bool is_for_this_thread(const KnnCall& call, Engine engine) {
     const Execution& execution = call.options.execution;
     return engine == Engine::tree && call.points.tree() != nullptr && call.queries != nullptr && call.rows != nullptr &&
-           are_few(call.row_count()) && call.k <= max_point_neighbors && call.points.count() > 0 &&
-           !execution.progress && execution.threads >= 0 && execution.threads <= max_threads;
+           call.k <= max_point_neighbors && are_few(call.row_count(), call.k, execution.threads) &&
+           call.points.count() > 0 && !execution.progress && execution.threads >= 0 && execution.threads <= max_threads;
 }
 
 /// Searches few queries of a kept tree in this thread. Returns false, and has written nothing, if one is refused.

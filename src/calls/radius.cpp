@@ -289,7 +289,7 @@ struct RadiusResultAccess {
             const std::int64_t index_bytes = detail::item_size(options.index_type);
             const std::int64_t distance_bytes = detail::item_size(call.points.dtype());
             detail::require_memory(result.size(), index_bytes + distance_bytes, options.max_result_bytes);
-            const std::string what = detail::message(result.size(), " neighbors");
+            const auto what = [&] { return detail::message(result.size(), " neighbors"); };
             result.indices_ = detail::allocate_result(result.size() * index_bytes, what);
             result.distances_ = detail::allocate_result(result.size() * distance_bytes, what);
             detail::RadiusSink<T> rows;

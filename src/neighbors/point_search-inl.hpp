@@ -46,6 +46,9 @@ public:
         found_ = 0;
         bound_ = limit_;
         visit_nodes(top_, 0, static_cast<std::int32_t>(planes_[top_].nodes));
+        if (found_ < k_) {
+            sort_kept();
+        }
         return found_;
     }
 
@@ -180,20 +183,30 @@ private:
             hn::Store(distance, tag, measured + i);
             found += static_cast<std::int32_t>(append_positions(tag, near, i, fresh + found));
         }
-        if (found <= few_fresh) {
+        if (found_ == k_ && found * cycles_of_insertion() < cycles_of_sort(found)) {
             for (std::int32_t i = 0; i < found; ++i) {
                 offer({measured[fresh[i]], indices_[first + fresh[i]]});
             }
-        } else {
-            for (std::int32_t i = 0; i < found; ++i) {
-                distances_[found_ + i] = measured[fresh[i]];
-                kept_indices_[found_ + i] = indices_[first + fresh[i]];
-            }
-            sort_all(found_ + found);
+            return;
+        }
+        for (std::int32_t i = 0; i < found; ++i) {
+            distances_[found_ + i] = measured[fresh[i]];
+            kept_indices_[found_ + i] = indices_[first + fresh[i]];
+        }
+        found_ += found;
+        if (found_ >= k_) {
+            sort_kept();
         }
     }
 
-    HWY_NOINLINE void sort_all(std::int64_t count) {
+    /// Roughly what it takes to keep a candidate, and to sort all with so many new ones.
+    [[nodiscard]] HWY_INLINE std::int64_t cycles_of_insertion() const { return 20 + k_ / 2; }
+    [[nodiscard]] HWY_INLINE std::int64_t cycles_of_sort(std::int64_t fresh) const {
+        return 60 + (k_ + fresh) * (k_ + fresh) / 4;
+    }
+
+    HWY_NOINLINE void sort_kept() {
+        const std::int64_t count = found_;
         std::copy_n(distances_, count, unsorted_distances_);
         std::copy_n(kept_indices_, count, unsorted_indices_);
         std::vector<Candidate<T>> spare;
@@ -204,10 +217,10 @@ private:
 
     /// Keeps a candidate if it comes before the bound.
     HWY_INLINE void offer(const Candidate<T>& candidate) {
-        if (!(candidate < bound_) && found_ == k_) {
+        if (!(candidate < bound_)) {
             return;
         }
-        std::int64_t place = found_ < k_ ? found_++ : k_ - 1;
+        std::int64_t place = k_ - 1;
         for (;
              place > 0 && (candidate.distance < distances_[place - 1] ||
                            (candidate.distance == distances_[place - 1] && candidate.index < kept_indices_[place - 1]));
@@ -227,7 +240,6 @@ private:
     }
 
     static constexpr std::int32_t max_fresh = 64; ///< points that are measured before any is kept
-    static constexpr std::int32_t few_fresh = 4;  ///< up to which each is put in its place
     static constexpr std::int64_t max_kept = max_point_neighbors + max_fresh + 2 * vector_padding;
     static_assert(max_fresh % vector_padding == 0);
 

@@ -18,6 +18,10 @@ void require_memory(std::int64_t rows, std::int64_t k, std::int64_t bytes_each) 
     std::int64_t bytes = 0;
     const bool countable =
         !__builtin_mul_overflow(rows, k, &bytes) && !__builtin_mul_overflow(bytes, bytes_each, &bytes);
+    constexpr std::int64_t few_bytes = 1 << 26; // the system is asked for the machine's memory, which takes a while
+    if (countable && bytes <= few_bytes) {
+        return;
+    }
     const std::int64_t machine = detail::machine_memory();
     if (!countable || bytes > machine) {
         throw Error(ErrorKind::out_of_memory,
@@ -33,7 +37,9 @@ void require_memory(std::int64_t rows, std::int64_t k, std::int64_t bytes_each) 
 KnnResult::KnnResult(std::int64_t rows, std::int64_t k, IndexType index_type, DType dtype)
     : rows_(rows), k_(k), index_type_(index_type), dtype_(dtype) {
     require_memory(rows, k, detail::item_size(index_type) + detail::item_size(dtype));
-    const std::string what = detail::message(rows, " rows x ", k, " neighbors; ask for fewer or use knn_visit");
+    const auto what = [&] {
+        return detail::message(rows, " rows x ", k, " neighbors; ask for fewer or use knn_visit");
+    };
     indices_ = detail::allocate_result(rows * k * detail::item_size(index_type), what);
     distances_ = detail::allocate_result(rows * k * detail::item_size(dtype), what);
 }

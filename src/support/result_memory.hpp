@@ -9,7 +9,6 @@
 #include <cstdint>
 #include <cstdlib>
 #include <memory>
-#include <string_view>
 
 #include <unistd.h>
 
@@ -20,11 +19,12 @@ inline std::int64_t machine_memory() {
     return static_cast<std::int64_t>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGE_SIZE);
 }
 
-/// Uninitialized. Throws out_of_memory; `what` completes "failed to allocate 8 bytes for ...".
-inline std::shared_ptr<void> allocate_result(std::int64_t bytes, std::string_view what) {
+/// Uninitialized. Throws out_of_memory; what() completes "failed to allocate 8 bytes for ...".
+template <class What>
+std::shared_ptr<void> allocate_result(std::int64_t bytes, const What& what) {
     void* memory = allocate_pages((bytes + 127) / 64 * 64);
     if (memory == nullptr) {
-        throw Error(ErrorKind::out_of_memory, message("failed to allocate ", bytes, " bytes for ", what));
+        throw Error(ErrorKind::out_of_memory, message("failed to allocate ", bytes, " bytes for ", what()));
     }
     return {memory, [](void* held) { std::free(held); }};
 }

@@ -19,7 +19,7 @@ TEST_P(TheShapeOfTheTreeDoesNotMatter, ForAnyRow) {
         const NamedBox& named = set.boxes.at(GetParam().dimension == 3 ? 1 : 0);
         const oracle::WorkingCopy<T> copy = oracle::working_copy<T>(set.coordinates, set.dimension, named.box);
         const oracle::Neighbors<T> expected(copy);
-        const std::vector<T> queries = queries_for(set, named.box, 60);
+        const std::vector<T> queries = queries_for(set, named.box, 140);
         const oracle::Neighbors<T> expected_of_queries(copy, queries);
         for (const int leaf_size : {1, 4, 24}) {
             for (const int coarsening : {2, 8}) {

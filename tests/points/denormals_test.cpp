@@ -5,7 +5,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <limits>
+#include <span>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -43,6 +45,18 @@ void check_subnormals(const std::string& name) {
         const oracle::Rows<T> expected = neighbors.rows(12);
         const double radius = static_cast<double>(expected.distances[12 * 40 + 6]);
         const oracle::Rows<T> expected_near = neighbors.rows(12, {.max_distance = radius});
+        const Tree tree(set.view(), named.box);
+        const PointsView few_points(set.coordinates.data(), std::min<std::int64_t>(set.count(), 50), 3);
+        const oracle::Rows<T> expected_few =
+            oracle::Neighbors<T>(
+                copy, std::span<const T>(set.coordinates).first(static_cast<std::size_t>(few_points.count() * 3)))
+                .rows(12);
+        {
+            const SubnormalsOff off;
+            const KnnResult few = knn(tree, few_points, 12, {}, cpu(1));
+            EXPECT_TRUE(SubnormalsOff::still_off());
+            EXPECT_TRUE(same_rows<T>(few, expected_few)) << name << ", " << named.name << ", few queries of a tree";
+        }
         const oracle::Groups expected_groups = oracle::groups(copy, radius);
         for (const Engine engine : {Engine::tree, Engine::brute_force}) {
             for (const int threads : {1, 3}) {

@@ -1,0 +1,160 @@
+// Few queries of a kept tree, which the calling thread searches on its own: trees of every shape, coincident points and
+// lattices, the options of a call, and calls from many threads and from inside tasks. The conformance suite has the rest.
+#include "support/cases.hpp"
+
+#include <kith/kith.hpp>
+
+#include <gtest/gtest.h>
+#include <tbb/parallel_for.h>
+
+#include <algorithm>
+#include <limits>
+#include <span>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace kith::test {
+namespace {
+
+class FewQueries : public NeedsDimension<3> {};
+
+/// Points on a lattice, every one three times, in an order of their own.
+template <class T>
+std::vector<T> lattice_of_triples() {
+    std::vector<T> points;
+    for (int i = 0; i < 3 * 512; ++i) {
+        const int cell = i * 7 % 512;
+        for (const int x : {cell % 8, cell / 8 % 8, cell / 64}) {
+            points.push_back(static_cast<T>(x) / 8);
+        }
+    }
+    return points;
+}
+
+/// Uniform points, of which 700 coincide.
+template <class T>
+std::vector<T> with_a_crowd() {
+    std::vector<T> points = uniform_points<T>(3000, 3, 0, 1, 31);
+    std::fill_n(points.begin() + 3 * 1000, 3 * 700, T(0.5));
+    return points;
+}
+
+// Leaves of one point and of more than are measured at once, all nodes on top, more of them than are compared at once,
+// and many planes.
+template <class T>
+void expect_answers_in_trees_of_every_shape() {
+    const std::vector<TreeShape> shapes{{},
+                                        {.leaf_size = 1, .coarsening = 2, .top_size = 1},
+                                        {.leaf_size = 1, .top_size = 5000},
+                                        {.leaf_size = 500, .top_size = 1},
+                                        {.leaf_size = 5000},
+                                        {.leaf_size = 8, .coarsening = 1000, .top_size = 1}};
+    const std::vector<std::vector<T>> sets{uniform_points<T>(4000, 3, 0, 1, 32), lattice_of_triples<T>(),
+                                           with_a_crowd<T>()};
+    for (std::size_t set = 0; set < sets.size(); ++set) {
+        std::vector<T> queries = uniform_points<T>(10, 3, -1, 2, 33);
+        queries.insert(queries.end(), sets[set].begin(), sets[set].begin() + 15);
+        queries.insert(queries.end(), {T(0.5), T(0.5), T(0.5), T(0.25), T(0.5), T(0.5), T(0.0625), T(0), T(0)});
+        const PointsView view(queries, 3);
+        for (const Box& box : {Box{}, Box::periodic(1), Box::periodic({1.0, 0.0, 2.0})}) {
+            const oracle::Neighbors<T> expected(oracle::working_copy<T>(sets[set], 3, box), queries);
+            for (std::size_t shape = 0; shape < shapes.size(); ++shape) {
+                const Tree tree(PointsView(sets[set], 3), {.box = box, .shape = shapes[shape]});
+                for (const std::int64_t k : {1, 8, 29, 64}) {
+                    EXPECT_TRUE(same_rows<T>(knn(tree, view, k, {.execution = cpu(1)}), expected.rows(k)))
+                        << "set " << set << ", shape " << shape << ", k " << k;
+                }
+            }
+        }
+    }
+}
+
+TEST_F(FewQueries, OfTreesOfEveryShape) {
+    expect_answers_in_trees_of_every_shape<float>();
+    expect_answers_in_trees_of_every_shape<double>();
+}
+
+TEST_F(FewQueries, TakeTheOptionsOfTheCall) {
+    const std::vector<double> points = lattice_of_triples<double>();
+    const std::vector<double> queries{0.5, 0.5, 0.5, 0.3, 0.3, 0.3};
+    const oracle::Neighbors<double> expected(oracle::working_copy<double>(points, 3), queries);
+    const Tree tree(PointsView(points, 3));
+    for (const double most : {0.0, 0.125, 0.2, std::numeric_limits<double>::infinity()}) {
+        for (const bool squared : {false, true}) {
+            for (const IndexType type : {IndexType::int32, IndexType::int64}) {
+                const KnnOptions options{.max_distance = most, .squared = squared, .index_type = type};
+                const KnnResult found = knn(tree, PointsView(queries, 3), 30, options);
+                EXPECT_TRUE(same_rows<double>(found, expected.rows(30, options))) << "within " << most;
+                EXPECT_EQ(found.engine(), Engine::tree);
+                EXPECT_TRUE(found.stages.empty());
+            }
+        }
+    }
+}
+
+TEST_F(FewQueries, WriteTheArraysThatAreWanted) {
+    const std::vector<float> points = uniform_points<float>(1000, 3, 0, 1, 34);
+    const std::vector<float> columns{0.1F, 0.2F, 0.3F, 0.4F, 0.5F, 0.6F}; // two queries, axis after axis
+    const PointsView queries(columns.data(), DType::float32, 2, 3, 1, 2);
+    const std::vector<float> rows{0.1F, 0.3F, 0.5F, 0.2F, 0.4F, 0.6F};
+    const oracle::Rows<float> expected =
+        oracle::Neighbors<float>(oracle::working_copy<float>(points, 3), std::span<const float>(rows)).rows(5);
+    const Tree tree(PointsView(points, 3));
+    std::vector<std::int64_t> indices(10);
+    std::vector<float> distances(10);
+    knn_into({std::span(indices), std::span<float>()}, tree, queries, 5);
+    EXPECT_EQ(indices, expected.indices);
+    knn_into({std::span<std::int32_t>(), std::span(distances)}, tree, queries, 5);
+    EXPECT_EQ(distances, expected.distances);
+}
+
+TEST_F(FewQueries, LeaveTheRowsOfARefusedCallUntouched) {
+    const std::vector<float> points = uniform_points<float>(1000, 3, 0, 1, 35);
+    std::vector<float> queries = uniform_points<float>(4, 3, 0, 1, 36);
+    queries[3 * 2 + 1] = std::numeric_limits<float>::quiet_NaN();
+    const Tree tree(PointsView(points, 3));
+    std::vector<std::int32_t> indices(8, -7);
+    std::vector<float> distances(8, -7);
+    EXPECT_TRUE(is_refused(ErrorKind::invalid_points, {"queries", "point 2", "NaN", "1"}, [&] {
+        knn_into({std::span(indices), std::span(distances)}, tree, PointsView(queries, 3), 2);
+    }));
+    EXPECT_EQ(indices, std::vector<std::int32_t>(8, -7));
+    EXPECT_EQ(distances, std::vector<float>(8, -7));
+}
+
+TEST_F(FewQueries, FromManyThreadsAndFromInsideTasks) {
+    const std::vector<double> points = uniform_points<double>(sized(4000), 3, 0, 1, 37);
+    const std::vector<double> queries = uniform_points<double>(600, 3, -1, 2, 38);
+    const Tree tree(PointsView(points, 3), {.box = Box::periodic(1)});
+    const oracle::Rows<double> expected =
+        oracle::Neighbors<double>(oracle::working_copy<double>(points, 3, Box::periodic(1)),
+                                  std::span<const double>(queries))
+            .rows(8);
+    const auto search = [&](oracle::Rows<double>& rows, std::size_t query) {
+        knn_into({std::span(rows.indices).subspan(8 * query, 8), std::span(rows.distances).subspan(8 * query, 8)}, tree,
+                 PointsView(&queries[3 * query], 1, 3), 8);
+    };
+    std::vector<oracle::Rows<double>> found(4, {std::vector<std::int64_t>(4800), std::vector<double>(4800)});
+    std::vector<std::thread> callers;
+    for (oracle::Rows<double>& rows : found) {
+        callers.emplace_back([&] {
+            if (&rows == &found[0]) {
+                tbb::parallel_for(std::size_t{0}, std::size_t{600}, [&](std::size_t query) { search(rows, query); });
+                return;
+            }
+            for (std::size_t query = 0; query < 600; ++query) {
+                search(rows, query);
+            }
+        });
+    }
+    for (std::thread& caller : callers) {
+        caller.join();
+    }
+    for (const oracle::Rows<double>& rows : found) {
+        EXPECT_TRUE(same_rows<double>(rows, expected, 8));
+    }
+}
+
+} // namespace
+} // namespace kith::test
