@@ -53,7 +53,7 @@ void check_subnormals(const std::string& name) {
                 .rows(12);
         {
             const SubnormalsOff off;
-            const KnnResult few = knn(tree, few_points, 12, {}, cpu(1));
+            const KnnResult few = knn(tree, few_points, 12, {.execution = cpu(1)});
             EXPECT_TRUE(SubnormalsOff::still_off());
             EXPECT_TRUE(same_rows<T>(few, expected_few)) << name << ", " << named.name << ", few queries of a tree";
         }

@@ -175,9 +175,8 @@ TEST_P(PairWalks, MeetEveryTwoNearLeavesOnce) {
     }
     const PointSet<float> set = point_set<float>(GetParam(), 3);
     for (const NamedBox& named : set.boxes) {
-        for (const TreeOptions& options :
-             {TreeOptions{2, 2, 1, 0}, TreeOptions{3, 3, 8, 50}, TreeOptions{8, 4, 2, 1}}) {
-            const Tree built(set.view(), named.box, options, cpu(1));
+        for (const TreeShape& shape : {TreeShape{2, 2, 1, 0}, TreeShape{3, 3, 8, 50}, TreeShape{8, 4, 2, 1}}) {
+            const Tree built(set.view(), {.box = named.box, .shape = shape, .execution = cpu(1)});
             const auto& tree = built.data().as<float>();
             if (tree.points.count < 2) {
                 continue;
