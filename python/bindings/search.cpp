@@ -96,6 +96,15 @@ nb::object positions_view(std::span<const std::int32_t> positions, const Device&
                                                     nb::dtype<std::int32_t>(), nb::device::cuda::value, device.index));
 }
 
+/// Row-major numbers as an array that owns them.
+template <class T>
+nb::object rows_of(std::vector<T>&& numbers, int columns) {
+    auto* const held = new std::vector<T>(std::move(numbers));
+    const nb::capsule owner(held, [](void* vector) noexcept { delete static_cast<std::vector<T>*>(vector); });
+    const auto width = static_cast<std::size_t>(columns);
+    return nb::cast(nb::ndarray<nb::numpy, T>(held->data(), {held->size() / width, width}, owner));
+}
+
 KnnOptions options_of(bool exclude_self, double max_distance, bool squared) {
     KnnOptions options;
     options.exclude_self = exclude_self;
@@ -170,6 +179,12 @@ void bind_search(nb::module_& module) {
                      [](nb::object self) {
                          const Tree& tree = nb::cast<const Tree&>(self);
                          return positions_view(tree.order(), tree.device(), self);
+                     })
+        .def_prop_ro("leaf_size", [](const Tree& tree) { return tree.shape().leaf_size; })
+        .def_prop_ro("sorted_points",
+                     [](const Tree& tree) {
+                         return tree.dtype() == DType::float64 ? rows_of(tree.sorted_points<double>(), tree.dimension())
+                                                               : rows_of(tree.sorted_points<float>(), tree.dimension());
                      })
         .def_prop_ro("plane_count", &Tree::plane_count)
         .def("plane", [](nb::object self, int index) {

@@ -114,6 +114,11 @@ class Tree:
     leaf_size : int, optional
         Most points in a leaf. Answers do not depend on it.
 
+    Notes
+    -----
+    A tree cannot change: copies are the same tree. A tree in host memory is pickled as its points, and built anew on the
+    CPU from the pickle; its results are then NumPy's.
+
     Examples
     --------
     >>> import kith
@@ -135,6 +140,17 @@ class Tree:
         leaf_size = None if leaf_size is None else max(-1, min(_arrays.as_whole(leaf_size, "leaf_size"), 2**31 - 1))
         self._core = _core.Tree(points, box, leaf_size, _core.device_of(points) if device is None else device, threads,
                                 _arrays.progress_function(progress))
+
+    def __reduce__(self):
+        points = self.sorted_points
+        points[self.order] = points.copy()
+        return _rebuilt, (points, self._unit, self.box, self._core.leaf_size)
+
+    def __copy__(self) -> Tree:
+        return self
+
+    def __deepcopy__(self, memo: Any) -> Tree:
+        return self
 
     def __len__(self) -> int:
         return self._core.size
@@ -165,6 +181,11 @@ class Tree:
         A view that cannot be written to; of a tree on a GPU, an object that CuPy and PyTorch take by DLPack.
         """
         return self._core.order
+
+    @property
+    def sorted_points(self) -> numpy.ndarray:
+        """A copy of the points along the z-order curve, shape (n, d), wrapped into the box; plain numbers."""
+        return self._core.sorted_points
 
     def planes(self) -> list:
         """Planes from the leaves up: for each, the first sorted position of every node, and the number of points."""
@@ -206,6 +227,13 @@ class Tree:
         linking_length, = _units.in_unit(self._unit, linking_length=linking_length)
         labels, summary = groups.label(self, linking_length, b, None, None, threads, progress)
         return groups.masked(labels, summary, min_members)
+
+
+def _rebuilt(points, unit, box, leaf_size):
+    """A tree that was pickled."""
+    tree = Tree(points, box, leaf_size=leaf_size)
+    tree._unit = unit
+    return tree
 
 
 class Rows:

@@ -1,5 +1,6 @@
 """Neighbors: shapes, types, memory and errors, as the documentation has them. The answers are the C++ tests' affair."""
 
+import copy
 import pickle
 import weakref
 
@@ -211,3 +212,21 @@ def test_overhead_paths_agree():
     few = many[:100]
     assert (kith.knn(many, 4, few)[1] == kith.Tree(many).query(few, 4)[1]).all()
     assert _core.version == kith.__version__
+
+
+@pytest.mark.parametrize("dtype", [numpy.float32, numpy.float64])
+@pytest.mark.parametrize("box", [None, 1.0, [1.0, 0.0, 2.5]])
+def test_a_tree_is_pickled_as_its_points_and_copied_as_itself(dtype, box):
+    points = numpy.random.default_rng(5).uniform(-0.5, 1.25, (300, 3)).astype(dtype)  # some beyond the box
+    tree = kith.Tree(points, box, leaf_size=3)
+    assert copy.copy(tree) is tree and copy.deepcopy([tree])[0] is tree
+    again = pickle.loads(pickle.dumps(tree))
+    assert again.box == tree.box and again.dtype == dtype and len(again) == 300
+    assert [len(plane) for plane in again.planes()] == [len(plane) for plane in tree.planes()]
+    numpy.testing.assert_array_equal(again.order, tree.order)
+    for found, expected in zip(again.query(points[:50], 7), tree.query(points[:50], 7), strict=True):
+        numpy.testing.assert_array_equal(found, expected)
+    inside = tree.sorted_points
+    assert inside.shape == (300, 3) and inside.dtype == dtype
+    if box is None:
+        numpy.testing.assert_array_equal(inside, points[tree.order])

@@ -45,7 +45,7 @@ void check_subnormals(const std::string& name) {
         const oracle::Rows<T> expected = neighbors.rows(12);
         const double radius = static_cast<double>(expected.distances[12 * 40 + 6]);
         const oracle::Rows<T> expected_near = neighbors.rows(12, {.max_distance = radius});
-        const Tree tree(set.view(), named.box);
+        const Tree tree(set.view(), {.box = named.box});
         const PointsView few_points(set.coordinates.data(), std::min<std::int64_t>(set.count(), 50), 3);
         const oracle::Rows<T> expected_few =
             oracle::Neighbors<T>(

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <iostream>
+#include <thread>
 #include <vector>
 
 namespace {
@@ -16,9 +17,51 @@ void expect(bool condition, const char* what) {
     }
 }
 
+struct Particle {
+    double mass;
+    double x, y, z;
+};
+
+/// A simulation's own layouts: separate arrays, structs, and single queries from its own threads.
+void use_arrays_of_a_simulation() {
+    const std::vector<double> x = {1, 1, 9, 5};
+    const std::vector<double> y = {2, 2, 2, 5};
+    const std::vector<double> z = {3, 4, 3, 5};
+    std::vector<Particle> particles;
+    for (std::size_t i = 0; i < x.size(); ++i) {
+        particles.push_back({1, x[i], y[i], z[i]});
+    }
+    const auto of_arrays = kith::knn(kith::PointsView(x, y, z), 2);
+    const auto of_structs = kith::knn(particles, 2);
+    const auto of_members = kith::knn(kith::PointsView(particles, &Particle::x, &Particle::y, &Particle::z), 2);
+    for (std::int64_t i = 0; i < 4; ++i) {
+        expect(of_arrays.row(i)[1].index == of_structs.row(i)[1].index &&
+                   of_arrays.row(i)[1].index == of_members.index_rows()(i, 1),
+               "neighbors in any layout");
+    }
+    const auto near = kith::radius_search(particles, 1.0);
+    expect(near.row(0).size() == 2 && near.row(0)[1].index == 1, "neighbors within a radius");
+
+    const kith::Tree tree(particles, {.shape = {.leaf_size = 8}, .execution = kith::cpu(1)});
+    std::array<std::int32_t, 4> nearest{};
+    std::vector<std::thread> threads;
+    for (std::size_t i = 0; i < nearest.size(); ++i) {
+        threads.emplace_back([&, i] {
+            const std::array<double, 3> query = {x[i], y[i], z[i]};
+            kith::knn_into({std::span(&nearest[i], 1), std::span<double>()}, tree, query, 1);
+        });
+    }
+    for (std::thread& thread : threads) {
+        thread.join();
+    }
+    expect(nearest == std::array<std::int32_t, 4>{0, 1, 2, 3}, "single queries from several threads");
+}
+
 } // namespace
 
 int main() {
+    use_arrays_of_a_simulation();
+
     const std::vector<std::array<double, 3>> points = {{1, 2, 3}, {1, 2, 4}, {9, 2, 3}, {5, 5, 5}};
     const kith::Box box = kith::Box::periodic(10);
     const kith::Tree tree(points, {.box = box});
