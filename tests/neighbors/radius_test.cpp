@@ -7,11 +7,13 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <mutex>
 #include <numeric>
 #include <optional>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 namespace kith::test {
@@ -231,6 +233,29 @@ TEST_F(RadiusCalls, RefuseWhatMeansNothing) {
     refused({"max_result_bytes", "-1"}, [&] { (void)radius_search(tree, 0.1, {.max_result_bytes = -1}); });
     EXPECT_TRUE(is_refused(ErrorKind::unsupported, {"CPU only"},
                            [&] { (void)radius_search(view_, 0.1, {.execution = cuda()}); }));
+}
+
+// Rows longer than the sort in registers takes; on the grid most distances are alike.
+TEST_F(RadiusCalls, LongRowsEqualTheOracle) {
+    const auto expect_rows = [](const auto& points) {
+        using T = typename std::decay_t<decltype(points)>::value_type;
+        const oracle::Neighbors<T> expected(oracle::working_copy<T>(points, 3, Box{}));
+        for (const double radius : {0.6, infinity}) {
+            for (const RowOrder order : {RowOrder::distance, RowOrder::index}) {
+                const std::vector<double> radii(points.size() / 3, radius);
+                EXPECT_EQ(difference(rows_of_result<T>(radius_search(PointsView(points, 3), radius, {.order = order})),
+                                     expected.within(radii, false, false, order)),
+                          "")
+                    << "radius " << radius << ", by index " << (order == RowOrder::index);
+            }
+        }
+    };
+    std::vector<float> grid = uniform_points<float>(1100, 3, 0, 1, 5);
+    std::transform(grid.begin(), grid.end(), grid.begin(), [](float x) { return std::round(8 * x) / 8; });
+    expect_rows(grid);
+    expect_rows(uniform_points<float>(1100, 3, 0, 1, 5));
+    expect_rows(uniform_points<double>(1100, 3, 0, 1, 6));
+    expect_rows(std::vector<float>(std::size_t{3} * 600, 0.5F));
 }
 
 // A radius beyond half a period meets each source once.
