@@ -33,10 +33,10 @@ FIRST_TOUCH = "recording/support/pages.hpp:"  # the loop over new pages
 BYTES = {
     "order": 12 + 2 + 2 + 12 + 16 + 16 + 16,  # keys: points in, parts out; records: both in, out; sorted: in, out
     "tree": 16,  # coordinates and indices in
-    "search": 16 + 2 * 128,  # points in; rows out
+    "knn search": 16 + 2 * 128,  # points in; rows out
     "link": 3 * 12 + 3 * 4 + 4 + 2 * 4,  # points in: within, with later; parents out, in, in; indices in; labels out
-    "catalog": 3 * 4 + 4 + 2 * 12,  # labels in twice, rows out and in; positions in, twice
-    "count": 16 + 2 * 8,
+    "catalog": 3 * 4 + 12,  # labels in three times; positions in; few points may be members
+    "count": 16 + 8,
 }
 
 
@@ -163,7 +163,8 @@ def stages_of(call, count, workers, bandwidth):
     for name, (begin, end) in call.stages.items():
         loops = [loop for loop in call.loops if begin <= loop.begin < end]
         outside = [loop for loop in outside if loop not in loops]
-        found[name] = Stage(begin, end, loops, workers, BYTES.get(name, 0) * count / bandwidth)
+        bytes_each = BYTES.get(f"{call.name} {name}", BYTES.get(name, 0))
+        found[name] = Stage(begin, end, loops, workers, bytes_each * count / bandwidth)
     rest = call.end - sum(stage.total for stage in found.values())
     found["outside"] = Stage(0, rest, outside, workers, 0)
     return found

@@ -65,7 +65,7 @@ public:
     }
 
     /// One link joins two nodes that are a group each.
-    [[nodiscard]] bool can_end_early(int level, std::int32_t node, std::int32_t other) const {
+    [[nodiscard]] HWY_INLINE bool can_end_early(int level, std::int32_t node, std::int32_t other) const {
         return is_whole(level, node) && is_whole(level, other);
     }
     [[nodiscard]] bool has_ended(int level, std::int32_t node, std::int32_t other) const {
@@ -223,7 +223,7 @@ private:
         return true;
     }
 
-    [[nodiscard]] bool is_whole(int level, std::int32_t node) const {
+    [[nodiscard]] HWY_INLINE bool is_whole(int level, std::int32_t node) const {
         return std::atomic_ref(whole_[level][node]).load(std::memory_order_relaxed) != 0;
     }
 

@@ -29,7 +29,7 @@ public:
         std::fill(parents_ + begin, parents_ + end, begin);
     }
     /// One group of those whose bit is set, at least one, counted from `begin`; alone there, as above.
-    void adopt(std::int32_t begin, std::uint64_t members) const noexcept {
+    [[gnu::always_inline]] void adopt(std::int32_t begin, std::uint64_t members) const noexcept {
         const std::int32_t root = begin + std::countr_zero(members);
         for (; members != 0; members &= members - 1) {
             parents_[begin + std::countr_zero(members)] = root;
@@ -50,8 +50,9 @@ public:
         }
     }
 
-    /// Links the groups of two points; returns the root of the joint group at that moment.
-    std::int32_t unite(std::int32_t a, std::int32_t b) const noexcept {
+    /// Links the groups of two points; returns the root of the joint group at that moment. In line: with a call it takes a
+    /// twentieth longer to link halos.
+    [[gnu::always_inline]] std::int32_t unite(std::int32_t a, std::int32_t b) const noexcept {
         while (true) {
             a = find(a);
             b = find(b);

@@ -163,7 +163,7 @@ private:
     }
 
     /// Whether no two points of two nodes are nearer through the edge of the box, on any axis.
-    [[nodiscard]] bool never_wraps(int level, std::int32_t node, std::int32_t other) const {
+    [[nodiscard]] HWY_INLINE bool never_wraps(int level, std::int32_t node, std::int32_t other) const {
         const PlaneView<T>& plane = tree_.planes[level];
         for (int axis = 0; axis < D; ++axis) {
             const T farthest = std::max(plane.upper(axis)[other] - plane.lower(axis)[node],
@@ -175,7 +175,7 @@ private:
         return true;
     }
 
-    [[nodiscard]] bool lies_within_reach(int level, std::int32_t node) const {
+    [[nodiscard]] HWY_INLINE bool lies_within_reach(int level, std::int32_t node) const {
         const PlaneView<T>& plane = tree_.planes[level];
         const hn::CappedTag<T, 1> one;
         const Columns<decltype(one)> lower{one, plane.lower(0) + node, plane.stride};
