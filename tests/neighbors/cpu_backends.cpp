@@ -58,7 +58,7 @@ KnnBackend few_queries_backend() {
     return knn_backend("CPU, few queries a call", []<class T>(const KnnRequest<T>& request, Random& draw) {
         const Tree tree(request.points, request.box);
         const PointsView& queries = request.queries != nullptr ? *request.queries : request.points;
-        const std::int64_t most = std::vector<int>{1, 3, 50}[static_cast<std::size_t>(draw.integer(3))];
+        const std::int64_t most = std::vector<int>{1, 3, 40}[static_cast<std::size_t>(draw.integer(3))];
         KnnOptions options = request.options;
         const bool leaves_out = options.exclude_self;
         options.exclude_self = false;
