@@ -4,8 +4,9 @@
 //
 // Every round times each contestant once, over the same queries, one thread; a table of medians follows, with the ratio
 // to nanoflann's single queries (median of the rounds' ratios). nanoflann is at its best: points along a space-filling
-// curve, leaves of 16; and as most programs use it: points as they are, its default leaves of 10. Its answers and kith's are compared first: the distances agree within rounding, kith's single
-// queries and batches are those of one call with all queries, bit for bit.
+// curve, leaves of 16; and as most programs use it: points as they are, its default leaves of 10. Its
+// answers and kith's are compared first: the distances agree within rounding, kith's queries and batches are those
+// of one call with all queries, bit for bit.
 #include "../contestants/curve.hpp"
 
 #include <kith/kith.hpp>

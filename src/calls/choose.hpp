@@ -52,12 +52,12 @@ constexpr Engine choose(Task task, Engine wanted, const CallSize& size) {
 }
 
 /// Whether queries of a tree that is kept on the CPU are searched in the calling thread, one after the other
-/// (neighbors/point_search.hpp), and not by a receiver walk, which is faster for many and on several threads. The limits
-/// are measured (notebook/performance.md): on one thread the walk catches up at some 2,500 queries with k = 8, 1,000 with
-/// k = 32 and 100 with k = 64; on several it takes 30 us for the fewest, and a query here 8 + k times 0.06 us.
+/// (neighbors/point_search.hpp), and not by a receiver walk, which is faster for many and on several threads. The
+/// limits are measured (notebook/performance.md): on one thread the walk catches up at some 2,500 queries with k = 8,
+/// 1,000 with k = 32 and 100 with k = 64; on several it takes 30 us at least, and a query here 8 + k times 0.06 us.
 constexpr bool are_few(std::int64_t queries, std::int64_t k, int threads) {
     const std::int64_t cost = 8 + k;
-    return queries <= (threads == 1 ? 250'000 / (cost * cost) : 500 / cost);
+    return queries <= (threads == 1 ? 300'000 / (cost * cost) : 500 / cost);
 }
 
 } // namespace kith::detail

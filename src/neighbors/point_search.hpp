@@ -1,11 +1,11 @@
 // The neighbors of a few single queries in a kept plane tree, found in the calling thread.
 //
 // The receiver walk (knn.hpp) serves many queries at once: it sorts them into a tree, makes a schedule and hands out
-// tasks. For few queries that costs several times the search itself. Here every query walks down the planes on its own,
+// tasks. For few queries that costs several times the search itself. Here every query walks down the planes by itself,
 // the nearest node first, and keeps its k nearest so far. Nothing is allocated, locked or counted, so that calls from
-// any number of threads, and from inside tasks, do not touch each other. Cost: about as many leaves as the sphere around
-// the k neighbors meets; k steps for each candidate that is kept, so k is limited.
-// Coincident points cost no more than others: bounds include the index.
+// any number of threads, and from inside tasks, do not touch each other. Cost: about as many leaves as the sphere
+// around the k neighbors meets; k steps for each candidate that is kept, so k is limited. Coincident
+// points cost no more than others: bounds include the index.
 //
 // Answers are those of every engine, bit for bit: distances and bounds come from geometry/distances-inl.hpp, and a
 // candidate, a leaf or a node is left out only if it comes after the k-th in the order of (distance, index).

@@ -1,5 +1,5 @@
 // Few queries of a kept tree, which the calling thread searches on its own: trees of every shape, coincident points and
-// lattices, the options of a call, and calls from many threads and from inside tasks. The conformance suite has the rest.
+// lattices, the options of a call, and calls from threads and from inside tasks. The conformance suite has the rest.
 #include "support/cases.hpp"
 
 #include <kith/kith.hpp>
