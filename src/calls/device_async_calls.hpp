@@ -16,7 +16,7 @@ namespace kith::detail::inline KITH_GPU {
 
 std::int64_t knn_async_bytes_on_device(const KnnSize& size, const Execution& execution);
 
-/// Who searches is the call's to say; `all_pairs` is not looked at.
+/// Chooses the engine: `all_pairs` need not be set.
 void knn_async_on_device(DeviceKnnAsync search, std::span<std::byte> scratch);
 
 std::int64_t fof_async_bytes_on_device(const FofSize& size, const Execution& execution);

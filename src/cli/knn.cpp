@@ -186,7 +186,7 @@ Command knn_command(CLI::App& program) {
     command
         .add_option_function<std::string>(
             "--engine", [arguments](const std::string& text) { arguments->search.engine = parse_engine(text); },
-            "Who searches: auto (the default), tree or brute; the answer is the same")
+            "Search algorithm: auto (the default), tree or brute; the answer is the same")
         ->type_name("auto|tree|brute");
     add_execution_options(command, arguments->common);
     add_json_option(command, arguments->common);

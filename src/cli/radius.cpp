@@ -71,7 +71,7 @@ io::Provenance provenance(const Arguments& arguments, const SearchInputs& inputs
 /// The library's remedies are calls; these are options.
 Error with_shell_remedy(const Error& error) {
     const std::string_view text = error.what();
-    return {error.kind(), fmt::format("{}; take a smaller radius (-R), fewer points at once with --queries, or --count",
+    return {error.kind(), fmt::format("{}; take a smaller radius (-r), fewer points at once with --queries, or --count",
                                       text.substr(0, text.find("; take ")))};
 }
 
@@ -215,7 +215,7 @@ Command radius_command(CLI::App& program) {
     add_snapshot_argument(command, "POINTS", arguments->files, "Snapshot or array of the points to search among");
     command
         .add_option_function<std::string>(
-            "-R", [arguments](const std::string& text) { arguments->radius = parse_length("-R", text); },
+            "-r,--radius", [arguments](const std::string& text) { arguments->radius = parse_length("-r", text); },
             "The radius, inclusive, in the units of the points")
         ->type_name("R")
         ->required();
@@ -241,7 +241,7 @@ Command radius_command(CLI::App& program) {
     command
         .add_option_function<std::string>(
             "--engine", [arguments](const std::string& text) { arguments->search.engine = parse_engine(text); },
-            "Who searches: auto (the default), tree or brute; the answer is the same")
+            "Search algorithm: auto (the default), tree or brute; the answer is the same")
         ->type_name("auto|tree|brute");
     add_threads_option(command, arguments->common);
     add_json_option(command, arguments->common);
@@ -250,13 +250,13 @@ Command radius_command(CLI::App& program) {
                    std::string(input_formats) +
                    "\n\n"
                    "Examples:\n"
-                   "  kith radius points.npy -R 0.5 -o neighbors.npz\n"
-                   "  kith radius snapshot.hdf5 -R 100 --count --exclude-self -o counts.npz\n"
-                   "  kith radius galaxies.npy --queries places.npy -R 8 --sort index -o around.hdf5");
+                   "  kith radius points.npy -r 0.5 -o neighbors.npz\n"
+                   "  kith radius snapshot.hdf5 -r 100 --count --exclude-self -o counts.npz\n"
+                   "  kith radius galaxies.npy --queries places.npy -r 8 --sort index -o around.hdf5");
     return {&command, [arguments](const Invocation& invocation) {
                 arguments->points = only_snapshot(
                     arguments->files,
-                    fmt::format(R"(kith radius "$file" -R {} -o "${{file%.*}}_radius.npz")", arguments->radius));
+                    fmt::format(R"(kith radius "$file" -r {} -o "${{file%.*}}_radius.npz")", arguments->radius));
                 run(*arguments, invocation);
             }};
 }
