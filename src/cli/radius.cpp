@@ -1,10 +1,6 @@
 // kith radius: all neighbors within a radius of every point, or their number, into a file.
 #include "cli/commands.hpp"
-#include "cli/interrupt.hpp"
-#include "cli/options.hpp"
-#include "cli/outputs.hpp"
-#include "cli/progress_bar.hpp"
-#include "cli/search_inputs.hpp"
+#include "cli/search_command.hpp"
 #include "cli/usage_error.hpp"
 
 #include <kith/io.hpp>
@@ -20,19 +16,18 @@ namespace kith::cli {
 
 namespace {
 
-struct Arguments {
-    CommonOptions common;
-    std::vector<std::string> files;
-    std::string points; ///< the snapshot that the files are
-    std::string queries;
-    std::string output;
+struct Arguments : SearchArguments {
     double radius = 0;
     bool only_counts = false;
     std::optional<RowOrder> order;
-    BoxChoice box;
-    io::TypeSelection types;
-    RadiusOptions search;
 };
+
+RowOrder parse_order(std::string_view text) {
+    if (text != "distance" && text != "index") {
+        throw UsageError(fmt::format("--sort is '{}'; it must be distance or index", text));
+    }
+    return text == "index" ? RowOrder::index : RowOrder::distance;
+}
 
 /// Rows, or else their lengths.
 struct Found {
@@ -45,166 +40,60 @@ struct Found {
     [[nodiscard]] std::int64_t neighbors() const {
         return rows ? rows->size() : std::accumulate(counts.begin(), counts.end(), std::int64_t{0});
     }
+    void write(const std::filesystem::path& path, const io::Provenance& made_by) const {
+        const bool as_npz = path.extension() == ".npz";
+        if (rows) {
+            (as_npz ? io::write_radius_neighbors_npz : io::write_radius_neighbors_hdf5)(path, *rows, made_by);
+        } else {
+            (as_npz ? io::write_radius_counts_npz : io::write_radius_counts_hdf5)(path, counts, made_by);
+        }
+    }
 };
 
-RowOrder parse_order(std::string_view text) {
-    if (text != "distance" && text != "index") {
-        throw UsageError(fmt::format("--sort is '{}'; it must be distance or index", text));
-    }
-    return text == "index" ? RowOrder::index : RowOrder::distance;
-}
-
-io::Provenance provenance(const Arguments& arguments, const SearchInputs& inputs, const Invocation& invocation) {
-    io::Provenance provenance = provenance_of(invocation, arguments.points);
-    auto& parameters = provenance.parameters;
-    parameters["radius"] = fmt::format("{}", arguments.radius);
-    parameters["box"] = describe(arguments.search.box, inputs.points.positions.columns);
-    parameters["types"] = describe_types(inputs.points);
-    parameters["queries"] = arguments.queries.empty() ? "the points themselves" : arguments.queries;
-    parameters["exclude_self"] = arguments.search.exclude_self ? "true" : "false";
-    if (!arguments.only_counts) {
-        parameters["sort"] = arguments.search.order == RowOrder::index ? "index" : "distance";
-    }
-    return provenance;
-}
-
-/// The library's remedies are calls; these are options.
-Error with_shell_remedy(const Error& error) {
-    const std::string_view text = error.what();
-    return {error.kind(), fmt::format("{}; take a smaller radius (-r), fewer points at once with --queries, or --count",
-                                      text.substr(0, text.find("; take ")))};
-}
-
-Found search(const Arguments& arguments, const SearchInputs& inputs) {
-    const PointsView points = inputs.points.positions.view();
-    const auto call = [&](const auto& function) {
-        return inputs.queries ? function(points, inputs.queries->positions.view(), arguments.radius, arguments.search)
-                              : function(points, arguments.radius, arguments.search);
-    };
-    try {
-        Found found;
-        if (arguments.only_counts) {
-            found.counts = call([](const auto&... given) { return radius_count(given...); });
-        } else {
-            found.rows = call([](const auto&... given) { return radius_search(given...); });
-        }
-        return found;
-    } catch (const Error& error) {
-        if (error.kind() == ErrorKind::out_of_memory) {
-            throw with_shell_remedy(error);
-        }
-        throw with_search_context(error, arguments.points, arguments.queries, inputs);
-    }
-}
-
-void write(const std::filesystem::path& path, const Found& found, const io::Provenance& provenance) {
-    const bool as_npz = path.extension() == ".npz";
-    if (found.rows) {
-        (as_npz ? io::write_radius_neighbors_npz : io::write_radius_neighbors_hdf5)(path, *found.rows, provenance);
+SearchOutcome search(const Arguments& arguments, const SearchTask& task) {
+    const RadiusOptions options{.box = task.box,
+                                .exclude_self = arguments.exclude_self,
+                                .order = arguments.order.value_or(RowOrder::distance),
+                                .engine = arguments.engine,
+                                .execution = task.execution};
+    const Radii radius = arguments.radius;
+    const auto found = std::make_shared<Found>();
+    if (arguments.only_counts) {
+        found->counts = task.clock->time("count", [&] {
+            return task.call([](const auto&... given) { return radius_count(given...); }, radius, options);
+        });
     } else {
-        (as_npz ? io::write_radius_counts_npz : io::write_radius_counts_hdf5)(path, found.counts, provenance);
+        found->rows = task.call([](const auto&... given) { return radius_search(given...); }, radius, options);
+        task.clock->add(found->rows->stages);
     }
-}
-
-Json summary(const Arguments& arguments, const SearchInputs& inputs, const Found& found, const OutputFiles& outputs,
-             const StageClock& clock) {
-    const io::RealArray& points = inputs.points.positions;
-    Json json;
-    json["n"] = points.rows();
-    json["queries"] = found.queries();
-    json["radius"] = arguments.radius;
-    json["neighbors"] = found.neighbors();
-    json["dimension"] = points.columns;
-    json["dtype"] = name_of(points.dtype());
-    json["box"] = describe(arguments.search.box, points.columns);
-    if (found.rows) {
-        json["engine"] = name_of(found.rows->engine());
+    SearchOutcome outcome;
+    outcome.queries = found->queries();
+    outcome.facts["radius"] = arguments.radius;
+    outcome.facts["neighbors"] = found->neighbors();
+    if (found->rows) {
+        outcome.facts["engine"] = name_of(found->rows->engine());
     }
-    json["input"] = arguments.points;
-    json["types"] = describe_types(inputs.points);
-    json["outputs"] = outputs.names();
-    json["warnings"] = inputs.warnings;
-    json["seconds"] = clock.json();
-    json["stage_peak_bytes"] = clock.peaks_json();
-    json["peak_rss_bytes"] = peak_rss_bytes();
-    return json;
+    const double mean = static_cast<double>(found->neighbors()) / static_cast<double>(found->queries());
+    outcome.report = fmt::format("R = {}: {} neighbors{}", arguments.radius, format_count(found->neighbors()),
+                                 found->queries() > 0 ? fmt::format(", {:.1f} of each query", mean) : "");
+    outcome.write = [found](const std::filesystem::path& path, const io::Provenance& made_by) {
+        found->write(path, made_by);
+    };
+    return outcome;
 }
 
-void print_summary(const Arguments& arguments, const SearchInputs& inputs, const Found& found,
-                   std::string_view box_origin, const StageClock& clock) {
-    const io::RealArray& points = inputs.points.positions;
-    const std::string types = describe_types(inputs.points);
-    print_line("input", fmt::format("{}, {}", arguments.points, inputs.points.header.format));
-    print_line("points", fmt::format("{}{} in {} dimensions, {}", format_count(points.rows()),
-                                     types.empty() ? "" : " of " + types, points.columns, name_of(points.dtype())));
-    print_line("queries", inputs.queries ? fmt::format("{} from {}", format_count(found.queries()), arguments.queries)
-                                         : std::string(arguments.search.exclude_self ? "the points, themselves left out"
-                                                                                     : "the points themselves"));
-    print_line("box", fmt::format("{} ({})", describe(arguments.search.box, points.columns), box_origin));
-    const double queries = static_cast<double>(found.queries());
-    print_line("search", fmt::format("R = {}: {} neighbors{}", arguments.radius, format_count(found.neighbors()),
-                                     queries > 0 ? fmt::format(", {:.1f} of each query",
-                                                               static_cast<double>(found.neighbors()) / queries)
-                                                 : ""));
-    print_line("wrote", arguments.output);
-    print_line("time", clock.text());
-    print_line("memory", memory_text(clock));
-}
-
-void run(Arguments arguments, const Invocation& invocation) {
-    require_self(arguments.search.exclude_self, arguments.queries);
+void run(const Arguments& arguments, const Invocation& invocation) {
     if (arguments.only_counts && arguments.order) {
         throw UsageError("--sort is given with --count; counts have no order, so leave --sort out");
     }
-    OutputFiles outputs;
-    outputs.plan("-o", arguments.output, {".npz", ".hdf5", ".h5"});
-    outputs.reject_overwrite_of(arguments.points);
-    if (!arguments.queries.empty()) {
-        outputs.reject_overwrite_of(arguments.queries);
+    Search how{.stages = {"read", "order", "tree", "count", "search", "write"},
+               .parameters = {{"radius", fmt::format("{}", arguments.radius)}},
+               .memory_remedy = "take a smaller radius (-r), fewer points at once with --queries, or --count",
+               .run = [&](const SearchTask& task) { return search(arguments, task); }};
+    if (!arguments.only_counts) {
+        how.parameters["sort"] = arguments.order == RowOrder::index ? "index" : "distance";
     }
-    outputs.probe_directories();
-
-    StageClock clock({"read", "order", "tree", "count", "search", "write"});
-    ProgressBar bar;
-    bar.announce("reading");
-    SearchInputs inputs =
-        clock.time("read", [&] { return read_search_inputs(arguments.points, arguments.queries, arguments.types); });
-    stop_if_interrupted();
-    outputs.reject_overwrite_of_all(inputs.points.header.files);
-    if (inputs.queries) {
-        outputs.reject_overwrite_of_all(inputs.queries->header.files);
-    }
-    const ResolvedBox resolved = resolve_box(arguments.box, inputs.points.header);
-    add_box_warnings(inputs.warnings, arguments.box, inputs.points);
-
-    arguments.search.box = resolved.box;
-    arguments.search.order = arguments.order.value_or(RowOrder::distance);
-    arguments.search.execution = execution_of(arguments.common, bar.callback());
-    const Found found = arguments.only_counts ? clock.time("count", [&] { return search(arguments, inputs); })
-                                              : search(arguments, inputs);
-    if (found.rows) {
-        clock.add(found.rows->stages);
-    }
-    stop_if_interrupted();
-
-    bar.announce("writing");
-    {
-        const WritingSection writing;
-        clock.time("write", [&] {
-            const auto target = outputs.staged(arguments.output);
-            outputs.write([&] { write(target, found, provenance(arguments, inputs, invocation)); });
-        });
-        stop_if_interrupted();
-        outputs.commit();
-    }
-    bar.erase();
-
-    print_warnings(inputs.warnings);
-    if (arguments.common.json) {
-        print_json(summary(arguments, inputs, found, outputs, clock));
-    } else {
-        print_summary(arguments, inputs, found, resolved.origin, clock);
-    }
+    run_search(arguments, invocation, how);
 }
 
 } // namespace
@@ -219,30 +108,15 @@ Command radius_command(CLI::App& program) {
             "The radius, inclusive, in the units of the points")
         ->type_name("R")
         ->required();
-    command
-        .add_option("-o,--output", arguments->output,
-                    "File to write, .npz or .hdf5: 'offsets', 'indices' and 'distances', or 'counts'")
-        ->type_name("OUT")
-        ->required()
-        ->check(file_name());
-    command.add_option("--queries", arguments->queries, "Search around these points instead of around every point")
-        ->type_name("FILE")
-        ->check(file_name());
+    add_search_files(command, *arguments,
+                     "File to write, .npz or .hdf5: 'offsets', 'indices' and 'distances', or 'counts'");
     command.add_flag("--count", arguments->only_counts, "Write only how many neighbors there are: faster, and small");
     command
         .add_option_function<std::string>(
             "--sort", [arguments](const std::string& text) { arguments->order = parse_order(text); },
             "The order of a query's neighbors: distance (the default; ties by index) or index")
         ->type_name("distance|index");
-    add_box_option(command, arguments->box);
-    add_types_option(command, arguments->types);
-    command.add_flag("--exclude-self", arguments->search.exclude_self,
-                     "Do not count a point as its own neighbor (by index, not by distance)");
-    command
-        .add_option_function<std::string>(
-            "--engine", [arguments](const std::string& text) { arguments->search.engine = parse_engine(text); },
-            "Search algorithm: auto (the default), tree or brute; the answer is the same")
-        ->type_name("auto|tree|brute");
+    add_search_options(command, arguments);
     add_threads_option(command, arguments->common);
     add_json_option(command, arguments->common);
     command.footer("The neighbors of query i are elements offsets[i] to offsets[i + 1] - 1 of indices and distances.\n"

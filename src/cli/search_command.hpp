@@ -1,0 +1,70 @@
+// What kith knn and kith radius share: options, reading points and queries, writing one file, the report.
+#pragma once
+
+#include "cli/options.hpp"
+#include "cli/report.hpp"
+
+#include <kith/io.hpp>
+
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace kith::cli {
+
+struct SearchArguments {
+    CommonOptions common;
+    std::vector<std::string> files;
+    std::string points; ///< the snapshot that the files are
+    std::string queries;
+    std::string output;
+    BoxChoice box;
+    io::TypeSelection types;
+    bool exclude_self = false;
+    Engine engine = Engine::automatic;
+};
+
+/// Adds -o, whose help is given, and --queries.
+void add_search_files(CLI::App& command, SearchArguments& arguments, const std::string& output_help);
+/// Adds --box, --types, --exclude-self and --engine.
+void add_search_options(CLI::App& command, const std::shared_ptr<SearchArguments>& arguments);
+
+/// What a search works on, and how.
+struct SearchTask {
+    PointsView points;
+    std::optional<PointsView> queries;
+    Box box;
+    Execution execution;
+    StageClock* clock;
+
+    /// Calls function(points, [queries,] ...).
+    template <class Function, class... Others>
+    decltype(auto) call(const Function& function, const Others&... others) const {
+        return queries ? function(points, *queries, others...) : function(points, others...);
+    }
+};
+
+/// What a search found, ready to be written and reported.
+struct SearchOutcome {
+    std::int64_t queries = 0;
+    Json facts;         ///< for the JSON summary, besides what all searches report
+    std::string report; ///< for the line "search"
+    std::function<void(const std::filesystem::path&, const io::Provenance&)> write;
+};
+
+/// Parts of a search that differ from command to command.
+struct Search {
+    std::vector<std::string> stages;
+    std::map<std::string, std::string> parameters; ///< for the file's provenance, besides what all searches record
+    std::string memory_remedy;                     ///< which options to change if a result does not fit
+    std::function<SearchOutcome(const SearchTask&)> run;
+};
+
+/// Reads, searches, writes and reports. Nothing is written if anything fails.
+void run_search(const SearchArguments& arguments, const Invocation& invocation, const Search& search);
+
+} // namespace kith::cli
