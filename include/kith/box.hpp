@@ -4,6 +4,7 @@
 #include <kith/types.hpp>
 
 #include <array>
+#include <cstddef>
 #include <initializer_list>
 #include <optional>
 #include <span>

@@ -26,16 +26,16 @@ public:
     virtual void deallocate(void* memory, std::int64_t bytes, CudaStream stream) noexcept = 0;
 };
 
-/// Search algorithm; the answer does not depend on it. `automatic` chooses brute force for few points, and for few
-/// queries of points without a kept tree. A tree that is kept on a GPU is always searched as a tree.
+/// Search algorithm; the answer does not depend on it. `automatic` chooses brute force for few points or few queries,
+/// unless the points are in a kept tree. A tree that is kept on a GPU is always searched as a tree.
 enum class Engine : std::uint8_t { automatic, tree, brute_force };
 
 /// The maximum of Execution::threads.
 inline constexpr int max_threads = 65536;
 
 /// Execution policy of one call. Calls with different policies can run concurrently. The answer never depends on it. A
-/// call throws Error: invalid_argument for threads outside 0 to max_threads or a negative memory_budget, and device if
-/// the GPU does not exist.
+/// call throws Error: invalid_argument for threads outside 0 to max_threads (CPU) or a negative memory_budget (GPU), and
+/// device if the GPU does not exist.
 struct Execution {
     Device device;
     int threads = 0;   ///< CPU threads; 0 means all cores

@@ -44,7 +44,7 @@ enum class VolumeKind : std::uint8_t {
 struct FofOptions {
     Box box = {};                      ///< of the points; a tree has its own
     Engine engine = Engine::automatic; ///< search algorithm
-    Execution execution = {};          ///< with a tree: on its device
+    Execution execution = {};          ///< must name the tree's device if the points are a tree
 };
 
 /// Groups are numbered from 0 by decreasing size, ties by their smallest member index, single points included.
@@ -85,8 +85,8 @@ struct DeviceFofSummary {
 [[nodiscard]] FofResult fof(const PointsOrTree& points, LinkingLength linking_length, const FofOptions& options = {});
 
 /// The same, writing one label per point to the caller's memory: host memory, or memory of the GPU on which the call
-/// runs. If a call throws, their contents are then unspecified. Also throws invalid_argument unless there is one label
-/// per point.
+/// runs. If the call throws, the contents of labels are unspecified. Also throws invalid_argument unless there is one
+/// label per point.
 FofSummary fof_into(std::span<std::int32_t> labels, const PointsOrTree& points, LinkingLength linking_length,
                     const FofOptions& options = {});
 

@@ -16,13 +16,12 @@
 #include <limits>
 #include <memory>
 #include <span>
-#include <variant>
-#include <vector>
+#include <type_traits>
 
 namespace kith {
 
 struct KnnOptions {
-    /// Of the points; a tree has its own.
+    /// Box of the points; leave it open for a tree, which has its own.
     Box box = {};
     /// Exclude the query point itself, by index, not by distance. Self-searches only.
     bool exclude_self = false;
@@ -34,14 +33,14 @@ struct KnnOptions {
     Engine engine = Engine::automatic;
     /// Type of the indices of a KnnResult.
     IndexType index_type = IndexType::int32;
-    /// With a tree: on its device.
+    /// Must name the tree's device if the points are a tree.
     Execution execution = {};
 };
 
 /// The caller's row-major n x k arrays, in host memory or, for GPU searches, in memory of that device. A missing
 /// neighbor is index -1 at distance +infinity. An array whose pointer is null is not written. Distances must be of the
-/// points' type, and both arrays aligned for their types. The arrays must not overlap the points: they also serve as
-/// working memory. If a call throws, their contents are unspecified.
+/// points' type, and both arrays aligned for their types. The arrays must not overlap each other, the points or the
+/// queries: they also serve as working memory. If a call throws, their contents are unspecified.
 class NeighborRows {
 public:
     NeighborRows() = default;
@@ -75,7 +74,8 @@ private:
 /// complete before it is destroyed.
 class KnnResult {
 public:
-    /// Uninitialized host memory for rows x k. Throws Error: out_of_memory (the text gives the bytes needed).
+    /// Uninitialized host memory for rows x k. Throws Error: invalid_argument (rows below 0, k below 1), out_of_memory
+    /// (the text gives the bytes needed).
     KnnResult(std::int64_t rows, std::int64_t k, IndexType index_type, DType dtype);
     KnnResult(KnnResult&&) noexcept = default;
     KnnResult& operator=(KnnResult&&) noexcept = default;

@@ -4,7 +4,7 @@
 #include <kith/types.hpp>
 
 #include <cstdint>
-#include <iterator>
+#include <ranges>
 #include <span>
 
 namespace kith {
@@ -25,31 +25,9 @@ struct Neighbor {
 /// `for (const auto [index, distance] : row)`. Valid as long as the result.
 class NeighborRow {
 public:
-    class Iterator {
-    public:
-        using value_type = Neighbor;
-        using difference_type = std::int64_t;
+    class Iterator;
 
-        Iterator() = default;
-        Neighbor operator*() const noexcept { return (*row_)[at_]; }
-        Iterator& operator++() noexcept {
-            ++at_;
-            return *this;
-        }
-        Iterator operator++(int) noexcept {
-            Iterator old = *this;
-            ++at_;
-            return old;
-        }
-        friend bool operator==(const Iterator& a, const Iterator& b) noexcept { return a.at_ == b.at_; }
-
-    private:
-        friend class NeighborRow;
-        Iterator(const NeighborRow* row, std::int64_t at) : row_(row), at_(at) {}
-        const NeighborRow* row_ = nullptr;
-        std::int64_t at_ = 0;
-    };
-
+    NeighborRow() = default;
     NeighborRow(const void* indices, IndexType index_type, const void* distances, DType dtype, std::int64_t size)
         : indices_(indices), distances_(distances), size_(size), index_type_(index_type), dtype_(dtype) {}
 
@@ -57,19 +35,51 @@ public:
     [[nodiscard]] Neighbor operator[](std::int64_t j) const noexcept {
         return {index_type_ == IndexType::int32 ? static_cast<const std::int32_t*>(indices_)[j]
                                                 : static_cast<const std::int64_t*>(indices_)[j],
-                dtype_ == DType::float32 ? static_cast<const float*>(distances_)[j]
+                dtype_ == DType::float32 ? static_cast<double>(static_cast<const float*>(distances_)[j])
                                          : static_cast<const double*>(distances_)[j]};
     }
-    [[nodiscard]] Iterator begin() const noexcept { return {this, 0}; }
-    [[nodiscard]] Iterator end() const noexcept { return {this, size_}; }
+    [[nodiscard]] Iterator begin() const noexcept;
+    [[nodiscard]] Iterator end() const noexcept;
 
 private:
-    const void* indices_;
-    const void* distances_;
-    std::int64_t size_;
-    IndexType index_type_;
-    DType dtype_;
+    const void* indices_ = nullptr;
+    const void* distances_ = nullptr;
+    std::int64_t size_ = 0;
+    IndexType index_type_ = IndexType::int32;
+    DType dtype_ = DType::float32;
 };
+
+class NeighborRow::Iterator {
+public:
+    using value_type = Neighbor;
+    using difference_type = std::int64_t;
+
+    Iterator() = default;
+    Neighbor operator*() const noexcept { return row_[at_]; }
+    Iterator& operator++() noexcept {
+        ++at_;
+        return *this;
+    }
+    Iterator operator++(int) noexcept {
+        Iterator old = *this;
+        ++at_;
+        return old;
+    }
+    friend bool operator==(const Iterator& a, const Iterator& b) noexcept { return a.at_ == b.at_; }
+
+private:
+    friend class NeighborRow;
+    Iterator(const NeighborRow& row, std::int64_t at) : row_(row), at_(at) {}
+    NeighborRow row_;
+    std::int64_t at_ = 0;
+};
+
+inline NeighborRow::Iterator NeighborRow::begin() const noexcept {
+    return {*this, 0};
+}
+inline NeighborRow::Iterator NeighborRow::end() const noexcept {
+    return {*this, size_};
+}
 
 /// A read-only row-major matrix: rows[i] is a span of columns() elements.
 template <class T>
@@ -95,3 +105,7 @@ private:
 };
 
 } // namespace kith
+
+/// Iterators outlive the row that they came from.
+template <>
+inline constexpr bool std::ranges::enable_borrowed_range<kith::NeighborRow> = true;

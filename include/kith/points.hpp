@@ -15,6 +15,7 @@
 #include <kith/types.hpp>
 
 #include <array>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
@@ -53,6 +54,14 @@ concept NamedPoint = requires(const Point& p) {
     requires std::is_same_v<decltype(p.x), decltype(p.y)>;
     {&p.x};
 };
+/// A third member z must be a coordinate, too: a point is never searched without it.
+template <class Point>
+concept ZFits = !requires(const Point& p) {
+    p.z;
+}
+|| requires(const Point& p) {
+    requires std::is_same_v<decltype(p.x), decltype(p.z)>;
+};
 template <class Point>
 concept NamedPoint3 = NamedPoint<Point> && requires(const Point& p) {
     requires std::is_same_v<decltype(p.x), decltype(p.z)>;
@@ -68,10 +77,12 @@ inline constexpr bool never = false;
 } // namespace detail
 
 /// A contiguous range of points that need no further description: arrays std::array<T, d> or T[d], or structs with
-/// members x, y and, in 3-D, z; T is float or double.
+/// members x, y and, in 3-D, z; T is float or double. A member z of another type is refused: name the members,
+/// PointsView(particles, &P::x, &P::y).
 template <class Range>
 concept PointRange = std::ranges::contiguous_range<Range> &&
-    (detail::ArrayPoint<std::ranges::range_value_t<Range>> || detail::NamedPoint<std::ranges::range_value_t<Range>>);
+    (detail::ArrayPoint<std::ranges::range_value_t<Range>> ||
+     (detail::NamedPoint<std::ranges::range_value_t<Range>> && detail::ZFits<std::ranges::range_value_t<Range>>));
 
 /// A non-owning view of count() points with dimension() coordinates each: coordinate `axis` of point i is the scalar at
 /// axis(axis) + i * stride() bytes. The stride may be negative or 0. A call throws Error: invalid_argument if an address
@@ -146,6 +157,15 @@ public:
         }
     }
 
+    /// The same with one address per axis; `stride` is in bytes.
+    PointsView(std::span<const void* const> axes, DType dtype, std::int64_t count, std::int64_t stride,
+               Device device = {})
+        : count_(count), stride_(stride), dimension_(static_cast<int>(axes.size())), dtype_(dtype), device_(device) {
+        for (std::size_t axis = 0; axis < axes.size() && axis < axes_.size(); ++axis) {
+            axes_[axis] = axes[axis];
+        }
+    }
+
     /// Anything else is refused by the compiler.
     template <std::ranges::range Range>
         requires(!PointRange<Range> && !detail::ArrayPoint<Range>)
@@ -181,6 +201,13 @@ public:
         part.count_ = count;
         return part;
     }
+    /// One axis alone, as points in one dimension.
+    [[nodiscard]] PointsView axis_view(int axis) const {
+        PointsView line = *this;
+        line.axes_ = {this->axis(axis)};
+        line.dimension_ = 1;
+        return line;
+    }
     /// The same layout, so many bytes farther on: of a copy, which may be on another device.
     [[nodiscard]] PointsView moved(std::int64_t bytes, Device device) const {
         PointsView view = *this;
@@ -195,49 +222,48 @@ public:
 
 private:
     template <class Point>
-        requires detail::ArrayPoint<Point> PointsView(const Point* points, std::int64_t count, Device device,
-                                                      std::int64_t stride = sizeof(Point))
-            : PointsView(reinterpret_cast<const typename detail::ArrayOf<Point>::Scalar*>(points), count,
-                         detail::ArrayOf<Point>::axes, device) {
-            stride_ = stride;
+        requires(detail::ArrayPoint<Point>)
+    PointsView(const Point* points, std::int64_t count, Device device, std::int64_t stride = sizeof(Point))
+        : PointsView(reinterpret_cast<const typename detail::ArrayOf<Point>::Scalar*>(points), count,
+                     detail::ArrayOf<Point>::axes, device) {
+        stride_ = stride;
+    }
+    template <class Point>
+        requires(detail::NamedPoint<Point>)
+    PointsView(const Point* points, std::int64_t count, Device /*device*/) {
+        if constexpr (detail::NamedPoint3<Point>) {
+            *this = PointsView(points, count, &Point::x, &Point::y, &Point::z);
+        } else {
+            *this = PointsView(points, count, &Point::x, &Point::y);
         }
-        template <class Point>
-            requires detail::NamedPoint<Point> PointsView(const Point* points, std::int64_t count, Device /*device*/) {
-                if constexpr (detail::NamedPoint3<Point>) {
-                    *this = PointsView(points, count, &Point::x, &Point::y, &Point::z);
-                } else {
-                    *this = PointsView(points, count, &Point::x, &Point::y);
-                }
-            }
-        template <class Point, class Struct, class T, class... Others>
-        PointsView(const Point* points, std::int64_t count, T Struct::*x, Others... others)
-            : PointsView({count > 0 ? &(points->*x) : nullptr, (count > 0 ? &(points->*others) : nullptr)...}, count,
-                         Device{}, sizeof(Point)) {}
+    }
+    template <class Point, class Struct, class T, class... Others>
+    PointsView(const Point* points, std::int64_t count, T Struct::*x, Others... others)
+        : PointsView({count > 0 ? &(points->*x) : nullptr, (count > 0 ? &(points->*others) : nullptr)...}, count,
+                     Device{}, sizeof(Point)) {}
 
-        static std::int64_t scalar_size(DType dtype) {
-            return dtype == DType::float32 ? 4 : 8;
+    static std::int64_t scalar_size(DType dtype) { return dtype == DType::float32 ? 4 : 8; }
+    static std::int64_t rows_in(std::size_t scalars, int dimension) {
+        if (dimension < 1 || scalars % static_cast<std::size_t>(dimension) != 0) {
+            detail::refuse_flat_array(scalars, dimension);
         }
-        static std::int64_t rows_in(std::size_t scalars, int dimension) {
-            if (dimension < 1 || scalars % static_cast<std::size_t>(dimension) != 0) {
-                detail::refuse_flat_array(scalars, dimension);
+        return static_cast<std::int64_t>(scalars / static_cast<std::size_t>(dimension));
+    }
+    static std::int64_t common_size(std::initializer_list<std::size_t> sizes) {
+        for (const std::size_t size : sizes) {
+            if (size != *sizes.begin()) {
+                detail::refuse_axes({sizes.begin(), sizes.size()});
             }
-            return static_cast<std::int64_t>(scalars / static_cast<std::size_t>(dimension));
         }
-        static std::int64_t common_size(std::initializer_list<std::size_t> sizes) {
-            for (const std::size_t size : sizes) {
-                if (size != *sizes.begin()) {
-                    detail::refuse_axes({sizes.begin(), sizes.size()});
-                }
-            }
-            return static_cast<std::int64_t>(*sizes.begin());
-        }
+        return static_cast<std::int64_t>(*sizes.begin());
+    }
 
-        std::array<const void*, max_dimension> axes_{};
-        std::int64_t count_ = 0;
-        std::int64_t stride_ = 0;
-        int dimension_ = 0;
-        DType dtype_ = DType::float32;
-        Device device_;
+    std::array<const void*, max_dimension> axes_{};
+    std::int64_t count_ = 0;
+    std::int64_t stride_ = 0;
+    int dimension_ = 0;
+    DType dtype_ = DType::float32;
+    Device device_;
 };
 
 } // namespace kith

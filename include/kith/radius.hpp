@@ -61,14 +61,14 @@ struct RadiusOptions {
     RowOrder order = RowOrder::distance; ///< no meaning for counts
     Engine engine = Engine::automatic;
     IndexType index_type = IndexType::int32; ///< of an owned result
-    /// Most bytes that an owned result may take; 0: what the machine has. A larger one throws out_of_memory with the bytes
-    /// needed, before any row is made.
+    /// Maximum bytes of an owned result; 0 means the machine's memory. A larger result throws out_of_memory with the
+    /// bytes needed before any row is computed.
     std::int64_t max_result_bytes = 0;
-    Execution execution = {}; ///< on the CPU
+    Execution execution = {}; ///< CPU only
 };
 
 /// Rows of different lengths, one after the other: row i is elements offsets()[i] to offsets()[i + 1] (the CSR format).
-/// Rows are in the order of the queries as given. In host memory.
+/// Rows are in the order of the queries as given. In host memory. A moved-from result may only be assigned or destroyed.
 class RadiusResult {
 public:
     RadiusResult() = default;
@@ -117,9 +117,10 @@ struct RadiusBlock {
     DType dtype = DType::float32;
     const void* distances_data = nullptr;
 
-    /// T must be the points' type.
+    /// Throws Error: invalid_argument (dtype is not T).
     template <Coordinate T>
-    [[nodiscard]] std::span<const T> distances() const noexcept {
+    [[nodiscard]] std::span<const T> distances() const {
+        detail::require_distances(dtype, dtype_of<T>);
         return {static_cast<const T*>(distances_data), indices.size()};
     }
 };
@@ -129,9 +130,11 @@ struct RadiusBlock {
 using RadiusVisitor = std::function<void(const RadiusBlock&)>;
 
 /// All points within the radius of every point, or of every query; queries are of the points' type and dimension.
-/// Throws Error: invalid_argument (a radius that is negative or NaN, a number of radii other than that of the queries,
-/// exclude_self with separate queries, max_result_bytes below 0, a box beside a tree; points as in knn()), unsupported
-/// (a GPU; a dimension that is not built), out_of_memory, canceled.
+/// Throws Error: invalid_argument (a negative or NaN radius, a number of radii other than that of the queries,
+/// exclude_self with separate queries, queries of another type or dimension, max_result_bytes < 0, an invalid box, a box
+/// beside a tree, a tree on another device), invalid_points (points or queries that are not finite, extent over twice
+/// the period, queries too far away), too_large (more than 2^31 - 1 points or queries), unsupported (a GPU; dimension
+/// not built), out_of_memory, canceled.
 [[nodiscard]] RadiusResult radius_search(const PointsOrTree& points, const Radii& radii,
                                          const RadiusOptions& options = {});
 [[nodiscard]] RadiusResult radius_search(const PointsOrTree& points, const PointsView& queries, const Radii& radii,
@@ -144,7 +147,7 @@ using RadiusVisitor = std::function<void(const RadiusBlock&)>;
 [[nodiscard]] std::vector<std::int64_t> radius_count(const PointsOrTree& points, const PointsView& queries,
                                                      const Radii& radii, const RadiusOptions& options = {});
 
-/// The rows through a visitor, never held together. Throws as radius_search(), and what the visitor throws.
+/// Streams the rows in blocks to a visitor; never stores all of them. Throws as radius_search(), and what the visitor throws.
 StageReports radius_visit(const RadiusVisitor& visitor, const PointsOrTree& points, const Radii& radii,
                           const RadiusOptions& options = {});
 StageReports radius_visit(const RadiusVisitor& visitor, const PointsOrTree& points, const PointsView& queries,

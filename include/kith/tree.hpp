@@ -65,7 +65,7 @@ public:
     /// The box, with the origins of all periodic axes resolved.
     [[nodiscard]] const Box& box() const noexcept;
 
-    /// As it was asked for.
+    /// The shape passed to the constructor.
     [[nodiscard]] const TreeShape& shape() const noexcept;
 
     /// Original index of each point, in z-order: size() numbers in memory of the tree's device. Valid as long as any
@@ -105,28 +105,18 @@ class PointsOrTree {
 public:
     PointsOrTree(const Tree& tree) : tree_(&tree) {} // NOLINT(google-explicit-constructor)
     template <class Points>
-        requires std::is_convertible_v<const Points&, PointsView> PointsOrTree(const Points& points)
-            : points_(points) {} // NOLINT(google-explicit-constructor)
+        requires(std::is_convertible_v<const Points&, PointsView>)
+    PointsOrTree(const Points& points) : points_(points) {} // NOLINT(google-explicit-constructor)
 
-        [[nodiscard]] const Tree* tree() const noexcept {
-            return tree_;
-        } ///< null: these are points
-        [[nodiscard]] const PointsView& points() const noexcept {
-            return points_;
-        }
-        [[nodiscard]] std::int64_t count() const {
-            return tree_ != nullptr ? tree_->size() : points_.count();
-        }
-        [[nodiscard]] int dimension() const {
-            return tree_ != nullptr ? tree_->dimension() : points_.dimension();
-        }
-        [[nodiscard]] DType dtype() const noexcept {
-            return tree_ != nullptr ? tree_->dtype() : points_.dtype();
-        }
+    [[nodiscard]] const Tree* tree() const noexcept { return tree_; } ///< null: these are points
+    [[nodiscard]] const PointsView& points() const noexcept { return points_; }
+    [[nodiscard]] std::int64_t count() const { return tree_ != nullptr ? tree_->size() : points_.count(); }
+    [[nodiscard]] int dimension() const { return tree_ != nullptr ? tree_->dimension() : points_.dimension(); }
+    [[nodiscard]] DType dtype() const noexcept { return tree_ != nullptr ? tree_->dtype() : points_.dtype(); }
 
-    private:
-        const Tree* tree_ = nullptr;
-        PointsView points_;
+private:
+    const Tree* tree_ = nullptr;
+    PointsView points_;
 };
 
 } // namespace kith

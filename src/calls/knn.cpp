@@ -35,7 +35,7 @@ struct KnnCall {
 
     [[nodiscard]] std::int64_t row_count() const { return queries != nullptr ? queries->count() : points.count(); }
     /// Where the queries are.
-    [[nodiscard]] Device place() const {
+    [[nodiscard]] Device query_device() const {
         return queries != nullptr         ? queries->device()
                : points.tree() != nullptr ? points.tree()->data().given_on
                                           : points.points().device();
@@ -92,7 +92,7 @@ void search(Context& context, const KnnCall& call, Engine engine, RowSink<T>& si
     });
 }
 
-/// Whether the calling thread searches the queries on its own. What else is wrong with a call, the others refuse.
+/// Whether the calling thread searches the queries itself. Errors are left to the general path.
 bool is_for_this_thread(const KnnCall& call, Engine engine) {
     const Execution& execution = call.options.execution;
     return engine == Engine::tree && call.points.tree() != nullptr && call.queries != nullptr && call.rows != nullptr &&
@@ -162,7 +162,7 @@ private:
         const std::int64_t rows = call.row_count();
         const IndexType index_type = call.options.index_type;
         const DType dtype = call.points.dtype();
-        const Device device = call.place();
+        const Device device = call.query_device();
         if (device.kind == DeviceKind::cpu || !detail::is_on_gpu(call.options.execution)) {
             return {rows, call.k, index_type, dtype};
         }

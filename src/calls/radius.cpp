@@ -124,7 +124,7 @@ public:
         return numbers;
     }
 
-    /// From the lengths of rows, each one place further on, to their offsets.
+    /// Turns row lengths, stored one element late, into offsets.
     void add_up(std::vector<std::int64_t>& offsets) const {
         context_.run([&] {
             prefix_sums<std::int64_t>(
@@ -177,9 +177,13 @@ private:
         if (sink.visitor == nullptr || call_.row_count() == 0) {
             return;
         }
-        std::vector<std::int32_t> queries(static_cast<std::size_t>(call_.row_count()));
+        std::vector<std::int32_t> queries;
+        std::vector<std::int64_t> offsets;
+        with_allocation_errors("the rows", [&] {
+            queries.resize(static_cast<std::size_t>(call_.row_count()));
+            offsets.resize(queries.size() + 1);
+        });
         std::iota(queries.begin(), queries.end(), 0);
-        const std::vector<std::int64_t> offsets(queries.size() + 1, 0);
         (*sink.visitor)({queries, offsets, {}, dtype_of<T>, nullptr});
     }
 

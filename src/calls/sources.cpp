@@ -35,7 +35,7 @@ void check_points(const PointsOrTree& points, const Box& box, const Execution& e
                     message("the tree was built on ", name_of(device), ", but the call runs on ",
                             name_of(execution.device), "; run it where the tree is, or build the tree there"));
     }
-    if (!box.is_open()) {
+    if (box != Box{}) {
         throw Error(ErrorKind::invalid_argument, "the options have a box, but a tree has its own; build the tree with "
                                                  "the box and leave it out of the options");
     }

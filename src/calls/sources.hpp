@@ -14,7 +14,7 @@
 
 namespace kith::detail {
 
-/// Checks what can be said of the points and the box without looking at the points. Throws invalid_argument for a box
+/// Checks points and box as far as possible without reading coordinates. Throws invalid_argument for a box
 /// beside a tree, and for a tree on another device than the call's.
 void check_points(const PointsOrTree& points, const Box& box, const Execution& execution);
 /// The same for separate queries.

@@ -69,12 +69,12 @@ void check_count(const char* what, std::int64_t count, std::int64_t rows) {
     }
 }
 
-void check_vectors(const char* what, const PointsView& view, std::int64_t rows, DeviceKind place) {
+void check_vectors(const char* what, const PointsView& view, std::int64_t rows, DeviceKind device_kind) {
     if (view.dimension() < 1 || view.dimension() > max_dimension) {
         refuse(what, ": the dimension is ", view.dimension(), "; it must be 1 to ", max_dimension);
     }
     check_count(what, view.count(), rows);
-    if (place == DeviceKind::cpu && view.device().kind != DeviceKind::cpu) {
+    if (device_kind == DeviceKind::cpu && view.device().kind != DeviceKind::cpu) {
         refuse(what, " are in the memory of GPU ", view.device().index,
                ", but the call runs on the CPU; run it with "
                "kith::cuda(",
@@ -147,14 +147,18 @@ template PositionFrame position_frame(const Frame<float>&);
 template PositionFrame position_frame(const Frame<double>&);
 
 void check_shapes(const LabeledGroups& groups, const Particles& particles, const CatalogOptions& options,
-                  DeviceKind place) {
+                  DeviceKind device_kind) {
     const std::int64_t rows = groups.rows();
+    if (rows > std::numeric_limits<std::int32_t>::max()) {
+        throw Error(ErrorKind::too_large,
+                    message("labels: ", rows, " rows are more than one process can index (2147483647); split them"));
+    }
     if (options.min_members < 1) {
         refuse("min_members is ", options.min_members, "; it must be 1 or more");
     }
-    check_vectors("positions", particles.positions, rows, place);
+    check_vectors("positions", particles.positions, rows, device_kind);
     if (particles.velocities) {
-        check_vectors("velocities", *particles.velocities, rows, place);
+        check_vectors("velocities", *particles.velocities, rows, device_kind);
         if (particles.velocities->dimension() != particles.positions.dimension()) {
             refuse("velocities: the dimension is ", particles.velocities->dimension(), " but that of the positions is ",
                    particles.positions.dimension(), "; they must agree");

@@ -81,9 +81,9 @@ struct LabeledGroups {
     [[nodiscard]] std::int64_t rows() const noexcept { return static_cast<std::int64_t>(labels.size()); }
 };
 
-/// The checks that need no particle: all that can be said of the arguments' sizes. `place` is where the call runs.
+/// The checks that need no particle: all that can be said of the arguments' sizes. `device_kind` is where the call runs.
 void check_shapes(const LabeledGroups& groups, const Particles& particles, const CatalogOptions& options,
-                  DeviceKind place);
+                  DeviceKind device_kind);
 
 /// Checks everything that a catalog is asked for, and throws as <kith/catalog.hpp> says. Runs inside a stage.
 Columns checked_columns(const LabeledGroups& groups, const Particles& particles, const Box& box,

@@ -36,6 +36,11 @@ void require_memory(std::int64_t rows, std::int64_t k, std::int64_t bytes_each) 
 
 KnnResult::KnnResult(std::int64_t rows, std::int64_t k, IndexType index_type, DType dtype)
     : rows_(rows), k_(k), index_type_(index_type), dtype_(dtype) {
+    if (rows < 0 || k < 1) {
+        throw Error(ErrorKind::invalid_argument, detail::message("a result of ", rows, " rows x ", k,
+                                                                 " neighbors cannot be made; rows must be 0 or more, k "
+                                                                 "1 or more"));
+    }
     require_memory(rows, k, detail::item_size(index_type) + detail::item_size(dtype));
     const auto what = [&] {
         return detail::message(rows, " rows x ", k, " neighbors; ask for fewer or use knn_visit");

@@ -93,8 +93,8 @@ template <Coordinate T>
 PointBounds<T> bounds_of(const PointsView& view) {
     const Coordinates<T> points(view);
     const int dimension = view.dimension();
-    bool dense =
-        points.stride == dimension && dimension_is_built(dimension); // catalogs may have a dimension without tree
+    bool dense = view.count() > 0 && points.stride == dimension &&
+                 dimension_is_built(dimension); // catalogs may have a dimension without tree
     for (int axis = 1; axis < dimension; ++axis) {
         dense = dense && points.axes[axis] == points.axes[axis - 1] + 1;
     }

@@ -1,4 +1,4 @@
-// What is said when points, or views of them, are refused, whoever finds it.
+// Error messages for invalid points and views.
 #include <kith/device_status.hpp>
 #include <kith/error.hpp>
 #include <kith/points.hpp>
@@ -17,7 +17,7 @@ std::string not_finite(const DeviceStatus& status, const char* what) {
     const double x = status.value;
     return detail::message(what, ": point ", status.point, " has ",
                            std::isnan(x) ? "NaN" : (x > 0 ? "+infinity" : "-infinity"), " as coordinate ", status.axis,
-                           "; remove such points or give them a finite place");
+                           "; remove such points or make their coordinates finite");
 }
 
 } // namespace

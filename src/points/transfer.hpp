@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -44,29 +45,50 @@ struct ByteRange {
     }
 };
 
-/// Bytes of the device that a view takes there: none if it is a device's already.
-inline std::int64_t bytes_to_copy(const PointsView& view) {
-    if (view.device().kind == DeviceKind::cuda) {
-        return 0;
-    }
+/// Whether one copy of the range reads only the caller's memory and not much besides the points: rows that interleave the
+/// axes, or memory without gaps. Between separate arrays there may be pages that nobody owns.
+inline bool is_one_array(const PointsView& view, const ByteRange& range) {
     const std::int64_t packed = view.count() * view.dimension() * item_size(view.dtype());
-    const std::int64_t range = ByteRange::of(view).count;
-    return range > 2 * packed ? packed : range;
+    const std::int64_t row = ByteRange::of(view.subview(0, 1)).count;
+    return range.count == packed || (row <= std::abs(view.stride()) && range.count <= 2 * packed);
 }
 
-/// A view's memory on the host, in the same layout.
+/// Bytes of the device that a view takes there: none if it is a device's already.
+inline std::int64_t bytes_to_copy(const PointsView& view) {
+    if (view.device().kind == DeviceKind::cuda || view.count() == 0) {
+        return 0;
+    }
+    const ByteRange range = ByteRange::of(view);
+    return is_one_array(view, range) ? range.count : view.count() * view.dimension() * item_size(view.dtype());
+}
+
+/// Points of a device on the host: in the same layout, or one axis after the other if they are in separate arrays.
 class HostCopy {
 public:
     HostCopy() = default;
     HostCopy(DeviceContext& context, const PointsView& view) {
+        if (view.count() == 0) {
+            return;
+        }
         const ByteRange range = ByteRange::of(view);
-        bytes_ = context.to_host(range.data(), range.count);
-        view_ = range.at(bytes_.data(), view, {});
+        if (is_one_array(view, range)) {
+            copies_.push_back(context.to_host(range.data(), range.count));
+            view_ = range.at(copies_[0].data(), view, {});
+            return;
+        }
+        std::vector<const void*> axes;
+        for (int axis = 0; axis < view.dimension(); ++axis) {
+            const PointsView line = view.axis_view(axis);
+            const ByteRange of_axis = ByteRange::of(line);
+            copies_.push_back(context.to_host(of_axis.data(), of_axis.count));
+            axes.push_back(of_axis.at(copies_.back().data(), line, {}).axis(0));
+        }
+        view_ = PointsView(axes, view.dtype(), view.count(), view.stride());
     }
     [[nodiscard]] const PointsView& view() const noexcept { return view_; }
 
 private:
-    std::vector<std::byte> bytes_;
+    std::vector<std::vector<std::byte>> copies_;
     PointsView view_;
 };
 
@@ -80,7 +102,7 @@ public:
         }
         const ByteRange range = ByteRange::of(view);
         const std::int64_t scalars = view.count() * view.dimension();
-        if (range.count > 2 * scalars * static_cast<std::int64_t>(sizeof(T))) {
+        if (!is_one_array(view, range)) {
             const std::vector<T> packed = pack(view);
             copy(context, packed.data(), scalars * static_cast<std::int64_t>(sizeof(T)));
             view_ =
