@@ -16,9 +16,13 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <vector>
+
+#include <sys/mman.h>
 
 namespace kith::test {
 namespace {
@@ -40,6 +44,50 @@ Tree tree_on_device(const PointsView& view, const Box& box) {
         detail::build_tree_on_device(view, {.box = box, .execution = cuda()}, stages);
     EXPECT_EQ(stages.back().name, "tree");
     return tree;
+}
+
+/// Pages of the system, of which some can be closed to every reader.
+class Pages {
+public:
+    explicit Pages(std::size_t count)
+        : size_(count * page),
+          memory_(mmap(nullptr, size_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)) {}
+    Pages(const Pages&) = delete;
+    Pages& operator=(const Pages&) = delete;
+    ~Pages() { (void)munmap(memory_, size_); }
+    [[nodiscard]] float* at(std::size_t index) const { return static_cast<float*>(memory_) + index * page / 4; }
+    void close(std::size_t index) const { ASSERT_EQ(mprotect(at(index), page, PROT_NONE), 0); }
+    static constexpr std::size_t page = 4096;
+
+private:
+    std::size_t size_;
+    void* memory_;
+};
+
+TEST_F(CallsOnDevice, ReadSeparateArraysAndNothingBetween) {
+    constexpr std::int64_t count = Pages::page / 4;
+    const std::vector<float> points = uniform_points<float>(count, 3, 0, 1, 71);
+    const Pages pages(4);
+    const std::array<float*, 3> axes{pages.at(0), pages.at(2), pages.at(3)};
+    for (std::int64_t i = 0; i < count; ++i) {
+        for (int axis = 0; axis < 3; ++axis) {
+            axes[axis][i] = points[static_cast<std::size_t>(3 * i + axis)];
+        }
+    }
+    pages.close(1);
+    const PointsView view({axes[0], axes[1], axes[2]}, count);
+    const auto search = [&](const PointsView& searched) {
+        KnnResult found(count, 3, IndexType::int32, DType::float32);
+        const NeighborRows rows = found.rows_view();
+        detail::knn_on_device(searched, nullptr, {3, {.execution = cuda()}, &rows, nullptr}, Engine::tree);
+        return found;
+    };
+    EXPECT_TRUE(same_rows(search(view), rows_of<float>(knn(PointsView(points, 3), 3, {.execution = cpu(1)}))));
+    axes[1][5] = std::numeric_limits<float>::quiet_NaN(); // named from a copy that comes back from the device
+    EXPECT_TRUE(is_refused(ErrorKind::invalid_points, {"point 5", "NaN", "coordinate 1"}, [&] { (void)search(view); }));
+    const PointsView there = view.moved(0, {DeviceKind::cuda, 0}); // the emulated device reads the same memory
+    EXPECT_TRUE(
+        is_refused(ErrorKind::invalid_points, {"point 5", "NaN", "coordinate 1"}, [&] { (void)search(there); }));
 }
 
 TEST_F(CallsOnDevice, FindNeighborsByEitherEngine) {

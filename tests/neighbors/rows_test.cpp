@@ -237,6 +237,10 @@ TEST_F(Rows, AreReadOneByOne) {
     }
     const std::vector<double> two{0, 0, 0, 0, 3, 4};
     const KnnResult found = knn(PointsView(two, 3), 3);
+    const auto last = [&] { return ++found.row(1).begin(); }(); // outlives its row
+    EXPECT_EQ((*last).distance, 5);
+    const auto missing = std::ranges::find_if(found.row(1), [](const Neighbor& each) { return each.index == -1; });
+    EXPECT_EQ((*missing).distance, std::numeric_limits<double>::infinity());
     EXPECT_EQ(found.row(1)[0].index, 1);
     EXPECT_EQ(found.row(1)[1].distance, 5);
     EXPECT_EQ(found.row(1)[2].index, -1);

@@ -229,6 +229,12 @@ TEST_F(Views, RepeatedPoints) {
     }
 }
 
+struct OtherZ {
+    double x, y;
+    float z;
+};
+static_assert(!PointRange<std::vector<OtherZ>>, "a point is never searched without one of its coordinates");
+
 TEST_F(Views, OfNoPoints) {
     const std::vector<double> none;
     const std::vector<Particle> particles;
