@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 namespace kith::detail {
@@ -56,18 +57,22 @@ private:
 /// The counts that count(i, counts) adds, for i in [0, size).
 template <class Count>
 LevelCounts counts_by_level(std::int64_t size, const Count& count) {
-    return parallel_reduce(
-        0, size, 1 << 8, LevelCounts{},
-        [&](std::int64_t begin, std::int64_t end, LevelCounts counts) {
-            for (std::int64_t i = begin; i < end; ++i) {
+    constexpr std::int64_t grain = 1 << 8;
+    const std::int64_t blocks = std::clamp<std::int64_t>(size / grain, 1, 4 * std::int64_t{loop_threads()});
+    std::vector<LevelCounts> parts(static_cast<std::size_t>(blocks));
+    parallel_for(0, blocks, 1, [&](std::int64_t first, std::int64_t last) {
+        for (std::int64_t block = first; block < last; ++block) {
+            LevelCounts counts;
+            for (std::int64_t i = size * block / blocks; i < size * (block + 1) / blocks; ++i) {
                 count(i, counts);
             }
-            return counts;
-        },
-        [](LevelCounts left, const LevelCounts& right) {
-            left.add(right);
-            return left;
-        });
+            parts[static_cast<std::size_t>(block)] = std::move(counts);
+        }
+    });
+    for (std::size_t block = 1; block < parts.size(); ++block) {
+        parts[0].add(parts[block]);
+    }
+    return std::move(parts[0]);
 }
 
 } // namespace kith::detail

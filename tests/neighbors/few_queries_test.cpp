@@ -1,11 +1,11 @@
 // Few queries of a kept tree, which the calling thread searches on its own: trees of every shape, coincident points and
 // lattices, the options of a call, and calls from threads and from inside tasks. The conformance suite has the rest.
 #include "support/cases.hpp"
+#include "support/parallel.hpp"
 
 #include <kith/kith.hpp>
 
 #include <gtest/gtest.h>
-#include <tbb/parallel_for.h>
 
 #include <algorithm>
 #include <limits>
@@ -140,7 +140,11 @@ TEST_F(FewQueries, FromManyThreadsAndFromInsideTasks) {
     for (oracle::Rows<double>& rows : found) {
         callers.emplace_back([&] {
             if (&rows == &found[0]) {
-                tbb::parallel_for(std::size_t{0}, std::size_t{600}, [&](std::size_t query) { search(rows, query); });
+                detail::parallel_for(0, 600, 1, [&](std::int64_t first, std::int64_t last) {
+                    for (std::int64_t query = first; query < last; ++query) {
+                        search(rows, static_cast<std::size_t>(query));
+                    }
+                });
                 return;
             }
             for (std::size_t query = 0; query < 600; ++query) {
