@@ -132,7 +132,7 @@ void restore(Catalog& uninitialized, const nb::dict& state) {
 nb::list table_of_columns() {
     static_assert(max_types == 7);
     constexpr std::array shapes = {"(g,)", "(g, d)", "(g, 7)"};
-    constexpr std::array kinds = {"count", "index", "flag", "mass", "length", "velocity"};
+    constexpr std::array kinds = {"count", "index", "flag", "mass", "length", "velocity", "catalog_velocity"};
     nb::list rows;
     const Catalog none;
     for_each_field(none, [&]<class T>(const CatalogColumn& column, const std::vector<T>&) {

@@ -52,21 +52,19 @@ Radii radii_of(double radius, const std::optional<InputArray>& radii) {
 
 /// Any radius search of Python's.
 struct RadiusRequest {
-    const Tree* tree = nullptr; ///< or else points
-    PointsView points = {};
+    PointsOrTree sources;
     std::optional<PointsView> queries;
     Radii radii;
     RadiusOptions options = {};
     CallOptions call = {};
 
-    [[nodiscard]] std::int64_t source_count() const { return tree != nullptr ? tree->size() : points.count(); }
-    [[nodiscard]] std::int64_t row_count() const { return queries ? queries->count() : source_count(); }
+    [[nodiscard]] std::int64_t row_count() const { return queries ? queries->count() : sources.count(); }
 };
 
 RadiusRequest request_of(const Tree& tree, const std::optional<InputArray>& queries, double radius,
                          const std::optional<InputArray>& radii, nb::handle threads, nb::object progress) {
     require_host(tree.device(), "the tree is");
-    return {.tree = &tree,
+    return {.sources = tree,
             .queries = queries ? std::optional(host_points(*queries, "queries")) : std::nullopt,
             .radii = radii_of(radius, radii),
             .call = call_options(nb::none(), threads, std::move(progress))};
@@ -75,27 +73,24 @@ RadiusRequest request_of(const Tree& tree, const std::optional<InputArray>& quer
 RadiusRequest request_of(const InputArray& points, const std::optional<InputArray>& queries, nb::handle box,
                          double radius, const std::optional<InputArray>& radii, nb::handle threads,
                          nb::object progress) {
-    return {.points = host_points(points, "points"),
+    return {.sources = host_points(points, "points"),
             .queries = queries ? std::optional(host_points(*queries, "queries")) : std::nullopt,
             .radii = radii_of(radius, radii),
             .options = {.box = box_of(box)},
             .call = call_options(nb::none(), threads, std::move(progress))};
 }
 
-/// Runs function(tree or points, [queries,] radii, options).
+/// Runs function(sources, [queries,] radii, options).
 template <class Result, class Function>
 Result answer(RadiusRequest request, const Function& function) {
     constexpr std::int64_t many = 1 << 30; // whose square can be counted
-    const std::int64_t pairs = std::min(request.row_count(), many) * std::min(request.source_count(), many);
+    const std::int64_t pairs = std::min(request.row_count(), many) * std::min(request.sources.count(), many);
     std::optional<Result> result;
-    run(request.call, std::max(pairs, request.source_count()), [&](const Execution& execution) {
+    run(request.call, std::max(pairs, request.sources.count()), [&](const Execution& execution) {
         RadiusOptions& options = request.options;
         options.execution = execution;
-        const auto search = [&](const auto& sources) {
-            result.emplace(request.queries ? function(sources, *request.queries, request.radii, options)
-                                           : function(sources, request.radii, options));
-        };
-        request.tree != nullptr ? search(*request.tree) : search(request.points);
+        result.emplace(request.queries ? function(request.sources, *request.queries, request.radii, options)
+                                       : function(request.sources, request.radii, options));
     });
     return std::move(*result);
 }

@@ -55,7 +55,7 @@ Catalog catalog(const FofResult& groups, const Particles& particles, const Catal
 
 Catalog catalog(std::span<const std::int32_t> labels, const FofSummary& groups, const Particles& particles,
                 const CatalogOptions& options) {
-    return describe({labels, groups.sizes, groups.groups}, particles, groups.box, options);
+    return describe({labels, groups.sizes}, particles, groups.box, options);
 }
 
 } // namespace kith

@@ -99,8 +99,7 @@ Catalog catalog_on_device(const halos::LabeledGroups& groups, const Particles& p
                 frame = halos::position_frame(normalize_sources_on_device<T, D>(context, positions, box).frame);
             });
         });
-        catalog = describe_groups(context, {labels.elements(), groups.sizes, groups.groups}, there->particles(), frame,
-                                  options);
+        catalog = describe_groups(context, {labels.elements(), groups.sizes}, there->particles(), frame, options);
     });
     catalog.stages = context.take_stages();
     return catalog;

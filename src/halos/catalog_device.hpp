@@ -103,7 +103,7 @@ inline Catalog describe_groups(DeviceContext& context, const halos::LabeledGroup
     {
         const DeviceBuffer<std::uint8_t> is_kept = context.buffer<std::uint8_t>(rows);
         const Survey survey =
-            survey_rows(context, {rows, labels, static_cast<std::int32_t>(given.groups),
+            survey_rows(context, {rows, labels, static_cast<std::int32_t>(given.groups()),
                                   static_cast<std::int32_t>(groups), described.masses, described.velocities,
                                   catalog.dimension, labeled.types, is_kept.data(), nullptr});
         const auto largest_velocity = std::bit_cast<double>(std::uint64_t{survey.largest_velocity});

@@ -53,7 +53,7 @@ void check_sizes(std::span<const std::int32_t> sizes) {
 }
 
 void check_labels(const LabeledGroups& groups) {
-    const std::int64_t number = groups.groups;
+    const std::int64_t number = groups.groups();
     const std::int64_t row =
         first_row(groups.rows(), [&](std::int64_t i) { return groups.labels[i] < -1 || groups.labels[i] >= number; });
     if (row != none) {

@@ -12,6 +12,7 @@
 #include "points/frame.hpp"
 
 #include <cstdint>
+#include <iterator>
 #include <optional>
 #include <span>
 
@@ -75,9 +76,9 @@ double scale_for(double largest);
 /// Groups that are to be described.
 struct LabeledGroups {
     std::span<const std::int32_t> labels; ///< one for each row
-    std::span<const std::int32_t> sizes;  ///< by label; groups behind them are not described
-    std::int64_t groups = 0;              ///< that labels number
+    std::span<const std::int32_t> sizes;  ///< by label
 
+    [[nodiscard]] std::int64_t groups() const noexcept { return std::ssize(sizes); }
     [[nodiscard]] std::int64_t rows() const noexcept { return static_cast<std::int64_t>(labels.size()); }
 };
 

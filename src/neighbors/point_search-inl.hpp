@@ -2,8 +2,8 @@
 //
 // Depth first, and among siblings the nearest first: their boxes are measured a vector at a time, and each time the
 // nearest that is left is taken, until it cannot hold an answer any more. The first leaf is mostly the one that the
-// query is in, so that the bound is good from then on. Candidates are kept sorted: all but those of the first leaf are
-// few, and a new one moves those behind it.
+// query is in, so that the bound is good from then on. Candidates stay unsorted until there are k; from then on they are
+// sorted, and new ones, which are few, are inserted one by one.
 
 #include "geometry/distances-inl.hpp"
 #include "neighbors/rows-inl.hpp"
@@ -220,16 +220,14 @@ private:
         if (!(candidate < bound_)) {
             return;
         }
-        std::int64_t place = k_ - 1;
-        for (;
-             place > 0 && (candidate.distance < distances_[place - 1] ||
-                           (candidate.distance == distances_[place - 1] && candidate.index < kept_indices_[place - 1]));
-             --place) {
-            distances_[place] = distances_[place - 1];
-            kept_indices_[place] = kept_indices_[place - 1];
+        std::int64_t at = k_ - 1;
+        for (; at > 0 && candidate < Candidate<T>{distances_[at - 1], static_cast<std::int32_t>(kept_indices_[at - 1])};
+             --at) {
+            distances_[at] = distances_[at - 1];
+            kept_indices_[at] = kept_indices_[at - 1];
         }
-        distances_[place] = candidate.distance;
-        kept_indices_[place] = candidate.index;
+        distances_[at] = candidate.distance;
+        kept_indices_[at] = candidate.index;
         take_bound();
     }
 

@@ -98,5 +98,9 @@ TEST(CudaDevice, IsRefusedIfItIsNotThere) {
         is_refused(ErrorKind::device, {"GPU"}, [&] { (void)knn(PointsView(points, 3), 5, {.execution = cuda(99)}); }));
 }
 
+TEST(HasCuda, IsWhetherThereIsAGpu) {
+    EXPECT_EQ(has_cuda(), no_gpu().empty());
+}
+
 } // namespace
 } // namespace kith::test

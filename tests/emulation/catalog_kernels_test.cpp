@@ -79,8 +79,8 @@ Catalog found_on_device(const FofResult& groups, const Particles& particles, std
     Catalog found;
     context.stage("catalog", [&] {
         const std::span<const std::int32_t> labels_there(labels.data(), static_cast<std::size_t>(labels.size()));
-        found = detail::describe_groups(context, {labels_there, groups.sizes, groups.groups}, there, frame,
-                                        {.min_members = min_members});
+        found =
+            detail::describe_groups(context, {labels_there, groups.sizes}, there, frame, {.min_members = min_members});
     });
     found.stages = context.take_stages();
     return found;
