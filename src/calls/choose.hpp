@@ -22,7 +22,7 @@ struct CallSize {
 /// The engine that the caller wants, or the one that is faster. On the CPU the rules are measured
 /// (notebook/performance.md): comparing all with all beats building a tree for a handful of points, and for few queries,
 /// the more of them the higher the dimension. On a GPU they follow from the instructions that both are expected to take,
-/// not from a measurement: a warp compares a query with 32 points in about 20, while a tree is some forty kernels, however
+/// not from a measurement: a warp compares a query with 32 points in about 20, while a tree is some thirty kernels, however
 /// small.
 constexpr Engine choose(Task task, Engine wanted, const CallSize& size) {
     constexpr std::int64_t max_pairs_on_gpu = std::int64_t{1} << 27;
