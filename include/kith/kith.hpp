@@ -9,6 +9,7 @@
 #include <kith/error.hpp>
 #include <kith/execution.hpp>
 #include <kith/fof.hpp>
+#include <kith/hierarchy.hpp>
 #include <kith/knn.hpp>
 #include <kith/neighbor_row.hpp>
 #include <kith/points.hpp>

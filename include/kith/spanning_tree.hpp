@@ -7,6 +7,7 @@
 #pragma once
 
 #include <kith/execution.hpp>
+#include <kith/fof.hpp>
 #include <kith/neighbor_row.hpp>
 #include <kith/points.hpp>
 #include <kith/progress.hpp>
@@ -60,7 +61,12 @@ public:
     [[nodiscard]] DType dtype() const noexcept { return dtype_; }    ///< of the points, weights and heights
     [[nodiscard]] Engine engine() const noexcept { return engine_; } ///< algorithm used: tree or brute_force
     [[nodiscard]] const Box& box() const noexcept { return box_; }   ///< in which the distances are, origins resolved
-    StageReports stages;                                             ///< cost of the call, including the tree build
+    /// What relative linking lengths are relative to (fof.hpp): the mean separation (V / n)^(1/d), in the units of the
+    /// points, V, and which volume that is. `none` if V is zero.
+    [[nodiscard]] double mean_separation() const noexcept { return mean_separation_; }
+    [[nodiscard]] double volume() const noexcept { return volume_; }
+    [[nodiscard]] VolumeKind volume_kind() const noexcept { return volume_kind_; }
+    StageReports stages; ///< cost of the call, including the tree build
 
 private:
     friend struct SpanningTreeAccess;
@@ -71,6 +77,9 @@ private:
     DType dtype_ = DType::float32;
     Engine engine_ = Engine::tree;
     Box box_;
+    double mean_separation_ = 0;
+    double volume_ = 0;
+    VolumeKind volume_kind_ = VolumeKind::none;
 };
 
 /// The minimum spanning tree of the points: points - 1 edges, none of fewer than two points.

@@ -1,5 +1,6 @@
 #include "mst/edges.hpp"
 
+#include "groups/resolve_length.hpp"
 #include "mst/height.hpp"
 #include "support/message.hpp"
 #include "support/number_types.hpp"
@@ -28,6 +29,11 @@ template <Coordinate T>
 void SpanningTreeAccess::fill(detail::Context& context, const detail::Frame<T>& frame,
                               detail::Buffer<detail::FoundEdge<T>>& edges, SpanningTree& result) {
     result.box_ = detail::resolved_box(frame);
+    if (const detail::Separation separation = detail::separation_of(frame, result.points_); separation.is_defined) {
+        result.mean_separation_ = separation.mean;
+        result.volume_ = separation.volume;
+        result.volume_kind_ = separation.volume_kind;
+    }
     detail::parallel_sort(context, edges);
     const detail::Heights<T> height_of(frame);
     const detail::PowerOfTwo<T> back(-frame.exponent);
