@@ -1,4 +1,4 @@
-// All headers of kith's core: trees, neighbors, groups, catalogs. File input and output are in <kith/io.hpp>.
+// All headers of kith's core: trees, neighbors, groups, spanning trees, catalogs. File input and output are in <kith/io.hpp>.
 #pragma once
 
 #include <kith/async.hpp>
@@ -9,11 +9,13 @@
 #include <kith/error.hpp>
 #include <kith/execution.hpp>
 #include <kith/fof.hpp>
+#include <kith/hierarchy.hpp>
 #include <kith/knn.hpp>
 #include <kith/neighbor_row.hpp>
 #include <kith/points.hpp>
 #include <kith/progress.hpp>
 #include <kith/radius.hpp>
+#include <kith/spanning_tree.hpp>
 #include <kith/tree.hpp>
 #include <kith/types.hpp>
 #include <kith/version.hpp>

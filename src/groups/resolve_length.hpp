@@ -44,38 +44,66 @@ KITH_HOST_DEVICE inline double root_of(double x, int degree) noexcept {
     }
 }
 
+/// Rounds a length in the units of the points to their type.
+template <Coordinate T>
+KITH_HOST_DEVICE DeviceStatus round_length(double length, ResolvedLength& result) noexcept {
+    result.length = static_cast<double>(static_cast<T>(length));
+    if (!(result.length <= static_cast<double>(std::numeric_limits<T>::max()))) {
+        return {PointError::length_too_large, 0, 0, length, static_cast<double>(std::numeric_limits<T>::max())};
+    }
+    return {};
+}
+
+/// What relative linking lengths are relative to.
+struct Separation {
+    double mean = 0; ///< (V / N)^(1/d)
+    double volume = 0;
+    VolumeKind volume_kind = VolumeKind::none;
+    bool is_defined = true; ///< false: V is zero
+};
+
+/// Of so many points.
+template <Coordinate T>
+KITH_HOST_DEVICE Separation separation_of(const Frame<T>& frame, std::int64_t count) noexcept {
+    Separation result;
+    result.volume = 1;
+    double scaled = 1; // the volume in working units, which neither overflows nor vanishes
+    int periodic_axes = 0;
+    for (int axis = 0; axis < frame.dimension; ++axis) {
+        const double edge = frame.period[axis] > 0 ? static_cast<double>(frame.period[axis]) : frame.extent[axis];
+        result.volume *= edge;
+        scaled *= std::ldexp(edge, frame.exponent);
+        periodic_axes += frame.period[axis] > 0 ? 1 : 0;
+    }
+    result.is_defined = count == 0 || scaled != 0;
+    const auto points = static_cast<double>(count > 1 ? count : 1);
+    const bool is_normal =
+        result.volume >= std::numeric_limits<double>::min() && result.volume <= std::numeric_limits<double>::max();
+    result.mean = is_normal ? root_of(result.volume / points, frame.dimension)
+                            : std::ldexp(root_of(scaled / points, frame.dimension), -frame.exponent);
+    result.volume_kind = periodic_axes == 0                 ? VolumeKind::extent
+                         : periodic_axes == frame.dimension ? VolumeKind::box
+                                                            : VolumeKind::mixed;
+    return result;
+}
+
+/// b times the mean separation.
+template <Coordinate T>
+KITH_HOST_DEVICE DeviceStatus resolve_relative(double b, const Separation& separation,
+                                               ResolvedLength& result) noexcept {
+    if (!separation.is_defined) {
+        return {PointError::no_volume};
+    }
+    result.volume = separation.volume;
+    result.volume_kind = separation.volume_kind;
+    return round_length<T>(b * separation.mean, result);
+}
+
 template <Coordinate T>
 KITH_HOST_DEVICE DeviceStatus resolve_length(double value, bool is_relative, const Frame<T>& frame, std::int64_t count,
                                              ResolvedLength& result) noexcept {
-    double radius = value;
-    if (is_relative) {
-        double volume = 1;
-        double scaled = 1; // the same in working units, which neither overflows nor vanishes
-        int periodic_axes = 0;
-        for (int axis = 0; axis < frame.dimension; ++axis) {
-            const double edge = frame.period[axis] > 0 ? static_cast<double>(frame.period[axis]) : frame.extent[axis];
-            volume *= edge;
-            scaled *= std::ldexp(edge, frame.exponent);
-            periodic_axes += frame.period[axis] > 0 ? 1 : 0;
-        }
-        if (count > 0 && scaled == 0) {
-            return {PointError::no_volume};
-        }
-        const auto points = static_cast<double>(count > 1 ? count : 1);
-        const bool is_normal =
-            volume >= std::numeric_limits<double>::min() && volume <= std::numeric_limits<double>::max();
-        radius = value * (is_normal ? root_of(volume / points, frame.dimension)
-                                    : std::ldexp(root_of(scaled / points, frame.dimension), -frame.exponent));
-        result.volume = volume;
-        result.volume_kind = periodic_axes == 0                 ? VolumeKind::extent
-                             : periodic_axes == frame.dimension ? VolumeKind::box
-                                                                : VolumeKind::mixed;
-    }
-    result.length = static_cast<double>(static_cast<T>(radius));
-    if (!(result.length <= static_cast<double>(std::numeric_limits<T>::max()))) {
-        return {PointError::length_too_large, 0, 0, radius, static_cast<double>(std::numeric_limits<T>::max())};
-    }
-    return {};
+    return is_relative ? resolve_relative<T>(value, separation_of(frame, count), result)
+                       : round_length<T>(value, result);
 }
 
 /// In working units.

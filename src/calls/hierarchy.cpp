@@ -1,0 +1,220 @@
+// The public calls about the hierarchy of groups: a call is checked once, then works on the edges of a spanning tree.
+#include <kith/error.hpp>
+#include <kith/hierarchy.hpp>
+
+#include "calls/sources.hpp"
+#include "groups/checks.hpp"
+#include "groups/linking_length.hpp"
+#include "mst/components.hpp"
+#include "mst/ladder.hpp"
+#include "mst/merges.hpp"
+#include "support/allocation_errors.hpp"
+#include "support/context.hpp"
+#include "support/dimension.hpp"
+#include "support/message.hpp"
+#include "support/parallel.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace kith {
+
+namespace detail {
+
+namespace {
+
+/// The linking length in the units of the points, into a result.
+template <class Result>
+void resolve(const LinkingLength& length, const SpanningTree& tree, Result& result) {
+    ResolvedLength resolved;
+    const Separation separation{tree.mean_separation(), tree.volume(), tree.volume_kind(),
+                                tree.volume_kind() != VolumeKind::none};
+    with_dtype(tree.dtype(), [&]<Coordinate T>(T) {
+        check(length.is_relative() ? resolve_relative<T>(length.value(), separation, resolved)
+                                   : round_length<T>(length.value(), resolved));
+    });
+    result.linking_length = resolved.length;
+    result.volume = resolved.volume;
+    result.volume_kind = resolved.volume_kind;
+}
+
+/// How many edges join groups at a linking length that has been resolved.
+std::size_t edges_within(const SpanningTree& tree, double linking_length) {
+    return with_dtype(tree.dtype(), [&]<Coordinate T>(T) {
+        const std::span<const T> heights = tree.heights<T>();
+        const auto longer = std::upper_bound(heights.begin(), heights.end(), static_cast<T>(linking_length));
+        return static_cast<std::size_t>(longer - heights.begin());
+    });
+}
+
+/// Labels of the groups at a length that has been resolved.
+void label(std::span<std::int32_t> labels, const SpanningTree& tree, const Execution& execution, FofSummary& result) {
+    check_labels(labels, tree.points());
+    Context context(execution);
+    context.stage("link", [&] {
+        with_allocation_errors("the groups", [&] {
+            label_components(context, tree.edges().first(edges_within(tree, result.linking_length)), labels, result);
+            result.sizes.resize(static_cast<std::size_t>(result.groups), 1);
+        });
+    });
+    result.engine = tree.engine();
+    result.box = tree.box();
+    result.stages = context.take_stages();
+}
+
+std::vector<std::int32_t> labels_for(const SpanningTree& tree) {
+    return with_allocation_errors("the labels",
+                                  [&] { return std::vector<std::int32_t>(static_cast<std::size_t>(tree.points())); });
+}
+
+/// All that can be checked without looking at the points.
+void check(std::span<const LinkingLength> lengths, const FofLadderOptions& options) {
+    if (lengths.empty()) {
+        throw Error(ErrorKind::invalid_argument, "there are no linking lengths; give one or more, ascending");
+    }
+    for (const LinkingLength& length : lengths) {
+        check_length(length);
+    }
+    if (options.min_members < 1) {
+        throw Error(ErrorKind::invalid_argument,
+                    message("min_members is ", options.min_members, "; it must be 1 or more"));
+    }
+}
+
+void require_ascending(const std::vector<FofLevel>& levels) {
+    for (std::size_t i = 1; i < levels.size(); ++i) {
+        if (levels[i].linking_length < levels[i - 1].linking_length) {
+            throw Error(ErrorKind::invalid_argument,
+                        message("the linking lengths descend: ", levels[i].linking_length, " follows ",
+                                levels[i - 1].linking_length, "; give them in ascending order"));
+        }
+    }
+}
+
+void climb(Context& context, const SpanningTree& tree, std::int64_t min_members, std::vector<FofLevel>& levels) {
+    const auto edges = [&](const FofLevel& level) { return edges_within(tree, level.linking_length); };
+    context.expect(static_cast<std::int64_t>(edges(levels.back())));
+    Ladder ladder(context, tree.points(), min_members);
+    std::size_t joined = 0;
+    for (std::size_t i = 0; i < levels.size(); ++i) {
+        ladder.join(tree.edges().subspan(joined, edges(levels[i]) - joined));
+        joined = edges(levels[i]);
+        ladder.list(levels[i]);
+        if (i > 0) {
+            ladder.find_parents(levels[i - 1]);
+        }
+    }
+}
+
+} // namespace
+
+} // namespace detail
+
+struct HierarchyAccess {
+    static Hierarchy make(SpanningTree tree, const Execution& execution) {
+        Hierarchy result;
+        detail::Context context(execution);
+        context.stage("merge", [&] { result.merges_ = detail::merges_of(context, tree.edges(), tree.points()); });
+        result.stages = context.take_stages();
+        result.tree_ = std::move(tree);
+        return result;
+    }
+
+    static FofLadder make_ladder(SpanningTree tree, std::span<const LinkingLength> lengths,
+                                 const FofLadderOptions& options) {
+        FofLadder result;
+        result.levels_.resize(lengths.size());
+        for (std::size_t i = 0; i < lengths.size(); ++i) {
+            detail::resolve(lengths[i], tree, result.levels_[i]);
+        }
+        detail::require_ascending(result.levels_);
+        detail::Context context(options.execution);
+        context.stage("levels", [&] { detail::climb(context, tree, options.min_members, result.levels_); });
+        result.stages = tree.stages;
+        const StageReports own = context.take_stages();
+        result.stages.insert(result.stages.end(), own.begin(), own.end());
+        result.tree_ = std::move(tree);
+        return result;
+    }
+};
+
+FofSummary fof_into(std::span<std::int32_t> labels, const SpanningTree& tree, LinkingLength linking_length,
+                    const Execution& execution) {
+    detail::check_length(linking_length);
+    FofSummary result;
+    detail::resolve(linking_length, tree, result);
+    detail::label(labels, tree, execution, result);
+    return result;
+}
+
+FofResult fof(const SpanningTree& tree, LinkingLength linking_length, const Execution& execution) {
+    FofResult result;
+    std::vector<std::int32_t> labels = detail::labels_for(tree);
+    static_cast<FofSummary&>(result) = fof_into(labels, tree, linking_length, execution);
+    result.labels = std::move(labels);
+    return result;
+}
+
+Hierarchy hierarchy(SpanningTree tree, const Execution& execution) {
+    return HierarchyAccess::make(std::move(tree), execution);
+}
+
+Hierarchy hierarchy(const PointsOrTree& points, const SpanningTreeOptions& options) {
+    return hierarchy(spanning_tree(points, options), options.execution);
+}
+
+void Hierarchy::write_linkage(std::span<double> numbers) const {
+    if (numbers.size() != 4 * merges_.size()) {
+        throw Error(ErrorKind::invalid_argument,
+                    detail::message("the memory for the linkage matrix holds ", numbers.size(), " numbers; ",
+                                    merges_.size(), " merges need 4 each"));
+    }
+    detail::with_dtype(tree_.dtype(), [&]<Coordinate T>(T) {
+        const std::span<const T> heights = tree_.heights<T>();
+        for (std::size_t i = 0; i < merges_.size(); ++i) {
+            numbers[4 * i] = merges_[i].left;
+            numbers[4 * i + 1] = merges_[i].right;
+            numbers[4 * i + 2] = heights[i];
+            numbers[4 * i + 3] = merges_[i].count;
+        }
+    });
+}
+
+FofLadder fof_ladder(const PointsOrTree& points, std::span<const LinkingLength> linking_lengths,
+                     const FofLadderOptions& options) {
+    detail::check(linking_lengths, options);
+    SpanningTree tree = spanning_tree(points, {options.box, options.engine, options.execution});
+    return HierarchyAccess::make_ladder(std::move(tree), linking_lengths, options);
+}
+
+FofLadder fof_ladder(SpanningTree tree, std::span<const LinkingLength> linking_lengths,
+                     const FofLadderOptions& options) {
+    detail::check(linking_lengths, options);
+    if (options.box != Box{}) {
+        throw Error(ErrorKind::invalid_argument,
+                    "the options have a box, but a spanning tree has its own; leave the box out of the options");
+    }
+    return HierarchyAccess::make_ladder(std::move(tree), linking_lengths, options);
+}
+
+void FofLadder::write_labels(std::span<std::int32_t> labels, std::int64_t level, const Execution& execution) const {
+    if (level < 0 || level >= std::ssize(levels_)) {
+        throw Error(ErrorKind::invalid_argument,
+                    detail::message("there is no level ", level, "; there are ", levels_.size(), ", numbered from 0"));
+    }
+    FofSummary groups;
+    groups.linking_length = levels_[static_cast<std::size_t>(level)].linking_length;
+    detail::label(labels, tree_, execution, groups);
+}
+
+std::vector<std::int32_t> FofLadder::labels(std::int64_t level, const Execution& execution) const {
+    std::vector<std::int32_t> labels = detail::labels_for(tree_);
+    write_labels(labels, level, execution);
+    return labels;
+}
+
+} // namespace kith

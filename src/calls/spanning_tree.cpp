@@ -1,0 +1,41 @@
+// The public spanning tree: a call is normalized, checked once, and dispatched once.
+#include <kith/error.hpp>
+#include <kith/spanning_tree.hpp>
+
+#include "calls/sources.hpp"
+#include "engines/brute_force/spanning_tree.hpp"
+#include "mst/edges.hpp"
+#include "support/context.hpp"
+#include "support/dimension.hpp"
+
+namespace kith {
+
+namespace detail {
+
+namespace {
+
+template <Coordinate T>
+void span(Context& context, const PointsOrTree& given, const SpanningTreeOptions& options, SpanningTree& result) {
+    WorkingPoints<T> points(context, given, options.box);
+    Buffer<FoundEdge<T>> edges;
+    context.stage("connect", [&] { edges = span_all_pairs(context, points.in_any_order(context)); });
+    context.stage("edges", [&] { SpanningTreeAccess::fill(context, points.frame(), edges, result); });
+}
+
+} // namespace
+
+} // namespace detail
+
+SpanningTree spanning_tree(const PointsOrTree& points, const SpanningTreeOptions& options) {
+    if (detail::is_on_gpu(options.execution)) {
+        throw Error(ErrorKind::unsupported, "the spanning tree is found on the CPU only; use kith::cpu()");
+    }
+    detail::check_points(points, options.box, options.execution);
+    detail::Context context(options.execution);
+    SpanningTree result = SpanningTreeAccess::make(points.count(), points.dtype(), Engine::brute_force);
+    detail::with_dtype(points.dtype(), [&]<Coordinate T>(T) { detail::span<T>(context, points, options, result); });
+    result.stages = context.take_stages();
+    return result;
+}
+
+} // namespace kith

@@ -1,0 +1,89 @@
+// One scalar type's step of the growing tree for every instruction set; the including file names the type and itself.
+#include "engines/brute_force/spanning_tree.hpp"
+
+#include "support/dimension.hpp"
+
+#include <hwy/foreach_target.h> // must come before highway.h
+
+#include "geometry/distances-inl.hpp"
+
+#include <bit>
+
+HWY_BEFORE_NAMESPACE();
+namespace kith::detail::HWY_NAMESPACE {
+
+/// Lets all points outside see a point of the tree. Returns the least squared distance to the tree.
+template <class T, int D, bool Periodic>
+HWY_NOINLINE T see(const PointsOutside<T>& outside, const T* taken, std::int32_t index) {
+    using LaneIndex = typename PointsOutside<T>::LaneIndex;
+    const hn::ScalableTag<T> tag;
+    const hn::Rebind<LaneIndex, decltype(tag)> index_tag;
+    const auto lanes = static_cast<std::int64_t>(hn::Lanes(tag));
+    const auto own = hn::Set(index_tag, LaneIndex{index});
+    const auto infinity = hn::Set(tag, std::numeric_limits<T>::infinity());
+    auto least = infinity;
+    for (std::int64_t i = 0; i < outside.count; i += lanes) {
+        const Columns<decltype(tag)> others{tag, outside.coordinates + i, outside.stride};
+        const auto distance = point_distances<Periodic, D>(tag, taken, outside.period.data(), others, hn::Zero(tag));
+        const auto before = hn::LoadU(tag, outside.squared + i);
+        const auto nearest = hn::LoadU(index_tag, outside.nearest + i);
+        const auto is_tie = hn::And(hn::Eq(distance, before), hn::RebindMask(tag, hn::Lt(own, nearest)));
+        const auto nearer = hn::Or(hn::Lt(distance, before), is_tie);
+        const auto now = hn::IfThenElse(nearer, distance, before);
+        hn::StoreU(now, tag, outside.squared + i);
+        hn::StoreU(hn::IfThenElse(hn::RebindMask(index_tag, nearer), own, nearest), index_tag, outside.nearest + i);
+        const auto in_range = hn::FirstN(tag, static_cast<std::size_t>(outside.count - i));
+        least = hn::Min(least, hn::IfThenElse(in_range, now, infinity));
+    }
+    return hn::GetLane(hn::MinOfLanes(tag, least));
+}
+
+/// Of the points at this distance from the tree, the place of the one whose edge comes first.
+template <class T>
+HWY_NOINLINE std::int64_t first_at(const PointsOutside<T>& outside, T squared) {
+    const hn::ScalableTag<T> tag;
+    const auto lanes = static_cast<std::int64_t>(hn::Lanes(tag));
+    FoundEdge<T> first{squared, std::numeric_limits<std::int32_t>::max(), std::numeric_limits<std::int32_t>::max()};
+    std::int64_t place = 0;
+    for (std::int64_t i = 0; i < outside.count; i += lanes) {
+        const auto equal = hn::And(hn::Eq(hn::LoadU(tag, outside.squared + i), hn::Set(tag, squared)),
+                                   hn::FirstN(tag, static_cast<std::size_t>(outside.count - i)));
+        for (unsigned bits = mask_bits(tag, equal); bits != 0; bits &= bits - 1) {
+            const std::int64_t at = i + std::countr_zero(bits);
+            const auto index = static_cast<std::int32_t>(outside.indices[at]);
+            const auto nearest = static_cast<std::int32_t>(outside.nearest[at]);
+            const FoundEdge<T> edge{squared, std::min(index, nearest), std::max(index, nearest)};
+            if (edge < first) {
+                first = edge;
+                place = at;
+            }
+        }
+    }
+    return place;
+}
+
+void next_point_any(const PointsOutside<KITH_SCALAR>& outside, const KITH_SCALAR* taken, std::int32_t index,
+                    std::int64_t& place) {
+    with_dimension(outside.dimension, [&]<int D>(std::integral_constant<int, D>) {
+        const KITH_SCALAR squared = outside.periodic ? see<KITH_SCALAR, D, true>(outside, taken, index)
+                                                     : see<KITH_SCALAR, D, false>(outside, taken, index);
+        place = first_at(outside, squared);
+    });
+}
+
+} // namespace kith::detail::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace kith::detail {
+
+HWY_EXPORT(next_point_any);
+
+std::int64_t next_point(const PointsOutside<KITH_SCALAR>& outside, const KITH_SCALAR* taken, std::int32_t index) {
+    std::int64_t place = 0;
+    HWY_DYNAMIC_DISPATCH(next_point_any)(outside, taken, index, place);
+    return place;
+}
+
+} // namespace kith::detail
+#endif

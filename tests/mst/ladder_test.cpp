@@ -1,0 +1,140 @@
+// Groups at several linking lengths against fof() at each, and how they nest.
+#include "support/cases.hpp"
+#include "support/linking_lengths.hpp"
+
+#include <kith/kith.hpp>
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <vector>
+
+namespace kith::test {
+namespace {
+
+/// What a level is to list, from the labels and sizes that fof() finds.
+struct ExpectedLevel {
+    FofResult groups;
+    std::vector<std::int32_t> sizes;
+    std::vector<std::int32_t> first_members;
+
+    ExpectedLevel(FofResult found, std::int64_t min_members) : groups(std::move(found)) {
+        for (const std::int32_t size : groups.sizes) {
+            if (size >= min_members) {
+                sizes.push_back(size);
+            }
+        }
+        first_members.resize(sizes.size());
+        for (std::size_t i = groups.labels.size(); i-- > 0;) {
+            if (groups.labels[i] < std::ssize(sizes)) {
+                first_members[static_cast<std::size_t>(groups.labels[i])] = static_cast<std::int32_t>(i);
+            }
+        }
+    }
+};
+
+/// Of points, as fof() finds it at each length.
+void expect_ladder(const FofLadder& found, const PointsOrTree& points, const Box& box, std::int64_t min_members) {
+    std::vector<std::int32_t> before;
+    for (std::size_t i = 0; i < found.levels().size(); ++i) {
+        const FofLevel& level = found.levels()[i];
+        SCOPED_TRACE("level " + std::to_string(i) + ", linking length " + std::to_string(level.linking_length));
+        const ExpectedLevel expected(fof(points, LinkingLength::absolute(level.linking_length), {.box = box}),
+                                     min_members);
+        EXPECT_EQ(level.groups, expected.groups.groups);
+        EXPECT_EQ(level.sizes, expected.sizes);
+        EXPECT_EQ(level.first_members, expected.first_members);
+        const std::vector<std::int32_t> labels = found.labels(static_cast<std::int64_t>(i), cpu(2));
+        ASSERT_EQ(labels, expected.groups.labels);
+        if (i > 0) {
+            const std::vector<std::int32_t>& parents = found.levels()[i - 1].parents;
+            ASSERT_EQ(parents.size(), found.levels()[i - 1].sizes.size());
+            for (std::size_t point = 0; point < labels.size(); ++point) {
+                if (before[point] < std::ssize(parents)) {
+                    ASSERT_EQ(parents[static_cast<std::size_t>(before[point])], labels[point]) << "point " << point;
+                }
+            }
+        }
+        before = labels;
+    }
+    EXPECT_TRUE(found.levels().back().parents.empty());
+}
+
+class Ladders : public testing::TestWithParam<Case> {};
+
+TEST_P(Ladders, AreTheGroupsOfEveryLength) {
+    with_type(GetParam().dtype, [&]<class T>(T) {
+        const PointSet<T> set = point_set<T>(GetParam().set, GetParam().dimension);
+        for (const NamedBox& named : set.boxes) {
+            SCOPED_TRACE("box " + named.name);
+            std::vector<double> ascending = interesting_lengths(set, named.box);
+            ascending.push_back(ascending.front()); // equal lengths are levels, too
+            std::sort(ascending.begin(), ascending.end());
+            std::vector<LinkingLength> lengths;
+            for (const double length : ascending) {
+                lengths.push_back(LinkingLength::absolute(length));
+            }
+            for (const std::int64_t min_members : {1, 7}) {
+                const FofLadder found = fof_ladder(set.view(), lengths,
+                                                   {.box = named.box, .min_members = min_members, .execution = cpu(2)});
+                ASSERT_EQ(found.levels().size(), lengths.size());
+                expect_ladder(found, set.view(), named.box, min_members);
+            }
+        }
+    });
+}
+
+INSTANTIATE_TEST_SUITE_P(SomeSets, Ladders,
+                         testing::ValuesIn(cases_of({"empty", "one", "two", "clustered", "lattice", "coincident",
+                                                     "few_distinct", "far_outlier", "huge", "tiny"})),
+                         case_name);
+
+class LadderCalls : public NeedsDimension<3> {
+protected:
+    const std::vector<float> points_ = uniform_points<float>(300, 3, 0, 1, 3);
+    const PointsView view_{points_, 3};
+};
+
+TEST_F(LadderCalls, TakeRelativeLengthsAndTrees) {
+    const std::vector lengths{LinkingLength::relative(0.2), LinkingLength::absolute(0.1), LinkingLength::relative(0.9)};
+    const Box box = Box::periodic(1);
+    const Tree tree(view_, {.box = box});
+    const FofLadder of_points = fof_ladder(view_, lengths, {.box = box});
+    const FofLadder of_tree = fof_ladder(tree, lengths);
+    const FofLadder of_spanning_tree = fof_ladder(spanning_tree(tree), lengths);
+    for (std::size_t i = 0; i < lengths.size(); ++i) {
+        const FofResult expected = fof(tree, lengths[i]);
+        for (const FofLadder* found : {&of_points, &of_tree, &of_spanning_tree}) {
+            EXPECT_EQ(found->levels()[i].linking_length, expected.linking_length);
+            EXPECT_EQ(found->levels()[i].volume, expected.volume);
+            EXPECT_EQ(found->levels()[i].volume_kind, expected.volume_kind);
+            EXPECT_EQ(found->levels()[i].sizes, expected.sizes);
+        }
+    }
+    EXPECT_EQ(of_points.stages.back().name, "levels");
+}
+
+TEST_F(LadderCalls, RefuseWhatMeansNothing) {
+    const auto refused = [&](const std::vector<std::string>& parts, const std::vector<LinkingLength>& lengths,
+                             const FofLadderOptions& options = {}) {
+        return is_refused(ErrorKind::invalid_argument, parts, [&] { (void)fof_ladder(view_, lengths, options); });
+    };
+    const std::vector one{LinkingLength::absolute(0.1)};
+    EXPECT_TRUE(refused({"no linking lengths"}, {}));
+    EXPECT_TRUE(refused({"-1"}, {LinkingLength::absolute(-1)}));
+    EXPECT_TRUE(
+        refused({"0.25 follows 0.5", "ascending"}, {LinkingLength::absolute(0.5), LinkingLength::absolute(0.25)}));
+    EXPECT_TRUE(refused({"min_members is 0"}, one, {.min_members = 0}));
+    EXPECT_TRUE(is_refused(ErrorKind::invalid_argument, {"a spanning tree has its own"},
+                           [&] { (void)fof_ladder(spanning_tree(view_), one, {.box = Box::periodic(1)}); }));
+    const FofLadder found = fof_ladder(view_, one);
+    for (const std::int64_t level : {-1, 1}) {
+        EXPECT_TRUE(is_refused(ErrorKind::invalid_argument, {"there is no level"}, [&] { (void)found.labels(level); }));
+    }
+    const std::vector flat{0.0F, 0.0F, 0.0F, 1.0F, 1.0F, 0.0F};
+    EXPECT_TRUE(is_refused(ErrorKind::invalid_argument, {"volume"},
+                           [&] { (void)fof_ladder(PointsView(flat, 3), std::vector{LinkingLength::relative(0.2)}); }));
+}
+
+} // namespace
+} // namespace kith::test
