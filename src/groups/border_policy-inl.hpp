@@ -103,24 +103,27 @@ class BorderPolicy {
 public:
     struct Bound {
         std::int32_t lowest; ///< cluster in source nodes that were taken whole
-        bool all_are_core;
+        bool is_settled;     ///< all are core points, or no core point is within reach
     };
 
     BorderPolicy(const BorderJob<T>& job, DensityScratch<T>& scratch)
         : job_(job), leaf_(job, scratch), ranges_(*job.sources, scratch.walk) {}
 
     [[nodiscard]] Bound enter(const Bound* parent, int level, std::int64_t node) const {
-        return {parent != nullptr ? parent->lowest : no_cluster,
-                job_.all_are_core[static_cast<std::size_t>(level)][node] != 0};
+        const bool all_are_core = job_.all_are_core[static_cast<std::size_t>(level)][node] != 0;
+        return parent != nullptr ? Bound{parent->lowest, parent->is_settled || all_are_core}
+                                 : Bound{no_cluster, all_are_core};
     }
-    [[nodiscard]] bool is_settled(const Bound& bound) const { return bound.all_are_core; }
+    [[nodiscard]] bool is_settled(const Bound& bound) const { return bound.is_settled; }
     void begin_list() const {}
     [[nodiscard]] T reach(const Bound& /*bound*/) const { return job_.squared_length; }
     [[nodiscard]] bool take(int level, std::int32_t source, T /*least*/, T /*greatest*/, Bound& bound) const {
         bound.lowest = std::min(bound.lowest, job_.lowest[static_cast<std::size_t>(level)][source]);
         return true;
     }
-    void drop_more(InteractionList<T>& /*list*/, int /*level*/, const Bound& /*bound*/) const {}
+    void drop_more(const InteractionList<T>& list, int /*level*/, Bound& bound) const {
+        bound.is_settled = list.size == 0 && bound.lowest == no_cluster;
+    }
 
     void begin_leaves(const InteractionList<T>& list, int level, const Receiver<T, D>& /*parent*/) {
         ranges_.start(list, level);

@@ -14,7 +14,7 @@
 //   T reach(bound)                               drop: source nodes whose least squared distance is larger
 //   bool take(level, source, least, greatest, bound)   called for source nodes whose greatest distance is within reach;
 //                                                may tighten the bound; true takes the node whole: it is not opened
-//   void drop_more(list, level, bound)           drops source nodes that the reach alone does not
+//   void drop_more(list, level, bound)           drops source nodes that the reach alone does not; may tighten the bound
 //   void begin_leaves(list, level, box)          the receiver's children are leaves; its list and box
 //   bool finish_early(leaf, siblings_left, box, bound)   begins a receiving leaf; true if it needs no list of its own
 //   void finish(leaf, box, list, bound)          a receiving leaf and its list of source leaves
@@ -235,7 +235,7 @@ private:
         list.size += last - first;
     }
 
-    HWY_INLINE void keep_near(List& list, int level, const Bound& bound) {
+    HWY_INLINE void keep_near(List& list, int level, Bound& bound) {
         keep_within(list, policy_.reach(bound));
         policy_.drop_more(list, level, bound);
     }
