@@ -174,6 +174,12 @@ void write_radius_counts_npz(const std::filesystem::path& path, std::span<const 
 void write_radius_counts_hdf5(const std::filesystem::path& path, std::span<const std::int64_t> counts,
                               const Provenance& provenance);
 
+/// Writes labels, one number a line, or as HDF5 datasets `labels` (int32) and `is_core` (uint8) with the provenance as
+/// attributes of the root; write_npy() writes them as an array.
+void write_labels_text(const std::filesystem::path& path, std::span<const std::int32_t> labels);
+void write_clusters_hdf5(const std::filesystem::path& path, std::span<const std::int32_t> labels,
+                         std::span<const std::uint8_t> is_core, const Provenance& provenance);
+
 struct CatalogFileOptions {
     /// File name of the snapshot in group order, written for this catalog by write_sorted_snapshot(). Empty: none.
     std::string sorted_snapshot;

@@ -1,10 +1,12 @@
-// All headers of kith's core: trees, neighbors, groups, spanning trees, catalogs. File input and output are in <kith/io.hpp>.
+// All headers of kith's core: trees, neighbors, groups, clusters, spanning trees, catalogs. File input and output are in
+// <kith/io.hpp>.
 #pragma once
 
 #include <kith/async.hpp>
 #include <kith/box.hpp>
 #include <kith/catalog.hpp>
 #include <kith/catalog_columns.hpp>
+#include <kith/dbscan.hpp>
 #include <kith/device_status.hpp>
 #include <kith/error.hpp>
 #include <kith/execution.hpp>

@@ -35,9 +35,9 @@ void link(Context& context, const FofCall& call, std::span<std::int32_t> labels,
     result.box = resolved_box(points.frame());
     if (result.engine == Engine::tree) {
         const PlaneTree<T>& tree = points.tree(context);
-        context.stage("link", [&] { link_tree(context, tree, labels, result); });
+        context.stage("link", [&] { label_tree(context, tree, labels, result); });
     } else {
-        context.stage("link", [&] { link_all_pairs(context, points.in_any_order(context), labels, result); });
+        context.stage("link", [&] { label_all_pairs(context, points.in_any_order(context), labels, result); });
     }
 }
 

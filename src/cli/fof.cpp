@@ -1,6 +1,7 @@
 // kith fof: friends-of-friends groups of a snapshot, as a catalog, labels, Tipsy files and a picture.
 #include "cli/catalog_help.hpp"
 #include "cli/commands.hpp"
+#include "cli/file_rows.hpp"
 #include "cli/interrupt.hpp"
 #include "cli/map.hpp"
 #include "cli/options.hpp"
@@ -19,7 +20,6 @@
 #include <functional>
 #include <limits>
 #include <memory>
-#include <numeric>
 
 namespace kith::cli {
 
@@ -165,15 +165,9 @@ void describe_groups(const Arguments& arguments, Results& results, const Executi
 
 /// One label per row of the file: -1 for rows that were not selected and for groups below the minimum.
 std::vector<std::int32_t> file_labels(const Results& results) {
-    const auto& counts = results.snapshot.header.counts;
-    const std::int64_t rows = std::accumulate(counts.begin(), counts.end(), std::int64_t{0});
-    std::vector<std::int32_t> labels(static_cast<std::size_t>(rows), -1);
-    for (std::size_t i = 0; i < results.groups.labels.size(); ++i) {
-        if (results.groups.labels[i] < results.catalog.groups) {
-            labels[static_cast<std::size_t>(results.snapshot.file_rows[i])] = results.groups.labels[i];
-        }
-    }
-    return labels;
+    const std::vector<std::int32_t>& labels = results.groups.labels;
+    return by_file_row(results.snapshot, std::int32_t{-1},
+                       [&](std::size_t i) { return labels[i] < results.catalog.groups ? labels[i] : -1; });
 }
 
 std::string linking_length_of(const Results& results) {

@@ -382,4 +382,12 @@ void add_types_option(CLI::App& command, io::TypeSelection& selection) {
         ->type_name("all|1|0,1,...");
 }
 
+void add_engine_option(CLI::App& command, Engine& engine) {
+    command
+        .add_option_function<std::string>(
+            "--engine", [&engine](const std::string& text) { engine = parse_engine(text); },
+            "Search algorithm: auto (the default), tree or brute; the answer is the same")
+        ->type_name("auto|tree|brute");
+}
+
 } // namespace kith::cli

@@ -106,5 +106,6 @@ void add_threads_option(CLI::App& command, CommonOptions& options);
 void add_execution_options(CLI::App& command, CommonOptions& options);
 void add_box_option(CLI::App& command, BoxChoice& choice);
 void add_types_option(CLI::App& command, io::TypeSelection& selection);
+void add_engine_option(CLI::App& command, Engine& engine);
 
 } // namespace kith::cli

@@ -117,11 +117,7 @@ void add_search_options(CLI::App& command, const std::shared_ptr<SearchArguments
     add_types_option(command, arguments->types);
     command.add_flag("--exclude-self", arguments->exclude_self,
                      "Do not count a point as its own neighbor (by index, not by distance)");
-    command
-        .add_option_function<std::string>(
-            "--engine", [arguments](const std::string& text) { arguments->engine = parse_engine(text); },
-            "Search algorithm: auto (the default), tree or brute; the answer is the same")
-        ->type_name("auto|tree|brute");
+    add_engine_option(command, arguments->engine);
 }
 
 void run_search(const SearchArguments& arguments, const Invocation& invocation, const Search& search) {

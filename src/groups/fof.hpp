@@ -16,39 +16,39 @@
 namespace kith::detail {
 
 template <Coordinate T>
-LinkJob<T> link_job(const PointSet<T>& points, const TreeView<T>* tree, const FofSummary& result,
+LinkJob<T> link_job(const PointSet<T>& points, const TreeView<T>* tree, T squared_length,
                     Buffer<std::int32_t>& parents) {
     const Frame<T>& frame = points.frame;
-    return {tree,
-            points.view(),
-            frame.working_period,
-            frame.dimension,
-            frame.periodic,
-            squared_length(frame, result),
-            UnionFind(parents.data()),
-            {}};
+    return {tree,           points.view(),  frame.working_period,      frame.dimension,
+            frame.periodic, squared_length, UnionFind(parents.data()), {}};
 }
 
+/// Joins all points within a length of each other; `parents` has one element for each point. Returns the groups.
 template <Coordinate T>
-void link_tree(Context& context, const PlaneTree<T>& tree, std::span<std::int32_t> labels, FofSummary& result) {
-    const std::int64_t count = tree.points.count;
-    Buffer<std::int32_t> parents(context.memory_tracker(), count);
+UnionFind link_tree(Context& context, const PlaneTree<T>& tree, T squared_length, Buffer<std::int32_t>& parents) {
     std::vector<Buffer<std::uint8_t>> whole;
     const TreeView<T> view = tree.view();
-    LinkJob<T> job = link_job(tree.points, &view, result, parents);
+    LinkJob<T> job = link_job(tree.points, &view, squared_length, parents);
     for (const Plane<T>& plane : tree.planes) {
         whole.emplace_back(context.memory_tracker(), plane.nodes);
         std::memset(whole.back().data(), 0, static_cast<std::size_t>(plane.nodes));
         job.whole.push_back(whole.back().data());
     }
-    if (count > 0) {
+    if (tree.points.count > 0) {
         const int plane = plane_of_tasks(view, context.threads());
         const PlaneView<T>& tasks = view.planes[plane];
-        context.expect(2 * count);
+        context.expect(2 * tree.points.count);
         for_each_task(context, tasks, [&](std::int64_t node) { link_within_node(job, plane, node); });
         for_each_task(context, tasks, [&](std::int64_t node) { link_with_later_nodes(job, plane, node); });
     }
-    number_groups(context, job.groups, tree.points.indices.span(), labels, result);
+    return job.groups;
+}
+
+template <Coordinate T>
+void label_tree(Context& context, const PlaneTree<T>& tree, std::span<std::int32_t> labels, FofSummary& result) {
+    Buffer<std::int32_t> parents(context.memory_tracker(), tree.points.count);
+    const UnionFind groups = link_tree(context, tree, squared_length(tree.points.frame, result), parents);
+    number_groups(context, groups, tree.points.indices.span(), labels, result);
 }
 
 } // namespace kith::detail

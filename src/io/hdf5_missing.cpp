@@ -52,6 +52,11 @@ void write_radius_counts_hdf5(const std::filesystem::path& path, std::span<const
     refuse(path);
 }
 
+void write_clusters_hdf5(const std::filesystem::path& path, std::span<const std::int32_t>,
+                         std::span<const std::uint8_t>, const Provenance&) {
+    refuse(path);
+}
+
 void write_catalog_hdf5(const std::filesystem::path& path, const Catalog&, const Snapshot&, const Box&,
                         const Provenance&, const CatalogFileOptions&) {
     refuse(path);

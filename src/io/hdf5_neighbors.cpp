@@ -1,5 +1,5 @@
-// Neighbors as HDF5: datasets `indices` and `distances`, n x k, or one-dimensional beside `offsets`, written from where
-// they lie; the provenance is attributes of the root.
+// Neighbors and clusters as HDF5: datasets `indices` and `distances`, n x k, or one-dimensional beside `offsets`, written from where
+// they lie, and `labels` and `is_core`, an element for each row of the input; the provenance is attributes of the root.
 #include "io/hdf5_create.hpp"
 
 #include <kith/io.hpp>
@@ -56,6 +56,17 @@ void write_radius_counts_hdf5(const std::filesystem::path& path, std::span<const
     hdf5::OutputFile file(path);
     file.write("counts", hdf5::number_type<std::int64_t>(), counts.data(), static_cast<std::int64_t>(counts.size()), 0,
                "the number of neighbors of each query");
+    commit(file, provenance);
+}
+
+void write_clusters_hdf5(const std::filesystem::path& path, std::span<const std::int32_t> labels,
+                         std::span<const std::uint8_t> is_core, const Provenance& provenance) {
+    const hdf5::Session session;
+    hdf5::OutputFile file(path);
+    file.write("labels", hdf5::number_type<std::int32_t>(), labels.data(), static_cast<std::int64_t>(labels.size()), 0,
+               "the cluster of each row of the input; -1: noise, or not selected");
+    file.write("is_core", hdf5::number_type<std::uint8_t>(), is_core.data(), static_cast<std::int64_t>(is_core.size()),
+               0, "1 for core points");
     commit(file, provenance);
 }
 

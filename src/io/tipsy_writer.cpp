@@ -2,6 +2,7 @@
 // big-endian) with one star per group. In a .gtp star the softening holds the group's largest radius; metals and
 // potential are 0 and the formation time is the snapshot's time, as N-body groups have none of their own.
 #include "io/byte_order.hpp"
+#include "io/number_lines.hpp"
 #include "io/output_file.hpp"
 
 #include "support/message.hpp"
@@ -11,7 +12,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <limits>
 #include <string>
 
@@ -26,17 +26,7 @@ void write_grp(const std::filesystem::path& path, std::span<const std::int32_t> 
                                                          " is negative; -1 means in no group, groups count from 0"));
     }
     OutputFile file(path);
-    std::string block = message(labels.size(), "\n");
-    constexpr std::size_t block_bytes = 1 << 16;
-    for (const std::int32_t label : labels) {
-        detail::append(block, std::int64_t{label} + 1);
-        block += '\n';
-        if (block.size() >= block_bytes) {
-            file.write(block);
-            block.clear();
-        }
-    }
-    file.write(block);
+    write_number_lines(file, message(labels.size(), "\n"), labels, 1);
     file.commit();
 }
 

@@ -92,15 +92,21 @@ inline Cuts merge(Context& context, const Cuts& a, const Cuts& b) {
     return merged;
 }
 
+/// Memory for the boxes and smallest indices of a plane's nodes.
+template <Coordinate T>
+void add_boxes(Context& context, Plane<T>& plane, int dimension) {
+    plane.stride = (plane.nodes + 31) / 16 * 16;
+    plane.smallest_index = Buffer<std::int32_t>(context.memory_tracker(), plane.stride);
+    plane.lower_corners = Buffer<T>(context.memory_tracker(), plane.stride * dimension);
+    plane.upper_corners = Buffer<T>(context.memory_tracker(), plane.stride * dimension);
+}
+
 template <Coordinate T>
 Plane<T> make_plane(Context& context, const Cuts& cuts, std::int64_t count, int dimension) {
     Plane<T> plane;
     plane.nodes = cuts.size() + 1;
-    plane.stride = (plane.nodes + 31) / 16 * 16;
     plane.first_point = Buffer<std::int32_t>(context.memory_tracker(), plane.nodes + 1);
-    plane.smallest_index = Buffer<std::int32_t>(context.memory_tracker(), plane.stride);
-    plane.lower_corners = Buffer<T>(context.memory_tracker(), plane.stride * dimension);
-    plane.upper_corners = Buffer<T>(context.memory_tracker(), plane.stride * dimension);
+    add_boxes(context, plane, dimension);
     plane.first_point[0] = 0;
     parallel_for(0, cuts.size(), 1 << 14, [&](std::int64_t begin, std::int64_t end) {
         for (std::int64_t i = begin; i < end; ++i) {

@@ -98,6 +98,16 @@ public:
         return range.last - range.first;
     }
 
+    /// Leaves the points [first, last) out of the range that holds them.
+    void cut_out(std::int32_t first, std::int32_t last) {
+        scratch_.ranges.reserve(count_ + 1, count_);
+        IndexRange* const ranges = scratch_.ranges.data();
+        IndexRange* const range = std::find_if(ranges, ranges + count_,
+                                               [=](const IndexRange& r) { return r.first <= first && first < r.last; });
+        ranges[count_++] = {last, range->last};
+        range->last = first;
+    }
+
 private:
     using Tag = hn::ScalableTag<T>;
     static constexpr std::int64_t vector_padding = static_cast<std::int64_t>(hn::MaxLanes(Tag()));

@@ -51,7 +51,7 @@ public:
                 return;
             }
         }
-        if (lies_within_reach(level, node)) {
+        if (greatest_distance_within<Periodic, D>(tree_.planes[level], tree_.period, node) <= policy_.reach()) {
             policy_.take_node(level, node);
             return;
         }
@@ -173,16 +173,6 @@ private:
             }
         }
         return true;
-    }
-
-    [[nodiscard]] HWY_INLINE bool lies_within_reach(int level, std::int32_t node) const {
-        const PlaneView<T>& plane = tree_.planes[level];
-        const hn::CappedTag<T, 1> one;
-        const Columns<decltype(one)> lower{one, plane.lower(0) + node, plane.stride};
-        const Columns<decltype(one)> upper{one, plane.upper(0) + node, plane.stride};
-        const auto bounds = box_distances<Periodic, D>(one, box_of_node<T, D>(plane, tree_.period, node), lower, upper,
-                                                       Bounds<hn::Vec<decltype(one)>>{hn::Zero(one), hn::Zero(one)});
-        return hn::GetLane(bounds.greatest) <= policy_.reach();
     }
 
     struct Nothing {

@@ -14,7 +14,7 @@
 //   T reach(bound)                               drop: source nodes whose least squared distance is larger
 //   bool take(level, source, least, greatest, bound)   called for source nodes whose greatest distance is within reach;
 //                                                may tighten the bound; true takes the node whole: it is not opened
-//   void drop_more(list, level, bound)           drops source nodes that the reach alone does not
+//   void drop_more(list, level, bound)           drops source nodes that the reach alone does not; may tighten the bound
 //   void begin_leaves(list, level, box)          the receiver's children are leaves; its list and box
 //   bool finish_early(leaf, siblings_left, box, bound)   begins a receiving leaf; true if it needs no list of its own
 //   void finish(leaf, box, list, bound)          a receiving leaf and its list of source leaves
@@ -54,6 +54,17 @@ HWY_INLINE Receiver<T, D> box_of_node(const PlaneView<T>& plane, const Periods<T
         box.period[axis] = period[static_cast<std::size_t>(axis)];
     }
     return box;
+}
+
+/// The greatest squared distance that two points of a node can have.
+template <bool Periodic, int D, class T>
+HWY_INLINE T greatest_distance_within(const PlaneView<T>& plane, const Periods<T>& period, std::int64_t node) {
+    const hn::CappedTag<T, 1> one;
+    const Columns<decltype(one)> lower{one, plane.lower(0) + node, plane.stride};
+    const Columns<decltype(one)> upper{one, plane.upper(0) + node, plane.stride};
+    const auto bounds = box_distances<Periodic, D>(one, box_of_node<T, D>(plane, period, node), lower, upper,
+                                                   Bounds<hn::Vec<decltype(one)>>{hn::Zero(one), hn::Zero(one)});
+    return hn::GetLane(bounds.greatest);
 }
 
 /// Lanes of T are wider than node numbers: one by one.
@@ -224,7 +235,7 @@ private:
         list.size += last - first;
     }
 
-    HWY_INLINE void keep_near(List& list, int level, const Bound& bound) {
+    HWY_INLINE void keep_near(List& list, int level, Bound& bound) {
         keep_within(list, policy_.reach(bound));
         policy_.drop_more(list, level, bound);
     }

@@ -12,10 +12,10 @@ MODULES = ("support cuda geometry points order tree walk neighbors groups mst en
 
 # A public header counts as the module whose capability it declares.
 HEADERS = {"async": "groups", "box": "points", "catalog": "halos", "catalog_columns": "halos", "catalog_file": "io",
-           "catalog_reader": "io", "device_status": "support", "error": "support", "execution": "support",
-           "fof": "groups", "hierarchy": "mst", "io": "io", "knn": "neighbors", "neighbor_row": "neighbors", "points": "points",
-           "progress": "support", "radius": "neighbors", "spanning_tree": "mst",
-           "tree": "tree", "types": "support", "version": "support"}
+           "catalog_reader": "io", "dbscan": "groups", "device_status": "support", "error": "support",
+           "execution": "support", "fof": "groups", "hierarchy": "mst", "io": "io", "knn": "neighbors",
+           "neighbor_row": "neighbors", "points": "points", "progress": "support", "radius": "neighbors",
+           "spanning_tree": "mst", "tree": "tree", "types": "support", "version": "support"}
 EVERYTHING = "kith"  # <kith/kith.hpp> includes all others: for users and the program
 
 # What these may include of src/, besides themselves.

@@ -11,11 +11,11 @@
 
 namespace kith::detail {
 
+/// Joins all points within a length of each other; `parents` has one element for each point. Returns the groups.
 template <Coordinate T>
-void link_all_pairs(Context& context, const PointSet<T>& points, std::span<std::int32_t> labels, FofSummary& result) {
+UnionFind link_all_pairs(Context& context, const PointSet<T>& points, T squared_length, Buffer<std::int32_t>& parents) {
     constexpr std::int64_t tile = 512;
-    Buffer<std::int32_t> parents(context.memory_tracker(), points.count);
-    const LinkJob<T> job = link_job<T>(points, nullptr, result, parents);
+    const LinkJob<T> job = link_job<T>(points, nullptr, squared_length, parents);
     job.groups.separate(0, static_cast<std::int32_t>(points.count));
     const std::int64_t tiles = (points.count + tile - 1) / tile;
     context.expect(tiles * tiles);
@@ -30,7 +30,14 @@ void link_all_pairs(Context& context, const PointSet<T>& points, std::span<std::
             context.done(1);
         }
     });
-    number_groups(context, job.groups, points.indices.span(), labels, result);
+    return job.groups;
+}
+
+template <Coordinate T>
+void label_all_pairs(Context& context, const PointSet<T>& points, std::span<std::int32_t> labels, FofSummary& result) {
+    Buffer<std::int32_t> parents(context.memory_tracker(), points.count);
+    const UnionFind groups = link_all_pairs(context, points, squared_length(points.frame, result), parents);
+    number_groups(context, groups, points.indices.span(), labels, result);
 }
 
 } // namespace kith::detail

@@ -1,0 +1,122 @@
+// The public DBSCAN calls: a call is normalized, checked once, and dispatched once.
+#include <kith/dbscan.hpp>
+#include <kith/error.hpp>
+
+#include "calls/choose.hpp"
+#include "calls/sources.hpp"
+#include "engines/brute_force/dbscan.hpp"
+#include "groups/checks.hpp"
+#include "groups/dbscan.hpp"
+#include "support/allocation_errors.hpp"
+#include "support/context.hpp"
+#include "support/dimension.hpp"
+#include "support/message.hpp"
+
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <span>
+
+namespace kith {
+
+namespace detail {
+
+namespace {
+
+/// Any public search for clusters.
+struct DbscanCall {
+    const PointsOrTree& points;
+    double eps;
+    std::int64_t min_samples;
+    const DbscanOptions& options;
+};
+
+/// All that can be checked without looking at the points, but for the caller's memory.
+void check(const DbscanCall& call) {
+    if (is_on_gpu(call.options.execution)) {
+        throw Error(ErrorKind::unsupported, "DBSCAN runs on the CPU only; use kith::cpu()");
+    }
+    if (!(call.eps >= 0) || std::isinf(call.eps)) {
+        throw Error(ErrorKind::invalid_argument,
+                    message("eps is ", call.eps, "; it must be a finite number, 0 or more"));
+    }
+    if (call.min_samples < 1) {
+        throw Error(ErrorKind::invalid_argument, message("min_samples is ", call.min_samples,
+                                                         "; it must be 1 or more, as it counts the point itself"));
+    }
+    check_points(call.points, call.options.box, call.options.execution);
+}
+
+/// eps rounded to the points' type.
+template <Coordinate T>
+double rounded(double eps) {
+    if (!(static_cast<T>(eps) <= std::numeric_limits<T>::max())) {
+        throw Error(ErrorKind::invalid_argument,
+                    message("eps is ", eps, ", more than ", dtype_of<T> == DType::float32 ? "float32" : "float64",
+                            " points can be apart; give a smaller one"));
+    }
+    return static_cast<double>(static_cast<T>(eps));
+}
+
+void check_flags(std::span<const std::uint8_t> is_core, std::int64_t points) {
+    if (!is_core.empty() && static_cast<std::int64_t>(is_core.size()) != points) {
+        throw Error(ErrorKind::invalid_argument, message("the memory for is_core holds ", is_core.size(), " flags; ",
+                                                         points, " points need one each, or none at all"));
+    }
+}
+
+/// The call has been checked.
+void run(const DbscanCall& call, std::span<std::int32_t> labels, std::span<std::uint8_t> is_core,
+         DbscanSummary& result) {
+    const std::int64_t count = call.points.count();
+    check_labels(labels, count);
+    check_flags(is_core, count);
+    result.engine = choose(Task::groups, call.options.engine,
+                           {count, count, false, call.points.dimension(), call.points.tree() != nullptr});
+    Context context(call.options.execution);
+    with_dtype(call.points.dtype(), [&]<Coordinate T>(T) {
+        result.eps = rounded<T>(call.eps);
+        WorkingPoints<T> points(context, call.points, call.options.box);
+        result.box = resolved_box(points.frame());
+        if (count == 0) {
+            return;
+        }
+        const ClusterRequest<T> request{squared_length(points.frame(), result.eps), call.min_samples, call.options.star,
+                                        labels, is_core};
+        if (result.engine == Engine::tree) {
+            cluster_tree(context, points.tree(context), request, result);
+        } else {
+            const PointSet<T>* gathered = nullptr;
+            context.stage("gather", [&] { gathered = &points.in_any_order(context); });
+            cluster_all_pairs(context, *gathered, request, result);
+        }
+    });
+    result.stages = context.take_stages();
+}
+
+} // namespace
+
+} // namespace detail
+
+DbscanResult dbscan(const PointsOrTree& points, double eps, std::int64_t min_samples, const DbscanOptions& options) {
+    const detail::DbscanCall call{points, eps, min_samples, options};
+    detail::check(call);
+    DbscanResult result;
+    detail::with_allocation_errors("the labels", [&] {
+        result.labels.resize(static_cast<std::size_t>(points.count()));
+        result.is_core.resize(result.labels.size());
+    });
+    detail::run(call, result.labels, result.is_core, result);
+    return result;
+}
+
+DbscanSummary dbscan_into(std::span<std::int32_t> labels, std::span<std::uint8_t> is_core, const PointsOrTree& points,
+                          double eps, std::int64_t min_samples, const DbscanOptions& options) {
+    const detail::DbscanCall call{points, eps, min_samples, options};
+    detail::check(call);
+    DbscanSummary result;
+    detail::run(call, labels, is_core, result);
+    return result;
+}
+
+} // namespace kith

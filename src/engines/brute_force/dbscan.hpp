@@ -1,0 +1,79 @@
+// DBSCAN by comparing all with all, from points in any order to labels. The kernels are those of the receiver walks'
+// leaves, given every source at once (groups/core_policy-inl.hpp, groups/border_policy-inl.hpp).
+#pragma once
+
+#include "engines/brute_force/fof.hpp"
+#include "groups/dbscan.hpp"
+#include "points/point_set.hpp"
+#include "support/parallel.hpp"
+
+#include <algorithm>
+#include <cstdint>
+
+namespace kith::detail {
+
+/// body(begin, end, scratch) for all points, a few at a time.
+template <Coordinate T, class Body>
+void for_each_block(Context& context, std::int64_t count, const Body& body) {
+    constexpr std::int64_t block_size = 32; // receivers that share a gathered block
+    context.expect(count);
+    PerThread<DensityScratch<T>> scratch;
+    parallel_for(0, (count + block_size - 1) / block_size, 1, [&](std::int64_t first, std::int64_t last) {
+        for (std::int64_t block = first; block < last; ++block) {
+            const std::int64_t end = std::min(count, (block + 1) * block_size);
+            body(block * block_size, end, scratch.local());
+            context.done(end - block * block_size);
+        }
+    });
+}
+
+/// Points as a walk reads them, without planes.
+template <Coordinate T>
+TreeView<T> without_planes(const PointSet<T>& points) {
+    TreeView<T> view;
+    view.points = points.view();
+    view.period = points.frame.working_period;
+    return view;
+}
+
+template <Coordinate T>
+void cluster_all_pairs(Context& context, const PointSet<T>& points, const ClusterRequest<T>& request,
+                       DbscanSummary& result) {
+    const Frame<T>& frame = points.frame;
+    const TreeView<T> all = without_planes(points);
+    const DensityJob<T> job{&all, &all, nullptr, frame.dimension, frame.periodic, request.squared_length};
+    Buffer<std::uint8_t> is_core;
+    context.stage("core", [&] {
+        is_core = core_flags(context, points, request, result, [&](std::uint8_t* flags) {
+            const CoreJob<T> core_job{job, request.min_samples, flags};
+            for_each_block<T>(context, points.count,
+                              [&](std::int64_t begin, std::int64_t end, DensityScratch<T>& scratch) {
+                                  compare_core_points(core_job, begin, end, scratch);
+                              });
+        });
+    });
+    PointSet<T> core_points;
+    Buffer<std::int32_t> parents;
+    context.stage("link", [&] {
+        core_points = make_point_set(context, frame, result.core_points);
+        copy_points(points, 0, points.count, is_core, core_points, 0);
+        parents = Buffer<std::int32_t>(context.memory_tracker(), core_points.count);
+        const UnionFind components = link_all_pairs(context, core_points, request.squared_length, parents);
+        number_clusters(context, components, core_points.indices.span(), request.labels, result);
+    });
+    if (!request.star && core_points.count > 0 && core_points.count < points.count) {
+        context.stage("border", [&] {
+            const TreeView<T> core_view = without_planes(core_points);
+            BorderJob<T> border_job{
+                job, is_core.data(), {}, parents.data(), {}, request.labels.data(), result.sizes.data()};
+            border_job.sources = &core_view;
+            for_each_block<T>(context, points.count,
+                              [&](std::int64_t begin, std::int64_t end, DensityScratch<T>& scratch) {
+                                  compare_border_points(border_job, begin, end, scratch);
+                              });
+        });
+    }
+    context.run([&] { count_noise(points.count, result); });
+}
+
+} // namespace kith::detail

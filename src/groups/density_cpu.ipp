@@ -1,0 +1,97 @@
+// One scalar type's searches of DBSCAN for every instruction set; the including file names the type and itself.
+#include "groups/density.hpp"
+
+#include "support/dimension.hpp"
+
+#include <hwy/foreach_target.h> // must come before highway.h
+
+#include "groups/border_policy-inl.hpp"
+#include "groups/core_policy-inl.hpp"
+
+HWY_BEFORE_NAMESPACE();
+namespace kith::detail::HWY_NAMESPACE {
+
+using CoreJobOf = CoreJob<KITH_SCALAR>;
+using BorderJobOf = BorderJob<KITH_SCALAR>;
+using ScratchOf = DensityScratch<KITH_SCALAR>;
+
+/// Calls function.operator()<D, Periodic>() for the points of a job.
+template <class Function>
+void with_space(const DensityJob<KITH_SCALAR>& job, const Function& function) {
+    with_dimension(job.dimension, [&]<int D>(std::integral_constant<int, D>) {
+        job.periodic ? function.template operator()<D, true>() : function.template operator()<D, false>();
+    });
+}
+
+template <int D, bool Periodic, class Policy>
+void walk_from(const DensityJob<KITH_SCALAR>& job, std::int64_t node, ScratchOf& scratch, Policy& policy) {
+    ReceiverWalk<KITH_SCALAR, D, Periodic, Policy>(*job.receivers, *job.sources, *job.schedule, scratch.walk, policy)
+        .walk(node);
+}
+
+void find_core_points_any(const CoreJobOf& job, std::int64_t node, ScratchOf& scratch) {
+    with_space(job, [&]<int D, bool Periodic>() {
+        CorePolicy<KITH_SCALAR, D, Periodic> policy(job, scratch);
+        walk_from<D, Periodic>(job, node, scratch, policy);
+    });
+}
+
+void label_border_points_any(const BorderJobOf& job, std::int64_t node, ScratchOf& scratch) {
+    with_space(job, [&]<int D, bool Periodic>() {
+        BorderPolicy<KITH_SCALAR, D, Periodic> policy(job, scratch);
+        walk_from<D, Periodic>(job, node, scratch, policy);
+    });
+}
+
+void compare_core_points_any(const CoreJobOf& job, std::int64_t begin, std::int64_t end, ScratchOf& scratch) {
+    with_space(job, [&]<int D, bool Periodic>() {
+        CoreLeaf<KITH_SCALAR, D, Periodic> leaf(job, scratch);
+        if (leaf.count_within(begin, end, job.min_samples) > 0) {
+            const IndexRange others[] = {{0, static_cast<std::int32_t>(begin)},
+                                         {static_cast<std::int32_t>(end), job.sources->points.count}};
+            leaf.count_near(leaf.box_of_open(), others, 2);
+        }
+    });
+}
+
+void compare_border_points_any(const BorderJobOf& job, std::int64_t begin, std::int64_t end, ScratchOf& scratch) {
+    with_space(job, [&]<int D, bool Periodic>() {
+        BorderLeaf<KITH_SCALAR, D, Periodic> leaf(job, scratch);
+        if (leaf.list(begin, end) > 0) {
+            const IndexRange all{0, job.sources->points.count};
+            leaf.label(leaf.box_of_listed(), &all, 1, no_cluster);
+        }
+    });
+}
+
+} // namespace kith::detail::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace kith::detail {
+
+HWY_EXPORT(find_core_points_any);
+HWY_EXPORT(label_border_points_any);
+HWY_EXPORT(compare_core_points_any);
+HWY_EXPORT(compare_border_points_any);
+
+void find_core_points(const CoreJob<KITH_SCALAR>& job, std::int64_t node, DensityScratch<KITH_SCALAR>& scratch) {
+    HWY_DYNAMIC_DISPATCH(find_core_points_any)(job, node, scratch);
+}
+
+void label_border_points(const BorderJob<KITH_SCALAR>& job, std::int64_t node, DensityScratch<KITH_SCALAR>& scratch) {
+    HWY_DYNAMIC_DISPATCH(label_border_points_any)(job, node, scratch);
+}
+
+void compare_core_points(const CoreJob<KITH_SCALAR>& job, std::int64_t begin, std::int64_t end,
+                         DensityScratch<KITH_SCALAR>& scratch) {
+    HWY_DYNAMIC_DISPATCH(compare_core_points_any)(job, begin, end, scratch);
+}
+
+void compare_border_points(const BorderJob<KITH_SCALAR>& job, std::int64_t begin, std::int64_t end,
+                           DensityScratch<KITH_SCALAR>& scratch) {
+    HWY_DYNAMIC_DISPATCH(compare_border_points_any)(job, begin, end, scratch);
+}
+
+} // namespace kith::detail
+#endif

@@ -1,0 +1,238 @@
+// Clusters and noise against the oracle: every type, built dimension, point set and box, by every engine, in trees of
+// many shapes, with any number of threads; and properties that need no oracle.
+#include "oracle/dbscan.hpp"
+#include "support/cases.hpp"
+#include "support/linking_lengths.hpp"
+
+#include <kith/kith.hpp>
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <vector>
+
+namespace kith::test {
+namespace {
+
+constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+constexpr double infinity = std::numeric_limits<double>::infinity();
+constexpr Engine engines[] = {Engine::tree, Engine::brute_force, Engine::automatic};
+
+testing::AssertionResult same_clusters(const DbscanResult& found, const oracle::Clusters& expected) {
+    const auto [label, other] =
+        std::mismatch(found.labels.begin(), found.labels.end(), expected.labels.begin(), expected.labels.end());
+    if (label != found.labels.end() || other != expected.labels.end()) {
+        return testing::AssertionFailure() << "labels differ from point " << label - found.labels.begin() << " on";
+    }
+    if (found.is_core != expected.is_core) {
+        return testing::AssertionFailure() << "the labels agree, but not the core points";
+    }
+    if (found.sizes != expected.sizes || found.clusters != std::ssize(expected.sizes)) {
+        return testing::AssertionFailure() << "the labels agree, but not the sizes: " << found.clusters << " clusters, "
+                                           << testing::PrintToString(found.sizes);
+    }
+    const bool counted =
+        found.core_points == std::count(expected.is_core.begin(), expected.is_core.end(), std::uint8_t{1}) &&
+        found.noise_points == std::count(expected.labels.begin(), expected.labels.end(), -1);
+    return counted ? testing::AssertionSuccess()
+                   : testing::AssertionFailure()
+                         << found.core_points << " core points, " << found.noise_points << " points of noise";
+}
+
+class Dbscan : public testing::TestWithParam<Case> {};
+
+TEST_P(Dbscan, EqualsTheOracle) {
+    with_type(GetParam().dtype, [&]<class T>(T) {
+        const PointSet<T> set = point_set<T>(GetParam().set, GetParam().dimension);
+        Random draw(
+            std::accumulate(GetParam().set.begin(), GetParam().set.end(), static_cast<std::uint64_t>(set.dimension)));
+        const auto one_of = [&](const auto& values) {
+            return values[static_cast<std::size_t>(draw.integer(std::ssize(values)))];
+        };
+        for (const NamedBox& named : set.boxes) {
+            const oracle::WorkingCopy<T> copy = oracle::working_copy<T>(set.coordinates, set.dimension, named.box);
+            const std::vector<double> lengths = interesting_lengths(set, named.box);
+            for (int repeat = 0; repeat < 2; ++repeat) {
+                const double eps = one_of(lengths);
+                const auto min_samples =
+                    one_of(std::vector<std::int64_t>{1, 2, 3, 4, 5, 9, 40, set.count() / 2 + 1, set.count() + 1});
+                const bool star = draw.integer(3) == 0;
+                const oracle::Clusters expected = oracle::dbscan(copy, eps, min_samples, star);
+                for (const Engine engine : engines) {
+                    DbscanOptions options{.star = star, .engine = engine};
+                    options.execution = cpu(one_of(std::vector<int>{1, 2, 7}));
+                    const TreeShape shape{.leaf_size = one_of(std::vector<int>{1, 5, 40, 100}),
+                                          .coarsening = one_of(std::vector<int>{2, 8}),
+                                          .top_size = one_of(std::vector<int>{1, 256})};
+                    const Tree tree(set.view(), {.box = named.box, .shape = shape});
+                    const bool in_tree = draw.integer(2) == 0;
+                    options.box = in_tree ? Box{} : named.box;
+                    const DbscanResult found =
+                        dbscan(in_tree ? PointsOrTree(tree) : PointsOrTree(set.view()), eps, min_samples, options);
+                    EXPECT_TRUE(same_clusters(found, expected))
+                        << "box " << named.name << ", eps " << eps << ", min_samples " << min_samples
+                        << (star ? ", DBSCAN*" : "") << ", " << name_of(engine) << ", in a tree: " << in_tree
+                        << ", leaf_size " << shape.leaf_size;
+                    EXPECT_EQ(found.eps, static_cast<double>(static_cast<T>(eps)));
+                    EXPECT_EQ(found.box, tree.box());
+                    EXPECT_TRUE(engine == Engine::automatic || found.engine == engine);
+                }
+            }
+        }
+    });
+}
+
+INSTANTIATE_TEST_SUITE_P(EveryCase, Dbscan, testing::ValuesIn(every_case()), case_name);
+
+/// Clumps of 60 points in a thin background.
+template <class T>
+std::vector<T> clumps(int dimension) {
+    std::vector<T> points = uniform_points<T>(sized(600), dimension, 0, 1, 161);
+    const std::vector<T> centers = uniform_points<T>(10, dimension, 0, 1, 162);
+    Random random(163);
+    for (std::int64_t i = 0; i < sized(600); ++i) {
+        for (int axis = 0; axis < dimension; ++axis) {
+            points.push_back(centers[static_cast<std::size_t>(i % 10 * dimension + axis)] +
+                             static_cast<T>(0.02 * random.normal()));
+        }
+    }
+    return points;
+}
+
+template <class T>
+void expect_clumps(int dimension) {
+    const std::vector<T> points = clumps<T>(dimension);
+    for (const Box& box : {Box(), Box::periodic(1)}) {
+        const oracle::WorkingCopy<T> copy = oracle::working_copy<T>(points, dimension, box);
+        for (const auto& [eps, min_samples] : {std::pair(0.03, 6), std::pair(0.06, 20), std::pair(0.3, 70)}) {
+            const oracle::Clusters expected = oracle::dbscan(copy, eps, min_samples, false);
+            for (const Engine engine : engines) {
+                EXPECT_TRUE(same_clusters(dbscan(PointsView(points, dimension), eps, min_samples,
+                                                 {.box = box, .engine = engine, .execution = cpu(2)}),
+                                          expected))
+                    << dimension << " dimensions, eps " << eps << ", " << name_of(engine);
+            }
+        }
+    }
+}
+
+TEST(DbscanInEveryDimension, EqualsTheOracle) {
+    for (int dimension = 2; dimension <= max_dimension; ++dimension) {
+        if (is_built(dimension)) {
+            expect_clumps<float>(dimension);
+            expect_clumps<double>(dimension);
+        }
+    }
+}
+
+/// Labels renumbered from 0 in the order in which they appear.
+std::vector<std::int32_t> by_first_member(const std::vector<std::int32_t>& labels) {
+    std::vector<std::int32_t> renamed(labels.size(), -1);
+    std::vector<std::int32_t> result;
+    std::int32_t next = 0;
+    for (const std::int32_t label : labels) {
+        std::int32_t& name = renamed[static_cast<std::size_t>(label)];
+        name = name < 0 ? next++ : name;
+        result.push_back(name);
+    }
+    return result;
+}
+
+class DbscanProperties : public NeedsDimension<3> {
+protected:
+    const std::vector<float> points_ = clumps<float>(3);
+    const PointsView view_{points_, 3};
+};
+
+TEST_F(DbscanProperties, WithOneSampleClustersAreGroupsOfFriends) {
+    for (const double length : {0.0, 0.02, 0.05, 0.2}) {
+        for (const Engine engine : engines) {
+            const FofResult groups = fof(view_, LinkingLength::absolute(length), {.box = Box::periodic(1)});
+            const DbscanResult found = dbscan(view_, length, 1, {.box = Box::periodic(1), .engine = engine});
+            EXPECT_EQ(found.labels, by_first_member(groups.labels));
+            EXPECT_EQ(found.core_points, view_.count());
+            EXPECT_EQ(found.noise_points, 0);
+        }
+    }
+}
+
+TEST_F(DbscanProperties, StarIsWithoutBorderPoints) {
+    for (const Engine engine : engines) {
+        const DbscanResult full = dbscan(view_, 0.03, 6, {.engine = engine});
+        const DbscanResult star = dbscan(view_, 0.03, 6, {.star = true, .engine = engine});
+        std::vector<std::int32_t> core_labels = full.labels;
+        for (std::size_t i = 0; i < core_labels.size(); ++i) {
+            core_labels[i] = full.is_core[i] != 0 ? core_labels[i] : -1;
+        }
+        EXPECT_EQ(star.labels, core_labels);
+        EXPECT_EQ(star.is_core, full.is_core);
+        EXPECT_GT(star.noise_points, full.noise_points);
+    }
+}
+
+TEST_F(DbscanProperties, OfTheCallersMemoryIsTheSame) {
+    const DbscanResult expected = dbscan(view_, 0.03, 6);
+    std::vector<std::int32_t> labels(expected.labels.size(), -7);
+    std::vector<std::uint8_t> is_core(labels.size(), 7);
+    const DbscanSummary found = dbscan_into(labels, is_core, view_, 0.03, 6);
+    EXPECT_EQ(labels, expected.labels);
+    EXPECT_EQ(is_core, expected.is_core);
+    EXPECT_EQ(found.sizes, expected.sizes);
+    labels.assign(labels.size(), -7);
+    (void)dbscan_into(labels, {}, Tree(view_), 0.03, 6);
+    EXPECT_EQ(labels, expected.labels);
+}
+
+// Nodes are taken whole: comparing would take 10^10 distances.
+TEST_F(DbscanProperties, OfAHundredThousandCoincidentPoints) {
+    const std::vector<float> points(300000, 0.7F);
+    for (const std::int64_t min_samples : {5, 50000, 100000, 100001}) {
+        const DbscanResult found = dbscan(PointsView(points, 3), 0, min_samples, {.engine = Engine::tree});
+        EXPECT_EQ(found.labels, std::vector<std::int32_t>(100000, min_samples > 100000 ? -1 : 0)) << min_samples;
+    }
+}
+
+TEST_F(DbscanProperties, RefuseWhatMeansNothing) {
+    const Tree tree(view_);
+    const auto refused = [](const std::vector<std::string>& parts, const auto& call) {
+        EXPECT_TRUE(is_refused(ErrorKind::invalid_argument, parts, call));
+    };
+    for (const Engine engine : engines) {
+        const DbscanOptions options{.engine = engine};
+        refused({"eps", "-0.5"}, [&] { (void)dbscan(tree, -0.5, 5, options); });
+        refused({"eps", "nan"}, [&] { (void)dbscan(view_, nan, 5, options); });
+        refused({"eps", "inf", "finite"}, [&] { (void)dbscan(view_, infinity, 5, options); });
+        refused({"eps", "1e+300", "float32"}, [&] { (void)dbscan(view_, 1e300, 5, options); });
+        refused({"min_samples", "0", "1 or more"}, [&] { (void)dbscan(view_, 1, 0, options); });
+    }
+    refused({"a tree has its own"}, [&] { (void)dbscan(tree, 1, 5, {.box = Box::periodic(1)}); });
+    std::vector<std::int32_t> labels(static_cast<std::size_t>(view_.count()));
+    std::vector<std::uint8_t> flags(labels.size() - 1);
+    refused({"is_core", std::to_string(flags.size())}, [&] { dbscan_into(labels, flags, view_, 1, 5); });
+    labels.pop_back();
+    refused({"labels", std::to_string(labels.size())}, [&] { dbscan_into(labels, {}, view_, 1, 5); });
+    EXPECT_TRUE(
+        is_refused(ErrorKind::unsupported, {"CPU only"}, [&] { (void)dbscan(view_, 1, 5, {.execution = cuda()}); }));
+}
+
+TEST_F(DbscanProperties, NoPointsAreFine) {
+    const std::vector<float> none;
+    for (const Engine engine : engines) {
+        const DbscanResult found = dbscan(PointsView(none, 3), 1, 1, {.engine = engine});
+        EXPECT_TRUE(found.labels.empty());
+        EXPECT_EQ(found.clusters + found.core_points + found.noise_points, 0);
+    }
+}
+
+TEST_F(DbscanProperties, CanBeCanceled) {
+    EXPECT_TRUE(is_refused(ErrorKind::canceled, {"core"}, [&] {
+        const auto stop_at_core = [](std::string_view stage, double) { return stage != "core"; };
+        (void)dbscan(view_, 0.03, 6, {.engine = Engine::tree, .execution = cpu(1, stop_at_core)});
+    }));
+}
+
+} // namespace
+} // namespace kith::test
