@@ -5,5 +5,6 @@ namespace kith::detail {
 
 template PlaneTree<double> build_plane_tree(Context&, const NormalizedPoints<double>&, const TreeShape&,
                                             const DonatedMemory&);
+template PlaneTree<double> build_plane_tree(Context&, const PhaseSpacePoints<double>&, const TreeShape&);
 
 } // namespace kith::detail

@@ -5,5 +5,6 @@ namespace kith::detail {
 
 template PlaneTree<float> build_plane_tree(Context&, const NormalizedPoints<float>&, const TreeShape&,
                                            const DonatedMemory&);
+template PlaneTree<float> build_plane_tree(Context&, const PhaseSpacePoints<float>&, const TreeShape&);
 
 } // namespace kith::detail
