@@ -21,31 +21,6 @@ namespace kith {
 /// Number of particle types, 0 to 6.
 inline constexpr int max_types = 7;
 
-/// A non-owning view of a contiguous column of float32 or float64 scalars.
-class ScalarsView {
-public:
-    ScalarsView() = default;
-    template <Coordinate T>
-    ScalarsView(std::span<const T> values) // NOLINT(google-explicit-constructor): a view of what is passed
-        : data_(values.data()), count_(static_cast<std::int64_t>(values.size())), dtype_(dtype_of<T>) {}
-    template <Coordinate T>
-    ScalarsView(const std::vector<T>& values) // NOLINT(google-explicit-constructor)
-        : ScalarsView(std::span<const T>(values)) {}
-
-    [[nodiscard]] const void* data() const noexcept { return data_; }
-    [[nodiscard]] std::int64_t count() const noexcept { return count_; }
-    [[nodiscard]] DType dtype() const noexcept { return dtype_; }
-    /// Host memory only.
-    [[nodiscard]] double operator[](std::int64_t i) const noexcept {
-        return dtype_ == DType::float32 ? static_cast<const float*>(data_)[i] : static_cast<const double*>(data_)[i];
-    }
-
-private:
-    const void* data_ = nullptr;
-    std::int64_t count_ = 0;
-    DType dtype_ = DType::float32;
-};
-
 /// The particles, in the order of the labels. Only positions are required.
 struct Particles {
     PointsView positions;

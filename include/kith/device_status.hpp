@@ -17,6 +17,7 @@ enum class PointError : std::int32_t {
     queries_too_far,  ///< a squared distance could overflow
     no_volume,        ///< a relative linking length, but the points have no volume
     length_too_large, ///< the points' type cannot express the linking length
+    velocities_not_finite,
 };
 
 /// Plain data. If refusal is none, rows and labels are complete; otherwise their contents are unspecified.

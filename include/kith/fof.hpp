@@ -11,6 +11,8 @@
 #include <kith/tree.hpp>
 
 #include <cstdint>
+#include <limits>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -33,6 +35,32 @@ private:
     bool relative_;
 };
 
+/// A linking length of velocities, psi, in their units or relative to their dispersion; above 0.
+class VelocityLength {
+public:
+    /// May be infinite: velocities then make no difference.
+    static VelocityLength absolute(double psi) { return {psi, false}; }
+    /// `factor` times the dispersion of all points, sqrt(sum m |v - mean|^2 / sum m) over all components; finite.
+    static VelocityLength sigmas(double factor) { return {factor, true}; }
+
+    [[nodiscard]] double value() const noexcept { return value_; }
+    [[nodiscard]] bool is_relative() const noexcept { return relative_; }
+
+private:
+    VelocityLength(double value, bool relative) : value_(value), relative_(relative) {}
+    double value_;
+    bool relative_;
+};
+
+/// Groups in phase space: two points are friends if |dx|^2 / l^2 + |dv|^2 / psi^2 <= 1, where l is the linking length.
+/// docs/semantics.md says how this is computed. Positions may have 2 to 4 dimensions, and twice as many must be built.
+/// Source: GPU halo-finding thesis, equation 3.3, here inclusive.
+struct PhaseSpace {
+    PointsView velocities; ///< of every point, in host memory: as many components as the points have coordinates
+    VelocityLength length; ///< psi
+    std::optional<ScalarsView> masses = {}; ///< for VelocityLength::sigmas(); absent: all alike
+};
+
 /// The volume of a relative linking length.
 enum class VolumeKind : std::uint8_t {
     none,   ///< the length was absolute
@@ -45,6 +73,8 @@ struct FofOptions {
     Box box = {};                      ///< of the points; a tree has its own
     Engine engine = Engine::automatic; ///< search algorithm
     Execution execution = {};          ///< must name the tree's device if the points are a tree
+    /// Optional: groups in phase space, of points that are no tree, on the CPU.
+    std::optional<PhaseSpace> phase_space = {};
 };
 
 /// Groups are numbered from 0 by decreasing size, ties by their smallest member index, single points included.
@@ -56,6 +86,10 @@ struct FofSummary {
     double linking_length = 0;
     double volume = 0; ///< the V of a relative linking length, else 0
     VolumeKind volume_kind = VolumeKind::none;
+    /// The psi of groups in phase space, in the units of the velocities, and what velocities were multiplied by:
+    /// linking_length / psi. Infinity and 0 if the groups are those of positions alone.
+    double velocity_length = std::numeric_limits<double>::infinity();
+    double velocity_scale = 0;
     Engine engine = Engine::tree; ///< algorithm used: tree or brute_force
     /// The box in which the groups were found, with the origins of all periodic axes resolved. A catalog uses it.
     Box box;
@@ -79,9 +113,11 @@ struct DeviceFofSummary {
 
 /// The groups of points, which may be in GPU memory if the call runs there.
 /// Throws Error: invalid_argument (a negative, NaN or infinite length; a relative length with a volume of zero; a
-/// length that the points' type cannot express; an invalid box; a box beside a tree; a tree on another device),
-/// invalid_points (a point that is not finite, extent over twice the period), too_large (more than 2^31 - 1 points),
-/// unsupported (dimension or CUDA not built), out_of_memory, device, canceled.
+/// length that the points' type cannot express; an invalid box; a box beside a tree; a tree on another device; in phase
+/// space also a tree, velocities or masses of another shape, a psi that is not above 0, no dispersion, a length of 0,
+/// a negative or infinite mass), invalid_points (a point or velocity that is not finite, extent over twice the period),
+/// too_large (more than 2^31 - 1 points), unsupported (dimension or CUDA not built; phase space on a GPU),
+/// out_of_memory, device, canceled.
 [[nodiscard]] FofResult fof(const PointsOrTree& points, LinkingLength linking_length, const FofOptions& options = {});
 
 /// The same, writing one label per point to the caller's memory: host memory, or memory of the GPU on which the call

@@ -44,14 +44,26 @@ FofSummary label_tree(const OutputArray& labels, const Tree& tree, double length
 }
 
 FofSummary label_points(const OutputArray& labels, const InputArray& points, double length, bool is_relative,
-                        nb::handle box, nb::handle device, nb::handle threads, nb::object progress) {
+                        const std::optional<InputArray>& velocities, double psi, bool psi_is_relative,
+                        const std::optional<InputArray>& masses, nb::handle box, nb::handle device, nb::handle threads,
+                        nb::object progress) {
     const PointsView view = points_of(points, "points");
     const Box space = box_of(box);
     const CallOptions options = call_options(device, threads, std::move(progress));
     const std::span<std::int32_t> where = labels_of(labels, options.device);
+    std::optional<PhaseSpace> phase_space;
+    if (velocities) {
+        phase_space = PhaseSpace{points_of(*velocities, "velocities"),
+                                 psi_is_relative ? VelocityLength::sigmas(psi) : VelocityLength::absolute(psi)};
+        if (masses && psi_is_relative) {
+            require_reach(*masses, options.device, "the array of masses");
+            phase_space->masses = scalars_of(*masses, "masses");
+        }
+    }
     FofSummary summary;
     run(options, view.count(), [&](const Execution& execution) {
-        summary = fof_into(where, view, length_of(length, is_relative), {.box = space, .execution = execution});
+        summary = fof_into(where, view, length_of(length, is_relative),
+                           {.box = space, .execution = execution, .phase_space = phase_space});
     });
     return summary;
 }
@@ -149,6 +161,7 @@ nb::list table_of_columns() {
 void bind_groups(nb::module_& module) {
     nb::class_<FofSummary>(module, "Groups")
         .def_ro("linking_length", &FofSummary::linking_length)
+        .def_ro("velocity_length", &FofSummary::velocity_length)
         .def_prop_ro("box", [](const FofSummary& summary) { return summary.box; })
         .def_prop_ro("sizes",
                      [](nb::object self) { return numpy_view(nb::cast<const FofSummary&>(self).sizes, 0, self); });
@@ -172,7 +185,8 @@ void bind_groups(nb::module_& module) {
     module.def("label_tree", label_tree, nb::arg("labels").noconvert(), nb::arg("tree"), nb::arg("length"),
                nb::arg("is_relative"), nb::arg("threads").none(), nb::arg("progress").none());
     module.def("label_points", label_points, nb::arg("labels").noconvert(), nb::arg("points"), nb::arg("length"),
-               nb::arg("is_relative"), nb::arg("box").none(), nb::arg("device").none(), nb::arg("threads").none(),
+               nb::arg("is_relative"), nb::arg("velocities").none(), nb::arg("psi"), nb::arg("psi_is_relative"),
+               nb::arg("masses").none(), nb::arg("box").none(), nb::arg("device").none(), nb::arg("threads").none(),
                nb::arg("progress").none());
     module.def("describe_groups", describe_groups, nb::arg("labels").noconvert(), nb::arg("groups"), nb::arg("points"),
                nb::arg("velocities").none(), nb::arg("masses").none(), nb::arg("uniform_mass"), nb::arg("types").none(),

@@ -46,13 +46,14 @@ def shared(points, **lengths):
     return (unit, _converted(points, unit, "points"), *in_unit(unit, **lengths))
 
 
-def in_unit(unit, **lengths):
-    """Lengths as plain numbers in that unit; without one they must not carry any."""
+def in_unit(unit, of="points", **lengths):
+    """Lengths as plain numbers in that unit, which is the points' or of what is named; without one they must not carry
+    any."""
     if unit is None:
         for name, value in lengths.items():
-            refuse(value, name, "the points carry none: give them their unit, too, or plain numbers in theirs")
+            refuse(value, name, f"the {of} carry none: give them their unit, too, or plain numbers in theirs")
         return list(lengths.values())
-    return [_converted(value, unit, name) for name, value in lengths.items()]
+    return [_converted(value, unit, name, of) for name, value in lengths.items()]
 
 
 def split(values, what):
@@ -66,18 +67,18 @@ def attached(array, unit):
     return array if unit is None else array << unit
 
 
-def _converted(value, unit, name):
+def _converted(value, unit, name, of="points"):
     if value is None or isinstance(value, _core.Box) and value.is_open:
         return value
     if isinstance(value, (list, tuple)) and unit_of(value, name) is not None:
-        return [_converted(each, unit, name) for each in value]
+        return [_converted(each, unit, name, of) for each in value]
     own = unit_of(value, name)
     if own is not None:
         try:
             return getattr(value, "quantity", value).to_value(unit)
         except (TypeError, ValueError):
-            raise TypeError(f"{name} is in {own}, which cannot be converted to the unit of the points, {unit}") from None
+            raise TypeError(f"{name} is in {own}, which cannot be converted to the unit of the {of}, {unit}") from None
     if isinstance(value, (int, float)) and value in (0, math.inf):  # the same in all units
         return value
-    raise TypeError(f"{name} carries no unit, but the points are in {unit}; give it as a Quantity, too, or the points as "
-                    f"plain numbers: points.to_value({str(unit)!r})")
+    raise TypeError(f"{name} carries no unit, but the {of} are in {unit}; give it as a Quantity, too, or the {of} as "
+                    f"plain numbers: {of}.to_value({str(unit)!r})")

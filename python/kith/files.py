@@ -268,8 +268,10 @@ def write_catalog(path: Path, catalog: Catalog, snapshot: Snapshot | None = None
                                  None if ids is None else _arrays.as_integers(ids, numpy.uint64, "ids"))
     else:
         core = snapshot._core
-    length = catalog.linking_length
-    parameters = {"linking_length": repr(getattr(length, "value", length)), "min_members": str(catalog._core.min_members)}
+    length, psi = (getattr(each, "value", each) for each in (catalog.linking_length, catalog.psi))
+    parameters = {"linking_length": repr(length), "min_members": str(catalog._core.min_members)}
+    if psi != numpy.inf:
+        parameters["psi"] = repr(psi)
     if catalog.units:
         parameters["units"] = ", ".join(f"{column}: {unit}" for column, unit in sorted(catalog.units.items()))
     _core.write_catalog(os.fsencode(name), catalog._core, core, catalog.box,

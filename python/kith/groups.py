@@ -34,10 +34,11 @@ _COLUMNS = {column.name: column for column in sorted((_Column(*row) for row in _
                                                      key=lambda column: column.is_by_type) if column.kind != "index"}
 
 
-def fof(points: AnyArray, linking_length: float | None = None, *, b: float | None = None, box: BoxLike = None,
-        min_members: int | None = None, return_catalog: bool = False, velocities: AnyArray | None = None,
-        masses: AnyArray | None = None, types: AnyArray | None = None, device: str | None = None,
-        threads: int | None = None, progress: ProgressLike = False) -> Any:
+def fof(points: AnyArray, linking_length: float | None = None, *, b: float | None = None, psi: float | None = None,
+        psi_sigma: float | None = None, box: BoxLike = None, min_members: int | None = None,
+        return_catalog: bool = False, velocities: AnyArray | None = None, masses: AnyArray | None = None,
+        types: AnyArray | None = None, device: str | None = None, threads: int | None = None,
+        progress: ProgressLike = False) -> Any:
     """Labels of friends-of-friends groups, and on request their catalog.
 
     Two points are friends if they are within the linking length of each other, inclusive; the groups are the connected
@@ -53,6 +54,12 @@ def fof(points: AnyArray, linking_length: float | None = None, *, b: float | Non
     b : float
         The linking length in units of the mean separation (V / n)^(1/d); V is the volume of the box, or of the extent
         of the points along open axes. The usual choice for halos is 0.2.
+    psi : float, optional
+        Groups in phase space: two points are friends if |dx|^2 / linking_length^2 + |dv|^2 / psi^2 is at most 1. In the
+        units of the velocities, above 0; infinity makes them the groups of the positions. Positions have 2 to 4
+        dimensions. On the CPU.
+    psi_sigma : float, optional
+        The same, with a psi of so many times the dispersion of all velocities, sqrt(sum m |v - mean|^2 / sum m).
     box : float, sequence of d floats or Box, optional
         Periods, as for `kith.knn`; 0 is open space, also for a snapshot that has a box.
     min_members : int, optional
@@ -61,9 +68,9 @@ def fof(points: AnyArray, linking_length: float | None = None, *, b: float | Non
     return_catalog : bool
         Return the catalog, too. The labels are the same with and without it.
     velocities : array, shape (n, d), optional
-        For the catalog.
+        For groups in phase space, and for the catalog.
     masses : array, shape (n,), optional
-        For the catalog; without them every point counts as 1.
+        For `psi_sigma` and the catalog; without them every point counts as 1.
     types : whole numbers from 0 to 6, shape (n,), optional
         For the catalog, which lists the members of a group by type.
     device, threads, progress
@@ -80,11 +87,13 @@ def fof(points: AnyArray, linking_length: float | None = None, *, b: float | Non
     Raises
     ------
     ValueError
-        For points that are not finite, a negative linking length, a volume of zero.
+        For points or velocities that are not finite, a negative linking length, a volume of zero; for a psi that is not
+        above 0, without velocities, beside a linking length of 0.
 
     Notes
     -----
-    Close to O(n) at the usual linking lengths. Source: the jz-tree paper, section IV.
+    Close to O(n) at the usual linking lengths. Sources: the jz-tree paper, section IV; in phase space the GPU
+    halo-finding thesis, equation 3.3.
 
     Examples
     --------
@@ -94,6 +103,11 @@ def fof(points: AnyArray, linking_length: float | None = None, *, b: float | Non
     >>> labels, halos = kith.fof([[0, 0], [5, 5], [0, 1]], 1, min_members=2, return_catalog=True)
     >>> halos.center.tolist()
     [[0.0, 0.5]]
+
+    Streams that meet in one place:
+
+    >>> kith.fof([[0, 0, 0], [0, 0, 1], [0, 0, 1]], 1, velocities=[[9, 0, 0], [9, 0, 0], [0, 0, 0]], psi=5).tolist()
+    [0, 0, 1]
     """
     uniform_mass = None
     if is_snapshot(points):
@@ -110,14 +124,14 @@ def fof(points: AnyArray, linking_length: float | None = None, *, b: float | Non
     _require_rows(points, velocities=velocities, masses=masses, types=types)
     labeled, listed = (1, 20) if min_members is None else [_at_least_one(min_members)] * 2
     masses = None if masses is None else _arrays.as_column(masses, "masses")
+    velocities = None if velocities is None else _arrays.as_real(velocities, "velocities")
     _warn_of_unequal_masses(b, masses, types)
-    labels, summary = label(points, linking_length, b, box, device, threads, progress)
+    phase_space = _phase_space(velocities, unit_of_velocities, psi, psi_sigma, masses)
+    labels, summary = label(points, linking_length, b, box, device, threads, progress, phase_space)
     if not return_catalog:
         return masked(labels, summary, labeled)
     core = _core.describe_groups(
-        _writeable(labels), summary, points,
-        None if velocities is None else _arrays.as_real(velocities, "velocities"),
-        masses, 1.0 if uniform_mass is None else uniform_mass,
+        _writeable(labels), summary, points, velocities, masses, 1.0 if uniform_mass is None else uniform_mass,
         None if types is None else _arrays.as_integers(types, numpy.uint8, "types"), listed,
         _core.device_of(points) if device is None else device, threads,
         _arrays.progress_function(progress))
@@ -134,7 +148,22 @@ def _warn_of_unequal_masses(b, masses, types):
     warnings.warn(f"the masses are unequal, but a relative linking length counts every point alike; {remedy}", stacklevel=3)
 
 
-def label(source, linking_length, b, box, device, threads, progress):
+def _phase_space(velocities, unit, psi, psi_sigma, masses):
+    """Velocities, psi, whether that is in dispersions, and masses, as the core takes them; no velocities for groups of
+    positions."""
+    if psi is None and psi_sigma is None:
+        return None, 0.0, False, None
+    if psi is not None and psi_sigma is not None:
+        raise TypeError("give either psi, in the units of the velocities, or psi_sigma, in dispersions of theirs")
+    if velocities is None:
+        raise ValueError("psi is given, but there are no velocities; give them, too, or leave it out")
+    if psi is None:
+        return velocities, _arrays.as_number(psi_sigma, "psi_sigma"), True, masses
+    psi, = _units.in_unit(unit, of="velocities", psi=psi)
+    return velocities, _arrays.as_number(psi, "psi"), False, None
+
+
+def label(source, linking_length, b, box, device, threads, progress, phase_space=(None, 0.0, False, None)):
     """Labels of all groups, and what else is known of them."""
     length, is_relative = _arrays.length(linking_length, b)
     progress = _arrays.progress_function(progress)
@@ -143,7 +172,7 @@ def label(source, linking_length, b, box, device, threads, progress):
         summary = _core.label_tree(labels, source._core, length, is_relative, threads, progress)
     else:
         labels, finish = _arrays.empty_like(source, tuple(source.shape[:1]), numpy.int32)
-        summary = _core.label_points(labels, source, length, is_relative, box,
+        summary = _core.label_points(labels, source, length, is_relative, *phase_space, box,
                                      _core.device_of(source) if device is None else device, threads, progress)
     return finish(labels), summary
 
@@ -197,6 +226,9 @@ class Catalog:
         Of the particles in `members`; only from a file that has them.
     linking_length : float
         In the units of the points, as it was used; None if a file does not say.
+    psi : float, or None
+        The linking length of velocities, in their units, as it was used; infinity for groups of positions alone. None of
+        a catalog from a file, whose `provenance` names it.
     box : Box
         Numbers in the units of the points.
     path : str, or None
@@ -220,6 +252,7 @@ class Catalog:
         if units["length"] is not None:
             self.units["linking_length"] = units["length"]
         self.linking_length = _units.attached(summary.linking_length, units["length"])
+        self.psi = _units.attached(summary.velocity_length, units["velocity"])
         self.box = box
         self._rows = len(points)
         self._is_float64 = _arrays.is_float64(points)
@@ -232,7 +265,7 @@ class Catalog:
         """The catalog that `kith.read_catalog` returns."""
         self = cls.__new__(cls)
         self._core = core.catalog
-        self.path = path
+        self.path, self.psi = path, None
         for name in ("linking_length", "box", "time", "redshift", "parameters", "provenance"):
             setattr(self, name, getattr(core, name))
         self.units = {name: unit for name, unit in core.units.items() if name in _COLUMNS}

@@ -160,3 +160,71 @@ def test_nothing_to_group():
 def test_what_is_wrong_is_said(wrong, error, says):
     with pytest.raises(error, match=says):
         wrong()
+
+
+def streams(count=2000):
+    """Two streams through the same cloud."""
+    random = numpy.random.default_rng(7)
+    velocities = random.normal(0, 10, (count, 3))
+    velocities[::2, 0] += 500
+    return random.random((count, 3)), velocities
+
+
+@pytest.mark.parametrize("of_positions", [numpy.float32, numpy.float64])
+@pytest.mark.parametrize("of_velocities", [numpy.float32, numpy.float64])
+def test_phase_space_is_points_with_scaled_velocities(of_positions, of_velocities):
+    points, velocities = (array.astype(dtype) for array, dtype in zip(streams(), (of_positions, of_velocities)))
+    for psi in (20, 100.0, 1000):
+        labels, halos = kith.fof(points, b=0.7, box=1, velocities=velocities, psi=psi, return_catalog=True)
+        length = halos.linking_length
+        scaled = (velocities.astype(numpy.float64) * (length / psi)).astype(of_positions)
+        six = kith.fof(numpy.concatenate((points, scaled), axis=1), length, box=[1, 1, 1, 0, 0, 0])
+        assert (labels == six).all() and halos.psi == psi
+        assert halos.count.tolist() == numpy.bincount(labels)[:len(halos)].tolist()
+        assert length == kith.fof(points, b=0.7, box=1, return_catalog=True)[1].linking_length
+
+
+def test_infinite_psi_is_groups_of_positions():
+    points, velocities = streams()
+    expected = kith.fof(points, b=0.3, box=1)
+    assert (kith.fof(points, b=0.3, box=1, velocities=velocities, psi=numpy.inf) == expected).all()
+    assert (kith.fof(points, b=0.3, box=1, velocities=velocities) == expected).all()
+    assert kith.fof(points, b=0.3, return_catalog=True)[1].psi == numpy.inf
+
+
+def test_psi_in_dispersions():
+    points, velocities = streams()
+    masses = numpy.random.default_rng(8).random(len(points))
+    for weights in (None, masses):
+        mean = numpy.average(velocities, axis=0, weights=weights)
+        sigma = numpy.sqrt(numpy.average(((velocities - mean)**2).sum(axis=1), weights=weights))
+        labels, halos = kith.fof(points, 0.05, velocities=velocities, masses=weights, psi_sigma=0.25, return_catalog=True)
+        numpy.testing.assert_allclose(halos.psi, sigma / 4, rtol=1e-12)
+        assert (labels == kith.fof(points, 0.05, velocities=velocities, psi=halos.psi)).all()
+
+
+def test_phase_space_of_a_snapshot():
+    class Universe:
+        positions, velocities = streams()
+        box, masses, types, uniform_mass = 1.0, None, None, None
+
+    assert (kith.fof(Universe, b=0.7, psi=100) == kith.fof(Universe.positions, b=0.7, box=1, psi=100,
+                                                           velocities=Universe.velocities)).all()
+
+
+def test_phase_space_refuses():
+    points, velocities = streams(10)
+    with pytest.raises(TypeError, match="either psi"):
+        kith.fof(points, 1, velocities=velocities, psi=1, psi_sigma=1)
+    with pytest.raises(ValueError, match="no velocities"):
+        kith.fof(points, 1, psi=1)
+    for psi in (0, -1, numpy.nan):
+        with pytest.raises(ValueError, match=r"\(psi\) is"):
+            kith.fof(points, 1, velocities=velocities, psi=psi)
+    with pytest.raises(TypeError, match="psi"):
+        kith.fof(points, 1, velocities=velocities, psi="fast")
+    with pytest.raises(ValueError, match="10 velocities of 2"):
+        kith.fof(points, 1, velocities=velocities[:, :2], psi=1)
+    velocities[3, 1] = numpy.nan
+    with pytest.raises(ValueError, match="velocities: point 3 has NaN as coordinate 1"):
+        kith.fof(points, 1, velocities=velocities, psi=1)

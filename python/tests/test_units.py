@@ -140,3 +140,17 @@ def test_jax_refuses_units():
     kith_jax = pytest.importorskip("kith.jax")
     with pytest.raises(TypeError, match="points carries a unit"):
         kith_jax.knn(IN_MPC, 2)
+
+
+def test_psi_is_in_the_unit_of_the_velocities():
+    velocities = numpy.random.default_rng(6).normal(0, 100, (200, 3))
+    plain = kith.fof(POINTS, 0.2, velocities=velocities, psi=100)
+    of_units = {"velocities": velocities * u.km / u.s, "psi": 1e5 * u.m / u.s}
+    assert (kith.fof(POINTS, 0.2, **of_units) == plain).all()
+    labels, halos = kith.fof(IN_MPC, 0.2 * u.Mpc, return_catalog=True, **of_units)
+    assert (labels == plain).all() and halos.psi == 100 * u.km / u.s
+    assert (kith.fof(POINTS, 0.2, velocities=velocities * u.km / u.s, psi=numpy.inf) == kith.fof(POINTS, 0.2)).all()
+    with pytest.raises(TypeError, match="psi carries no unit, but the velocities are in km / s"):
+        kith.fof(POINTS, 0.2, velocities=velocities * u.km / u.s, psi=100)
+    with pytest.raises(TypeError, match="psi carries a unit, km / s.*velocities carry none"):
+        kith.fof(POINTS, 0.2, velocities=velocities, psi=100 * u.km / u.s)

@@ -7,11 +7,15 @@
 #include "engines/brute_force/fof.hpp"
 #include "groups/checks.hpp"
 #include "groups/fof.hpp"
+#include "halos/dispersion.hpp"
+#include "points/phase_space.hpp"
 #include "support/allocation_errors.hpp"
 #include "support/context.hpp"
 #include "support/dimension.hpp"
+#include "support/message.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <span>
 
@@ -28,8 +32,63 @@ struct FofCall {
     const FofOptions& options;
 };
 
+/// psi, and what velocities are multiplied by.
+void resolve_velocity_length(const PhaseSpace& phase_space, const FiniteVelocities& velocities, FofSummary& result) {
+    const VelocityLength& length = phase_space.length;
+    result.velocity_length = length.value();
+    const bool has_points = velocities.view.count() > 0;
+    if (length.is_relative()) {
+        const double dispersion = halos::velocity_dispersion(velocities, phase_space.masses);
+        result.velocity_length *= dispersion;
+        if (has_points && !(result.velocity_length > 0)) {
+            throw Error(ErrorKind::invalid_argument,
+                        message("the velocities' linking length is ", length.value(),
+                                " times their dispersion, which is ", dispersion,
+                                ": all velocities are alike; give a length in their units"));
+        }
+    }
+    if (!has_points || std::isinf(result.velocity_length)) {
+        result.velocity_scale = 0;
+        return;
+    }
+    result.velocity_scale = result.linking_length / result.velocity_length;
+    if (result.linking_length == 0) {
+        throw Error(ErrorKind::invalid_argument,
+                    "the linking length is 0, so velocities cannot be measured by it; give a longer one");
+    }
+    if (!std::isnormal(result.velocity_scale)) {
+        throw Error(ErrorKind::invalid_argument,
+                    message("the linking length ", result.linking_length, " over that of velocities, ",
+                            result.velocity_length, ", is beyond what float64 can express; choose other units"));
+    }
+}
+
+template <Coordinate T>
+void link_in_phase_space(Context& context, const FofCall& call, std::span<std::int32_t> labels, FofSummary& result) {
+    const PhaseSpace& phase_space = *call.options.phase_space;
+    PhaseSpacePoints<T> points;
+    context.run([&] {
+        const NormalizedPoints<T> positions = normalize_sources<T>(call.points.points(), call.options.box);
+        resolve_length(call.length, positions.frame, call.points.count(), result);
+        result.box = resolved_box(positions.frame);
+        const FiniteVelocities velocities = finite_velocities(phase_space.velocities);
+        resolve_velocity_length(phase_space, velocities, result);
+        points = in_phase_space(positions, call.options.box, velocities, result.velocity_scale);
+    });
+    if (result.engine == Engine::tree) {
+        const PlaneTree<T> tree = build_plane_tree(context, points);
+        context.stage("link", [&] { link_tree(context, tree, labels, result); });
+    } else {
+        context.stage("link", [&] { link_all_pairs(context, gather_points(context, points), labels, result); });
+    }
+}
+
 template <Coordinate T>
 void link(Context& context, const FofCall& call, std::span<std::int32_t> labels, FofSummary& result) {
+    if (call.options.phase_space) {
+        link_in_phase_space<T>(context, call, labels, result);
+        return;
+    }
     WorkingPoints<T> points(context, call.points, call.options.box);
     resolve_length(call.length, points.frame(), call.points.count(), result);
     result.box = resolved_box(points.frame());
@@ -45,6 +104,9 @@ void link(Context& context, const FofCall& call, std::span<std::int32_t> labels,
 void check(const FofCall& call) {
     check_length(call.length);
     check_points(call.points, call.options.box, call.options.execution);
+    if (call.options.phase_space) {
+        check_phase_space(*call.options.phase_space, call.points, call.options.execution);
+    }
 }
 
 /// The call has been checked. The sizes of the groups of two or more come from the engines, those of single points from

@@ -4,6 +4,8 @@
 #include <kith/error.hpp>
 #include <kith/fof.hpp>
 
+#include "points/frame.hpp"
+#include "support/dimension.hpp"
 #include "support/message.hpp"
 
 #include <cmath>
@@ -24,6 +26,45 @@ inline void check_labels(std::span<const std::int32_t> labels, std::int64_t poin
     if (static_cast<std::int64_t>(labels.size()) != points) {
         throw Error(ErrorKind::invalid_argument, message("the memory for labels holds ", labels.size(), " of them; ",
                                                          points, " points need one each"));
+    }
+}
+
+/// Beside points that have been checked.
+inline void check_phase_space(const PhaseSpace& phase_space, const PointsOrTree& points, const Execution& execution) {
+    if (points.tree() != nullptr) {
+        throw Error(ErrorKind::invalid_argument,
+                    "groups in phase space are found among points, not in a tree, which is "
+                    "one of positions; give the points");
+    }
+    if (execution.device.kind != DeviceKind::cpu) {
+        throw Error(ErrorKind::unsupported, "groups in phase space are found on the CPU only; use kith::cpu()");
+    }
+    const int dimension = points.dimension();
+    const PointsView& velocities = phase_space.velocities;
+    if (velocities.count() != points.count() || velocities.dimension() != dimension) {
+        throw Error(ErrorKind::invalid_argument,
+                    message("there are ", velocities.count(), " velocities of ", velocities.dimension(),
+                            " components for ", points.count(), " points of ", dimension,
+                            " coordinates; give each point one, with a component for each coordinate"));
+    }
+    if (!dimension_is_built(2 * dimension)) {
+        throw Error(ErrorKind::unsupported,
+                    message("positions and velocities of ", dimension, " dimensions are points of ", 2 * dimension,
+                            2 * dimension > max_dimension ? "; kith takes at most 8"
+                                                          : ", which this build lacks; build kith without the CMake "
+                                                            "option KITH_DIMS, and it has all up to 8"));
+    }
+    check_view(velocities, "velocities");
+    if (phase_space.masses && phase_space.masses->count() != points.count()) {
+        throw Error(ErrorKind::invalid_argument, message("there are ", phase_space.masses->count(), " masses for ",
+                                                         points.count(), " points; give each point one"));
+    }
+    const VelocityLength& length = phase_space.length;
+    if (!(length.value() > 0) || (length.is_relative() && std::isinf(length.value()))) {
+        throw Error(ErrorKind::invalid_argument,
+                    message("the linking length of velocities (psi) is ", length.value(),
+                            length.is_relative() ? " dispersions; it must be a finite number above 0"
+                                                 : "; it must be above 0, or infinite"));
     }
 }
 

@@ -144,14 +144,14 @@ NormalizedPoints<T> with_bounds(const PointsView& view, const PointBounds<T>& bo
     return normalized;
 }
 
+} // namespace
+
 template <Coordinate T>
 PointBounds<T> finite_bounds_of(const PointsView& view, PointError refusal) {
     const PointBounds<T> bounds = bounds_of<T>(view);
     refuse_not_finite(view, bounds, refusal);
     return bounds;
 }
-
-} // namespace
 
 template <Coordinate T>
 void check_box(const Box& box, int dimension) {
@@ -293,6 +293,8 @@ Box resolved_box(const Frame<T>& frame) {
     return box;
 }
 
+template PointBounds<float> finite_bounds_of(const PointsView&, PointError);
+template PointBounds<double> finite_bounds_of(const PointsView&, PointError);
 template void check_box<float>(const Box&, int);
 template void check_box<double>(const Box&, int);
 template NormalizedPoints<float> normalize_sources(const PointsView&, const Box&);

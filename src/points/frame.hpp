@@ -6,6 +6,7 @@
 // back. See docs/semantics.md, "Numbers" and "Boxes".
 #pragma once
 
+#include <kith/device_status.hpp>
 #include <kith/points.hpp>
 
 #include "support/host_device.hpp"
@@ -134,6 +135,10 @@ struct NormalizedPoints {
     std::array<T, max_dimension> upper{};
     bool wraps = false; ///< some lie outside a periodic axis
 };
+
+/// The bounds of points of the host, or of velocities; throws the refusal at the first that is not finite.
+template <Coordinate T>
+PointBounds<T> finite_bounds_of(const PointsView& view, PointError refusal);
 
 /// Checks the sources (finite, extent within twice the period) and the box, and resolves origins and scale.
 template <Coordinate T>

@@ -54,6 +54,8 @@ void check(const DeviceStatus& status) {
         throw Error(ErrorKind::invalid_points, not_finite(status, "points"));
     case PointError::queries_not_finite:
         throw Error(ErrorKind::invalid_points, not_finite(status, "queries"));
+    case PointError::velocities_not_finite:
+        throw Error(ErrorKind::invalid_points, not_finite(status, "velocities"));
     case PointError::points_too_wide:
         throw Error(ErrorKind::invalid_points, message("the points extend over ", status.value, " on axis ",
                                                        status.axis, ", more than twice the period ", status.limit,

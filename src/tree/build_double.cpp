@@ -7,5 +7,6 @@ namespace kith::detail {
 template PlaneTree<double> build_plane_tree(Context&, const NormalizedPoints<double>&, const TreeShape&,
                                             const DonatedMemory&);
 template PlaneTree<double> subtree(Context&, const PlaneTree<double>&, const Buffer<std::uint8_t>&);
+template PlaneTree<double> build_plane_tree(Context&, const PhaseSpacePoints<double>&, const TreeShape&);
 
 } // namespace kith::detail

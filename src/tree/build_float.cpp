@@ -7,5 +7,6 @@ namespace kith::detail {
 template PlaneTree<float> build_plane_tree(Context&, const NormalizedPoints<float>&, const TreeShape&,
                                            const DonatedMemory&);
 template PlaneTree<float> subtree(Context&, const PlaneTree<float>&, const Buffer<std::uint8_t>&);
+template PlaneTree<float> build_plane_tree(Context&, const PhaseSpacePoints<float>&, const TreeShape&);
 
 } // namespace kith::detail

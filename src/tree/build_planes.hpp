@@ -195,14 +195,15 @@ void summarize_nodes(Plane<T>& plane, const Plane<T>& finer) {
     summarize(plane, plane.first_child.data(), below);
 }
 
-template <Coordinate T, int D>
+/// Of points in D dimensions that are in the order of the curve by their first K coordinates.
+template <Coordinate T, int D, int K = D>
 std::vector<Plane<T>> cut_planes(Context& context, const PointSet<T>& points, int sign_exponent,
                                  const TreeShape& options) {
     std::vector<Plane<T>> planes;
     if (points.count == 0) {
         return planes;
     }
-    const Cutter<T, D> cutter(context, points, sign_exponent);
+    const Cutter<T, K> cutter(context, points, sign_exponent);
     std::int64_t n_max = options.leaf_size;
     Cuts cuts = cutter.cut(n_max);
     if (options.regularization > 0) {
@@ -248,6 +249,25 @@ PlaneTree<T> build_plane_tree(Context& context, const NormalizedPoints<T>& point
             sign_exponent = ZOrderSort<T, D>(context, points, tree.points, spare).sign_exponent();
         });
         context.stage("tree", [&] { tree.planes = cut_planes<T, D>(context, tree.points, sign_exponent, options); });
+    });
+    return tree;
+}
+
+template <Coordinate T>
+PlaneTree<T> build_plane_tree(Context& context, const PhaseSpacePoints<T>& points, const TreeShape& options) {
+    PlaneTree<T> tree;
+    with_dimension(points.positions.view.dimension(), [&]<int D>(std::integral_constant<int, D>) {
+        if constexpr (dimension_is_built(2 * D)) {
+            int sign_exponent = 0;
+            context.stage("order", [&] {
+                tree.points = make_point_set(context, points.positions.frame, points.positions.view.count());
+                sign_exponent =
+                    ZOrderSort<T, D>(context, points.positions, tree.points, DonatedMemory{}).sign_exponent();
+                points.add_velocities(tree.points);
+            });
+            context.stage("tree",
+                          [&] { tree.planes = cut_planes<T, 2 * D, D>(context, tree.points, sign_exponent, options); });
+        }
     });
     return tree;
 }

@@ -7,6 +7,7 @@
 
 #include <kith/tree.hpp>
 
+#include "points/phase_space.hpp"
 #include "points/point_set.hpp"
 #include "support/context.hpp"
 #include "support/donated_memory.hpp"
@@ -65,6 +66,10 @@ struct PlaneTree {
 template <Coordinate T>
 PlaneTree<T> build_plane_tree(Context& context, const NormalizedPoints<T>& points, const TreeShape& shape,
                               const DonatedMemory& spare = {});
+
+/// The same over points of phase space: in the order of their positions, with boxes of all coordinates.
+template <Coordinate T>
+PlaneTree<T> build_plane_tree(Context& context, const PhaseSpacePoints<T>& points, const TreeShape& shape = {});
 
 /// The type-erased contents of kith::Tree.
 struct TreeData {

@@ -87,6 +87,33 @@ WorkingCopy<T> working_copy(std::span<const T> sources, int dimension, const Box
     return copy;
 }
 
+template <class T, class V>
+WorkingCopy<T> phase_space_copy(std::span<const T> positions, std::span<const V> velocities, int dimension,
+                                const Box& box, double linking_length, double psi) {
+    const double scale = static_cast<double>(static_cast<T>(linking_length)) / psi;
+    const auto d = static_cast<std::size_t>(dimension);
+    std::vector<T> points;
+    for (std::size_t point = 0; point < positions.size() / d; ++point) {
+        for (std::size_t axis = 0; axis < d; ++axis) {
+            points.push_back(positions[point * d + axis]);
+        }
+        for (std::size_t axis = 0; axis < d; ++axis) {
+            points.push_back(static_cast<T>(static_cast<double>(velocities[point * d + axis]) * scale));
+        }
+    }
+    std::vector<double> periods(2 * d, 0.0);
+    for (int axis = 0; axis < dimension; ++axis) {
+        periods[static_cast<std::size_t>(axis)] = box.period(axis);
+    }
+    Box space = Box::periodic(periods);
+    for (int axis = 0; axis < dimension; ++axis) {
+        if (box.origin(axis)) {
+            space = space.with_origin(axis, *box.origin(axis));
+        }
+    }
+    return working_copy<T>(points, 2 * dimension, space);
+}
+
 template <class T>
 std::vector<T> normalized_queries(const WorkingCopy<T>& sources, std::span<const T> queries) {
     return normalized(sources, queries);
@@ -116,6 +143,14 @@ template bool is_inside(float, float, float);
 template bool is_inside(double, double, double);
 template WorkingCopy<float> working_copy(std::span<const float>, int, const Box&);
 template WorkingCopy<double> working_copy(std::span<const double>, int, const Box&);
+template WorkingCopy<float> phase_space_copy(std::span<const float>, std::span<const float>, int, const Box&, double,
+                                             double);
+template WorkingCopy<float> phase_space_copy(std::span<const float>, std::span<const double>, int, const Box&, double,
+                                             double);
+template WorkingCopy<double> phase_space_copy(std::span<const double>, std::span<const float>, int, const Box&, double,
+                                              double);
+template WorkingCopy<double> phase_space_copy(std::span<const double>, std::span<const double>, int, const Box&, double,
+                                              double);
 template std::vector<float> normalized_queries(const WorkingCopy<float>&, std::span<const float>);
 template std::vector<double> normalized_queries(const WorkingCopy<double>&, std::span<const double>);
 template float squared_radius(const WorkingCopy<float>&, double);

@@ -32,6 +32,12 @@ struct WorkingCopy {
 template <class T>
 WorkingCopy<T> working_copy(std::span<const T> sources, int dimension, const Box& box = {});
 
+/// The working copy of row-major n x d positions and velocities as points of 2 d coordinates: the velocities in float64
+/// times the linking length, rounded to T, over psi, rounded to T; space is open along them.
+template <class T, class V>
+WorkingCopy<T> phase_space_copy(std::span<const T> positions, std::span<const V> velocities, int dimension,
+                                const Box& box, double linking_length, double psi);
+
 /// Queries wrapped into the same box and scaled by the same power of two.
 template <class T>
 std::vector<T> normalized_queries(const WorkingCopy<T>& sources, std::span<const T> queries);

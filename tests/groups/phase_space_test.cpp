@@ -1,0 +1,342 @@
+// Groups in phase space against the oracle, and by hand where defects of other programs are known.
+#include "support/cases.hpp"
+#include "support/linking_lengths.hpp"
+
+#include <kith/kith.hpp>
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <span>
+#include <vector>
+
+namespace kith::test {
+namespace {
+
+constexpr Engine engines[] = {Engine::tree, Engine::brute_force, Engine::automatic};
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+/// Velocities of a few kinds, of size one or so: of a stream, of many with the same, of a lattice, with one outlier.
+template <class V>
+std::vector<V> velocities_for(std::int64_t count, int dimension, Random& draw) {
+    const std::int64_t kind = draw.integer(4);
+    std::vector<V> velocities;
+    for (std::int64_t i = 0; i < count * dimension; ++i) {
+        velocities.push_back(kind == 2 ? static_cast<V>(draw.integer(4) - 2) / 2 : static_cast<V>(draw.normal()));
+    }
+    for (std::int64_t i = 0; kind == 1 && i < count; ++i) {
+        std::copy_n(velocities.begin() + draw.integer(3) % count * dimension, dimension,
+                    velocities.begin() + i * dimension);
+    }
+    if (kind == 3 && count > 0) {
+        velocities.front() = V(1e6);
+    }
+    return velocities;
+}
+
+class PhaseSpaceGroups : public testing::TestWithParam<Case> {
+protected:
+    template <class T, class V>
+    void compare_with_oracle() {
+        const int dimension = GetParam().dimension;
+        const PointSet<T> set = point_set<T>(GetParam().set, dimension);
+        Random draw(
+            std::accumulate(GetParam().set.begin(), GetParam().set.end(), std::uint64_t{sizeof(T) + sizeof(V)}));
+        for (const NamedBox& named : set.boxes) {
+            const std::vector<V> velocities = velocities_for<V>(set.count(), dimension, draw);
+            const std::vector<double> lengths = interesting_lengths(set, named.box);
+            for (int trial = 0; trial < 3; ++trial) {
+                const double length = lengths[static_cast<std::size_t>(draw.integer(std::ssize(lengths)))];
+                const double psi =
+                    std::vector<double>{0.05, 0.5, 2, infinity}[static_cast<std::size_t>(draw.integer(4))];
+                FofOptions options{.box = named.box,
+                                   .engine = engines[draw.integer(2)],
+                                   .execution = cpu(1 + static_cast<int>(draw.integer(3)))};
+                const FofResult in_space = fof(set.view(), LinkingLength::absolute(length), options);
+                if (in_space.linking_length == 0 && psi != infinity) {
+                    continue;
+                }
+                SCOPED_TRACE("box " + named.name + ", linking length " + std::to_string(length) + ", psi " +
+                             std::to_string(psi) + ", " + name_of(options.engine));
+                const auto copy =
+                    oracle::phase_space_copy<T, V>(set.coordinates, velocities, dimension, named.box, length, psi);
+                options.phase_space = PhaseSpace{PointsView(velocities, dimension), VelocityLength::absolute(psi)};
+                const auto find = [&] { return fof(set.view(), LinkingLength::absolute(length), options); };
+                if (set.count() > 0 && psi != infinity && !std::isnormal(in_space.linking_length / psi)) {
+                    EXPECT_TRUE(is_refused(ErrorKind::invalid_argument, {"beyond what float64"}, find));
+                    continue;
+                }
+                if (!std::all_of(copy.points.begin(), copy.points.end(), [](T x) { return std::isfinite(x); })) {
+                    EXPECT_TRUE(is_refused(ErrorKind::invalid_points, {"velocities", "cannot express"}, find));
+                    continue;
+                }
+                const FofResult found = find();
+                EXPECT_TRUE(same_groups(found, oracle::groups(copy, length)));
+                EXPECT_EQ(found.linking_length, in_space.linking_length);
+                EXPECT_EQ(found.velocity_length, psi);
+                EXPECT_EQ(found.velocity_scale, set.count() == 0 ? 0 : in_space.linking_length / psi);
+                EXPECT_EQ(found.box, in_space.box);
+                if (psi == infinity) {
+                    EXPECT_EQ(found.labels, in_space.labels);
+                    EXPECT_EQ(found.sizes, in_space.sizes);
+                }
+            }
+        }
+    }
+};
+
+TEST_P(PhaseSpaceGroups, EqualTheOracle) {
+    with_type(GetParam().dtype, [&]<class T>(T) {
+        compare_with_oracle<T, T>();
+        compare_with_oracle<T, std::conditional_t<std::is_same_v<T, float>, double, float>>();
+    });
+}
+
+/// Those whose phase space is built.
+std::vector<Case> cases_in_phase_space() {
+    std::vector<Case> cases = every_case();
+    std::erase_if(cases, [](const Case& one) { return !is_built(2 * one.dimension); });
+    return cases;
+}
+
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(PhaseSpaceGroups);
+INSTANTIATE_TEST_SUITE_P(EveryCase, PhaseSpaceGroups, testing::ValuesIn(cases_in_phase_space()), case_name);
+
+/// Positions on a line and velocities, in groups of given lengths.
+class PhaseSpace3 : public NeedsDimension<6> {
+protected:
+    static std::vector<std::int32_t> labels(const std::vector<float>& positions, const std::vector<float>& velocities,
+                                            double length, double psi, const Box& box = {}) {
+        const FofOptions options{.box = box,
+                                 .phase_space = PhaseSpace{PointsView(velocities, 3), VelocityLength::absolute(psi)}};
+        std::vector<std::int32_t> found;
+        for (const Engine engine : engines) {
+            FofOptions with = options;
+            with.engine = engine;
+            const FofResult groups = fof(PointsView(positions, 3), LinkingLength::absolute(length), with);
+            EXPECT_TRUE(found.empty() || found == groups.labels) << name_of(engine);
+            found = groups.labels;
+        }
+        return found;
+    }
+    const std::vector<std::int32_t> together{0, 0};
+    const std::vector<std::int32_t> apart{0, 1};
+};
+
+TEST_F(PhaseSpace3, TheLimitIsInclusive) { // (3/5)^2 + (4/5)^2 = 1
+    const std::vector<float> positions{0, 0, 0, 3, 0, 0};
+    const std::vector<float> velocities{0, 0, 0, 0, 4, 0};
+    EXPECT_EQ(labels(positions, velocities, 5, 5), together);
+    EXPECT_EQ(labels(positions, velocities, 5, 4.99999), apart);
+    EXPECT_EQ(labels(positions, velocities, 4.999, 5), apart);
+}
+
+TEST_F(PhaseSpace3, ComponentsAreSquaredOneByOne) { // their sum is zero
+    EXPECT_EQ(labels({0, 0, 0, 0, 0, 0}, {4, -4, 0, 0, 0, 0}, 1, 5), apart);
+    EXPECT_EQ(labels({0, 0, 0, 1, -1, 0}, {0, 0, 0, 0, 0, 0}, 1, 5), apart);
+}
+
+TEST_F(PhaseSpace3, CoincidentPointsAreFriends) {
+    EXPECT_EQ(labels({1, 2, 3, 1, 2, 3}, {7, 8, 9, 7, 8, 9}, 1e-3, 1e-3), together);
+    EXPECT_EQ(labels({1, 2, 3, 1, 2, 3}, {7, 8, 9, 7, 8, 9.5F}, 1e-3, 1e-3), apart); // at one place, but not at rest
+}
+
+TEST_F(PhaseSpace3, PositionsArePeriodicAndVelocitiesAreNot) {
+    EXPECT_EQ(labels({0.05F, 0.5F, 0.5F, 0.95F, 0.5F, 0.5F}, {0, 0, 0, 0, 0, 0}, 0.2, 1, Box::periodic(1)), together);
+    EXPECT_EQ(labels({0.05F, 0.5F, 0.5F, 0.95F, 0.5F, 0.5F}, {0, 0, 0, 0, 0, 0}, 0.2, 1), apart);
+    EXPECT_EQ(labels({0.5F, 0.5F, 0.5F, 0.5F, 0.5F, 0.5F}, {0, 0, 0, 5, 0, 0}, 0.2, 1, Box::periodic(1)), apart);
+}
+
+TEST_F(PhaseSpace3, StreamsThatCrossArePartedAndEachIsLinked) {
+    std::vector<float> positions;
+    std::vector<float> velocities;
+    std::vector<std::int32_t> expected;
+    for (int i = 0; i < 3000; ++i) { // one hundred in each place, every third in the slower stream
+        positions.insert(positions.end(), {static_cast<float>(i / 100) * 0.1F, 0, 0});
+        velocities.insert(velocities.end(), {i % 3 == 0 ? 100.0F : 300.0F, 0, 0});
+        expected.push_back(i % 3 == 0 ? 1 : 0);
+    }
+    EXPECT_EQ(labels(positions, velocities, 0.15, 100), expected);
+    EXPECT_EQ(labels(positions, velocities, 0.15, 200), std::vector<std::int32_t>(3000, 0));
+}
+
+TEST_F(PhaseSpace3, OfALargerSetThatIsClustered) {
+    const std::int64_t count = sized(4000);
+    Random draw(171);
+    std::vector<float> positions;
+    std::vector<float> velocities;
+    for (std::int64_t i = 0; i < count; ++i) {
+        const double halo = static_cast<double>(i % 4);
+        for (int axis = 0; axis < 3; ++axis) {
+            positions.push_back(static_cast<float>(std::fmod(1 + 0.02 * halo + 0.02 * draw.normal(), 1.0)));
+            velocities.push_back(static_cast<float>(300 * halo + 100 * draw.normal()));
+        }
+    }
+    for (const double psi : {20.0, 60.0, 100.0, 300.0}) {
+        const FofOptions options{.box = Box::periodic(1),
+                                 .engine = Engine::tree,
+                                 .phase_space = PhaseSpace{PointsView(velocities, 3), VelocityLength::absolute(psi)}};
+        const FofResult found = fof(PointsView(positions, 3), LinkingLength::absolute(0.02), options);
+        EXPECT_TRUE(same_groups(found, oracle::groups(oracle::phase_space_copy<float, float>(
+                                                          positions, velocities, 3, Box::periodic(1), 0.02, psi),
+                                                      0.02)))
+            << psi;
+    }
+}
+
+/// sqrt(sum m |v - mean|^2 / sum m), by plain loops.
+long double plain_dispersion(const std::vector<double>& velocities, const std::vector<double>& masses) {
+    long double total = 0;
+    long double mean[3] = {};
+    long double square = 0;
+    for (std::size_t i = 0; i < masses.size(); ++i) {
+        total += masses[i];
+    }
+    for (std::size_t i = 0; i < velocities.size(); ++i) {
+        mean[i % 3] += masses[i / 3] * velocities[i] / total;
+    }
+    for (std::size_t i = 0; i < velocities.size(); ++i) {
+        square += masses[i / 3] * (velocities[i] - mean[i % 3]) * (velocities[i] - mean[i % 3]) / total;
+    }
+    return std::sqrt(square);
+}
+
+class Dispersions : public NeedsDimension<6> {
+protected:
+    double sigma(double factor = 1, int threads = 0) const {
+        PhaseSpace phase_space{PointsView(velocities, 3), VelocityLength::sigmas(factor)};
+        if (!masses.empty()) {
+            phase_space.masses = masses;
+        }
+        return fof(PointsView(positions, 3), LinkingLength::absolute(1),
+                   {.execution = cpu(threads), .phase_space = phase_space})
+            .velocity_length;
+    }
+    std::vector<double> positions = uniform_points<double>(50000, 3, 0, 100, 172);
+    std::vector<double> velocities = uniform_points<double>(50000, 3, -300, 500, 173);
+    std::vector<double> masses;
+};
+
+TEST_F(Dispersions, AreThoseOfPlainLoopsWithAndWithoutMasses) {
+    const auto equal = static_cast<double>(plain_dispersion(velocities, std::vector<double>(50000, 1)));
+    EXPECT_NEAR(sigma(), equal, 1e-13 * equal);
+    EXPECT_EQ(sigma(1.25), 1.25 * sigma());
+    masses.assign(50000, 0);
+    EXPECT_EQ(sigma(), sigma());
+    EXPECT_NEAR(sigma(), equal, 1e-13 * equal); // nobody has mass: all count alike
+    masses = uniform_points<double>(50000, 1, 0, 1e9, 174);
+    const auto weighted = static_cast<double>(plain_dispersion(velocities, masses));
+    EXPECT_NEAR(sigma(), weighted, 1e-13 * weighted);
+    EXPECT_NE(static_cast<float>(weighted), static_cast<float>(equal));
+}
+
+TEST_F(Dispersions, AreTheSameInAnyOrderAndOnAnyNumberOfThreads) {
+    masses = uniform_points<double>(50000, 1, 0, 1, 175);
+    const double expected = sigma(1, 1);
+    EXPECT_EQ(sigma(1, 2), expected);
+    EXPECT_EQ(sigma(1, 7), expected);
+    for (std::size_t i = 0; i < masses.size() / 2; ++i) {
+        const std::size_t other = masses.size() - 1 - i;
+        std::swap(masses[i], masses[other]);
+        std::swap_ranges(velocities.begin() + static_cast<std::ptrdiff_t>(3 * i),
+                         velocities.begin() + static_cast<std::ptrdiff_t>(3 * i + 3),
+                         velocities.begin() + static_cast<std::ptrdiff_t>(3 * other));
+    }
+    EXPECT_EQ(sigma(1, 2), expected);
+}
+
+class PhaseSpaceRefuses : public NeedsDimension<6> {
+protected:
+    testing::AssertionResult refuses(ErrorKind kind, const std::vector<std::string>& parts, const FofOptions& options,
+                                     double length = 0.1) {
+        return is_refused(kind, parts,
+                          [&] { (void)fof(PointsView(points, 3), LinkingLength::absolute(length), options); });
+    }
+    FofOptions with(VelocityLength length) const {
+        return {.phase_space = PhaseSpace{PointsView(velocities, 3), length}};
+    }
+
+    std::vector<float> points = uniform_points<float>(30, 3, 0, 1, 176);
+    std::vector<float> velocities = uniform_points<float>(30, 3, -1, 1, 177);
+};
+
+TEST_F(PhaseSpaceRefuses, LengthsThatAreNone) {
+    constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+    const auto absolute = [&](double psi) { return with(VelocityLength::absolute(psi)); };
+    EXPECT_TRUE(refuses(ErrorKind::invalid_argument, {"psi", "is 0"}, absolute(0)));
+    EXPECT_TRUE(refuses(ErrorKind::invalid_argument, {"psi", "-1"}, absolute(-1)));
+    EXPECT_TRUE(refuses(ErrorKind::invalid_argument, {"psi", "nan"}, absolute(nan)));
+    EXPECT_TRUE(refuses(ErrorKind::invalid_argument, {"psi", "inf", "finite"}, with(VelocityLength::sigmas(infinity))));
+    EXPECT_TRUE(refuses(ErrorKind::invalid_argument, {"psi", "-2"}, with(VelocityLength::sigmas(-2))));
+    EXPECT_TRUE(refuses(ErrorKind::invalid_argument, {"linking length is 0"}, absolute(1), 0));
+    EXPECT_TRUE(refuses(ErrorKind::invalid_argument, {"0.1", "1e-310", "units"}, absolute(1e-310)));
+    EXPECT_TRUE(refuses(ErrorKind::invalid_points, {"velocities", "component 0", "express"}, absolute(1e-45)));
+    std::fill(velocities.begin(), velocities.end(), 3.0F);
+    EXPECT_TRUE(refuses(ErrorKind::invalid_argument, {"2 times", "alike"}, with(VelocityLength::sigmas(2))));
+}
+
+TEST_F(PhaseSpaceRefuses, VelocitiesThatAreNotFinite) {
+    for (const float bad : {std::numeric_limits<float>::quiet_NaN(), -std::numeric_limits<float>::infinity()}) {
+        velocities[17 * 3 + 2] = bad;
+        const std::vector<std::string> parts{"velocities", "point 17", "coordinate 2",
+                                             std::isnan(bad) ? "NaN" : "-infinity"};
+        EXPECT_TRUE(refuses(ErrorKind::invalid_points, parts, with(VelocityLength::absolute(1))));
+        EXPECT_TRUE(refuses(ErrorKind::invalid_points, parts, with(VelocityLength::absolute(infinity))));
+        EXPECT_TRUE(refuses(ErrorKind::invalid_points, parts, with(VelocityLength::sigmas(1))));
+    }
+}
+
+TEST_F(PhaseSpaceRefuses, ColumnsOfAnotherShape) {
+    const auto psi = VelocityLength::absolute(1);
+    EXPECT_TRUE(refuses(ErrorKind::invalid_argument, {"45 velocities of 2", "30 points of 3"},
+                        {.phase_space = PhaseSpace{PointsView(velocities, 2), psi}}));
+    EXPECT_TRUE(refuses(ErrorKind::invalid_argument, {"29 velocities", "30 points"},
+                        {.phase_space = PhaseSpace{PointsView(velocities, 3).subview(0, 29), psi}}));
+    EXPECT_TRUE(
+        refuses(ErrorKind::invalid_argument, {"0 velocities", "30 points"}, {.phase_space = PhaseSpace{{}, psi}}));
+    std::vector<double> masses(29, 1.0);
+    FofOptions options = with(VelocityLength::sigmas(1));
+    options.phase_space->masses = masses;
+    EXPECT_TRUE(refuses(ErrorKind::invalid_argument, {"29 masses", "30 points"}, options));
+    masses = std::vector<double>(30, 1.0);
+    masses[11] = -4;
+    options.phase_space->masses = masses;
+    EXPECT_TRUE(refuses(ErrorKind::invalid_argument, {"masses: row 11 is -4"}, options));
+}
+
+TEST_F(PhaseSpaceRefuses, TreesAndDevices) {
+    const Tree tree{PointsView(points, 3)};
+    FofOptions options = with(VelocityLength::absolute(1));
+    EXPECT_TRUE(is_refused(ErrorKind::invalid_argument, {"phase space", "tree", "give the points"},
+                           [&] { (void)fof(tree, LinkingLength::absolute(1), options); }));
+    options.execution = on_no_gpu;
+    EXPECT_TRUE(is_refused(ErrorKind::unsupported, {},
+                           [&] { (void)fof(PointsView(points, 3), LinkingLength::absolute(1), options); }));
+}
+
+TEST_F(PhaseSpaceRefuses, DimensionsThatAreTooMany) {
+    for (const int dimension : built_dimensions()) {
+        if (!is_built(2 * dimension)) {
+            EXPECT_TRUE(is_refused(ErrorKind::unsupported, {std::to_string(2 * dimension)}, [&] {
+                (void)fof(PointsView(points, dimension), LinkingLength::absolute(1),
+                          {.phase_space = PhaseSpace{PointsView(velocities, dimension), VelocityLength::absolute(1)}});
+            }));
+        }
+    }
+}
+
+TEST_F(PhaseSpaceRefuses, ButNoPointsAreFine) {
+    points.clear();
+    velocities.clear();
+    for (const VelocityLength& length : {VelocityLength::absolute(2), VelocityLength::sigmas(2)}) {
+        const FofResult found = fof(PointsView(points, 3), LinkingLength::relative(0.2), with(length));
+        EXPECT_TRUE(found.labels.empty());
+        EXPECT_EQ(found.groups, 0);
+    }
+}
+
+} // namespace
+} // namespace kith::test
