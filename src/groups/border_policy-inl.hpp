@@ -12,7 +12,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <bit>
 #include <cstdint>
 #include <limits>
 
@@ -70,25 +69,29 @@ public:
 private:
     using Tag = hn::ScalableTag<T>;
 
-    /// The lowest cluster within reach of a point, which is fewer than min_samples core points.
+    /// The lowest cluster within reach of a point.
     [[nodiscard]] HWY_INLINE std::int32_t lowest_near(std::int64_t point, const GatheredBlock& block) const {
+        using LaneIndex = typename DensityScratch<T>::LaneIndex;
         const Tag tag;
+        const hn::Rebind<LaneIndex, Tag> number_tag;
         const std::int64_t lanes = static_cast<std::int64_t>(hn::Lanes(tag));
         const auto limit = hn::Set(tag, job_.squared_length);
+        const auto none = hn::Set(number_tag, LaneIndex{no_cluster});
         T place[D];
         for (int axis = 0; axis < D; ++axis) {
             place[axis] = points_.axis(axis)[point];
         }
-        std::int32_t lowest = no_cluster;
+        auto lowest = none;
         for (std::int64_t i = 0; i < block.size; i += lanes) { // behind the block is NaN
             const Columns<Tag> others{tag, scratch_.block.data() + i, block.stride};
             const auto distance = point_distances<Periodic, D>(tag, place, period_, others, hn::Zero(tag));
-            for (unsigned bits = mask_bits(tag, hn::Le(distance, limit)); bits != 0; bits &= bits - 1) {
-                lowest =
-                    std::min(lowest, static_cast<std::int32_t>(scratch_.block_numbers[i + std::countr_zero(bits)]));
-            }
+            const auto numbers = hn::LoadU(number_tag, scratch_.block_numbers.data() + i);
+            const auto near = hn::RebindMask(number_tag, hn::Le(distance, limit));
+            lowest = hn::Min(lowest, hn::IfThenElse(near, numbers, none));
         }
-        return lowest;
+        LaneIndex by_lane[hn::MaxLanes(Tag())];
+        hn::StoreU(lowest, number_tag, by_lane);
+        return static_cast<std::int32_t>(*std::min_element(by_lane, by_lane + lanes));
     }
 
     const BorderJob<T>& job_;

@@ -1,5 +1,6 @@
-// Neighbors and clusters as HDF5: datasets `indices` and `distances`, n x k, or one-dimensional beside `offsets`, written from where
-// they lie, and `labels` and `is_core`, an element for each row of the input; the provenance is attributes of the root.
+// Neighbors and clusters as HDF5: datasets `indices` and `distances`, n x k, or one-dimensional beside `offsets`,
+// written from where they lie; or `labels` and `is_core`, an element for each row of the input. The provenance is
+// attributes of the root.
 #include "io/hdf5_create.hpp"
 
 #include <kith/io.hpp>

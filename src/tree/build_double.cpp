@@ -1,12 +1,10 @@
-// Plane trees over double points (see build_planes.hpp, build_subtree.hpp).
+// Plane trees over double points (see build_planes.hpp).
 #include "tree/build_planes.hpp"
-#include "tree/build_subtree.hpp"
 
 namespace kith::detail {
 
 template PlaneTree<double> build_plane_tree(Context&, const NormalizedPoints<double>&, const TreeShape&,
                                             const DonatedMemory&);
-template PlaneTree<double> subtree(Context&, const PlaneTree<double>&, const Buffer<std::uint8_t>&);
 template PlaneTree<double> build_plane_tree(Context&, const PhaseSpacePoints<double>&, const TreeShape&);
 
 } // namespace kith::detail

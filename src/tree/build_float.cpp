@@ -1,12 +1,10 @@
-// Plane trees over float points (see build_planes.hpp, build_subtree.hpp).
+// Plane trees over float points (see build_planes.hpp).
 #include "tree/build_planes.hpp"
-#include "tree/build_subtree.hpp"
 
 namespace kith::detail {
 
 template PlaneTree<float> build_plane_tree(Context&, const NormalizedPoints<float>&, const TreeShape&,
                                            const DonatedMemory&);
-template PlaneTree<float> subtree(Context&, const PlaneTree<float>&, const Buffer<std::uint8_t>&);
 template PlaneTree<float> build_plane_tree(Context&, const PhaseSpacePoints<float>&, const TreeShape&);
 
 } // namespace kith::detail

@@ -1,6 +1,3 @@
-// Trees of some points of a tree (subtree.hpp), compiled once for each scalar type: build_float.cpp, build_double.cpp.
-#pragma once
-
 #include "tree/subtree.hpp"
 
 #include "support/dimension.hpp"
@@ -13,6 +10,8 @@
 #include <utility>
 
 namespace kith::detail {
+
+namespace {
 
 /// The nodes that are not empty, of those that start at the given positions.
 template <Coordinate T>
@@ -77,6 +76,8 @@ PlaneTree<T> subtree_in(Context& context, const PlaneTree<T>& tree, const Buffer
     return part;
 }
 
+} // namespace
+
 template <Coordinate T>
 PlaneTree<T> subtree(Context& context, const PlaneTree<T>& tree, const Buffer<std::uint8_t>& is_wanted) {
     PlaneTree<T> part;
@@ -84,5 +85,8 @@ PlaneTree<T> subtree(Context& context, const PlaneTree<T>& tree, const Buffer<st
                    [&]<int D>(std::integral_constant<int, D>) { part = subtree_in<T, D>(context, tree, is_wanted); });
     return part;
 }
+
+template PlaneTree<float> subtree(Context&, const PlaneTree<float>&, const Buffer<std::uint8_t>&);
+template PlaneTree<double> subtree(Context&, const PlaneTree<double>&, const Buffer<std::uint8_t>&);
 
 } // namespace kith::detail
