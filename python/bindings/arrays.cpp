@@ -67,6 +67,28 @@ PointsView points_of(const InputArray& array, const char* what) {
             device_of(array)};
 }
 
+void require_host(const Device& memory, const std::string& what, const char* call) {
+    if (memory.kind != DeviceKind::cpu) {
+        throw Error(ErrorKind::unsupported, what + " in the memory of GPU " + std::to_string(memory.index) + ", but " +
+                                                call + " on the CPU only; copy the points to the host's memory");
+    }
+}
+
+PointsView host_points(const InputArray& array, const char* what, const char* call) {
+    const PointsView view = points_of(array, what);
+    require_host(view.device(), std::string(what) + " is", call);
+    return view;
+}
+
+std::span<std::int32_t> labels_of(const OutputArray& labels, const Device& device) {
+    if (labels.dtype() != nb::dtype<std::int32_t>() || labels.ndim() != 1) {
+        throw nb::type_error("labels must be a one-dimensional array of int32");
+    }
+    require_dense(labels, "labels");
+    require_reach(labels, device, "the array of labels");
+    return {static_cast<std::int32_t*>(labels.data_handle()), labels.size()};
+}
+
 void require_reach(const Device& memory, const Device& device, const char* what) {
     if (memory.kind == DeviceKind::cpu || (device.kind == memory.kind && device.index == memory.index)) {
         return;

@@ -35,6 +35,12 @@ template <class Array>
 /// An n x d array as points. Throws invalid_argument, naming `what`, for another rank; nb::type_error for another type.
 [[nodiscard]] PointsView points_of(const InputArray& array, const char* what);
 
+/// Throws unsupported, naming `what` ("points are") and the call ("radius search runs"), for the memory of a GPU.
+void require_host(const Device& memory, const std::string& what, const char* call);
+
+/// Points of a call that runs on the CPU only; throws as the above.
+[[nodiscard]] PointsView host_points(const InputArray& array, const char* what, const char* call);
+
 /// Throws invalid_argument if what is in one's memory is not in reach of a call on the other.
 void require_reach(const Device& memory, const Device& device, const char* what);
 
@@ -87,6 +93,10 @@ struct MemoryBounds {
 
 /// None, a number, a sequence of numbers, or a Box.
 [[nodiscard]] Box box_of(nb::handle box);
+
+/// The caller's memory for labels: a one-dimensional array of int32 without gaps that the device can reach. Throws
+/// nb::type_error for another type or rank, invalid_argument otherwise.
+[[nodiscard]] std::span<std::int32_t> labels_of(const OutputArray& labels, const Device& device);
 
 /// Memory of `owner`, which the array keeps alive, as a NumPy array; columns = 0 makes a one-dimensional one.
 template <class T>

@@ -18,15 +18,6 @@ namespace kith::python {
 
 namespace {
 
-std::span<std::int32_t> labels_of(const OutputArray& labels, const Device& device) {
-    if (labels.dtype() != nb::dtype<std::int32_t>() || labels.ndim() != 1) {
-        throw nb::type_error("labels must be a one-dimensional array of int32");
-    }
-    require_dense(labels, "labels");
-    require_reach(labels, device, "the array of labels");
-    return {static_cast<std::int32_t*>(labels.data_handle()), labels.size()};
-}
-
 LinkingLength length_of(double length, bool is_relative) {
     return is_relative ? LinkingLength::relative(length) : LinkingLength::absolute(length);
 }

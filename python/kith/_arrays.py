@@ -191,6 +191,12 @@ def empty_like(array, shape, dtype):
     return _empty(shape, dtype), as_it_is
 
 
+def prototype_of(array):
+    """What later results are made like: no numbers, but the library and device of an array. A slice would keep all of
+    its memory."""
+    return array[:0] if library_of(array) in ("jax", "jaxlib") else empty_like(array, (0, 1), numpy.float32)[0]
+
+
 def require_type(array, dtype):
     """Refuses types of results that the library of this array does not have."""
     if library_of(array) in ("jax", "jaxlib") and numpy.dtype(dtype).itemsize == 8:

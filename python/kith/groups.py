@@ -122,7 +122,7 @@ def fof(points: AnyArray, linking_length: float | None = None, *, b: float | Non
     masses, unit_of_masses = _units.split(masses, "masses")
     points = _arrays.as_real(points, "points")
     _require_rows(points, velocities=velocities, masses=masses, types=types)
-    labeled, listed = (1, 20) if min_members is None else [_at_least_one(min_members)] * 2
+    labeled, listed = (1, 20) if min_members is None else [at_least_one(min_members)] * 2
     masses = None if masses is None else _arrays.as_column(masses, "masses")
     velocities = None if velocities is None else _arrays.as_real(velocities, "velocities")
     _warn_of_unequal_masses(b, masses, types)
@@ -179,7 +179,7 @@ def label(source, linking_length, b, box, device, threads, progress, phase_space
 
 def masked(labels, summary, min_members):
     """The same with -1 for all in groups of fewer members."""
-    min_members = _at_least_one(min_members)
+    min_members = at_least_one(min_members)
     if min_members > 1:
         groups = int(numpy.count_nonzero(summary.sizes >= min_members))
         if _arrays.library_of(labels) in ("jax", "jaxlib"):
@@ -188,7 +188,7 @@ def masked(labels, summary, min_members):
     return labels
 
 
-def _at_least_one(min_members):
+def at_least_one(min_members):
     min_members = _arrays.as_whole(min_members, "min_members")
     if min_members < 1:
         raise ValueError(f"min_members is {min_members}; it must be 1 or more")

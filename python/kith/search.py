@@ -13,7 +13,7 @@ from kith import _arrays, _core, _units
 from kith._arrays import AnyArray, BoxLike, ProgressLike
 
 if TYPE_CHECKING:
-    from kith import radius
+    from kith import linkage, radius
 
 
 def knn(points: AnyArray, k: int, queries: AnyArray | None = None, *, box: BoxLike = None, exclude_self: bool = False,
@@ -134,9 +134,7 @@ class Tree:
                  device: str | None = None, threads: int | None = None, progress: ProgressLike = False) -> None:
         self._unit, points, box = unpacked(points, box)
         points = _arrays.as_real(points, "points")
-        # What results are made like: no points, but their library and device. Slices would keep all of them alive.
-        is_jax = _arrays.library_of(points) in ("jax", "jaxlib")
-        self._like = points[:0] if is_jax else _arrays.empty_like(points, (0, 1), numpy.float32)[0]
+        self._like = _arrays.prototype_of(points)
         leaf_size = None if leaf_size is None else max(-1, min(_arrays.as_whole(leaf_size, "leaf_size"), 2**31 - 1))
         self._core = _core.Tree(points, box, leaf_size, _core.device_of(points) if device is None else device, threads,
                                 _arrays.progress_function(progress))
@@ -227,6 +225,17 @@ class Tree:
         linking_length, = _units.in_unit(self._unit, linking_length=linking_length)
         labels, summary = groups.label(self, linking_length, b, None, None, threads, progress)
         return groups.masked(labels, summary, min_members)
+
+    def hierarchy(self, *, threads: int | None = None, progress: ProgressLike = False) -> linkage.Hierarchy:
+        """All friends-of-friends groups, at every linking length. As `kith.hierarchy`."""
+        from kith import linkage
+        return linkage.of_tree(self, threads, progress)
+
+    def fof_ladder(self, linking_lengths: Any = None, *, b: Any = None, min_members: int = 1, threads: int | None = None,
+                   progress: ProgressLike = False) -> linkage.FofLadder:
+        """Groups at several linking lengths. As `kith.fof_ladder`."""
+        from kith import linkage
+        return linkage.ladder_of_tree(self, linking_lengths, b, min_members, threads, progress)
 
 
 def _rebuilt(points, unit, box, leaf_size):

@@ -14,6 +14,8 @@ import kith.spatial
 POINTS = numpy.random.default_rng(3).random((60, 3))
 LABELS, GROUPS = kith.fof(POINTS, 0.3, min_members=2, return_catalog=True)
 TREE = kith.Tree(POINTS)
+HIERARCHY = kith.hierarchy(POINTS)
+LADDER = HIERARCHY.ladder([0.1])
 TREE_OF_SCIPY = kith.spatial.cKDTree(POINTS)
 COSMOLOGY = kith.datasets.Cosmology()
 
@@ -43,6 +45,9 @@ RADIUS = {"r": [*NUMBERS[:1], {}, STRANGE, None, [1.0, 2.0], [[1.0] * 60], ["a"]
 ROWS = {"squared": FLAGS, "sort": ["a", None, 5, STRANGE, ["index"]], "index_dtype": DTYPES,
         "max_result_bytes": [*OPTIONAL_WHOLE, 0, -1]}
 LINKING = {"linking_length": [*NUMBERS, None, -1.0], "min_members": [*OPTIONAL_WHOLE, 0]}
+ALONE = {"threads": OPTIONAL_WHOLE, "progress": CALL["progress"]}  # of what runs on the CPU only
+RUNGS = {"linking_lengths": ["a", 5, {}, STRANGE, None, [-1.0], [], [[1.0]], ["a"]], "b": [[0.1]],
+         "min_members": [*OPTIONAL_WHOLE, 0]}
 PARTICLES = {"velocities": ["a", 5, STRANGE, POINTS[:5], POINTS[:, 0]], "masses": ["a", 5, STRANGE, POINTS, POINTS[:5, 0]],
              "types": ["a", 5, STRANGE, POINTS[:, 0], POINTS[:5].astype(int)]}
 BALL = {"p": [1, "a", STRANGE], "eps": [*NUMBERS, -1]}
@@ -61,6 +66,14 @@ FUNCTIONS = {
     "fof": (kith.fof, {"points": POINTS, "linking_length": 0.1, "return_catalog": True},
             {"points": [*ARRAYS, None, [1.0, 2.0]], "box": BOXES, "return_catalog": FLAGS, "b": NUMBERS, **LINKING,
              **PARTICLES, **CALL}),
+    "hierarchy": (kith.hierarchy, {"points": POINTS}, {"points": [*ARRAYS, None, [1.0, 2.0]], "box": BOXES, **ALONE}),
+    "Hierarchy.cut": (HIERARCHY.cut, {"linking_length": 0.1}, {**LINKING, "b": NUMBERS, **ALONE}),
+    "Hierarchy.ladder": (HIERARCHY.ladder, {"linking_lengths": [0.1]}, {**RUNGS, **ALONE}),
+    "fof_ladder": (kith.fof_ladder, {"points": POINTS, "linking_lengths": [0.1]}, {
+        "points": [*ARRAYS, None, [1.0, 2.0]], "box": BOXES, **RUNGS, **ALONE}),
+    "FofLadder.labels": (LADDER.labels, {"level": 0}, {"level": WHOLE, **ALONE}),
+    "Tree.hierarchy": (TREE.hierarchy, {}, ALONE),
+    "Tree.fof_ladder": (TREE.fof_ladder, {"linking_lengths": [0.1]}, {**RUNGS, **ALONE}),
     "Tree": (kith.Tree, {"points": POINTS}, {"points": [*ARRAYS, None, [1.0, 2.0]], "box": BOXES,
                                              "leaf_size": [*OPTIONAL_WHOLE, 0], **CALL}),
     "Tree.query": (TREE.query, {"k": 2}, {**SEARCH, "threads": CALL["threads"], "progress": CALL["progress"]}),
@@ -150,8 +163,8 @@ def calls_of_jax():
 
 
 # What an argument is called where the message has another word for it.
-ALSO = {"linking_length": ["linking length"], "b": ["linking_length"], "queries": ["queries"], "period": ["box"],
-        "origin": ["origins"], "path": ["name", "file"], "out": ["the array for"], "masses": ["mass"], "types": ["type"],
+ALSO = {"linking_length": ["linking length"], "linking_lengths": ["linking length"], "b": ["linking_length"],
+        "queries": ["queries"], "period": ["box"], "origin": ["origins"], "path": ["name", "file"], "out": ["the array for"], "masses": ["mass"], "types": ["type"],
         "group": ["no group"], "r": ["radius", "radii"], "data": ["points"], "index_dtype": ["index_dtype"], "snapshot": ["snapshot"],
         "boxsize": ["box"], "min_members": ["minimum"]}
 

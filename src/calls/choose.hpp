@@ -7,7 +7,7 @@
 
 namespace kith::detail {
 
-enum class Task { neighbors, groups };
+enum class Task { neighbors, groups, spanning_tree };
 
 /// What the choice depends on.
 struct CallSize {
@@ -27,6 +27,7 @@ struct CallSize {
 constexpr Engine choose(Task task, Engine wanted, const CallSize& size) {
     constexpr std::int64_t max_pairs_on_gpu = std::int64_t{1} << 27;
     constexpr std::int64_t max_points_of_groups = 512;
+    constexpr std::int64_t max_points_of_spanning_tree = 256;
     constexpr std::int64_t max_points = 32;
     constexpr std::int64_t max_queries_per_dimension = 32;
     if (size.keeps_tree && size.device != DeviceKind::cpu) {
@@ -44,6 +45,9 @@ constexpr Engine choose(Task task, Engine wanted, const CallSize& size) {
         }
         if (task == Task::groups) {
             return size.points <= max_points_of_groups;
+        }
+        if (task == Task::spanning_tree) {
+            return size.points <= max_points_of_spanning_tree;
         }
         return size.separate_queries ? size.queries <= max_queries_per_dimension * size.dimension
                                      : size.points <= max_points;

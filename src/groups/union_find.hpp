@@ -69,6 +69,32 @@ public:
         }
     }
 
+    /// Links the groups of two points. Returns the root that is none any more, or -1 if the groups were one.
+    [[nodiscard]] std::int32_t link(std::int32_t a, std::int32_t b) const noexcept {
+        while (true) {
+            a = find(a);
+            b = find(b);
+            if (a == b) {
+                return -1;
+            }
+            const std::int32_t higher = std::max(a, b);
+            std::int32_t expected = higher;
+            if (std::atomic_ref(parents_[higher])
+                    .compare_exchange_strong(expected, std::min(a, b), std::memory_order_relaxed)) {
+                return higher;
+            }
+        }
+    }
+
+    /// Makes a point point to its root. Nobody links meanwhile.
+    void shorten(std::int32_t point) const noexcept {
+        std::int32_t root = load(point);
+        for (std::int32_t parent = load(root); parent != root; parent = load(root)) {
+            root = parent;
+        }
+        std::atomic_ref(parents_[point]).store(root, std::memory_order_relaxed);
+    }
+
     /// The memory it was given.
     [[nodiscard]] std::int32_t* parents() const noexcept { return parents_; }
 

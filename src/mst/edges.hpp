@@ -6,20 +6,22 @@
 #include "points/frame.hpp"
 #include "support/context.hpp"
 
+#include <algorithm>
 #include <cstdint>
-#include <tuple>
 
 namespace kith::detail {
 
-/// Ordered by (squared distance, smaller index, larger index).
+/// A result's memory while its edges are being found, in any order.
 template <Coordinate T>
-struct FoundEdge {
-    T squared; ///< in working units
-    std::int32_t smaller;
-    std::int32_t larger;
+struct EdgeMemory {
+    SpanningEdge* ends;
+    T* squared; ///< lengths in working units
+    T* spare;   ///< one for each point, for any use
+    std::int64_t count;
 
-    friend bool operator<(const FoundEdge& a, const FoundEdge& b) noexcept {
-        return std::tie(a.squared, a.smaller, a.larger) < std::tie(b.squared, b.smaller, b.larger);
+    void set(std::int64_t edge, std::int32_t index, std::int32_t other, T squared_length) const noexcept {
+        ends[edge] = {std::min(index, other), std::max(index, other)};
+        squared[edge] = squared_length;
     }
 };
 
@@ -32,10 +34,15 @@ struct SpanningTreeAccess {
     /// A result for so many points, with memory for its edges. Throws out_of_memory.
     static SpanningTree make(std::int64_t points, DType dtype, Engine engine);
 
-    /// Brings all edges, found in any order, into the result. Runs inside a stage.
     template <Coordinate T>
-    static void fill(detail::Context& context, const detail::Frame<T>& frame,
-                     detail::Buffer<detail::FoundEdge<T>>& edges, SpanningTree& result);
+    static detail::EdgeMemory<T> memory(const SpanningTree& result) {
+        return {static_cast<SpanningEdge*>(result.edges_.get()), static_cast<T*>(result.weights_.get()),
+                static_cast<T*>(result.heights_.get()), result.count()};
+    }
+
+    /// All edges have been set: sorts them, and takes the root of their lengths. Runs inside a stage.
+    template <Coordinate T>
+    static void finish(detail::Context& context, const detail::Frame<T>& frame, SpanningTree& result);
 };
 
 } // namespace kith

@@ -41,14 +41,13 @@ struct PointsOutside {
 std::int64_t next_point(const PointsOutside<float>& outside, const float* taken, std::int32_t index);
 std::int64_t next_point(const PointsOutside<double>& outside, const double* taken, std::int32_t index);
 
-/// The edges of points in any order, found in any order.
+/// The edges of points in any order, in any order.
 template <Coordinate T>
-Buffer<FoundEdge<T>> span_all_pairs(Context& context, const PointSet<T>& points) {
+void span_all_pairs(Context& context, const PointSet<T>& points, const EdgeMemory<T>& edges) {
     using LaneIndex = typename PointsOutside<T>::LaneIndex;
     const int dimension = points.dimension();
-    Buffer<FoundEdge<T>> edges(context.memory_tracker(), std::max<std::int64_t>(points.count - 1, 0));
-    if (edges.size() == 0) {
-        return edges;
+    if (edges.count == 0) {
+        return;
     }
     Buffer<T> coordinates(context.memory_tracker(), points.stride * dimension);
     Buffer<LaneIndex> indices(context.memory_tracker(), points.stride);
@@ -76,17 +75,16 @@ Buffer<FoundEdge<T>> span_all_pairs(Context& context, const PointSet<T>& points)
         outside.nearest[place] = outside.nearest[last];
         return index;
     };
-    context.expect(edges.size());
+    context.expect(edges.count);
     std::int32_t index = take(0);
-    for (std::int64_t i = 0; i < edges.size(); ++i) {
+    for (std::int64_t i = 0; i < edges.count; ++i) {
         const std::int64_t place = next_point(outside, taken.data(), index);
         const auto other = static_cast<std::int32_t>(outside.nearest[place]);
         const T length = outside.squared[place];
         index = take(place);
-        edges[i] = {length, std::min(index, other), std::max(index, other)};
+        edges.set(i, index, other, length);
         context.done(1);
     }
-    return edges;
 }
 
 } // namespace kith::detail

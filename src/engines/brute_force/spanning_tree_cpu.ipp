@@ -8,6 +8,7 @@
 #include "geometry/distances-inl.hpp"
 
 #include <bit>
+#include <utility>
 
 HWY_BEFORE_NAMESPACE();
 namespace kith::detail::HWY_NAMESPACE {
@@ -43,7 +44,8 @@ template <class T>
 HWY_NOINLINE std::int64_t first_at(const PointsOutside<T>& outside, T squared) {
     const hn::ScalableTag<T> tag;
     const auto lanes = static_cast<std::int64_t>(hn::Lanes(tag));
-    FoundEdge<T> first{squared, std::numeric_limits<std::int32_t>::max(), std::numeric_limits<std::int32_t>::max()};
+    constexpr std::int32_t none = std::numeric_limits<std::int32_t>::max();
+    std::pair<std::int32_t, std::int32_t> first{none, none};
     std::int64_t place = 0;
     for (std::int64_t i = 0; i < outside.count; i += lanes) {
         const auto equal = hn::And(hn::Eq(hn::LoadU(tag, outside.squared + i), hn::Set(tag, squared)),
@@ -52,7 +54,7 @@ HWY_NOINLINE std::int64_t first_at(const PointsOutside<T>& outside, T squared) {
             const std::int64_t at = i + std::countr_zero(bits);
             const auto index = static_cast<std::int32_t>(outside.indices[at]);
             const auto nearest = static_cast<std::int32_t>(outside.nearest[at]);
-            const FoundEdge<T> edge{squared, std::min(index, nearest), std::max(index, nearest)};
+            const std::pair<std::int32_t, std::int32_t> edge = std::minmax(index, nearest);
             if (edge < first) {
                 first = edge;
                 place = at;

@@ -1,0 +1,247 @@
+"""The hierarchy of friends-of-friends groups: which groups join, and at which linking length."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy
+
+from kith import _arrays, _core, _units, groups
+from kith._arrays import AnyArray, BoxLike, ProgressLike
+from kith.search import Tree, unpacked
+
+
+def hierarchy(points: AnyArray, *, box: BoxLike = None, threads: int | None = None,
+              progress: ProgressLike = False) -> Hierarchy:
+    """The single-linkage hierarchy of points: all friends-of-friends groups, at every linking length.
+
+    Also known as hierarchical friends-of-friends and as agglomerative clustering with single linkage. It is found by the
+    minimum spanning tree of the points.
+
+    Parameters
+    ----------
+    points, box, threads, progress
+        As for `kith.knn`, but in the host's memory: the hierarchy is found on the CPU only.
+
+    Returns
+    -------
+    Hierarchy
+        Its `linkage` is the matrix that `scipy.cluster.hierarchy` takes, and its `cut` gives the groups at any linking
+        length.
+
+    Raises
+    ------
+    ValueError, TypeError, MemoryError
+        As `kith.knn`.
+    NotImplementedError
+        For arrays in the memory of a GPU, and points of other dimensions.
+
+    Notes
+    -----
+    Exact: a cut has the labels of `kith.fof`, bit for bit. Equal distances are told apart by index. Beyond the spanning
+    tree it costs close to O(n). Source: Gower & Ross 1969 (Applied Statistics 18, 54).
+
+    Examples
+    --------
+    >>> import kith
+    >>> found = kith.hierarchy([[0, 0], [0, 1], [3, 0], [8, 0]])
+    >>> found.linkage.tolist()
+    [[0.0, 1.0, 1.0, 2.0], [2.0, 4.0, 3.0, 3.0], [3.0, 5.0, 5.0, 4.0]]
+    >>> found.cut(3).tolist()
+    [0, 0, 0, 1]
+    """
+    unit, points, box = unpacked(points, box)
+    points = _arrays.as_real(points, "points")
+    core = _core.hierarchy_points(points, box, threads, _arrays.progress_function(progress))
+    return Hierarchy(core, _arrays.prototype_of(points), unit)
+
+
+def of_tree(tree, threads, progress):
+    """`Tree.hierarchy`."""
+    return Hierarchy(_core.hierarchy_tree(tree._core, threads, _arrays.progress_function(progress)), tree._like, tree._unit)
+
+
+class Hierarchy:
+    """All friends-of-friends groups of points, at every linking length, as `kith.hierarchy` finds them.
+
+    `len(hierarchy)` is the number of points.
+
+    Attributes
+    ----------
+    linkage : NumPy array of float64, shape (n - 1, 4)
+        SciPy's linkage matrix, for `scipy.cluster.hierarchy.fcluster`, `dendrogram` and the like: row i joins two
+        clusters into cluster n + i. Its columns are the smaller and the larger number of the two, the linking length at
+        which they join (in the units of the points), and the number of points of both. Cluster i < n is point i.
+    box : Box
+        With every origin resolved.
+    mean_separation : float
+        (V / n)^(1/d): what relative linking lengths are relative to. 0 if V is.
+    """
+
+    def __init__(self, core, like, unit):
+        self._core, self._like, self._unit = core, like, unit
+        self._linkage = None
+        self.box = core.box
+        self.mean_separation = _units.attached(core.mean_separation, unit)
+
+    def __len__(self) -> int:
+        return self._core.points
+
+    def __repr__(self) -> str:
+        return f"<kith.Hierarchy of {len(self)} points>"
+
+    @property
+    def linkage(self) -> numpy.ndarray:
+        if self._linkage is None:
+            self._linkage = self._core.linkage()
+        return self._linkage
+
+    def cut(self, linking_length: float | None = None, *, b: float | None = None, min_members: int = 1,
+            threads: int | None = None, progress: ProgressLike = False) -> Any:
+        """Labels of the groups at a linking length: those of `kith.fof`, without a search.
+
+        Parameters and result are those of `kith.fof`.
+        """
+        linking_length, = _units.in_unit(self._unit, linking_length=linking_length)
+        length, is_relative = _arrays.length(linking_length, b)
+        labels, finish = _arrays.empty_like(self._like, (len(self),), numpy.int32)
+        summary = _core.cut(labels, self._core, length, is_relative, threads, _arrays.progress_function(progress))
+        return groups.masked(finish(labels), summary, min_members)
+
+    def ladder(self, linking_lengths: Any = None, *, b: Any = None, min_members: int = 1, threads: int | None = None,
+               progress: ProgressLike = False) -> FofLadder:
+        """Groups at several linking lengths. As `kith.fof_ladder`."""
+        linking_lengths, = _units.in_unit(self._unit, linking_lengths=linking_lengths)
+        rungs = _Rungs(linking_lengths, b, min_members)
+        core = _core.ladder_hierarchy(self._core, *rungs.of_core, rungs.min_members, threads,
+                                      _arrays.progress_function(progress))
+        return FofLadder(core, rungs.min_members, self._like, self._unit)
+
+
+def fof_ladder(points: AnyArray, linking_lengths: Any = None, *, b: Any = None, box: BoxLike = None, min_members: int = 1,
+               threads: int | None = None, progress: ProgressLike = False) -> FofLadder:
+    """Friends-of-friends groups at several linking lengths, and how those of one lie within those of the next.
+
+    Parameters
+    ----------
+    points, box, threads, progress
+        As for `kith.hierarchy`.
+    linking_lengths : sequence of floats
+        Ascending, in the units of the points. Give these or `b`.
+    b : sequence of floats
+        The same in units of the mean separation, as for `kith.fof`.
+    min_members : int
+        Only groups of so many points and more are listed.
+
+    Returns
+    -------
+    FofLadder
+
+    Raises
+    ------
+    ValueError
+        For linking lengths that descend, none at all, and as `kith.fof`.
+    TypeError, MemoryError, NotImplementedError
+        As `kith.hierarchy`.
+
+    Notes
+    -----
+    One minimum spanning tree serves all lengths: ten of them take little longer than one. Memory for the labels of a level
+    is only taken when they are asked for.
+
+    Examples
+    --------
+    >>> import kith
+    >>> ladder = kith.fof_ladder([[0, 0], [0, 1], [3, 0], [8, 0], [8, 1]], [1, 3, 5])
+    >>> [sizes.tolist() for sizes in ladder.sizes]
+    [[2, 2, 1], [3, 2], [5]]
+    >>> [parents.tolist() for parents in ladder.parents]
+    [[0, 1, 0], [0, 0]]
+    >>> ladder.labels(1).tolist()
+    [0, 0, 0, 1, 1]
+    """
+    unit, points, box, linking_lengths = unpacked(points, box, linking_lengths=linking_lengths)
+    points = _arrays.as_real(points, "points")
+    rungs = _Rungs(linking_lengths, b, min_members)
+    core = _core.ladder_points(points, *rungs.of_core, box, rungs.min_members, threads,
+                               _arrays.progress_function(progress))
+    return FofLadder(core, rungs.min_members, _arrays.prototype_of(points), unit)
+
+
+def ladder_of_tree(tree, linking_lengths, b, min_members, threads, progress):
+    """`Tree.fof_ladder`."""
+    linking_lengths, = _units.in_unit(tree._unit, linking_lengths=linking_lengths)
+    rungs = _Rungs(linking_lengths, b, min_members)
+    core = _core.ladder_tree(tree._core, *rungs.of_core, rungs.min_members, threads, _arrays.progress_function(progress))
+    return FofLadder(core, rungs.min_members, tree._like, tree._unit)
+
+
+class _Rungs:
+    """The linking lengths of a ladder and its least group, as the core takes them."""
+
+    def __init__(self, linking_lengths, b, min_members):
+        if (linking_lengths is None) == (b is None):
+            raise TypeError("give either linking_lengths, in the units of the points, or b, in mean separations")
+        name, given = ("linking_lengths", linking_lengths) if b is None else ("b", b)
+        lengths = _arrays.as_real(given, name)
+        if lengths.ndim != 1:
+            raise ValueError(f"{name} has {lengths.ndim} axes; it must be a sequence of numbers")
+        self.of_core = [float(length) for length in lengths], b is not None
+        self.min_members = groups.at_least_one(min_members)
+
+
+class FofLadder:
+    """Friends-of-friends groups at several linking lengths, as `kith.fof_ladder` finds them: a level for each.
+
+    Groups of a level are numbered as by `kith.fof`: by decreasing size, ties by their first member. Those of
+    `min_members` and more are listed. `len(ladder)` is the number of levels. The arrays of int32 are views that cannot be
+    written to.
+
+    Attributes
+    ----------
+    linking_lengths : array of float64, shape (levels,)
+        As they were used, in the units of the points.
+    groups : array of int64, shape (levels,)
+        The number of all groups at each level, single points and others that are not listed included.
+    sizes : list of arrays of int32
+        For each level, the number of points of every group listed.
+    first_members : list of arrays of int32
+        For each level, the smallest member of every group listed: a row of the points.
+    parents : list of arrays of int32
+        For each level but the last, the group at the next level that contains each of its groups.
+    min_members : int
+    box : Box
+        With every origin resolved.
+    """
+
+    def __init__(self, core, min_members, like, unit):
+        self._core, self._like = core, like
+        self.min_members = min_members
+        self.linking_lengths = _units.attached(numpy.array(core.linking_lengths, dtype=numpy.float64), unit)
+        self.groups = numpy.array(core.groups, dtype=numpy.int64)
+        self.sizes, self.first_members, self.parents = core.sizes, core.first_members, core.parents[:-1]
+        self.box = core.box
+
+    def __len__(self) -> int:
+        return len(self.sizes)
+
+    def __repr__(self) -> str:
+        counts = ", ".join(str(len(sizes)) for sizes in self.sizes)
+        return f"<kith.FofLadder of {self._core.points} points: {counts} groups of {self.min_members} and more>"
+
+    def labels(self, level: int, *, threads: int | None = None, progress: ProgressLike = False) -> Any:
+        """The group of every point at a level: an array of int32, shape (n,), of the library of the points; -1 in groups
+        that are not listed.
+
+        Made anew by every call, from the spanning tree. Levels count from 0; -1 is the last. Raises IndexError if there is
+        no such level.
+        """
+        level = _arrays.as_whole(level, "level")
+        if not -len(self) <= level < len(self):
+            raise IndexError(f"there is no level {level}; there are {len(self)}, numbered from 0")
+        level %= len(self)
+        labels, finish = _arrays.empty_like(self._like, (self._core.points,), numpy.int32)
+        _core.label_level(labels, self._core, level, threads, _arrays.progress_function(progress))
+        if self.min_members > 1:
+            labels[labels >= len(self.sizes[level])] = -1
+        return finish(labels)

@@ -1,0 +1,246 @@
+// The minimum spanning tree in the plane tree.
+//
+// Method: Boruvka (1926). Every point is a component; in each round every component takes the least edge that leaves it,
+// in the order of edges, so that no two choices close a circle. Edges come from the rows of a search for the nearest
+// neighbors of all points, as long as these are known to hold the least one: it must be shorter than all that the rows of
+// the component do not tell. That brings a million points down to some ten thousand components. From then on a receiver
+// walk finds what the rows do not tell (forest_policy-inl.hpp), for the few points that can matter, with the components
+// as attributes of nodes. Source: single-tree Boruvka of Prokopenko, Sao, Lebrun-Grandie (ICPP 2022, arXiv:2207.00514),
+// whose bounds and labels of nodes these are; there every point walks by itself in every round. Cost: that of the rows,
+// then close to O(n) a round, log n rounds.
+//
+// The root of a component is its lowest position. Each link takes one root away, whose place the edge gets: edges need no
+// counter.
+#pragma once
+
+#include "mst/edges.hpp"
+#include "mst/forest.hpp"
+#include "neighbors/knn.hpp"
+#include "support/context.hpp"
+#include "support/parallel.hpp"
+#include "tree/node_attributes.hpp"
+#include "tree/plane_tree.hpp"
+#include "walk/tasks.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+namespace kith::detail {
+
+/// Rows of a self-search, by position.
+template <Coordinate T>
+class RowsByPosition final : public RowSink<T> {
+public:
+    RowsByPosition(const Forest<T>& forest, const std::int32_t* position_of)
+        : forest_(forest), position_of_(position_of) {}
+
+    void take(const RowBlock<T>& block) override {
+        std::int32_t* to = forest_.rows + block.first * row_length;
+        for (std::int64_t i = 0; i < block.rows * row_length; ++i) {
+            to[i] = block.indices[i] >= 0 ? position_of_[block.indices[i]] : -1;
+        }
+        for (std::int64_t row = 0; row < block.rows; ++row) {
+            forest_.distance[block.first + row] = block.distances[row * row_length];
+        }
+    }
+
+private:
+    const Forest<T>& forest_;
+    const std::int32_t* position_of_;
+};
+
+template <Coordinate T>
+class Boruvka {
+public:
+    /// Of a tree of two points or more.
+    Boruvka(Context& context, const PlaneTree<T>& tree, const EdgeMemory<T>& edges)
+        : context_(context), points_(tree.points), view_(tree.view()), edges_(edges), components_(points_.count),
+          rows_(context.memory_tracker(), points_.count * row_length), next_(context.memory_tracker(), points_.count),
+          distance_(context.memory_tracker(), points_.count), component_(context.memory_tracker(), points_.count),
+          bound_(Buffer<T>::borrowed(edges.spare, points_.count)), unseen_(context.memory_tracker(), points_.count),
+          best_(context.memory_tracker(), points_.count),
+          forest_{&view_,           points_.dimension(), points_.frame.periodic, rows_.data(),   next_.data(),
+                  distance_.data(), component_.data(),   bound_.data(),          unseen_.data(), best_.data()} {}
+
+    /// The rows of all points, in order of position.
+    void find_rows(const PlaneTree<T>& tree) {
+        std::int32_t* const position_of = best_.data(); // not used yet
+        each_point([&](std::int64_t point) { position_of[points_.indices[point]] = static_cast<std::int32_t>(point); });
+        KnnRequest<T> request{row_length, true, {}, ReportScale<T>(points_.frame, true)};
+        request.report.power = PowerOfTwo<T>(0);
+        RowsByPosition<T> sink(forest_, position_of);
+        search_tree(context_, tree, tree, request, sink);
+    }
+
+    /// Rounds until one component is left.
+    void connect() {
+        context_.expect(edges_.count);
+        each_point([&](std::int64_t point) {
+            next_[point] = 0;
+            component_[point] = static_cast<std::int32_t>(point);
+            forget(point);
+        });
+        for (int round = 0; components_ > 1; ++round) {
+            each_range([&](std::int64_t begin, std::int64_t end) { read_rows(forest_, begin, end); });
+            const std::int64_t certain = count_certain();
+            constexpr std::int64_t too_few = 8; // a part of all components that makes no round
+            const bool needs_search = certain < components_ && certain * too_few < components_;
+            if (needs_search) {
+                search();
+            }
+            link(!needs_search);
+            flatten();
+            if (round == 0) {
+                mark_duplicates();
+            }
+        }
+    }
+
+private:
+    static constexpr std::int64_t grain = 1 << 14;
+
+    template <class Body>
+    void each_range(const Body& body) {
+        parallel_for(0, points_.count, grain, body);
+    }
+    template <class Body>
+    void each_point(const Body& body) {
+        each_range([&](std::int64_t begin, std::int64_t end) {
+            for (std::int64_t point = begin; point < end; ++point) {
+                body(point);
+            }
+        });
+    }
+
+    void forget(std::int64_t point) {
+        bound_[point] = unseen_[point] = std::numeric_limits<T>::infinity();
+        best_[point] = -1;
+    }
+
+    /// Whether the best edge of a component in its rows is its least.
+    [[nodiscard]] bool is_certain(std::int64_t root) const { return best_[root] >= 0 && bound_[root] < unseen_[root]; }
+
+    [[nodiscard]] std::int64_t count_certain() const {
+        return parallel_reduce(
+            0, points_.count, grain, std::int64_t{0},
+            [&](std::int64_t begin, std::int64_t end, std::int64_t count) {
+                for (std::int64_t point = begin; point < end; ++point) {
+                    count += is_certain(point) ? 1 : 0;
+                }
+                return count;
+            },
+            [](std::int64_t a, std::int64_t b) { return a + b; });
+    }
+
+    /// Finds the least edge of every component.
+    void search() {
+        parallel_for(0, points_.count - 1, grain,
+                     [&](std::int64_t begin, std::int64_t end) { bound_by_order(forest_, begin, end); });
+        using Node = NodeOfForest<T>;
+        const std::vector<Buffer<Node>> nodes = node_attributes<Node>(
+            context_, view_,
+            [&](std::int32_t point) {
+                if (next_[point] == is_duplicate) {
+                    return Node{Node::nothing, T(-1)};
+                }
+                const T bound = bound_[component_[point]];
+                return Node{component_[point], next_[point] == row_length && distance_[point] <= bound ? bound : T(-1)};
+            },
+            [](const Node& a, const Node& b) {
+                const std::int32_t component = a.component == Node::nothing || a.component == b.component ? b.component
+                                               : b.component == Node::nothing                             ? a.component
+                                                                              : Node::several;
+                return Node{component, std::max(a.reach, b.reach)};
+            });
+        const int plane = plane_of_tasks(view_, context_.threads());
+        const std::vector<Step> schedule = make_schedule(view_, plane, view_);
+        ForestSearch<T> search{&forest_, &schedule, {}};
+        std::transform(nodes.begin(), nodes.end(), search.nodes.begin(),
+                       [](const Buffer<Node>& of_plane) { return of_plane.data(); });
+        parallel_for(0, view_.planes[plane].nodes, 1, [&](std::int64_t first, std::int64_t last) {
+            for (std::int64_t node = first; node < last; ++node) {
+                search_forest(search, node, scratch_.local());
+                context_.done(0);
+            }
+        });
+    }
+
+    /// Links the components through their best edges, or through those that are certain.
+    void link(bool only_certain) {
+        const UnionFind groups(component_.data());
+        std::atomic<std::int64_t> links{0};
+        each_range([&](std::int64_t begin, std::int64_t end) {
+            std::int64_t linked = 0;
+            for (std::int64_t root = begin; root < end; ++root) {
+                const std::int32_t point = best_[root];
+                if (point < 0 || (only_certain && !is_certain(root))) {
+                    continue;
+                }
+                const std::int32_t other = forest_.neighbor(point);
+                const std::int32_t gone = groups.link(point, other);
+                if (gone >= 0) {
+                    edges_.set(gone - 1, points_.indices[point], points_.indices[other], distance_[point]);
+                    ++linked;
+                }
+            }
+            links.fetch_add(linked, std::memory_order_relaxed);
+            context_.done(linked);
+        });
+        components_ -= links.load();
+    }
+
+    /// Every point points to its root again, and nothing is known of the new components.
+    void flatten() {
+        const UnionFind groups(component_.data());
+        each_point([&](std::int64_t point) {
+            groups.shorten(static_cast<std::int32_t>(point));
+            forget(point);
+        });
+    }
+
+    void mark_duplicates() {
+        each_point([&](std::int64_t point) {
+            bool is_equal = point > 0;
+            for (int axis = 0; is_equal && axis < points_.dimension(); ++axis) {
+                is_equal = points_.axis(axis)[point - 1] == points_.axis(axis)[point];
+            }
+            if (is_equal) {
+                next_[point] = is_duplicate;
+            }
+        });
+    }
+
+    Context& context_;
+    const PointSet<T>& points_;
+    const TreeView<T> view_;
+    const EdgeMemory<T> edges_;
+    std::int64_t components_;
+    Buffer<std::int32_t> rows_;
+    Buffer<std::uint8_t> next_;
+    Buffer<T> distance_;
+    Buffer<std::int32_t> component_;
+    Buffer<T> bound_;
+    Buffer<T> unseen_;
+    Buffer<std::int32_t> best_;
+    const Forest<T> forest_;
+    PerThread<ForestScratch<T>> scratch_;
+};
+
+/// The edges of a tree, in any order; runs the stages "neighbors" and "connect" of the context.
+template <Coordinate T>
+void span_tree(Context& context, const PlaneTree<T>& tree, const EdgeMemory<T>& edges) {
+    if (tree.points.count < 2) {
+        return;
+    }
+    std::optional<Boruvka<T>> boruvka;
+    context.stage("neighbors", [&] {
+        boruvka.emplace(context, tree, edges);
+        boruvka->find_rows(tree);
+    });
+    context.stage("connect", [&] { boruvka->connect(); });
+}
+
+} // namespace kith::detail

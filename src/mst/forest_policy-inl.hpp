@@ -1,0 +1,333 @@
+// The search for edges out of components, as a policy of the receiver walk; and the steps of a round that measure
+// distances.
+//
+// Receivers are the points whose rows are used up and whose last known distance is within the bound of their component:
+// only they can have a better edge. Sources that are the receiver's own component as a whole are dropped for good, all
+// others beyond the bound; bounds shrink by what any task finds. Equal distances are never dropped, so that the index
+// decides, and answers do not depend on who was first.
+
+#include "mst/forest.hpp"
+#include "walk/receiver_walk-inl.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <bit>
+#include <cstdint>
+#include <limits>
+#include <type_traits>
+
+#if defined(KITH_FOREST_POLICY_INL_HPP) == defined(HWY_TARGET_TOGGLE)
+#ifdef KITH_FOREST_POLICY_INL_HPP
+#undef KITH_FOREST_POLICY_INL_HPP
+#else
+#define KITH_FOREST_POLICY_INL_HPP
+#endif
+
+HWY_BEFORE_NAMESPACE();
+namespace kith::detail::HWY_NAMESPACE {
+
+template <class T>
+HWY_INLINE void lower(T& shared, T value) {
+    const std::atomic_ref<T> least(shared);
+    T seen = least.load(std::memory_order_relaxed);
+    while (value < seen && !least.compare_exchange_weak(seen, value, std::memory_order_relaxed)) {
+    }
+}
+
+/// Whether the next neighbor of a point makes an edge that comes before that of another point.
+template <class T>
+HWY_INLINE bool comes_before(const Forest<T>& forest, std::int32_t point, std::int32_t other) {
+    if (forest.distance[point] != forest.distance[other]) {
+        return forest.distance[point] < forest.distance[other];
+    }
+    const std::int32_t* index = forest.tree->points.indices;
+    const auto [smaller, larger] = std::minmax(index[point], index[forest.neighbor(point)]);
+    const auto [other_smaller, other_larger] = std::minmax(index[other], index[forest.neighbor(other)]);
+    return smaller < other_smaller || (smaller == other_smaller && larger < other_larger);
+}
+
+/// Offers the next neighbor of a point to its component.
+template <class T>
+HWY_INLINE void offer(const Forest<T>& forest, std::int32_t component, std::int32_t point) {
+    lower(forest.bound[component], forest.distance[point]);
+    const std::atomic_ref<std::int32_t> best(forest.best[component]);
+    std::int32_t seen = best.load(std::memory_order_acquire);
+    while ((seen < 0 || comes_before(forest, point, seen)) &&
+           !best.compare_exchange_weak(seen, point, std::memory_order_acq_rel, std::memory_order_acquire)) {
+    }
+}
+
+template <class T, int D>
+HWY_INLINE void load_point(const PointSetView<T>& points, std::int64_t point, T* place) {
+    for (int axis = 0; axis < D; ++axis) {
+        place[axis] = points.axis(axis)[point];
+    }
+}
+
+template <class T, int D, bool Periodic>
+HWY_INLINE T squared_distance(const TreeView<T>& tree, std::int64_t point, std::int64_t other) {
+    const hn::CappedTag<T, 1> one;
+    T place[D];
+    load_point<T, D>(tree.points, point, place);
+    const Columns<decltype(one)> source{one, tree.points.axis(0) + other, tree.points.stride};
+    return hn::GetLane(point_distances<Periodic, D>(one, place, tree.period.data(), source, hn::Zero(one)));
+}
+
+/// Points of one component follow each other mostly: what is known of a run of them is brought there at once.
+template <class T>
+class RunOfComponent {
+public:
+    explicit RunOfComponent(const Forest<T>& forest) : forest_(forest) {}
+
+    HWY_INLINE void add(std::int32_t component, std::int32_t point) {
+        if (component != component_) {
+            finish();
+            component_ = component;
+        }
+        if (forest_.next[point] == row_length) {
+            unseen_ = std::min(unseen_, forest_.distance[point]);
+        } else if (best_ < 0 || comes_before(forest_, point, best_)) {
+            best_ = point;
+        }
+    }
+    HWY_INLINE void finish() {
+        if (unseen_ < std::numeric_limits<T>::infinity()) {
+            lower(forest_.unseen[component_], unseen_);
+        }
+        if (best_ >= 0) {
+            offer(forest_, component_, best_);
+        }
+        unseen_ = std::numeric_limits<T>::infinity();
+        best_ = -1;
+    }
+
+private:
+    const Forest<T>& forest_;
+    std::int32_t component_ = -1;
+    std::int32_t best_ = -1;
+    T unseen_ = std::numeric_limits<T>::infinity();
+};
+
+template <class T, int D, bool Periodic>
+HWY_NOINLINE void read_rows_of(const Forest<T>& forest, std::int64_t begin, std::int64_t end) {
+    RunOfComponent<T> run(forest);
+    for (auto point = static_cast<std::int32_t>(begin); point < end; ++point) {
+        const std::int32_t component = forest.component[point];
+        int next = forest.next[point];
+        if (next < row_length) {
+            const std::int32_t* row = forest.rows + std::int64_t{point} * row_length;
+            while (next < row_length && row[next] >= 0 && forest.component[row[next]] == component) {
+                ++next;
+            }
+            if (next < row_length && row[next] < 0) { // the row holds all points
+                next = row_length;
+                forest.distance[point] = std::numeric_limits<T>::infinity();
+            } else if (next != forest.next[point]) {
+                forest.distance[point] =
+                    squared_distance<T, D, Periodic>(*forest.tree, point, row[std::min(next, row_length - 1)]);
+            }
+            forest.next[point] = static_cast<std::uint8_t>(next);
+        } else if (next == is_duplicate) {
+            continue;
+        }
+        run.add(component, point);
+    }
+    run.finish();
+}
+
+template <class T, int D, bool Periodic>
+HWY_NOINLINE void bound_by_order_of(const Forest<T>& forest, std::int64_t begin, std::int64_t end) {
+    for (std::int64_t point = begin; point < end; ++point) {
+        const std::int32_t component = forest.component[point];
+        const std::int32_t other = forest.component[point + 1];
+        if (component != other) {
+            const T squared = squared_distance<T, D, Periodic>(*forest.tree, point, point + 1);
+            lower(forest.bound[component], squared);
+            lower(forest.bound[other], squared);
+        }
+    }
+}
+
+template <class T, int D, bool Periodic>
+class ForestPolicy {
+public:
+    using Bound = NodeOfForest<T>;
+    using List = InteractionList<T>;
+
+    ForestPolicy(const ForestSearch<T>& search, ForestScratch<T>& scratch)
+        : search_(search), forest_(*search.forest), tree_(*forest_.tree), scratch_(scratch) {
+        std::copy_n(tree_.period.begin(), D, period_);
+    }
+
+    [[nodiscard]] Bound enter(const Bound* /*parent*/, int level, std::int64_t node) const {
+        return search_.nodes[static_cast<std::size_t>(level)][node];
+    }
+    [[nodiscard]] bool is_settled(const Bound& bound) const { return bound.reach < 0; }
+    void begin_list() const {}
+    [[nodiscard]] T reach(const Bound& bound) const { return bound.reach; }
+    [[nodiscard]] bool take(int /*level*/, std::int32_t /*source*/, T /*least*/, T /*greatest*/,
+                            Bound& /*bound*/) const {
+        return false;
+    }
+
+    void drop_more(List& list, int level, const Bound& bound) const {
+        const NodeOfForest<T>* nodes = search_.nodes[static_cast<std::size_t>(level)];
+        std::int64_t kept = 0;
+        for (std::int64_t i = 0; i < list.size; ++i) {
+            const std::int32_t node = list.nodes[i];
+            const std::int32_t component = nodes[node].component;
+            list.nodes[kept] = node;
+            list.least[kept] = list.least[i];
+            list.greatest[kept] = list.greatest[i];
+            kept +=
+                component == Bound::several || (component != bound.component && component != Bound::nothing) ? 1 : 0;
+        }
+        list.size = kept;
+    }
+
+    void begin_leaves(const List& /*list*/, int /*level*/, const Receiver<T, D>& /*parent*/) const {}
+    [[nodiscard]] bool finish_early(std::int64_t /*leaf*/, std::int64_t /*siblings_left*/,
+                                    const Receiver<T, D>& /*box*/, const Bound& /*bound*/) const {
+        return false;
+    }
+
+    void finish(std::int64_t leaf, const Receiver<T, D>& /*box*/, const List& list, const Bound& /*bound*/) {
+        sort_leaves(list);
+        const PlaneView<T>& leaves = tree_.planes[0];
+        for (std::int32_t point = leaves.first_point[leaf]; point < leaves.first_point[leaf + 1]; ++point) {
+            const std::int32_t component = forest_.component[point];
+            if (forest_.next[point] == row_length && forest_.distance[point] <= bound_of(component)) {
+                search(point, component);
+            }
+        }
+    }
+
+private:
+    using Tag = hn::ScalableTag<T>;
+    using LaneIndex = std::conditional_t<sizeof(T) == 4, std::int32_t, std::int64_t>;
+    static constexpr std::int64_t vector_padding = static_cast<std::int64_t>(hn::MaxLanes(Tag()));
+
+    struct Found {
+        T distance = std::numeric_limits<T>::infinity(); ///< squared
+        std::int32_t index = std::numeric_limits<std::int32_t>::max();
+        std::int32_t point = -1;
+    };
+
+    [[nodiscard]] HWY_INLINE T bound_of(std::int32_t component) const {
+        return std::atomic_ref(forest_.bound[component]).load(std::memory_order_relaxed);
+    }
+
+    /// The listed leaves, nearest first, with their boxes side by side.
+    void sort_leaves(const List& list) {
+        auto& near = scratch_.near_leaves;
+        near.clear();
+        for (std::int64_t i = 0; i < list.size; ++i) {
+            near.emplace_back(list.least[i], list.nodes[i]);
+        }
+        std::sort(near.begin(), near.end());
+        const PlaneView<T>& leaves = tree_.planes[0];
+        WalkScratch<T>& walk = scratch_.walk;
+        stride_ = (list.size + 2 * vector_padding) / vector_padding * vector_padding;
+        walk.near_nodes.reserve(stride_);
+        walk.lower_corners.reserve(D * stride_);
+        walk.upper_corners.reserve(D * stride_);
+        for (std::int64_t i = 0; i < list.size; ++i) {
+            walk.near_nodes[i] = near[static_cast<std::size_t>(i)].second;
+        }
+        for (int axis = 0; axis < D; ++axis) {
+            for (std::int64_t i = 0; i < list.size; ++i) {
+                walk.lower_corners[axis * stride_ + i] = leaves.lower(axis)[walk.near_nodes[i]];
+                walk.upper_corners[axis * stride_ + i] = leaves.upper(axis)[walk.near_nodes[i]];
+            }
+        }
+        size_ = list.size;
+    }
+
+    /// Finds the nearest point of another component, if it is within the bound of its own.
+    HWY_NOINLINE void search(std::int32_t point, std::int32_t component) {
+        const Tag tag;
+        const auto lanes = static_cast<std::int64_t>(hn::Lanes(tag));
+        const PlaneView<T>& leaves = tree_.planes[0];
+        const WalkScratch<T>& walk = scratch_.walk;
+        Receiver<T, D> place;
+        load_point<T, D>(tree_.points, point, place.lower);
+        std::copy_n(place.lower, D, place.upper);
+        std::copy_n(period_, D, place.period);
+        T limit = bound_of(component);
+        Found found;
+        for (std::int64_t i = 0; i < size_; i += lanes) {
+            const Columns<Tag> lower{tag, walk.lower_corners.data() + i, stride_};
+            const Columns<Tag> upper{tag, walk.upper_corners.data() + i, stride_};
+            HWY_ALIGN T least[vector_padding];
+            const auto distances = least_distances<Periodic, D>(tag, place, lower, upper);
+            hn::Store(distances, tag, least);
+            const auto near =
+                hn::And(hn::Le(distances, hn::Set(tag, limit)), hn::FirstN(tag, static_cast<std::size_t>(size_ - i)));
+            for (unsigned bits = mask_bits(tag, near); bits != 0; bits &= bits - 1) {
+                const int lane = std::countr_zero(bits);
+                const std::int32_t leaf = walk.near_nodes[i + lane];
+                limit = std::min(limit, bound_of(component));
+                if (least[lane] <= limit && search_.nodes[0][leaf].component != component) {
+                    search_leaf(place, component, leaves.first_point[leaf], leaves.first_point[leaf + 1], limit, found);
+                }
+            }
+        }
+        if (found.distance <= limit) { // or else something nearer to the point may have been passed over
+            forest_.rows[std::int64_t{point} * row_length + row_length - 1] = found.point;
+            forest_.next[point] = row_length - 1;
+            forest_.distance[point] = found.distance;
+            offer(forest_, component, point);
+        } else {
+            forest_.distance[point] = number_after(limit);
+        }
+    }
+
+    HWY_INLINE void search_leaf(const Receiver<T, D>& place, std::int32_t component, std::int64_t begin,
+                                std::int64_t end, T& limit, Found& found) const {
+        const Tag tag;
+        const hn::Rebind<LaneIndex, Tag> index_tag;
+        const auto lanes = static_cast<std::int64_t>(hn::Lanes(tag));
+        const auto own = hn::Set(index_tag, LaneIndex{component});
+        for (std::int64_t i = begin; i < end; i += lanes) {
+            const Columns<Tag> others{tag, tree_.points.axis(0) + i, tree_.points.stride};
+            const auto distances = point_distances<Periodic, D>(tag, place.lower, place.period, others, hn::Zero(tag));
+            const auto is_own = hn::RebindMask(tag, hn::Eq(load_indices(index_tag, forest_.component + i), own));
+            const auto in_range = hn::FirstN(tag, static_cast<std::size_t>(end - i));
+            const auto near = hn::And(hn::AndNot(is_own, hn::Le(distances, hn::Set(tag, limit))), in_range);
+            if (hn::AllFalse(tag, near)) {
+                continue;
+            }
+            HWY_ALIGN T measured[vector_padding];
+            hn::Store(distances, tag, measured);
+            for (unsigned bits = mask_bits(tag, near); bits != 0; bits &= bits - 1) {
+                const int lane = std::countr_zero(bits);
+                const auto other = static_cast<std::int32_t>(i + lane);
+                const T distance = measured[lane];
+                const std::int32_t index = tree_.points.indices[other];
+                if (distance < found.distance || (distance == found.distance && index < found.index)) {
+                    found = {distance, index, other};
+                    limit = std::min(limit, distance);
+                }
+            }
+        }
+        lower(forest_.bound[component], found.distance);
+    }
+
+    static HWY_INLINE T number_after(T number) {
+        using Bits = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
+        return number < std::numeric_limits<T>::infinity() ? std::bit_cast<T>(std::bit_cast<Bits>(number) + 1) : number;
+    }
+
+    const ForestSearch<T>& search_;
+    const Forest<T>& forest_;
+    const TreeView<T>& tree_;
+    ForestScratch<T>& scratch_;
+    std::int64_t size_ = 0; ///< of the near leaves
+    std::int64_t stride_ = 0;
+    T period_[D];
+};
+
+} // namespace kith::detail::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif
