@@ -16,10 +16,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <functional>
 #include <limits>
 #include <memory>
+#include <optional>
 
 namespace kith::cli {
 
@@ -39,6 +41,7 @@ struct Arguments {
     std::string map;
     std::string sorted_snapshot;
     LinkingLength linking_length = LinkingLength::relative(0.2);
+    std::optional<VelocityLength> psi; ///< in peculiar velocities, or in dispersions
     std::int64_t min_members = 20;
     BoxChoice box;
     io::TypeSelection types;
@@ -122,10 +125,39 @@ std::optional<ScalarsView> masses_of(const io::Snapshot& snapshot) {
     return std::visit([](const auto& masses) { return ScalarsView(masses); }, snapshot.masses->values);
 }
 
+/// What velocities of a file are multiplied by to be peculiar.
+double peculiar_factor(const io::SnapshotHeader& header) {
+    if (!header.frame) {
+        return 1;
+    }
+    const io::Scaling& velocity = header.frame->velocity;
+    const auto h = header.parameters.find("HubbleParam");
+    const bool has_h = velocity.h_power != 0 && h != header.parameters.end();
+    return std::pow(header.frame->scale_factor, velocity.a_power) * (has_h ? std::pow(h->second, velocity.h_power) : 1);
+}
+
+std::optional<PhaseSpace> phase_space_of(const Arguments& arguments, const io::Snapshot& snapshot) {
+    if (!arguments.psi) {
+        return std::nullopt;
+    }
+    if (!snapshot.velocities) {
+        throw UsageError(fmt::format("'{}' has no velocities, but --psi and --psi-sigma are of velocities; leave them "
+                                     "out",
+                                     arguments.snapshot));
+    }
+    return PhaseSpace{snapshot.velocities->view(),
+                      arguments.psi->is_relative()
+                          ? *arguments.psi
+                          : VelocityLength::absolute(arguments.psi->value() / peculiar_factor(snapshot.header)),
+                      masses_of(snapshot)};
+}
+
 void find_groups(const Arguments& arguments, Results& results, const Execution& execution, StageClock& clock) {
     try {
         results.groups = fof(results.snapshot.positions.view(), arguments.linking_length,
-                             {.box = results.box.box, .execution = execution});
+                             {.box = results.box.box,
+                              .execution = execution,
+                              .phase_space = phase_space_of(arguments, results.snapshot)});
         results.box.box = results.groups.box;
         clock.add(results.groups.stages);
     } catch (const Error& error) {
@@ -174,6 +206,12 @@ std::string linking_length_of(const Results& results) {
     return format_length(results.groups.linking_length, results.snapshot.positions.dtype());
 }
 
+/// Of groups in phase space, as a peculiar velocity.
+double psi_of(const Arguments& arguments, const Results& results) {
+    return arguments.psi->is_relative() ? results.groups.velocity_length * peculiar_factor(results.snapshot.header)
+                                        : arguments.psi->value();
+}
+
 std::string_view name_of_volume(VolumeKind kind) {
     switch (kind) {
     case VolumeKind::none:
@@ -196,6 +234,13 @@ io::Provenance provenance(const Arguments& arguments, const Results& results, co
         parameters["b"] = fmt::format("{}", arguments.linking_length.value());
         parameters["volume"] = fmt::format("{}", results.groups.volume);
         parameters["volume_kind"] = name_of_volume(results.groups.volume_kind);
+    }
+    if (arguments.psi) {
+        parameters["psi"] = fmt::format("{}", psi_of(arguments, results));
+        parameters["velocity_scale"] = fmt::format("{}", results.groups.velocity_scale);
+        if (arguments.psi->is_relative()) {
+            parameters["psi_sigma"] = fmt::format("{}", arguments.psi->value());
+        }
     }
     parameters["box"] = describe(results.box.box, results.snapshot.positions.columns);
     parameters["types"] = describe_types(results.snapshot);
@@ -223,6 +268,9 @@ void write_map(const Arguments& arguments, const Results& results, const io::Pro
     subject.caption = fmt::format("{} points, linking length {}", format_count(subject.points.count()), length);
     if (arguments.linking_length.is_relative()) {
         subject.caption += fmt::format(" (b = {:.6g})", arguments.linking_length.value());
+    }
+    if (arguments.psi) {
+        subject.caption += fmt::format(", of velocities {:.4g}", psi_of(arguments, results));
     }
     std::vector<std::pair<std::string, std::string>> notes = {
         {"Software", made_by.program}, {"Command", made_by.command}, {"Source", made_by.input}};
@@ -290,6 +338,9 @@ void print_json_of(const Arguments& arguments, const Results& results, const Out
     json["b"] = relative ? Json(arguments.linking_length.value()) : Json(nullptr);
     json["volume"] = relative ? Json(results.groups.volume) : Json(nullptr);
     json["volume_kind"] = name_of_volume(results.groups.volume_kind);
+    json["psi"] = arguments.psi ? Json(psi_of(arguments, results)) : Json(nullptr);
+    json["psi_sigma"] = arguments.psi && arguments.psi->is_relative() ? Json(arguments.psi->value()) : Json(nullptr);
+    json["velocity_scale"] = arguments.psi ? Json(results.groups.velocity_scale) : Json(nullptr);
     json["min_members"] = arguments.min_members;
     json["groups"] = results.catalog.groups;
     json["groups_with_singles"] = results.groups.sizes.size();
@@ -327,6 +378,13 @@ void print_summary_of(const Arguments& arguments, const Results& results, const 
                                results.groups.volume, whose);
     }
     print_line("linking", linking);
+    if (arguments.psi) {
+        const bool is_relative = arguments.psi->is_relative();
+        print_line("", fmt::format("psi = {:.6g}{}, of peculiar velocities; the file's times {:.6g} are lengths",
+                                   psi_of(arguments, results),
+                                   is_relative ? fmt::format(" = {} dispersions", arguments.psi->value()) : "",
+                                   results.groups.velocity_scale));
+    }
     if (!results.snapshot.masses && !results.snapshot.uniform_mass) {
         print_line("masses", "none given: every particle counts 1");
     }
@@ -406,6 +464,32 @@ void add_linking_options(CLI::App& command, const std::shared_ptr<Arguments>& ar
             "Linking length in the units of the file, instead of -b")
         ->type_name("R")
         ->excludes(relative);
+    const auto parse_psi = [](std::string_view option, const std::string& text) {
+        const double psi = parse_length(option, text);
+        if (psi == 0) {
+            throw UsageError(fmt::format("{} is '{}'; it must be above 0", option, text));
+        }
+        return psi;
+    };
+    CLI::Option* psi = command
+                           .add_option_function<std::string>(
+                               "--psi",
+                               [arguments, parse_psi](const std::string& text) {
+                                   arguments->psi = VelocityLength::absolute(parse_psi("--psi", text));
+                               },
+                               "Groups in phase space: friends have |dx|^2/R^2 + |dv|^2/V^2 of 1 or less, R the "
+                               "linking length; V is a "
+                               "peculiar velocity in the file's unit")
+                           ->type_name("V");
+    command
+        .add_option_function<std::string>(
+            "--psi-sigma",
+            [arguments, parse_psi](const std::string& text) {
+                arguments->psi = VelocityLength::sigmas(parse_psi("--psi-sigma", text));
+            },
+            "The same, with V in dispersions of all velocities, sqrt(sum m |v - mean|^2 / sum m)")
+        ->type_name("F")
+        ->excludes(psi);
 }
 
 } // namespace
@@ -468,6 +552,7 @@ Command fof_command(CLI::App& program) {
                    "out/snapshot_007.hdf5\n"
                    "  kith fof snapshot.hdf5 -o groups.hdf5 --table groups.ecsv\n"
                    "  kith fof halo.std --box 1 -b 0.2 -o groups.hdf5 --grp groups.grp\n"
+                   "  kith fof snapshot.hdf5 -b 0.2 --psi-sigma 0.5 -o streams.hdf5\n"
                    "  kith fof points.npy --linking-length 0.1 --min-members 5 -o groups.hdf5 --labels labels.npy");
     return {&command, [arguments](const Invocation& invocation) {
                 arguments->snapshot =

@@ -1,9 +1,12 @@
 // kith fof from a file to a catalog, labels and picture.
 #include "cli/program.hpp"
 
+#include "io/gadget_files.hpp"
+
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 
 namespace {
@@ -192,6 +195,66 @@ TEST_F(Fof, RowsThatAreNotSelectedHaveNoGroup) {
     EXPECT_EQ(labels.back(), 0);
     EXPECT_EQ(std::count(labels.begin(), labels.end(), -1), 1088);
     EXPECT_EQ(kith("fof '" + std::filesystem::absolute(file).string() + "' --types 1 -o none.hdf5").exit_code, 2);
+}
+
+// Particle n is at (n, n + 1/4, n + 1/2), with minus that as stored velocity; peculiar ones are sqrt(1/2) of these. So
+// neighbors are sqrt(3) and, in peculiar velocity, sqrt(1.5) apart, and friends at R = 1.8 if V is 4.5 or more.
+class FofInPhaseSpace : public Fof {
+protected:
+    FofInPhaseSpace() {
+        kith::test::GadgetMaker maker;
+        maker.counts = {0, 4};
+        maker.masses[1] = 0.3;
+        maker.totals = maker.counts;
+        maker.box = 0;
+        kith::test::write_bytes(directory_ / "snap", maker.text());
+        maker.velocities = false;
+        kith::test::write_bytes(directory_ / "still", maker.text());
+    }
+    [[nodiscard]] Json fof(const std::string& arguments) const {
+        const Outcome outcome = kith("fof snap --linking-length 1.8 --min-members 2 -o a.hdf5 --json " + arguments);
+        EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+        return outcome.exit_code == 0 ? Json::parse(outcome.out) : Json{};
+    }
+};
+
+TEST_F(FofInPhaseSpace, LinksByPeculiarVelocities) {
+    EXPECT_EQ(fof("--psi 4.4")["groups_with_singles"], 4);
+    const Json linked = fof("--psi 4.6");
+    EXPECT_EQ(linked["groups_with_singles"], 1);
+    EXPECT_EQ(linked["groups"], 1);
+    EXPECT_EQ(linked["psi"], 4.6);
+    EXPECT_EQ(linked["psi_sigma"], nullptr);
+    EXPECT_NEAR(linked["velocity_scale"].get<double>(), 1.8 / 4.6 * std::sqrt(0.5), 1e-7);
+    for (const char* text : {"psi", "velocity_scale", "4.6"}) {
+        EXPECT_NE(read("a.hdf5").find(text), std::string::npos) << text;
+    }
+    const Json without = fof("");
+    EXPECT_EQ(without["psi"], nullptr);
+    EXPECT_EQ(without["velocity_scale"], nullptr);
+}
+
+TEST_F(FofInPhaseSpace, LinksByDispersions) { // of stored velocities sqrt(3 * 5/4)
+    const Json found = fof("--psi-sigma 2");
+    EXPECT_NEAR(found["psi"].get<double>(), 2 * std::sqrt(3.75) * std::sqrt(0.5), 1e-12);
+    EXPECT_EQ(found["psi_sigma"], 2);
+    EXPECT_EQ(found["groups_with_singles"], 4);
+    EXPECT_EQ(fof("--psi-sigma 4")["groups_with_singles"], 1);
+    const Outcome told = kith("fof snap --linking-length 1.8 --min-members 2 -o a.hdf5 --psi-sigma 4");
+    EXPECT_NE(told.out.find("psi = 5.47723 = 4 dispersions"), std::string::npos) << told.out;
+}
+
+TEST_F(FofInPhaseSpace, NeedsVelocitiesAndOnePsi) {
+    const auto refused = [&](const std::string& arguments, const std::string& says) {
+        const Outcome outcome = kith("fof " + arguments + " --linking-length 1.8 -o a.hdf5");
+        EXPECT_NE(outcome.exit_code, 0) << arguments;
+        EXPECT_NE(outcome.err.find(says), std::string::npos) << outcome.err;
+    };
+    refused("still --psi 1", "no velocities");
+    refused("snap --psi 0", "--psi is '0'; it must be above 0");
+    refused("snap --psi-sigma -1", "--psi-sigma is '-1'");
+    refused("snap --psi 1 --psi-sigma 1", "--psi");
+    EXPECT_FALSE(exists("a.hdf5"));
 }
 
 } // namespace
