@@ -1,11 +1,13 @@
 // The inner kernels, one by one, so that a change can be judged in seconds: keys, sorting within the cache, order,
-// planes, box tests, distances to a block, the first k of a query, union-find. Every time is per point, box or query.
+// planes, box tests, distances to a block, the first k of a query, union-find, left-balanced trees. Every time is per
+// point, box or query.
 //
 //   cmake --build build/bench --target bench_kernels && build/bench/bin/bench_kernels --benchmark_repetitions=9
 #include "simd_kernels.hpp"
 
 #include <kith/kith.hpp>
 
+#include "engines/kdtree/build.hpp"
 #include "groups/union_find.hpp"
 #include "order/keys.hpp"
 #include "order/word_sort.hpp"
@@ -185,6 +187,44 @@ void union_find(benchmark::State& state) {
     count_items(state, count);
 }
 BENCHMARK(union_find);
+
+std::vector<std::array<float, 3>> points_for_trees(std::int64_t count) {
+    const std::vector<float> numbers = uniform(3 * count, 0, 1);
+    std::vector<std::array<float, 3>> points(static_cast<std::size_t>(count));
+    for (std::size_t i = 0; i < numbers.size(); ++i) {
+        points[i / 3][i % 3] = numbers[i];
+    }
+    return points;
+}
+
+/// A left-balanced k-d tree by so many threads.
+void balanced_tree(benchmark::State& state) {
+    const auto points = points_for_trees(state.range(0));
+    for (auto _ : state) {
+        detail::Context context(cpu(static_cast<int>(state.range(1))));
+        context.stage("tree", [&] {
+            const auto tree =
+                detail::build_kd_tree<float, 3>(context, std::ssize(points), [&](std::int64_t i) { return points[i]; });
+            benchmark::DoNotOptimize(tree.indices.data());
+        });
+    }
+    count_items(state, state.range(0));
+}
+BENCHMARK(balanced_tree)->ArgsProduct({{100000, 1000000, 10000000}, {1, 2}})->UseRealTime();
+
+void balanced_tree_in_place(benchmark::State& state) {
+    const auto points = points_for_trees(state.range(0));
+    std::vector<std::int32_t> indices(points.size());
+    std::vector<kdtree::Node> scratch(points.size());
+    std::vector<std::uint8_t> split_axes(points.size());
+    for (auto _ : state) {
+        auto nodes = points;
+        benchmark::DoNotOptimize(kdtree::build(std::span(nodes), std::span(indices), std::span(scratch),
+                                               std::span(split_axes), kdtree::Split::widest));
+    }
+    count_items(state, state.range(0));
+}
+BENCHMARK(balanced_tree_in_place)->Arg(1000000);
 
 } // namespace
 } // namespace kith::bench

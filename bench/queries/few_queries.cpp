@@ -6,8 +6,10 @@
 // to nanoflann's single queries (median of the rounds' ratios). nanoflann is at its best: points along a space-filling
 // curve, leaves of 16; and as most programs use it: points as they are, its default leaves of 10. Its
 // answers and kith's are compared first: the distances agree within rounding, kith's queries and batches are those
-// of one call with all queries, bit for bit.
+// of one call with all queries, bit for bit, as are those of the left-balanced k-d trees of kith/device/kdtree.hpp.
 #include "../contestants/curve.hpp"
+
+#include <kith/device/kdtree.hpp>
 
 #include <kith/kith.hpp>
 
@@ -53,6 +55,43 @@ struct Contestant {
     std::string name;
     std::function<void()> search; ///< all queries
     std::vector<double> seconds = {};
+};
+
+/// A left-balanced k-d tree over a copy of the points.
+template <class T>
+class BalancedTree {
+public:
+    BalancedTree(const std::vector<T>& rows, kith::kdtree::Split split)
+        : nodes_(rows.size() / dimension), indices_(nodes_.size()), least_indices_(nodes_.size()),
+          axes_(nodes_.size()) {
+        for (std::size_t i = 0; i < nodes_.size(); ++i) {
+            std::copy_n(&rows[i * dimension], dimension, nodes_[i].begin());
+        }
+        std::vector<kith::kdtree::Node> scratch(nodes_.size());
+        const auto bounds =
+            kith::kdtree::build(std::span(nodes_), std::span(indices_), std::span(scratch), std::span(axes_), split);
+        kith::kdtree::find_least_indices(indices_, least_indices_);
+        view_ = kith::kdtree::view_of(nodes_.data(), static_cast<kith::kdtree::Node>(nodes_.size()), bounds);
+        view_.indices = indices_.data();
+        view_.least_indices = least_indices_.data();
+        view_.split_axes = split == kith::kdtree::Split::cyclic ? nullptr : axes_.data();
+    }
+    BalancedTree(const BalancedTree&) = delete;
+    BalancedTree& operator=(const BalancedTree&) = delete;
+
+    template <kith::kdtree::Traversal method, class Candidates>
+    void search(const T* query, Candidates& candidates) const {
+        kith::kdtree::Position<T, dimension> position;
+        std::copy_n(query, dimension, position.x);
+        kith::kdtree::search<method>(view_, position, candidates);
+    }
+
+private:
+    std::vector<std::array<T, dimension>> nodes_;
+    std::vector<std::int32_t> indices_;
+    std::vector<std::int32_t> least_indices_;
+    std::vector<std::uint8_t> axes_;
+    kith::kdtree::TreeView<kith::kdtree::StructNodes<std::array<T, dimension>>> view_{};
 };
 
 double median(std::vector<double> values) {
@@ -130,6 +169,35 @@ void compare(const char* type, std::size_t count, std::size_t k, int rounds) {
             (void)plain_index.knnSearch(&queries[i * dimension], k, positions.data(), squared.data());
         }
     };
+    using kith::kdtree::Split;
+    using kith::kdtree::Traversal;
+    const BalancedTree<T> cyclic_tree(points, Split::cyclic);
+    const BalancedTree<T> widest_tree(points, Split::widest);
+    const auto write_row = [&](const auto& found, std::size_t row) {
+        for (std::size_t j = 0; j < k; ++j) {
+            few.indices[row * k + j] = found[j].index;
+            few.distances[row * k + j] = std::sqrt(found[j].squared_distance);
+        }
+    };
+    std::vector<kith::kdtree::Neighbor<T>> heap_memory(k);
+    const auto balanced = [&]<Traversal method>(const BalancedTree<T>& searched,
+                                                std::integral_constant<Traversal, method>) {
+        for (std::size_t i = 0; i < query_count; ++i) {
+            if (k == 8) {
+                kith::kdtree::Nearest<T, 8> found;
+                searched.template search<method>(&queries[i * dimension], found);
+                write_row(found, i);
+            } else {
+                kith::kdtree::NearestHeap<T> found(heap_memory.data(), static_cast<std::int64_t>(k));
+                searched.template search<method>(&queries[i * dimension], found);
+                found.sort();
+                write_row(found, i);
+            }
+        }
+    };
+    const std::integral_constant<Traversal, Traversal::stack_free> stack_free;
+    const std::integral_constant<Traversal, Traversal::stack> stack;
+    const std::integral_constant<Traversal, Traversal::closest_corner> closest_corner;
     std::vector<Contestant> contestants{{"nanoflann, one by one", nanoflann_search},
                                         {"nanoflann, points as given", plain_search},
                                         {"knn_into, one by one", [&] { batches_of(1, few); }},
@@ -137,6 +205,12 @@ void compare(const char* type, std::size_t count, std::size_t k, int rounds) {
                                         {"knn_into, 10 a call", [&] { batches_of(10, few); }},
                                         {"knn_into, 100 a call", [&] { batches_of(100, few); }},
                                         {"knn_into, 1,000 a call", [&] { batches_of(1000, few); }}};
+    const std::vector<Contestant> of_balanced_trees{
+        {"stack-free, cyclic", [&] { balanced(cyclic_tree, stack_free); }},
+        {"stack, cyclic", [&] { balanced(cyclic_tree, stack); }},
+        {"closest corner, cyclic", [&] { balanced(cyclic_tree, closest_corner); }},
+        {"stack-free, widest", [&] { balanced(widest_tree, stack_free); }},
+        {"closest corner, widest", [&] { balanced(widest_tree, closest_corner); }}};
 
     batches_of(query_count, all);
     nanoflann_search();
@@ -148,6 +222,12 @@ void compare(const char* type, std::size_t count, std::size_t k, int rounds) {
         few = Answer<T>(k);
         batches_of(size, few);
         require(few.indices == all.indices && few.distances == all.distances, "kith's small batches");
+    }
+    for (const Contestant& contestant : of_balanced_trees) {
+        few = Answer<T>(k);
+        contestant.search();
+        require(few.indices == all.indices && few.distances == all.distances, contestant.name.c_str());
+        contestants.push_back(contestant);
     }
     for (int round = 0; round < rounds; ++round) {
         for (Contestant& contestant : contestants) {

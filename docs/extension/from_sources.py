@@ -146,9 +146,10 @@ class Help(SphinxDirective):
 def every_header_is_shown(app, env):
     """A warning for a public header that no page shows."""
     shown = "".join(path.read_text() for path in (ROOT / "docs" / "api").glob("*.md"))
-    for path in sorted((ROOT / "include" / "kith").glob("*.hpp")):
-        if f"include/kith/{path.name}" not in shown:
-            logger.warning("no page of docs/api shows include/kith/%s", path.name)
+    for path in sorted((ROOT / "include" / "kith").rglob("*.hpp")):
+        name = path.relative_to(ROOT).as_posix()
+        if name not in shown:
+            logger.warning("no page of docs/api shows %s", name)
 
 
 def setup(app):

@@ -13,9 +13,11 @@ MODULES = ("support cuda geometry points order tree walk neighbors groups mst en
 # A public header counts as the module whose capability it declares.
 HEADERS = {"async": "groups", "box": "points", "catalog": "halos", "catalog_columns": "halos", "catalog_file": "io",
            "catalog_reader": "io", "dbscan": "groups", "device_status": "support", "error": "support",
-           "execution": "support", "fof": "groups", "hierarchy": "mst", "io": "io", "knn": "neighbors",
-           "neighbor_row": "neighbors", "points": "points", "progress": "support", "radius": "neighbors",
-           "spanning_tree": "mst", "tree": "tree", "types": "support", "version": "support"}
+           "execution": "support", "fof": "groups", "hierarchy": "mst", "io": "io", "kdtree": "engines",
+           "kdtree_build": "engines", "kdtree_candidates": "engines", "kdtree_layout": "engines",
+           "kdtree_search": "engines", "kdtree_view": "engines", "knn": "neighbors", "neighbor_row": "neighbors",
+           "points": "points", "progress": "support", "radius": "neighbors", "spanning_tree": "mst", "tree": "tree",
+           "types": "support", "version": "support"}
 EVERYTHING = "kith"  # <kith/kith.hpp> includes all others: for users and the program
 
 # What these may include of src/, besides themselves.
@@ -71,7 +73,7 @@ def main():
             files[folder.name] += 1
             problems += [f"{file.relative_to(project)}: {text}" for text in
                          problems_of(file, folder.name, source_root)]
-    for file in sorted((project / "include/kith").glob("*.hpp")):
+    for file in sorted((project / "include/kith").rglob("*.hpp")):
         if file.stem != EVERYTHING:
             files["include"] += 1
             problems += [f"{file.relative_to(project)}: {text}" for text in

@@ -1,4 +1,5 @@
 // Uses every capability of the core once, on four points whose answers are plain, and fails if one is wrong.
+#include <kith/device/kdtree.hpp>
 #include <kith/kith.hpp>
 
 #include <array>
@@ -57,10 +58,27 @@ void use_arrays_of_a_simulation() {
     expect(nearest == std::array<std::int32_t, 4>{0, 1, 2, 3}, "single queries from several threads");
 }
 
+/// A k-d tree over the simulation's own structs.
+void search_in_a_loop_of_ones_own() {
+    namespace kdtree = kith::kdtree;
+    std::vector<Particle> particles = {{7, 1, 2, 3}, {8, 1, 2, 4}, {9, 9, 2, 3}, {6, 5, 5, 5}};
+    std::vector<std::int32_t> indices(4);
+    std::vector<kdtree::Node> scratch(4);
+    const auto bounds = kdtree::build(std::span(particles), std::span(indices), std::span(scratch));
+    auto tree = kdtree::view_of(particles.data(), 4, bounds);
+    tree.indices = indices.data();
+    kdtree::Nearest<double, 2> nearest;
+    kdtree::search(tree, {{8, 2, 3}}, nearest);
+    expect(nearest[0].index == 2 && particles[nearest[0].node].mass == 9 && nearest[1].index == 3 &&
+               nearest[1].squared_distance == 22,
+           "neighbors in a k-d tree of structs");
+}
+
 } // namespace
 
 int main() {
     use_arrays_of_a_simulation();
+    search_in_a_loop_of_ones_own();
 
     const std::vector<std::array<double, 3>> points = {{1, 2, 3}, {1, 2, 4}, {9, 2, 3}, {5, 5, 5}};
     const kith::Box box = kith::Box::periodic(10);

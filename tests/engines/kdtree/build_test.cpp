@@ -1,0 +1,217 @@
+// All builders make one and the same tree: in place, by all threads, level by level as in the paper, and by plain
+// recursion. The paper's examples are known answers.
+#include "engines/kdtree/build.hpp"
+#include "engines/kdtree/plain_build.hpp"
+#include "support/cases.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <vector>
+
+namespace kith::test {
+namespace {
+
+using kdtree::Node;
+using kdtree::Split;
+
+constexpr Split all_splits[] = {Split::cyclic, Split::widest, Split::widest_box};
+
+template <class T, int D>
+detail::KdTree<T, D> built_by_threads(const std::vector<std::array<T, D>>& points, Split split, int threads) {
+    detail::Context context(cpu(threads));
+    detail::KdTree<T, D> tree;
+    context.stage("tree", [&] {
+        tree = detail::build_kd_tree<T, D>(
+            context, std::ssize(points), [&](std::int64_t i) { return points[i]; }, split);
+    });
+    return tree;
+}
+
+/// A tree built in place, its nodes where its indices say, is the one built by threads.
+template <class T, int D>
+testing::AssertionResult agree(const std::vector<std::array<T, D>>& points, const BuiltTree<std::array<T, D>>& tree,
+                               Split split, int threads) {
+    const detail::KdTree<T, D> other = built_by_threads<T, D>(points, split, threads);
+    for (std::int64_t node = 0; node < std::ssize(points); ++node) {
+        if (tree.indices[node] != other.indices[node] || tree.least_indices[node] != other.least_indices[node] ||
+            (split != Split::cyclic && tree.split_axes[node] != other.split_axes[node])) {
+            return testing::AssertionFailure() << "node " << node << " by " << threads << " threads is point "
+                                               << other.indices[node] << " instead of " << tree.indices[node];
+        }
+        for (std::size_t axis = 0; axis < D; ++axis) {
+            const T x = points[tree.indices[node]][axis];
+            if (tree.nodes[node][axis] != x || other.nodes[node][axis] != x) {
+                return testing::AssertionFailure() << "node " << node << " has coordinates of another point";
+            }
+        }
+    }
+    return testing::AssertionSuccess();
+}
+
+template <class T, int D>
+void compare_builders(const std::vector<T>& coordinates) {
+    const std::vector<std::array<T, D>> points = arrays_of<T, D>(coordinates);
+    for (const Split split : all_splits) {
+        const PlainTree expected = PlainBuild<T, D>::tree(points, split);
+        const BuiltTree<std::array<T, D>> tree(points, split);
+        EXPECT_EQ(tree.indices, expected.indices) << "split " << static_cast<int>(split);
+        EXPECT_EQ(tree.split_axes, expected.split_axes);
+        EXPECT_TRUE((agree<T, D>(points, tree, split, 1)));
+    }
+}
+
+class KdTreeBuilders : public testing::TestWithParam<Case> {};
+
+TEST_P(KdTreeBuilders, MakeTheSameTree) {
+    with_type(GetParam().dtype, [&]<class T>(T) {
+        const PointSet<T> set = point_set<T>(GetParam().set, GetParam().dimension);
+        if (set.dimension == 2) {
+            compare_builders<T, 2>(set.coordinates);
+        } else if (set.dimension == 3) {
+            compare_builders<T, 3>(set.coordinates);
+        }
+    });
+}
+
+INSTANTIATE_TEST_SUITE_P(In2D, KdTreeBuilders, testing::ValuesIn(every_case_in(2)), case_name);
+INSTANTIATE_TEST_SUITE_P(In3D, KdTreeBuilders, testing::ValuesIn(every_case_in(3)), case_name);
+
+/// Ranges large enough that all threads part them.
+template <int D>
+void compare_large(const std::vector<float>& coordinates) {
+    const std::vector<std::array<float, D>> points = arrays_of<float, D>(coordinates);
+    for (const Split split : {Split::cyclic, Split::widest}) {
+        const BuiltTree<std::array<float, D>> tree(points, split);
+        for (const int threads : {1, 3}) {
+            EXPECT_TRUE((agree<float, D>(points, tree, split, threads)));
+        }
+    }
+}
+constexpr std::int64_t large = (1 << 17) + 1000;
+
+TEST(LargeKdTrees, OfUniformPoints) {
+    compare_large<3>(uniform_points<float>(large, 3, -1, 1, 1));
+}
+
+TEST(LargeKdTrees, OfCoincidentPoints) {
+    compare_large<2>(std::vector<float>(2 * large, 0.25F));
+}
+
+TEST(LargeKdTrees, OfPositionsOnEarthToAMillionthDegree) {
+    Random random(4);
+    std::vector<float> positions;
+    while (std::ssize(positions) < 2 * large) {
+        const double latitude = 39.9 + 0.001 * random.normal();
+        const double longitude = 116.3 + 0.001 * random.normal();
+        for (int repeated = 0; repeated < 3; ++repeated) {
+            positions.push_back(static_cast<float>(std::round(latitude * 1e6) * 1e-6));
+            positions.push_back(static_cast<float>(std::round(longitude * 1e6) * 1e-6));
+        }
+    }
+    positions.resize(2 * large);
+    compare_large<2>(positions);
+}
+
+TEST(LargeKdTrees, OfScalesThatNoIntervalsResolve) {
+    Random random(5);
+    std::vector<float> coordinates;
+    for (std::int64_t i = 0; i < 2 * large; ++i) {
+        coordinates.push_back(static_cast<float>(std::exp2(random.uniform(-120, 120))));
+    }
+    compare_large<2>(coordinates);
+}
+
+TEST(LargeKdTrees, OfPointsThatASampleMisjudges) {
+    std::vector<float> coordinates = uniform_points<float>(large, 2, 0, 1, 6);
+    constexpr std::int64_t step = large >> 13; // of the sample
+    for (std::int64_t i = 0; i < std::ssize(coordinates); i += 2 * step) {
+        coordinates[i] += 5;
+    }
+    compare_large<2>(coordinates);
+}
+
+struct IntPoint {
+    std::int32_t x;
+    std::int32_t y;
+    friend bool operator==(const IntPoint&, const IntPoint&) = default;
+};
+
+const std::vector<IntPoint> example{{10, 15}, {46, 63}, {68, 21}, {40, 33}, {25, 54},
+                                    {15, 43}, {44, 58}, {45, 40}, {62, 69}, {53, 67}};
+const std::vector<IntPoint> example_tree{{46, 63}, {15, 43}, {53, 67}, {40, 33}, {44, 58},
+                                         {68, 21}, {62, 69}, {10, 15}, {45, 40}, {25, 54}};
+
+// The paper's section 5, level by level, with its tags.
+TEST(KdTreeExamples, AreThoseOfThePaperLevelByLevel) {
+    const std::vector<std::vector<Node>> tags_of_levels{
+        {1, 1, 1, 1, 1, 1, 0, 2, 2, 2}, {0, 3, 3, 3, 1, 4, 4, 5, 2, 6}, {0, 1, 2, 7, 3, 8, 9, 4, 5, 6}};
+    struct Tagged {
+        Node tag;
+        IntPoint point;
+    };
+    std::vector<Tagged> points;
+    for (const IntPoint& point : example) {
+        points.push_back({0, point});
+    }
+    const auto sort_along = [&](int axis) {
+        std::stable_sort(points.begin(), points.end(), [&](const Tagged& a, const Tagged& b) {
+            const std::int32_t ax = axis == 0 ? a.point.x : a.point.y;
+            const std::int32_t bx = axis == 0 ? b.point.x : b.point.y;
+            return a.tag < b.tag || (a.tag == b.tag && ax < bx);
+        });
+    };
+    const auto count = static_cast<Node>(points.size());
+    for (int level = 0; level < 3; ++level) {
+        sort_along(level % 2);
+        std::vector<Node> tags;
+        for (Node i = 0; i < count; ++i) {
+            Node& tag = points[i].tag;
+            if (i >= kdtree::first_of_level(level)) {
+                const Node pivot = kdtree::pivot_position(tag, count);
+                tag = i < pivot ? kdtree::left_child(tag) : (i > pivot ? kdtree::right_child(tag) : tag);
+            }
+            tags.push_back(tag);
+        }
+        EXPECT_EQ(tags, tags_of_levels[level]) << "level " << level;
+    }
+    sort_along(1);
+    for (Node i = 0; i < count; ++i) {
+        EXPECT_EQ(points[i].point, example_tree[i]) << i;
+    }
+}
+
+TEST(KdTreeExamples, AreBuiltInPlace) {
+    const BuiltTree<IntPoint> tree(example, Split::cyclic);
+    EXPECT_EQ(tree.nodes, example_tree);
+    // Figure 1: the tree of Wikipedia's article.
+    const BuiltTree<IntPoint> figure({{2, 3}, {5, 4}, {9, 6}, {4, 7}, {8, 1}, {7, 2}}, Split::cyclic);
+    EXPECT_EQ(figure.nodes, (std::vector<IntPoint>{{7, 2}, {5, 4}, {9, 6}, {2, 3}, {4, 7}, {8, 1}}));
+}
+
+TEST(KdTreeBuild, OrdersSignedZerosByIndex) {
+    const BuiltTree<std::array<float, 1>> tree({{0.0F}, {-0.0F}, {0.0F}, {-0.0F}}, Split::cyclic);
+    EXPECT_EQ(tree.indices, (std::vector<std::int32_t>{2, 1, 3, 0}));
+}
+
+TEST(KdTreeBuild, RefusesWhatItCannotOrder) {
+    std::vector<std::array<float, 2>> points{{0, 1}, {2, NAN}};
+    const std::vector<std::array<float, 2>> given = points;
+    std::vector<std::int32_t> indices(2, 7);
+    std::vector<Node> scratch(2);
+    EXPECT_TRUE(is_refused(ErrorKind::invalid_points, {"coordinate 1 of point 1"},
+                           [&] { kdtree::build(std::span(points), std::span(indices), std::span(scratch)); }));
+    EXPECT_EQ(indices, std::vector<std::int32_t>({7, 7}));
+    EXPECT_EQ(points[0], given[0]);
+    points[1][1] = 3;
+    EXPECT_TRUE(is_refused(ErrorKind::invalid_argument, {"indices", "1", "2"},
+                           [&] { kdtree::build(std::span(points), std::span(indices).first(1), std::span(scratch)); }));
+    EXPECT_TRUE(is_refused(ErrorKind::invalid_argument, {"split_axes", "0", "2"}, [&] {
+        kdtree::build(std::span(points), std::span(indices), std::span(scratch), {}, Split::widest);
+    }));
+}
+
+} // namespace
+} // namespace kith::test
