@@ -78,6 +78,19 @@ void require_reach(const Device& memory, const Device& device, const char* what)
                     "; copy it, or run the call there");
 }
 
+void require_host(const Device& memory, const std::string& what, const char* call) {
+    if (memory.kind != DeviceKind::cpu) {
+        throw Error(ErrorKind::unsupported, what + " in the memory of GPU " + std::to_string(memory.index) + ", but " +
+                                                call + " runs on the CPU only; copy the points to the host's memory");
+    }
+}
+
+PointsView host_points(const InputArray& array, const char* what, const char* call) {
+    const PointsView view = points_of(array, what);
+    require_host(view.device(), std::string(what) + " are", call);
+    return view;
+}
+
 ScalarsView scalars_of(const InputArray& array, const char* what) {
     if (array.ndim() != 1) {
         refuse_rank(what, array.ndim(), "one-dimensional: a number for each point");

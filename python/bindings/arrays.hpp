@@ -35,6 +35,11 @@ template <class Array>
 /// An n x d array as points. Throws invalid_argument, naming `what`, for another rank; nb::type_error for another type.
 [[nodiscard]] PointsView points_of(const InputArray& array, const char* what);
 
+/// Throws unsupported for memory of a GPU; `what` names it and its verb, `call` what runs on the CPU only.
+void require_host(const Device& memory, const std::string& what, const char* call);
+/// Points, refused likewise.
+[[nodiscard]] PointsView host_points(const InputArray& array, const char* what, const char* call);
+
 /// Throws invalid_argument if what is in one's memory is not in reach of a call on the other.
 void require_reach(const Device& memory, const Device& device, const char* what);
 

@@ -5,7 +5,6 @@
 #include "bindings.hpp"
 #include "call.hpp"
 
-#include <kith/error.hpp>
 #include <kith/radius.hpp>
 
 #include <nanobind/stl/optional.h>
@@ -13,7 +12,6 @@
 #include <algorithm>
 #include <optional>
 #include <span>
-#include <string>
 #include <utility>
 #include <vector>
 
@@ -21,27 +19,14 @@ namespace kith::python {
 
 namespace {
 
-void require_host(const Device& memory, const char* what) {
-    if (memory.kind != DeviceKind::cpu) {
-        throw Error(ErrorKind::unsupported, std::string(what) + " in the memory of GPU " +
-                                                std::to_string(memory.index) +
-                                                ", but radius search runs on the CPU only; copy the points to the "
-                                                "host's memory and search there");
-    }
-}
-
-PointsView host_points(const InputArray& array, const char* what) {
-    const PointsView view = points_of(array, what);
-    require_host(view.device(), (std::string(what) + " is").c_str());
-    return view;
-}
+constexpr const char* search = "radius search";
 
 /// The array, with one for each query, if there is one; else the number.
 Radii radii_of(double radius, const std::optional<InputArray>& radii) {
     if (!radii) {
         return radius;
     }
-    require_host(device_of(*radii), "r is");
+    require_host(device_of(*radii), "r is", search);
     const ScalarsView view = scalars_of(*radii, "r");
     const auto count = static_cast<std::size_t>(view.count());
     if (view.dtype() == DType::float32) {
@@ -63,9 +48,9 @@ struct RadiusRequest {
 
 RadiusRequest request_of(const Tree& tree, const std::optional<InputArray>& queries, double radius,
                          const std::optional<InputArray>& radii, nb::handle threads, nb::object progress) {
-    require_host(tree.device(), "the tree is");
+    require_host(tree.device(), "the tree is", search);
     return {.sources = tree,
-            .queries = queries ? std::optional(host_points(*queries, "queries")) : std::nullopt,
+            .queries = queries ? std::optional(host_points(*queries, "queries", search)) : std::nullopt,
             .radii = radii_of(radius, radii),
             .call = call_options(nb::none(), threads, std::move(progress))};
 }
@@ -73,8 +58,8 @@ RadiusRequest request_of(const Tree& tree, const std::optional<InputArray>& quer
 RadiusRequest request_of(const InputArray& points, const std::optional<InputArray>& queries, nb::handle box,
                          double radius, const std::optional<InputArray>& radii, nb::handle threads,
                          nb::object progress) {
-    return {.sources = host_points(points, "points"),
-            .queries = queries ? std::optional(host_points(*queries, "queries")) : std::nullopt,
+    return {.sources = host_points(points, "points", search),
+            .queries = queries ? std::optional(host_points(*queries, "queries", search)) : std::nullopt,
             .radii = radii_of(radius, radii),
             .options = {.box = box_of(box)},
             .call = call_options(nb::none(), threads, std::move(progress))};

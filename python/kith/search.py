@@ -228,6 +228,13 @@ class Tree:
         labels, summary = groups.label(self, linking_length, b, None, None, threads, progress)
         return groups.masked(labels, summary, min_members)
 
+    def dbscan(self, eps: float, min_samples: int = 5, *, star: bool = False, return_core: bool = False,
+               threads: int | None = None, progress: ProgressLike = False) -> Any:
+        """Labels of DBSCAN's clusters. As `kith.dbscan`."""
+        from kith import clusters
+        return clusters.label_tree(self._core, self._unit, self._like, len(self), eps, min_samples, star, return_core,
+                                   threads, progress)
+
 
 def _rebuilt(points, unit, box, leaf_size):
     """A tree that was pickled."""
