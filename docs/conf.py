@@ -71,3 +71,8 @@ try:
 except ImportError:  # built without JAX: what its functions say can be shown all the same
     sys.modules.pop("kith.jax", None)
     autodoc_mock_imports = ["jax", "kith._jax"]
+try:
+    importlib.import_module("kith.sklearn")
+except ImportError:
+    sys.modules.pop("kith.sklearn", None)
+    autodoc_mock_imports += ["joblib", "scipy", "sklearn"]

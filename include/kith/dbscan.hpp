@@ -4,9 +4,9 @@
 // points within eps of each other are the clusters; a point that is not core but within eps of a core point is a border
 // point of its cluster; all others are noise. Labels are those of scikit-learn (docs/semantics.md, "DBSCAN"), the same
 // for every engine and number of threads. Source: Ester, Kriegel, Sander and Xu, KDD 1996; DBSCAN*: Campello, Moulavi and
-// Sander, PAKDD 2013. Cost: close to O(N) in low dimensions, O(N min_samples) at worst for a fixed number of points
-// near a leaf; no lists of neighbors are stored. Working memory beside the tree: a byte for each point, and for each
-// core point its coordinates and 12 bytes.
+// Sander, PAKDD 2013. Cost: close to O(N) in low dimensions; counting stops at min_samples, and nodes of the tree that
+// lie within eps as a whole are counted and joined without a look at their points. No lists of neighbors are stored.
+// Working memory beside the tree: a byte for each point; for each core point its coordinates and 12 bytes.
 #pragma once
 
 #include <kith/execution.hpp>

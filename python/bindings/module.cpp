@@ -54,6 +54,7 @@ NB_MODULE(_core, module) {
     bind_search(module);
     bind_radius(module);
     bind_groups(module);
+    bind_dbscan(module);
     bind_hierarchy(module);
     bind_files(module);
 }

@@ -5,7 +5,6 @@
 #include "bindings.hpp"
 #include "call.hpp"
 
-#include <kith/error.hpp>
 #include <kith/radius.hpp>
 
 #include <nanobind/stl/optional.h>
@@ -13,7 +12,6 @@
 #include <algorithm>
 #include <optional>
 #include <span>
-#include <string>
 #include <utility>
 #include <vector>
 

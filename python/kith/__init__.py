@@ -1,4 +1,5 @@
-"""Friends and neighbors: exact k nearest neighbors, neighbors within a radius, friends-of-friends groups and halos.
+"""Friends and neighbors: exact k nearest neighbors, neighbors within a radius, friends-of-friends groups, DBSCAN clusters
+and halos.
 
 Points are n x d arrays with d from 2 to 8, float32 or float64, of NumPy or any library that speaks DLPack; results are
 arrays of the same library. Answers are exact and the same bits whatever the number of threads, the processor or the GPU.
@@ -8,15 +9,16 @@ arrays of the same library. Answers are exact and the same bits whatever the num
 >>> distances, indices = kith.knn(points, 8, box=1)
 >>> labels = kith.fof(points, b=0.2, box=1)
 
-`kith.spatial` answers SciPy's calls, and `kith.jax` works under `jax.jit`. `kith.datasets` makes points to try things
-on, `kith.plot` draws maps and mass functions of halos (by Matplotlib), and `kith.mass_function` is what theory expects of
-these.
+`kith.spatial` answers SciPy's calls, `kith.sklearn` scikit-learn's DBSCAN, and `kith.jax` works under `jax.jit`.
+`kith.datasets` makes points to try things on, `kith.plot` draws maps and mass functions of halos (by Matplotlib), and
+`kith.mass_function` is what theory expects of these.
 """
 
 import importlib
 
 from kith import _core
 from kith._core import Box
+from kith.clusters import dbscan
 from kith.files import Snapshot, read, read_catalog, read_header, read_tipsy_array, write_catalog
 from kith.groups import Catalog, fof
 from kith.linkage import FofLadder, Hierarchy, fof_ladder, hierarchy
@@ -25,11 +27,11 @@ from kith.search import Tree, knn
 
 Canceled: type[RuntimeError] = getattr(_core, "Canceled")
 __version__ = _core.version
-__all__ = ["Box", "Canceled", "Catalog", "FofLadder", "Hierarchy", "RadiusResult", "Snapshot", "Tree", "fof", "fof_ladder",
-           "hierarchy", "knn", "radius_count", "radius_search", "read", "read_catalog", "read_header", "read_tipsy_array",
-           "write_catalog"]
+__all__ = ["Box", "Canceled", "Catalog", "FofLadder", "Hierarchy", "RadiusResult", "Snapshot", "Tree", "dbscan", "fof",
+           "fof_ladder", "hierarchy", "knn", "radius_count", "radius_search", "read", "read_catalog", "read_header",
+           "read_tipsy_array", "write_catalog"]
 
-_ON_DEMAND = ("datasets", "jax", "mass_function", "plot", "spatial")
+_ON_DEMAND = ("datasets", "jax", "mass_function", "plot", "sklearn", "spatial")
 
 
 def __getattr__(name):
@@ -40,4 +42,4 @@ def __getattr__(name):
 
 
 def __dir__():
-    return sorted({*globals(), *_ON_DEMAND} - {"jax"})  # which may not be installed
+    return sorted({*globals(), *_ON_DEMAND} - {"jax", "sklearn"})  # which may not be installed

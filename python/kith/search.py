@@ -226,6 +226,12 @@ class Tree:
         labels, summary = groups.label(self, linking_length, b, None, None, threads, progress)
         return groups.masked(labels, summary, min_members)
 
+    def dbscan(self, eps: float, min_samples: int = 5, *, star: bool = False, return_core: bool = False,
+               threads: int | None = None, progress: ProgressLike = False) -> Any:
+        """Labels of DBSCAN's clusters. As `kith.dbscan`."""
+        from kith import clusters
+        return clusters.label_tree(self._core, self._unit, self._like, len(self), eps, min_samples, star, return_core,
+                                   threads, progress)
     def hierarchy(self, *, threads: int | None = None, progress: ProgressLike = False) -> linkage.Hierarchy:
         """All friends-of-friends groups, at every linking length. As `kith.hierarchy`."""
         from kith import linkage

@@ -202,13 +202,15 @@ def test_importing_leaves_heavy_packages_alone():
     program = "import sys, kith; print(*sys.modules)"
     loaded = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout.split()
     assert "numpy" in loaded
-    assert not {"scipy", "matplotlib", "pandas", "torch", "jax", "cupy", "astropy", "h5py", "kith.datasets", "kith.plot"} & set(loaded)
+    assert not {"scipy", "matplotlib", "pandas", "torch", "jax", "cupy", "astropy", "h5py", "sklearn", "kith.datasets",
+                "kith.plot"} & set(loaded)
 
 
 def test_documentation_examples():
     import doctest
     import kith.spatial
     datasets = [getattr(kith.datasets, name) for name in ("clumps", "cosmic", "cosmology", "plain")]
-    for module in (kith, kith.search, kith.groups, kith.files, kith.spatial, kith.mass_function, kith.datasets, *datasets):
+    for module in (kith, kith.search, kith.groups, kith.clusters, kith.files, kith.spatial, kith.mass_function,
+                   kith.datasets, *datasets):
         failed, tried = doctest.testmod(module, optionflags=doctest.ELLIPSIS)
         assert tried > 0 and failed == 0, module.__name__

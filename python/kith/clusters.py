@@ -1,0 +1,86 @@
+"""DBSCAN: clusters of dense points."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy
+
+from kith import _arrays, _core, _units, search
+from kith._arrays import AnyArray, BoxLike, ProgressLike
+
+
+def dbscan(points: AnyArray, eps: float, min_samples: int = 5, *, box: BoxLike = None, star: bool = False,
+           return_core: bool = False, threads: int | None = None, progress: ProgressLike = False) -> Any:
+    """Labels of DBSCAN's clusters, -1 for noise.
+
+    A core point has at least `min_samples` points within `eps`, itself included. Core points within `eps` of each other
+    are in one cluster; a border point, within `eps` of a core point but not one, belongs to the cluster of the lowest
+    number that it touches. The labels are scikit-learn's; `kith.sklearn.DBSCAN` has its interface, too.
+
+    Parameters
+    ----------
+    points, box, threads, progress
+        As for `kith.knn`, but in the host's memory: DBSCAN runs on the CPU only.
+    eps : float
+        The radius, inclusive, in the units of the points: finite, 0 or more; rounded to the type of the points once.
+    min_samples : int
+        Points within `eps` that make a core point, itself included. With 1 the clusters are those of `kith.fof`.
+    star : bool
+        DBSCAN*: border points are noise. Its clusters are those of HDBSCAN*'s hierarchy at the height `eps`.
+    return_core : bool
+        Return which points are core points, too.
+
+    Returns
+    -------
+    labels : array of int32, shape (n,)
+        Clusters are numbered from 0 by their first core point. Of the library of the points.
+    is_core : array of bool, shape (n,)
+        If `return_core`.
+
+    Raises
+    ------
+    ValueError
+        For points that are not finite, an `eps` that is negative or not finite, `min_samples` below 1.
+    MemoryError
+        If the result does not fit.
+    NotImplementedError
+        For arrays in the memory of a GPU, and points of other dimensions.
+
+    Notes
+    -----
+    Exact; close to O(n) in low dimensions. No neighbors are stored: beside the tree it takes a byte for each point and
+    for each core point its coordinates and 12 bytes. Sources: Ester, Kriegel, Sander & Xu 1996 (KDD); for DBSCAN*
+    Campello, Moulavi & Sander 2013 (PAKDD).
+
+    Examples
+    --------
+    >>> import kith
+    >>> points = [[0, 0], [0, 1], [1, 0], [1, 2], [9, 9]]
+    >>> kith.dbscan(points, 1, min_samples=3).tolist()
+    [0, 0, 0, -1, -1]
+    """
+    unit, points, box, eps = search.unpacked(points, box, eps=eps)
+    points = _arrays.as_real(points, "points")
+    count = points.shape[0] if len(points.shape) else 0
+    return _labeled(_core.dbscan_points, points, count, points, eps, min_samples, star, return_core, (box,), threads,
+                    progress)
+
+
+def label_tree(tree, unit, like, count, eps, min_samples, star, return_core, threads, progress):
+    """`Tree.dbscan`: `like` has the library of the points, `tree` is the core's."""
+    eps, = _units.in_unit(unit, eps=eps)
+    return _labeled(_core.dbscan_tree, like, count, tree, eps, min_samples, star, return_core, (), threads, progress)
+
+
+def _labeled(function, like, count, source, eps, min_samples, star, return_core, box, threads, progress):
+    min_samples = _arrays.as_whole(min_samples, "min_samples")
+    if min_samples < 1:
+        raise ValueError(f"min_samples is {min_samples}; it must be 1 or more, as it counts the point itself")
+    star, return_core = _arrays.flag(star, "star"), _arrays.flag(return_core, "return_core")
+    labels = numpy.empty(count, dtype=numpy.int32)
+    is_core = numpy.empty(count, dtype=numpy.uint8) if return_core else None
+    function(labels, is_core, source, _arrays.as_number(eps, "eps"), min(min_samples, 2**63 - 1), star, *box, threads,
+             _arrays.progress_function(progress))
+    labels = _arrays.in_library_of(like, labels)
+    return (labels, _arrays.in_library_of(like, is_core.view(bool))) if return_core else labels
