@@ -61,9 +61,9 @@ int run(int argument_count, char** arguments) {
                    "  kith knn points.npy -k 16 -o neighbors.npz\n\n"
                    "'kith COMMAND --help' lists all options. Exit codes: 0 success, 1 bad data or failure, 2 wrong "
                    "usage, 130 interrupted.");
-    const std::array commands{kith::cli::info_command(program), kith::cli::knn_command(program),
-                              kith::cli::radius_command(program), kith::cli::fof_command(program),
-                              kith::cli::bench_command(program)};
+    const std::array commands{kith::cli::info_command(program),      kith::cli::knn_command(program),
+                              kith::cli::radius_command(program),    kith::cli::fof_command(program),
+                              kith::cli::hierarchy_command(program), kith::cli::bench_command(program)};
     try {
         program.parse(argument_count, arguments);
     } catch (const CLI::Success& help_or_version) {
@@ -71,10 +71,10 @@ int run(int argument_count, char** arguments) {
     } catch (const CLI::ParseError& error) {
         const auto chosen = program.get_subcommands();
         const auto unknown = program.remaining();
-        complain(
-            chosen.empty() && !unknown.empty()
-                ? fmt::format("'{}' is not a subcommand; there are info, knn, radius, fof and bench", unknown.front())
-                : error.what());
+        complain(chosen.empty() && !unknown.empty()
+                     ? fmt::format("'{}' is not a subcommand; there are info, knn, radius, fof, hierarchy and bench",
+                                   unknown.front())
+                     : error.what());
         kith::cli::print_stderr(fmt::format("'kith{} --help' shows the options.\n",
                                             chosen.empty() ? "" : " " + chosen.front()->get_name()));
         return wrong_usage;
