@@ -9,6 +9,7 @@
 
 #include <kith/catalog.hpp>
 #include <kith/catalog_reader.hpp>
+#include <kith/hierarchy.hpp>
 #include <kith/knn.hpp>
 #include <kith/points.hpp>
 #include <kith/progress.hpp>
@@ -17,6 +18,7 @@
 #include <array>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <optional>
 #include <span>
@@ -179,6 +181,17 @@ void write_radius_counts_hdf5(const std::filesystem::path& path, std::span<const
 void write_labels_text(const std::filesystem::path& path, std::span<const std::int32_t> labels);
 void write_clusters_hdf5(const std::filesystem::path& path, std::span<const std::int32_t> labels,
                          std::span<const std::uint8_t> is_core, const Provenance& provenance);
+
+/// The group of every row of the file at a level.
+using LabelsOfLevel = std::function<std::vector<std::int32_t>(std::int64_t level)>;
+
+/// Writes groups at several linking lengths: for each level its `linking_lengths` and number of `groups`; for each group
+/// listed, level after level with `offsets` (levels + 1, int64), its `sizes`, `parents` (-1 at the last level) and
+/// `first_rows`, the row of the file of its first member; on request `labels/0`, `labels/1`, ... `file_rows` are those
+/// of the points (Snapshot::file_rows). Throws Error(invalid_argument) unless there is one for each point.
+void write_fof_ladder_hdf5(const std::filesystem::path& path, const FofLadder& ladder,
+                           std::span<const std::int64_t> file_rows, const Provenance& provenance,
+                           const LabelsOfLevel& labels = {});
 
 struct CatalogFileOptions {
     /// File name of the snapshot in group order, written for this catalog by write_sorted_snapshot(). Empty: none.

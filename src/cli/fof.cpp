@@ -1,8 +1,8 @@
 // kith fof: friends-of-friends groups of a snapshot, as a catalog, labels, Tipsy files and a picture.
 #include "cli/catalog_help.hpp"
 #include "cli/commands.hpp"
-#include "cli/file_rows.hpp"
 #include "cli/interrupt.hpp"
+#include "cli/linking.hpp"
 #include "cli/map.hpp"
 #include "cli/options.hpp"
 #include "cli/outputs.hpp"
@@ -87,37 +87,6 @@ void require_types_for_sorting(const Arguments& arguments) {
     }
 }
 
-/// What to do about unequal masses, which depends on whether they are those of several types.
-std::string_view remedy_for_unequal_masses(const io::Snapshot& snapshot) {
-    if (!snapshot.header.has_types) {
-        return "give --linking-length";
-    }
-    const auto& types = snapshot.types;
-    const bool one_type = std::adjacent_find(types.begin(), types.end(), std::not_equal_to<>()) == types.end();
-    return one_type ? "those of this one type differ, so give --linking-length: of a zoom simulation, b times the mean "
-                      "separation of its lightest particles"
-                    : "choose one kind of particles with --types, or give --linking-length";
-}
-
-void warn_about_unequal_masses(const Arguments& arguments, Results& results) {
-    if (!arguments.linking_length.is_relative() || !results.snapshot.masses) {
-        return;
-    }
-    const auto [least, most] = std::visit(
-        [](const auto& masses) {
-            const auto [low, high] = std::minmax_element(masses.begin(), masses.end());
-            return masses.empty() ? std::pair(0.0, 0.0)
-                                  : std::pair(static_cast<double>(*low), static_cast<double>(*high));
-        },
-        results.snapshot.masses->values);
-    if (least != most) {
-        const DType dtype = results.snapshot.masses->dtype();
-        results.warnings.push_back(fmt::format(
-            "the masses are unequal ({} to {}), but a relative linking length counts every particle alike; {}",
-            format_length(least, dtype), format_length(most, dtype), remedy_for_unequal_masses(results.snapshot)));
-    }
-}
-
 std::optional<ScalarsView> masses_of(const io::Snapshot& snapshot) {
     if (!snapshot.masses) {
         return std::nullopt;
@@ -195,13 +164,6 @@ void describe_groups(const Arguments& arguments, Results& results, const Executi
     }
 }
 
-/// One label per row of the file: -1 for rows that were not selected and for groups below the minimum.
-std::vector<std::int32_t> file_labels(const Results& results) {
-    const std::vector<std::int32_t>& labels = results.groups.labels;
-    return by_file_row(results.snapshot, std::int32_t{-1},
-                       [&](std::size_t i) { return labels[i] < results.catalog.groups ? labels[i] : -1; });
-}
-
 std::string linking_length_of(const Results& results) {
     return format_length(results.groups.linking_length, results.snapshot.positions.dtype());
 }
@@ -212,20 +174,6 @@ double psi_of(const Arguments& arguments, const Results& results) {
                                         : arguments.psi->value();
 }
 
-std::string_view name_of_volume(VolumeKind kind) {
-    switch (kind) {
-    case VolumeKind::none:
-        return "none";
-    case VolumeKind::box:
-        return "box";
-    case VolumeKind::extent:
-        return "extent";
-    case VolumeKind::mixed:
-        return "mixed";
-    }
-    return "";
-}
-
 io::Provenance provenance(const Arguments& arguments, const Results& results, const Invocation& invocation) {
     io::Provenance provenance = provenance_of(invocation, arguments.snapshot);
     auto& parameters = provenance.parameters;
@@ -233,7 +181,7 @@ io::Provenance provenance(const Arguments& arguments, const Results& results, co
     if (arguments.linking_length.is_relative()) {
         parameters["b"] = fmt::format("{}", arguments.linking_length.value());
         parameters["volume"] = fmt::format("{}", results.groups.volume);
-        parameters["volume_kind"] = name_of_volume(results.groups.volume_kind);
+        parameters["volume_kind"] = name_of(results.groups.volume_kind);
     }
     if (arguments.psi) {
         parameters["psi"] = fmt::format("{}", psi_of(arguments, results));
@@ -298,7 +246,8 @@ void write_outputs(const Arguments& arguments, const Results& results, const Inv
                                     results.snapshot, made_by);
         }
         if (!arguments.labels.empty() || !arguments.grp.empty()) {
-            const std::vector<std::int32_t> labels = file_labels(results);
+            const std::vector<std::int32_t> labels =
+                labels_by_row(results.groups.labels, results.catalog.groups, results.snapshot);
             if (!arguments.labels.empty()) {
                 io::write_npy(outputs.staged(arguments.labels), labels);
             }
@@ -337,7 +286,7 @@ void print_json_of(const Arguments& arguments, const Results& results, const Out
     json["linking_length"] = results.groups.linking_length;
     json["b"] = relative ? Json(arguments.linking_length.value()) : Json(nullptr);
     json["volume"] = relative ? Json(results.groups.volume) : Json(nullptr);
-    json["volume_kind"] = name_of_volume(results.groups.volume_kind);
+    json["volume_kind"] = name_of(results.groups.volume_kind);
     json["psi"] = arguments.psi ? Json(psi_of(arguments, results)) : Json(nullptr);
     json["psi_sigma"] = arguments.psi && arguments.psi->is_relative() ? Json(arguments.psi->value()) : Json(nullptr);
     json["velocity_scale"] = arguments.psi ? Json(results.groups.velocity_scale) : Json(nullptr);
@@ -371,11 +320,8 @@ void print_summary_of(const Arguments& arguments, const Results& results, const 
     print_line("box", fmt::format("{} ({})", describe(results.box.box, points.columns), results.box.origin));
     std::string linking = linking_length_of(results);
     if (arguments.linking_length.is_relative()) {
-        const std::string_view whose = results.groups.volume_kind == VolumeKind::box      ? "the box"
-                                       : results.groups.volume_kind == VolumeKind::extent ? "the points' extent"
-                                                                                          : "periods and extent";
-        linking += fmt::format(" = {} mean separations, in the volume {} of {}", arguments.linking_length.value(),
-                               results.groups.volume, whose);
+        linking += " = " + describe_relative(fmt::format("{}", arguments.linking_length.value()), results.groups.volume,
+                                             results.groups.volume_kind);
     }
     print_line("linking", linking);
     if (arguments.psi) {
@@ -419,7 +365,7 @@ void run(const Arguments& arguments, const Invocation& invocation) {
     results.warnings = results.snapshot.header.warnings;
     results.box = resolve_box(arguments.box, results.snapshot.header);
     add_box_warnings(results.warnings, arguments.box, results.snapshot);
-    warn_about_unequal_masses(arguments, results);
+    add_mass_warning(results.warnings, arguments.linking_length.is_relative(), results.snapshot);
 
     const Execution execution = execution_of(arguments.common, bar.callback());
     find_groups(arguments, results, execution, clock);
@@ -445,23 +391,21 @@ void run(const Arguments& arguments, const Invocation& invocation) {
 }
 
 void add_linking_options(CLI::App& command, const std::shared_ptr<Arguments>& arguments) {
-    CLI::Option* relative =
-        command
-            .add_option_function<std::string>(
-                "-b",
-                [arguments](const std::string& text) {
-                    arguments->linking_length = LinkingLength::relative(parse_length("-b", text));
-                },
-                "Linking length in mean separations, (V/N)^(1/d), where V is the box or, on open axes, the points' "
-                "extent; 0.2 by default")
-            ->type_name("B");
+    CLI::Option* relative = command
+                                .add_option_function<std::string>(
+                                    "-b",
+                                    [arguments](const std::string& text) {
+                                        arguments->linking_length = LinkingLength::relative(parse_length("-b", text));
+                                    },
+                                    std::string("Linking length ") + help_of_b + "; 0.2 by default")
+                                ->type_name("B");
     command
         .add_option_function<std::string>(
             "--linking-length",
             [arguments](const std::string& text) {
                 arguments->linking_length = LinkingLength::absolute(parse_length("--linking-length", text));
             },
-            "Linking length in the units of the file, instead of -b")
+            std::string("Linking length ") + help_of_linking_length)
         ->type_name("R")
         ->excludes(relative);
     const auto parse_psi = [](std::string_view option, const std::string& text) {
@@ -506,15 +450,7 @@ Command fof_command(CLI::App& program) {
         ->type_name("OUT")
         ->check(file_name());
     add_linking_options(command, arguments);
-    command
-        .add_option_function<std::string>(
-            "--min-members",
-            [arguments](const std::string& text) {
-                arguments->min_members =
-                    parse_whole("--min-members", text, 1, std::numeric_limits<std::int32_t>::max());
-            },
-            "Smallest group in the outputs; 20 by default")
-        ->type_name("M");
+    add_min_members_option(command, arguments->min_members);
     add_types_option(command, arguments->types);
     add_box_option(command, arguments->box);
     command

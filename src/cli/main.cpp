@@ -64,7 +64,8 @@ int run(int argument_count, char** arguments) {
                    "usage, 130 interrupted.");
     const std::array commands{kith::cli::info_command(program),   kith::cli::knn_command(program),
                               kith::cli::radius_command(program), kith::cli::fof_command(program),
-                              kith::cli::dbscan_command(program), kith::cli::bench_command(program)};
+                              kith::cli::dbscan_command(program), kith::cli::hierarchy_command(program),
+                              kith::cli::bench_command(program)};
     try {
         program.parse(argument_count, arguments);
     } catch (const CLI::Success& help_or_version) {
@@ -73,7 +74,8 @@ int run(int argument_count, char** arguments) {
         const auto chosen = program.get_subcommands();
         const auto unknown = program.remaining();
         complain(chosen.empty() && !unknown.empty()
-                     ? fmt::format("'{}' is not a subcommand; there are info, knn, radius, fof, dbscan and bench",
+                     ? fmt::format("'{}' is not a subcommand; there are info, knn, radius, fof, dbscan, hierarchy and "
+                                   "bench",
                                    unknown.front())
                      : error.what());
         kith::cli::print_stderr(fmt::format("'kith{} --help' shows the options.\n",

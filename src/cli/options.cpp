@@ -69,6 +69,14 @@ double parse_length(std::string_view option, std::string_view text) {
     return value;
 }
 
+std::vector<double> parse_lengths(std::string_view option, std::string_view text) {
+    std::vector<double> lengths;
+    for (const std::string_view part : split_at_commas(text)) {
+        lengths.push_back(parse_length(option, part));
+    }
+    return lengths;
+}
+
 BoxChoice parse_box(std::string_view text) {
     if (text == "auto") {
         return {};

@@ -23,6 +23,8 @@ namespace kith::cli {
 [[nodiscard]] std::int64_t parse_whole(std::string_view option, std::string_view text, std::int64_t least,
                                        std::int64_t most);
 [[nodiscard]] double parse_length(std::string_view option, std::string_view text);
+/// Several separated by commas.
+[[nodiscard]] std::vector<double> parse_lengths(std::string_view option, std::string_view text);
 
 /// What --box says, before the file is known.
 struct BoxChoice {

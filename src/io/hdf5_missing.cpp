@@ -57,6 +57,11 @@ void write_clusters_hdf5(const std::filesystem::path& path, std::span<const std:
     refuse(path);
 }
 
+void write_fof_ladder_hdf5(const std::filesystem::path& path, const FofLadder&, std::span<const std::int64_t>,
+                           const Provenance&, const LabelsOfLevel&) {
+    refuse(path);
+}
+
 void write_catalog_hdf5(const std::filesystem::path& path, const Catalog&, const Snapshot&, const Box&,
                         const Provenance&, const CatalogFileOptions&) {
     refuse(path);

@@ -1,0 +1,87 @@
+#include "cli/linking.hpp"
+
+#include "cli/file_rows.hpp"
+#include "cli/options.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+#include <limits>
+#include <variant>
+
+namespace kith::cli {
+
+namespace {
+
+/// What to do about unequal masses, which depends on whether they are those of several types.
+std::string_view remedy_for_unequal_masses(const io::Snapshot& snapshot) {
+    if (!snapshot.header.has_types) {
+        return "give --linking-length";
+    }
+    const auto& types = snapshot.types;
+    const bool one_type = std::adjacent_find(types.begin(), types.end(), std::not_equal_to<>()) == types.end();
+    return one_type ? "those of this one type differ, so give --linking-length: of a zoom simulation, b times the mean "
+                      "separation of its lightest particles"
+                    : "choose one kind of particles with --types, or give --linking-length";
+}
+
+} // namespace
+
+void add_mass_warning(std::vector<std::string>& warnings, bool is_relative, const io::Snapshot& snapshot) {
+    if (!is_relative || !snapshot.masses) {
+        return;
+    }
+    const auto [least, most] = std::visit(
+        [](const auto& masses) {
+            const auto [low, high] = std::minmax_element(masses.begin(), masses.end());
+            return masses.empty() ? std::pair(0.0, 0.0)
+                                  : std::pair(static_cast<double>(*low), static_cast<double>(*high));
+        },
+        snapshot.masses->values);
+    if (least != most) {
+        const DType dtype = snapshot.masses->dtype();
+        warnings.push_back(fmt::format(
+            "the masses are unequal ({} to {}), but a relative linking length counts every particle alike; {}",
+            format_length(least, dtype), format_length(most, dtype), remedy_for_unequal_masses(snapshot)));
+    }
+}
+
+std::string_view name_of(VolumeKind kind) {
+    switch (kind) {
+    case VolumeKind::none:
+        return "none";
+    case VolumeKind::box:
+        return "box";
+    case VolumeKind::extent:
+        return "extent";
+    case VolumeKind::mixed:
+        return "mixed";
+    }
+    return "";
+}
+
+std::string describe_relative(std::string_view b, double volume, VolumeKind kind) {
+    const std::string_view whose = kind == VolumeKind::box      ? "the box"
+                                   : kind == VolumeKind::extent ? "the points' extent"
+                                                                : "periods and extent";
+    return fmt::format("{} mean separations, in the volume {} of {}", b, volume, whose);
+}
+
+std::vector<std::int32_t> labels_by_row(std::span<const std::int32_t> labels, std::int64_t listed,
+                                        const io::Snapshot& snapshot) {
+    return by_file_row(snapshot, std::int32_t{-1}, [&](std::size_t i) { return labels[i] < listed ? labels[i] : -1; });
+}
+
+void add_min_members_option(CLI::App& command, std::int64_t& min_members) {
+    command
+        .add_option_function<std::string>(
+            "--min-members",
+            [&min_members](const std::string& text) {
+                min_members = parse_whole("--min-members", text, 1, std::numeric_limits<std::int32_t>::max());
+            },
+            "Smallest group in the outputs; 20 by default")
+        ->type_name("M");
+}
+
+} // namespace kith::cli
