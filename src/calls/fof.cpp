@@ -77,9 +77,9 @@ void link_in_phase_space(Context& context, const FofCall& call, std::span<std::i
     });
     if (result.engine == Engine::tree) {
         const PlaneTree<T> tree = build_plane_tree(context, points);
-        context.stage("link", [&] { link_tree(context, tree, labels, result); });
+        context.stage("link", [&] { label_tree(context, tree, labels, result); });
     } else {
-        context.stage("link", [&] { link_all_pairs(context, gather_points(context, points), labels, result); });
+        context.stage("link", [&] { label_all_pairs(context, gather_points(context, points), labels, result); });
     }
 }
 
