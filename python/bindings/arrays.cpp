@@ -76,7 +76,7 @@ void require_host(const Device& memory, const std::string& what, const char* cal
 
 PointsView host_points(const InputArray& array, const char* what, const char* call) {
     const PointsView view = points_of(array, what);
-    require_host(view.device(), std::string(what) + " are", call);
+    require_host(view.device(), std::string(what) + " is", call);
     return view;
 }
 

@@ -35,7 +35,7 @@ template <class Array>
 /// An n x d array as points. Throws invalid_argument, naming `what`, for another rank; nb::type_error for another type.
 [[nodiscard]] PointsView points_of(const InputArray& array, const char* what);
 
-/// Throws unsupported, naming `what` ("points are") and the call ("radius search runs"), for the memory of a GPU.
+/// Throws unsupported, naming `what` ("points is") and the call ("radius search runs"), for the memory of a GPU.
 void require_host(const Device& memory, const std::string& what, const char* call);
 
 /// Points of a call that runs on the CPU only; throws as the above.

@@ -210,6 +210,12 @@ def test_radius_search_refuses_the_memory_of_a_gpu(place, what):
             _core.radius_count_tree(*of_tree, False, None, None)
 
 
+def test_dbscan_refuses_the_memory_of_a_gpu():
+    labels = numpy.empty(len(POINTS), numpy.int32)
+    with pytest.raises(NotImplementedError, match="points is in the memory of GPU 0, but DBSCAN runs on the CPU only"):
+        _core.dbscan_points(labels, None, Elsewhere(POINTS), 0.1, 5, False, None, None, None)
+
+
 @pytest.mark.parametrize("integers, dtype", [(2**24 + 1, numpy.float32), (-2**53 - 1, numpy.float64)])
 def test_integers_that_would_be_rounded_are_refused(integers, dtype):
     points = numpy.zeros((4, 2), dtype)

@@ -48,6 +48,8 @@ LINKING = {"linking_length": [*NUMBERS, None, -1.0], "min_members": [*OPTIONAL_W
 ALONE = {"threads": OPTIONAL_WHOLE, "progress": CALL["progress"]}  # of what runs on the CPU only
 RUNGS = {"linking_lengths": ["a", 5, {}, STRANGE, None, [-1.0], [], [[1.0]], ["a"]], "b": [[0.1]],
          "min_members": [*OPTIONAL_WHOLE, 0]}
+DENSITY = {"eps": [*NUMBERS, None, -1.0, numpy.inf], "min_samples": [*WHOLE, 0], "star": FLAGS, "return_core": FLAGS,
+           "threads": OPTIONAL_WHOLE, "progress": CALL["progress"]}
 PARTICLES = {"velocities": ["a", 5, STRANGE, POINTS[:5], POINTS[:, 0]], "masses": ["a", 5, STRANGE, POINTS, POINTS[:5, 0]],
              "types": ["a", 5, STRANGE, POINTS[:, 0], POINTS[:5].astype(int)]}
 BALL = {"p": [1, "a", STRANGE], "eps": [*NUMBERS, -1]}
@@ -85,6 +87,9 @@ FUNCTIONS = {
     "Tree.radius_count": (TREE.radius_count, {"r": 0.1}, RADIUS),
     "Tree.fof": (TREE.fof, {"linking_length": 0.1}, {**LINKING, "b": NUMBERS, "threads": CALL["threads"],
                                                      "progress": CALL["progress"]}),
+    "dbscan": (kith.dbscan, {"points": POINTS, "eps": 0.1}, {
+        "points": [*ARRAYS, None, [1.0, 2.0]], "box": BOXES, **DENSITY}),
+    "Tree.dbscan": (TREE.dbscan, {"eps": 0.1}, DENSITY),
     "Box": (kith.Box, {"period": 1.0}, {"period": ["a", {}, STRANGE, -1, [], [1.0] * 9, ["a"]],
                                         "origin": ["a", {}, STRANGE, [], ["a", "b"], numpy.inf]}),
     "members_of": (GROUPS.members_of, {"group": 0}, {"group": WHOLE}),
