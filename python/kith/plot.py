@@ -21,14 +21,15 @@ except ModuleNotFoundError as error:
     raise ModuleNotFoundError(f"kith.plot draws by Matplotlib, and there is no {error.name}: pip install matplotlib",
                               name=error.name) from error
 
-from kith import _arrays, _colors, mass_function as theory
+from kith import _arrays, _colors, _ladder_plot, mass_function as theory
 from kith._map_layout import Words, circle_groups, color_map, decades_of_mass, decades_of_space, draw
 from kith._projection import View, plane_of, project
 from kith._units import refuse as refuse_units
 from kith.files import read_catalog
+from kith.linkage import FofLadder
 from kith.search import Tree, unpacked
 
-__all__ = ["color_map", "density", "mass_function", "neighbor_density"]
+__all__ = ["color_map", "density", "levels", "mass_function", "merger_tree", "neighbor_density"]
 
 
 def density(points, catalog=None, axes=None, *, box=None, masses=None, plane=(0, 1), circles=40, pixels=1088, title=None,
@@ -166,6 +167,101 @@ def neighbor_density(points, k=16, axes=None, *, box=None, plane=(0, 1), at=None
     caption += (", at " + ", ".join(f"{place:.6g}" for place in at)) if others else ""
     values, meaning = ((values * volume / len(points), "density / mean") if volume > 0 else (values, "points / volume"))
     return draw(axes, values, decades_of_space(values), view, Words(title, "", caption, meaning, unit))
+
+
+def merger_tree(ladder, axes=None, *, groups=8, branches=60, title=None, unit=""):
+    """How the largest groups come together as the linking length grows: a dendrogram of groups at several lengths.
+
+    Parameters
+    ----------
+    ladder : FofLadder
+    axes : matplotlib.axes.Axes, optional
+    groups : int
+        How many of the largest groups of the last level are shown.
+    branches : int
+        Groups are shown down to the size at which so many of them are made of no others.
+    title : str, optional
+    unit : str
+        Of lengths.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        Linking lengths run upwards, logarithmic unless the first is 0. Dots are groups, larger for more points; the
+        largest part of a group stands below it. The numbers are those of points.
+
+    Examples
+    --------
+    >>> import kith
+    >>> ladder = kith.fof_ladder(kith.datasets.clustered(5000), b=[0.05, 0.1, 0.2], box=1, min_members=5)
+    >>> axes = kith.plot.merger_tree(ladder, groups=3)
+    >>> axes.get_ylabel()
+    'linking length'
+    """
+    _require_ladder(ladder)
+    _require_axes(axes)
+    _require_texts(title=title, unit=unit)
+    groups, branches = _arrays.as_whole(groups, "groups"), _arrays.as_whole(branches, "branches")
+    for name, value in (("groups", groups), ("branches", branches)):
+        if value < 1:
+            raise ValueError(f"{name} is {value}; it must be 1 or more")
+    forest = _ladder_plot.Forest(ladder.sizes, ladder.parents, groups, branches)
+    if axes is None:
+        axes = _ladder_plot.page(1300, 850, (0.08, 0.03, 0.9, 0.91))
+        axes.set_title(f"The {len(forest.kept[-1])} largest groups, and their parts of {forest.smallest:,} points or more",
+                       fontsize=9)
+    _ladder_plot.draw_forest(axes, forest, ladder.sizes, numpy.asarray(ladder.linking_lengths))
+    axes.set_ylabel(f"linking length [{unit}]" if unit else "linking length", fontsize=8)
+    if title is not None:
+        axes.set_title(title)
+    _ladder_plot.darken(axes)
+    return axes
+
+
+def levels(points, ladder, axes=None, *, box=None, plane=(0, 1), title=None, unit=""):
+    """Points in the color of the shortest linking length at which they are in a group.
+
+    Parameters
+    ----------
+    points, box, plane, title
+        As for `density`.
+    ladder : FofLadder
+        Of these points. What counts are its groups of `min_members`, 2 at least.
+    axes : matplotlib.axes.Axes, optional
+    unit : str
+        Of lengths.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+
+    Examples
+    --------
+    >>> import kith
+    >>> points = kith.datasets.clustered(5000)
+    >>> ladder = kith.fof_ladder(points, b=[0.05, 0.1, 0.2], box=1, min_members=20)
+    >>> axes = kith.plot.levels(points, ladder)
+    >>> len(axes.get_legend().get_texts())
+    4
+    """
+    _require_ladder(ladder)
+    points, box, title = _opened(points, box, title, axes, unit)
+    box = ladder.box if box is None else box
+    if len(points) != ladder._core.points:
+        raise ValueError(f"points has {len(points)} rows, but the ladder is of {ladder._core.points} points")
+    chosen, box = plane_of(points, box, plane)
+    view = View(chosen, Tree(chosen, box).box)
+    lowest = numpy.full(len(points), -1)
+    for level in reversed(range(len(ladder))):
+        labels = numpy.asarray(ladder.labels(level))
+        lowest[(labels >= 0) & (labels < numpy.count_nonzero(ladder.sizes[level] > 1))] = level
+    names = [f"{length:.4g} {unit}".strip() + f": {numpy.count_nonzero(sizes > 1):,} groups"
+             for length, sizes in zip(numpy.asarray(ladder.linking_lengths), ladder.sizes)]
+    axes = _ladder_plot.page(1300, 1040, (0.02, 0.025, 0.76, 0.935)) if axes is None else axes
+    _ladder_plot.draw_levels(axes, chosen, lowest, view, names)
+    axes.set_title(title, fontsize=9)
+    _ladder_plot.darken(axes)
+    return axes
 
 
 def mass_function(catalog, axes=None, *, cumulative=False, volume=None, bins=None, cosmology=None, redshift=None,
@@ -332,12 +428,21 @@ def _require_axes(axes):
         raise TypeError(f"axes is of type {type(axes).__name__}; it must be Axes of Matplotlib")
 
 
+def _require_ladder(ladder):
+    if not isinstance(ladder, FofLadder):
+        raise TypeError(f"ladder is of type {type(ladder).__name__}; it must be a kith.FofLadder")
+
+
+def _require_texts(**texts):
+    for name, text in texts.items():
+        if text is not None and not isinstance(text, str):
+            raise TypeError(f"{name} is of type {type(text).__name__}; it must be a text")
+
+
 def _opened(points, box, title, axes, unit, catalog=None):
     """Points as an array of NumPy, their box, and a title."""
     _require_axes(axes)
-    for name, text in (("title", title), ("unit", unit)):
-        if text is not None and not isinstance(text, str):
-            raise TypeError(f"{name} is of type {type(text).__name__}; it must be a text")
+    _require_texts(title=title, unit=unit)
     if catalog is not None:
         _require_groups(catalog)
     if title is None:

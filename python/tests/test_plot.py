@@ -277,3 +277,61 @@ def test_volumes():
         kith.plot.mass_function(Groups([1, 2], (10.0, 10.0)), cosmology=kith.datasets.Cosmology())
     kith.plot.mass_function(Groups([1, 2], (10.0, 10.0)))
     kith.plot.mass_function(Groups([1, 2], (0.0, 0.0)), volume=5)
+
+
+LADDER_B = [0.05, 0.1, 0.1, 0.2, 0.4]
+
+
+def ladder_of(points, **options):
+    return kith.fof_ladder(points, b=LADDER_B, box=1, **options)
+
+
+@pytest.mark.parametrize("groups, branches", [(3, 1000), (8, 12), (1, 1), (10**6, 40)])
+def test_merger_tree(groups, branches):
+    ladder = ladder_of(POINTS, min_members=5)
+    from kith._ladder_plot import Forest
+    forest = Forest(ladder.sizes, ladder.parents, groups, branches)
+    assert forest.kept[-1].tolist() == list(range(min(groups, numpy.count_nonzero(ladder.sizes[-1] >= forest.smallest))))
+    places, ends = [], 0
+    for level, kept in enumerate(forest.kept):
+        assert (ladder.sizes[level][kept] >= forest.smallest).all()
+        columns = forest.columns[level]
+        assert len(numpy.unique(columns)) == len(columns)  # no group stands on another
+        if level == 0:
+            ends += len(kept)
+            continue
+        parents, below = forest.parents[level - 1], forest.columns[level - 1]
+        assert (kept[parents] == ladder.parents[level - 1][forest.kept[level - 1]]).all()
+        ends += len(kept) - len(numpy.unique(parents))
+        for place in numpy.unique(parents):  # the largest part stands below, the others to the right in order
+            assert below[parents == place][0] == columns[place] and (numpy.diff(below[parents == place]) > 0).all()
+    assert ends <= max(branches, groups)
+    axes = kith.plot.merger_tree(ladder, groups=groups, branches=branches, unit="Mpc")
+    assert axes.get_yscale() == "log" and axes.get_ylabel() == "linking length [Mpc]"
+    drawn = sum(len(dots.get_offsets()) for dots in axes.collections if hasattr(dots, "get_sizes") and len(dots.get_sizes()))
+    assert drawn == sum(map(len, forest.kept))
+    axes.figure.canvas.draw()
+
+
+def test_levels():
+    ladder = ladder_of(POINTS, min_members=5)
+    axes = kith.plot.levels(POINTS, ladder)
+    counts = [len(dots.get_offsets()) for dots in axes.collections]
+    lowest = numpy.full(len(POINTS), len(LADDER_B))
+    for level in reversed(range(len(LADDER_B))):
+        lowest[ladder.labels(level) >= 0] = level
+    assert counts == numpy.bincount(lowest, minlength=len(LADDER_B) + 1)[::-1].tolist()
+    assert kith.plot.levels(POINTS, ladder_of(POINTS), title="all").get_title() == "all"
+    mine = pyplot.subplots()[1]
+    assert kith.plot.levels(POINTS, ladder, mine, plane=(2, 0)) is mine
+    assert kith.plot.merger_tree(ladder, mine, title="a tree") is mine and mine.get_title() == "a tree"
+    mine.figure.canvas.draw()
+    with pytest.raises(ValueError, match="the ladder is of 5000 points"):
+        kith.plot.levels(POINTS[:10], ladder)
+
+
+def test_ladders_of_nothing():
+    for points in (numpy.empty((0, 3)), numpy.zeros((1, 3))):
+        ladder = kith.fof_ladder(points, [0, 1], min_members=2)
+        kith.plot.merger_tree(ladder).figure.canvas.draw()
+        kith.plot.levels(points, ladder).figure.canvas.draw()

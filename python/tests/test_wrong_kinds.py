@@ -150,6 +150,11 @@ def functions():
         **PICTURE, "catalog": [{}, 5, LABELS], "masses": ["a", 5, STRANGE, [1.0]], "circles": WHOLE})
     yield "plot.neighbor_density", (plot.neighbor_density, {"points": POINTS}, {
         **PICTURE, "k": [*WHOLE, 1], "at": ["a", {}, STRANGE, [1.0, 2.0]]})
+    yield "plot.merger_tree", (plot.merger_tree, {"ladder": LADDER}, {
+        "ladder": [None, 5, {}, LABELS], "axes": PICTURE["axes"], "groups": [*WHOLE, 0], "branches": [*WHOLE, 0],
+        "title": PICTURE["title"], "unit": PICTURE["unit"]})
+    yield "plot.levels", (plot.levels, {"points": POINTS, "ladder": LADDER}, {
+        **{name: wrong for name, wrong in PICTURE.items() if name != "pixels"}, "ladder": [None, 5, {}, LABELS]})
     yield "plot.mass_function", (plot.mass_function, {"catalog": GROUPS, "volume": 1.0}, {
         "catalog": [{}, None, 5, LABELS], "axes": PICTURE["axes"], "cumulative": FLAGS, "volume": [*NUMBERS, 0],
         "bins": ["a", 5, STRANGE, [1.0]], "cosmology": ["a", STRANGE], "mass_unit": [*NUMBERS, None],
