@@ -17,6 +17,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <numbers>
 #include <span>
 
 namespace kith {
@@ -132,6 +133,23 @@ void run(const FofCall& call, std::span<std::int32_t> labels, FofSummary& result
 } // namespace
 
 } // namespace detail
+
+LinkingLength LinkingLength::overdensity(double density, int dimension) {
+    if (!(density > 0) || std::isinf(density)) {
+        throw Error(ErrorKind::invalid_argument,
+                    detail::message("the overdensity is ", density, "; it must be a finite number above 0"));
+    }
+    if (dimension < 1 || dimension > max_dimension) {
+        throw Error(ErrorKind::invalid_argument,
+                    detail::message("an overdensity in ", dimension, " dimensions was asked for; there are 1 to ",
+                                    max_dimension));
+    }
+    double ball = dimension % 2 == 0 ? 1 : 2; // the volume of the unit ball in 0 or 1 dimensions
+    for (int d = dimension % 2 == 0 ? 2 : 3; d <= dimension; d += 2) {
+        ball *= 2 * std::numbers::pi / d;
+    }
+    return relative(detail::root_of(2 / (ball * density), dimension));
+}
 
 std::int64_t FofSummary::groups_of_at_least(std::int64_t min_members) const {
     const auto first_smaller = std::partition_point(sizes.begin(), sizes.end(),

@@ -46,16 +46,21 @@ struct PhaseSpacePoints {
 private:
     template <Coordinate V, int D>
     void add(PointSet<T>& points) const {
-        const Coordinates<V> source(velocities);
-        const PowerOfTwo<T> to_working = points.frame.scale;
-        parallel_for(0, points.count, 1 << 14, [&](std::int64_t begin, std::int64_t end) {
-            for (std::int64_t i = begin; i < end; ++i) {
-                for (int axis = 0; axis < D; ++axis) {
-                    points.axis(D + axis)[i] =
-                        to_working(scaled_velocity<T>(source(points.indices[i], axis), scale)) + T(0);
-                }
-            }
-        });
+        constexpr std::int64_t ahead = 24; // rows lie anywhere: more of them than a processor fetches by itself
+        std::array<T*, D> scaled;
+        for (int axis = 0; axis < D; ++axis) {
+            scaled[axis] = points.axis(D + axis);
+        }
+        parallel_for(0, points.count, 1 << 14,
+                     [scaled, source = Coordinates<V>(velocities), to_working = points.frame.scale, factor = scale,
+                      rows = points.indices.data()](std::int64_t begin, std::int64_t end) {
+                         for (std::int64_t i = begin; i < end; ++i) {
+                             __builtin_prefetch(source.axes[0] + rows[std::min(i + ahead, end - 1)] * source.stride);
+                             for (int axis = 0; axis < D; ++axis) {
+                                 scaled[axis][i] = to_working(scaled_velocity<T>(source(rows[i], axis), factor)) + T(0);
+                             }
+                         }
+                     });
     }
 };
 

@@ -84,5 +84,25 @@ TEST_F(KnownLengths, OfVolumesBeyondDoublesIsRightOrRefused) {
     }
 }
 
+TEST(Overdensities, AreLengthsAtWhichTwoPointsFillASphere) {
+    const auto b = [](double density, int dimension = 3) {
+        const LinkingLength length = LinkingLength::overdensity(density, dimension);
+        EXPECT_TRUE(length.is_relative());
+        return length.value();
+    };
+    const double pi = std::acos(-1.0);
+    EXPECT_NEAR(b(3 / (2 * pi * 0.008)), 0.2, 1e-15); // 59.7
+    EXPECT_NEAR(b(2 / pi, 2), 1, 1e-15);
+    EXPECT_NEAR(b(1, 1), 1, 1e-15);
+    EXPECT_NEAR(b(2 / (pi * pi * pi / 6), 6), 1, 1e-15);
+    EXPECT_NEAR(b(1e-300), std::cbrt(3 / (2 * pi)) * 1e100, 1e86);
+    for (const double density : {0.0, -1.0, std::numeric_limits<double>::infinity(), std::nan("")}) {
+        EXPECT_TRUE(is_refused(ErrorKind::invalid_argument, {"overdensity", "above 0"},
+                               [&] { (void)LinkingLength::overdensity(density); }));
+    }
+    EXPECT_TRUE(
+        is_refused(ErrorKind::invalid_argument, {"9 dimensions"}, [&] { (void)LinkingLength::overdensity(200, 9); }));
+}
+
 } // namespace
 } // namespace kith::test
