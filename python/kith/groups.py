@@ -80,7 +80,8 @@ def fof(points: AnyArray, linking_length: float | None = None, *, b: float | Non
     Raises
     ------
     ValueError
-        For points that are not finite, a negative linking length, a volume of zero.
+        For points that are not finite, a negative linking length, a volume of zero, a linking length above 0 whose
+        square vanishes beside the largest coordinate, such as a placeholder of 1e37 in float32.
 
     Notes
     -----

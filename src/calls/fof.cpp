@@ -31,7 +31,7 @@ struct FofCall {
 template <Coordinate T>
 void link(Context& context, const FofCall& call, std::span<std::int32_t> labels, FofSummary& result) {
     WorkingPoints<T> points(context, call.points, call.options.box);
-    resolve_length(call.length, points.frame(), call.points.count(), result);
+    resolve_length(call.length, points.frame(), call.points.count(), result, [&] { return points.largest(context); });
     result.box = resolved_box(points.frame());
     if (result.engine == Engine::tree) {
         const PlaneTree<T>& tree = points.tree(context);

@@ -75,6 +75,9 @@ KITH_HOST_DEVICE DeviceStatus resolve_length(double value, bool is_relative, con
     if (!(result.length <= static_cast<double>(std::numeric_limits<T>::max()))) {
         return {PointError::length_too_large, 0, 0, radius, static_cast<double>(std::numeric_limits<T>::max())};
     }
+    if (frame.largest > 0 && frame.is_unresolved(radius)) {
+        return {PointError::length_unresolved, -1, -1, radius, static_cast<double>(frame.largest)};
+    }
     return {};
 }
 
