@@ -71,8 +71,9 @@ public:
         const kith::KnnOptions options{.box = keeps_tree ? kith::Box() : kith::Box::periodic(workload_.period),
                                        .execution = where_};
         const std::int64_t k = workload_.k;
-        searched_ = workload_.queries ? kith::knn_into(rows, points, view(*workload_.queries), k, options)
-                                      : kith::knn_into(rows, points, k, options);
+        searched_ = (workload_.queries ? kith::knn_into(rows, points, view(*workload_.queries), k, options)
+                                       : kith::knn_into(rows, points, k, options))
+                        .stages;
     }
     void write_answer(const std::string& prefix) const override { rows_.write(prefix); }
 

@@ -86,9 +86,9 @@ private:
                                             : kith::NeighborRows(indices_.span(), distances_.span());
         const kith::PointsView sources = view(points_, host_points_, count());
         if (wanted_.queries.count == 0) {
-            return kith::knn_into(rows, sources, wanted_.k, options(where));
+            return kith::knn_into(rows, sources, wanted_.k, options(where)).stages;
         }
-        return kith::knn_into(rows, sources, view(asked_, host_asked_, queries()), wanted_.k, options(where));
+        return kith::knn_into(rows, sources, view(asked_, host_asked_, queries()), wanted_.k, options(where)).stages;
     }
 
     [[nodiscard]] kith::KnnSize size() const {
@@ -137,8 +137,9 @@ private:
             handed_out += rows;
         };
         kith::StageReports stages = tree.stages();
-        for (kith::StageReport& stage :
-             kith::knn_visit(visitor, tree, wanted_.k, {.engine = wanted_.engine, .execution = where})) {
+        kith::SearchSummary found =
+            kith::knn_visit(visitor, tree, wanted_.k, {.engine = wanted_.engine, .execution = where});
+        for (kith::StageReport& stage : found.stages) {
             stages.push_back(std::move(stage));
         }
         if (handed_out != count()) {

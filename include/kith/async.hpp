@@ -52,7 +52,7 @@ struct KnnSize {
 void knn_async(const NeighborRows& rows, const PointsView& points, std::int64_t k, const KnnOptions& options,
                std::span<std::byte> scratch, DeviceStatus* status);
 /// The k nearest points of every query, with the same memory, errors and cost. The status also reports queries that are
-/// not finite or too far away.
+/// not finite or too far away. Unresolved rows are not counted (neighbor_row.hpp).
 void knn_async(const NeighborRows& rows, const PointsView& points, const PointsView& queries, std::int64_t k,
                const KnnOptions& options, std::span<std::byte> scratch, DeviceStatus* status);
 
@@ -71,8 +71,8 @@ struct FofSize {
 /// The groups of points, asynchronously: labels as in fof_into(), one per point. Memory, errors and status are as for
 /// knn_async(); the summary is in memory like that of the status. Also throws invalid_argument for a negative, NaN or
 /// infinite length, or an absolute one that the points' type cannot express. The status also reports a relative length
-/// if the points have no volume or their type cannot express it; the contents of labels and summary are then
-/// unspecified.
+/// if the points have no volume or their type cannot express it, and a length above 0 whose square vanishes beside the
+/// largest coordinate or period; the contents of labels and summary are then unspecified.
 void fof_async(std::span<std::int32_t> labels, const PointsView& points, LinkingLength linking_length,
                const FofOptions& options, std::span<std::byte> scratch, DeviceFofSummary* summary,
                DeviceStatus* status);

@@ -14,9 +14,10 @@ enum class PointError : std::int32_t {
     points_too_wide, ///< the extent is more than twice a period
     origin_too_far,  ///< at the origin of the box, the points' type cannot express the period
     queries_not_finite,
-    queries_too_far,  ///< a squared distance could overflow
-    no_volume,        ///< a relative linking length, but the points have no volume
-    length_too_large, ///< the points' type cannot express the linking length
+    queries_too_far,   ///< a squared distance could overflow
+    no_volume,         ///< a relative linking length, but the points have no volume
+    length_too_large,  ///< the points' type cannot express the linking length
+    length_unresolved, ///< beside the largest coordinate or period its square is below the type's smallest normal number
     velocities_not_finite,
 };
 
@@ -24,9 +25,10 @@ enum class PointError : std::int32_t {
 struct DeviceStatus {
     PointError refusal = PointError::none;
     std::int32_t axis = 0;
-    std::int64_t point = 0; ///< index of the first rejected point, if the error concerns one
-    double value = 0;       ///< the invalid value: a coordinate, an extent, an origin, a length
-    double limit = 0;       ///< its limit: a period, or the largest value of the points' type
+    std::int64_t point =
+        0;            ///< index of the first rejected point, or of the largest coordinate (-1: a period is larger)
+    double value = 0; ///< the invalid value: a coordinate, an extent, an origin, a length
+    double limit = 0; ///< its limit: a period, the largest value of the points' type, the largest coordinate
 };
 
 /// Throws the Error of the synchronous call, with the same kind and text, unless refusal is none. The status must be in

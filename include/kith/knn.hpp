@@ -72,7 +72,7 @@ private:
 /// neighbor is index -1 at distance +infinity. The result of a GPU search is in the memory of the queries, or of the
 /// points of a self-search: host or device; other results are in host memory. Device work that reads the result must
 /// complete before it is destroyed.
-class KnnResult {
+class KnnResult : public SearchSummary {
 public:
     /// Uninitialized host memory for rows x k. Throws Error: invalid_argument (rows below 0, k below 1), out_of_memory
     /// (the text gives the bytes needed).
@@ -110,7 +110,6 @@ public:
     [[nodiscard]] NeighborRows rows_view() noexcept;
 
     [[nodiscard]] Engine engine() const noexcept { return engine_; } ///< algorithm used: tree or brute_force
-    StageReports stages;                                             ///< cost of the call, including the tree build
 
 private:
     friend struct KnnResultAccess;
@@ -162,18 +161,18 @@ using NeighborVisitor = std::function<void(const NeighborBlock&)>;
 [[nodiscard]] KnnResult knn(const PointsOrTree& points, const PointsView& queries, std::int64_t k,
                             const KnnOptions& options = {});
 
-/// The same two searches, written to the caller's arrays of rows * k elements each. Return the cost of each stage.
-/// Throw as above, and invalid_argument (arrays of the wrong size, type or alignment).
-StageReports knn_into(const NeighborRows& rows, const PointsOrTree& points, std::int64_t k,
-                      const KnnOptions& options = {});
-StageReports knn_into(const NeighborRows& rows, const PointsOrTree& points, const PointsView& queries, std::int64_t k,
-                      const KnnOptions& options = {});
-
-/// The same, streamed in blocks to a visitor; never stores rows * k numbers. Return the cost of each stage. Throw as
-/// above, and whatever the visitor throws.
-StageReports knn_visit(const NeighborVisitor& visitor, const PointsOrTree& points, std::int64_t k,
+/// The same two searches, written to the caller's arrays of rows * k elements each. Throw as above, and invalid_argument
+/// (arrays of the wrong size, type or alignment).
+SearchSummary knn_into(const NeighborRows& rows, const PointsOrTree& points, std::int64_t k,
                        const KnnOptions& options = {});
-StageReports knn_visit(const NeighborVisitor& visitor, const PointsOrTree& points, const PointsView& queries,
-                       std::int64_t k, const KnnOptions& options = {});
+SearchSummary knn_into(const NeighborRows& rows, const PointsOrTree& points, const PointsView& queries, std::int64_t k,
+                       const KnnOptions& options = {});
+
+/// The same, streamed in blocks to a visitor; never stores rows * k numbers. Throw as above, and whatever the visitor
+/// throws.
+SearchSummary knn_visit(const NeighborVisitor& visitor, const PointsOrTree& points, std::int64_t k,
+                        const KnnOptions& options = {});
+SearchSummary knn_visit(const NeighborVisitor& visitor, const PointsOrTree& points, const PointsView& queries,
+                        std::int64_t k, const KnnOptions& options = {});
 
 } // namespace kith

@@ -1,11 +1,13 @@
-// One row of a result: the neighbors of one query.
+// One row of a result: the neighbors of one query; and what searches report besides their rows.
 #pragma once
 
+#include <kith/progress.hpp>
 #include <kith/types.hpp>
 
 #include <cstdint>
 #include <ranges>
 #include <span>
+#include <string>
 
 namespace kith {
 
@@ -80,6 +82,27 @@ inline NeighborRow::Iterator NeighborRow::begin() const noexcept {
 inline NeighborRow::Iterator NeighborRow::end() const noexcept {
     return {*this, size_};
 }
+
+/// Rows with unresolved neighbors: apart from their query, but so little, beside the largest absolute coordinate or period
+/// of the points, that the square of the distance loses digits or vanishes in their type (docs/semantics.md, "Numbers").
+/// Distances and order of such neighbors mean little. One placeholder far from all other points is the usual reason.
+struct UnresolvedRows {
+    std::int64_t rows = 0;            ///< number of such rows; the rest is meaningful if there are any
+    std::int64_t first_query = -1;    ///< original index of the first query with such a row
+    std::int64_t farthest_point = -1; ///< index of the first point with the largest coordinate; -1: a period is larger
+    int axis = -1;                    ///< of that coordinate
+    double value = 0;                 ///< that coordinate, or the period
+    DType dtype = DType::float32;     ///< of the points
+
+    /// What to tell a user, with the remedy; empty if there are none.
+    [[nodiscard]] std::string warning() const;
+};
+
+/// What a search reports besides its rows.
+struct SearchSummary {
+    StageReports stages;       ///< cost of each stage, including the tree build
+    UnresolvedRows unresolved; ///< rows whose distances and order mean little
+};
 
 /// A read-only row-major matrix: rows[i] is a span of columns() elements.
 template <class T>

@@ -69,7 +69,7 @@ struct RadiusOptions {
 
 /// Rows of different lengths, one after the other: row i is elements offsets()[i] to offsets()[i + 1] (the CSR format).
 /// Rows are in the order of the queries as given. In host memory. A moved-from result may only be assigned or destroyed.
-class RadiusResult {
+class RadiusResult : public SearchSummary {
 public:
     RadiusResult() = default;
     RadiusResult(RadiusResult&&) noexcept = default;
@@ -94,7 +94,6 @@ public:
 
     [[nodiscard]] Engine engine() const noexcept { return engine_; } ///< tree or brute_force
     [[nodiscard]] const Box& box() const noexcept { return box_; }   ///< in which the distances are, origins resolved
-    StageReports stages;
 
 private:
     friend struct RadiusResultAccess;
@@ -130,8 +129,8 @@ struct RadiusBlock {
 using RadiusVisitor = std::function<void(const RadiusBlock&)>;
 
 /// All points within the radius of every point, or of every query; queries are of the points' type and dimension.
-/// Throws Error: invalid_argument (a negative or NaN radius, a number of radii other than that of the queries,
-/// exclude_self with separate queries, queries of another type or dimension, max_result_bytes < 0, an invalid box, a box
+/// Throws Error: invalid_argument (a negative or NaN radius, one above 0 whose square vanishes beside the largest
+/// coordinate or period in the points' type, a number of radii other than that of the queries, exclude_self with separate queries, queries of another type or dimension, max_result_bytes < 0, an invalid box, a box
 /// beside a tree, a tree on another device), invalid_points (points or queries that are not finite, extent over twice
 /// the period, queries too far away), too_large (more than 2^31 - 1 points or queries), unsupported (a GPU; dimension
 /// not built), out_of_memory, canceled.
@@ -148,9 +147,9 @@ using RadiusVisitor = std::function<void(const RadiusBlock&)>;
                                                      const Radii& radii, const RadiusOptions& options = {});
 
 /// Streams the rows in blocks to a visitor; never stores all of them. Throws as radius_search(), and what the visitor throws.
-StageReports radius_visit(const RadiusVisitor& visitor, const PointsOrTree& points, const Radii& radii,
-                          const RadiusOptions& options = {});
-StageReports radius_visit(const RadiusVisitor& visitor, const PointsOrTree& points, const PointsView& queries,
-                          const Radii& radii, const RadiusOptions& options = {});
+SearchSummary radius_visit(const RadiusVisitor& visitor, const PointsOrTree& points, const Radii& radii,
+                           const RadiusOptions& options = {});
+SearchSummary radius_visit(const RadiusVisitor& visitor, const PointsOrTree& points, const PointsView& queries,
+                           const Radii& radii, const RadiusOptions& options = {});
 
 } // namespace kith

@@ -81,7 +81,7 @@ public:
     [[nodiscard]] std::span<const std::int32_t> plane(int index) const;
 
     /// Copies of the points and of a plane's boxes, in z-order: coordinates wrapped into the box, row-major, in the
-    /// units of the points. Numbers below 2^-150 of the largest coordinate (2^-1000 in float64) may lose digits, in the
+    /// units of the points. Numbers below 2^-173 of the largest coordinate (2^-1053 in float64) may lose digits, in the
     /// scale in which kith computes (docs/semantics.md, Numbers). Throw Error: invalid_argument (T is not dtype(), a
     /// plane that does not exist), unsupported (a tree on a GPU).
     template <Coordinate T>

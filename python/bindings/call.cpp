@@ -186,4 +186,10 @@ void run(const CallOptions& options, std::int64_t size, const std::function<void
     }
 }
 
+void warn(const UnresolvedRows& rows, int frames) {
+    if (rows.rows > 0 && PyErr_WarnEx(PyExc_UserWarning, rows.warning().c_str(), frames + 1) != 0) {
+        throw nb::python_error(); // warnings are errors
+    }
+}
+
 } // namespace kith::python

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <kith/execution.hpp>
+#include <kith/neighbor_row.hpp>
 
 #include <nanobind/nanobind.h>
 
@@ -31,5 +32,8 @@ struct CallOptions {
 /// Runs `work`, which must not touch Python. `size` is about how many numbers it makes: what is small is brief. Throws
 /// what the work throws, or the exception that a signal's handler or the progress function raised.
 void run(const CallOptions& options, std::int64_t size, const std::function<void(const Execution&)>& work);
+
+/// A UserWarning where a search has unresolved rows. `frames`: of Python between the user and the binding.
+void warn(const UnresolvedRows& rows, int frames = 1);
 
 } // namespace kith::python

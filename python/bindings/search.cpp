@@ -126,10 +126,13 @@ void search_tree(const Tree& tree, const std::optional<InputArray>& queries, std
     options.device = tree.device();
     RowsOfCaller rows(distances, indices, tree.dtype(), options.device);
     rows.keep_apart_from(queries);
+    UnresolvedRows unresolved;
     run(options, (view ? view->count() : tree.size()) * k, [&](const Execution& execution) {
         wanted.execution = execution;
-        view ? knn_into(rows.rows(), tree, *view, k, wanted) : knn_into(rows.rows(), tree, k, wanted);
+        unresolved =
+            (view ? knn_into(rows.rows(), tree, *view, k, wanted) : knn_into(rows.rows(), tree, k, wanted)).unresolved;
     });
+    warn(unresolved);
 }
 
 void search_points(const InputArray& points, const std::optional<InputArray>& queries, nb::handle box, std::int64_t k,
@@ -144,10 +147,14 @@ void search_points(const InputArray& points, const std::optional<InputArray>& qu
     RowsOfCaller rows(distances, indices, sources.dtype(), options.device);
     rows.keep_apart_from(points);
     rows.keep_apart_from(queries);
+    UnresolvedRows unresolved;
     run(options, (view ? view->count() : sources.count()) * k + sources.count(), [&](const Execution& execution) {
         wanted.execution = execution;
-        view ? knn_into(rows.rows(), sources, *view, k, wanted) : knn_into(rows.rows(), sources, k, wanted);
+        unresolved =
+            (view ? knn_into(rows.rows(), sources, *view, k, wanted) : knn_into(rows.rows(), sources, k, wanted))
+                .unresolved;
     });
+    warn(unresolved);
 }
 
 } // namespace

@@ -87,8 +87,9 @@ def fof(points: AnyArray, linking_length: float | None = None, *, b: float | Non
     Raises
     ------
     ValueError
-        For points or velocities that are not finite, a negative linking length, a volume of zero; for a psi that is not
-        above 0, without velocities, beside a linking length of 0.
+        For points or velocities that are not finite, a negative linking length, a volume of zero; for a linking length
+        above 0 whose square vanishes beside the largest coordinate, such as a placeholder of 1e37 in float32; for a psi
+        that is not above 0, without velocities, beside a linking length of 0.
 
     Notes
     -----

@@ -55,6 +55,10 @@ def knn(points, k, queries=None, *, box=None, exclude_self=False, max_distance=N
     Exception
         What XLA makes of kith's errors when the values turn out to be wrong: its text holds kith's.
 
+    Notes
+    -----
+    Neighbors too near for the type of the points, of which `kith.knn` warns, pass without a warning.
+
     Examples
     --------
     >>> import jax, kith.jax

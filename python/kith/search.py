@@ -78,6 +78,12 @@ def knn(points: AnyArray, k: int, queries: AnyArray | None = None, *, box: BoxLi
     NotImplementedError
         For points of other dimensions.
 
+    Warns
+    -----
+    UserWarning
+        If neighbors are too near for the type of the points beside the largest coordinate, such as a placeholder of
+        1e37 in float32, so that their distances and order mean little. The text names that point and the first query.
+
     Notes
     -----
     Exact; close to O(n k) in low dimensions. Other threads go on meanwhile; if one of them writes to the arrays, the

@@ -41,25 +41,27 @@ DeviceTreeHandle build_tree_on_device(const PointsView& points, const TreeOption
     return tree;
 }
 
-StageReports knn_on_device(const PointsOrTree& points, const PointsView* queries, const DeviceKnnCall& call,
-                           Engine engine) {
+SearchSummary knn_on_device(const PointsOrTree& points, const PointsView* queries, const DeviceKnnCall& call,
+                            Engine engine) {
     const Execution& execution = call.options.execution;
     require_same_device(points.points(), execution, "points");
     if (queries != nullptr) {
         require_same_device(*queries, execution, "queries");
     }
     DeviceContext context(execution);
+    SearchSummary summary;
     with_instance(points.dtype(), points.dimension(), [&]<Coordinate T, int D>() {
         if (points.tree() != nullptr) {
             const TreeData& tree = points.tree()->data();
-            search_tree_on_device<T, D>(context, *tree.on_device, tree.shape, queries, call);
+            summary.unresolved = search_tree_on_device<T, D>(context, *tree.on_device, tree.shape, queries, call);
         } else if (engine == Engine::brute_force) {
-            search_all_pairs_on_device<T, D>(context, points.points(), queries, call);
+            summary.unresolved = search_all_pairs_on_device<T, D>(context, points.points(), queries, call);
         } else {
-            search_points_on_device<T, D>(context, points.points(), queries, call);
+            summary.unresolved = search_points_on_device<T, D>(context, points.points(), queries, call);
         }
     });
-    return context.take_stages();
+    summary.stages = context.take_stages();
+    return summary;
 }
 
 void fof_on_device(const PointsOrTree& points, LinkingLength length, const FofOptions& options,

@@ -24,8 +24,8 @@ void require_device(int dimension);
 
 DeviceTreeHandle build_tree_on_device(const PointsView& points, const TreeOptions& options, StageReports& stages);
 
-StageReports knn_on_device(const PointsOrTree& points, const PointsView* queries, const DeviceKnnCall& call,
-                           Engine engine);
+SearchSummary knn_on_device(const PointsOrTree& points, const PointsView* queries, const DeviceKnnCall& call,
+                            Engine engine);
 
 /// Labels, and a result of the engine that it names already.
 void fof_on_device(const PointsOrTree& points, LinkingLength length, const FofOptions& options,

@@ -70,11 +70,17 @@ void link_in_phase_space(Context& context, const FofCall& call, std::span<std::i
     PhaseSpacePoints<T> points;
     context.run([&] {
         const NormalizedPoints<T> positions = normalize_sources<T>(call.points.points(), call.options.box);
-        resolve_length(call.length, positions.frame, call.points.count(), result);
+        resolve_length(call.length, positions.frame, call.points.count(), result, [&] {
+            return largest_coordinate(positions.frame, Coordinates<T>(positions.view), positions.view.count());
+        });
         result.box = resolved_box(positions.frame);
         const FiniteVelocities velocities = finite_velocities(phase_space.velocities);
         resolve_velocity_length(phase_space, velocities, result);
         points = in_phase_space(positions, call.options.box, velocities, result.velocity_scale);
+        const Frame<T>& frame = points.positions.frame;
+        if (frame.largest > 0 && frame.is_unresolved(result.linking_length)) { // beside a velocity
+            check(unresolved_beside({-1, -1, static_cast<double>(frame.largest)}, result.linking_length));
+        }
     });
     if (result.engine == Engine::tree) {
         const PlaneTree<T> tree = build_plane_tree(context, points);
@@ -91,7 +97,7 @@ void link(Context& context, const FofCall& call, std::span<std::int32_t> labels,
         return;
     }
     WorkingPoints<T> points(context, call.points, call.options.box);
-    resolve_length(call.length, points.frame(), call.points.count(), result);
+    resolve_length(call.length, points.frame(), call.points.count(), result, [&] { return points.largest(context); });
     result.box = resolved_box(points.frame());
     if (result.engine == Engine::tree) {
         const PlaneTree<T>& tree = points.tree(context);

@@ -10,6 +10,7 @@
 #include "neighbors/point_search.hpp"
 #include "neighbors/query_tree.hpp"
 #include "neighbors/sinks.hpp"
+#include "neighbors/unresolved.hpp"
 #include "support/context.hpp"
 #include "support/dimension.hpp"
 #include "support/message.hpp"
@@ -63,13 +64,10 @@ void with_sink(const KnnCall& call, const Function& function) {
     }
 }
 
+/// Brings all rows to the sink.
 template <Coordinate T>
-void search(Context& context, const KnnCall& call, Engine engine, RowSink<T>& sink) {
-    WorkingPoints<T> sources(context, call.points, call.options.box);
-    std::optional<NormalizedPoints<T>> queries;
-    if (call.queries != nullptr) {
-        context.run([&] { queries = normalize_queries(*call.queries, sources.frame()); });
-    }
+void search(Context& context, const KnnCall& call, Engine engine, WorkingPoints<T>& sources,
+            const std::optional<NormalizedPoints<T>>& queries, RowSink<T>& sink) {
     const KnnRequest<T> request = make_request(sources.frame(), call.k, call.options);
     if (engine == Engine::tree && call.row_count() > 0 && call.points.count() > 0) {
         const PlaneTree<T>& tree = sources.tree(context, sink.spare());
@@ -92,6 +90,24 @@ void search(Context& context, const KnnCall& call, Engine engine, RowSink<T>& si
     });
 }
 
+template <Coordinate T>
+UnresolvedRows search(Context& context, const KnnCall& call, Engine engine, RowSink<T>& sink) {
+    WorkingPoints<T> sources(context, call.points, call.options.box);
+    std::optional<NormalizedPoints<T>> queries;
+    if (call.queries != nullptr) {
+        context.run([&] { queries = normalize_queries(*call.queries, sources.frame()); });
+    }
+    if (!sources.frame().has_tiny && !(queries && queries->has_tiny)) {
+        search(context, call, engine, sources, queries, sink);
+        return {};
+    }
+    const PointsView given = sources.as_given(context);
+    UnresolvedCounter<T> counter(sources.frame(), given, queries ? *call.queries : given);
+    CountedRows<T> counted(sink, counter);
+    search(context, call, engine, sources, queries, counted);
+    return counter.rows();
+}
+
 /// Whether the calling thread searches the queries itself. Errors are left to the general path.
 bool is_for_this_thread(const KnnCall& call, Engine engine) {
     const Execution& execution = call.options.execution;
@@ -100,7 +116,8 @@ bool is_for_this_thread(const KnnCall& call, Engine engine) {
            call.points.count() > 0 && !execution.progress && execution.threads >= 0 && execution.threads <= max_threads;
 }
 
-/// Searches few queries of a kept tree in this thread. Returns false, and has written nothing, if one is refused.
+/// Searches few queries of a kept tree in this thread. Returns false, and has written nothing, if one is refused or
+/// coordinates are tiny.
 template <Coordinate T>
 bool search_few(const KnnCall& call) {
     const DenormalGuard guard;
@@ -110,13 +127,13 @@ bool search_few(const KnnCall& call) {
 }
 
 /// The call has been checked. Returns the engine that was used.
-Engine run(const KnnCall& call, StageReports& stages) {
+Engine run(const KnnCall& call, SearchSummary& summary) {
     const Execution& execution = call.options.execution;
     const Engine engine = choose(Task::neighbors, call.options.engine,
                                  {call.points.count(), call.row_count(), call.queries != nullptr,
                                   call.points.dimension(), call.points.tree() != nullptr, execution.device.kind});
     if (is_on_gpu(execution)) {
-        stages = knn_on_device(call.points, call.queries, {call.k, call.options, call.rows, call.visitor}, engine);
+        summary = knn_on_device(call.points, call.queries, {call.k, call.options, call.rows, call.visitor}, engine);
         return engine;
     }
     if (is_for_this_thread(call, engine) &&
@@ -125,20 +142,20 @@ Engine run(const KnnCall& call, StageReports& stages) {
     }
     Context context(execution);
     with_dtype(call.points.dtype(), [&]<Coordinate T>(T) {
-        with_sink<T>(call, [&](RowSink<T>& sink) { search(context, call, engine, sink); });
+        with_sink<T>(call, [&](RowSink<T>& sink) { summary.unresolved = search(context, call, engine, sink); });
     });
-    stages = context.take_stages();
+    summary.stages = context.take_stages();
     return engine;
 }
 
-StageReports checked_and_run(const KnnCall& call) {
+SearchSummary checked_and_run(const KnnCall& call) {
     check(call);
     if (call.rows != nullptr) {
         check_rows(*call.rows, call.row_count(), call.k, call.points.dtype());
     }
-    StageReports stages;
-    run(call, stages);
-    return stages;
+    SearchSummary summary;
+    run(call, summary);
+    return summary;
 }
 
 } // namespace
@@ -152,7 +169,7 @@ struct KnnResultAccess {
         KnnResult result = allocate(call);
         const NeighborRows rows = result.rows_view();
         call.rows = &rows;
-        result.engine_ = detail::run(call, result.stages);
+        result.engine_ = detail::run(call, result);
         return result;
     }
 
@@ -191,22 +208,23 @@ KnnResult knn(const PointsOrTree& points, const PointsView& queries, std::int64_
     return KnnResultAccess::run({points, &queries, k, options});
 }
 
-StageReports knn_into(const NeighborRows& rows, const PointsOrTree& points, std::int64_t k, const KnnOptions& options) {
+SearchSummary knn_into(const NeighborRows& rows, const PointsOrTree& points, std::int64_t k,
+                       const KnnOptions& options) {
     return detail::checked_and_run({points, nullptr, k, options, &rows});
 }
 
-StageReports knn_into(const NeighborRows& rows, const PointsOrTree& points, const PointsView& queries, std::int64_t k,
-                      const KnnOptions& options) {
+SearchSummary knn_into(const NeighborRows& rows, const PointsOrTree& points, const PointsView& queries, std::int64_t k,
+                       const KnnOptions& options) {
     return detail::checked_and_run({points, &queries, k, options, &rows});
 }
 
-StageReports knn_visit(const NeighborVisitor& visitor, const PointsOrTree& points, std::int64_t k,
-                       const KnnOptions& options) {
+SearchSummary knn_visit(const NeighborVisitor& visitor, const PointsOrTree& points, std::int64_t k,
+                        const KnnOptions& options) {
     return detail::checked_and_run({points, nullptr, k, options, nullptr, &visitor});
 }
 
-StageReports knn_visit(const NeighborVisitor& visitor, const PointsOrTree& points, const PointsView& queries,
-                       std::int64_t k, const KnnOptions& options) {
+SearchSummary knn_visit(const NeighborVisitor& visitor, const PointsOrTree& points, const PointsView& queries,
+                        std::int64_t k, const KnnOptions& options) {
     return detail::checked_and_run({points, &queries, k, options, nullptr, &visitor});
 }
 

@@ -24,8 +24,8 @@ DeviceTreeHandle build_tree_on_device(const PointsView& /*points*/, const TreeOp
     refuse();
 }
 
-StageReports knn_on_device(const PointsOrTree& /*points*/, const PointsView* /*queries*/, const DeviceKnnCall& /*call*/,
-                           Engine /*engine*/) {
+SearchSummary knn_on_device(const PointsOrTree& /*points*/, const PointsView* /*queries*/,
+                            const DeviceKnnCall& /*call*/, Engine /*engine*/) {
     refuse();
 }
 

@@ -8,6 +8,7 @@
 #include "neighbors/checks.hpp"
 #include "neighbors/query_tree.hpp"
 #include "neighbors/radius.hpp"
+#include "neighbors/unresolved.hpp"
 #include "support/allocation_errors.hpp"
 #include "support/context.hpp"
 #include "support/dimension.hpp"
@@ -23,6 +24,7 @@
 #include <cstdint>
 #include <numeric>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -42,24 +44,30 @@ struct RadiusCall {
     [[nodiscard]] std::int64_t row_count() const { return queries != nullptr ? queries->count() : points.count(); }
 };
 
-void check_radii(const Radii& radii, std::int64_t rows) {
+/// Returns the query with the smallest radius above 0, or -1.
+std::int64_t check_radii(const Radii& radii, std::int64_t rows) {
     if (!radii.is_uniform() && radii.count() != rows) {
         throw Error(ErrorKind::invalid_argument,
                     message("there are ", radii.count(), " radii for ", rows, rows == 1 ? " query" : " queries",
                             "; give one radius, or one for each query"));
     }
     const std::int64_t count = radii.is_uniform() ? 1 : radii.count();
+    std::int64_t smallest = -1;
     for (std::int64_t i = 0; i < count; ++i) {
         if (!(radii[i] >= 0)) {
             throw Error(ErrorKind::invalid_argument,
                         message("the radius", radii.is_uniform() ? "" : message(" of query ", i), " is ", radii[i],
                                 "; it must be 0 or more, or infinity"));
         }
+        if (radii[i] > 0 && (smallest < 0 || radii[i] < radii[smallest])) {
+            smallest = i;
+        }
     }
+    return smallest;
 }
 
-/// All that can be checked without looking at the points.
-void check(const RadiusCall& call) {
+/// All that can be checked without looking at the points. Returns the query with the smallest radius above 0, or -1.
+std::int64_t check(const RadiusCall& call) {
     const RadiusOptions& options = call.options;
     if (is_on_gpu(options.execution)) {
         throw Error(ErrorKind::unsupported, "radius search runs on the CPU only; use kith::cpu()");
@@ -73,14 +81,15 @@ void check(const RadiusCall& call) {
         throw Error(ErrorKind::invalid_argument,
                     message("max_result_bytes is ", options.max_result_bytes, "; it must be 0 or more"));
     }
-    check_radii(call.radii, call.row_count());
+    return check_radii(call.radii, call.row_count());
 }
 
 /// The points of a call in working coordinates, as trees or, for brute force, in any order.
 template <Coordinate T>
 class RadiusSearch {
 public:
-    RadiusSearch(Context& context, const RadiusCall& call)
+    /// `smallest`: the query with the smallest radius above 0, or -1.
+    RadiusSearch(Context& context, const RadiusCall& call, std::int64_t smallest)
         : context_(context), call_(call),
           engine_(choose(Task::neighbors, call.options.engine,
                          {call.points.count(), call.row_count(), call.queries != nullptr, call.points.dimension(),
@@ -90,9 +99,11 @@ public:
         if (call.queries != nullptr) {
             context.run([&] { queries = normalize_queries(*call.queries, frame()); });
         }
+        may_be_unresolved_ = frame().has_tiny || (queries && queries->has_tiny);
         if (call.row_count() == 0 || call.points.count() == 0) {
             return;
         }
+        refuse_unresolved(smallest);
         if (engine_ == Engine::brute_force) {
             context.stage("gather", [&] {
                 sources_.points = points_.in_any_order(context).view();
@@ -114,6 +125,32 @@ public:
             schedule_ = make_schedule(receivers_, plane_, sources_);
         }
         context.run([&] { load_radii(); });
+    }
+
+    /// Calls function(counter) with a counter for unresolved rows, or null if there can be none; returns what it found.
+    template <class Function>
+    UnresolvedRows count_unresolved(const Function& function) {
+        if (!may_be_unresolved_) {
+            function(static_cast<UnresolvedCounter<T>*>(nullptr));
+            return {};
+        }
+        const PointsView given = points_.as_given(context_);
+        UnresolvedCounter<T> counter(frame(), given, call_.queries != nullptr ? *call_.queries : given);
+        function(&counter);
+        return counter.rows();
+    }
+
+    /// Has the rows of a result counted.
+    template <class Index>
+    void count(UnresolvedCounter<T>& counter, std::span<const std::int64_t> offsets, const Index* indices) const {
+        context_.run([&] {
+            parallel_for(0, call_.row_count(), 1 << 10, [&](std::int64_t begin, std::int64_t end) {
+                for (std::int64_t row = begin; row < end; ++row) {
+                    counter.take(row, indices + offsets[row], offsets[row + 1] - offsets[row],
+                                 call_.options.order == RowOrder::distance);
+                }
+            });
+        });
     }
 
     /// Zeros, one for each row and `more`.
@@ -172,6 +209,19 @@ public:
     }
 
 private:
+    /// If the points of a self-search are all at zero, so are their distances, and every radius is resolved.
+    void refuse_unresolved(std::int64_t smallest) {
+        if (smallest < 0 || (frame().largest == 0 && call_.queries == nullptr)) {
+            return;
+        }
+        const double radius = call_.radii[smallest];
+        if (frame().is_unresolved(radius)) {
+            throw Error(ErrorKind::invalid_argument,
+                        message("the radius", call_.radii.is_uniform() ? "" : message(" of query ", smallest), " is ",
+                                radius, unresolved_length(unresolved_beside(points_.largest(context_), radius))));
+        }
+    }
+
     /// Without sources every row is empty: counts and offsets are 0 already.
     void pass_empty_rows(const RadiusSink<T>& sink) const {
         if (sink.visitor == nullptr || call_.row_count() == 0) {
@@ -219,6 +269,7 @@ private:
     const RadiusCall& call_;
     Engine engine_;
     WorkingPoints<T> points_;
+    bool may_be_unresolved_ = false;          ///< some row
     std::optional<PointSet<T>> query_points_; ///< for brute force
     std::optional<PlaneTree<T>> query_tree_;
     TreeView<T> receivers_;
@@ -233,10 +284,10 @@ private:
 /// Calls function(context, RadiusSearch<T>&) and returns what the call took.
 template <class Function>
 StageReports searched(const RadiusCall& call, const Function& function) {
-    check(call);
+    const std::int64_t smallest = check(call);
     Context context(call.options.execution);
     with_dtype(call.points.dtype(), [&]<Coordinate T>(T) {
-        RadiusSearch<T> search(context, call);
+        RadiusSearch<T> search(context, call, smallest);
         function(search);
     });
     return context.take_stages();
@@ -253,12 +304,24 @@ std::vector<std::int64_t> counted(const RadiusCall& call) {
     return counts;
 }
 
-StageReports visited(const RadiusVisitor& visitor, const RadiusCall& call) {
-    return searched(call, [&]<Coordinate T>(RadiusSearch<T>& search) {
-        RadiusSink<T> sink;
-        sink.visitor = &visitor;
-        search.run("search", sink);
+SearchSummary visited(const RadiusVisitor& visitor, const RadiusCall& call) {
+    SearchSummary summary;
+    summary.stages = searched(call, [&]<Coordinate T>(RadiusSearch<T>& search) {
+        summary.unresolved = search.count_unresolved([&](UnresolvedCounter<T>* counter) {
+            const RadiusVisitor counted = [&](const RadiusBlock& block) {
+                for (std::size_t row = 0; row < block.query_indices.size(); ++row) {
+                    counter->take(block.query_indices[row], block.indices.data() + block.offsets[row],
+                                  block.offsets[row + 1] - block.offsets[row],
+                                  call.options.order == RowOrder::distance);
+                }
+                visitor(block);
+            };
+            RadiusSink<T> sink;
+            sink.visitor = counter != nullptr ? &counted : &visitor;
+            search.run("search", sink);
+        });
     });
+    return summary;
 }
 
 /// Throws out_of_memory, with the bytes needed, if the rows are more than the options or the machine allow.
@@ -304,7 +367,13 @@ struct RadiusResultAccess {
             } else {
                 rows.wide_indices = static_cast<std::int64_t*>(result.indices_.get());
             }
-            search.run("search", rows);
+            result.unresolved = search.count_unresolved([&](detail::UnresolvedCounter<T>* counter) {
+                search.run("search", rows);
+                if (counter != nullptr) {
+                    rows.indices != nullptr ? search.count(*counter, offsets, rows.indices)
+                                            : search.count(*counter, offsets, rows.wide_indices);
+                }
+            });
             result.engine_ = search.engine();
             result.box_ = detail::resolved_box(search.frame());
         });
@@ -330,13 +399,13 @@ std::vector<std::int64_t> radius_count(const PointsOrTree& points, const PointsV
     return detail::counted({points, &queries, radii, options});
 }
 
-StageReports radius_visit(const RadiusVisitor& visitor, const PointsOrTree& points, const Radii& radii,
-                          const RadiusOptions& options) {
+SearchSummary radius_visit(const RadiusVisitor& visitor, const PointsOrTree& points, const Radii& radii,
+                           const RadiusOptions& options) {
     return detail::visited(visitor, {points, nullptr, radii, options});
 }
 
-StageReports radius_visit(const RadiusVisitor& visitor, const PointsOrTree& points, const PointsView& queries,
-                          const Radii& radii, const RadiusOptions& options) {
+SearchSummary radius_visit(const RadiusVisitor& visitor, const PointsOrTree& points, const PointsView& queries,
+                           const Radii& radii, const RadiusOptions& options) {
     return detail::visited(visitor, {points, &queries, radii, options});
 }
 

@@ -4,6 +4,8 @@
 #include <kith/tree.hpp>
 
 #include "calls/device_calls.hpp"
+#include "points/as_given.hpp"
+#include "points/coordinates.hpp"
 #include "points/frame.hpp"
 #include "points/point_set.hpp"
 #include "support/context.hpp"
@@ -11,6 +13,7 @@
 #include "tree/plane_tree.hpp"
 
 #include <optional>
+#include <vector>
 
 namespace kith::detail {
 
@@ -39,6 +42,21 @@ public:
 
     [[nodiscard]] const Frame<T>& frame() const { return kept_ != nullptr ? kept_->points.frame : normalized_->frame; }
 
+    /// The points as given, those of a kept tree perhaps wrapped.
+    [[nodiscard]] PointsView as_given(Context& context) {
+        if (kept_ == nullptr) {
+            return normalized_->view;
+        }
+        if (!frame().has_tiny) { // then scaling has lost nothing
+            context.run([&] { unscaled_ = unscaled_rows(frame(), kept_->points.view()); });
+        }
+        return {frame().has_tiny ? kept_->as_given : unscaled_, frame().dimension};
+    }
+    [[nodiscard]] LargestCoordinate largest(Context& context) {
+        const PointsView given = as_given(context);
+        return largest_coordinate(frame(), Coordinates<T>(given), given.count());
+    }
+
     /// The kept tree, or one that is built now, with stages of its own.
     const PlaneTree<T>& tree(Context& context, const DonatedMemory& spare = {}) {
         return kept_ != nullptr ? *kept_ : built_.emplace(build_plane_tree<T>(context, *normalized_, {}, spare));
@@ -53,6 +71,7 @@ private:
     std::optional<NormalizedPoints<T>> normalized_;
     std::optional<PlaneTree<T>> built_;
     std::optional<PointSet<T>> gathered_;
+    std::vector<T> unscaled_; ///< row-major, those of a kept tree
 };
 
 } // namespace kith::detail

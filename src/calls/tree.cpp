@@ -3,12 +3,14 @@
 #include <kith/tree.hpp>
 
 #include "calls/sources.hpp"
+#include "points/as_given.hpp"
 #include "support/context.hpp"
 #include "support/dimension.hpp"
 #include "support/message.hpp"
 #include "support/number_types.hpp"
 
 #include <cmath>
+#include <utility>
 #include <vector>
 
 namespace kith {
@@ -87,7 +89,11 @@ Tree::Tree(const PointsView& points, const TreeOptions& options) {
         detail::NormalizedPoints<T> normalized;
         context.run([&] { normalized = detail::normalize_sources<T>(points, options.box); });
         data->box = detail::resolved_box(normalized.frame);
-        data->tree = detail::build_plane_tree<T>(context, normalized, options.shape);
+        detail::PlaneTree<T> tree = detail::build_plane_tree<T>(context, normalized, options.shape);
+        if (normalized.has_tiny) {
+            tree.as_given = detail::packed<T>(points);
+        }
+        data->tree = std::move(tree);
     });
     data->stages = context.take_stages();
     data_ = std::move(data);

@@ -110,7 +110,7 @@ Timings time_neighbors(const Arguments& arguments, const Input& input, const Exe
     for (std::int64_t run = 0; run <= arguments.repetitions; ++run) {
         const Tree tree(points, {.box = input.box, .execution = execution});
         const StageReports searched =
-            knn_into(rows.rows_view(), tree, arguments.k, {.engine = Engine::tree, .execution = execution});
+            knn_into(rows.rows_view(), tree, arguments.k, {.engine = Engine::tree, .execution = execution}).stages;
         stop_if_interrupted();
         if (run > 0) {
             timings.add_run(tree.stages(), searched);

@@ -72,6 +72,7 @@ SearchOutcome search(const Arguments& arguments, const SearchTask& task) {
     outcome.facts["neighbors"] = found->neighbors();
     if (found->rows) {
         outcome.facts["engine"] = name_of(found->rows->engine());
+        outcome.warning = found->rows->unresolved.warning();
     }
     const double mean = static_cast<double>(found->neighbors()) / static_cast<double>(found->queries());
     outcome.report = fmt::format("R = {}: {} neighbors{}", arguments.radius, format_count(found->neighbors()),

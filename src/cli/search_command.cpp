@@ -158,6 +158,9 @@ void run_search(const SearchArguments& arguments, const Invocation& invocation, 
         }
     }();
     stop_if_interrupted();
+    if (!outcome.warning.empty()) {
+        inputs.warnings.push_back(outcome.warning);
+    }
 
     bar.announce("writing");
     {

@@ -51,8 +51,9 @@ struct SearchTask {
 /// What a search found, ready to be written and reported.
 struct SearchOutcome {
     std::int64_t queries = 0;
-    Json facts;         ///< for the JSON summary, besides what all searches report
-    std::string report; ///< for the line "search"
+    Json facts;          ///< for the JSON summary, besides what all searches report
+    std::string report;  ///< for the line "search"
+    std::string warning; ///< or nothing
     std::function<void(const std::filesystem::path&, const io::Provenance&)> write;
 };
 

@@ -10,6 +10,7 @@
 #include "groups/group_numbering.hpp"
 #include "groups/link_kernel.hpp"
 #include "groups/resolve_length.hpp"
+#include "points/as_given.hpp"
 #include "tree/build_async.hpp"
 
 #include <cstddef>
@@ -22,6 +23,7 @@ template <Coordinate T>
 struct LengthToResolve {
     double value;
     bool is_relative;
+    Coordinates<T> given; ///< the points
     std::int64_t points;
     const ResolvedFrame<T>* resolved_frame;
     DeviceFofSummary* summary;
@@ -33,6 +35,9 @@ struct LengthToResolve {
         DeviceStatus found;
         if (!resolved_frame->is_refused) {
             found = resolve_length(value, is_relative, resolved_frame->frame, points, resolved);
+        }
+        if (found.refusal == PointError::length_unresolved) { // may be slow: one thread looks for the point
+            found = unresolved_beside(largest_coordinate(resolved_frame->frame, given, points), found.value);
         }
         *summary = {0, resolved.length, resolved.volume, resolved.volume_kind};
         if (found.refusal != PointError::none) {
@@ -92,8 +97,8 @@ void label_async(DeviceWork& work, const DeviceFofAsync& fof, const ResolvedFram
     // Every point has a parent, whatever is refused.
     launch_threads(work, "separating points", separate_points_kernel<std::int64_t>, points.count,
                    {points.count, groups});
-    link(groups, LengthToResolve<T>{fof.length.value(), fof.length.is_relative(), fof.points.count(), resolved_frame,
-                                    fof.summary, fof.status});
+    link(groups, LengthToResolve<T>{fof.length.value(), fof.length.is_relative(), Coordinates<T>(fof.points),
+                                    fof.points.count(), resolved_frame, fof.summary, fof.status});
     if (points.count == 0) {
         return;
     }

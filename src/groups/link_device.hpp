@@ -17,6 +17,7 @@
 #include <cstdint>
 #include <span>
 #include <utility>
+#include <vector>
 
 namespace kith::detail::inline KITH_GPU {
 
@@ -77,11 +78,14 @@ DeviceGroups label_groups(DeviceContext& context, const TreeView<T>& tree, bool 
 }
 
 /// Runs the stage "link" with link(labels on the device), which returns the groups, and brings the answer to where it was
-/// asked for.
-template <Coordinate T, class Link>
+/// asked for. given() returns the points as given, on the host, row-major, should the length be refused beside one.
+template <Coordinate T, class Given, class Link>
 void label_on_device(DeviceContext& context, const Frame<T>& frame, std::int64_t count, LinkingLength length,
-                     std::span<std::int32_t> labels, FofSummary& result, const Link& link) {
-    resolve_length(length, frame, count, result);
+                     std::span<std::int32_t> labels, FofSummary& result, const Given& given, const Link& link) {
+    resolve_length(length, frame, count, result, [&] {
+        const std::vector<T> rows = given();
+        return largest_coordinate(frame, Coordinates<T>(PointsView(rows, frame.dimension)), count);
+    });
     result.box = resolved_box(frame);
     const ResultMemory memory(context, labels.data(), static_cast<std::int64_t>(labels.size_bytes()));
     context.stage("link", [&] {

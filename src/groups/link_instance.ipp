@@ -11,9 +11,11 @@ void label_tree_on_device(DeviceContext& context, const DeviceTreeHandle& handle
                           std::span<std::int32_t> labels, FofSummary& result) {
     const DevicePlaneTree<T>& tree = handle.as<T>();
     const Frame<T>& frame = tree.points.frame;
-    label_on_device(context, frame, tree.points.count, length, labels, result, [&](std::int32_t* there) {
-        return label_groups<T, D>(context, tree.view(), frame.periodic, squared_length(frame, result), there);
-    });
+    label_on_device(
+        context, frame, tree.points.count, length, labels, result, [&] { return given_rows(context, tree); },
+        [&](std::int32_t* there) {
+            return label_groups<T, D>(context, tree.view(), frame.periodic, squared_length(frame, result), there);
+        });
 }
 
 template void label_tree_on_device<KITH_SCALAR, KITH_DIMENSION>(DeviceContext&, const DeviceTreeHandle&, LinkingLength,

@@ -4,17 +4,20 @@
 #include <kith/fof.hpp>
 
 #include "groups/resolve_length.hpp"
+#include "points/as_given.hpp"
 #include "points/frame.hpp"
 
 #include <cstdint>
 
 namespace kith::detail {
 
-/// b (V / N)^(1/d), and the V that was used.
-template <Coordinate T>
-void resolve_length(const LinkingLength& length, const Frame<T>& frame, std::int64_t count, FofSummary& result) {
+/// b (V / N)^(1/d), and the V that was used. If the length is unresolved, find_largest() tells beside which coordinate.
+template <Coordinate T, class FindLargest>
+void resolve_length(const LinkingLength& length, const Frame<T>& frame, std::int64_t count, FofSummary& result,
+                    const FindLargest& find_largest) {
     ResolvedLength resolved;
-    check(resolve_length(length.value(), length.is_relative(), frame, count, resolved));
+    const DeviceStatus status = resolve_length(length.value(), length.is_relative(), frame, count, resolved);
+    check(status.refusal == PointError::length_unresolved ? unresolved_beside(find_largest(), status.value) : status);
     result.linking_length = resolved.length;
     result.volume = resolved.volume;
     result.volume_kind = resolved.volume_kind;

@@ -102,8 +102,14 @@ KITH_HOST_DEVICE DeviceStatus resolve_relative(double b, const Separation& separ
 template <Coordinate T>
 KITH_HOST_DEVICE DeviceStatus resolve_length(double value, bool is_relative, const Frame<T>& frame, std::int64_t count,
                                              ResolvedLength& result) noexcept {
-    return is_relative ? resolve_relative<T>(value, separation_of(frame, count), result)
-                       : round_length<T>(value, result);
+    const Separation separation = is_relative ? separation_of(frame, count) : Separation{1};
+    const DeviceStatus status =
+        is_relative ? resolve_relative<T>(value, separation, result) : round_length<T>(value, result);
+    const double length = value * separation.mean; // before it is rounded
+    if (status.refusal == PointError::none && frame.largest > 0 && frame.is_unresolved(length)) {
+        return {PointError::length_unresolved, -1, -1, length, static_cast<double>(frame.largest)};
+    }
+    return status;
 }
 
 /// In working units.

@@ -135,7 +135,8 @@ double scale_for(double largest) {
 template <Coordinate T>
 PositionFrame position_frame(const Frame<T>& frame) {
     PositionFrame result;
-    result.scale = scale_for(std::ldexp(1.0, std::min(32 - frame.exponent, 1023))); // above every coordinate
+    result.scale =
+        scale_for(std::ldexp(1.0, std::min(working_top<T> - frame.exponent, 1023))); // above every coordinate
     for (int axis = 0; axis < frame.dimension; ++axis) {
         result.box.period[axis] = result.scale * static_cast<double>(frame.period[axis]);
         result.box.origin[axis] = result.scale * static_cast<double>(frame.origin[axis]);

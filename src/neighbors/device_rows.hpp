@@ -8,6 +8,7 @@
 #include "neighbors/device_request.hpp"
 #include "support/number_types.hpp"
 
+#include <algorithm>
 #include <cstdint>
 
 namespace kith::detail::inline KITH_GPU {
@@ -15,13 +16,25 @@ namespace kith::detail::inline KITH_GPU {
 template <Coordinate T>
 class RowsOnDevice {
 public:
-    RowsOnDevice(DeviceContext& context, const NeighborRows& rows)
-        : index_type_(rows.index_type()),
+    /// Indices that nobody wants are kept nevertheless if they are to be counted: so many of them.
+    RowsOnDevice(DeviceContext& context, const NeighborRows& rows, std::int64_t counted)
+        : index_type_(rows.index_type()), index_count_(std::max(counted, rows.index_count())),
+          counted_(rows.indices() == nullptr ? context.buffer<std::uint8_t>(counted * item_size(index_type_))
+                                             : DeviceBuffer<std::uint8_t>()),
           distances_(context, rows.distances(), rows.distance_count() * static_cast<std::int64_t>(sizeof(T))),
           indices_(context, rows.indices(), rows.index_count() * item_size(rows.index_type())) {}
 
     [[nodiscard]] DeviceRowMemory<T> memory() const {
-        return row_memory<T>(distances_.on_device(), indices_.on_device(), index_type_);
+        return row_memory<T>(distances_.on_device(), counted_.size() > 0 ? counted_.data() : indices_.on_device(),
+                             index_type_);
+    }
+
+    /// Passes all indices, on the host, to take(vector).
+    template <class Take>
+    void indices_to_host(DeviceContext& context, const Take& take) const {
+        const DeviceRowMemory<T> rows = memory();
+        rows.indices != nullptr ? take(context.to_host(rows.indices, index_count_))
+                                : take(context.to_host(rows.wide_indices, index_count_));
     }
 
     /// Brings the rows to where they were asked for; runs the stage "download" if that is the host's memory.
@@ -41,6 +54,8 @@ public:
 
 private:
     IndexType index_type_;
+    std::int64_t index_count_;
+    DeviceBuffer<std::uint8_t> counted_;
     ResultMemory distances_;
     ResultMemory indices_;
 };

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "cuda/result_memory.hpp"
+#include "neighbors/count_on_host.hpp"
 #include "neighbors/merge_kernel.hpp"
 #include "neighbors/search_device.hpp"
 #include "points/normalize_device.hpp"
@@ -57,11 +58,11 @@ private:
 template <Coordinate T, int D>
 class SearchInPieces {
 public:
-    /// Null queries mean a self-search.
+    /// Null queries mean a self-search. Unresolved rows are counted, if that is needed.
     SearchInPieces(DeviceContext& context, const NormalizedPoints<T>& sources, const NormalizedPoints<T>* queries,
-                   const DeviceRequest<T>& request, const TreeShape& options)
+                   const DeviceRequest<T>& request, const TreeShape& options, CountOnHost<T>& count)
         : context_(context), sources_(sources), queries_(queries != nullptr ? *queries : sources), request_(request),
-          report_(request.report), options_(options) {
+          report_(request.report), options_(options), count_(count) {
         request_.report = ReportScale<T>(Frame<T>(), true); // raw
     }
 
@@ -87,6 +88,9 @@ public:
                               static_cast<double>(queries.count() * sources.count()));
             }
             deliver(best, queries.first(i), queries.size(i), rows);
+            if (count_.is_needed()) {
+                count_.take(context_.to_host(best.indices.data(), numbers), request_.k, queries.first(i), nullptr);
+            }
         }
     }
 
@@ -155,6 +159,7 @@ private:
     DeviceRequest<T> request_;
     ReportScale<T> report_;
     TreeShape options_;
+    CountOnHost<T>& count_;
 };
 
 /// Whether a search in one piece would take more memory than there is left.

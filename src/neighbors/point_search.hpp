@@ -30,7 +30,7 @@ struct PointSearchJob {
 };
 
 /// Finds and writes the rows of all queries, one after the other. Returns false, and writes nothing, if a query is not
-/// finite or too far away.
+/// finite or too far away, or if coordinates are tiny (points/frame.hpp): then some rows may be unresolved.
 [[nodiscard]] bool search_points(const PointSearchJob<float>& job);
 [[nodiscard]] bool search_points(const PointSearchJob<double>& job);
 

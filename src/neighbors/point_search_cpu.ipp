@@ -22,12 +22,13 @@ inline std::array<KITH_SCALAR, max_dimension> query_of(const Coordinates<KITH_SC
     return query;
 }
 
+/// Whether all are numbers, none is too far and none has a tiny coordinate.
 inline bool are_in_range(const PointsView& queries, const Frame<KITH_SCALAR>& frame) {
     const Coordinates<KITH_SCALAR> coordinates(queries);
     for (std::int64_t row = 0; row < queries.count(); ++row) {
         const std::array<KITH_SCALAR, max_dimension> query = query_of(coordinates, queries.dimension(), row);
         for (const KITH_SCALAR x : query) {
-            if (!std::isfinite(x)) {
+            if (!std::isfinite(x) || (x != 0 && magnitude_of(x) < frame.tiny)) {
                 return false;
             }
         }
@@ -80,7 +81,8 @@ namespace kith::detail {
 HWY_EXPORT(search_points_any);
 
 bool search_points(const PointSearchJob<KITH_SCALAR>& job) {
-    if (!are_in_range(*job.queries, job.sources->points.frame)) {
+    const Frame<KITH_SCALAR>& frame = job.sources->points.frame;
+    if (frame.has_tiny || !are_in_range(*job.queries, frame)) {
         return false;
     }
     HWY_DYNAMIC_DISPATCH(search_points_any)(job);

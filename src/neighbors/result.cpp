@@ -49,6 +49,22 @@ KnnResult::KnnResult(std::int64_t rows, std::int64_t k, IndexType index_type, DT
     distances_ = detail::allocate_result(rows * k * detail::item_size(dtype), what);
 }
 
+std::string UnresolvedRows::warning() const {
+    if (rows == 0) {
+        return {};
+    }
+    const std::string largest = farthest_point < 0
+                                    ? "the largest coordinate or period, "
+                                    : detail::message("coordinate ", axis, " of point ", farthest_point, ", ");
+    return detail::message(
+        rows, rows == 1 ? " query has neighbors that " : " queries have neighbors that ", detail::name_of(dtype),
+        " cannot tell apart beside ", largest, detail::shortest(value),
+        "; their distances have lost digits or are zero, and their order means little. The first is query ",
+        first_query, ". ",
+        farthest_point < 0 ? "Give a period that fits the points" : "Remove that point if it is a placeholder",
+        dtype == DType::float32 ? ", or use float64" : "");
+}
+
 void detail::require_distances(DType held, DType asked) {
     if (held != asked) {
         throw Error(ErrorKind::invalid_argument,

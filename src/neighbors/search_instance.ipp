@@ -1,5 +1,6 @@
 // The neighbor search of a GPU for points of one type and dimension, KITH_SCALAR and KITH_DIMENSION; compiled by
 // CMake's kith_add_device_instances().
+#include "neighbors/count_on_host.hpp"
 #include "neighbors/device_entry.hpp"
 #include "neighbors/device_rows.hpp"
 #include "neighbors/pieces_device.hpp"
@@ -17,53 +18,55 @@ namespace kith::detail::inline KITH_GPU {
 namespace {
 
 template <Coordinate T, int D>
-void search_trees(DeviceContext& context, const DevicePlaneTree<T>& queries, const DevicePlaneTree<T>& sources,
-                  const DeviceKnnCall& call) {
+UnresolvedRows search_trees(DeviceContext& context, const DevicePlaneTree<T>& queries,
+                            const DevicePlaneTree<T>& sources, const DeviceKnnCall& call, CountOnHost<T>& count) {
     DeviceRequest<T> request = device_request(sources.points.frame, call);
     if (call.visitor != nullptr) {
         context.stage("search", [&] {
             if (queries.points.count > 0) {
-                visit_on_device<T, D>(context, queries, sources, request, *call.visitor);
+                visit_on_device<T, D>(context, queries, sources, request, *call.visitor, count);
             }
         });
-        return;
+        return count.found();
     }
-    const RowsOnDevice<T> rows(context, *call.rows);
+    const RowsOnDevice<T> rows(context, *call.rows, count.is_needed() ? call.k * queries.points.count : 0);
     request.rows = rows.memory();
     context.stage("search", [&] { DeviceSearch<T, D>(context, queries, sources).run(request, all_leaves(queries)); });
     rows.deliver(context);
+    return count.of(context, rows, call.k);
 }
 
 template <Coordinate T, int D>
-void search_tree(DeviceContext& context, const DevicePlaneTree<T>& sources, const TreeShape& shape,
-                 const PointsView* queries, const DeviceKnnCall& call) {
+UnresolvedRows search_tree(DeviceContext& context, const DevicePlaneTree<T>& sources, const TreeShape& shape,
+                           const PointsView* queries, const DeviceKnnCall& call) {
+    const Frame<T>& frame = sources.points.frame;
+    const auto given = [&] { return given_rows(context, sources); };
     if (queries == nullptr) {
-        search_trees<T, D>(context, sources, sources, call);
-        return;
+        CountOnHost<T> count(context, frame, frame.has_tiny, given, nullptr);
+        return search_trees<T, D>(context, sources, sources, call, count);
     }
     const PointsOnDevice<T> there = points_on_device<T>(context, *queries);
-    const NormalizedPoints<T> normalized =
-        normalize_queries_on_device<T, D>(context, there.view(), sources.points.frame);
+    const NormalizedPoints<T> normalized = normalize_queries_on_device<T, D>(context, there.view(), frame);
+    CountOnHost<T> count(context, frame, normalized.has_tiny, given, queries);
     const TreeShape of_queries = query_tree_shape(shape, sources.points.count, queries->count());
-    search_trees<T, D>(context, build_device_tree<T, D>(context, normalized, of_queries), sources, call);
+    return search_trees<T, D>(context, build_device_tree<T, D>(context, normalized, of_queries), sources, call, count);
 }
 
 } // namespace
 
 template <Coordinate T, int D>
-void search_tree_on_device(DeviceContext& context, const DeviceTreeHandle& tree, const TreeShape& shape,
-                           const PointsView* queries, const DeviceKnnCall& call) {
-    search_tree<T, D>(context, tree.as<T>(), device_tree_shape(shape), queries, call);
+UnresolvedRows search_tree_on_device(DeviceContext& context, const DeviceTreeHandle& tree, const TreeShape& shape,
+                                     const PointsView* queries, const DeviceKnnCall& call) {
+    return search_tree<T, D>(context, tree.as<T>(), device_tree_shape(shape), queries, call);
 }
 
 template <Coordinate T, int D>
-void search_points_on_device(DeviceContext& context, const PointsView& points, const PointsView* queries,
-                             const DeviceKnnCall& call) {
+UnresolvedRows search_points_on_device(DeviceContext& context, const PointsView& points, const PointsView* queries,
+                                       const DeviceKnnCall& call) {
     const TreeShape shape = device_tree_shape(TreeShape{});
     const Box& box = call.options.box;
     if (!needs_pieces<T, D>(context, points, queries, *call.rows)) {
-        search_tree<T, D>(context, build_device_tree<T, D>(context, points, box, shape), shape, queries, call);
-        return;
+        return search_tree<T, D>(context, build_device_tree<T, D>(context, points, box, shape), shape, queries, call);
     }
     const NormalizedPoints<T> normalized = points.device().kind == DeviceKind::cuda
                                                ? normalize_sources_on_device<T, D>(context, points, box)
@@ -74,18 +77,22 @@ void search_points_on_device(DeviceContext& context, const PointsView& points, c
                                  ? normalize_queries_on_device<T, D>(context, *queries, normalized.frame)
                                  : normalize_queries<T>(*queries, normalized.frame);
     }
+    CountOnHost<T> count(
+        context, normalized.frame, normalized.has_tiny || (normalized_queries && normalized_queries->has_tiny),
+        [&] { return host_rows<T>(context, points); }, queries);
     context.stage("search", [&] {
         SearchInPieces<T, D>(context, normalized, normalized_queries ? &*normalized_queries : nullptr,
-                             device_request(normalized.frame, call), shape)
+                             device_request(normalized.frame, call), shape, count)
             .run(*call.rows);
     });
+    return count.found();
 }
 
-template void search_tree_on_device<KITH_SCALAR, KITH_DIMENSION>(DeviceContext&, const DeviceTreeHandle&,
-                                                                 const TreeShape&, const PointsView*,
-                                                                 const DeviceKnnCall&);
-template void search_points_on_device<KITH_SCALAR, KITH_DIMENSION>(DeviceContext&, const PointsView&, const PointsView*,
-                                                                   const DeviceKnnCall&);
+template UnresolvedRows search_tree_on_device<KITH_SCALAR, KITH_DIMENSION>(DeviceContext&, const DeviceTreeHandle&,
+                                                                           const TreeShape&, const PointsView*,
+                                                                           const DeviceKnnCall&);
+template UnresolvedRows search_points_on_device<KITH_SCALAR, KITH_DIMENSION>(DeviceContext&, const PointsView&,
+                                                                             const PointsView*, const DeviceKnnCall&);
 template void search_async_on_device<KITH_SCALAR, KITH_DIMENSION>(DeviceWork&, const DeviceKnnAsync&);
 
 } // namespace kith::detail::inline KITH_GPU

@@ -4,6 +4,7 @@
 // work on the stream is done: what it launches on that stream comes after it.
 #pragma once
 
+#include "neighbors/count_on_host.hpp"
 #include "neighbors/search_device.hpp"
 
 #include <algorithm>
@@ -33,7 +34,7 @@ std::vector<LeafRange> leaf_blocks(DeviceContext& context, const DevicePlaneTree
 
 template <Coordinate T, int D>
 void visit_on_device(DeviceContext& context, const DevicePlaneTree<T>& queries, const DevicePlaneTree<T>& sources,
-                     DeviceRequest<T> request, const NeighborVisitor& visitor) {
+                     DeviceRequest<T> request, const NeighborVisitor& visitor, CountOnHost<T>& count) {
     const std::int64_t bytes_of_row = request.k * static_cast<std::int64_t>(sizeof(T) + sizeof(std::int32_t));
     const std::int64_t max_bytes = std::min(max_bytes_of_block, context.memory()->left() / 2);
     const std::vector<LeafRange> blocks =
@@ -59,6 +60,10 @@ void visit_on_device(DeviceContext& context, const DevicePlaneTree<T>& queries, 
         seen.distances_data = distances.data();
         seen.device = context.device();
         seen.stream = context.stream();
+        if (count.is_needed()) {
+            count.take(context.to_host(indices.data(), static_cast<std::int64_t>(rows) * request.k), request.k, 0,
+                       context.to_host(seen.query_indices.data(), static_cast<std::int64_t>(rows)).data());
+        }
         visitor(seen);
         context.done(static_cast<double>(block.end_point) / static_cast<double>(queries.points.count));
     }

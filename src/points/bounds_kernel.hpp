@@ -1,10 +1,11 @@
-// Least and greatest coordinates of a caller's points and the first point that is not finite, on a GPU: every block goes
-// over its share and writes what it found; the host joins that.
+// Least and greatest coordinates of a caller's points, the one nearest to zero and the first point that is not finite, on
+// a GPU: every block goes over its share and writes what it found; the host joins that.
 #pragma once
 
 #include "cuda/intrinsics.hpp"
 #include "cuda/lane_bounds.hpp"
 #include "points/device_view.hpp"
+#include "points/resolve_frame.hpp"
 
 #include <cmath>
 #include <cstdint>
@@ -31,6 +32,7 @@ __global__ void __launch_bounds__(bounds_warps* warp_size)
         lower[axis] = std::numeric_limits<T>::infinity();
         upper[axis] = -std::numeric_limits<T>::infinity();
     }
+    T nearest_to_zero = std::numeric_limits<T>::infinity();
     std::int64_t first_not_finite = all_are_finite;
     for (std::int64_t point = thread; point < job.points.count; point += threads) {
         bool finite = true;
@@ -40,13 +42,16 @@ __global__ void __launch_bounds__(bounds_warps* warp_size)
             finite = finite && x * 0 == 0;
             lower[axis] = device_min(lower[axis], x);
             upper[axis] = device_max(upper[axis], x);
+            nearest_to_zero = x != 0 ? device_min(nearest_to_zero, magnitude_of(x)) : nearest_to_zero;
         }
         first_not_finite = finite ? first_not_finite : device_min(first_not_finite, point);
     }
     __syncwarp();
     join_boxes_of_lanes<warp_size>(lower, upper);
+    nearest_to_zero = least_of_lanes<warp_size>(nearest_to_zero);
     first_not_finite = least_of_lanes<warp_size>(first_not_finite);
     __shared__ SharedArray<T, 2 * D * bounds_warps> of_warps;
+    __shared__ SharedArray<T, bounds_warps> nearest_of_warps;
     __shared__ SharedArray<std::int64_t, bounds_warps> not_finite_of_warps;
     const int warp = static_cast<int>(threadIdx.x) / warp_size;
     if (threadIdx.x % warp_size == 0) {
@@ -55,6 +60,7 @@ __global__ void __launch_bounds__(bounds_warps* warp_size)
             of_warps[2 * D * warp + axis] = lower[axis];
             of_warps[2 * D * warp + D + axis] = upper[axis];
         }
+        nearest_of_warps[warp] = nearest_to_zero;
         not_finite_of_warps[warp] = first_not_finite;
     }
     __syncthreads();
@@ -66,6 +72,7 @@ __global__ void __launch_bounds__(bounds_warps* warp_size)
                 lower[axis] = device_min<T>(lower[axis], of_warps[2 * D * other + axis]);
                 upper[axis] = device_max<T>(upper[axis], of_warps[2 * D * other + D + axis]);
             }
+            nearest_to_zero = device_min<T>(nearest_to_zero, nearest_of_warps[other]);
             first_not_finite = device_min<std::int64_t>(first_not_finite, not_finite_of_warps[other]);
         }
 #pragma unroll
@@ -73,6 +80,7 @@ __global__ void __launch_bounds__(bounds_warps* warp_size)
             found.lower[axis] = lower[axis];
             found.upper[axis] = upper[axis];
         }
+        found.nearest_to_zero = nearest_to_zero;
         found.first_not_finite = first_not_finite;
     }
 }

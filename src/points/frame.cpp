@@ -11,6 +11,7 @@
 #include "support/parallel.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 namespace kith::detail {
 
@@ -18,24 +19,34 @@ namespace {
 
 constexpr std::int64_t grain = 1 << 15;
 
-/// Takes the points [begin, end) of an array without gaps into lower and upper, a few at a time so that compilers make
-/// vectors of them. Returns whether all are finite; if not, the bounds say nothing.
+/// |x|, but infinity for 0.
+template <Coordinate T>
+T distance_from_zero(T x) {
+    return x == 0 ? std::numeric_limits<T>::infinity() : std::abs(x);
+}
+
+/// Takes the points [begin, end) of an array without gaps into the bounds, a few at a time so that compilers make vectors
+/// of them. Returns whether all are finite; if not, the bounds say nothing.
 template <Coordinate T, int D>
-bool extend_dense(const T* points, std::int64_t begin, std::int64_t end, T* lower, T* upper) {
+bool extend_dense(const T* points, std::int64_t begin, std::int64_t end, PointBounds<T>& bounds) {
     constexpr std::int64_t block = 8;
     constexpr int width = block * D;
     T least[width];
     T greatest[width];
     T zeros[width] = {}; // NaN once a number is not finite
+    T nearest[width];
     for (int i = 0; i < width; ++i) {
-        least[i] = lower[i % D];
-        greatest[i] = upper[i % D];
+        least[i] = bounds.lower[i % D];
+        greatest[i] = bounds.upper[i % D];
+        nearest[i] = bounds.nearest_to_zero;
     }
     const auto take = [&](const T* x) {
         for (int i = 0; i < width; ++i) {
             least[i] = x[i] < least[i] ? x[i] : least[i];
             greatest[i] = x[i] > greatest[i] ? x[i] : greatest[i];
             zeros[i] += x[i] * T(0);
+            const T distance = distance_from_zero(x[i]);
+            nearest[i] = distance < nearest[i] ? distance : nearest[i];
         }
     };
     std::int64_t first = begin;
@@ -51,8 +62,9 @@ bool extend_dense(const T* points, std::int64_t begin, std::int64_t end, T* lowe
     }
     bool finite = true;
     for (int i = 0; i < width; ++i) {
-        lower[i % D] = std::min(lower[i % D], least[i]);
-        upper[i % D] = std::max(upper[i % D], greatest[i]);
+        bounds.lower[i % D] = std::min(bounds.lower[i % D], least[i]);
+        bounds.upper[i % D] = std::max(bounds.upper[i % D], greatest[i]);
+        bounds.nearest_to_zero = std::min(bounds.nearest_to_zero, nearest[i]);
         finite = finite && zeros[i] == 0;
     }
     return finite;
@@ -60,19 +72,23 @@ bool extend_dense(const T* points, std::int64_t begin, std::int64_t end, T* lowe
 
 /// The same for any strides.
 template <Coordinate T>
-bool extend(const Coordinates<T>& points, int dimension, std::int64_t begin, std::int64_t end, T* lower, T* upper) {
+bool extend(const Coordinates<T>& points, int dimension, std::int64_t begin, std::int64_t end, PointBounds<T>& bounds) {
     bool finite = true;
     for (int axis = 0; axis < dimension; ++axis) {
-        T least = lower[axis]; // in registers: the points could lie where `lower` does, for all the compiler knows
-        T greatest = upper[axis];
+        // In registers: the points could lie where the bounds do, for all the compiler knows.
+        T least = bounds.lower[axis];
+        T greatest = bounds.upper[axis];
+        T nearest = bounds.nearest_to_zero;
         for (std::int64_t i = begin; i < end; ++i) {
             const T x = points(i, axis);
             finite = finite && std::isfinite(x);
             least = std::min(least, x);
             greatest = std::max(greatest, x);
+            nearest = std::min(nearest, distance_from_zero(x));
         }
-        lower[axis] = least;
-        upper[axis] = greatest;
+        bounds.lower[axis] = least;
+        bounds.upper[axis] = greatest;
+        bounds.nearest_to_zero = nearest;
     }
     return finite;
 }
@@ -104,10 +120,10 @@ PointBounds<T> bounds_of(const PointsView& view) {
             bool finite = true;
             if (dense) {
                 with_dimension(dimension, [&]<int D>(std::integral_constant<int, D>) {
-                    finite = extend_dense<T, D>(points.axes[0], begin, end, sum.lower.data(), sum.upper.data());
+                    finite = extend_dense<T, D>(points.axes[0], begin, end, sum);
                 });
             } else {
-                finite = extend(points, dimension, begin, end, sum.lower.data(), sum.upper.data());
+                finite = extend(points, dimension, begin, end, sum);
             }
             if (!finite) {
                 sum.first_not_finite = std::min(sum.first_not_finite, first_not_finite(points, dimension, begin, end));
@@ -232,6 +248,8 @@ NormalizedPoints<T> normalize_sources(const PointsView& points, const Box& box, 
     check(resolve_frame(PlainBox(box, points.dimension()), points.dimension(), normalized.lower, normalized.upper,
                         normalized.frame));
     normalized.wraps = !all_inside(normalized.frame, normalized.lower, normalized.upper);
+    normalized.has_tiny = may_be_tiny(normalized.frame, bounds.nearest_to_zero);
+    normalized.frame.has_tiny = normalized.has_tiny;
     return normalized;
 }
 
@@ -275,6 +293,7 @@ NormalizedPoints<T> normalize_queries(const PointsView& queries, const Frame<T>&
     NormalizedPoints<T> normalized = with_bounds(queries, bounds);
     normalized.frame = frame;
     normalized.wraps = !all_inside(frame, normalized.lower, normalized.upper);
+    normalized.has_tiny = frame.has_tiny || bounds.nearest_to_zero < frame.tiny;
     return normalized;
 }
 

@@ -2,8 +2,13 @@
 //
 // Coordinates are brought into a frame once, on load: -0.0 becomes +0.0, coordinates outside a periodic axis are
 // wrapped into it, and everything is scaled by one power of two that takes the largest absolute source coordinate or
-// period into [2^31, 2^32), so that squares neither overflow nor vanish. Radii are scaled alike; distances are scaled
-// back. See docs/semantics.md, "Numbers" and "Boxes".
+// period into [2^47, 2^48) in float32, [2^31, 2^32) in float64, so that squares neither overflow nor vanish. Radii are
+// scaled alike; distances are scaled back. See docs/semantics.md, "Numbers" and "Boxes".
+//
+// Which distances have a square with all its digits: two different numbers of p digits differ by 2^-p of the larger one
+// or more. So differences along an axis, and between a difference and the period, are 0 or at least the root of the
+// smallest normal square if every coordinate that is not 0, and every period, is 2^p times that root or more. Smaller
+// ones are called tiny: where there are none, nothing can be unresolved.
 #pragma once
 
 #include <kith/device_status.hpp>
@@ -16,6 +21,7 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <string>
 
 namespace kith::detail {
 
@@ -43,11 +49,18 @@ private:
     T single_ = 1;
 };
 
+/// In working units the largest absolute source coordinate or period is below 2^this, and not below half of that.
+template <Coordinate T>
+inline constexpr int working_top = sizeof(T) == 4 ? 48 : 32;
+
 template <Coordinate T>
 struct Frame {
     int dimension = 0;
     int exponent = 0;      ///< working = raw * 2^exponent
     bool periodic = false; ///< on any axis
+    bool has_tiny = false; ///< some source coordinate is tiny, or some period so short that an image may be
+    T largest = 0;         ///< absolute source coordinate or period, raw units
+    T tiny = 0;            ///< what tiny coordinates are nearer to 0 than, raw units
     PowerOfTwo<T> scale;
     std::array<T, max_dimension> period{};         ///< raw units; 0 on open axes
     std::array<T, max_dimension> origin{};         ///< raw units
@@ -90,6 +103,12 @@ struct Frame {
 
     /// A radius given in raw units: rounded to T once, then scaled. May be +infinity.
     [[nodiscard]] KITH_HOST_DEVICE T load_radius(double radius) const noexcept { return scale(static_cast<T>(radius)); }
+
+    /// Whether a radius, in raw units, is not 0 but its square is beside the largest coordinate.
+    [[nodiscard]] KITH_HOST_DEVICE bool is_unresolved(double radius) const noexcept {
+        const T loaded = load_radius(radius);
+        return radius > 0 && loaded * loaded < std::numeric_limits<T>::min();
+    }
 };
 
 /// Checks all of a box but what takes the points: its axes, and that periods and origins are numbers of the points' type.
@@ -111,7 +130,8 @@ template <Coordinate T>
 struct PointBounds {
     std::array<T, max_dimension> lower;
     std::array<T, max_dimension> upper;
-    std::int64_t first_not_finite = all_are_finite; ///< the first point that is not
+    T nearest_to_zero = std::numeric_limits<T>::infinity(); ///< absolute value of a coordinate that is not 0
+    std::int64_t first_not_finite = all_are_finite;         ///< the first point that is not
 
     PointBounds() {
         lower.fill(std::numeric_limits<T>::infinity());
@@ -122,6 +142,7 @@ struct PointBounds {
             lower[axis] = std::min(lower[axis], other.lower[axis]);
             upper[axis] = std::max(upper[axis], other.upper[axis]);
         }
+        nearest_to_zero = std::min(nearest_to_zero, other.nearest_to_zero);
         first_not_finite = std::min(first_not_finite, other.first_not_finite);
     }
 };
@@ -133,7 +154,8 @@ struct NormalizedPoints {
     Frame<T> frame;
     std::array<T, max_dimension> lower{}; ///< least coordinates of all points, raw units; 0 if there are none
     std::array<T, max_dimension> upper{};
-    bool wraps = false; ///< some lie outside a periodic axis
+    bool wraps = false;    ///< some lie outside a periodic axis
+    bool has_tiny = false; ///< some coordinate is tiny in the frame, or an image of one may be
 };
 
 /// The bounds of points of the host, or of velocities; throws the refusal at the first that is not finite.
@@ -158,6 +180,9 @@ template <Coordinate T>
 NormalizedPoints<T> normalize_queries(const PointsView& queries, const Frame<T>& frame, const PointBounds<T>& bounds);
 template <Coordinate T>
 int axis_too_far(const NormalizedPoints<T>& queries);
+
+/// What is wrong with a length of PointError::length_unresolved, to follow its name and value.
+std::string unresolved_length(const DeviceStatus& status);
 
 /// The box with its origins resolved, in raw units.
 template <Coordinate T>

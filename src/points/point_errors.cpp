@@ -3,6 +3,7 @@
 #include <kith/error.hpp>
 #include <kith/points.hpp>
 
+#include "points/frame.hpp"
 #include "support/message.hpp"
 
 #include <cmath>
@@ -21,6 +22,16 @@ std::string not_finite(const DeviceStatus& status, const char* what) {
 }
 
 } // namespace
+
+std::string detail::unresolved_length(const DeviceStatus& status) {
+    return message(", and its square vanishes beside ",
+                   status.point < 0 ? "the largest coordinate or period, "
+                                    : message("coordinate ", status.axis, " of point ", status.point, ", "),
+                   shortest(status.limit), "; ",
+                   status.point < 0 ? "give a larger one"
+                                    : "remove that point if it is a placeholder, give a larger length",
+                   ", or use float64 if this is float32 (docs/semantics.md, Numbers)");
+}
 
 std::size_t Box::checked(int axis) {
     if (axis < 0 || axis >= max_dimension) {
@@ -78,6 +89,9 @@ void check(const DeviceStatus& status) {
                     message("the linking length comes to ", status.value, ", more than ",
                             status.limit <= std::numeric_limits<float>::max() ? "float32" : "float64",
                             " points can be apart; give a smaller one"));
+    case PointError::length_unresolved:
+        throw Error(ErrorKind::invalid_argument,
+                    message("the linking length is ", status.value, detail::unresolved_length(status)));
     }
     throw Error(ErrorKind::invalid_argument,
                 message("the status is ", static_cast<int>(status.refusal),

@@ -91,8 +91,11 @@ KITH_HOST_DEVICE DeviceStatus resolve_frame(const PlainBox& box, int dimension,
     if (largest > 0) {
         int above = 0; // largest < 2^above
         (void)std::frexp(static_cast<double>(largest), &above);
-        frame.exponent = 32 - above;
+        frame.exponent = working_top<T> - above;
     }
+    frame.largest = largest;
+    using Limits = std::numeric_limits<T>;
+    frame.tiny = PowerOfTwo<T>((Limits::min_exponent - 1) / 2 + Limits::digits - frame.exponent)(T(1));
     frame.scale = PowerOfTwo<T>(frame.exponent);
     for (int axis = 0; axis < dimension; ++axis) {
         if (frame.period[axis] > 0) {
@@ -100,6 +103,21 @@ KITH_HOST_DEVICE DeviceStatus resolve_frame(const PlainBox& box, int dimension,
         }
     }
     return {};
+}
+
+/// Whether a coordinate as near to zero as this one is tiny, or an image of one in the box may be: images are multiples of
+/// 2^-(digits + 2) of the period, but for those at the origin.
+template <Coordinate T>
+KITH_HOST_DEVICE bool may_be_tiny(const Frame<T>& frame, T nearest_to_zero) noexcept {
+    const T tiny = frame.tiny;
+    bool found = nearest_to_zero < tiny;
+    for (int axis = 0; axis < frame.dimension; ++axis) {
+        const T period = frame.period[axis];
+        const T origin = magnitude_of(frame.origin[axis]);
+        found = found || (period > 0 && (period < std::ldexp(tiny, std::numeric_limits<T>::digits + 2) ||
+                                         (origin > 0 && origin < tiny)));
+    }
+    return found;
 }
 
 /// Whether points with these bounds lie inside every periodic axis.

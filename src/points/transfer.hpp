@@ -5,7 +5,7 @@
 #pragma once
 
 #include "cuda/device_context.hpp"
-#include "points/coordinates.hpp"
+#include "points/as_given.hpp"
 #include "support/number_types.hpp"
 
 #include <algorithm>
@@ -92,6 +92,12 @@ private:
     PointsView view_;
 };
 
+/// Points on either side as rows without gaps, on the host.
+template <Coordinate T>
+std::vector<T> host_rows(DeviceContext& context, const PointsView& view) {
+    return view.device().kind == DeviceKind::cuda ? packed<T>(HostCopy(context, view).view()) : packed<T>(view);
+}
+
 /// Points that a device can read: as they are if they are there, or else a copy of the host's.
 template <Coordinate T>
 class PointsOnDevice {
@@ -103,11 +109,11 @@ public:
         const ByteRange range = ByteRange::of(view);
         const std::int64_t scalars = view.count() * view.dimension();
         if (!is_one_array(view, range)) {
-            const std::vector<T> packed = pack(view);
-            copy(context, packed.data(), scalars * static_cast<std::int64_t>(sizeof(T)));
+            const std::vector<T> rows = packed<T>(view);
+            copy(context, rows.data(), scalars * static_cast<std::int64_t>(sizeof(T)));
             view_ =
                 PointsView(reinterpret_cast<const T*>(bytes_.data()), view.count(), view.dimension(), context.device());
-            context.wait(); // for the packed points
+            context.wait(); // for the rows
             return;
         }
         copy(context, range.data(), range.count);
@@ -116,17 +122,6 @@ public:
     [[nodiscard]] const PointsView& view() const noexcept { return view_; }
 
 private:
-    static std::vector<T> pack(const PointsView& view) {
-        const Coordinates<T> points(view);
-        std::vector<T> packed;
-        packed.reserve(static_cast<std::size_t>(view.count() * view.dimension()));
-        for (std::int64_t i = 0; i < view.count(); ++i) {
-            for (int axis = 0; axis < view.dimension(); ++axis) {
-                packed.push_back(points(i, axis));
-            }
-        }
-        return packed;
-    }
     void copy(DeviceContext& context, const void* from, std::int64_t bytes) {
         bytes_ = context.buffer<std::byte>(bytes);
         context.copy(bytes_.data(), static_cast<const std::byte*>(from), bytes);

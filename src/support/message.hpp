@@ -28,4 +28,10 @@ std::string message(const Parts&... parts) {
     return text;
 }
 
+/// A number in the fewest digits that read back to it: as float32 if it is one.
+inline std::string shortest(double value) {
+    const auto narrow = static_cast<float>(value);
+    return static_cast<double>(narrow) == value ? message(narrow) : message(value);
+}
+
 } // namespace kith::detail

@@ -158,7 +158,12 @@ template <Coordinate T, int D>
 DevicePlaneTree<T> build_device_tree(DeviceContext& context, const PointsView& points, const Box& box,
                                      const TreeShape& options) {
     const PointsOnDevice<T> there = points_on_device<T>(context, points);
-    return build_device_tree<T, D>(context, normalize_sources_on_device<T, D>(context, there.view(), box), options);
+    const NormalizedPoints<T> normalized = normalize_sources_on_device<T, D>(context, there.view(), box);
+    DevicePlaneTree<T> tree = build_device_tree<T, D>(context, normalized, options);
+    if (normalized.has_tiny) {
+        tree.as_given = host_rows<T>(context, points);
+    }
+    return tree;
 }
 
 } // namespace kith::detail::inline KITH_GPU

@@ -1,7 +1,9 @@
 // The plane tree in memory of a device: who owns its arrays, and how the boxes of its nodes are found.
 #pragma once
 
+#include "cuda/device_context.hpp"
 #include "cuda/launch.hpp"
+#include "points/as_given.hpp"
 #include "points/device_point_set.hpp"
 #include "tree/summary_kernel.hpp"
 #include "tree/view.hpp"
@@ -37,6 +39,7 @@ template <Coordinate T>
 struct DevicePlaneTree {
     DevicePointSet<T> points; ///< in z-order
     std::vector<OwnedDevicePlane<T>> planes;
+    std::vector<T> as_given; ///< on the host, row-major; of trees with tiny coordinates, which scaling may have changed
 
     [[nodiscard]] TreeView<T> view() const {
         TreeView<T> tree;
@@ -48,6 +51,19 @@ struct DevicePlaneTree {
         return tree;
     }
 };
+
+/// The points as given, on the host, row-major; those of periodic axes perhaps wrapped.
+template <Coordinate T>
+std::vector<T> given_rows(DeviceContext& context, const DevicePlaneTree<T>& tree) {
+    const DevicePointSet<T>& points = tree.points;
+    if (points.frame.has_tiny) {
+        return tree.as_given;
+    }
+    const std::vector<T> coordinates = context.to_host(points.coordinates.data(), points.coordinates.size());
+    const std::vector<std::int32_t> indices = context.to_host(points.indices.data(), points.count);
+    return unscaled_rows<T>(
+        points.frame, {coordinates.data(), points.stride, static_cast<std::int32_t>(points.count), indices.data()});
+}
 
 /// Room for the nodes of a plane.
 template <Coordinate T, int D>

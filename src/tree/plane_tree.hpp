@@ -50,6 +50,7 @@ template <Coordinate T>
 struct PlaneTree {
     PointSet<T> points; ///< in z-order
     std::vector<Plane<T>> planes;
+    std::vector<T> as_given; ///< row-major, for kept trees with tiny coordinates, which scaling may have changed
 
     [[nodiscard]] TreeView<T> view() const noexcept {
         TreeView<T> tree;

@@ -116,4 +116,12 @@ TEST_F(Knn, WritesHdf5) {
     EXPECT_EQ(read("out.hdf5").substr(1, 3), "HDF");
 }
 
+TEST_F(Knn, WarnsOfAPlaceholder) {
+    write_npy("in.npy", std::vector<float>{0, 0, 1, 0, 1e37F, 0, 3, 0}, 2);
+    const Outcome outcome = kith("knn in.npy -k 2 -o out.npz --json");
+    ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+    EXPECT_NE(outcome.err.find("coordinate 0 of point 2, 1e+37"), std::string::npos) << outcome.err;
+    EXPECT_EQ(Json::parse(outcome.out)["warnings"].size(), 1U);
+}
+
 } // namespace

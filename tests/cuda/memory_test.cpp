@@ -46,7 +46,8 @@ TEST_F(CudaMemory, RunsOnTheCallersStreamWithTheCallersMemory) {
     Execution execution = cuda(0, stream);
     execution.memory = &resource;
     const StageReports stages = knn_into({indices.span(), distances.span()}, there.points(3), 16,
-                                         {.engine = Engine::tree, .execution = execution});
+                                         {.engine = Engine::tree, .execution = execution})
+                                    .stages;
     EXPECT_EQ(resource.held, 0);
     EXPECT_GT(resource.peak, 0);
     EXPECT_LT(resource.peak, 60 * 100000); // bytes a point
@@ -69,7 +70,8 @@ TEST_F(CudaMemory, WorksInPiecesWithinABudget) {
     const OnGpu<std::int32_t> indices(points.size() / 3 * 8);
     const OnGpu<float> distances(points.size() / 3 * 8);
     const StageReports stages = knn_into({indices.span(), distances.span()}, there.points(3), 8,
-                                         {.engine = Engine::tree, .execution = execution});
+                                         {.engine = Engine::tree, .execution = execution})
+                                    .stages;
     ASSERT_EQ(stages.size(), 1U);
     EXPECT_GT(stages[0].pieces, 1);
     EXPECT_LE(stages[0].peak_bytes, execution.memory_budget);

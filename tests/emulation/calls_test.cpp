@@ -102,7 +102,7 @@ TEST_F(CallsOnDevice, FindNeighborsByEitherEngine) {
         KnnResult found(view.count(), 4, IndexType::int32, DType::float32);
         const NeighborRows rows = found.rows_view();
         const StageReports stages =
-            detail::knn_on_device(view, nullptr, {4, {.box = box, .execution = cuda()}, &rows, nullptr}, engine);
+            detail::knn_on_device(view, nullptr, {4, {.box = box, .execution = cuda()}, &rows, nullptr}, engine).stages;
         EXPECT_TRUE(same_rows(found, expected));
         EXPECT_EQ(stages.front().name, "upload");
         EXPECT_EQ(stages.back().name, "download");
@@ -184,11 +184,12 @@ void expect_same_in_pieces(const std::vector<T>& points, const std::vector<T>& q
     const NeighborRows rows = found.rows_view();
     options.execution = cuda();
     options.execution.memory_budget = budget;
-    const StageReports stages = detail::knn_on_device(view, separate, {k, options, &rows, nullptr}, Engine::tree);
-    EXPECT_TRUE(same_rows(found, rows_of<T>(expected)));
-    ASSERT_EQ(stages.size(), 1U);
-    EXPECT_GT(stages[0].pieces, 1);
-    EXPECT_LE(stages[0].peak_bytes, budget);
+    const SearchSummary summary = detail::knn_on_device(view, separate, {k, options, &rows, nullptr}, Engine::tree);
+    EXPECT_TRUE(same_rows({rows_of<T>(found).indices, rows_of<T>(found).distances}, rows_of<T>(expected), k));
+    EXPECT_TRUE(oracle::Unresolved(summary.unresolved) == oracle::Unresolved(expected.unresolved));
+    ASSERT_EQ(summary.stages.size(), 1U);
+    EXPECT_GT(summary.stages[0].pieces, 1);
+    EXPECT_LE(summary.stages[0].peak_bytes, budget);
 }
 
 TEST_F(CallsOnDevice, WorkInPiecesWhereMemoryIsShort) {
@@ -204,9 +205,35 @@ TEST_F(CallsOnDevice, WorkInPiecesWhereMemoryIsShort) {
     for (int i = 0; i < 9 * 9 * 7; ++i) {
         lattice.insert(lattice.end(), {double(i % 9), double(i / 9 % 9), double(i / 81)});
     }
+    std::vector<float> with_placeholder = points;
+    with_placeholder[3 * 100] = 1e37F;
+    expect_same_in_pieces<float>(with_placeholder, {}, Box{}, 5, {}, 28000);
     options = {};
     options.max_distance = 1.5;
     expect_same_in_pieces<double>(lattice, uniform_points<double>(300, 3, -1, 10, 6), Box{}, 20, options, 110000);
+    EXPECT_EQ(emulation::held_on_device(), 0);
+}
+
+TEST_F(CallsOnDevice, UnresolvedRowsAreCountedWithoutIndicesToo) {
+    std::vector<float> points = uniform_points<float>(100, 3, 0, 1, 5);
+    points[3 * 60 + 2] = -1e37F;
+    const PointsView view(points, 3);
+    const UnresolvedRows expected = knn(view, 3, {.execution = cpu(1)}).unresolved;
+    EXPECT_EQ(expected.rows, 99);
+    std::vector<float> distances(3 * 100);
+    const NeighborRows rows{std::span<std::int32_t>(), std::span(distances)};
+    const KnnOptions options{.execution = cuda()};
+    for (const Engine engine : {Engine::tree, Engine::brute_force}) {
+        for (const PointsView* queries : {static_cast<const PointsView*>(nullptr), &view}) {
+            const UnresolvedRows found = detail::knn_on_device(view, queries, {3, options, &rows}, engine).unresolved;
+            EXPECT_EQ(found.warning(), expected.warning());
+        }
+    }
+    EXPECT_TRUE(is_refused(ErrorKind::invalid_argument, {"1000", "point 60", "-1e+37"}, [&] {
+        FofSummary summary;
+        std::vector<std::int32_t> labels(100);
+        detail::fof_on_device(view, LinkingLength::absolute(1e3), {.execution = cuda()}, labels, summary);
+    }));
     EXPECT_EQ(emulation::held_on_device(), 0);
 }
 

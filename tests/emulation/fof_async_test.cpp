@@ -87,6 +87,11 @@ TEST_F(FofAsyncAlone, StatusSaysWhatTheHostWouldThrow) {
     expect_status<float>(PointError::length_too_large, points, LinkingLength::relative(1e40), Box::periodic(1));
     const std::vector<double> doubles(points.begin(), points.end());
     expect_status<double>(PointError::length_too_large, doubles, LinkingLength::relative(1e308), Box::periodic(100));
+    points[200] = 1e37F;
+    expect_status<float>(PointError::length_unresolved, points, LinkingLength::absolute(1e3), Box{});
+    expect_status<float>(PointError::length_unresolved, points, LinkingLength::relative(1e-35), Box{});
+    points[200] = 0;
+    expect_status<float>(PointError::length_unresolved, points, LinkingLength::absolute(1e-7), Box::periodic(1e30));
     points[200] = std::numeric_limits<float>::quiet_NaN();
     expect_status<float>(PointError::points_not_finite, points, LinkingLength::relative(0.2), Box{});
     points[200] = 3;

@@ -75,8 +75,10 @@ private:
     oracle::Rows<T> rows_of(const Search& search) {
         const RowMemory<T, Index> memory(context_, request_.rows() * request_.k, rows_on_device_);
         call_.rows = memory.rows();
-        search();
-        return memory.found();
+        const oracle::Unresolved unresolved(search());
+        oracle::Rows<T> found = memory.found();
+        found.unresolved = unresolved;
+        return found;
     }
 
     const KnnRequest<T>& request_;
@@ -95,8 +97,9 @@ constexpr auto in_a_kept_tree = []<class T>(const KnnRequest<T>& request, Random
         const auto tree =
             detail::build_tree_on_device<T, D>(trial.context(), trial.points(), request.options.box, shape);
         EXPECT_EQ(tree.size, request.points.count());
-        found = trial.rows_of(
-            [&] { detail::search_tree_on_device<T, D>(trial.context(), tree, shape, trial.queries(), trial.call()); });
+        found = trial.rows_of([&] {
+            return detail::search_tree_on_device<T, D>(trial.context(), tree, shape, trial.queries(), trial.call());
+        });
     });
     EXPECT_EQ(emulation::held_on_device(), 0);
     return found;
@@ -107,7 +110,8 @@ constexpr auto by_brute_force = []<class T>(const KnnRequest<T>& request, Random
     with_tested_dimension(request.points.dimension(), [&]<int D>(std::integral_constant<int, D>) {
         WaitingTrial<T> trial(request, draw);
         found = trial.rows_of([&] {
-            detail::search_all_pairs_on_device<T, D>(trial.context(), trial.points(), trial.queries(), trial.call());
+            return detail::search_all_pairs_on_device<T, D>(trial.context(), trial.points(), trial.queries(),
+                                                            trial.call());
         });
     });
     EXPECT_EQ(emulation::held_on_device(), 0);
@@ -139,7 +143,8 @@ constexpr auto through_a_visitor = []<class T>(const KnnRequest<T>& request, Ran
         const TreeShape shape = drawn_shape(draw);
         const auto tree =
             detail::build_tree_on_device<T, D>(trial.context(), trial.points(), request.options.box, shape);
-        detail::search_tree_on_device<T, D>(trial.context(), tree, shape, trial.queries(), visit);
+        found.unresolved = oracle::Unresolved(
+            detail::search_tree_on_device<T, D>(trial.context(), tree, shape, trial.queries(), visit));
         EXPECT_EQ(next, request.rows());
     });
     EXPECT_EQ(emulation::held_on_device(), 0);

@@ -41,6 +41,25 @@ TEST_F(FofRefuses, LengthsThatAreNone) {
     EXPECT_TRUE(refuses(LinkingLength::relative(1e300), {"linking length", "e+299", "float32"}));
 }
 
+// Beside the largest coordinate, the square of the length must be a normal number.
+TEST_F(FofRefuses, LengthsThatVanishBesideAPlaceholder) {
+    points[3 * 7 + 1] = -1e37F;
+    EXPECT_TRUE(
+        refuses(LinkingLength::absolute(1e3), {"1000", "coordinate 1", "point 7", "-1e+37", "placeholder", "float64"}));
+    EXPECT_TRUE(refuses(LinkingLength::relative(1e-33), {"coordinate 1", "point 7", "-1e+37"}));
+    EXPECT_TRUE(refuses(LinkingLength::absolute(1e-300), {"1e-300", "point 7"})); // 0 in float32
+    EXPECT_EQ(fof(PointsView(points, 3), LinkingLength::absolute(0)).groups, 2);  // it joins what has d2 = 0
+    EXPECT_EQ(fof(PointsView(points, 3), LinkingLength::absolute(1e5)).groups, 2);
+    const std::vector<double> doubles(points.begin(), points.end());
+    EXPECT_EQ(fof(PointsView(doubles, 3), LinkingLength::absolute(1e3)).groups, 2);
+    EXPECT_TRUE(is_refused(ErrorKind::invalid_argument, {"the largest coordinate or period, 1e+30", "1e-05"}, [&] {
+        points[3 * 7 + 1] = 0;
+        (void)fof(PointsView(points, 3), LinkingLength::absolute(1e-5), {.box = Box::periodic({1e30, 1e30, 1e30})});
+    }));
+    const std::vector<float> zeros(30, 0.0F); // all at zero: every length is resolved
+    EXPECT_EQ(fof(PointsView(zeros, 3), LinkingLength::absolute(1e-30)).groups, 1);
+}
+
 TEST_F(FofRefuses, RelativeLengthsWithoutAVolume) {
     for (std::size_t i = 1; i < points.size(); i += 3) {
         points[i] = 0.25F; // flat along axis 1

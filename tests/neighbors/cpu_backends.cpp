@@ -65,13 +65,22 @@ KnnBackend few_queries_backend() {
         options.execution = cpu(1);
         const std::int64_t k = request.k + (leaves_out ? 1 : 0);
         oracle::Rows<T> all;
+        oracle::Unresolved unresolved;
         for (std::int64_t first = 0; first < queries.count(); first += most) {
             const std::int64_t rows = std::min(most, queries.count() - first);
             const oracle::Rows<T> found = rows_of<T>(knn(tree, queries.subview(first, rows), k, options));
+            if (found.unresolved->rows > 0) {
+                unresolved.first = unresolved.rows == 0 ? first + found.unresolved->first : unresolved.first;
+                unresolved.rows += found.unresolved->rows;
+            }
             all.indices.insert(all.indices.end(), found.indices.begin(), found.indices.end());
             all.distances.insert(all.distances.end(), found.distances.begin(), found.distances.end());
         }
-        return leaves_out ? without_self(all, k) : all;
+        if (leaves_out) {
+            return without_self(all, k);
+        }
+        all.unresolved = unresolved;
+        return all;
     });
 }
 

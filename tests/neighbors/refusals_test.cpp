@@ -131,12 +131,12 @@ TEST_F(KnnRefuses, QueriesThatAreNotFinite) {
 
 TEST_F(KnnRefuses, QueriesSoFarThatDistancesOverflow) {
     const std::vector<float> unit{0, 0, 0, 1, 1, 1};
-    const Tree scaled_by_2_31{PointsView(unit, 3)};
-    std::vector<float> far{0, 0, 0, 0, -0x1p31F, 0};
-    EXPECT_TRUE(is_refused(ErrorKind::invalid_points, {"queries", "point 1", "-2147483648"},
-                           [&] { (void)knn(scaled_by_2_31, PointsView(far, 3), 1); }));
-    far[4] = -0x1.fffffep30F;
-    EXPECT_EQ(knn(scaled_by_2_31, PointsView(far, 3), 1).indices()[1], 0);
+    const Tree scaled_by_2_47{PointsView(unit, 3)};
+    std::vector<float> far{0, 0, 0, 0, -0x1p15F, 0};
+    EXPECT_TRUE(is_refused(ErrorKind::invalid_points, {"queries", "point 1", "-32768"},
+                           [&] { (void)knn(scaled_by_2_47, PointsView(far, 3), 1); }));
+    far[4] = -0x1.fffffep14F;
+    EXPECT_EQ(knn(scaled_by_2_47, PointsView(far, 3), 1).indices()[1], 0);
 
     const std::vector<double> doubles{0, 0, 0, 1, 1, 1};
     const Tree double_tree{PointsView(doubles, 3)};

@@ -58,7 +58,7 @@ TEST_F(Rows, NeedNoTree) {
         std::vector<std::int32_t> indices(200 * k, -7);
         std::vector<float> distances(200 * k, -7);
         const StageReports stages =
-            knn_into({std::span(indices), std::span(distances)}, PointsView(points, 3), k, {.engine = engine});
+            knn_into({std::span(indices), std::span(distances)}, PointsView(points, 3), k, {.engine = engine}).stages;
         EXPECT_TRUE(same_rows<float>({{indices.begin(), indices.end()}, distances}, expected, k));
         EXPECT_EQ(stages.back().name, "search");
 

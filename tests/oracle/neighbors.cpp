@@ -9,10 +9,12 @@ namespace kith::oracle {
 
 template <class T>
 std::vector<typename Neighbors<T>::Ranked> Neighbors<T>::ranked(const WorkingCopy<T>& sources, const T* query,
-                                                                std::int64_t longest) {
+                                                                const T* given, std::int64_t longest) {
     std::vector<Ranked> ranking;
     for (std::int64_t i = 0; i < sources.count(); ++i) {
-        ranking.push_back({squared_distance(sources, query, sources.point(i)), i});
+        const T squared = squared_distance(sources, query, sources.point(i));
+        ranking.push_back(
+            {squared, i, is_unresolved(sources, given, sources.given.data() + i * sources.dimension, squared)});
     }
     const auto kept = static_cast<std::ptrdiff_t>(std::min<std::int64_t>(longest, sources.count()));
     std::partial_sort(ranking.begin(), ranking.begin() + kept, ranking.end());
@@ -24,16 +26,18 @@ std::vector<typename Neighbors<T>::Ranked> Neighbors<T>::ranked(const WorkingCop
 template <class T>
 Neighbors<T>::Neighbors(WorkingCopy<T> sources, std::int64_t longest) : sources_(std::move(sources)) {
     for (std::int64_t i = 0; i < sources_.count(); ++i) {
-        ranking_.push_back(ranked(sources_, sources_.point(i), std::min(longest, sources_.count()) + 1));
+        ranking_.push_back(ranked(sources_, sources_.point(i), sources_.given.data() + i * sources_.dimension,
+                                  std::min(longest, sources_.count()) + 1));
     }
 }
 
 template <class T>
 Neighbors<T>::Neighbors(WorkingCopy<T> sources, std::span<const T> queries, std::int64_t longest)
     : sources_(std::move(sources)) {
+    const std::vector<T> given = wrapped_queries(sources_, queries);
     const std::vector<T> normalized = normalized_queries(sources_, queries);
     for (std::size_t i = 0; i < normalized.size(); i += static_cast<std::size_t>(sources_.dimension)) {
-        ranking_.push_back(ranked(sources_, normalized.data() + i, longest));
+        ranking_.push_back(ranked(sources_, normalized.data() + i, given.data() + i, longest));
     }
 }
 
@@ -42,6 +46,7 @@ void Neighbors<T>::read_off(const WorkingCopy<T>& sources, const std::vector<Ran
                             std::int64_t k, const KnnOptions& options, Rows<T>& rows) {
     const T limit = squared_radius(sources, options.max_distance);
     std::int64_t found = 0;
+    bool has_unresolved = false;
     for (const Ranked& source : ranking) {
         const bool is_self = options.exclude_self && source.index == query;
         if (found == k || is_self || source.squared > limit) {
@@ -50,7 +55,11 @@ void Neighbors<T>::read_off(const WorkingCopy<T>& sources, const std::vector<Ran
         rows.indices.push_back(source.index);
         rows.distances.push_back(options.squared ? std::ldexp(source.squared, -2 * sources.exponent)
                                                  : std::ldexp(std::sqrt(source.squared), -sources.exponent));
+        has_unresolved = has_unresolved || source.is_unresolved;
         ++found;
+    }
+    if (has_unresolved) {
+        rows.unresolved->add(query);
     }
     for (; found < k; ++found) {
         rows.indices.push_back(-1);
@@ -60,7 +69,7 @@ void Neighbors<T>::read_off(const WorkingCopy<T>& sources, const std::vector<Ran
 
 template <class T>
 Rows<T> Neighbors<T>::rows(std::int64_t k, const KnnOptions& options) const {
-    Rows<T> result;
+    Rows<T> result{{}, {}, Unresolved()};
     for (std::int64_t i = 0; i < row_count(); ++i) {
         read_off(sources_, ranking_[static_cast<std::size_t>(i)], i, k, options, result);
     }
@@ -80,6 +89,9 @@ RaggedRows<T> Neighbors<T>::within(const std::vector<double>& radii, bool exclud
         if (order == RowOrder::index) {
             std::sort(row.begin(), row.end(), [](const Ranked& a, const Ranked& b) { return a.index < b.index; });
         }
+        if (std::any_of(row.begin(), row.end(), [](const Ranked& source) { return source.is_unresolved; })) {
+            result.unresolved.add(query);
+        }
         for (const Ranked& source : row) {
             result.indices.push_back(source.index);
             result.distances.push_back(squared ? std::ldexp(source.squared, -2 * sources_.exponent)
@@ -93,8 +105,10 @@ RaggedRows<T> Neighbors<T>::within(const std::vector<double>& radii, bool exclud
 template <class T>
 Rows<T> Neighbors<T>::row(const WorkingCopy<T>& sources, std::int64_t query, std::int64_t k,
                           const KnnOptions& options) {
-    Rows<T> result;
-    read_off(sources, ranked(sources, sources.point(query), k + 1), query, k, options, result);
+    Rows<T> result{{}, {}, Unresolved()};
+    const std::int64_t first = query * sources.dimension;
+    read_off(sources, ranked(sources, sources.points.data() + first, sources.given.data() + first, k + 1), query, k,
+             options, result);
     return result;
 }
 

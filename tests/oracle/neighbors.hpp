@@ -11,15 +11,32 @@
 
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <span>
 #include <vector>
 
 namespace kith::oracle {
 
+/// How many rows report unresolved neighbors, and the first of their queries.
+struct Unresolved {
+    std::int64_t rows = 0;
+    std::int64_t first = -1;
+
+    Unresolved() = default;
+    explicit Unresolved(const UnresolvedRows& found)
+        : rows(found.rows), first(found.rows > 0 ? found.first_query : -1) {}
+    void add(std::int64_t query) {
+        first = rows == 0 ? query : first;
+        ++rows;
+    }
+    friend bool operator==(const Unresolved&, const Unresolved&) = default;
+};
+
 template <class T>
 struct Rows {
     std::vector<std::int64_t> indices;
     std::vector<T> distances;
+    std::optional<Unresolved> unresolved = {}; ///< of calls that count them
 };
 
 /// Rows of different lengths, one after the other.
@@ -28,6 +45,7 @@ struct RaggedRows {
     std::vector<std::int64_t> offsets = {0}; ///< rows + 1
     std::vector<std::int64_t> indices;
     std::vector<T> distances;
+    Unresolved unresolved = {};
 
     friend bool operator==(const RaggedRows&, const RaggedRows&) = default;
 };
@@ -56,11 +74,13 @@ private:
     struct Ranked {
         T squared;
         std::int64_t index;
+        bool is_unresolved;
         friend bool operator<(const Ranked& a, const Ranked& b) {
             return a.squared < b.squared || (a.squared == b.squared && a.index < b.index);
         }
     };
-    static std::vector<Ranked> ranked(const WorkingCopy<T>& sources, const T* query, std::int64_t longest);
+    static std::vector<Ranked> ranked(const WorkingCopy<T>& sources, const T* query, const T* given,
+                                      std::int64_t longest);
     static void read_off(const WorkingCopy<T>& sources, const std::vector<Ranked>& ranking, std::int64_t query,
                          std::int64_t k, const KnnOptions& options, Rows<T>& rows);
 

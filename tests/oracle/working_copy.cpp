@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <type_traits>
 
 namespace kith::oracle {
 
@@ -45,14 +47,17 @@ T wrapped(T x, T origin, T length) {
 }
 
 template <class T>
-std::vector<T> normalized(const WorkingCopy<T>& copy, std::span<const T> coordinates) {
-    std::vector<T> result;
-    for (std::size_t i = 0; i < coordinates.size(); ++i) {
-        const std::size_t axis = i % static_cast<std::size_t>(copy.dimension);
-        const T inside = wrapped(coordinates[i], copy.origin[axis], copy.length[axis]);
-        result.push_back(std::ldexp(inside, copy.exponent) + T{0}); // adding +0.0 turns -0.0 into +0.0
+std::vector<T> scaled(const WorkingCopy<T>& copy, std::vector<T> inside) {
+    for (T& x : inside) {
+        x = std::ldexp(x, copy.exponent) + T{0}; // adding +0.0 turns -0.0 into +0.0
     }
-    return result;
+    return inside;
+}
+
+template <class T>
+T along_axis(T query, T point, T period) {
+    const T t = std::abs(query - point);
+    return period != 0 ? std::min(t, period - t) : t;
 }
 
 } // namespace
@@ -66,24 +71,25 @@ template <class T>
 WorkingCopy<T> working_copy(std::span<const T> sources, int dimension, const Box& box) {
     WorkingCopy<T> copy;
     copy.dimension = dimension;
-    T largest = 0;
     for (const T x : sources) {
-        largest = std::max(largest, std::abs(x));
+        copy.largest = std::max(copy.largest, std::abs(x));
     }
     for (int axis = 0; axis < dimension; ++axis) {
         const auto a = static_cast<std::size_t>(axis);
         copy.length[a] = static_cast<T>(box.period(axis));
-        largest = std::max(largest, copy.length[a]);
+        copy.largest = std::max(copy.largest, copy.length[a]);
         if (copy.length[a] != 0) {
             copy.origin[a] = box.origin(axis) ? static_cast<T>(*box.origin(axis))
                                               : default_origin(sources, dimension, axis, copy.length[a]);
         }
     }
-    copy.exponent = largest == 0 ? 0 : 31 - std::ilogb(largest);
+    const int top = std::is_same_v<T, float> ? 47 : 31;
+    copy.exponent = copy.largest == 0 ? 0 : top - std::ilogb(copy.largest);
     for (std::size_t axis = 0; axis < copy.length.size(); ++axis) {
         copy.period[axis] = std::ldexp(copy.length[axis], copy.exponent);
     }
-    copy.points = normalized(copy, sources);
+    copy.given = wrapped_queries(copy, sources);
+    copy.points = scaled(copy, copy.given);
     return copy;
 }
 
@@ -115,8 +121,18 @@ WorkingCopy<T> phase_space_copy(std::span<const T> positions, std::span<const V>
 }
 
 template <class T>
+std::vector<T> wrapped_queries(const WorkingCopy<T>& sources, std::span<const T> queries) {
+    std::vector<T> result;
+    for (std::size_t i = 0; i < queries.size(); ++i) {
+        const std::size_t axis = i % static_cast<std::size_t>(sources.dimension);
+        result.push_back(wrapped(queries[i], sources.origin[axis], sources.length[axis]));
+    }
+    return result;
+}
+
+template <class T>
 std::vector<T> normalized_queries(const WorkingCopy<T>& sources, std::span<const T> queries) {
-    return normalized(sources, queries);
+    return scaled(sources, wrapped_queries(sources, queries));
 }
 
 template <class T>
@@ -126,14 +142,26 @@ T squared_radius(const WorkingCopy<T>& sources, double radius) {
 }
 
 template <class T>
+bool is_refused(const WorkingCopy<T>& sources, double radius, bool separate) {
+    return radius > 0 && squared_radius(sources, radius) < std::numeric_limits<T>::min() && sources.count() > 0 &&
+           (sources.largest > 0 || separate);
+}
+
+template <class T>
+bool is_unresolved(const WorkingCopy<T>& sources, const T* query, const T* point, T squared) {
+    bool is_apart = false;
+    for (int axis = 0; axis < sources.dimension; ++axis) {
+        is_apart =
+            is_apart || along_axis(query[axis], point[axis], sources.length[static_cast<std::size_t>(axis)]) != 0;
+    }
+    return is_apart && squared < std::numeric_limits<T>::min();
+}
+
+template <class T>
 T squared_distance(const WorkingCopy<T>& sources, const T* query, const T* point) {
     T squared = 0;
     for (int axis = 0; axis < sources.dimension; ++axis) {
-        const T period = sources.period[static_cast<std::size_t>(axis)];
-        T t = std::abs(query[axis] - point[axis]);
-        if (period != 0) {
-            t = std::min(t, period - t);
-        }
+        const T t = along_axis(query[axis], point[axis], sources.period[static_cast<std::size_t>(axis)]);
         squared = axis == 0 ? t * t : std::fma(t, t, squared);
     }
     return squared;
@@ -153,6 +181,12 @@ template WorkingCopy<double> phase_space_copy(std::span<const double>, std::span
                                               double);
 template std::vector<float> normalized_queries(const WorkingCopy<float>&, std::span<const float>);
 template std::vector<double> normalized_queries(const WorkingCopy<double>&, std::span<const double>);
+template std::vector<float> wrapped_queries(const WorkingCopy<float>&, std::span<const float>);
+template std::vector<double> wrapped_queries(const WorkingCopy<double>&, std::span<const double>);
+template bool is_refused(const WorkingCopy<float>&, double, bool);
+template bool is_refused(const WorkingCopy<double>&, double, bool);
+template bool is_unresolved(const WorkingCopy<float>&, const float*, const float*, float);
+template bool is_unresolved(const WorkingCopy<double>&, const double*, const double*, double);
 template float squared_radius(const WorkingCopy<float>&, double);
 template double squared_radius(const WorkingCopy<double>&, double);
 template float squared_distance(const WorkingCopy<float>&, const float*, const float*);

@@ -74,7 +74,7 @@ std::string name_of(Engine engine) {
 
 template <class T>
 oracle::Rows<T> rows_of(const KnnResult& result) {
-    oracle::Rows<T> rows;
+    oracle::Rows<T> rows{{}, {}, oracle::Unresolved(result.unresolved)};
     if (result.index_type() == IndexType::int32) {
         rows.indices.assign(result.indices().begin(), result.indices().end());
     } else {
@@ -98,6 +98,11 @@ testing::AssertionResult same_rows(const oracle::Rows<T>& found, const oracle::R
                    << ": found index " << found.indices[i] << " at " << std::hexfloat << found.distances[i]
                    << ", expected index " << expected.indices[i] << " at " << expected.distances[i];
         }
+    }
+    if (found.unresolved && expected.unresolved && *found.unresolved != *expected.unresolved) {
+        return testing::AssertionFailure()
+               << "found " << found.unresolved->rows << " unresolved rows, first " << found.unresolved->first
+               << ", expected " << expected.unresolved->rows << ", first " << expected.unresolved->first;
     }
     return testing::AssertionSuccess();
 }

@@ -4,6 +4,7 @@
 #include "engines/brute_force/link_device.hpp"
 #include "engines/brute_force/search_async.hpp"
 #include "engines/brute_force/search_device.hpp"
+#include "neighbors/count_on_host.hpp"
 #include "neighbors/device_rows.hpp"
 #include "points/normalize_device.hpp"
 
@@ -12,8 +13,8 @@
 namespace kith::detail::inline KITH_GPU {
 
 template <Coordinate T, int D>
-void search_all_pairs_on_device(DeviceContext& context, const PointsView& points, const PointsView* queries,
-                                const DeviceKnnCall& call) {
+UnresolvedRows search_all_pairs_on_device(DeviceContext& context, const PointsView& points, const PointsView* queries,
+                                          const DeviceKnnCall& call) {
     const PointsOnDevice<T> there = points_on_device<T>(context, points);
     const NormalizedPoints<T> normalized = normalize_sources_on_device<T, D>(context, there.view(), call.options.box);
     std::optional<PointsOnDevice<T>> queries_there;
@@ -23,7 +24,11 @@ void search_all_pairs_on_device(DeviceContext& context, const PointsView& points
         normalized_queries = normalize_queries_on_device<T, D>(context, queries_there->view(), normalized.frame);
     }
     DeviceRequest<T> request = device_request(normalized.frame, call);
-    const RowsOnDevice<T> rows(context, *call.rows);
+    CountOnHost<T> count(
+        context, normalized.frame, normalized.has_tiny || (normalized_queries && normalized_queries->has_tiny),
+        [&] { return host_rows<T>(context, points); }, queries);
+    const RowsOnDevice<T> rows(context, *call.rows,
+                               count.is_needed() ? call.k * (queries != nullptr ? queries : &points)->count() : 0);
     request.rows = rows.memory();
     context.stage("search", [&] {
         const DevicePointSet<T> sources = gather_on_device<T, D>(context, normalized);
@@ -34,6 +39,7 @@ void search_all_pairs_on_device(DeviceContext& context, const PointsView& points
         }
     });
     rows.deliver(context);
+    return count.of(context, rows, call.k);
 }
 
 template <Coordinate T, int D>
@@ -42,11 +48,13 @@ void label_all_pairs_on_device(DeviceContext& context, const PointsView& points,
     const PointsOnDevice<T> there = points_on_device<T>(context, points);
     const NormalizedPoints<T> normalized = normalize_sources_on_device<T, D>(context, there.view(), box);
     const Frame<T>& frame = normalized.frame;
-    label_on_device(context, frame, points.count(), length, labels, result, [&](std::int32_t* to) {
-        const DevicePointSet<T> gathered = gather_on_device<T, D>(context, normalized);
-        return label_groups_all_pairs<T, D>(context, gathered.view(), frame.working_period, frame.periodic,
-                                            squared_length(frame, result), to);
-    });
+    label_on_device(
+        context, frame, points.count(), length, labels, result, [&] { return host_rows<T>(context, points); },
+        [&](std::int32_t* to) {
+            const DevicePointSet<T> gathered = gather_on_device<T, D>(context, normalized);
+            return label_groups_all_pairs<T, D>(context, gathered.view(), frame.working_period, frame.periodic,
+                                                squared_length(frame, result), to);
+        });
 }
 
 template <Coordinate T, int D>
@@ -77,8 +85,9 @@ void label_all_pairs_async_on_device(DeviceWork& work, const DeviceFofAsync& fof
         });
 }
 
-template void search_all_pairs_on_device<KITH_SCALAR, KITH_DIMENSION>(DeviceContext&, const PointsView&,
-                                                                      const PointsView*, const DeviceKnnCall&);
+template UnresolvedRows search_all_pairs_on_device<KITH_SCALAR, KITH_DIMENSION>(DeviceContext&, const PointsView&,
+                                                                                const PointsView*,
+                                                                                const DeviceKnnCall&);
 template void label_all_pairs_on_device<KITH_SCALAR, KITH_DIMENSION>(DeviceContext&, const PointsView&, const Box&,
                                                                      LinkingLength, std::span<std::int32_t>,
                                                                      FofSummary&);

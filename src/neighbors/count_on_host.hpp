@@ -1,0 +1,63 @@
+// Counting unresolved rows of a search on a GPU: where coordinates are tiny, indices are brought to the host, which goes
+// over them (unresolved.hpp). That may be slow: such points are rare, and their answers mean little.
+#pragma once
+
+#include "neighbors/device_rows.hpp"
+#include "neighbors/unresolved.hpp"
+#include "points/transfer.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+namespace kith::detail::inline KITH_GPU {
+
+template <Coordinate T>
+class CountOnHost {
+public:
+    /// given() returns the sources as given, row-major; null queries mean a self-search. Neither is read unless needed.
+    template <class Given>
+    CountOnHost(DeviceContext& context, const Frame<T>& frame, bool is_needed, const Given& given,
+                const PointsView* queries)
+        : frame_(frame) {
+        if (!is_needed) {
+            return;
+        }
+        sources_ = given();
+        const PointsView sources(sources_, frame_.dimension);
+        if (queries != nullptr) {
+            queries_ = host_rows<T>(context, *queries);
+        }
+        counter_.emplace(frame_, sources, queries != nullptr ? PointsView(queries_, frame_.dimension) : sources);
+    }
+    CountOnHost(const CountOnHost&) = delete;
+    CountOnHost& operator=(const CountOnHost&) = delete;
+
+    [[nodiscard]] bool is_needed() const { return counter_.has_value(); }
+
+    /// Takes rows of k indices each. Their queries are named, or follow each other from the first.
+    template <class Index>
+    void take(const std::vector<Index>& indices, std::int64_t k, std::int64_t first, const std::int32_t* queries) {
+        const auto rows = static_cast<std::int64_t>(indices.size()) / k;
+        for (std::int64_t row = 0; row < rows; ++row) {
+            counter_->take(queries != nullptr ? queries[row] : first + row, indices.data() + row * k, k);
+        }
+    }
+    /// Of a whole result.
+    [[nodiscard]] UnresolvedRows of(DeviceContext& context, const RowsOnDevice<T>& rows, std::int64_t k) {
+        if (is_needed()) {
+            rows.indices_to_host(context, [&](const auto& indices) { take(indices, k, 0, nullptr); });
+        }
+        return found();
+    }
+    /// Of what was taken.
+    [[nodiscard]] UnresolvedRows found() const { return is_needed() ? counter_->rows() : UnresolvedRows{}; }
+
+private:
+    Frame<T> frame_;
+    std::vector<T> sources_;
+    std::vector<T> queries_;
+    std::optional<UnresolvedCounter<T>> counter_;
+};
+
+} // namespace kith::detail::inline KITH_GPU
