@@ -94,7 +94,7 @@ documentation:
 
 # Warnings are not errors under the sanitizers: what they add to the code makes GCC warn of what is not there.
 # The emulated GPU and the program under them take longer than they are worth every day: make nightly has them.
-ASAN_MODULES := oracle points order tree neighbors groups halos io cli
+ASAN_MODULES := oracle points order tree neighbors groups mst kdtree halos io cli
 asan: dependencies
 	cmake --preset asan
 	$(BUILD) asan --target $(ASAN_MODULES:%=test_%)
@@ -108,7 +108,7 @@ space := $(empty) $(empty)
 
 # The core, the program and the tests of what depends on types and instruction sets, where clang is found.
 CLANG = $(shell command -v clang++ || command -v clang++-14)
-CLANG_MODULES := headers order tree neighbors groups
+CLANG_MODULES := headers order tree neighbors groups mst kdtree
 clang: dependencies
 	@if [ -n "$(CLANG)" ]; then $(MAKE) DEPENDENCIES=no clang-build; \
 	    else echo "make clang: clang++ is missing; ITS BUILD IS LEFT OUT" >&2; fi
@@ -119,7 +119,7 @@ clang-build:
 
 # The thread sanitizer's is the shared libraries', in three dimensions with every instruction set, and has the modules
 # whose code runs on several threads: threads meet in the same places in all dimensions.
-TSAN_MODULES := order tree neighbors groups halos simd
+TSAN_MODULES := order tree neighbors groups mst kdtree halos simd
 tsan: dependencies
 	cmake --preset tsan
 	$(BUILD) tsan --target kith_cli $(TSAN_MODULES:%=test_%)

@@ -45,10 +45,10 @@ struct DbscanResult : DbscanSummary {
 };
 
 /// The clusters of points. min_samples counts the point itself.
-/// Throws Error: invalid_argument (an eps that is negative, NaN, infinite, or more than the points' type can express;
-/// min_samples below 1; an invalid box; a box beside a tree; a tree on another device), invalid_points (a point that is
-/// not finite, extent over twice the period), too_large (more than 2^31 - 1 points), unsupported (a GPU; dimension not
-/// built), out_of_memory, canceled.
+/// Throws Error: invalid_argument (an eps that is negative, NaN, infinite, more than the points' type can express, or
+/// above 0 with a square that vanishes beside the largest coordinate or period; min_samples below 1; an invalid box; a
+/// box beside a tree; a tree on another device), invalid_points (a point that is not finite, extent over twice the
+/// period), too_large (more than 2^31 - 1 points), unsupported (a GPU; dimension not built), out_of_memory, canceled.
 [[nodiscard]] DbscanResult dbscan(const PointsOrTree& points, double eps, std::int64_t min_samples,
                                   const DbscanOptions& options = {});
 

@@ -207,6 +207,10 @@ TEST_F(DbscanProperties, RefuseWhatMeansNothing) {
         refused({"eps", "inf", "finite"}, [&] { (void)dbscan(view_, infinity, 5, options); });
         refused({"eps", "1e+300", "float32"}, [&] { (void)dbscan(view_, 1e300, 5, options); });
         refused({"min_samples", "0", "1 or more"}, [&] { (void)dbscan(view_, 1, 0, options); });
+        std::vector<float> far(static_cast<std::size_t>(3 * 40), 1.0F);
+        far[3 * 7 + 1] = -1e37F;
+        refused({"eps is 1000", "coordinate 1 of point 7", "-1e+37"},
+                [&] { (void)dbscan(PointsView(far, 3), 1e3, 5, options); });
     }
     refused({"a tree has its own"}, [&] { (void)dbscan(tree, 1, 5, {.box = Box::periodic(1)}); });
     std::vector<std::int32_t> labels(static_cast<std::size_t>(view_.count()));

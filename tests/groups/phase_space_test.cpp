@@ -274,6 +274,8 @@ TEST_F(PhaseSpaceRefuses, LengthsThatAreNone) {
     EXPECT_TRUE(refuses(ErrorKind::invalid_argument, {"linking length is 0"}, absolute(1), 0));
     EXPECT_TRUE(refuses(ErrorKind::invalid_argument, {"0.1", "1e-310", "units"}, absolute(1e-310)));
     EXPECT_TRUE(refuses(ErrorKind::invalid_points, {"velocities", "component 0", "express"}, absolute(1e-45)));
+    // Scaled velocities of some 1e37 leave nothing of the square of 0.1.
+    EXPECT_TRUE(refuses(ErrorKind::invalid_argument, {"0.1", "vanishes beside the largest"}, absolute(1e-38)));
     std::fill(velocities.begin(), velocities.end(), 3.0F);
     EXPECT_TRUE(refuses(ErrorKind::invalid_argument, {"2 times", "alike"}, with(VelocityLength::sigmas(2))));
 }
