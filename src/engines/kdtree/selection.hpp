@@ -126,8 +126,9 @@ TreeKey<T> select_key(const TreeRecord<T, D>* records, std::int64_t size, std::i
 template <class T, int D>
 TreeKey<T> select_key_by_all(const TreeRecord<T, D>* records, std::int64_t size, std::int64_t rank, int axis) {
     using Key = TreeKey<T>;
-    constexpr std::int64_t sample_size = 1 << 13;
-    constexpr std::int64_t margin = 4 * 45; // standard deviations of the rank of a sample's median
+    const std::int64_t sample_size = std::clamp<std::int64_t>(size / 128, 1, 1 << 13); // each one is a cache miss
+    // Four standard deviations of the rank of a sample's median.
+    const auto margin = static_cast<std::int64_t>(2 * std::sqrt(static_cast<double>(sample_size)));
     constexpr std::int64_t grain = 1 << 14;
     const auto key = [&](std::int64_t i) {
         return Key{records[i].x[axis], records[i].index, static_cast<std::uint32_t>(i)};
@@ -155,13 +156,30 @@ TreeKey<T> select_key_by_all(const TreeRecord<T, D>* records, std::int64_t size,
         PerThread<Part> parts;
         parallel_for(0, size, grain, [&](std::int64_t begin, std::int64_t end) {
             Part& part = parts.local();
+            const TreeRecord<T, D>* const first = records;
+            const int a = axis;
+            const Key least = lower;
+            const Key greatest = upper;
+            constexpr std::int64_t run = 512;
+            std::array<std::int32_t, run> near; // positions within a run: found without a branch
             std::int64_t below = 0;
-            for (std::int64_t i = begin; i < end; ++i) {
-                const Key candidate = key(i);
-                const bool is_below = candidate < lower;
-                below += is_below ? 1 : 0;
-                if (!is_below && candidate < upper) {
-                    part.keys.push_back(candidate);
+            for (std::int64_t run_begin = begin; run_begin < end; run_begin += run) {
+                const auto run_size = static_cast<std::int32_t>(std::min(run, end - run_begin));
+                std::int32_t found = 0;
+                for (std::int32_t i = 0; i < run_size; ++i) {
+                    const T x = first[run_begin + i].x[a];
+                    const int is_below = x < least.x ? 1 : 0;
+                    below += is_below;
+                    near[found] = i;
+                    found += 1 - is_below - (x > greatest.x ? 1 : 0);
+                }
+                for (std::int32_t i = 0; i < found; ++i) {
+                    const Key candidate = key(run_begin + near[i]);
+                    if (candidate < least) {
+                        ++below;
+                    } else if (candidate < greatest) {
+                        part.keys.push_back(candidate);
+                    }
                 }
             }
             part.below += below;
