@@ -18,6 +18,7 @@ struct Command {
 [[nodiscard]] Command knn_command(CLI::App& program);
 [[nodiscard]] Command radius_command(CLI::App& program);
 [[nodiscard]] Command fof_command(CLI::App& program);
+[[nodiscard]] Command mst_command(CLI::App& program);
 [[nodiscard]] Command bench_command(CLI::App& program);
 
 } // namespace kith::cli

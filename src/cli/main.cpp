@@ -52,7 +52,8 @@ int exit_code_of(const Error& error) {
 }
 
 int run(int argument_count, char** arguments) {
-    CLI::App program("Exact nearest neighbors, friends-of-friends groups and halo catalogs of point sets.", "kith");
+    CLI::App program(
+        "Exact nearest neighbors, friends-of-friends groups, spanning trees and halo catalogs of point sets.", "kith");
     program.set_version_flag("--version", "kith " KITH_VERSION);
     program.require_subcommand(1);
     program.footer("Examples:\n"
@@ -61,9 +62,9 @@ int run(int argument_count, char** arguments) {
                    "  kith knn points.npy -k 16 -o neighbors.npz\n\n"
                    "'kith COMMAND --help' lists all options. Exit codes: 0 success, 1 bad data or failure, 2 wrong "
                    "usage, 130 interrupted.");
-    const std::array commands{kith::cli::info_command(program), kith::cli::knn_command(program),
+    const std::array commands{kith::cli::info_command(program),   kith::cli::knn_command(program),
                               kith::cli::radius_command(program), kith::cli::fof_command(program),
-                              kith::cli::bench_command(program)};
+                              kith::cli::mst_command(program),    kith::cli::bench_command(program)};
     try {
         program.parse(argument_count, arguments);
     } catch (const CLI::Success& help_or_version) {
@@ -71,10 +72,10 @@ int run(int argument_count, char** arguments) {
     } catch (const CLI::ParseError& error) {
         const auto chosen = program.get_subcommands();
         const auto unknown = program.remaining();
-        complain(
-            chosen.empty() && !unknown.empty()
-                ? fmt::format("'{}' is not a subcommand; there are info, knn, radius, fof and bench", unknown.front())
-                : error.what());
+        complain(chosen.empty() && !unknown.empty()
+                     ? fmt::format("'{}' is not a subcommand; there are info, knn, radius, fof, mst and bench",
+                                   unknown.front())
+                     : error.what());
         kith::cli::print_stderr(fmt::format("'kith{} --help' shows the options.\n",
                                             chosen.empty() ? "" : " " + chosen.front()->get_name()));
         return wrong_usage;
