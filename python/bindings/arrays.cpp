@@ -54,6 +54,20 @@ Device device_of(int type, int id) {
     }
 }
 
+void require_host(const Device& memory, const std::string& what, const char* call) {
+    if (memory.kind != DeviceKind::cpu) {
+        throw Error(ErrorKind::unsupported, what + " in the memory of GPU " + std::to_string(memory.index) + ", but " +
+                                                call + " runs on the CPU only; copy the points to the host's memory " +
+                                                "and call it there");
+    }
+}
+
+PointsView host_points(const InputArray& array, const char* what, const char* call) {
+    const PointsView view = points_of(array, what);
+    require_host(view.device(), std::string(what) + " is", call);
+    return view;
+}
+
 PointsView points_of(const InputArray& array, const char* what) {
     if (array.ndim() != 2) {
         refuse_rank(what, array.ndim(), "n x d: a row for each point");

@@ -35,6 +35,12 @@ template <class Array>
 /// An n x d array as points. Throws invalid_argument, naming `what`, for another rank; nb::type_error for another type.
 [[nodiscard]] PointsView points_of(const InputArray& array, const char* what);
 
+/// Throws unsupported for memory of a GPU: `call` runs on the CPU only. `what` begins the text: "points is".
+void require_host(const Device& memory, const std::string& what, const char* call);
+
+/// The same for points.
+[[nodiscard]] PointsView host_points(const InputArray& array, const char* what, const char* call);
+
 /// Throws invalid_argument if what is in one's memory is not in reach of a call on the other.
 void require_reach(const Device& memory, const Device& device, const char* what);
 
@@ -96,6 +102,18 @@ template <class T>
         return nb::cast(Array(values.data(), {values.size()}, owner));
     }
     return nb::cast(Array(values.data(), {values.size() / columns, columns}, owner));
+}
+
+/// Keeps a result alive as long as arrays view it, and deletes it then.
+template <class Result>
+[[nodiscard]] nb::capsule owner_of(Result* result) {
+    return {result, [](void* held) noexcept { delete static_cast<Result*>(held); }};
+}
+
+/// Memory of a result, whose user may write to it.
+template <class T>
+[[nodiscard]] nb::object array_of(std::span<const T> values, nb::handle owner) {
+    return nb::cast(nb::ndarray<nb::numpy, T>(const_cast<T*>(values.data()), {values.size()}, owner));
 }
 
 } // namespace kith::python

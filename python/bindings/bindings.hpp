@@ -10,6 +10,7 @@ namespace nb = nanobind;
 void bind_places(nb::module_& module); ///< boxes and devices
 void bind_search(nb::module_& module); ///< trees and nearest neighbors
 void bind_radius(nb::module_& module); ///< neighbors within a radius
+void bind_mst(nb::module_& module);    ///< the minimum spanning tree
 void bind_groups(nb::module_& module); ///< groups and their catalog
 void bind_files(nb::module_& module);  ///< snapshots and catalogs in files
 

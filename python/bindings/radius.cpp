@@ -21,27 +21,14 @@ namespace kith::python {
 
 namespace {
 
-void require_host(const Device& memory, const char* what) {
-    if (memory.kind != DeviceKind::cpu) {
-        throw Error(ErrorKind::unsupported, std::string(what) + " in the memory of GPU " +
-                                                std::to_string(memory.index) +
-                                                ", but radius search runs on the CPU only; copy the points to the "
-                                                "host's memory and search there");
-    }
-}
-
-PointsView host_points(const InputArray& array, const char* what) {
-    const PointsView view = points_of(array, what);
-    require_host(view.device(), (std::string(what) + " is").c_str());
-    return view;
-}
+constexpr const char* this_call = "radius search";
 
 /// The array, with one for each query, if there is one; else the number.
 Radii radii_of(double radius, const std::optional<InputArray>& radii) {
     if (!radii) {
         return radius;
     }
-    require_host(device_of(*radii), "r is");
+    require_host(device_of(*radii), "r is", this_call);
     const ScalarsView view = scalars_of(*radii, "r");
     const auto count = static_cast<std::size_t>(view.count());
     if (view.dtype() == DType::float32) {
@@ -63,9 +50,9 @@ struct RadiusRequest {
 
 RadiusRequest request_of(const Tree& tree, const std::optional<InputArray>& queries, double radius,
                          const std::optional<InputArray>& radii, nb::handle threads, nb::object progress) {
-    require_host(tree.device(), "the tree is");
+    require_host(tree.device(), "the tree is", this_call);
     return {.sources = tree,
-            .queries = queries ? std::optional(host_points(*queries, "queries")) : std::nullopt,
+            .queries = queries ? std::optional(host_points(*queries, "queries", this_call)) : std::nullopt,
             .radii = radii_of(radius, radii),
             .call = call_options(nb::none(), threads, std::move(progress))};
 }
@@ -73,8 +60,8 @@ RadiusRequest request_of(const Tree& tree, const std::optional<InputArray>& quer
 RadiusRequest request_of(const InputArray& points, const std::optional<InputArray>& queries, nb::handle box,
                          double radius, const std::optional<InputArray>& radii, nb::handle threads,
                          nb::object progress) {
-    return {.sources = host_points(points, "points"),
-            .queries = queries ? std::optional(host_points(*queries, "queries")) : std::nullopt,
+    return {.sources = host_points(points, "points", this_call),
+            .queries = queries ? std::optional(host_points(*queries, "queries", this_call)) : std::nullopt,
             .radii = radii_of(radius, radii),
             .options = {.box = box_of(box)},
             .call = call_options(nb::none(), threads, std::move(progress))};
@@ -93,17 +80,6 @@ Result answer(RadiusRequest request, const Function& function) {
                                        : function(request.sources, request.radii, options));
     });
     return std::move(*result);
-}
-
-/// Memory of a result, whose user may write to it.
-template <class T>
-nb::object array_of(std::span<const T> values, nb::handle owner) {
-    return nb::cast(nb::ndarray<nb::numpy, T>(const_cast<T*>(values.data()), {values.size()}, owner));
-}
-
-template <class Result>
-nb::capsule owner_of(Result* result) {
-    return {result, [](void* held) noexcept { delete static_cast<Result*>(held); }};
 }
 
 /// Offsets, indices and distances.

@@ -13,7 +13,7 @@ from kith import _arrays, _core, _units
 from kith._arrays import AnyArray, BoxLike, ProgressLike
 
 if TYPE_CHECKING:
-    from kith import radius
+    from kith import radius, spanning_tree
 
 
 def knn(points: AnyArray, k: int, queries: AnyArray | None = None, *, box: BoxLike = None, exclude_self: bool = False,
@@ -227,6 +227,11 @@ class Tree:
         linking_length, = _units.in_unit(self._unit, linking_length=linking_length)
         labels, summary = groups.label(self, linking_length, b, None, None, threads, progress)
         return groups.masked(labels, summary, min_members)
+
+    def mst(self, *, threads: int | None = None, progress: ProgressLike = False) -> spanning_tree.SpanningTree:
+        """The minimum spanning tree of the points. As `kith.mst`."""
+        from kith import spanning_tree
+        return spanning_tree.of_tree(self._core, self._unit, self._like, threads, progress)
 
 
 def _rebuilt(points, unit, box, leaf_size):
