@@ -14,6 +14,7 @@
 #include <kith/points.hpp>
 #include <kith/progress.hpp>
 #include <kith/radius.hpp>
+#include <kith/spanning_tree.hpp>
 
 #include <array>
 #include <cstdint>
@@ -174,6 +175,11 @@ void write_radius_neighbors_hdf5(const std::filesystem::path& path, const Radius
 void write_radius_counts_npz(const std::filesystem::path& path, std::span<const std::int64_t> counts,
                              const Provenance& provenance);
 void write_radius_counts_hdf5(const std::filesystem::path& path, std::span<const std::int64_t> counts,
+                              const Provenance& provenance);
+
+/// A minimum spanning tree likewise: `edges` ((n - 1) x 2, int32), `weights` and `heights`.
+void write_spanning_tree_npz(const std::filesystem::path& path, const SpanningTree& tree, const Provenance& provenance);
+void write_spanning_tree_hdf5(const std::filesystem::path& path, const SpanningTree& tree,
                               const Provenance& provenance);
 
 /// Writes labels, one number a line, or as HDF5 datasets `labels` (int32) and `is_core` (uint8) with the provenance as

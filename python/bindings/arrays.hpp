@@ -108,4 +108,16 @@ template <class T>
     return nb::cast(Array(values.data(), {values.size() / columns, columns}, owner));
 }
 
+/// Keeps a result alive as long as arrays view it, and deletes it then.
+template <class Result>
+[[nodiscard]] nb::capsule owner_of(Result* result) {
+    return {result, [](void* held) noexcept { delete static_cast<Result*>(held); }};
+}
+
+/// Memory of a result, whose user may write to it.
+template <class T>
+[[nodiscard]] nb::object array_of(std::span<const T> values, nb::handle owner) {
+    return nb::cast(nb::ndarray<nb::numpy, T>(const_cast<T*>(values.data()), {values.size()}, owner));
+}
+
 } // namespace kith::python

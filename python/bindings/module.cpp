@@ -53,6 +53,7 @@ NB_MODULE(_core, module) {
     bind_places(module);
     bind_search(module);
     bind_radius(module);
+    bind_mst(module);
     bind_groups(module);
     bind_dbscan(module);
     bind_hierarchy(module);

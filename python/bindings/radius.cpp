@@ -80,17 +80,6 @@ Result answer(RadiusRequest request, const Function& function) {
     return std::move(*result);
 }
 
-/// Memory of a result, whose user may write to it.
-template <class T>
-nb::object array_of(std::span<const T> values, nb::handle owner) {
-    return nb::cast(nb::ndarray<nb::numpy, T>(const_cast<T*>(values.data()), {values.size()}, owner));
-}
-
-template <class Result>
-nb::capsule owner_of(Result* result) {
-    return {result, [](void* held) noexcept { delete static_cast<Result*>(held); }};
-}
-
 /// Offsets, indices and distances.
 nb::object rows(RadiusRequest request, bool exclude_self, bool squared, bool by_index, bool wide_indices,
                 std::int64_t max_result_bytes) {

@@ -1,5 +1,5 @@
-"""Friends and neighbors: exact k nearest neighbors, neighbors within a radius, friends-of-friends groups, DBSCAN clusters
-and halos.
+"""Friends and neighbors: exact k nearest neighbors, neighbors within a radius, friends-of-friends groups, DBSCAN clusters,
+minimum spanning trees and halos.
 
 Points are n x d arrays with d from 2 to 8, float32 or float64, of NumPy or any library that speaks DLPack; results are
 arrays of the same library. Answers are exact and the same bits whatever the number of threads, the processor or the GPU.
@@ -24,12 +24,13 @@ from kith.groups import Catalog, fof
 from kith.linkage import FofLadder, Hierarchy, fof_ladder, hierarchy
 from kith.radius import RadiusResult, radius_count, radius_search
 from kith.search import Tree, knn
+from kith.spanning_tree import SpanningTree, mst
 
 Canceled: type[RuntimeError] = getattr(_core, "Canceled")
 __version__ = _core.version
-__all__ = ["Box", "Canceled", "Catalog", "FofLadder", "Hierarchy", "RadiusResult", "Snapshot", "Tree", "dbscan", "fof",
-           "fof_ladder", "hierarchy", "knn", "radius_count", "radius_search", "read", "read_catalog", "read_header",
-           "read_tipsy_array", "write_catalog"]
+__all__ = ["Box", "Canceled", "Catalog", "FofLadder", "Hierarchy", "RadiusResult", "Snapshot", "SpanningTree", "Tree",
+           "dbscan", "fof", "fof_ladder", "hierarchy", "knn", "mst", "radius_count", "radius_search", "read",
+           "read_catalog", "read_header", "read_tipsy_array", "write_catalog"]
 
 _ON_DEMAND = ("datasets", "jax", "mass_function", "plot", "sklearn", "spatial")
 

@@ -13,7 +13,7 @@ from kith import _arrays, _core, _units
 from kith._arrays import AnyArray, BoxLike, ProgressLike
 
 if TYPE_CHECKING:
-    from kith import linkage, radius
+    from kith import linkage, radius, spanning_tree
 
 
 def knn(points: AnyArray, k: int, queries: AnyArray | None = None, *, box: BoxLike = None, exclude_self: bool = False,
@@ -238,6 +238,7 @@ class Tree:
         from kith import clusters
         return clusters.label_tree(self._core, self._unit, self._like, len(self), eps, min_samples, star, return_core,
                                    threads, progress)
+
     def hierarchy(self, *, threads: int | None = None, progress: ProgressLike = False) -> linkage.Hierarchy:
         """All friends-of-friends groups, at every linking length. As `kith.hierarchy`."""
         from kith import linkage
@@ -248,6 +249,11 @@ class Tree:
         """Groups at several linking lengths. As `kith.fof_ladder`."""
         from kith import linkage
         return linkage.ladder_of_tree(self, linking_lengths, b, min_members, threads, progress)
+
+    def mst(self, *, threads: int | None = None, progress: ProgressLike = False) -> spanning_tree.SpanningTree:
+        """The minimum spanning tree of the points. As `kith.mst`."""
+        from kith import spanning_tree
+        return spanning_tree.of_tree(self._core, self._unit, self._like, threads, progress)
 
 
 def _rebuilt(points, unit, box, leaf_size):

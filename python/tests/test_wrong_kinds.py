@@ -85,6 +85,9 @@ FUNCTIONS = {
         "points": [*ARRAYS, None, [1.0, 2.0]], "box": BOXES, **RADIUS}),
     "Tree.radius_search": (TREE.radius_search, {"r": 0.1}, {**RADIUS, **ROWS}),
     "Tree.radius_count": (TREE.radius_count, {"r": 0.1}, RADIUS),
+    "mst": (kith.mst, {"points": POINTS}, {"points": [*ARRAYS, None, [1.0, 2.0]], "box": BOXES,
+                                           "threads": CALL["threads"], "progress": CALL["progress"]}),
+    "Tree.mst": (TREE.mst, {}, {"threads": CALL["threads"], "progress": CALL["progress"]}),
     "Tree.fof": (TREE.fof, {"linking_length": 0.1}, {**LINKING, "b": NUMBERS, "threads": CALL["threads"],
                                                      "progress": CALL["progress"]}),
     "dbscan": (kith.dbscan, {"points": POINTS, "eps": 0.1}, {

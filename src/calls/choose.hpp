@@ -26,8 +26,7 @@ struct CallSize {
 /// small.
 constexpr Engine choose(Task task, Engine wanted, const CallSize& size) {
     constexpr std::int64_t max_pairs_on_gpu = std::int64_t{1} << 27;
-    constexpr std::int64_t max_points_of_groups = 512;
-    constexpr std::int64_t max_points_of_spanning_tree = 256;
+    constexpr std::int64_t max_points_to_connect = 512;
     constexpr std::int64_t max_points = 32;
     constexpr std::int64_t max_queries_per_dimension = 32;
     if (size.keeps_tree && size.device != DeviceKind::cpu) {
@@ -43,11 +42,8 @@ constexpr Engine choose(Task task, Engine wanted, const CallSize& size) {
         if (size.device != DeviceKind::cpu) {
             return size.queries * size.points <= max_pairs_on_gpu;
         }
-        if (task == Task::groups) {
-            return size.points <= max_points_of_groups;
-        }
-        if (task == Task::spanning_tree) {
-            return size.points <= max_points_of_spanning_tree;
+        if (task != Task::neighbors) {
+            return size.points <= max_points_to_connect;
         }
         return size.separate_queries ? size.queries <= max_queries_per_dimension * size.dimension
                                      : size.points <= max_points;

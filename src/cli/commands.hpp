@@ -19,6 +19,7 @@ struct Command {
 [[nodiscard]] Command radius_command(CLI::App& program);
 [[nodiscard]] Command fof_command(CLI::App& program);
 [[nodiscard]] Command dbscan_command(CLI::App& program);
+[[nodiscard]] Command mst_command(CLI::App& program);
 [[nodiscard]] Command hierarchy_command(CLI::App& program);
 [[nodiscard]] Command bench_command(CLI::App& program);
 

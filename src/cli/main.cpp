@@ -53,7 +53,9 @@ int exit_code_of(const Error& error) {
 
 int run(int argument_count, char** arguments) {
     CLI::App program(
-        "Exact nearest neighbors, friends-of-friends groups, DBSCAN clusters and halo catalogs of point sets.", "kith");
+        "Exact nearest neighbors, friends-of-friends groups, DBSCAN clusters, spanning trees and halo catalogs of point "
+        "sets.",
+        "kith");
     program.set_version_flag("--version", "kith " KITH_VERSION);
     program.require_subcommand(1);
     program.footer("Examples:\n"
@@ -64,8 +66,8 @@ int run(int argument_count, char** arguments) {
                    "usage, 130 interrupted.");
     const std::array commands{kith::cli::info_command(program),   kith::cli::knn_command(program),
                               kith::cli::radius_command(program), kith::cli::fof_command(program),
-                              kith::cli::dbscan_command(program), kith::cli::hierarchy_command(program),
-                              kith::cli::bench_command(program)};
+                              kith::cli::dbscan_command(program), kith::cli::mst_command(program),
+                              kith::cli::hierarchy_command(program), kith::cli::bench_command(program)};
     try {
         program.parse(argument_count, arguments);
     } catch (const CLI::Success& help_or_version) {
@@ -74,8 +76,8 @@ int run(int argument_count, char** arguments) {
         const auto chosen = program.get_subcommands();
         const auto unknown = program.remaining();
         complain(chosen.empty() && !unknown.empty()
-                     ? fmt::format("'{}' is not a subcommand; there are info, knn, radius, fof, dbscan, hierarchy and "
-                                   "bench",
+                     ? fmt::format("'{}' is not a subcommand; there are info, knn, radius, fof, dbscan, mst, hierarchy "
+                                   "and bench",
                                    unknown.front())
                      : error.what());
         kith::cli::print_stderr(fmt::format("'kith{} --help' shows the options.\n",

@@ -75,13 +75,15 @@ Error with_context(const Error& error, const SearchArguments& arguments, const S
 }
 
 io::Provenance provenance(const SearchArguments& arguments, const SearchInputs& inputs, const Box& box,
-                          const Invocation& invocation, const Search& search) {
+                          const Invocation& invocation, const Search& search, const SearchOutcome& outcome) {
     io::Provenance provenance = provenance_of(invocation, arguments.points);
     auto& parameters = provenance.parameters;
     parameters["box"] = describe(box, inputs.points.positions.columns);
     parameters["types"] = describe_types(inputs.points);
-    parameters["queries"] = arguments.queries.empty() ? "the points themselves" : arguments.queries;
-    parameters["exclude_self"] = arguments.exclude_self ? "true" : "false";
+    if (outcome.queries) {
+        parameters["queries"] = arguments.queries.empty() ? "the points themselves" : arguments.queries;
+        parameters["exclude_self"] = arguments.exclude_self ? "true" : "false";
+    }
     parameters.insert(search.parameters.begin(), search.parameters.end());
     return provenance;
 }
@@ -93,12 +95,17 @@ void print_summary(const SearchArguments& arguments, const SearchInputs& inputs,
     print_line("input", fmt::format("{}, {}", arguments.points, inputs.points.header.format));
     print_line("points", fmt::format("{}{} in {} dimensions, {}", format_count(points.rows()),
                                      types.empty() ? "" : " of " + types, points.columns, name_of(points.dtype())));
-    print_line("queries", inputs.queries ? fmt::format("{} from {}", format_count(outcome.queries), arguments.queries)
-                                         : std::string(arguments.exclude_self ? "the points, themselves left out"
-                                                                              : "the points themselves"));
+    if (outcome.queries) {
+        print_line("queries", inputs.queries
+                                  ? fmt::format("{} from {}", format_count(*outcome.queries), arguments.queries)
+                                  : std::string(arguments.exclude_self ? "the points, themselves left out"
+                                                                       : "the points themselves"));
+    }
     print_line("box", fmt::format("{} ({})", box_text, box_origin));
     print_line("search", outcome.report);
-    print_line("wrote", arguments.output);
+    if (!arguments.output.empty()) {
+        print_line("wrote", arguments.output);
+    }
     print_line("time", clock.text());
     print_line("memory", memory_text(clock));
 }
@@ -112,12 +119,16 @@ void add_search_files(CLI::App& command, SearchArguments& arguments, const std::
         ->check(file_name());
 }
 
-void add_search_options(CLI::App& command, const std::shared_ptr<SearchArguments>& arguments) {
+void add_point_options(CLI::App& command, const std::shared_ptr<SearchArguments>& arguments) {
     add_box_option(command, arguments->box);
     add_types_option(command, arguments->types);
+    add_engine_option(command, arguments->engine);
+}
+
+void add_search_options(CLI::App& command, const std::shared_ptr<SearchArguments>& arguments) {
+    add_point_options(command, arguments);
     command.add_flag("--exclude-self", arguments->exclude_self,
                      "Do not count a point as its own neighbor (by index, not by distance)");
-    add_engine_option(command, arguments->engine);
 }
 
 void run_search(const SearchArguments& arguments, const Invocation& invocation, const Search& search) {
@@ -126,7 +137,9 @@ void run_search(const SearchArguments& arguments, const Invocation& invocation, 
                          "--exclude-self out");
     }
     OutputFiles outputs;
-    outputs.plan("-o", arguments.output, {".npz", ".hdf5", ".h5"});
+    if (!arguments.output.empty()) {
+        outputs.plan("-o", arguments.output, {".npz", ".hdf5", ".h5"});
+    }
     outputs.reject_overwrite_of(arguments.points);
     if (!arguments.queries.empty()) {
         outputs.reject_overwrite_of(arguments.queries);
@@ -162,12 +175,12 @@ void run_search(const SearchArguments& arguments, const Invocation& invocation, 
         inputs.warnings.push_back(outcome.warning);
     }
 
-    bar.announce("writing");
-    {
+    if (!arguments.output.empty()) {
+        bar.announce("writing");
         const WritingSection writing;
         clock.time("write", [&] {
             const auto target = outputs.staged(arguments.output);
-            const io::Provenance made_by = provenance(arguments, inputs, resolved.box, invocation, search);
+            const io::Provenance made_by = provenance(arguments, inputs, resolved.box, invocation, search, outcome);
             outputs.write([&] { outcome.write(target, made_by); });
         });
         stop_if_interrupted();
@@ -184,7 +197,9 @@ void run_search(const SearchArguments& arguments, const Invocation& invocation, 
     }
     Json json;
     json["n"] = points.rows();
-    json["queries"] = outcome.queries;
+    if (outcome.queries) {
+        json["queries"] = *outcome.queries;
+    }
     json.update(outcome.facts);
     json["dimension"] = points.columns;
     json["dtype"] = name_of(points.dtype());

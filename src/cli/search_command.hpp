@@ -1,4 +1,4 @@
-// What kith knn and kith radius share: options, reading points and queries, writing one file, the report.
+// What kith knn, kith radius and kith mst share: options, reading points and queries, writing one file, the report.
 #pragma once
 
 #include "cli/options.hpp"
@@ -30,7 +30,9 @@ struct SearchArguments {
 
 /// Adds -o, whose help is given, and --queries.
 void add_search_files(CLI::App& command, SearchArguments& arguments, const std::string& output_help);
-/// Adds --box, --types, --exclude-self and --engine.
+/// Adds --box, --types and --engine.
+void add_point_options(CLI::App& command, const std::shared_ptr<SearchArguments>& arguments);
+/// The same and --exclude-self.
 void add_search_options(CLI::App& command, const std::shared_ptr<SearchArguments>& arguments);
 
 /// What a search works on, and how.
@@ -50,10 +52,10 @@ struct SearchTask {
 
 /// What a search found, ready to be written and reported.
 struct SearchOutcome {
-    std::int64_t queries = 0;
-    Json facts;          ///< for the JSON summary, besides what all searches report
-    std::string report;  ///< for the line "search"
-    std::string warning; ///< or nothing
+    std::optional<std::int64_t> queries; ///< none: the search is about the points alone
+    Json facts;                          ///< for the JSON summary, besides what all searches report
+    std::string report;                  ///< for the line "search"
+    std::string warning;                 ///< or nothing
     std::function<void(const std::filesystem::path&, const io::Provenance&)> write;
 };
 
@@ -65,7 +67,7 @@ struct Search {
     std::function<SearchOutcome(const SearchTask&)> run;
 };
 
-/// Reads, searches, writes and reports. Nothing is written if anything fails.
+/// Reads, searches, writes and reports. Nothing is written if anything fails, or no output is named.
 void run_search(const SearchArguments& arguments, const Invocation& invocation, const Search& search);
 
 } // namespace kith::cli

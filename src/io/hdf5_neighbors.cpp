@@ -1,6 +1,6 @@
-// Neighbors and clusters as HDF5: datasets `indices` and `distances`, n x k, or one-dimensional beside `offsets`,
-// written from where they lie; or `labels` and `is_core`, an element for each row of the input. The provenance is
-// attributes of the root.
+// Neighbors, spanning trees and clusters as HDF5: datasets `indices` and `distances`, n x k, or one-dimensional beside
+// `offsets`; `edges`, `weights` and `heights`; `labels` and `is_core`, an element for each row of the input. They are
+// written from where they lie; the provenance is attributes of the root.
 #include "io/hdf5_create.hpp"
 
 #include <kith/io.hpp>
@@ -48,6 +48,24 @@ void write_radius_neighbors_hdf5(const std::filesystem::path& path, const Radius
                "the neighbors of query i are elements offsets[i] to offsets[i + 1] - 1 of the other datasets");
     write_rows(file, neighbors, neighbors.size(), 0, "rows of the sources, query after query",
                "distances to these, in the units of the points");
+    commit(file, provenance);
+}
+
+void write_spanning_tree_hdf5(const std::filesystem::path& path, const SpanningTree& tree,
+                              const Provenance& provenance) {
+    const hdf5::Session session;
+    hdf5::OutputFile file(path);
+    const bool is_wide = tree.dtype() == DType::float64;
+    const void* weights = is_wide ? static_cast<const void*>(tree.weights<double>().data())
+                                  : static_cast<const void*>(tree.weights<float>().data());
+    const void* heights = is_wide ? static_cast<const void*>(tree.heights<double>().data())
+                                  : static_cast<const void*>(tree.heights<float>().data());
+    file.write("edges", hdf5::number_type<std::int32_t>(), tree.edges().data(), tree.count(), 2,
+               "rows of the points that an edge joins, the smaller one first; shortest edge first");
+    file.write("weights", hdf5::number_type(tree.dtype()), weights, tree.count(), 0,
+               "length of each edge, in the units of the points");
+    file.write("heights", hdf5::number_type(tree.dtype()), heights, tree.count(), 0,
+               "the smallest linking length that makes friends of the two points");
     commit(file, provenance);
 }
 

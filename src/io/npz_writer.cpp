@@ -1,4 +1,4 @@
-// Neighbors as .npz: a zip archive, members stored uncompressed, that numpy.load opens.
+// Neighbors and spanning trees as .npz: a zip archive, members stored uncompressed, that numpy.load opens.
 //
 // The archive reads each array from where it lies in memory (header and values are two fragments of one member), so no
 // copy is made. libzip turns to zip64 by itself where a member or the archive exceeds 4 GiB. Times in the archive are
@@ -122,6 +122,12 @@ private:
     std::unique_ptr<zip_t, Discard> archive_;
 };
 
+/// The ends of the edges, one after the other.
+std::span<const std::int32_t> indices_of(const SpanningTree& tree) {
+    static_assert(sizeof(SpanningEdge) == 2 * sizeof(std::int32_t));
+    return {reinterpret_cast<const std::int32_t*>(tree.edges().data()), 2 * tree.edges().size()};
+}
+
 } // namespace
 
 void write_neighbors_npz(const std::filesystem::path& path, const KnnResult& neighbors, const Provenance& provenance) {
@@ -135,6 +141,20 @@ void write_radius_neighbors_npz(const std::filesystem::path& path, const RadiusR
     Archive archive(path);
     archive.add_array("offsets.npy", neighbors.offsets());
     archive.add_neighbors(neighbors);
+    archive.commit(provenance);
+}
+
+void write_spanning_tree_npz(const std::filesystem::path& path, const SpanningTree& tree,
+                             const Provenance& provenance) {
+    Archive archive(path);
+    archive.add_array("edges.npy", indices_of(tree), 2);
+    if (tree.dtype() == DType::float64) {
+        archive.add_array("weights.npy", tree.weights<double>());
+        archive.add_array("heights.npy", tree.heights<double>());
+    } else {
+        archive.add_array("weights.npy", tree.weights<float>());
+        archive.add_array("heights.npy", tree.heights<float>());
+    }
     archive.commit(provenance);
 }
 

@@ -85,7 +85,7 @@ public:
         });
         for (int round = 0; components_ > 1; ++round) {
             each_range([&](std::int64_t begin, std::int64_t end) { read_rows(forest_, begin, end); });
-            const std::int64_t certain = count_certain();
+            const std::int64_t certain = bound_by_rows();
             constexpr std::int64_t too_few = 8; // a part of all components that makes no round
             const bool needs_search = certain < components_ && certain * too_few < components_;
             if (needs_search) {
@@ -116,21 +116,26 @@ private:
     }
 
     void forget(std::int64_t point) {
-        bound_[point] = unseen_[point] = std::numeric_limits<T>::infinity();
+        unseen_[point] = std::numeric_limits<T>::infinity();
         best_[point] = -1;
     }
 
     /// Whether the best edge of a component in its rows is its least.
-    [[nodiscard]] bool is_certain(std::int64_t root) const { return best_[root] >= 0 && bound_[root] < unseen_[root]; }
+    [[nodiscard]] bool is_certain(std::int64_t root) const { return bound_[root] < unseen_[root]; }
 
-    [[nodiscard]] std::int64_t count_certain() const {
+    /// Bounds every component by its best edge in its rows. Returns for how many that is their least.
+    [[nodiscard]] std::int64_t bound_by_rows() {
         return parallel_reduce(
             0, points_.count, grain, std::int64_t{0},
-            [&](std::int64_t begin, std::int64_t end, std::int64_t count) {
+            [&](std::int64_t begin, std::int64_t end, std::int64_t certain) {
                 for (std::int64_t point = begin; point < end; ++point) {
-                    count += is_certain(point) ? 1 : 0;
+                    if (component_[point] == point) {
+                        bound_[point] =
+                            best_[point] >= 0 ? distance_[best_[point]] : std::numeric_limits<T>::infinity();
+                        certain += is_certain(point) ? 1 : 0;
+                    }
                 }
-                return count;
+                return certain;
             },
             [](std::int64_t a, std::int64_t b) { return a + b; });
     }
@@ -180,7 +185,7 @@ private:
                     continue;
                 }
                 const std::int32_t other = forest_.neighbor(point);
-                const std::int32_t gone = groups.link(point, other);
+                const std::int32_t gone = groups.link(static_cast<std::int32_t>(root), other);
                 if (gone >= 0) {
                     edges_.set(gone - 1, points_.indices[point], points_.indices[other], distance_[point]);
                     ++linked;
@@ -197,7 +202,9 @@ private:
         const UnionFind groups(component_.data());
         each_point([&](std::int64_t point) {
             groups.shorten(static_cast<std::int32_t>(point));
-            forget(point);
+            if (best_[point] >= 0 || component_[point] == point) { // it was a root, or still is
+                forget(point);
+            }
         });
     }
 

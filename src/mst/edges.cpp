@@ -42,6 +42,7 @@ void sort_edges(Context& context, const Frame<T>& frame, const EdgeMemory<T>& me
     const PowerOfTwo<T> back(-frame.exponent);
     T* const weights = memory.squared;
     T* const heights = memory.spare;
+    context.expect(memory.count);
     parallel_for(0, memory.count, grain, [&](std::int64_t begin, std::int64_t end) {
         for (std::int64_t i = begin; i < end; ++i) {
             const Edge<T> edge = edges[i];
@@ -49,6 +50,7 @@ void sort_edges(Context& context, const Frame<T>& frame, const EdgeMemory<T>& me
             weights[i] = back(std::sqrt(edge.squared));
             heights[i] = height_of(edge.squared);
         }
+        context.done(end - begin);
     });
 }
 

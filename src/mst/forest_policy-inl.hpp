@@ -49,7 +49,6 @@ HWY_INLINE bool comes_before(const Forest<T>& forest, std::int32_t point, std::i
 /// Offers the next neighbor of a point to its component.
 template <class T>
 HWY_INLINE void offer(const Forest<T>& forest, std::int32_t component, std::int32_t point) {
-    lower(forest.bound[component], forest.distance[point]);
     const std::atomic_ref<std::int32_t> best(forest.best[component]);
     std::int32_t seen = best.load(std::memory_order_acquire);
     while ((seen < 0 || comes_before(forest, point, seen)) &&
@@ -108,27 +107,42 @@ private:
     T unseen_ = std::numeric_limits<T>::infinity();
 };
 
+/// The first place of a row that holds no point of the component; row_length if there is none.
+HWY_INLINE int first_foreign(const std::int32_t* row, const std::int32_t* component_of, std::int32_t component) {
+    const hn::CappedTag<std::int32_t, 8> tag;
+    constexpr int lanes = static_cast<int>(hn::MaxLanes(hn::CappedTag<std::int32_t, 8>()));
+    static_assert(row_length <= 8); // behind the last row a vector can be read
+    unsigned foreign = 1U << row_length;
+    for (int i = 0; i < row_length; i += lanes) {
+        const auto in_row = hn::FirstN(tag, static_cast<std::size_t>(row_length - i));
+        const auto points = hn::IfThenElseZero(in_row, hn::LoadU(tag, row + i));
+        const auto missing = hn::Lt(points, hn::Zero(tag));
+        const auto components = hn::GatherIndex(tag, component_of, hn::Max(points, hn::Zero(tag)));
+        const auto other = hn::Or(hn::Ne(components, hn::Set(tag, component)), missing);
+        foreign |= mask_bits(tag, hn::And(other, in_row)) << i;
+    }
+    return std::countr_zero(foreign);
+}
+
 template <class T, int D, bool Periodic>
 HWY_NOINLINE void read_rows_of(const Forest<T>& forest, std::int64_t begin, std::int64_t end) {
     RunOfComponent<T> run(forest);
     for (auto point = static_cast<std::int32_t>(begin); point < end; ++point) {
-        const std::int32_t component = forest.component[point];
-        int next = forest.next[point];
-        if (next < row_length) {
-            const std::int32_t* row = forest.rows + std::int64_t{point} * row_length;
-            while (next < row_length && row[next] >= 0 && forest.component[row[next]] == component) {
-                ++next;
-            }
-            if (next < row_length && row[next] < 0) { // the row holds all points
-                next = row_length;
-                forest.distance[point] = std::numeric_limits<T>::infinity();
-            } else if (next != forest.next[point]) {
-                forest.distance[point] =
-                    squared_distance<T, D, Periodic>(*forest.tree, point, row[std::min(next, row_length - 1)]);
-            }
-            forest.next[point] = static_cast<std::uint8_t>(next);
-        } else if (next == is_duplicate) {
+        const int before = forest.next[point];
+        if (before == is_duplicate) {
             continue;
+        }
+        const std::int32_t component = forest.component[point];
+        if (before < row_length) {
+            const std::int32_t* row = forest.rows + std::int64_t{point} * row_length;
+            int next = first_foreign(row, forest.component, component);
+            if (next != before || row[next] < 0) {
+                const std::int32_t last = row[std::min(next, row_length - 1)];
+                next = last < 0 ? row_length : next; // the row holds all points
+                forest.next[point] = static_cast<std::uint8_t>(next);
+                forest.distance[point] = last < 0 ? std::numeric_limits<T>::infinity()
+                                                  : squared_distance<T, D, Periodic>(*forest.tree, point, last);
+            }
         }
         run.add(component, point);
     }
@@ -160,7 +174,11 @@ public:
     }
 
     [[nodiscard]] Bound enter(const Bound* /*parent*/, int level, std::int64_t node) const {
-        return search_.nodes[static_cast<std::size_t>(level)][node];
+        Bound bound = search_.nodes[static_cast<std::size_t>(level)][node];
+        if (bound.component >= 0) { // others may have found something since
+            bound.reach = std::min(bound.reach, bound_of(bound.component));
+        }
+        return bound;
     }
     [[nodiscard]] bool is_settled(const Bound& bound) const { return bound.reach < 0; }
     void begin_list() const {}

@@ -4,6 +4,7 @@
 #include "support/cases.hpp"
 
 #include <kith/radius.hpp>
+#include <kith/spanning_tree.hpp>
 
 #include <numeric>
 
@@ -61,6 +62,19 @@ TEST_F(Hdf5Radius, RowsAndCounts) {
     EXPECT_EQ(Hdf5Checker(folder / "counts.hdf5").dataset<std::int64_t>("counts"), counts);
     io::write_radius_neighbors_hdf5(folder / "none.hdf5", RadiusResult(), {"kith", "", "", {}});
     EXPECT_EQ(Hdf5Checker(folder / "none.hdf5").dataset<std::int64_t>("offsets"), std::vector<std::int64_t>{0});
+}
+
+TEST_F(Hdf5Radius, SpanningTrees) {
+    const TemporaryFolder folder;
+    const std::vector<float> line = {0, 0, 3, 0, 1, 0};
+    io::write_spanning_tree_hdf5(folder / "a.hdf5", spanning_tree(PointsView(line, 2)), {"kith", "", "", {}});
+    const Hdf5Checker file(folder / "a.hdf5");
+    EXPECT_EQ(file.shape("edges"), (std::vector<hsize_t>{2, 2}));
+    EXPECT_EQ(file.dataset<std::int32_t>("edges"), (std::vector<std::int32_t>{0, 2, 1, 2}));
+    EXPECT_EQ(file.dataset<float>("weights"), (std::vector<float>{1, 2}));
+    EXPECT_EQ(file.dataset<float>("heights"), (std::vector<float>{1, 2}));
+    io::write_spanning_tree_hdf5(folder / "none.hdf5", SpanningTree(), {"kith", "", "", {}});
+    EXPECT_EQ(Hdf5Checker(folder / "none.hdf5").shape("edges"), (std::vector<hsize_t>{0, 2}));
 }
 
 TEST(Hdf5Neighbors, NoRowsAndLongCommands) {

@@ -3,6 +3,7 @@
 #include "support/cases.hpp"
 
 #include <kith/radius.hpp>
+#include <kith/spanning_tree.hpp>
 
 #include <zip.h>
 
@@ -127,6 +128,23 @@ void expect_radius_members(IndexType index_type) {
 TEST_F(NpzRadius, EveryType) {
     expect_radius_members<std::int32_t, float>(IndexType::int32);
     expect_radius_members<std::int64_t, double>(IndexType::int64);
+}
+
+TEST_F(NpzRadius, SpanningTrees) {
+    const TemporaryFolder folder;
+    const std::vector<double> line = {0, 0, 3, 0, 1, 0};
+    io::write_spanning_tree_npz(folder / "a.npz", spanning_tree(PointsView(line, 2)), provenance);
+    const std::string edges = member(folder / "a.npz", "edges.npy");
+    EXPECT_NE(edges.find("'<i4', 'fortran_order': False, 'shape': (2, 2)"), std::string::npos) << edges;
+    EXPECT_EQ(edges.substr(128), std::string("\0\0\0\0\2\0\0\0\1\0\0\0\2\0\0\0", 16));
+    for (const char* name : {"weights.npy", "heights.npy"}) {
+        const std::string lengths = member(folder / "a.npz", name);
+        const std::vector<double> expected = {1, 2};
+        ASSERT_EQ(lengths.size(), 144U);
+        EXPECT_EQ(std::memcmp(lengths.data() + 128, expected.data(), 16), 0) << name;
+    }
+    io::write_spanning_tree_npz(folder / "none.npz", SpanningTree(), provenance);
+    EXPECT_NE(member(folder / "none.npz", "edges.npy").find("'shape': (0, 2)"), std::string::npos);
 }
 
 TEST_F(NpzRadius, CountsAndNoRows) {

@@ -149,10 +149,12 @@ TEST(Robustness, WritersLeaveNothingBehindWhenTheyFail) {
         refused([&] { io::write_neighbors_npz(path, neighbors, {}); });
         refused([&] { io::write_radius_neighbors_npz(path, {}, {}); });
         refused([&] { io::write_radius_counts_npz(path, {}, {}); });
+        refused([&] { io::write_spanning_tree_npz(path, {}, {}); });
 #if KITH_IO_HAS_HDF5
         refused([&] { io::write_neighbors_hdf5(path, neighbors, {}); });
         refused([&] { io::write_radius_neighbors_hdf5(path, {}, {}); });
         refused([&] { io::write_radius_counts_hdf5(path, {}, {}); });
+        refused([&] { io::write_spanning_tree_hdf5(path, {}, {}); });
         refused([&] { io::write_catalog_hdf5(path, {}, {}, {}, {}); });
 #endif
     };

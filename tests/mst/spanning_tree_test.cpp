@@ -7,6 +7,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
+#include <limits>
 #include <numeric>
 #include <string>
 #include <vector>
@@ -102,6 +105,73 @@ TEST_P(SpanningTrees, HeightsAreLinkingLengths) {
             }
         }
     });
+}
+
+/// Points enough for several planes of nodes, of kinds that make many rounds, many ties or many coincident points.
+std::vector<float> many_points(const std::string& kind, std::int64_t count) {
+    Random random(31);
+    std::vector<float> points;
+    for (std::int64_t i = 0; i < count; ++i) {
+        for (std::int64_t axis = 0; axis < 3; ++axis) {
+            if (kind == "halos") { // ever denser towards twenty centers
+                const auto center = static_cast<double>(i * 7919 % 20);
+                points.push_back(static_cast<float>(center + 0.1 * random.normal() * random.uniform()));
+            } else if (kind == "lattice") {
+                const std::int64_t place = i * 389 % count;
+                points.push_back(static_cast<float>((axis == 0 ? place : axis == 1 ? place / 16 : place / 256) % 16));
+            } else if (kind == "crowded places") { // runs that fill several leaves, among points of their own
+                const bool alone = i % 4 == 0;
+                points.push_back(alone ? static_cast<float>(random.uniform(0, 20)) : static_cast<float>(i * 31 % 20));
+            } else if (kind == "two clusters") {
+                points.push_back(static_cast<float>((i % 2 == 0 ? 0 : 1000) + random.normal()));
+            } else if (kind == "one far away") { // squares of most distances vanish beside it
+                points.push_back(static_cast<float>(i == 77 ? 1e27 : random.normal() * std::exp(9 * random.normal())));
+            } else { // steps that grow: components are few and wait for each other
+                points.push_back(axis == 0 ? std::pow(1.01F, static_cast<float>(i * 389 % count)) : 0.0F);
+            }
+        }
+    }
+    return points;
+}
+
+class ManyPoints : public NeedsDimension<3> {};
+
+TEST_F(ManyPoints, EnginesAndNumbersOfThreadsAgree) {
+    for (const char* kind : {"halos", "lattice", "crowded places", "two clusters", "one far away", "growing steps"}) {
+        const std::vector<float> points = many_points(kind, sized(4096));
+        const PointsView view(points, 3);
+        for (const Box& box : {Box{}, Box::periodic({0.0, 0.0, 1300.0})}) {
+            if (!box.is_open() && (kind == std::string("one far away") || kind == std::string("growing steps"))) {
+                continue;
+            }
+            const auto expected = edges_of<float>(spanning_tree(view, {.box = box, .engine = Engine::brute_force}));
+            for (const int threads : {1, 2, 5}) {
+                const SpanningTree found =
+                    spanning_tree(view, {.box = box, .engine = Engine::tree, .execution = cpu(threads)});
+                EXPECT_EQ(difference(edges_of<float>(found), expected), "") << kind << ", threads " << threads;
+            }
+        }
+    }
+}
+
+TEST_F(ManyPoints, LengthsAddUpToThoseOfFloat64) {
+    const std::vector<float> points = many_points("halos", sized(4096));
+    const std::vector<double> wide(points.begin(), points.end());
+    const SpanningTree found = spanning_tree(PointsView(points, 3), {.engine = Engine::tree});
+    const SpanningTree expected = spanning_tree(PointsView(wide, 3), {.engine = Engine::brute_force});
+    const auto sum = [](const auto& weights) { return std::accumulate(weights.begin(), weights.end(), 0.0); };
+    EXPECT_NEAR(sum(found.weights<float>()) / sum(expected.weights<double>()), 1, 1e-6);
+}
+
+// A million points at one place would take a square of that many steps, were they searched from each.
+TEST_F(ManyPoints, CoincidentPointsTakeNoLonger) {
+    std::vector<float> points(std::size_t{3} * 200'000, 0.25F);
+    for (std::size_t i = 0; i < 3000; ++i) {
+        points[i * 3] = static_cast<float>(i) / 8192;
+    }
+    const SpanningTree found = spanning_tree(PointsView(points, 3));
+    EXPECT_EQ(found.weights<float>().back(), 1.0F / 8192);
+    EXPECT_EQ(found.weights<float>()[196'000], 0.0F);
 }
 
 class SpanningTreeCalls : public NeedsDimension<3> {

@@ -1,0 +1,56 @@
+// The minimum spanning tree.
+//
+// Its edges stay in the memory that the core gave them: NumPy arrays view it and keep it alive.
+#include "arrays.hpp"
+#include "bindings.hpp"
+#include "call.hpp"
+
+#include <kith/spanning_tree.hpp>
+
+#include <optional>
+#include <utility>
+
+namespace kith::python {
+
+namespace {
+
+constexpr const char* this_call = "the spanning tree is found";
+
+/// Edges, weights and heights.
+nb::object span(const PointsOrTree& points, const Box& box, const CallOptions& call) {
+    constexpr std::int64_t steps = 64; // about, for each point
+    std::optional<SpanningTree> result;
+    run(call, steps * points.count(), [&](const Execution& execution) {
+        result.emplace(spanning_tree(points, {.box = box, .execution = execution}));
+    });
+    auto* const found = new SpanningTree(std::move(*result));
+    const nb::capsule owner = owner_of(found);
+    static_assert(sizeof(SpanningEdge) == 2 * sizeof(std::int32_t));
+    auto* const ends = const_cast<SpanningEdge*>(found->edges().data());
+    const bool is_float64 = found->dtype() == DType::float64;
+    return nb::make_tuple(
+        nb::cast(nb::ndarray<nb::numpy, std::int32_t>(ends, {found->edges().size(), 2}, owner)),
+        is_float64 ? array_of(found->weights<double>(), owner) : array_of(found->weights<float>(), owner),
+        is_float64 ? array_of(found->heights<double>(), owner) : array_of(found->heights<float>(), owner));
+}
+
+} // namespace
+
+void bind_mst(nb::module_& module) {
+    module.def(
+        "mst_tree",
+        [](const Tree& tree, nb::handle threads, nb::object progress) {
+            require_host(tree.device(), "the tree is", this_call);
+            return span(tree, {}, call_options(nb::none(), threads, std::move(progress)));
+        },
+        nb::arg("tree"), nb::arg("threads").none(), nb::arg("progress").none());
+    module.def(
+        "mst_points",
+        [](const InputArray& points, nb::handle box, nb::handle threads, nb::object progress) {
+            return span(host_points(points, "points", this_call), box_of(box),
+                        call_options(nb::none(), threads, std::move(progress)));
+        },
+        nb::arg("points"), nb::arg("box").none(), nb::arg("threads").none(), nb::arg("progress").none());
+}
+
+} // namespace kith::python

@@ -1,0 +1,90 @@
+"""The Euclidean minimum spanning tree."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from kith import _arrays, _core, _units, search
+from kith._arrays import AnyArray, BoxLike, ProgressLike
+
+
+class SpanningTree:
+    """The edges of a minimum spanning tree, shortest first.
+
+    `len(tree)` is the number of edges. The sparse matrix of SciPy's `minimum_spanning_tree` is
+    `scipy.sparse.csr_array((tree.weights, tree.edges.T), shape=(n, n))`.
+
+    Attributes
+    ----------
+    edges : array of int32, shape (n - 1, 2)
+        Rows of the points that an edge joins, the smaller one first. Equally long edges are ordered by the smaller row,
+        then by the larger one.
+    weights : array, shape (n - 1,)
+        The length of each edge, in the units and type of the points.
+    heights : array, shape (n - 1,)
+        The smallest linking length at which `kith.fof` makes friends of the two, of the same type: the weight or the
+        number after it. The edges with `heights <= r` connect exactly the groups of `kith.fof(points, r)`.
+    """
+
+    def __init__(self, edges: Any, weights: Any, heights: Any) -> None:
+        self.edges = edges
+        self.weights = weights
+        self.heights = heights
+
+    def __len__(self) -> int:
+        return len(self.edges)
+
+    def __repr__(self) -> str:
+        return f"<kith.SpanningTree of {len(self)} edges>"
+
+
+def mst(points: AnyArray, *, box: BoxLike = None, threads: int | None = None,
+        progress: ProgressLike = False) -> SpanningTree:
+    """The exact Euclidean minimum spanning tree (EMST) of the points: their single-linkage hierarchy.
+
+    Parameters
+    ----------
+    points, box, threads, progress
+        As for `kith.knn`, but in the host's memory: the tree is found on the CPU only.
+
+    Returns
+    -------
+    SpanningTree
+        `edges`, `weights` and `heights`, shortest edge first: n - 1 edges, none of fewer than two points. They are
+        arrays of the library of the points, and own their memory, without a copy (JAX may make one).
+
+    Raises
+    ------
+    ValueError, TypeError, MemoryError
+        As `kith.knn`.
+    NotImplementedError
+        For arrays in the memory of a GPU, and points of other dimensions.
+
+    Notes
+    -----
+    Exact: edges are ordered by (squared distance, smaller row, larger row), and the tree of that order is unique. So it
+    is the same whatever the number of threads, also where distances are equal. Coincident points are joined to the
+    first of them. Close to O(n log n) in low dimensions. Source: Boruvka's method, as in Prokopenko, Sao and
+    Lebrun-Grandie, ICPP 2022 (arXiv:2207.00514), with rows of nearest neighbors.
+
+    Examples
+    --------
+    >>> import kith
+    >>> tree = kith.mst([[0, 0], [5, 0], [1, 0], [5, 2]])
+    >>> tree.edges.tolist(), tree.weights.tolist()
+    ([[0, 2], [1, 3], [1, 2]], [1.0, 2.0, 4.0])
+    """
+    unit, points, box = search.unpacked(points, box)
+    points = _arrays.as_real(points, "points")
+    found = _core.mst_points(points, box, threads, _arrays.progress_function(progress))
+    return _result(found, points, unit)
+
+
+def of_tree(tree, unit, like, threads, progress):
+    """`Tree.mst`: `like` has the library of the points, `tree` is the core's."""
+    return _result(_core.mst_tree(tree, threads, _arrays.progress_function(progress)), like, unit)
+
+
+def _result(found, like, unit):
+    edges, weights, heights = (_arrays.in_library_of(like, array) for array in found)
+    return SpanningTree(edges, _units.attached(weights, unit), _units.attached(heights, unit))
