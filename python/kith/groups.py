@@ -156,12 +156,13 @@ def _phase_space(velocities, unit, psi, psi_sigma, masses):
         return None, 0.0, False, None
     if psi is not None and psi_sigma is not None:
         raise TypeError("give either psi, in the units of the velocities, or psi_sigma, in dispersions of theirs")
+    name = "psi_sigma" if psi is None else "psi"
+    if psi is not None:
+        psi, = _units.in_unit(unit, of="velocities", psi=psi)
+    length = _arrays.as_number(psi_sigma if psi is None else psi, name)
     if velocities is None:
-        raise ValueError("psi is given, but there are no velocities; give them, too, or leave it out")
-    if psi is None:
-        return velocities, _arrays.as_number(psi_sigma, "psi_sigma"), True, masses
-    psi, = _units.in_unit(unit, of="velocities", psi=psi)
-    return velocities, _arrays.as_number(psi, "psi"), False, None
+        raise ValueError(f"{name} is given, but there are no velocities; give them, too, or leave it out")
+    return velocities, length, psi is None, masses if psi is None else None
 
 
 def label(source, linking_length, b, box, device, threads, progress, phase_space=(None, 0.0, False, None)):

@@ -57,6 +57,19 @@ def test_what_each_set_is():
     assert 0.5 < (labels >= 0).mean() < 0.8 and halos.count[0] > 300
 
 
+def test_halos_in_motion():
+    positions, velocities = datasets.virialized(20_000)
+    assert positions.shape == velocities.shape == (20_000, 3) and positions.dtype == velocities.dtype == numpy.float32
+    again = datasets.virialized(20_000)
+    assert (positions == again[0]).all() and (velocities == again[1]).all()
+    assert (datasets.virialized(20_000, seed=1)[1] != velocities).any()
+    labels, halos = kith.fof(positions, b=0.2, box=1, return_catalog=True, velocities=velocities, psi=numpy.inf)
+    assert halos.velocity_dispersion[0] > 2 * numpy.median(halos.velocity_dispersion)
+    radius = (halos.count[0] / (200 * 20_000) * 3 / (4 * numpy.pi)) ** (1 / 3)
+    assert 0.7 < halos.velocity_dispersion[0] / (39000 * radius) < 1.4
+    assert [len(each) for each in datasets.virialized(0)] == [0, 0]
+
+
 def test_shuffled():
     """Neighbors in memory are not neighbors in space."""
     for name, make in SETS.items():

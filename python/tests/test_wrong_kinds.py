@@ -66,8 +66,8 @@ PICTURE = {"points": ["a", None, 5, {}, STRANGE], "axes": ["a", 5, STRANGE], "bo
 FUNCTIONS = {
     "knn": (kith.knn, {"points": POINTS, "k": 2}, {"points": [*ARRAYS, None, [1.0, 2.0]], "box": BOXES, **SEARCH, **CALL}),
     "fof": (kith.fof, {"points": POINTS, "linking_length": 0.1, "return_catalog": True},
-            {"points": [*ARRAYS, None, [1.0, 2.0]], "box": BOXES, "return_catalog": FLAGS, "b": NUMBERS, **LINKING,
-             **PARTICLES, **CALL}),
+            {"points": [*ARRAYS, None, [1.0, 2.0]], "box": BOXES, "return_catalog": FLAGS, "b": NUMBERS, "psi": NUMBERS,
+             "psi_sigma": NUMBERS, **LINKING, **PARTICLES, **CALL}),
     "hierarchy": (kith.hierarchy, {"points": POINTS}, {"points": [*ARRAYS, None, [1.0, 2.0]], "box": BOXES, **ALONE}),
     "Hierarchy.cut": (HIERARCHY.cut, {"linking_length": 0.1}, {**LINKING, "b": NUMBERS, **ALONE}),
     "Hierarchy.ladder": (HIERARCHY.ladder, {"linking_lengths": [0.1]}, {**RUNGS, **ALONE}),

@@ -10,6 +10,7 @@ Sets that fill a periodic box say so: `box_of` gives what the argument `box` of 
 | duplicates      | many points in few places                              | 1       |
 | hills           | a ground with heights around a thousand peaks          | open    |
 | clustered       | halos with Navarro-Frenk-White profiles in a field     | 1       |
+| virialized      | the same with velocities: a flow, and dispersions      | 1       |
 | soneira_peebles | clumps within clumps                                   | 1       |
 | cosmic_box      | a simulated universe, with velocities and masses       | in Mpc/h|
 
@@ -22,7 +23,7 @@ True
 
 # Imports are relative, and of nothing else of kith: the benchmarks load this folder where kith is not built.
 from .arguments import whole
-from .clumps import clustered, soneira_peebles
+from .clumps import clustered, soneira_peebles, virialized
 from .cosmic import CosmicBox, cosmic_box
 from .cosmology import Cosmology
 from .plain import duplicates, gaussian, hills, lattice, uniform
@@ -65,4 +66,4 @@ def box_of(name, count, dimension=3):
 
 
 __all__ = ["CosmicBox", "Cosmology", "POINT_SETS", "box_of", "clustered", "cosmic_box", "duplicates", "gaussian", "hills",
-           "lattice", "soneira_peebles", "uniform"]
+           "lattice", "soneira_peebles", "uniform", "virialized"]
