@@ -8,11 +8,11 @@
 #include "mst/components.hpp"
 #include "mst/ladder.hpp"
 #include "mst/merges.hpp"
+#include "points/frame.hpp"
 #include "support/allocation_errors.hpp"
 #include "support/context.hpp"
 #include "support/dimension.hpp"
 #include "support/message.hpp"
-#include "support/parallel.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -27,13 +27,15 @@ namespace detail {
 
 namespace {
 
+Separation separation_in(const SpanningTree& tree) {
+    return {tree.mean_separation(), tree.volume(), tree.volume_kind(), tree.volume_kind() != VolumeKind::none};
+}
+
 /// The linking length in the units of the points, into a result.
 template <class Result>
-void resolve(const LinkingLength& length, const SpanningTree& tree, Result& result) {
+void resolve(const LinkingLength& length, const Separation& separation, DType dtype, Result& result) {
     ResolvedLength resolved;
-    const Separation separation{tree.mean_separation(), tree.volume(), tree.volume_kind(),
-                                tree.volume_kind() != VolumeKind::none};
-    with_dtype(tree.dtype(), [&]<Coordinate T>(T) {
+    with_dtype(dtype, [&]<Coordinate T>(T) {
         check(length.is_relative() ? resolve_relative<T>(length.value(), separation, resolved)
                                    : round_length<T>(length.value(), resolved));
     });
@@ -72,7 +74,7 @@ std::vector<std::int32_t> labels_for(const SpanningTree& tree) {
 }
 
 /// All that can be checked without looking at the points.
-void check(std::span<const LinkingLength> lengths, const FofLadderOptions& options) {
+void check_ladder(std::span<const LinkingLength> lengths, const FofLadderOptions& options) {
     if (lengths.empty()) {
         throw Error(ErrorKind::invalid_argument, "there are no linking lengths; give one or more, ascending");
     }
@@ -85,14 +87,29 @@ void check(std::span<const LinkingLength> lengths, const FofLadderOptions& optio
     }
 }
 
-void require_ascending(const std::vector<FofLevel>& levels) {
-    for (std::size_t i = 1; i < levels.size(); ++i) {
-        if (levels[i].linking_length < levels[i - 1].linking_length) {
+/// The levels, without their groups. Throws invalid_argument if they descend.
+std::vector<FofLevel> levels_at(std::span<const LinkingLength> lengths, const Separation& separation, DType dtype) {
+    std::vector<FofLevel> levels(lengths.size());
+    for (std::size_t i = 0; i < lengths.size(); ++i) {
+        resolve(lengths[i], separation, dtype, levels[i]);
+        if (i > 0 && levels[i].linking_length < levels[i - 1].linking_length) {
             throw Error(ErrorKind::invalid_argument,
                         message("the linking lengths descend: ", levels[i].linking_length, " follows ",
                                 levels[i - 1].linking_length, "; give them in ascending order"));
         }
     }
+    return levels;
+}
+
+/// The same before the spanning tree is known.
+std::vector<FofLevel> levels_at(std::span<const LinkingLength> lengths, const PointsOrTree& points,
+                                const FofLadderOptions& options) {
+    check_points(points, options.box, options.execution);
+    Context context(options.execution);
+    return with_dtype(points.dtype(), [&]<Coordinate T>(T) {
+        const WorkingPoints<T> working(context, points, options.box);
+        return levels_at(lengths, separation_of(working.frame(), points.count()), points.dtype());
+    });
 }
 
 void climb(Context& context, const SpanningTree& tree, std::int64_t min_members, std::vector<FofLevel>& levels) {
@@ -124,14 +141,9 @@ struct HierarchyAccess {
         return result;
     }
 
-    static FofLadder make_ladder(SpanningTree tree, std::span<const LinkingLength> lengths,
-                                 const FofLadderOptions& options) {
+    static FofLadder make_ladder(SpanningTree tree, std::vector<FofLevel> levels, const FofLadderOptions& options) {
         FofLadder result;
-        result.levels_.resize(lengths.size());
-        for (std::size_t i = 0; i < lengths.size(); ++i) {
-            detail::resolve(lengths[i], tree, result.levels_[i]);
-        }
-        detail::require_ascending(result.levels_);
+        result.levels_ = std::move(levels);
         detail::Context context(options.execution);
         context.stage("levels", [&] { detail::climb(context, tree, options.min_members, result.levels_); });
         result.stages = tree.stages;
@@ -146,7 +158,7 @@ FofSummary fof_into(std::span<std::int32_t> labels, const SpanningTree& tree, Li
                     const Execution& execution) {
     detail::check_length(linking_length);
     FofSummary result;
-    detail::resolve(linking_length, tree, result);
+    detail::resolve(linking_length, detail::separation_in(tree), tree.dtype(), result);
     detail::label(labels, tree, execution, result);
     return result;
 }
@@ -186,19 +198,21 @@ void Hierarchy::write_linkage(std::span<double> numbers) const {
 
 FofLadder fof_ladder(const PointsOrTree& points, std::span<const LinkingLength> linking_lengths,
                      const FofLadderOptions& options) {
-    detail::check(linking_lengths, options);
-    SpanningTree tree = spanning_tree(points, {options.box, options.engine, options.execution});
-    return HierarchyAccess::make_ladder(std::move(tree), linking_lengths, options);
+    detail::check_ladder(linking_lengths, options);
+    std::vector<FofLevel> levels = detail::levels_at(linking_lengths, points, options);
+    return HierarchyAccess::make_ladder(spanning_tree(points, {options.box, options.engine, options.execution}),
+                                        std::move(levels), options);
 }
 
 FofLadder fof_ladder(SpanningTree tree, std::span<const LinkingLength> linking_lengths,
                      const FofLadderOptions& options) {
-    detail::check(linking_lengths, options);
+    detail::check_ladder(linking_lengths, options);
     if (options.box != Box{}) {
         throw Error(ErrorKind::invalid_argument,
                     "the options have a box, but a spanning tree has its own; leave the box out of the options");
     }
-    return HierarchyAccess::make_ladder(std::move(tree), linking_lengths, options);
+    std::vector<FofLevel> levels = detail::levels_at(linking_lengths, detail::separation_in(tree), tree.dtype());
+    return HierarchyAccess::make_ladder(std::move(tree), std::move(levels), options);
 }
 
 void FofLadder::write_labels(std::span<std::int32_t> labels, std::int64_t level, const Execution& execution) const {

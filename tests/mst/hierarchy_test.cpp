@@ -7,7 +7,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <limits>
 #include <vector>
 
@@ -123,6 +125,26 @@ TEST_F(HierarchyCalls, RefuseWhatMeansNothing) {
             (void)fof(found.spanning_tree(), LinkingLength::absolute(length));
         })) << length;
     }
+}
+
+// Every cluster but the last is joined once, later than it is made, and counts add up.
+TEST_F(HierarchyCalls, OfManyPointsIsATree) {
+    const std::vector<float> points = uniform_points<float>(sized(100'000), 3, 0, 1, 4);
+    const Hierarchy found = hierarchy(PointsView(points, 3));
+    const auto count = static_cast<std::uint32_t>(points.size() / 3);
+    ASSERT_EQ(found.merges().size(), count - 1);
+    std::vector<std::int32_t> sizes(2 * found.merges().size() + 1, 0); // of clusters that wait to be joined
+    std::fill_n(sizes.begin(), count, 1);
+    for (std::size_t i = 0; i < found.merges().size(); ++i) {
+        const auto [left, right, members] = found.merges()[i];
+        ASSERT_LT(left, right);
+        ASSERT_GT(sizes[left], 0);
+        ASSERT_GT(sizes[right], 0);
+        ASSERT_EQ(members, sizes[left] + sizes[right]);
+        sizes[left] = sizes[right] = 0;
+        sizes[count + i] = members;
+    }
+    EXPECT_EQ(sizes.back(), static_cast<std::int32_t>(count));
 }
 
 TEST_F(HierarchyCalls, CanBeCanceled) {

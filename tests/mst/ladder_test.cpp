@@ -114,6 +114,21 @@ TEST_F(LadderCalls, TakeRelativeLengthsAndTrees) {
     EXPECT_EQ(of_points.stages.back().name, "levels");
 }
 
+// So many points that several threads share every step.
+TEST_F(LadderCalls, OfManyPoints) {
+    const std::vector<float> points = uniform_points<float>(sized(60'000), 3, 0, 1, 5);
+    const Tree tree(PointsView(points, 3), {.box = Box::periodic(1)});
+    const std::vector lengths{LinkingLength::relative(0.2), LinkingLength::relative(0.6),
+                              LinkingLength::relative(0.85)};
+    for (const int threads : {1, 4}) {
+        for (const std::int64_t min_members : {1, 3}) {
+            SCOPED_TRACE(std::to_string(threads) + " threads, min_members " + std::to_string(min_members));
+            expect_ladder(fof_ladder(tree, lengths, {.min_members = min_members, .execution = cpu(threads)}), tree, {},
+                          min_members);
+        }
+    }
+}
+
 TEST_F(LadderCalls, RefuseWhatMeansNothing) {
     const auto refused = [&](const std::vector<std::string>& parts, const std::vector<LinkingLength>& lengths,
                              const FofLadderOptions& options = {}) {
