@@ -82,9 +82,9 @@ void run(const DbscanCall& call, std::span<std::int32_t> labels, std::span<std::
             return;
         }
         if (points.frame().largest > 0 && points.frame().is_unresolved(call.eps)) {
-            throw Error(ErrorKind::invalid_argument,
-                        message("eps is ", call.eps,
-                                unresolved_length(unresolved_beside(points.largest(context), call.eps))));
+            throw Error(
+                ErrorKind::invalid_argument,
+                message("eps is ", call.eps, unresolved_length(unresolved_beside(points.largest(context), call.eps))));
         }
         const ClusterRequest<T> request{squared_length(points.frame(), result.eps), call.min_samples, call.options.star,
                                         labels, is_core};

@@ -52,10 +52,10 @@ int exit_code_of(const Error& error) {
 }
 
 int run(int argument_count, char** arguments) {
-    CLI::App program(
-        "Exact nearest neighbors, friends-of-friends groups, DBSCAN clusters, spanning trees and halo catalogs of point "
-        "sets.",
-        "kith");
+    CLI::App program("Exact nearest neighbors, friends-of-friends groups, DBSCAN clusters, spanning trees and halo "
+                     "catalogs of point "
+                     "sets.",
+                     "kith");
     program.set_version_flag("--version", "kith " KITH_VERSION);
     program.require_subcommand(1);
     program.footer("Examples:\n"
@@ -64,9 +64,9 @@ int run(int argument_count, char** arguments) {
                    "  kith knn points.npy -k 16 -o neighbors.npz\n\n"
                    "'kith COMMAND --help' lists all options. Exit codes: 0 success, 1 bad data or failure, 2 wrong "
                    "usage, 130 interrupted.");
-    const std::array commands{kith::cli::info_command(program),   kith::cli::knn_command(program),
-                              kith::cli::radius_command(program), kith::cli::fof_command(program),
-                              kith::cli::dbscan_command(program), kith::cli::mst_command(program),
+    const std::array commands{kith::cli::info_command(program),      kith::cli::knn_command(program),
+                              kith::cli::radius_command(program),    kith::cli::fof_command(program),
+                              kith::cli::dbscan_command(program),    kith::cli::mst_command(program),
                               kith::cli::hierarchy_command(program), kith::cli::bench_command(program)};
     try {
         program.parse(argument_count, arguments);
