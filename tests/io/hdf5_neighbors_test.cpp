@@ -1,4 +1,4 @@
-// Neighbors as HDF5, read back with the C library.
+// Neighbors and clusters as HDF5, read back with the C library.
 #include "io/files.hpp"
 #include "io/hdf5_files.hpp"
 #include "support/cases.hpp"
@@ -75,6 +75,17 @@ TEST_F(Hdf5Radius, SpanningTrees) {
     EXPECT_EQ(file.dataset<float>("heights"), (std::vector<float>{1, 2}));
     io::write_spanning_tree_hdf5(folder / "none.hdf5", SpanningTree(), {"kith", "", "", {}});
     EXPECT_EQ(Hdf5Checker(folder / "none.hdf5").shape("edges"), (std::vector<hsize_t>{0, 2}));
+}
+
+TEST(Hdf5Clusters, LabelsAndCorePoints) {
+    const TemporaryFolder folder;
+    const std::vector<std::int32_t> labels = {1, -1, 0};
+    const std::vector<std::uint8_t> is_core = {1, 0, 1};
+    io::write_clusters_hdf5(folder / "a.hdf5", labels, is_core, {"kith", "kith dbscan", "in.npy", {{"eps", "1"}}});
+    const Hdf5Checker file(folder / "a.hdf5");
+    EXPECT_EQ(file.dataset<std::int32_t>("labels"), labels);
+    EXPECT_EQ(file.dataset<std::uint8_t>("is_core"), is_core);
+    EXPECT_EQ(file.text("/", "eps"), "1");
 }
 
 TEST(Hdf5Neighbors, NoRowsAndLongCommands) {
