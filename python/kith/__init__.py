@@ -18,13 +18,13 @@ import importlib
 from kith import _core
 from kith._core import Box
 from kith.files import Snapshot, read, read_catalog, read_header, read_tipsy_array, write_catalog
-from kith.groups import Catalog, fof
+from kith.groups import Catalog, b_of_overdensity, fof
 from kith.radius import RadiusResult, radius_count, radius_search
 from kith.search import Tree, knn
 
 Canceled: type[RuntimeError] = getattr(_core, "Canceled")
 __version__ = _core.version
-__all__ = ["Box", "Canceled", "Catalog", "RadiusResult", "Snapshot", "Tree", "fof", "knn", "radius_count",
+__all__ = ["Box", "Canceled", "Catalog", "RadiusResult", "Snapshot", "Tree", "b_of_overdensity", "fof", "knn", "radius_count",
            "radius_search", "read", "read_catalog", "read_header", "read_tipsy_array", "write_catalog"]
 
 _ON_DEMAND = ("datasets", "jax", "mass_function", "plot", "spatial")
