@@ -179,6 +179,10 @@ void bind_groups(nb::module_& module) {
                nb::arg("is_relative"), nb::arg("velocities").none(), nb::arg("psi"), nb::arg("psi_is_relative"),
                nb::arg("masses").none(), nb::arg("box").none(), nb::arg("device").none(), nb::arg("threads").none(),
                nb::arg("progress").none());
+    module.def(
+        "b_of_overdensity",
+        [](double overdensity, int dimension) { return LinkingLength::overdensity(overdensity, dimension).value(); },
+        nb::arg("overdensity"), nb::arg("dimension"));
     module.def("describe_groups", describe_groups, nb::arg("labels").noconvert(), nb::arg("groups"), nb::arg("points"),
                nb::arg("velocities").none(), nb::arg("masses").none(), nb::arg("uniform_mass"), nb::arg("types").none(),
                nb::arg("min_members"), nb::arg("device").none(), nb::arg("threads").none(), nb::arg("progress").none());

@@ -149,6 +149,39 @@ def _warn_of_unequal_masses(b, masses, types):
     warnings.warn(f"the masses are unequal, but a relative linking length counts every point alike; {remedy}", stacklevel=3)
 
 
+def b_of_overdensity(overdensity: float, dimension: int = 3) -> float:
+    """The relative linking length at which two points in a sphere of that radius are so many times as dense as the mean.
+
+    Parameters
+    ----------
+    overdensity : float
+        Above 0, in units of the mean density.
+    dimension : int
+        Of the points, 1 to 8.
+
+    Returns
+    -------
+    b : float
+        (3 / (2 pi overdensity))^(1/3) in three dimensions: for the argument `b` of `kith.fof`.
+
+    Raises
+    ------
+    ValueError
+        For an overdensity that is not a finite number above 0, and for other dimensions.
+
+    Notes
+    -----
+    Source: the GPU halo-finding thesis, equation 3.1. It is about the density at the edge of a group; groups are denser.
+
+    Examples
+    --------
+    >>> import kith
+    >>> round(kith.b_of_overdensity(59.68), 3)
+    0.2
+    """
+    return _core.b_of_overdensity(_arrays.as_number(overdensity, "overdensity"), _arrays.as_whole(dimension, "dimension"))
+
+
 def _phase_space(velocities, unit, psi, psi_sigma, masses):
     """Velocities, psi, whether that is in dispersions, and masses, as the core takes them; no velocities for groups of
     positions."""

@@ -1,12 +1,14 @@
 // kith fof: friends-of-friends groups of a snapshot, as a catalog, labels, Tipsy files and a picture.
 #include "cli/catalog_help.hpp"
 #include "cli/commands.hpp"
+#include "cli/fof_arguments.hpp"
 #include "cli/interrupt.hpp"
 #include "cli/linking.hpp"
 #include "cli/map.hpp"
 #include "cli/options.hpp"
 #include "cli/outputs.hpp"
 #include "cli/progress_bar.hpp"
+#include "cli/subset.hpp"
 #include "cli/usage_error.hpp"
 
 #include <kith/catalog_file.hpp>
@@ -29,24 +31,6 @@ namespace {
 
 constexpr std::size_t largest_shown = 10;
 
-struct Arguments {
-    CommonOptions common;
-    std::vector<std::string> files;
-    std::string snapshot; ///< the one that the files are
-    std::string catalog;
-    std::string table;
-    std::string labels;
-    std::string grp;
-    std::string gtp;
-    std::string map;
-    std::string sorted_snapshot;
-    LinkingLength linking_length = LinkingLength::relative(0.2);
-    std::optional<VelocityLength> psi; ///< in peculiar velocities, or in dispersions
-    std::int64_t min_members = 20;
-    BoxChoice box;
-    io::TypeSelection types;
-};
-
 /// Everything one run finds out, for the writers and the summary.
 struct Results {
     io::Snapshot snapshot;
@@ -56,7 +40,7 @@ struct Results {
     std::vector<std::string> warnings;
 };
 
-void plan(OutputFiles& outputs, const Arguments& arguments) {
+void plan(OutputFiles& outputs, const FofArguments& arguments) {
     outputs.plan("-o", arguments.catalog, {".hdf5", ".h5"});
     outputs.plan("--table", arguments.table, {".csv", ".ecsv"});
     outputs.plan("--labels", arguments.labels, {".npy"});
@@ -68,7 +52,7 @@ void plan(OutputFiles& outputs, const Arguments& arguments) {
     outputs.probe_directories();
 }
 
-void require_axes_for_gtp(const Arguments& arguments) {
+void require_axes_for_gtp(const FofArguments& arguments) {
     const int axes = arguments.gtp.empty() ? 3 : io::read_header(arguments.snapshot).dimension;
     if (axes != 3) {
         throw UsageError(fmt::format("--gtp is '{}', a Tipsy file, which holds points in 3 dimensions, but those of "
@@ -77,7 +61,7 @@ void require_axes_for_gtp(const Arguments& arguments) {
     }
 }
 
-void require_types_for_sorting(const Arguments& arguments) {
+void require_types_for_sorting(const FofArguments& arguments) {
     if (!arguments.sorted_snapshot.empty() && !io::read_header(arguments.snapshot).has_types) {
         throw UsageError(
             fmt::format("--sorted-snapshot is '{}', but '{}' is an array or a table without particle types, "
@@ -105,7 +89,7 @@ double peculiar_factor(const io::SnapshotHeader& header) {
     return std::pow(header.frame->scale_factor, velocity.a_power) * (has_h ? std::pow(h->second, velocity.h_power) : 1);
 }
 
-std::optional<PhaseSpace> phase_space_of(const Arguments& arguments, const io::Snapshot& snapshot) {
+std::optional<PhaseSpace> phase_space_of(const FofArguments& arguments, const io::Snapshot& snapshot) {
     if (!arguments.psi) {
         return std::nullopt;
     }
@@ -121,10 +105,11 @@ std::optional<PhaseSpace> phase_space_of(const Arguments& arguments, const io::S
                       masses_of(snapshot)};
 }
 
-void find_groups(const Arguments& arguments, Results& results, const Execution& execution, StageClock& clock) {
+void find_groups(const FofArguments& arguments, Results& results, const Execution& execution, StageClock& clock) {
     try {
         results.groups = fof(results.snapshot.positions.view(), arguments.linking_length,
                              {.box = results.box.box,
+                              .engine = arguments.engine,
                               .execution = execution,
                               .phase_space = phase_space_of(arguments, results.snapshot)});
         results.box.box = results.groups.box;
@@ -134,7 +119,7 @@ void find_groups(const Arguments& arguments, Results& results, const Execution& 
     }
 }
 
-void describe_groups(const Arguments& arguments, Results& results, const Execution& execution, StageClock& clock) {
+void describe_groups(const FofArguments& arguments, Results& results, const Execution& execution, StageClock& clock) {
     const io::Snapshot& snapshot = results.snapshot;
     Particles particles;
     particles.positions = snapshot.positions.view();
@@ -169,12 +154,12 @@ std::string linking_length_of(const Results& results) {
 }
 
 /// Of groups in phase space, as a peculiar velocity.
-double psi_of(const Arguments& arguments, const Results& results) {
+double psi_of(const FofArguments& arguments, const Results& results) {
     return arguments.psi->is_relative() ? results.groups.velocity_length * peculiar_factor(results.snapshot.header)
                                         : arguments.psi->value();
 }
 
-io::Provenance provenance(const Arguments& arguments, const Results& results, const Invocation& invocation) {
+io::Provenance provenance(const FofArguments& arguments, const Results& results, const Invocation& invocation) {
     io::Provenance provenance = provenance_of(invocation, arguments.snapshot);
     auto& parameters = provenance.parameters;
     parameters["linking_length"] = linking_length_of(results);
@@ -182,6 +167,13 @@ io::Provenance provenance(const Arguments& arguments, const Results& results, co
         parameters["b"] = fmt::format("{}", arguments.linking_length.value());
         parameters["volume"] = fmt::format("{}", results.groups.volume);
         parameters["volume_kind"] = name_of(results.groups.volume_kind);
+    }
+    if (arguments.min_overdensity) {
+        parameters["min_overdensity"] = fmt::format("{}", *arguments.min_overdensity);
+    }
+    if (arguments.sample) {
+        parameters["sample"] = fmt::format("{}", results.snapshot.positions.rows());
+        parameters["seed"] = fmt::format("{}", arguments.seed);
     }
     if (arguments.psi) {
         parameters["psi"] = fmt::format("{}", psi_of(arguments, results));
@@ -196,7 +188,7 @@ io::Provenance provenance(const Arguments& arguments, const Results& results, co
     return provenance;
 }
 
-void write_map(const Arguments& arguments, const Results& results, const io::Provenance& made_by,
+void write_map(const FofArguments& arguments, const Results& results, const io::Provenance& made_by,
                const std::filesystem::path& target) {
     const std::int64_t groups = results.catalog.groups;
     const std::string length = fmt::format("{:.4g}", results.groups.linking_length);
@@ -226,7 +218,7 @@ void write_map(const Arguments& arguments, const Results& results, const io::Pro
     draw_map(subject).write_png(target, notes);
 }
 
-void write_outputs(const Arguments& arguments, const Results& results, const Invocation& invocation,
+void write_outputs(const FofArguments& arguments, const Results& results, const Invocation& invocation,
                    const OutputFiles& outputs, StageClock& clock, ProgressBar& bar) {
     const io::Provenance made_by = provenance(arguments, results, invocation);
     if (!arguments.map.empty()) {
@@ -261,7 +253,7 @@ void write_outputs(const Arguments& arguments, const Results& results, const Inv
     });
 }
 
-void write_sorted(const Arguments& arguments, Results& results, const Invocation& invocation,
+void write_sorted(const FofArguments& arguments, Results& results, const Invocation& invocation,
                   const OutputFiles& outputs, StageClock& clock, const Progress& progress) {
     if (arguments.sorted_snapshot.empty()) {
         return;
@@ -278,7 +270,7 @@ std::vector<std::int32_t> largest_of(const FofResult& groups) {
     return {groups.sizes.begin(), groups.sizes.begin() + static_cast<std::ptrdiff_t>(shown)};
 }
 
-void print_json_of(const Arguments& arguments, const Results& results, const OutputFiles& outputs,
+void print_json_of(const FofArguments& arguments, const Results& results, const OutputFiles& outputs,
                    const StageClock& clock) {
     Json json;
     const bool relative = arguments.linking_length.is_relative();
@@ -287,6 +279,8 @@ void print_json_of(const Arguments& arguments, const Results& results, const Out
     json["b"] = relative ? Json(arguments.linking_length.value()) : Json(nullptr);
     json["volume"] = relative ? Json(results.groups.volume) : Json(nullptr);
     json["volume_kind"] = name_of(results.groups.volume_kind);
+    json["min_overdensity"] = arguments.min_overdensity ? Json(*arguments.min_overdensity) : Json(nullptr);
+    json["seed"] = arguments.sample ? Json(arguments.seed) : Json(nullptr);
     json["psi"] = arguments.psi ? Json(psi_of(arguments, results)) : Json(nullptr);
     json["psi_sigma"] = arguments.psi && arguments.psi->is_relative() ? Json(arguments.psi->value()) : Json(nullptr);
     json["velocity_scale"] = arguments.psi ? Json(results.groups.velocity_scale) : Json(nullptr);
@@ -298,6 +292,7 @@ void print_json_of(const Arguments& arguments, const Results& results, const Out
     json["dimension"] = results.snapshot.positions.columns;
     json["dtype"] = name_of(results.snapshot.positions.dtype());
     json["box"] = describe(results.box.box, results.snapshot.positions.columns);
+    json["engine"] = name_of(results.groups.engine);
     json["device"] = name_of(arguments.common.device);
     json["input"] = arguments.snapshot;
     json["format"] = results.snapshot.header.format;
@@ -310,18 +305,23 @@ void print_json_of(const Arguments& arguments, const Results& results, const Out
     print_json(json);
 }
 
-void print_summary_of(const Arguments& arguments, const Results& results, const OutputFiles& outputs,
+void print_summary_of(const FofArguments& arguments, const Results& results, const OutputFiles& outputs,
                       const StageClock& clock) {
     const io::RealArray& points = results.snapshot.positions;
     const std::string types = describe_types(results.snapshot);
     print_line("input", fmt::format("{}, {}", arguments.snapshot, results.snapshot.header.format));
     print_line("points", fmt::format("{}{} in {} dimensions, {}", format_count(points.rows()),
                                      types.empty() ? "" : " of " + types, points.columns, name_of(points.dtype())));
+    if (arguments.sample) {
+        print_line("", fmt::format("drawn at random, seed {}; lengths in mean separations are in those of this sample",
+                                   arguments.seed));
+    }
     print_line("box", fmt::format("{} ({})", describe(results.box.box, points.columns), results.box.origin));
     std::string linking = linking_length_of(results);
     if (arguments.linking_length.is_relative()) {
         linking += " = " + describe_relative(fmt::format("{}", arguments.linking_length.value()), results.groups.volume,
                                              results.groups.volume_kind);
+        linking += arguments.min_overdensity ? fmt::format("; overdensity {}", *arguments.min_overdensity) : "";
     }
     print_line("linking", linking);
     if (arguments.psi) {
@@ -350,7 +350,7 @@ void print_summary_of(const Arguments& arguments, const Results& results, const 
     print_line("memory", memory_text(clock));
 }
 
-void run(const Arguments& arguments, const Invocation& invocation) {
+void run(FofArguments arguments, const Invocation& invocation) {
     OutputFiles outputs;
     plan(outputs, arguments);
     require_axes_for_gtp(arguments);
@@ -360,6 +360,13 @@ void run(const Arguments& arguments, const Invocation& invocation) {
     bar.announce("reading");
     Results results;
     results.snapshot = clock.time("read", [&] { return read_points(arguments.snapshot, {arguments.types}); });
+    if (arguments.min_overdensity) {
+        arguments.linking_length =
+            LinkingLength::overdensity(*arguments.min_overdensity, results.snapshot.positions.columns);
+    }
+    if (arguments.sample) {
+        keep_random_rows(results.snapshot, *arguments.sample, static_cast<std::uint64_t>(arguments.seed));
+    }
     stop_if_interrupted();
     outputs.reject_overwrite_of_all(results.snapshot.header.files);
     results.warnings = results.snapshot.header.warnings;
@@ -390,56 +397,10 @@ void run(const Arguments& arguments, const Invocation& invocation) {
     }
 }
 
-void add_linking_options(CLI::App& command, const std::shared_ptr<Arguments>& arguments) {
-    CLI::Option* relative = command
-                                .add_option_function<std::string>(
-                                    "-b",
-                                    [arguments](const std::string& text) {
-                                        arguments->linking_length = LinkingLength::relative(parse_length("-b", text));
-                                    },
-                                    std::string("Linking length ") + help_of_b + "; 0.2 by default")
-                                ->type_name("B");
-    command
-        .add_option_function<std::string>(
-            "--linking-length",
-            [arguments](const std::string& text) {
-                arguments->linking_length = LinkingLength::absolute(parse_length("--linking-length", text));
-            },
-            std::string("Linking length ") + help_of_linking_length)
-        ->type_name("R")
-        ->excludes(relative);
-    const auto parse_psi = [](std::string_view option, const std::string& text) {
-        const double psi = parse_length(option, text);
-        if (psi == 0) {
-            throw UsageError(fmt::format("{} is '{}'; it must be above 0", option, text));
-        }
-        return psi;
-    };
-    CLI::Option* psi = command
-                           .add_option_function<std::string>(
-                               "--psi",
-                               [arguments, parse_psi](const std::string& text) {
-                                   arguments->psi = VelocityLength::absolute(parse_psi("--psi", text));
-                               },
-                               "Groups in phase space: friends have |dx|^2/R^2 + |dv|^2/V^2 of 1 or less, R the "
-                               "linking length; V is a "
-                               "peculiar velocity in the file's unit")
-                           ->type_name("V");
-    command
-        .add_option_function<std::string>(
-            "--psi-sigma",
-            [arguments, parse_psi](const std::string& text) {
-                arguments->psi = VelocityLength::sigmas(parse_psi("--psi-sigma", text));
-            },
-            "The same, with V in dispersions of all velocities, sqrt(sum m |v - mean|^2 / sum m)")
-        ->type_name("F")
-        ->excludes(psi);
-}
-
 } // namespace
 
 Command fof_command(CLI::App& program) {
-    const auto arguments = std::make_shared<Arguments>();
+    const auto arguments = std::make_shared<FofArguments>();
     CLI::App& command = *program.add_subcommand("fof", "Find friends-of-friends groups and describe them");
     add_snapshot_argument(command, "SNAPSHOT", arguments->files);
     command.add_option("-o,--output", arguments->catalog, "Catalog to write, .hdf5 or .h5")
@@ -449,7 +410,7 @@ Command fof_command(CLI::App& program) {
     command.add_option("--table", arguments->table, "Also write the groups as a table, one row a group, .csv or .ecsv")
         ->type_name("OUT")
         ->check(file_name());
-    add_linking_options(command, arguments);
+    add_linking_options(command, *arguments);
     add_min_members_option(command, arguments->min_members);
     add_types_option(command, arguments->types);
     add_box_option(command, arguments->box);
@@ -477,6 +438,7 @@ Command fof_command(CLI::App& program) {
             "positions, velocities, masses and ids")
         ->type_name("OUT")
         ->check(file_name());
+    add_sample_options(command, *arguments);
     add_execution_options(command, arguments->common);
     add_json_option(command, arguments->common);
     command.footer("Groups are numbered from 0 by decreasing size.\n\n" + std::string(input_formats) + "\n\n" +

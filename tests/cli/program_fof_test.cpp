@@ -244,6 +244,18 @@ TEST_F(FofInPhaseSpace, LinksByDispersions) { // of stored velocities sqrt(3 * 5
     EXPECT_NE(told.out.find("psi = 5.47723 = 4 dispersions"), std::string::npos) << told.out;
 }
 
+TEST_F(FofInPhaseSpace, HasTheSameGroupsByEveryEngine) {
+    for (const char* psi : {"", "--psi 4.4", "--psi 4.6"}) {
+        std::vector<std::vector<std::int32_t>> labels;
+        for (const std::string engine : {"tree", "brute", "auto"}) {
+            const Json json = fof("--labels l.npy --engine " + engine + " " + psi);
+            EXPECT_EQ(json["engine"], engine == "tree" ? "tree" : "brute");
+            labels.push_back(npy_values<std::int32_t>(read("l.npy"), "<i4"));
+            EXPECT_EQ(labels.back(), labels.front()) << psi << engine;
+        }
+    }
+}
+
 TEST_F(FofInPhaseSpace, NeedsVelocitiesAndOnePsi) {
     const auto refused = [&](const std::string& arguments, const std::string& says) {
         const Outcome outcome = kith("fof " + arguments + " --linking-length 1.8 -o a.hdf5");
@@ -255,6 +267,47 @@ TEST_F(FofInPhaseSpace, NeedsVelocitiesAndOnePsi) {
     refused("snap --psi-sigma -1", "--psi-sigma is '-1'");
     refused("snap --psi 1 --psi-sigma 1", "--psi");
     EXPECT_FALSE(exists("a.hdf5"));
+}
+
+TEST_F(Fof, LengthByOverdensity) {
+    write_points();
+    const auto length = [&](const std::string& arguments) {
+        const Outcome outcome = kith("fof in.npy --box 10 -o out.hdf5 --json " + arguments);
+        EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+        return Json::parse(outcome.out);
+    };
+    const Json found = length("--min-overdensity 59.6831036594608");
+    EXPECT_NEAR(found["b"].get<double>(), 0.2, 1e-13);
+    EXPECT_NEAR(found["linking_length"].get<double>(), length("-b 0.2")["linking_length"].get<double>(), 1e-12);
+    EXPECT_EQ(found["min_overdensity"], 59.6831036594608);
+    EXPECT_NE(read("out.hdf5").size(), 0U);
+    EXPECT_NE(kith("fof in.npy --min-overdensity 0 -o out.hdf5").exit_code, 0);
+    EXPECT_NE(kith("fof in.npy --min-overdensity 2 -b 0.2 -o out.hdf5").exit_code, 0);
+}
+
+TEST_F(Fof, OfARandomSample) {
+    std::vector<double> points;
+    for (int i = 0; i < 200; ++i) {
+        points.insert(points.end(), {static_cast<double>(i), 0, 0});
+    }
+    write_npy("line.npy", points, 3);
+    const auto sampled = [&](const std::string& arguments) {
+        const Outcome outcome =
+            kith("fof line.npy --linking-length 1000 --min-members 1 -o out.hdf5 --labels l.npy --json " + arguments);
+        EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+        return npy_values<std::int32_t>(read("l.npy"), "<i4");
+    };
+    const std::vector<std::int32_t> labels = sampled("--sample 50 --seed 7");
+    EXPECT_EQ(labels.size(), 200U);
+    EXPECT_EQ(std::count(labels.begin(), labels.end(), 0), 50);
+    EXPECT_EQ(std::count(labels.begin(), labels.end(), -1), 150);
+    const auto in_first_half = std::count(labels.begin(), labels.begin() + 100, 0);
+    EXPECT_GT(in_first_half, 10);
+    EXPECT_LT(in_first_half, 40);
+    EXPECT_EQ(sampled("--sample 50 --seed 7"), labels);
+    EXPECT_NE(sampled("--sample 50 --seed 8"), labels);
+    EXPECT_EQ(sampled("--sample 1000"), std::vector<std::int32_t>(200, 0));
+    EXPECT_NE(kith("fof line.npy --seed 3 -o out.hdf5").exit_code, 0);
 }
 
 } // namespace

@@ -1,0 +1,96 @@
+#include "cli/fof_arguments.hpp"
+
+#include "cli/linking.hpp"
+#include "cli/usage_error.hpp"
+
+#include <fmt/format.h>
+
+#include <limits>
+#include <string>
+#include <string_view>
+
+namespace kith::cli {
+
+void add_sample_options(CLI::App& command, FofArguments& arguments) {
+    CLI::Option* sample = command
+                              .add_option_function<std::string>(
+                                  "--sample",
+                                  [&arguments](const std::string& text) {
+                                      arguments.sample =
+                                          parse_whole("--sample", text, 1, std::numeric_limits<std::int32_t>::max());
+                                  },
+                                  "Group only N of the selected particles, drawn at random; the others are in no group "
+                                  "(-1), and -b and --min-overdensity refer to the sample")
+                              ->type_name("N");
+    command
+        .add_option_function<std::string>(
+            "--seed",
+            [&arguments](const std::string& text) {
+                arguments.seed = parse_whole("--seed", text, 0, std::numeric_limits<std::int64_t>::max());
+            },
+            "Seed of --sample; 1 by default. The same seed draws the same particles")
+        ->type_name("S")
+        ->needs(sample);
+    command.get_option("--sorted-snapshot")->excludes(sample);
+}
+
+void add_linking_options(CLI::App& command, FofArguments& arguments) {
+    CLI::Option* relative = command
+                                .add_option_function<std::string>(
+                                    "-b",
+                                    [&arguments](const std::string& text) {
+                                        arguments.linking_length = LinkingLength::relative(parse_length("-b", text));
+                                    },
+                                    std::string("Linking length ") + help_of_b + "; 0.2 by default")
+                                ->type_name("B");
+    CLI::Option* absolute = command
+                                .add_option_function<std::string>(
+                                    "--linking-length",
+                                    [&arguments](const std::string& text) {
+                                        arguments.linking_length =
+                                            LinkingLength::absolute(parse_length("--linking-length", text));
+                                    },
+                                    std::string("Linking length ") + help_of_linking_length)
+                                ->type_name("R")
+                                ->excludes(relative);
+    const auto parse_positive = [](std::string_view option, const std::string& text) {
+        const double value = parse_length(option, text);
+        if (value == 0) {
+            throw UsageError(fmt::format("{} is '{}'; it must be above 0", option, text));
+        }
+        return value;
+    };
+    command
+        .add_option_function<std::string>(
+            "--min-overdensity",
+            [&arguments, parse_positive](const std::string& text) {
+                arguments.min_overdensity = parse_positive("--min-overdensity", text);
+            },
+            "Instead of -b, the linking length at which two points in a sphere of that radius are D times as dense as "
+            "the mean: b = (3 / (2 pi D))^(1/3) in 3-D; 59.7 is b = 0.2")
+        ->type_name("D")
+        ->excludes(relative)
+        ->excludes(absolute);
+    CLI::Option* psi = command
+                           .add_option_function<std::string>(
+                               "--psi",
+                               [&arguments, parse_positive](const std::string& text) {
+                                   arguments.psi = VelocityLength::absolute(parse_positive("--psi", text));
+                               },
+                               "Groups in phase space: friends have |dx|^2/R^2 + |dv|^2/V^2 of 1 or less, R the "
+                               "linking length; V is a "
+                               "peculiar velocity in the file's unit")
+                           ->type_name("V");
+    command
+        .add_option_function<std::string>(
+            "--psi-sigma",
+            [&arguments, parse_positive](const std::string& text) {
+                arguments.psi = VelocityLength::sigmas(parse_positive("--psi-sigma", text));
+            },
+            "The same, with V in dispersions of all velocities, sqrt(sum m |v - mean|^2 / sum m)")
+        ->type_name("F")
+        ->excludes(psi);
+    add_engine_option(command, arguments.engine);
+}
+
+} // namespace kith::cli

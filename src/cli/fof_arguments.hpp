@@ -1,0 +1,44 @@
+// What kith fof is asked for, and its options of how particles are linked and which of them.
+#pragma once
+
+#include "cli/options.hpp"
+
+#include <kith/fof.hpp>
+#include <kith/io.hpp>
+
+#include <CLI/CLI.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace kith::cli {
+
+struct FofArguments {
+    CommonOptions common;
+    std::vector<std::string> files;
+    std::string snapshot; ///< the one that the files are
+    std::string catalog;
+    std::string table;
+    std::string labels;
+    std::string grp;
+    std::string gtp;
+    std::string map;
+    std::string sorted_snapshot;
+    LinkingLength linking_length = LinkingLength::relative(0.2);
+    std::optional<double> min_overdensity; ///< what the linking length is given by
+    std::optional<VelocityLength> psi;     ///< in peculiar velocities, or in dispersions
+    std::optional<std::int64_t> sample;    ///< particles to take at random
+    std::int64_t seed = 1;
+    std::int64_t min_members = 20;
+    Engine engine = Engine::automatic;
+    BoxChoice box;
+    io::TypeSelection types;
+};
+
+/// Add options to a command; the arguments must outlive it. Those of samples come after --sorted-snapshot.
+void add_linking_options(CLI::App& command, FofArguments& arguments);
+void add_sample_options(CLI::App& command, FofArguments& arguments);
+
+} // namespace kith::cli
