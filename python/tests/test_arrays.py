@@ -185,7 +185,7 @@ def test_memory_out_of_reach_is_refused(device, error, says):
     for name, column in columns.items():
         there = Elsewhere(column, device)
         labels, halos = kith.fof(POINTS, 0.2, return_catalog=True, min_members=2)
-        summary = _core.label_points(labels, POINTS, 0.2, False, None, None, None, None)
+        summary = _core.label_points(labels, POINTS, 0.2, False, None, numpy.inf, False, None, None, None, None, None)
         arguments = dict(masses=None, types=None) | {name: there}
         with pytest.raises(error, match=says):
             _core.describe_groups(labels, summary, POINTS, None, arguments["masses"], 1.0, arguments["types"], 2,

@@ -38,6 +38,8 @@ def test_scipy_cuts_as_fof_groups(points, box):
     for height in linkage[[0, len(linkage) // 2, -1], 2]:
         height = points.dtype.type(height)
         for length in (numpy.nextafter(height, points.dtype.type(0)), height, numpy.nextafter(height, height + 1)):
+            if 0 < length < 1e-100:  # fof() refuses it, beside coordinates of order one
+                continue
             expected = kith.fof(points, length, box=box)
             assert found.cut(length).tolist() == expected.tolist()
             assert numbered(hierarchies.fcluster(linkage, float(length), "distance")).tolist() == expected.tolist()

@@ -106,7 +106,7 @@ KITH_HOST_DEVICE DeviceStatus resolve_length(double value, bool is_relative, con
     const DeviceStatus status =
         is_relative ? resolve_relative<T>(value, separation, result) : round_length<T>(value, result);
     const double length = value * separation.mean; // before it is rounded
-    if (status.refusal == PointError::none && frame.largest > 0 && frame.is_unresolved(length)) {
+    if (status.refusal == PointError::none && count > 0 && frame.largest > 0 && frame.is_unresolved(length)) {
         return {PointError::length_unresolved, -1, -1, length, static_cast<double>(frame.largest)};
     }
     return status;

@@ -55,6 +55,9 @@ protected:
                 FofOptions options{.box = named.box,
                                    .engine = engines[draw.integer(2)],
                                    .execution = cpu(1 + static_cast<int>(draw.integer(3)))};
+                if (oracle::is_refused(oracle::working_copy<T>(set.coordinates, dimension, named.box), length)) {
+                    continue;
+                }
                 const FofResult in_space = fof(set.view(), LinkingLength::absolute(length), options);
                 if (in_space.linking_length == 0 && psi != infinity) {
                     continue;
@@ -71,6 +74,10 @@ protected:
                 }
                 if (!std::all_of(copy.points.begin(), copy.points.end(), [](T x) { return std::isfinite(x); })) {
                     EXPECT_TRUE(is_refused(ErrorKind::invalid_points, {"velocities", "cannot express"}, find));
+                    continue;
+                }
+                if (oracle::is_refused(copy, length)) {
+                    EXPECT_TRUE(is_refused(ErrorKind::invalid_argument, {"vanishes beside the largest"}, find));
                     continue;
                 }
                 const FofResult found = find();

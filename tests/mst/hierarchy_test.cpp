@@ -1,5 +1,6 @@
 // The hierarchy of groups: its matrix against the oracle, and its cuts against fof() at every kind of linking length.
 #include "oracle/hierarchy.hpp"
+#include "oracle/working_copy.hpp"
 #include "support/cases.hpp"
 #include "support/linking_lengths.hpp"
 
@@ -11,6 +12,7 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <string>
 #include <vector>
 
 namespace kith::test {
@@ -65,7 +67,11 @@ TEST_P(Hierarchies, CutsAreGroups) {
         const PointSet<T> set = point_set<T>(GetParam().set, GetParam().dimension);
         for (const NamedBox& named : set.boxes) {
             const SpanningTree tree = spanning_tree(set.view(), {.box = named.box});
+            const oracle::WorkingCopy<T> copy = oracle::working_copy<T>(set.coordinates, set.dimension, named.box);
             for (const double length : lengths_of(set, named.box, tree)) {
+                if (oracle::is_refused(copy, length)) { // by fof(); the tree tells such groups apart
+                    continue;
+                }
                 SCOPED_TRACE("box " + named.name + ", linking length " + testing::PrintToString(length));
                 const auto absolute = LinkingLength::absolute(length);
                 const FofResult expected = fof(set.view(), absolute, {.box = named.box});
@@ -92,7 +98,10 @@ TEST_P(Hierarchies, RelativeCutsAreGroups) {
             try {
                 expected = fof(set.view(), relative, {.box = named.box});
             } catch (const Error& error) {
-                EXPECT_TRUE(is_refused(error.kind(), {error.what()}, [&] { (void)fof(tree, relative); }));
+                const std::string reason = error.what();
+                if (reason.find("vanishes") == std::string::npos) { // the tree tells such groups apart
+                    EXPECT_TRUE(is_refused(error.kind(), {reason}, [&] { (void)fof(tree, relative); }));
+                }
                 continue;
             }
             const FofResult found = fof(tree, relative);

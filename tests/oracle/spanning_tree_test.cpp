@@ -66,11 +66,11 @@ TEST(SpanningTree, HeightsAreTheSmallestLengthsThatJoin) {
 }
 
 TEST(SpanningTree, HeightsWhereSquaresLoseTheirDigits) {
-    const std::vector<float> points{0, 0, 1e-6F, 0, 1e30F, 0};
+    const std::vector<float> points{0, 0, 1e-14F, 0, 1e30F, 0};
     const WorkingCopy<float> copy = working_copy<float>(points, 2);
     const auto edges = spanning_tree(copy);
-    EXPECT_EQ(edges[0].height, 0.0F);                       // indistinguishable
-    const std::vector<float> near{0, 0, 0x1p-95F, 0, 1, 0}; // its square is subnormal
+    EXPECT_EQ(edges[0].height, 0.0F);                        // indistinguishable
+    const std::vector<float> near{0, 0, 0x1p-112F, 0, 1, 0}; // its square is subnormal
     const WorkingCopy<float> other = working_copy<float>(near, 2);
     const float height = spanning_tree(other)[0].height;
     const float squared = squared_distance(other, other.point(0), other.point(1));
