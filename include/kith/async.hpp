@@ -49,10 +49,11 @@ struct KnnSize {
 /// (scratch too small; the text gives the bytes needed), device. Reported in the status: coordinates that are not
 /// finite, an extent over twice the period, an origin that is too far away for the period. The contents of the rows are
 /// then unspecified. Cost: as knn_into() without its waits; some thirty kernels with trees, five without.
+/// Unresolved rows (neighbor_row.hpp) are not counted.
 void knn_async(const NeighborRows& rows, const PointsView& points, std::int64_t k, const KnnOptions& options,
                std::span<std::byte> scratch, DeviceStatus* status);
 /// The k nearest points of every query, with the same memory, errors and cost. The status also reports queries that are
-/// not finite or too far away. Unresolved rows are not counted (neighbor_row.hpp).
+/// not finite or too far away.
 void knn_async(const NeighborRows& rows, const PointsView& points, const PointsView& queries, std::int64_t k,
                const KnnOptions& options, std::span<std::byte> scratch, DeviceStatus* status);
 
@@ -69,10 +70,11 @@ struct FofSize {
 [[nodiscard]] std::int64_t fof_async_bytes(const FofSize& size, const Execution& execution = cuda());
 
 /// The groups of points, asynchronously: labels as in fof_into(), one per point. Memory, errors and status are as for
-/// knn_async(); the summary is in memory like that of the status. Also throws invalid_argument for a negative, NaN or
-/// infinite length, or an absolute one that the points' type cannot express. The status also reports a relative length
-/// if the points have no volume or their type cannot express it, and a length above 0 whose square vanishes beside the
-/// largest coordinate or period; the contents of labels and summary are then unspecified.
+/// knn_async(); the summary is in memory like that of the status. Also throws unsupported for groups in phase space, and
+/// invalid_argument for a negative, NaN or infinite length, or an absolute one that the points' type cannot express. The
+/// status also reports a relative length if the points have no volume or their type cannot express it, and a length
+/// above 0 whose square vanishes beside the largest coordinate or period; the contents of labels and summary are then
+/// unspecified.
 void fof_async(std::span<std::int32_t> labels, const PointsView& points, LinkingLength linking_length,
                const FofOptions& options, std::span<std::byte> scratch, DeviceFofSummary* summary,
                DeviceStatus* status);

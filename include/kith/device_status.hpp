@@ -25,8 +25,8 @@ enum class PointError : std::int32_t {
 struct DeviceStatus {
     PointError refusal = PointError::none;
     std::int32_t axis = 0;
-    std::int64_t point =
-        0;            ///< index of the first rejected point, or of the largest coordinate (-1: a period is larger)
+    /// Index of the first rejected point, or of that with the largest coordinate; -1: a period is larger.
+    std::int64_t point = 0;
     double value = 0; ///< the invalid value: a coordinate, an extent, an origin, a length
     double limit = 0; ///< its limit: a period, the largest value of the points' type, the largest coordinate
 };

@@ -26,7 +26,7 @@ public:
     /// axis.
     static LinkingLength relative(double b) { return {b, true}; }
     /// The relative length at which two points in a sphere of that radius are `density` times as dense as the mean:
-    /// b = (3 / (2 pi density))^(1/3) in three dimensions. Groups are denser than that everywhere, roughly. Source: GPU
+    /// b = (3 / (2 pi density))^(1/3) in three dimensions. Roughly the density at the edge of a group. Source: GPU
     /// halo-finding thesis, equation 3.1. Throws Error: invalid_argument unless density is above 0 and finite, and
     /// dimension 1 to 8.
     static LinkingLength overdensity(double density, int dimension = 3);

@@ -1,5 +1,5 @@
-// All headers of kith's core: trees, neighbors, groups, clusters, spanning trees, catalogs. File input and output are in
-// <kith/io.hpp>.
+// All headers of kith's core: trees, neighbors, groups and their hierarchy, clusters, spanning trees, catalogs. Files are
+// in <kith/io.hpp>, k-d trees for your own loops in <kith/device/kdtree.hpp>.
 #pragma once
 
 #include <kith/async.hpp>

@@ -161,8 +161,8 @@ using NeighborVisitor = std::function<void(const NeighborBlock&)>;
 [[nodiscard]] KnnResult knn(const PointsOrTree& points, const PointsView& queries, std::int64_t k,
                             const KnnOptions& options = {});
 
-/// The same two searches, written to the caller's arrays of rows * k elements each. Throw as above, and invalid_argument
-/// (arrays of the wrong size, type or alignment).
+/// The same two searches, written to the caller's arrays of rows * k elements each. Return the cost of each stage and the
+/// unresolved rows. Throw as above, and invalid_argument (arrays of the wrong size, type or alignment).
 SearchSummary knn_into(const NeighborRows& rows, const PointsOrTree& points, std::int64_t k,
                        const KnnOptions& options = {});
 SearchSummary knn_into(const NeighborRows& rows, const PointsOrTree& points, const PointsView& queries, std::int64_t k,

@@ -83,9 +83,10 @@ inline NeighborRow::Iterator NeighborRow::end() const noexcept {
     return {*this, size_};
 }
 
-/// Rows with unresolved neighbors: apart from their query, but so little, beside the largest absolute coordinate or period
-/// of the points, that the square of the distance loses digits or vanishes in their type (docs/semantics.md, "Numbers").
-/// Distances and order of such neighbors mean little. One placeholder far from all other points is the usual reason.
+/// Rows with unresolved neighbors. An unresolved neighbor is not at the position of its query, but so near to it, relative
+/// to the largest absolute coordinate or period, that the squared distance loses digits or vanishes (docs/semantics.md,
+/// "Numbers"): its distance and place in the row are unreliable. The usual reason is a placeholder far from all other
+/// points.
 struct UnresolvedRows {
     std::int64_t rows = 0;            ///< number of such rows; the rest is meaningful if there are any
     std::int64_t first_query = -1;    ///< original index of the first query with such a row
@@ -101,7 +102,7 @@ struct UnresolvedRows {
 /// What a search reports besides its rows.
 struct SearchSummary {
     StageReports stages;       ///< cost of each stage, including the tree build
-    UnresolvedRows unresolved; ///< rows whose distances and order mean little
+    UnresolvedRows unresolved; ///< rows whose distances and order are unreliable
 };
 
 /// A read-only row-major matrix: rows[i] is a span of columns() elements.

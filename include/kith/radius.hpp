@@ -130,23 +130,25 @@ using RadiusVisitor = std::function<void(const RadiusBlock&)>;
 
 /// All points within the radius of every point, or of every query; queries are of the points' type and dimension.
 /// Throws Error: invalid_argument (a negative or NaN radius, one above 0 whose square vanishes beside the largest
-/// coordinate or period in the points' type, a number of radii other than that of the queries, exclude_self with separate queries, queries of another type or dimension, max_result_bytes < 0, an invalid box, a box
-/// beside a tree, a tree on another device), invalid_points (points or queries that are not finite, extent over twice
-/// the period, queries too far away), too_large (more than 2^31 - 1 points or queries), unsupported (a GPU; dimension
-/// not built), out_of_memory, canceled.
+/// coordinate or period in the points' type, a number of radii other than that of the queries, exclude_self with
+/// separate queries, queries of another type or dimension, max_result_bytes < 0, an invalid box, a box beside a tree,
+/// a tree on another device), invalid_points (points or queries that are not finite, extent over twice the period,
+/// queries too far away), too_large (more than 2^31 - 1 points or queries), unsupported (a GPU; dimension not built),
+/// out_of_memory, canceled.
 [[nodiscard]] RadiusResult radius_search(const PointsOrTree& points, const Radii& radii,
                                          const RadiusOptions& options = {});
 [[nodiscard]] RadiusResult radius_search(const PointsOrTree& points, const PointsView& queries, const Radii& radii,
                                          const RadiusOptions& options = {});
 
-/// The lengths of the rows alone: source nodes that lie within the radius as a whole are counted, not visited. Throws as
-/// radius_search().
+/// The lengths of the rows alone: source nodes that lie within the radius as a whole are counted, not visited.
+/// Unresolved neighbors are not reported. Throws as radius_search().
 [[nodiscard]] std::vector<std::int64_t> radius_count(const PointsOrTree& points, const Radii& radii,
                                                      const RadiusOptions& options = {});
 [[nodiscard]] std::vector<std::int64_t> radius_count(const PointsOrTree& points, const PointsView& queries,
                                                      const Radii& radii, const RadiusOptions& options = {});
 
-/// Streams the rows in blocks to a visitor; never stores all of them. Throws as radius_search(), and what the visitor throws.
+/// Streams the rows in blocks to a visitor; never stores all of them. Throws as radius_search(), and what the visitor
+/// throws.
 SearchSummary radius_visit(const RadiusVisitor& visitor, const PointsOrTree& points, const Radii& radii,
                            const RadiusOptions& options = {});
 SearchSummary radius_visit(const RadiusVisitor& visitor, const PointsOrTree& points, const PointsView& queries,

@@ -3,7 +3,8 @@
 // Of all trees that connect the points, the one whose edges are shortest together: the hierarchy of friends-of-friends
 // groups at every linking length (single linkage). Edges are ordered by (squared distance, smaller index, larger index);
 // in this order the tree is unique, the same bits on every machine, for every engine and number of threads
-// (docs/semantics.md, "Minimum spanning tree").
+// (docs/semantics.md, "Minimum spanning tree"). Source: Boruvka's method, as in Prokopenko, Sao and Lebrun-Grandie, ICPP
+// 2022 (arXiv:2207.00514), with rows of nearest neighbors. Cost: close to O(N log N) in low dimensions.
 #pragma once
 
 #include <kith/execution.hpp>
@@ -50,8 +51,8 @@ public:
         return {static_cast<const T*>(weights_.get()), static_cast<std::size_t>(count())};
     }
     /// Height of each edge: the smallest linking length of type T within which fof() makes friends of its two ends. It is
-    /// the weight or a number beside it. The edges of heights up to R connect exactly the groups of fof() at R; weights,
-    /// which are rounded, would not. Infinity if no number of type T is long enough. Throws as weights().
+    /// the weight or the next number above it, except where squares are subnormal. The edges of heights up to R connect
+    /// exactly the groups of fof() at R; weights, which are rounded, would not. Infinity if no number of type T is long enough. Throws as weights().
     template <Coordinate T>
     [[nodiscard]] std::span<const T> heights() const {
         detail::require_distances(dtype_, dtype_of<T>);
@@ -61,8 +62,8 @@ public:
     [[nodiscard]] DType dtype() const noexcept { return dtype_; }    ///< of the points, weights and heights
     [[nodiscard]] Engine engine() const noexcept { return engine_; } ///< algorithm used: tree or brute_force
     [[nodiscard]] const Box& box() const noexcept { return box_; }   ///< in which the distances are, origins resolved
-    /// What relative linking lengths are relative to (fof.hpp): the mean separation (V / n)^(1/d), in the units of the
-    /// points, V, and which volume that is. `none` if V is zero.
+    /// What relative linking lengths refer to (fof.hpp): the mean separation (V / n)^(1/d), in the units of the points; V;
+    /// and which volume V is: `none` if V is zero.
     [[nodiscard]] double mean_separation() const noexcept { return mean_separation_; }
     [[nodiscard]] double volume() const noexcept { return volume_; }
     [[nodiscard]] VolumeKind volume_kind() const noexcept { return volume_kind_; }
@@ -80,6 +81,8 @@ private:
     double mean_separation_ = 0;
     double volume_ = 0;
     VolumeKind volume_kind_ = VolumeKind::none;
+    double shortest_length_ = 0; ///< of the linking lengths above 0 that fof() accepts
+    double largest_ = 0;         ///< coordinate or period, beside which the squares of others vanish
 };
 
 /// The minimum spanning tree of the points: points - 1 edges, none of fewer than two points.

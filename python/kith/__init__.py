@@ -1,5 +1,5 @@
-"""Friends and neighbors: exact k nearest neighbors, neighbors within a radius, friends-of-friends groups, DBSCAN clusters,
-minimum spanning trees and halos.
+"""Friends and neighbors: exact k nearest neighbors, neighbors within a radius, friends-of-friends groups and their
+hierarchy, DBSCAN clusters, minimum spanning trees and halos.
 
 Points are n x d arrays with d from 2 to 8, float32 or float64, of NumPy or any library that speaks DLPack; results are
 arrays of the same library. Answers are exact and the same bits whatever the number of threads, the processor or the GPU.
@@ -10,8 +10,8 @@ arrays of the same library. Answers are exact and the same bits whatever the num
 >>> labels = kith.fof(points, b=0.2, box=1)
 
 `kith.spatial` answers SciPy's calls, `kith.sklearn` scikit-learn's DBSCAN, and `kith.jax` works under `jax.jit`.
-`kith.datasets` makes points to try things on, `kith.plot` draws maps and mass functions of halos (by Matplotlib), and
-`kith.mass_function` is what theory expects of these.
+`kith.datasets` makes points to try things on, `kith.plot` draws maps, mass functions of halos and the hierarchy of groups
+(by Matplotlib), and `kith.mass_function` is what theory expects of these.
 """
 
 import importlib

@@ -271,7 +271,7 @@ def write_catalog(path: Path, catalog: Catalog, snapshot: Snapshot | None = None
     length, psi = (getattr(each, "value", each) for each in (catalog.linking_length, catalog.psi))
     parameters = {"linking_length": repr(length), "min_members": str(catalog._core.min_members)}
     if psi != numpy.inf:
-        parameters["psi"] = repr(psi)
+        parameters["psi_as_stored"] = repr(psi)  # of velocities as given; kith fof writes peculiar ones
     if catalog.units:
         parameters["units"] = ", ".join(f"{column}: {unit}" for column, unit in sorted(catalog.units.items()))
     _core.write_catalog(os.fsencode(name), catalog._core, core, catalog.box,

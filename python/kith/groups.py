@@ -56,8 +56,8 @@ def fof(points: AnyArray, linking_length: float | None = None, *, b: float | Non
         of the points along open axes. The usual choice for halos is 0.2.
     psi : float, optional
         Groups in phase space: two points are friends if |dx|^2 / linking_length^2 + |dv|^2 / psi^2 is at most 1. In the
-        units of the velocities, above 0; infinity makes them the groups of the positions. Positions have 2 to 4
-        dimensions. On the CPU.
+        units of the velocities as given, above 0 (of a snapshot: as stored; `kith fof --psi` takes peculiar
+        velocities); with infinity the groups are those of the positions. Positions have 2 to 4 dimensions. On the CPU.
     psi_sigma : float, optional
         The same, with a psi of so many times the dispersion of all velocities, sqrt(sum m |v - mean|^2 / sum m).
     box : float, sequence of d floats or Box, optional
@@ -87,9 +87,14 @@ def fof(points: AnyArray, linking_length: float | None = None, *, b: float | Non
     Raises
     ------
     ValueError
-        For points or velocities that are not finite, a negative linking length, a volume of zero; for a linking length
-        above 0 whose square vanishes beside the largest coordinate, such as a placeholder of 1e37 in float32; for a psi
-        that is not above 0, without velocities, beside a linking length of 0.
+        For points or velocities that are not finite; a negative linking length; a relative one if the volume is zero; one
+        above 0 whose square vanishes beside the largest coordinate, such as a placeholder of 1e37 in float32; a psi that
+        is not above 0, is given without velocities, or beside a linking length of 0; `psi_sigma` if all velocities are
+        alike.
+    TypeError
+        Unless exactly one of `linking_length` and `b` is given; if both `psi` and `psi_sigma` are.
+    NotImplementedError
+        For points of other dimensions, and for groups in phase space on a GPU.
 
     Notes
     -----
@@ -171,7 +176,7 @@ def b_of_overdensity(overdensity: float, dimension: int = 3) -> float:
 
     Notes
     -----
-    Source: the GPU halo-finding thesis, equation 3.1. It is about the density at the edge of a group; groups are denser.
+    Source: the GPU halo-finding thesis, equation 3.1. Roughly, this is the density at the edge of a group.
 
     Examples
     --------
@@ -262,7 +267,7 @@ class Catalog:
     linking_length : float
         In the units of the points, as it was used; None if a file does not say.
     psi : float, or None
-        The linking length of velocities, in their units, as it was used; infinity for groups of positions alone. None of
+        The linking length of velocities, in their units as given, as it was used; infinity for groups of positions alone. None of
         a catalog from a file, whose `provenance` names it.
     box : Box
         Numbers in the units of the points.

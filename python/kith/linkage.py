@@ -100,7 +100,8 @@ class Hierarchy:
             threads: int | None = None, progress: ProgressLike = False) -> Any:
         """Labels of the groups at a linking length: those of `kith.fof`, without a search.
 
-        Parameters and result are those of `kith.fof`.
+        The parameters are those of `kith.fof`; the result is an array of int32, shape (n,), of the library of the
+        points. Raises as `kith.fof`.
         """
         linking_length, = _units.in_unit(self._unit, linking_length=linking_length)
         length, is_relative = _arrays.length(linking_length, b)

@@ -226,7 +226,7 @@ class Tree:
 
     def fof(self, linking_length: float | None = None, *, b: float | None = None, min_members: int = 1,
             threads: int | None = None, progress: ProgressLike = False) -> Any:
-        """Labels of friends-of-friends groups. As `kith.fof`."""
+        """Labels of friends-of-friends groups of positions, without a catalog. Otherwise as `kith.fof`."""
         from kith import groups
         linking_length, = _units.in_unit(self._unit, linking_length=linking_length)
         labels, summary = groups.label(self, linking_length, b, None, None, threads, progress)

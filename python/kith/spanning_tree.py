@@ -23,7 +23,7 @@ class SpanningTree:
         The length of each edge, in the units and type of the points.
     heights : array, shape (n - 1,)
         The smallest linking length at which `kith.fof` makes friends of the two, of the same type: the weight or the
-        number after it. The edges with `heights <= r` connect exactly the groups of `kith.fof(points, r)`.
+        number after it, except where squares are subnormal; infinity if no number is long enough. The edges with `heights <= r` connect exactly the groups of `kith.fof(points, r)`.
     """
 
     def __init__(self, edges: Any, weights: Any, heights: Any) -> None:
@@ -66,6 +66,8 @@ def mst(points: AnyArray, *, box: BoxLike = None, threads: int | None = None,
     is the same whatever the number of threads, also where distances are equal. Coincident points are joined to the
     first of them. Close to O(n log n) in low dimensions. Source: Boruvka's method, as in Prokopenko, Sao and
     Lebrun-Grandie, ICPP 2022 (arXiv:2207.00514), with rows of nearest neighbors.
+    Where squared distances vanish beside the largest coordinate, such as a placeholder of 1e37 in float32, edges have
+    height 0; unlike `kith.knn`, this call does not warn.
 
     Examples
     --------

@@ -6,6 +6,7 @@ import numpy
 import pytest
 
 import kith
+from built import DIMENSIONS
 
 CLUMPS = numpy.concatenate([numpy.random.default_rng(place).normal(place, 0.01, (count, 3))
                             for place, count in ((1, 50), (2, 80), (3, 10))]).astype(numpy.float32)
@@ -162,6 +163,9 @@ def test_what_is_wrong_is_said(wrong, error, says):
         wrong()
 
 
+needs_phase_space = pytest.mark.skipif(6 not in DIMENSIONS, reason="phase space has 6 dimensions")
+
+
 def streams(count=2000):
     """Two streams through the same cloud."""
     random = numpy.random.default_rng(7)
@@ -170,6 +174,7 @@ def streams(count=2000):
     return random.random((count, 3)), velocities
 
 
+@needs_phase_space
 @pytest.mark.parametrize("of_positions", [numpy.float32, numpy.float64])
 @pytest.mark.parametrize("of_velocities", [numpy.float32, numpy.float64])
 def test_phase_space_is_points_with_scaled_velocities(of_positions, of_velocities):
@@ -184,6 +189,7 @@ def test_phase_space_is_points_with_scaled_velocities(of_positions, of_velocitie
         assert length == kith.fof(points, b=0.7, box=1, return_catalog=True)[1].linking_length
 
 
+@needs_phase_space
 def test_infinite_psi_is_groups_of_positions():
     points, velocities = streams()
     expected = kith.fof(points, b=0.3, box=1)
@@ -192,6 +198,7 @@ def test_infinite_psi_is_groups_of_positions():
     assert kith.fof(points, b=0.3, return_catalog=True)[1].psi == numpy.inf
 
 
+@needs_phase_space
 def test_psi_in_dispersions():
     points, velocities = streams()
     masses = numpy.random.default_rng(8).random(len(points))
@@ -203,6 +210,7 @@ def test_psi_in_dispersions():
         assert (labels == kith.fof(points, 0.05, velocities=velocities, psi=halos.psi)).all()
 
 
+@needs_phase_space
 def test_phase_space_of_a_snapshot():
     class Universe:
         positions, velocities = streams()
@@ -212,6 +220,7 @@ def test_phase_space_of_a_snapshot():
                                                            velocities=Universe.velocities)).all()
 
 
+@needs_phase_space
 def test_phase_space_refuses():
     points, velocities = streams(10)
     with pytest.raises(TypeError, match="either psi"):

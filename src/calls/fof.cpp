@@ -48,6 +48,11 @@ void resolve_velocity_length(const PhaseSpace& phase_space, const FiniteVelociti
                                 ": all velocities are alike; give a length in their units"));
         }
     }
+    if (length.is_relative() && std::isinf(result.velocity_length)) {
+        throw Error(ErrorKind::invalid_argument,
+                    message("the velocities' linking length is ", length.value(),
+                            " times their dispersion, more than float64 can express; give a smaller one"));
+    }
     if (!has_points || std::isinf(result.velocity_length)) {
         result.velocity_scale = 0;
         return;
@@ -78,7 +83,8 @@ void link_in_phase_space(Context& context, const FofCall& call, std::span<std::i
         resolve_velocity_length(phase_space, velocities, result);
         points = in_phase_space(positions, call.options.box, velocities, result.velocity_scale);
         const Frame<T>& frame = points.positions.frame;
-        if (frame.largest > 0 && frame.is_unresolved(result.linking_length)) { // beside a velocity
+        if (call.points.count() > 0 && frame.largest > 0 && frame.is_unresolved(result.linking_length)) {
+            // Beside a velocity.
             check(unresolved_beside({-1, -1, static_cast<double>(frame.largest)}, result.linking_length));
         }
     });
@@ -154,7 +160,13 @@ LinkingLength LinkingLength::overdensity(double density, int dimension) {
     for (int d = dimension % 2 == 0 ? 2 : 3; d <= dimension; d += 2) {
         ball *= 2 * std::numbers::pi / d;
     }
-    return relative(detail::root_of(2 / (ball * density), dimension));
+    const double volume = 2 / ball / density; // of the sphere of the points, in their mean volume
+    if (!std::isnormal(volume)) {
+        throw Error(
+            ErrorKind::invalid_argument,
+            detail::message("the overdensity is ", density, ", beyond what float64 can express as a linking length"));
+    }
+    return relative(detail::root_of(volume, dimension));
 }
 
 std::int64_t FofSummary::groups_of_at_least(std::int64_t min_members) const {

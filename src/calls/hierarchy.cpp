@@ -6,11 +6,14 @@
 #include "groups/checks.hpp"
 #include "groups/linking_length.hpp"
 #include "mst/components.hpp"
+#include "mst/edges.hpp"
 #include "mst/ladder.hpp"
 #include "mst/merges.hpp"
+#include "points/as_given.hpp"
 #include "points/frame.hpp"
 #include "support/allocation_errors.hpp"
 #include "support/context.hpp"
+#include "support/denormals.hpp"
 #include "support/dimension.hpp"
 #include "support/message.hpp"
 
@@ -27,18 +30,19 @@ namespace detail {
 
 namespace {
 
-Separation separation_in(const SpanningTree& tree) {
-    return {tree.mean_separation(), tree.volume(), tree.volume_kind(), tree.volume_kind() != VolumeKind::none};
-}
-
 /// The linking length in the units of the points, into a result.
 template <class Result>
 void resolve(const LinkingLength& length, const Separation& separation, DType dtype, Result& result) {
+    const DenormalGuard guard;
     ResolvedLength resolved;
     with_dtype(dtype, [&]<Coordinate T>(T) {
         check(length.is_relative() ? resolve_relative<T>(length.value(), separation, resolved)
                                    : round_length<T>(length.value(), resolved));
     });
+    const double unrounded = length.is_relative() ? length.value() * separation.mean : length.value();
+    if (unrounded > 0 && resolved.length < separation.shortest) {
+        check(unresolved_beside({-1, -1, separation.largest}, unrounded));
+    }
     result.linking_length = resolved.length;
     result.volume = resolved.volume;
     result.volume_kind = resolved.volume_kind;
@@ -158,7 +162,7 @@ FofSummary fof_into(std::span<std::int32_t> labels, const SpanningTree& tree, Li
                     const Execution& execution) {
     detail::check_length(linking_length);
     FofSummary result;
-    detail::resolve(linking_length, detail::separation_in(tree), tree.dtype(), result);
+    detail::resolve(linking_length, SpanningTreeAccess::separation(tree), tree.dtype(), result);
     detail::label(labels, tree, execution, result);
     return result;
 }
@@ -185,6 +189,7 @@ void Hierarchy::write_linkage(std::span<double> numbers) const {
                     detail::message("the memory for the linkage matrix holds ", numbers.size(), " numbers; ",
                                     merges_.size(), " merges need 4 each"));
     }
+    const detail::DenormalGuard guard;
     detail::with_dtype(tree_.dtype(), [&]<Coordinate T>(T) {
         const std::span<const T> heights = tree_.heights<T>();
         for (std::size_t i = 0; i < merges_.size(); ++i) {
@@ -211,7 +216,8 @@ FofLadder fof_ladder(SpanningTree tree, std::span<const LinkingLength> linking_l
         throw Error(ErrorKind::invalid_argument,
                     "the options have a box, but a spanning tree has its own; leave the box out of the options");
     }
-    std::vector<FofLevel> levels = detail::levels_at(linking_lengths, detail::separation_in(tree), tree.dtype());
+    std::vector<FofLevel> levels =
+        detail::levels_at(linking_lengths, SpanningTreeAccess::separation(tree), tree.dtype());
     return HierarchyAccess::make_ladder(std::move(tree), std::move(levels), options);
 }
 

@@ -186,7 +186,7 @@ Command dbscan_command(CLI::App& program) {
     command
         .add_option_function<std::string>(
             "--eps", [arguments](const std::string& text) { arguments->eps = parse_length("--eps", text); },
-            "Core points have enough points within this distance, inclusive, in the units of the points")
+            "Radius of a neighborhood, inclusive, in the units of the points")
         ->type_name("E")
         ->required();
     command
@@ -196,13 +196,13 @@ Command dbscan_command(CLI::App& program) {
                 arguments->min_samples =
                     parse_whole("--min-samples", text, 1, std::numeric_limits<std::int64_t>::max());
             },
-            "Enough points, the point itself included; 5 by default")
+            "Points within E that make a core point, the point itself included; 5 by default")
         ->type_name("M");
     command.add_flag("--star", arguments->star, "DBSCAN*: border points, within E of a core point, are noise");
     command
         .add_option("-o,--output", arguments->output,
-                    "Clusters to write, one for each row of the file, -1: noise, or not selected; .npy, .txt, or .hdf5 "
-                    "with 'labels' and 'is_core'")
+                    "File to write, one label for each row of the file (-1: noise, or not selected): .npy, .txt, or "
+                    ".hdf5 or .h5 with 'labels' and 'is_core'")
         ->type_name("OUT")
         ->required()
         ->check(file_name());

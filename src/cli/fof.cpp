@@ -280,6 +280,7 @@ void print_json_of(const FofArguments& arguments, const Results& results, const 
     json["volume"] = relative ? Json(results.groups.volume) : Json(nullptr);
     json["volume_kind"] = name_of(results.groups.volume_kind);
     json["min_overdensity"] = arguments.min_overdensity ? Json(*arguments.min_overdensity) : Json(nullptr);
+    json["sample"] = arguments.sample ? Json(results.snapshot.positions.rows()) : Json(nullptr);
     json["seed"] = arguments.sample ? Json(arguments.seed) : Json(nullptr);
     json["psi"] = arguments.psi ? Json(psi_of(arguments, results)) : Json(nullptr);
     json["psi_sigma"] = arguments.psi && arguments.psi->is_relative() ? Json(arguments.psi->value()) : Json(nullptr);

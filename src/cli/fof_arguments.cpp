@@ -77,9 +77,8 @@ void add_linking_options(CLI::App& command, FofArguments& arguments) {
                                [&arguments, parse_positive](const std::string& text) {
                                    arguments.psi = VelocityLength::absolute(parse_positive("--psi", text));
                                },
-                               "Groups in phase space: friends have |dx|^2/R^2 + |dv|^2/V^2 of 1 or less, R the "
-                               "linking length; V is a "
-                               "peculiar velocity in the file's unit")
+                               "Groups in phase space, on the CPU: friends have |dx|^2/R^2 + |dv|^2/V^2 of 1 or "
+                               "less, R the linking length; V is a peculiar velocity in the file's unit")
                            ->type_name("V");
     command
         .add_option_function<std::string>(
@@ -87,7 +86,7 @@ void add_linking_options(CLI::App& command, FofArguments& arguments) {
             [&arguments, parse_positive](const std::string& text) {
                 arguments.psi = VelocityLength::sigmas(parse_positive("--psi-sigma", text));
             },
-            "The same, with V in dispersions of all velocities, sqrt(sum m |v - mean|^2 / sum m)")
+            "The same, with V = F times the dispersion of all velocities, sqrt(sum m |v - mean|^2 / sum m)")
         ->type_name("F")
         ->excludes(psi);
     add_engine_option(command, arguments.engine);

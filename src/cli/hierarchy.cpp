@@ -27,6 +27,7 @@ struct Arguments {
     std::vector<double> lengths = {0.05, 0.1, 0.2};
     bool are_relative = true;
     bool writes_labels = false;
+    Engine engine = Engine::automatic;
     std::int64_t min_members = 20;
     BoxChoice box;
     io::TypeSelection types;
@@ -113,6 +114,7 @@ void print_json_of(const Arguments& arguments, const Results& results, const Out
     }
     json["dimension"] = results.snapshot.positions.columns;
     json["dtype"] = name_of(results.dtype());
+    json["engine"] = name_of(tree.engine());
     json["box"] = describe(results.box.box, results.snapshot.positions.columns);
     json["input"] = arguments.snapshot;
     json["format"] = results.snapshot.header.format;
@@ -173,9 +175,11 @@ void run(const Arguments& arguments, const Invocation& invocation) {
 
     const Execution execution = execution_of(arguments.common, bar.callback());
     try {
-        results.ladder =
-            fof_ladder(results.snapshot.positions.view(), arguments.linking_lengths(),
-                       {.box = results.box.box, .min_members = arguments.min_members, .execution = execution});
+        results.ladder = fof_ladder(results.snapshot.positions.view(), arguments.linking_lengths(),
+                                    {.box = results.box.box,
+                                     .min_members = arguments.min_members,
+                                     .engine = arguments.engine,
+                                     .execution = execution});
     } catch (const Error& error) {
         throw with_file_context(error, arguments.snapshot, results.snapshot);
     }
@@ -237,23 +241,23 @@ Command hierarchy_command(CLI::App& program) {
     add_min_members_option(command, arguments->min_members);
     add_types_option(command, arguments->types);
     add_box_option(command, arguments->box);
-    command.add_flag("--labels", arguments->writes_labels,
+    command.add_flag("--with-labels", arguments->writes_labels,
                      "Also write the group of every row of the file at each level; -1: none, or not selected");
+    add_engine_option(command, arguments->engine);
     add_threads_option(command, arguments->common);
     add_json_option(command, arguments->common);
     command.footer(
-        "One minimum spanning tree serves all linking lengths. Groups of a level are numbered from 0 by decreasing "
-        "size.\n"
+        "One minimum spanning tree serves all linking lengths. Groups of a level are numbered from 0 by\n"
+        "decreasing size.\n"
         "Datasets written, one number for each level: linking_lengths, groups (all of them, single points included).\n"
         "One for each group of --min-members and more, those of level i from offsets[i] to offsets[i + 1] - 1: sizes,\n"
-        "parents (the group of the next level that contains it; -1 at the last), first_rows (its first point, as a "
-        "row\n"
-        "of the file). With --labels: labels/0, labels/1, ... with the group of every row.\n\n" +
+        "parents (the group of the next level that contains it; -1 at the last), first_rows (its first point, as a\n"
+        "row of the file). With --with-labels: labels/0, labels/1, ... with the group of every row.\n\n" +
         std::string(input_formats) +
         "\n\n"
         "Examples:\n"
         "  kith hierarchy snapshot.hdf5 -b 0.05,0.1,0.2 -o levels.hdf5\n"
-        "  kith hierarchy points.npy --linking-length 0.1,0.2,0.4 --min-members 5 --labels -o levels.hdf5");
+        "  kith hierarchy points.npy --linking-length 0.1,0.2,0.4 --min-members 5 --with-labels -o levels.hdf5");
     return {&command, [arguments](const Invocation& invocation) {
                 arguments->snapshot =
                     only_snapshot(arguments->files, R"(kith hierarchy "$file" -o "${file%.*}_levels.hdf5")");

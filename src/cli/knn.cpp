@@ -46,7 +46,7 @@ SearchOutcome search(const Arguments& arguments, const SearchTask& task) {
 
 void run(const Arguments& arguments, const Invocation& invocation) {
     run_search(arguments, invocation,
-               {.stages = {"read", "order", "tree", "search", "catalog", "map", "write"},
+               {.stages = {"read", "order", "tree", "search", "write"},
                 .parameters = {{"k", fmt::format("{}", arguments.k)},
                                {"max_distance", fmt::format("{}", arguments.max_distance)},
                                {"squared", arguments.squared ? "true" : "false"}},

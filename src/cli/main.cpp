@@ -52,10 +52,10 @@ int exit_code_of(const Error& error) {
 }
 
 int run(int argument_count, char** arguments) {
-    CLI::App program("Exact nearest neighbors, friends-of-friends groups, DBSCAN clusters, spanning trees and halo "
-                     "catalogs of point "
-                     "sets.",
-                     "kith");
+    CLI::App program(
+        "Exact nearest neighbors, friends-of-friends groups and their hierarchy, DBSCAN clusters, spanning "
+        "trees and halo catalogs of point sets.",
+        "kith");
     program.set_version_flag("--version", "kith " KITH_VERSION);
     program.require_subcommand(1);
     program.footer("Examples:\n"

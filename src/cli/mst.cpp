@@ -60,7 +60,8 @@ Command mst_command(CLI::App& program) {
     add_snapshot_argument(command, "POINTS", arguments->files, "Snapshot or array of the points to connect");
     command
         .add_option("-o,--output", arguments->output,
-                    "File to write, .npz or .hdf5: 'edges', 'weights' and 'heights', shortest edge first")
+                    "File to write, .npz or .hdf5: 'edges', 'weights' and 'heights', shortest edge first; without it "
+                    "only the summary is printed")
         ->type_name("OUT")
         ->check(file_name());
     add_point_options(command, arguments);

@@ -54,12 +54,14 @@ KITH_HOST_DEVICE DeviceStatus round_length(double length, ResolvedLength& result
     return {};
 }
 
-/// What relative linking lengths are relative to.
+/// What relative linking lengths are relative to, and which lengths are refused.
 struct Separation {
     double mean = 0; ///< (V / N)^(1/d)
     double volume = 0;
     VolumeKind volume_kind = VolumeKind::none;
     bool is_defined = true; ///< false: V is zero
+    double shortest = 0;    ///< of the lengths above 0 whose squares do not vanish (Frame::is_unresolved)
+    double largest = 0;     ///< coordinate or period, beside which they do
 };
 
 /// Of so many points.
@@ -76,6 +78,10 @@ KITH_HOST_DEVICE Separation separation_of(const Frame<T>& frame, std::int64_t co
         periodic_axes += frame.period[axis] > 0 ? 1 : 0;
     }
     result.is_defined = count == 0 || scaled != 0;
+    if (count > 0 && frame.largest > 0) { // the root of the smallest normal number is a power of two
+        result.shortest = std::ldexp(1.0, (std::numeric_limits<T>::min_exponent - 1) / 2 - frame.exponent);
+        result.largest = static_cast<double>(frame.largest);
+    }
     const auto points = static_cast<double>(count > 1 ? count : 1);
     const bool is_normal =
         result.volume >= std::numeric_limits<double>::min() && result.volume <= std::numeric_limits<double>::max();

@@ -1,6 +1,5 @@
 #include "mst/edges.hpp"
 
-#include "groups/resolve_length.hpp"
 #include "mst/height.hpp"
 #include "support/message.hpp"
 #include "support/number_types.hpp"
@@ -75,12 +74,20 @@ SpanningTree SpanningTreeAccess::make(std::int64_t points, DType dtype, Engine e
 template <Coordinate T>
 void SpanningTreeAccess::finish(detail::Context& context, const detail::Frame<T>& frame, SpanningTree& result) {
     result.box_ = detail::resolved_box(frame);
-    if (const detail::Separation separation = detail::separation_of(frame, result.points_); separation.is_defined) {
+    const detail::Separation separation = detail::separation_of(frame, result.points_);
+    if (separation.is_defined) {
         result.mean_separation_ = separation.mean;
         result.volume_ = separation.volume;
         result.volume_kind_ = separation.volume_kind;
     }
+    result.shortest_length_ = separation.shortest;
+    result.largest_ = separation.largest;
     detail::sort_edges(context, frame, memory<T>(result));
+}
+
+detail::Separation SpanningTreeAccess::separation(const SpanningTree& result) {
+    return {result.mean_separation_, result.volume_, result.volume_kind_, result.volume_kind_ != VolumeKind::none,
+            result.shortest_length_, result.largest_};
 }
 
 template void SpanningTreeAccess::finish(detail::Context&, const detail::Frame<float>&, SpanningTree&);

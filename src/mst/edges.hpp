@@ -3,6 +3,7 @@
 
 #include <kith/spanning_tree.hpp>
 
+#include "groups/resolve_length.hpp"
 #include "points/frame.hpp"
 #include "support/context.hpp"
 
@@ -43,6 +44,9 @@ struct SpanningTreeAccess {
     /// All edges have been set: sorts them, and takes the root of their lengths. Runs inside a stage.
     template <Coordinate T>
     static void finish(detail::Context& context, const detail::Frame<T>& frame, SpanningTree& result);
+
+    /// Of the points of a result.
+    static detail::Separation separation(const SpanningTree& result);
 };
 
 } // namespace kith

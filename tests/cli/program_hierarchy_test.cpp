@@ -18,7 +18,7 @@ protected:
 
 TEST_F(HierarchyProgram, TellsTheGroupsOfEveryLevel) {
     write_points();
-    const Outcome outcome = kith("hierarchy in.npy --linking-length 0.3,0.5,20 --box 10 --min-members 2 --labels "
+    const Outcome outcome = kith("hierarchy in.npy --linking-length 0.3,0.5,20 --box 10 --min-members 2 --with-labels "
                                  "-o out.hdf5 --json");
     ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
     EXPECT_EQ(files(), (std::vector<std::string>{"in.npy", "out.hdf5"}));
