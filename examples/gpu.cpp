@@ -55,7 +55,7 @@ void run() {
     const auto groups =
         kith::fof_into(labels.span(), view, kith::LinkingLength::relative(0.2), {.box = box, .execution = on_gpu});
 
-    for (const auto& stage : searched) {
+    for (const auto& stage : searched.stages) {
         std::cout << stage.name << ": " << 1e3 * stage.seconds << " ms\n";
     }
     std::cout << groups.groups << " groups, " << groups.groups_of_at_least(2) << " of them of two points or more\n";

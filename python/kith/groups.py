@@ -55,11 +55,12 @@ def fof(points: AnyArray, linking_length: float | None = None, *, b: float | Non
         The linking length in units of the mean separation (V / n)^(1/d); V is the volume of the box, or of the extent
         of the points along open axes. The usual choice for halos is 0.2.
     psi : float, optional
-        Groups in phase space: two points are friends if |dx|^2 / linking_length^2 + |dv|^2 / psi^2 is at most 1. In the
+        Groups in phase space: two points are friends if dx.dx / linking_length^2 + dv.dv / psi^2 is at most 1. In the
         units of the velocities as given, above 0 (of a snapshot: as stored; `kith fof --psi` takes peculiar
         velocities); with infinity the groups are those of the positions. Positions have 2 to 4 dimensions. On the CPU.
     psi_sigma : float, optional
-        The same, with a psi of so many times the dispersion of all velocities, sqrt(sum m |v - mean|^2 / sum m).
+        The same, with a psi of so many times the dispersion of all velocities: the root of the mean square of v - mean(v),
+        weighted by mass and summed over components.
     box : float, sequence of d floats or Box, optional
         Periods, as for `kith.knn`; 0 is open space, also for a snapshot that has a box.
     min_members : int, optional
