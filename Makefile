@@ -94,7 +94,7 @@ documentation:
 
 # Warnings are not errors under the sanitizers: what they add to the code makes GCC warn of what is not there.
 # The emulated GPU and the program under them take longer than they are worth every day: make nightly has them.
-ASAN_MODULES := oracle points order tree neighbors groups mst kdtree halos io cli
+ASAN_MODULES := oracle points order tree neighbors groups halos io cli
 asan: dependencies
 	cmake --preset asan
 	$(BUILD) asan --target $(ASAN_MODULES:%=test_%)
