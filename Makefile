@@ -14,7 +14,7 @@ TEST = ctest --parallel $(JOBS) --preset
 
 .DEFAULT_GOAL := build
 .PHONY: help dependencies python-environment build demo test check nightly docs documentation asan asan-all tsan clang clang-build cuda \
-    cuda-build full format lint bench install clean
+    cuda-build full openmpi openmpi-build format lint bench install clean
 
 help:
 	@echo "make build                 the program: $(KITH)"
@@ -67,7 +67,8 @@ check: dependencies python-environment
 	@echo "all checks passed"
 
 nightly: dependencies python-environment
-	$(MAKE) DEPENDENCIES=no test check asan-all full
+	$(MAKE) DEPENDENCIES=no test check asan-all openmpi
+	KITH_LARGE_TESTS=1 $(MAKE) DEPENDENCIES=no full
 	scripts/build-wheel.sh
 	@echo "all nightly checks passed"
 
@@ -94,21 +95,23 @@ documentation:
 
 # Warnings are not errors under the sanitizers: what they add to the code makes GCC warn of what is not there.
 # The emulated GPU and the program under them take longer than they are worth every day: make nightly has them.
-ASAN_MODULES := oracle points order tree neighbors groups halos io cli
+ASAN_MODULES := oracle points order tree neighbors groups mst kdtree clover halos distributed io cli
+ASAN_TEST = LSAN_OPTIONS="suppressions=$(CURDIR)/scripts/leak_sanitizer.supp" $(TEST) asan
 asan: dependencies
 	cmake --preset asan
 	$(BUILD) asan --target $(ASAN_MODULES:%=test_%)
-	$(TEST) asan --label-regex '^($(subst $(space),|,$(ASAN_MODULES)))$$'
+	$(ASAN_TEST) --label-regex '^($(subst $(space),|,$(ASAN_MODULES)))$$'
 asan-all: asan
+	cmake --preset asan -DKITH_DIMS="2;3;6"
 	$(BUILD) asan
-	$(TEST) asan --label-exclude package
+	$(ASAN_TEST) --label-exclude package
 
 empty :=
 space := $(empty) $(empty)
 
 # The core, the program and the tests of what depends on types and instruction sets, where clang is found.
 CLANG = $(shell command -v clang++ || command -v clang++-14)
-CLANG_MODULES := headers order tree neighbors groups mst kdtree
+CLANG_MODULES := headers order tree neighbors groups mst kdtree clover
 clang: dependencies
 	@if [ -n "$(CLANG)" ]; then $(MAKE) DEPENDENCIES=no clang-build; \
 	    else echo "make clang: clang++ is missing; ITS BUILD IS LEFT OUT" >&2; fi
@@ -119,7 +122,7 @@ clang-build:
 
 # The thread sanitizer's is the shared libraries', in three dimensions with every instruction set, and has the modules
 # whose code runs on several threads: threads meet in the same places in all dimensions.
-TSAN_MODULES := order tree neighbors groups mst kdtree halos simd
+TSAN_MODULES := order tree neighbors groups mst kdtree clover halos distributed simd
 tsan: dependencies
 	cmake --preset tsan
 	$(BUILD) tsan --target kith_cli $(TSAN_MODULES:%=test_%)
@@ -133,7 +136,7 @@ cuda: dependencies
 
 cuda-build:
 	cmake --preset cuda
-	$(BUILD) cuda --target test_cuda bench_gpu gpu
+	$(BUILD) cuda --target test_cuda bench_gpu gpu own_kernel
 	$(TEST) cuda --label-regex '^gpu$$'
 
 # Every dimension and instruction set, as users build it, and for GPUs where nvcc is found.
@@ -141,6 +144,19 @@ full: dependencies
 	cmake --preset full
 	$(BUILD) full
 	$(TEST) full --label-exclude package
+
+# Ranks over the other MPI, which lies beside MPICH: its compiler wrapper says which one is meant.
+OPENMPI_CXX ?= mpicxx.openmpi
+OPENMPI_RUN ?= mpiexec.openmpi
+openmpi: dependencies
+	@if command -v $(OPENMPI_CXX) >/dev/null; then $(MAKE) DEPENDENCIES=no openmpi-build; \
+	    else echo "make openmpi: $(OPENMPI_CXX) is missing; RANKS ARE NOT TESTED OVER OPEN MPI" >&2; fi
+
+openmpi-build:
+	cmake --preset dev -B build/openmpi -DKITH_PYTHON=OFF -DMPI_CXX_COMPILER=$$(command -v $(OPENMPI_CXX)) \
+	    -DMPIEXEC_EXECUTABLE=$$(command -v $(OPENMPI_RUN))
+	cmake --build build/openmpi --parallel $(JOBS) --target test_mpi test_program_ranks simulation simulation_mpi
+	ctest --test-dir build/openmpi --label-regex '^mpi$$' --output-on-failure
 
 format:
 	scripts/check-format.sh
@@ -164,7 +180,7 @@ endif
 
 install: dependencies
 	cmake --preset release
-	$(BUILD) release --target kith kith_io kith_cli
+	$(BUILD) release --target kith_installed
 	cmake --install build/release --prefix $(PREFIX)
 
 clean:

@@ -1,17 +1,22 @@
-# Installs the libraries, the headers and the program, and exports kith::kith and kith::io for find_package(kith).
+# Installs the libraries, the headers and the program, and exports kith::kith, kith::io and kith::mpi for find_package.
 #
 # Each library has its own export set, so that a project that wants the core alone never has to find HDF5:
 #   find_package(kith)                 gives kith::kith
 #   find_package(kith COMPONENTS io)   gives kith::io as well, where it was built
+#   find_package(kith COMPONENTS mpi)  gives kith::mpi as well, where it was built
 # A static library leaves its own dependencies to whoever links it; kithConfig.cmake finds them again.
 include(CMakePackageConfigHelpers)
 
 set(kith_package_directory "${CMAKE_INSTALL_LIBDIR}/cmake/kith")
 
+# Builds whatever is installed.
+add_custom_target(kith_installed)
+
 function(kith_install_library target export_set)
     set_target_properties(${target} PROPERTIES VERSION ${PROJECT_VERSION}
         SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR} INSTALL_RPATH "$ORIGIN")
     install(TARGETS ${target} EXPORT ${export_set})
+    add_dependencies(kith_installed ${target})
     install(EXPORT ${export_set} NAMESPACE kith:: DESTINATION "${kith_package_directory}")
 endfunction()
 
@@ -23,11 +28,17 @@ else()
     set(kith_headers_left_out PATTERN io.hpp EXCLUDE PATTERN catalog_file.hpp EXCLUDE
         PATTERN catalog_reader.hpp EXCLUDE)
 endif()
+if(TARGET kith_mpi)
+    kith_install_library(kith_mpi kithMpiTargets)
+else()
+    list(APPEND kith_headers_left_out PATTERN mpi.hpp EXCLUDE)
+endif()
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/include/kith" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}"
-    FILES_MATCHING PATTERN "*.hpp" ${kith_headers_left_out})
+    FILES_MATCHING PATTERN "*.hpp" PATTERN "*.cuh" ${kith_headers_left_out})
 if(TARGET kith_cli)
     set_target_properties(kith_cli PROPERTIES INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}")
     install(TARGETS kith_cli)
+    add_dependencies(kith_installed kith_cli)
 endif()
 install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" DESTINATION "${CMAKE_INSTALL_DOCDIR}")
 

@@ -35,6 +35,16 @@ function(kith_compile target)
     endif()
 endfunction()
 
+# The program, the readers and their tests: in development they take longer to compile than to run, so less optimization
+# saves time.
+set(KITH_PROGRAM_FLAGS "" CACHE STRING "More compiler flags for the program, the readers and their tests")
+mark_as_advanced(KITH_PROGRAM_FLAGS)
+separate_arguments(kith_program_flags UNIX_COMMAND "${KITH_PROGRAM_FLAGS}")
+function(kith_compile_program target)
+    kith_compile(${target})
+    target_compile_options(${target} PRIVATE ${kith_program_flags})
+endfunction()
+
 # Instruction sets that Highway compiles and chooses from at run time: those with a true fused multiply-add. On x86-64
 # these are AVX2 (bit 9) and AVX-512 (bit 8), on Arm NEON; everything else takes the scalar fallback, which uses
 # std::fma. The bits are Highway's. NATIVE compiles AVX2 alone where this machine has it: a third of the time to compile,

@@ -65,12 +65,12 @@ napoleon_use_ivar = True
 autodoc_member_order = "bysource"
 autodoc_typehints = "none"
 autodoc_class_signature = "mixed"
-autodoc_mock_imports = []
+autodoc_mock_imports = ["mpi4py"]
 try:
     importlib.import_module("kith.jax")
 except ImportError:  # built without JAX: what its functions say can be shown all the same
     sys.modules.pop("kith.jax", None)
-    autodoc_mock_imports = ["jax", "kith._jax"]
+    autodoc_mock_imports += ["jax", "kith._jax"]
 try:
     importlib.import_module("kith.sklearn")
 except ImportError:

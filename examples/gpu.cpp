@@ -1,4 +1,4 @@
-// Neighbors and groups of points that are already on a GPU: nothing but the account of it comes to the host.
+// Neighbors and groups of points that are in GPU memory. Results stay there; only their summaries come to the host.
 #include <kith/kith.hpp>
 
 #include <cuda_runtime.h>
@@ -9,7 +9,7 @@
 
 namespace {
 
-/// Memory of the GPU.
+/// An array in GPU memory.
 template <class T>
 class OnGpu {
 public:
@@ -40,7 +40,7 @@ void run() {
     const OnGpu<float> there(points.size());
     (void)cudaMemcpy(there.span().data(), points.data(), there.span().size_bytes(), cudaMemcpyDefault);
 
-    // Your arrays, your stream. The view is of memory of GPU 0: one array per axis would do as well.
+    // Your arrays, your stream. The view refers to memory of GPU 0; it could also consist of one array per axis.
     cudaStream_t stream = nullptr;
     (void)cudaStreamCreate(&stream);
     const kith::Execution on_gpu = kith::cuda(0, stream);

@@ -1,5 +1,5 @@
-// Neighbors inside a loop of your own, over your own structs: the tree is the array of stars itself, in another order.
-// The answers are those of kith::knn, bit for bit.
+// Nearest neighbors inside your own loop, over your own structs: the tree is the array of stars itself, in another
+// order. The answers are bit-identical to those of kith::knn.
 #include <kith/device/kdtree.hpp>
 #include <kith/kith.hpp>
 
@@ -34,7 +34,7 @@ int main() {
     const kith::KnnResult expected =
         kith::knn(kith::PointsView(stars, &Star::position), k, {.box = kith::Box::periodic(1), .exclude_self = true});
 
-    // Build in place; the arrays are yours.
+    // Build the tree in place, in your own arrays.
     std::vector<std::int32_t> indices(stars.size());
     std::vector<std::int32_t> least_indices(stars.size());
     std::vector<kdtree::Node> scratch(stars.size());
@@ -45,7 +45,7 @@ int main() {
     tree.least_indices = least_indices.data();
     tree.periods = {{1, 1, 1}};
 
-    // Your loop: the mass of the nearest stars, without the star itself.
+    // Your loop: the total mass of the nearest stars, excluding the star itself.
     std::int64_t different = 0;
     double heaviest = 0;
     for (std::size_t i = 0; i < stars.size(); ++i) {

@@ -7,7 +7,7 @@ cd "$(dirname "$0")/.."
 for formatter in clang-format-14 clang-format; do
     if "$formatter" --version 2>/dev/null | grep --quiet 'version 14\.'; then
         # Not by --dry-run: that takes exception to the comments after nested inline namespaces, and changes nothing.
-        wrong=$(find include src python tests tools bench examples -name '*.hpp' -o -name '*.cpp' -o -name '*.cu' | sort |
+        wrong=$(find include src python tests tools bench examples -name '*.hpp' -o -name '*.cpp' -o -name '*.cu' -o -name '*.cuh' | sort |
             while read -r file; do
                 "$formatter" "$file" | cmp --silent - "$file" || echo "$file"
             done)

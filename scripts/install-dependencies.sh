@@ -3,8 +3,8 @@
 # there, nothing is downloaded and no rights are asked for. Needs root or sudo otherwise.
 #
 #   scripts/install-dependencies.sh                what building, testing and the demo need
-#   scripts/install-dependencies.sh --for-checks   also clang-format 14, with which the code's layout is checked, and
-#                                                  what the Python package is built and tested with
+#   scripts/install-dependencies.sh --for-checks   also clang-format 14, with which the code's layout is checked,
+#                                                  what the Python package is built and tested with, and an MPI
 #   scripts/install-dependencies.sh --for-benchmarks   also what bench/compare.py compares with
 set -eu
 
@@ -12,7 +12,7 @@ needed="g++ make cmake ninja-build pkg-config libtbb-dev libhwy-dev libhdf5-dev 
     libcli11-dev libfmt-dev libpng-dev libgtest-dev libboost-context-dev libbenchmark-dev libnanoflann-dev
     python3 python3-numpy python3-h5py"
 wanted=""
-[ "${1:-}" = "--for-checks" ] && wanted="clang-format-14 clang-14 python3-venv python3-dev"
+[ "${1:-}" = "--for-checks" ] && wanted="clang-format-14 clang-14 python3-venv python3-dev mpich libmpich-dev"
 [ "${1:-}" = "--for-benchmarks" ] && wanted="libcgal-dev python3-venv python3-dev"
 
 say() { echo "install-dependencies: $*" >&2; }

@@ -228,13 +228,9 @@ Work work_of(const NeighborCase& wanted, std::int64_t points) {
     return work;
 }
 
-std::string name_of(kith::Engine engine) {
-    return engine == kith::Engine::tree ? "tree" : engine == kith::Engine::brute_force ? "brute_force" : "automatic";
-}
-
 /// What sets the row apart from the plain search among the same points.
 std::string variant_of(const NeighborCase& wanted) {
-    std::string text = wanted.engine == kith::Engine::automatic ? "" : name_of(wanted.engine);
+    std::string text = wanted.engine == kith::Engine::automatic ? "" : kith::name_of(wanted.engine);
     const auto add = [&text](bool so, const std::string& words) {
         if (so) {
             text += (text.empty() ? "" : ", ") + words;
@@ -261,7 +257,7 @@ Outcome run_as(Bench& bench, const std::string& name, const NeighborCase& wanted
     }
     Neighbors<T> task(bench, wanted);
     const Measurement measured = task.measured();
-    more.add("engine", name_of(wanted.engine))
+    more.add("engine", kith::name_of(wanted.engine))
         .add("rows_go_to", wanted.visit ? "a visitor" : "input order")
         .add("memory_of", wanted.on_host ? "the host" : "the device")
         .add("budget_bytes_per_point", wanted.budget_bytes_per_point)

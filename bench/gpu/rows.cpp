@@ -122,6 +122,24 @@ std::vector<Row> switch_rows() {
     return rows;
 }
 
+/// The engines that automatic does not choose.
+std::vector<Row> engine_rows() {
+    std::vector<Row> rows;
+    for (const kith::Engine engine : {kith::Engine::kdtree, kith::Engine::clover}) {
+        for (const auto& [name, kind] : {std::pair<std::string, Kind>{"uniform", Kind::uniform},
+                                         {"clustered", Kind::clustered},
+                                         {"coincident", Kind::coincident}}) {
+            NeighborCase wanted{.points = {kind, kind == Kind::coincident ? 100 * thousand : million}};
+            wanted.engine = engine;
+            rows.push_back(neighbors(kith::name_of(engine) + "_" + name, wanted));
+        }
+        NeighborCase few{.points = {Kind::uniform, million}, .k = 8};
+        few.engine = engine;
+        rows.push_back(neighbors(kith::name_of(engine) + "_k8", few));
+    }
+    return rows;
+}
+
 } // namespace
 
 Outcome outcome(const Bench& bench, const std::string& name, const Described& what, const Goal& goal,
@@ -150,7 +168,7 @@ Outcome outcome(const Bench& bench, const std::string& name, const Described& wh
 
 std::vector<Row> all_rows() {
     std::vector<Row> rows = main_rows();
-    for (const std::vector<Row>& more : {odd_rows(), unwaited_rows(), tight_rows(), switch_rows()}) {
+    for (const std::vector<Row>& more : {odd_rows(), unwaited_rows(), tight_rows(), switch_rows(), engine_rows()}) {
         rows.insert(rows.end(), more.begin(), more.end());
     }
     return rows;

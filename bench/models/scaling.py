@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""How far kith can scale: an upper bound on the speedup on many cores, modelled from tasks that one thread ran.
+"""How far kith can scale: an upper bound on the speedup on many cores, modeled from tasks that one thread ran.
 
 record_tasks runs each call on one thread with the tasks that P threads would get, and records every piece of every
 parallel loop. Here the pieces are put on P workers, in order, each to the first worker that is free (greedy list
@@ -144,7 +144,7 @@ def makespan(loop, workers):
 
 
 class Stage:
-    """Of a call on P workers: nanoseconds of one thread, serial ones, and those modelled."""
+    """Of a call on P workers: nanoseconds of one thread, serial ones, and those modeled."""
 
     def __init__(self, begin, end, loops, workers, floor):
         self.total = end - begin
@@ -153,7 +153,7 @@ class Stage:
         self.gaps = [(after.begin - before.end, before.name) for before, after in zip(ends, ends[1:])]
         self.serial = self.total - sum(loop.end - loop.begin for loop in loops)
         self.floor = floor
-        self.modelled = max(self.serial + sum(span for _, span in self.loops), floor)
+        self.modeled = max(self.serial + sum(span for _, span in self.loops), floor)
 
 
 def stages_of(call, count, workers, bandwidth):
@@ -232,7 +232,7 @@ def print_call(arguments, points, path, call):
             one = min(sum(part.total for part in of) for of in parts.values())  # the same work, whatever the tasks
             cells = [f"{one / 1e6:.1f}", f"{sum(part.serial for part in parts[arguments.threads[-1]]) / 1e6:.2f}"]
             for threads in arguments.threads:
-                many = sum(part.modelled for part in parts[threads])
+                many = sum(part.modeled for part in parts[threads])
                 cells.append(f"{many / 1e6:.1f} | {one / many:.1f} | {one / many / threads:.2f}")
             print(f"| {points}, {name} | {stage} | {' | '.join(cells)} |", flush=True)
         for threads in arguments.threads if arguments.explain else ():

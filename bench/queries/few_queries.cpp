@@ -6,12 +6,17 @@
 // to nanoflann's single queries (median of the rounds' ratios). nanoflann is at its best: points along a space-filling
 // curve, leaves of 16; and as most programs use it: points as they are, its default leaves of 10. Its
 // answers and kith's are compared first: the distances agree within rounding, kith's queries and batches are those
-// of one call with all queries, bit for bit, as are those of the left-balanced k-d trees of kith/device/kdtree.hpp.
+// of one call with all queries, bit for bit, as are those of the left-balanced k-d trees of kith/device/kdtree.hpp and
+// of the tree that Engine::kdtree searches.
 #include "../contestants/curve.hpp"
 
 #include <kith/device/kdtree.hpp>
 
 #include <kith/kith.hpp>
+
+#include "engines/kdtree/search.hpp"
+#include "neighbors/knn.hpp"
+#include "neighbors/sinks.hpp"
 
 #include <nanoflann.hpp>
 
@@ -94,6 +99,35 @@ private:
     kith::kdtree::TreeView<kith::kdtree::StructNodes<std::array<T, dimension>>> view_{};
 };
 
+/// The tree of Engine::kdtree, searched a query at a time in the order given.
+template <class T>
+class BucketSearch {
+public:
+    BucketSearch(const std::vector<T>& points, const std::vector<T>& queries) : context_(kith::cpu(1)) {
+        const auto sources = kith::detail::normalize_sources<T>(kith::PointsView(points, dimension), {});
+        context_.stage("tree", [&] {
+            tree_ = kith::detail::build_bucket_tree<T, dimension>(context_, {nullptr, &sources});
+            queries_ = kith::detail::gather_points(
+                context_, kith::detail::normalize_queries<T>(kith::PointsView(queries, dimension), sources.frame));
+        });
+    }
+
+    void search(std::size_t k, Answer<T>& answer) {
+        kith::detail::InputOrderRows<T> sink(
+            kith::NeighborRows(std::span<std::int32_t>(answer.indices), std::span<T>(answer.distances)));
+        const auto request = kith::detail::make_request(tree_.points.frame, static_cast<std::int64_t>(k), {});
+        for (std::int64_t i = 0; i < queries_.count; ++i) {
+            kith::detail::find_nearest({&tree_, &queries_, &request, &sink}, i, i + 1, scratch_);
+        }
+    }
+
+private:
+    kith::detail::Context context_;
+    kith::detail::BucketTree<T> tree_;
+    kith::detail::PointSet<T> queries_;
+    kith::detail::KdTreeScratch<T> scratch_;
+};
+
 double median(std::vector<double> values) {
     std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2), values.end());
     return values[values.size() / 2];
@@ -173,6 +207,7 @@ void compare(const char* type, std::size_t count, std::size_t k, int rounds) {
     using kith::kdtree::Traversal;
     const BalancedTree<T> cyclic_tree(points, Split::cyclic);
     const BalancedTree<T> widest_tree(points, Split::widest);
+    BucketSearch<T> buckets(points, queries);
     const auto write_row = [&](const auto& found, std::size_t row) {
         for (std::size_t j = 0; j < k; ++j) {
             few.indices[row * k + j] = found[j].index;
@@ -210,7 +245,8 @@ void compare(const char* type, std::size_t count, std::size_t k, int rounds) {
         {"stack, cyclic", [&] { balanced(cyclic_tree, stack); }},
         {"closest corner, cyclic", [&] { balanced(cyclic_tree, closest_corner); }},
         {"stack-free, widest", [&] { balanced(widest_tree, stack_free); }},
-        {"closest corner, widest", [&] { balanced(widest_tree, closest_corner); }}};
+        {"closest corner, widest", [&] { balanced(widest_tree, closest_corner); }},
+        {"leaves of several points", [&] { buckets.search(k, few); }}};
 
     batches_of(query_count, all);
     nanoflann_search();

@@ -13,7 +13,7 @@ enum class ErrorKind {
     invalid_argument, ///< an invalid option or argument: k < 1, a negative radius, mismatched types
     invalid_points,   ///< invalid points: NaN, infinite, extent over twice the period
     too_large,        ///< more points than an index can count
-    out_of_memory,    ///< the result or working memory cannot be allocated; the text gives the bytes needed
+    out_of_memory,    ///< no memory for the result or the work; the text gives the bytes needed if they are known
     file,             ///< a file is missing, too short, or not what it claims to be
     unsupported,      ///< a valid request that this build or this version does not cover
     canceled,         ///< the progress callback asked to stop

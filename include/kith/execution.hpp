@@ -4,7 +4,12 @@
 #include <kith/progress.hpp>
 #include <kith/types.hpp>
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
 #include <utility>
 
 struct CUstream_st; // what a cudaStream_t points to
@@ -26,16 +31,39 @@ public:
     virtual void deallocate(void* memory, std::int64_t bytes, CudaStream stream) noexcept = 0;
 };
 
-/// Search algorithm; the answer does not depend on it. `automatic` chooses brute force for few points or few queries,
-/// unless the points are in a kept tree. A tree that is kept on a GPU is always searched as a tree.
-enum class Engine : std::uint8_t { automatic, tree, brute_force };
+/// Search algorithm; the answer does not depend on it. A call with an engine that does not support it throws Error:
+/// unsupported; the table "Engines" in docs/api/cpp.md lists what each engine supports. A kith::Tree on a GPU is always
+/// searched as a tree.
+enum class Engine : std::uint8_t {
+    automatic,   ///< brute force for few points or few queries, unless they are in a kith::Tree; otherwise the tree
+    tree,        ///< planes of boxes over z-ordered points; the index of kith::Tree
+    brute_force, ///< all pairs
+    kdtree,      ///< k-d tree, built for each call: knn, radius search and fof on the CPU, knn on a GPU
+    clover,      ///< cells around random hubs and a graph of near cells (CLOVER), built for each call: knn
+};
+
+/// Names of the engines, in the order of Engine, as the program and Python use them.
+inline constexpr std::array<std::string_view, 5> engine_names{"auto", "tree", "brute", "kdtree", "clover"};
+
+[[nodiscard]] inline std::string name_of(Engine engine) {
+    return std::string(engine_names.at(static_cast<std::size_t>(engine)));
+}
+/// The engine with this name, or nullopt if there is none.
+[[nodiscard]] constexpr std::optional<Engine> engine_named(std::string_view name) noexcept {
+    for (std::size_t i = 0; i < engine_names.size(); ++i) {
+        if (engine_names[i] == name) {
+            return static_cast<Engine>(i);
+        }
+    }
+    return std::nullopt;
+}
 
 /// The maximum of Execution::threads.
 inline constexpr int max_threads = 65536;
 
-/// Execution policy of one call. Calls with different policies can run concurrently. The answer never depends on it. A
-/// call throws Error: invalid_argument for threads outside 0 to max_threads (CPU) or a negative memory_budget (GPU), and
-/// device if the GPU does not exist.
+/// Execution policy of one call. The answer does not depend on it. Calls with different policies can run concurrently.
+/// A call throws Error: invalid_argument for threads outside 0 to max_threads (CPU) or a negative memory_budget (GPU),
+/// and device if the GPU does not exist.
 struct Execution {
     Device device;
     int threads = 0;   ///< CPU threads; 0 means all cores
@@ -43,10 +71,10 @@ struct Execution {
 
     CudaStream stream = nullptr;      ///< GPU stream on which all work is ordered
     std::int64_t memory_budget = 0;   ///< maximum working memory on the GPU, in bytes; 0 means the free memory
-    DeviceResource* memory = nullptr; ///< optional allocator
+    DeviceResource* memory = nullptr; ///< allocator of working memory on the GPU; null means the library's own pool
 };
 
-/// Whether calls can run on a GPU here: CUDA was built in, and the driver finds a device.
+/// Whether calls can run on a GPU: kith was built with CUDA, and the driver finds a device.
 [[nodiscard]] bool has_cuda() noexcept;
 
 /// Run on the CPU with `threads` threads; 0 means all cores.
@@ -54,8 +82,9 @@ inline Execution cpu(int threads = 0, Progress progress = {}) {
     return Execution{Device{}, threads, std::move(progress)};
 }
 
-/// Run on a GPU. The call returns when its work on the stream is done; it synchronizes with that stream, never with the
-/// device. Points and results may be in device or host memory; the stages include the cost of copies between them.
+/// Run on a GPU. The call returns when its work on the stream is complete; it synchronizes with that stream, never with
+/// the whole device. Points and results may be in device or host memory; the stages include the time of copies between
+/// them.
 inline Execution cuda(int device = 0, CudaStream stream = nullptr, Progress progress = {}) {
     return Execution{Device{DeviceKind::cuda, device}, 0, std::move(progress), stream};
 }

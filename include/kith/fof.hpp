@@ -66,6 +66,13 @@ struct PhaseSpace {
     std::optional<ScalarsView> masses = {}; ///< for VelocityLength::sigmas(); absent: all alike
 };
 
+/// Phase space at one linking length, for spanning trees. Lengths are in the units of the positions; a velocity v
+/// counts as a length of v times velocity_scale = linking length / psi, both as fof() resolves them.
+struct PhaseSpaceAt {
+    PhaseSpace phase_space;
+    LinkingLength linking_length;
+};
+
 /// The volume of a relative linking length.
 enum class VolumeKind : std::uint8_t {
     none,   ///< the length was absolute
@@ -116,13 +123,13 @@ struct DeviceFofSummary {
     VolumeKind volume_kind = VolumeKind::none;
 };
 
-/// The groups of points, which may be in GPU memory if the call runs there.
-/// Throws Error: invalid_argument (a negative, NaN or infinite length; a relative length with a volume of zero; a
-/// length that the points' type cannot express, or above 0 with a square that vanishes beside the largest coordinate or
-/// period; an invalid box; a box beside a tree; a tree on another device; in phase space also a tree, velocities or masses
-/// of another shape, a psi that is not above 0, no dispersion, a length of 0, a negative or infinite mass),
-/// invalid_points (a point or velocity that is not finite, extent over twice the period), too_large (more than 2^31 - 1
-/// points), unsupported (dimension or CUDA not built; phase space on a GPU), out_of_memory, device, canceled.
+/// The groups of points, which may be in GPU memory if the call runs there. Throws Error: invalid_argument (a negative,
+/// NaN or infinite length; a relative length with a volume of zero; a length that the points' type cannot express, or
+/// above 0 with a square that vanishes beside the largest coordinate or period; an invalid box; a box beside a tree; a
+/// tree on another device; in phase space also a tree, velocities or masses of another shape, a psi that is not above
+/// 0, no dispersion, a length of 0, a negative or infinite mass), invalid_points (a point or velocity that is not
+/// finite, extent over twice the period), too_large (more than 2^31 - 1 points), unsupported (dimension or CUDA not
+/// built; phase space on a GPU), out_of_memory, device, canceled.
 [[nodiscard]] FofResult fof(const PointsOrTree& points, LinkingLength linking_length, const FofOptions& options = {});
 
 /// The same, writing one label per point to the caller's memory: host memory, or memory of the GPU on which the call

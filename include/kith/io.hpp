@@ -112,11 +112,20 @@ struct TypeSelection {
     std::vector<int> types; ///< for Kind::listed
 };
 
+/// One of several parts of the selected rows, as equal as they can be, in file order: what one rank of many reads.
+struct RowShare {
+    int index = 0;
+    int count = 1;
+};
+
 struct ReadOptions {
     TypeSelection types;
     bool velocities = true; ///< false: skip this column; so for masses and ids
     bool masses = true;
     bool ids = true;
+    /// HDF5, .npy, .npz, Gadget-2 binary and Tipsy binary: only these rows are read. Other formats are read whole, and
+    /// the other rows dropped. Counts of the header are always those of all rows.
+    RowShare share = {};
 };
 
 /// Reads a snapshot, or its header only.
@@ -130,7 +139,7 @@ struct ReadOptions {
 ///
 /// Throws Error(file) for a file that is missing, too short (naming the byte), of no known format (naming those known),
 /// or inconsistent beyond repair; Error(invalid_argument) for an empty selection of types, listing the counts of every
-/// type; Error(out_of_memory). An array without rows is valid.
+/// type, and for a share whose index is not from 0 to its count minus 1; Error(out_of_memory). An array without rows is valid.
 [[nodiscard]] SnapshotHeader read_header(const std::filesystem::path& path);
 [[nodiscard]] Snapshot read_snapshot(const std::filesystem::path& path, const ReadOptions& options = {});
 
@@ -165,6 +174,23 @@ void write_npy(const std::filesystem::path& path, std::span<const double> values
 /// members indices.npy, distances.npy, provenance.json) or HDF5 (datasets and root attributes).
 void write_neighbors_npz(const std::filesystem::path& path, const KnnResult& neighbors, const Provenance& provenance);
 void write_neighbors_hdf5(const std::filesystem::path& path, const KnnResult& neighbors, const Provenance& provenance);
+
+/// Rows of neighbors that are made while they are written: not all of them need lie in memory.
+struct NeighborSource {
+    std::int64_t rows = 0;
+    std::int64_t k = 0;
+    IndexType index_type = IndexType::int32;
+    DType dtype = DType::float32;
+    /// Fills the block with the next bytes of all indices in row-major order, then of all distances. What it throws ends
+    /// the writing, and leaves no file.
+    std::function<void(std::span<std::byte> block)> next;
+};
+
+/// The same files, byte for byte, from such rows.
+void stream_neighbors_npz(const std::filesystem::path& path, const NeighborSource& neighbors,
+                          const Provenance& provenance);
+void stream_neighbors_hdf5(const std::filesystem::path& path, const NeighborSource& neighbors,
+                           const Provenance& provenance);
 
 /// Neighbors within a radius likewise: `offsets` (rows + 1, int64), `indices` and `distances`, one-dimensional; or the
 /// lengths of the rows alone, `counts` (int64).

@@ -1,13 +1,15 @@
-// All headers of kith's core: trees, neighbors, groups and their hierarchy, clusters, spanning trees, catalogs. Files are
-// in <kith/io.hpp>, k-d trees for your own loops in <kith/device/kdtree.hpp>.
+// All headers of kith's core: trees, neighbors, groups and their hierarchy, clusters, spanning trees, catalogs, ranks.
+// Not included: files, <kith/io.hpp>; MPI, <kith/mpi.hpp>; k-d trees for your own loops, <kith/device/kdtree.hpp>.
 #pragma once
 
 #include <kith/async.hpp>
 #include <kith/box.hpp>
 #include <kith/catalog.hpp>
 #include <kith/catalog_columns.hpp>
+#include <kith/communicator.hpp>
 #include <kith/dbscan.hpp>
 #include <kith/device_status.hpp>
+#include <kith/distributed.hpp>
 #include <kith/error.hpp>
 #include <kith/execution.hpp>
 #include <kith/fof.hpp>

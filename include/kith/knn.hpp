@@ -109,7 +109,7 @@ public:
     /// A writable view of the rows.
     [[nodiscard]] NeighborRows rows_view() noexcept;
 
-    [[nodiscard]] Engine engine() const noexcept { return engine_; } ///< algorithm used: tree or brute_force
+    [[nodiscard]] Engine engine() const noexcept { return engine_; } ///< algorithm used, not automatic
 
 private:
     friend struct KnnResultAccess;
@@ -127,7 +127,8 @@ private:
 
 /// One block of rows, passed to a visitor and valid only during the call.
 struct NeighborBlock {
-    std::int64_t first = 0;                      ///< z-order position of the first query of the block
+    /// Position of the first query in the order of the search: along the curve for Engine::tree.
+    std::int64_t first = 0;
     std::span<const std::int32_t> query_indices; ///< original index of each query
     std::int64_t k = 0;
     std::span<const std::int32_t> indices; ///< rows x k

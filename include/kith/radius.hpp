@@ -92,7 +92,7 @@ public:
         return {static_cast<const T*>(distances_as(dtype_of<T>)), static_cast<std::size_t>(size())};
     }
 
-    [[nodiscard]] Engine engine() const noexcept { return engine_; } ///< tree or brute_force
+    [[nodiscard]] Engine engine() const noexcept { return engine_; } ///< algorithm used
     [[nodiscard]] const Box& box() const noexcept { return box_; }   ///< in which the distances are, origins resolved
 
 private:

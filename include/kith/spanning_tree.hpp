@@ -1,10 +1,10 @@
 // The exact Euclidean minimum spanning tree.
 //
-// Of all trees that connect the points, the one whose edges are shortest together: the hierarchy of friends-of-friends
-// groups at every linking length (single linkage). Edges are ordered by (squared distance, smaller index, larger index);
-// in this order the tree is unique, the same bits on every machine, for every engine and number of threads
-// (docs/semantics.md, "Minimum spanning tree"). Source: Boruvka's method, as in Prokopenko, Sao and Lebrun-Grandie, ICPP
-// 2022 (arXiv:2207.00514), with rows of nearest neighbors. Cost: close to O(N log N) in low dimensions.
+// Of all trees that connect the points, the one with the smallest total edge length. It contains the friends-of-friends
+// groups at every linking length (single linkage). Edges are ordered by (squared distance, smaller index, larger
+// index); this order makes the tree unique, bit-identical on every machine, for every engine and number of threads
+// (docs/semantics.md, "Minimum spanning tree"). Source: Boruvka's method, as in Prokopenko, Sao and Lebrun-Grandie,
+// ICPP 2022 (arXiv:2207.00514), with rows of nearest neighbors. Cost: close to O(N log N) in low dimensions.
 #pragma once
 
 #include <kith/execution.hpp>
@@ -16,79 +16,121 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
+#include <optional>
 #include <span>
+#include <string>
 
 namespace kith {
 
 struct SpanningTreeOptions {
-    Box box = {};                      ///< of the points; a tree has its own
+    Box box = {};                      ///< of the points; a kith::Tree has its own
     Engine engine = Engine::automatic; ///< search algorithm
     Execution execution = {};          ///< CPU only
+    /// Optional: the spanning tree in phase space. Not for a kith::Tree.
+    std::optional<PhaseSpaceAt> phase_space = {};
 };
 
-/// Original indices of the two ends of an edge.
+/// Original indices of the two endpoints of an edge.
 struct SpanningEdge {
     std::int32_t smaller = 0;
     std::int32_t larger = 0;
     friend bool operator==(const SpanningEdge&, const SpanningEdge&) = default;
 };
 
-/// The edges of the tree, ascending by (squared distance, smaller index, larger index). In host memory.
+/// Edges whose endpoints differ, but are so near each other, relative to the largest absolute coordinate or period,
+/// that the squared distance loses digits or vanishes (docs/semantics.md, "Numbers"): their lengths and their order are
+/// unreliable.
+struct UnresolvedEdges {
+    std::int64_t count = 0;           ///< number of such edges; if 0, the other members have no meaning
+    std::int64_t farthest_point = -1; ///< index of the first point with the largest coordinate; -1: a period is larger
+    int axis = -1;                    ///< of that coordinate
+    double value = 0;                 ///< that coordinate, or the period
+    DType dtype = DType::float32;     ///< of the points
+
+    /// A warning for users that names the remedy; empty if there are no such edges.
+    [[nodiscard]] std::string warning() const;
+};
+
+/// The properties of a spanning tree besides its edges, for storing and restoring it.
+struct SpanningTreeFacts {
+    std::int64_t points = 0;
+    DType dtype = DType::float32;
+    Engine engine = Engine::tree;
+    Box box; ///< origins resolved
+    double mean_separation = 0;
+    double volume = 0;
+    VolumeKind volume_kind = VolumeKind::none;
+    double shortest_length = 0; ///< smallest linking length above 0 that fof() accepts
+    double largest = 0;         ///< largest absolute coordinate or period
+    double linking_length = 0;  ///< in phase space: the linking length of positions
+    /// In phase space: psi, the linking length of velocities.
+    double velocity_length = std::numeric_limits<double>::infinity();
+    double velocity_scale = 0;
+};
+
+/// The edges of the tree, in ascending order of (squared distance, smaller index, larger index), in host memory.
 class SpanningTree {
 public:
-    [[nodiscard]] std::int64_t points() const noexcept { return points_; }
-    /// Number of edges: one less than the points, 0 if there are none.
-    [[nodiscard]] std::int64_t count() const noexcept { return points_ > 0 ? points_ - 1 : 0; }
+    SpanningTree() = default;
+    /// Restores a tree from its stored facts, edges, weights and heights, which are copied. Throws Error:
+    /// invalid_argument if their numbers or types do not match, out_of_memory.
+    template <Coordinate T>
+    SpanningTree(const SpanningTreeFacts& facts, std::span<const SpanningEdge> edges, std::span<const T> weights,
+                 std::span<const T> heights);
+
+    [[nodiscard]] const SpanningTreeFacts& facts() const noexcept { return facts_; }
+    [[nodiscard]] std::int64_t points() const noexcept { return facts_.points; }
+    /// Number of edges: one less than the number of points; 0 without points.
+    [[nodiscard]] std::int64_t count() const noexcept { return facts_.points > 0 ? facts_.points - 1 : 0; }
 
     [[nodiscard]] std::span<const SpanningEdge> edges() const noexcept {
         return {static_cast<const SpanningEdge*>(edges_.get()), static_cast<std::size_t>(count())};
     }
-    /// Length of each edge, in the units of the points. Throws Error: invalid_argument (dtype() is not T).
+    /// Length of each edge, in the units of the points. Throws Error: invalid_argument unless dtype() is T.
     template <Coordinate T>
     [[nodiscard]] std::span<const T> weights() const {
-        detail::require_distances(dtype_, dtype_of<T>);
+        detail::require_distances(facts_.dtype, dtype_of<T>);
         return {static_cast<const T*>(weights_.get()), static_cast<std::size_t>(count())};
     }
-    /// Height of each edge: the smallest linking length of type T within which fof() makes friends of its two ends. It is
-    /// the weight or the next number above it, except where squares are subnormal. The edges of heights up to R connect
-    /// exactly the groups of fof() at R; weights, which are rounded, would not. Infinity if no number of type T is long enough. Throws as weights().
+    /// Height of each edge: the smallest linking length of type T at which its two endpoints are friends in fof(). It
+    /// is the weight or the next larger number of type T, except where squares are subnormal. The edges of height R or
+    /// less connect exactly the groups of fof() at R; this does not hold for weights, which are rounded. Infinity if no
+    /// number of type T is large enough. Throws as weights().
     template <Coordinate T>
     [[nodiscard]] std::span<const T> heights() const {
-        detail::require_distances(dtype_, dtype_of<T>);
+        detail::require_distances(facts_.dtype, dtype_of<T>);
         return {static_cast<const T*>(heights_.get()), static_cast<std::size_t>(count())};
     }
 
-    [[nodiscard]] DType dtype() const noexcept { return dtype_; }    ///< of the points, weights and heights
-    [[nodiscard]] Engine engine() const noexcept { return engine_; } ///< algorithm used: tree or brute_force
-    [[nodiscard]] const Box& box() const noexcept { return box_; }   ///< in which the distances are, origins resolved
-    /// What relative linking lengths refer to (fof.hpp): the mean separation (V / n)^(1/d), in the units of the points; V;
-    /// and which volume V is: `none` if V is zero.
-    [[nodiscard]] double mean_separation() const noexcept { return mean_separation_; }
-    [[nodiscard]] double volume() const noexcept { return volume_; }
-    [[nodiscard]] VolumeKind volume_kind() const noexcept { return volume_kind_; }
-    StageReports stages; ///< cost of the call, including the tree build
+    [[nodiscard]] DType dtype() const noexcept { return facts_.dtype; }    ///< of the points, weights and heights
+    [[nodiscard]] Engine engine() const noexcept { return facts_.engine; } ///< algorithm used: tree or brute_force
+    /// The box of the distances, with origins resolved.
+    [[nodiscard]] const Box& box() const noexcept { return facts_.box; }
+    /// The reference of relative linking lengths (fof.hpp): the mean separation (V / n)^(1/d), in the units of the
+    /// points; V itself; and which volume V is, `none` if V is zero.
+    [[nodiscard]] double mean_separation() const noexcept { return facts_.mean_separation; }
+    [[nodiscard]] double volume() const noexcept { return facts_.volume; }
+    [[nodiscard]] VolumeKind volume_kind() const noexcept { return facts_.volume_kind; }
+    /// The factor that converts velocities to lengths; 0 for a tree of positions. A tree in phase space, cut at its
+    /// linking length, gives the groups of fof() in phase space.
+    [[nodiscard]] double velocity_scale() const noexcept { return facts_.velocity_scale; }
+    StageReports stages;        ///< cost of the call, including the tree build
+    UnresolvedEdges unresolved; ///< counted for trees of positions; not in phase space, nor for a restored tree
 
 private:
     friend struct SpanningTreeAccess;
     std::shared_ptr<void> edges_;
     std::shared_ptr<void> weights_;
     std::shared_ptr<void> heights_;
-    std::int64_t points_ = 0;
-    DType dtype_ = DType::float32;
-    Engine engine_ = Engine::tree;
-    Box box_;
-    double mean_separation_ = 0;
-    double volume_ = 0;
-    VolumeKind volume_kind_ = VolumeKind::none;
-    double shortest_length_ = 0; ///< of the linking lengths above 0 that fof() accepts
-    double largest_ = 0;         ///< coordinate or period, beside which the squares of others vanish
+    SpanningTreeFacts facts_;
 };
 
-/// The minimum spanning tree of the points: points - 1 edges, none of fewer than two points.
-/// Throws Error: invalid_argument (an invalid box, a box beside a tree, a tree on another device), invalid_points (a
-/// point that is not finite, extent over twice the period), too_large (more than 2^31 - 1 points), unsupported (a GPU;
-/// dimension not built), out_of_memory, canceled.
+/// The minimum spanning tree of N points: N - 1 edges, or none if N is 0. Throws Error: invalid_argument (an invalid
+/// box, a box for a kith::Tree, a tree on another device; in phase space as fof()), invalid_points (a point that is not
+/// finite, extent over twice the period), too_large (more than 2^31 - 1 points), unsupported (a GPU; an engine that
+/// does not support spanning trees; dimension not built), out_of_memory, canceled.
 [[nodiscard]] SpanningTree spanning_tree(const PointsOrTree& points, const SpanningTreeOptions& options = {});
 
 } // namespace kith

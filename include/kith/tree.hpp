@@ -14,6 +14,7 @@
 #include <memory>
 #include <span>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace kith {
@@ -93,6 +94,7 @@ public:
     [[nodiscard]] const StageReports& stages() const noexcept;
 
     /// Internal.
+    explicit Tree(std::shared_ptr<const detail::TreeData> data) : data_(std::move(data)) {}
     [[nodiscard]] const detail::TreeData& data() const noexcept { return *data_; }
 
 private:

@@ -13,6 +13,7 @@
 #include <condition_variable>
 #include <exception>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -140,6 +141,18 @@ CallOptions call_options(nb::handle device, nb::handle threads, nb::object progr
     return options;
 }
 
+Engine engine_of(const std::string& name) {
+    const std::optional<Engine> engine = engine_named(name);
+    if (!engine) {
+        std::string names;
+        for (const std::string_view each : engine_names) {
+            names += (names.empty() ? "'" : ", '") + std::string(each) + "'";
+        }
+        throw Error(ErrorKind::invalid_argument, "engine is '" + name + "'; it must be one of " + names);
+    }
+    return *engine;
+}
+
 void run(const CallOptions& options, std::int64_t size, const std::function<void(const Execution&)>& work) {
     constexpr std::int64_t brief = 20'000; // mostly a millisecond or so; less than a second whatever the points
     Execution execution;
@@ -186,10 +199,22 @@ void run(const CallOptions& options, std::int64_t size, const std::function<void
     }
 }
 
-void warn(const UnresolvedRows& rows, int frames) {
-    if (rows.rows > 0 && PyErr_WarnEx(PyExc_UserWarning, rows.warning().c_str(), frames + 1) != 0) {
+namespace {
+
+void warn_unless_empty(const std::string& text, int frames) {
+    if (!text.empty() && PyErr_WarnEx(PyExc_UserWarning, text.c_str(), frames + 1) != 0) {
         throw nb::python_error(); // warnings are errors
     }
+}
+
+} // namespace
+
+void warn(const UnresolvedRows& rows, int frames) {
+    warn_unless_empty(rows.warning(), frames);
+}
+
+void warn(const UnresolvedEdges& edges, int frames) {
+    warn_unless_empty(edges.warning(), frames);
 }
 
 } // namespace kith::python

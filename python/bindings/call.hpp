@@ -8,11 +8,13 @@
 
 #include <kith/execution.hpp>
 #include <kith/neighbor_row.hpp>
+#include <kith/spanning_tree.hpp>
 
 #include <nanobind/nanobind.h>
 
 #include <cstdint>
 #include <functional>
+#include <string>
 
 namespace kith::python {
 
@@ -29,11 +31,16 @@ struct CallOptions {
 /// From what Python says: None or a device's name ("cpu", "cuda", "cuda:1"), None or a number of threads.
 [[nodiscard]] CallOptions call_options(nb::handle device, nb::handle threads, nb::object progress);
 
+/// The engine of a name: "auto", "tree", ...
+[[nodiscard]] Engine engine_of(const std::string& name);
+
 /// Runs `work`, which must not touch Python. `size` is about how many numbers it makes: what is small is brief. Throws
 /// what the work throws, or the exception that a signal's handler or the progress function raised.
 void run(const CallOptions& options, std::int64_t size, const std::function<void(const Execution&)>& work);
 
-/// A UserWarning where a search has unresolved rows. `frames`: of Python between the user and the binding.
+/// A UserWarning where a search has unresolved rows, or a spanning tree unresolved edges. `frames`: of Python between the
+/// user and the binding.
 void warn(const UnresolvedRows& rows, int frames = 1);
+void warn(const UnresolvedEdges& edges, int frames = 1);
 
 } // namespace kith::python

@@ -6,8 +6,10 @@
 #include <kith/dbscan.hpp>
 
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
 
 #include <optional>
+#include <string>
 #include <utility>
 
 namespace kith::python {
@@ -43,23 +45,26 @@ void bind_dbscan(nb::module_& module) {
     module.def(
         "dbscan_points",
         [](const OutputArray& labels, const std::optional<OutputArray>& is_core, const InputArray& points, double eps,
-           std::int64_t min_samples, bool star, nb::handle box, nb::handle threads, nb::object progress) {
+           std::int64_t min_samples, bool star, nb::handle box, nb::handle threads, nb::object progress,
+           const std::string& engine) {
             label(labels, is_core, host_points(points, "points", call_name), eps, min_samples,
-                  {.box = box_of(box), .star = star}, call_options(nb::none(), threads, std::move(progress)));
+                  {.box = box_of(box), .star = star, .engine = engine_of(engine)},
+                  call_options(nb::none(), threads, std::move(progress)));
         },
         nb::arg("labels").noconvert(), nb::arg("is_core").none(), nb::arg("points"), nb::arg("eps"),
         nb::arg("min_samples"), nb::arg("star"), nb::arg("box").none(), nb::arg("threads").none(),
-        nb::arg("progress").none());
+        nb::arg("progress").none(), nb::arg("engine") = "auto");
     module.def(
         "dbscan_tree",
         [](const OutputArray& labels, const std::optional<OutputArray>& is_core, const Tree& tree, double eps,
-           std::int64_t min_samples, bool star, nb::handle threads, nb::object progress) {
+           std::int64_t min_samples, bool star, nb::handle threads, nb::object progress, const std::string& engine) {
             require_host(tree.device(), "the tree is", call_name);
-            label(labels, is_core, tree, eps, min_samples, {.star = star},
+            label(labels, is_core, tree, eps, min_samples, {.star = star, .engine = engine_of(engine)},
                   call_options(nb::none(), threads, std::move(progress)));
         },
         nb::arg("labels").noconvert(), nb::arg("is_core").none(), nb::arg("tree"), nb::arg("eps"),
-        nb::arg("min_samples"), nb::arg("star"), nb::arg("threads").none(), nb::arg("progress").none());
+        nb::arg("min_samples"), nb::arg("star"), nb::arg("threads").none(), nb::arg("progress").none(),
+        nb::arg("engine") = "auto");
 }
 
 } // namespace kith::python

@@ -2,34 +2,34 @@
 #include "arrays.hpp"
 #include "bindings.hpp"
 #include "call.hpp"
+#include "phase_space.hpp"
 
 #include <kith/catalog_columns.hpp>
 #include <kith/error.hpp>
 #include <kith/fof.hpp>
 
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
 
 #include <array>
 #include <new>
 #include <optional>
+#include <string>
 #include <utility>
 
 namespace kith::python {
 
 namespace {
 
-LinkingLength length_of(double length, bool is_relative) {
-    return is_relative ? LinkingLength::relative(length) : LinkingLength::absolute(length);
-}
-
 FofSummary label_tree(const OutputArray& labels, const Tree& tree, double length, bool is_relative, nb::handle threads,
-                      nb::object progress) {
+                      nb::object progress, const std::string& engine) {
     CallOptions options = call_options(nb::none(), threads, std::move(progress));
     options.device = tree.device();
     const std::span<std::int32_t> where = labels_of(labels, options.device);
     FofSummary summary;
     run(options, tree.size(), [&](const Execution& execution) {
-        summary = fof_into(where, tree, length_of(length, is_relative), {.execution = execution});
+        summary = fof_into(where, tree, length_of(length, is_relative),
+                           {.engine = engine_of(engine), .execution = execution});
     });
     return summary;
 }
@@ -37,24 +37,18 @@ FofSummary label_tree(const OutputArray& labels, const Tree& tree, double length
 FofSummary label_points(const OutputArray& labels, const InputArray& points, double length, bool is_relative,
                         const std::optional<InputArray>& velocities, double psi, bool psi_is_relative,
                         const std::optional<InputArray>& masses, nb::handle box, nb::handle device, nb::handle threads,
-                        nb::object progress) {
+                        nb::object progress, const std::string& engine) {
     const PointsView view = points_of(points, "points");
     const Box space = box_of(box);
     const CallOptions options = call_options(device, threads, std::move(progress));
     const std::span<std::int32_t> where = labels_of(labels, options.device);
-    std::optional<PhaseSpace> phase_space;
-    if (velocities) {
-        phase_space = PhaseSpace{points_of(*velocities, "velocities"),
-                                 psi_is_relative ? VelocityLength::sigmas(psi) : VelocityLength::absolute(psi)};
-        if (masses && psi_is_relative) {
-            require_reach(*masses, options.device, "the array of masses");
-            phase_space->masses = scalars_of(*masses, "masses");
-        }
-    }
+    const std::optional<PhaseSpace> phase_space =
+        phase_space_of(velocities, psi, psi_is_relative, masses, options.device);
     FofSummary summary;
     run(options, view.count(), [&](const Execution& execution) {
-        summary = fof_into(where, view, length_of(length, is_relative),
-                           {.box = space, .execution = execution, .phase_space = phase_space});
+        summary =
+            fof_into(where, view, length_of(length, is_relative),
+                     {.box = space, .engine = engine_of(engine), .execution = execution, .phase_space = phase_space});
     });
     return summary;
 }
@@ -174,11 +168,12 @@ void bind_groups(nb::module_& module) {
     module.attr("catalog_columns") = table_of_columns();
 
     module.def("label_tree", label_tree, nb::arg("labels").noconvert(), nb::arg("tree"), nb::arg("length"),
-               nb::arg("is_relative"), nb::arg("threads").none(), nb::arg("progress").none());
+               nb::arg("is_relative"), nb::arg("threads").none(), nb::arg("progress").none(),
+               nb::arg("engine") = "auto");
     module.def("label_points", label_points, nb::arg("labels").noconvert(), nb::arg("points"), nb::arg("length"),
                nb::arg("is_relative"), nb::arg("velocities").none(), nb::arg("psi"), nb::arg("psi_is_relative"),
                nb::arg("masses").none(), nb::arg("box").none(), nb::arg("device").none(), nb::arg("threads").none(),
-               nb::arg("progress").none());
+               nb::arg("progress").none(), nb::arg("engine") = "auto");
     module.def(
         "b_of_overdensity",
         [](double overdensity, int dimension) { return LinkingLength::overdensity(overdensity, dimension).value(); },

@@ -2,6 +2,7 @@
 #include "arrays.hpp"
 #include "bindings.hpp"
 #include "call.hpp"
+#include "phase_space.hpp"
 
 #include <kith/hierarchy.hpp>
 
@@ -10,6 +11,9 @@
 #include <algorithm>
 #include <iterator>
 #include <memory>
+#include <new>
+#include <optional>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -28,10 +32,87 @@ Result answer(std::int64_t points, nb::handle threads, nb::object progress, cons
     return result;
 }
 
-Hierarchy hierarchy_of(const PointsOrTree& points, const Box& box, nb::handle threads, nb::object progress) {
-    return answer<Hierarchy>(points.count(), threads, std::move(progress), [&](const Execution& execution) {
-        return hierarchy(points, {.box = box, .execution = execution});
+Hierarchy hierarchy_of(const PointsOrTree& points, SpanningTreeOptions options, nb::handle threads,
+                       nb::object progress) {
+    Hierarchy found = answer<Hierarchy>(points.count(), threads, std::move(progress), [&](const Execution& execution) {
+        options.execution = execution;
+        return hierarchy(points, options);
     });
+    warn(found.spanning_tree().unresolved);
+    return found;
+}
+
+/// What a spanning tree is pickled as: its facts, and arrays that view it.
+nb::dict state_of(const SpanningTree& tree, nb::handle owner) {
+    const SpanningTreeFacts& facts = tree.facts();
+    nb::dict state;
+    state["points"] = facts.points;
+    state["engine"] = static_cast<int>(facts.engine);
+    state["box"] = facts.box;
+    state["mean_separation"] = facts.mean_separation;
+    state["volume"] = facts.volume;
+    state["volume_kind"] = static_cast<int>(facts.volume_kind);
+    state["shortest_length"] = facts.shortest_length;
+    state["largest"] = facts.largest;
+    state["linking_length"] = facts.linking_length;
+    state["velocity_length"] = facts.velocity_length;
+    state["velocity_scale"] = facts.velocity_scale;
+    state["is_float64"] = facts.dtype == DType::float64;
+    state["edges"] = nb::cast(nb::ndarray<nb::numpy, std::int32_t>(const_cast<SpanningEdge*>(tree.edges().data()),
+                                                                   {tree.edges().size(), 2}, owner));
+    const auto add = [&](auto weights, auto heights) {
+        state["weights"] = array_of(weights, owner);
+        state["heights"] = array_of(heights, owner);
+    };
+    facts.dtype == DType::float64 ? add(tree.weights<double>(), tree.heights<double>())
+                                  : add(tree.weights<float>(), tree.heights<float>());
+    return state;
+}
+
+template <class T>
+SpanningTree tree_of(const SpanningTreeFacts& facts, const nb::dict& state) {
+    using Ends = nb::ndarray<const std::int32_t, nb::shape<-1, 2>, nb::c_contig, nb::device::cpu>;
+    using Numbers = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+    const auto ends = nb::cast<Ends>(state["edges"]);
+    std::vector<SpanningEdge> edges(ends.shape(0));
+    for (std::size_t i = 0; i < edges.size(); ++i) {
+        edges[i] = {ends(i, 0), ends(i, 1)};
+    }
+    const auto weights = nb::cast<Numbers>(state["weights"]);
+    const auto heights = nb::cast<Numbers>(state["heights"]);
+    return {facts, edges, std::span<const T>(weights.data(), weights.size()),
+            std::span<const T>(heights.data(), heights.size())};
+}
+
+SpanningTree tree_of(const nb::dict& state) {
+    const auto number = [&](const char* name) { return nb::cast<double>(state[name]); };
+    SpanningTreeFacts facts;
+    facts.points = nb::cast<std::int64_t>(state["points"]);
+    facts.dtype = nb::cast<bool>(state["is_float64"]) ? DType::float64 : DType::float32;
+    facts.engine = static_cast<Engine>(nb::cast<int>(state["engine"]));
+    facts.box = nb::cast<Box>(state["box"]);
+    facts.mean_separation = number("mean_separation");
+    facts.volume = number("volume");
+    facts.volume_kind = static_cast<VolumeKind>(nb::cast<int>(state["volume_kind"]));
+    facts.shortest_length = number("shortest_length");
+    facts.largest = number("largest");
+    facts.linking_length = number("linking_length");
+    facts.velocity_length = number("velocity_length");
+    facts.velocity_scale = number("velocity_scale");
+    return facts.dtype == DType::float64 ? tree_of<double>(facts, state) : tree_of<float>(facts, state);
+}
+
+// The merges and the levels follow from the tree, sooner than they are read from a disk.
+
+void restore_hierarchy(Hierarchy& uninitialized, const nb::dict& state) {
+    new (&uninitialized) Hierarchy(hierarchy(tree_of(state)));
+}
+
+/// The ladder of a stored tree.
+FofLadder restored_ladder(const nb::dict& state, const std::vector<double>& lengths, std::int64_t min_members) {
+    std::vector<LinkingLength> linking_lengths;
+    std::transform(lengths.begin(), lengths.end(), std::back_inserter(linking_lengths), LinkingLength::absolute);
+    return fof_ladder(tree_of(state), linking_lengths, {.min_members = min_members});
 }
 
 /// SciPy's matrix, in memory of its own.
@@ -47,7 +128,7 @@ nb::object linkage(const Hierarchy& hierarchy) {
 FofSummary cut(const OutputArray& labels, const Hierarchy& hierarchy, double length, bool is_relative,
                nb::handle threads, nb::object progress) {
     const std::span<std::int32_t> where = labels_of(labels, {});
-    const LinkingLength at = is_relative ? LinkingLength::relative(length) : LinkingLength::absolute(length);
+    const LinkingLength at = length_of(length, is_relative);
     return answer<FofSummary>(std::ssize(where), threads, std::move(progress), [&](const Execution& execution) {
         return fof_into(where, hierarchy.spanning_tree(), at, execution);
     });
@@ -58,9 +139,8 @@ template <class Points>
 FofLadder ladder_of(const Points& points, std::int64_t count, const std::vector<double>& lengths, bool are_relative,
                     const Box& box, std::int64_t min_members, nb::handle threads, nb::object progress) {
     std::vector<LinkingLength> linking_lengths;
-    std::transform(lengths.begin(), lengths.end(), std::back_inserter(linking_lengths), [&](double length) {
-        return are_relative ? LinkingLength::relative(length) : LinkingLength::absolute(length);
-    });
+    std::transform(lengths.begin(), lengths.end(), std::back_inserter(linking_lengths),
+                   [&](double length) { return length_of(length, are_relative); });
     return answer<FofLadder>(count, threads, std::move(progress), [&](const Execution& execution) {
         return fof_ladder(points, linking_lengths, {.box = box, .min_members = min_members, .execution = execution});
     });
@@ -99,7 +179,10 @@ void bind_hierarchy(nb::module_& module) {
         .def_prop_ro("points", [](const Hierarchy& self) { return self.spanning_tree().points(); })
         .def_prop_ro("box", [](const Hierarchy& self) { return self.spanning_tree().box(); })
         .def_prop_ro("mean_separation", [](const Hierarchy& self) { return self.spanning_tree().mean_separation(); })
-        .def("linkage", linkage);
+        .def("linkage", linkage)
+        .def("__getstate__",
+             [](nb::handle self) { return state_of(nb::cast<const Hierarchy&>(self).spanning_tree(), self); })
+        .def("__setstate__", restore_hierarchy);
     nb::class_<FofLadder>(module, "FofLadder")
         .def_prop_ro("points", [](const FofLadder& self) { return self.spanning_tree().points(); })
         .def_prop_ro("box", [](const FofLadder& self) { return self.spanning_tree().box(); })
@@ -108,14 +191,24 @@ void bind_hierarchy(nb::module_& module) {
         .def_prop_ro("groups", [](const FofLadder& self) { return of_levels(self, &FofLevel::groups); })
         .def_prop_ro("sizes", [](nb::handle self) { return arrays_of(self, &FofLevel::sizes); })
         .def_prop_ro("first_members", [](nb::handle self) { return arrays_of(self, &FofLevel::first_members); })
-        .def_prop_ro("parents", [](nb::handle self) { return arrays_of(self, &FofLevel::parents); });
+        .def_prop_ro("parents", [](nb::handle self) { return arrays_of(self, &FofLevel::parents); })
+        .def("tree_state",
+             [](nb::handle self) { return state_of(nb::cast<const FofLadder&>(self).spanning_tree(), self); });
 
     module.def(
         "hierarchy_points",
-        [](const InputArray& points, nb::handle box, nb::handle threads, nb::object progress) {
-            return hierarchy_of(host_points(points, "points", this_call), box_of(box), threads, std::move(progress));
+        [](const InputArray& points, nb::handle box, double length, bool is_relative,
+           const std::optional<InputArray>& velocities, double psi, bool psi_is_relative,
+           const std::optional<InputArray>& masses, nb::handle threads, nb::object progress) {
+            return hierarchy_of(
+                host_points(points, "points", this_call),
+                {.box = box_of(box),
+                 .phase_space = phase_space_at(velocities, psi, psi_is_relative, masses, length, is_relative)},
+                threads, std::move(progress));
         },
-        nb::arg("points"), nb::arg("box").none(), nb::arg("threads").none(), nb::arg("progress").none());
+        nb::arg("points"), nb::arg("box").none(), nb::arg("length"), nb::arg("is_relative"),
+        nb::arg("velocities").none(), nb::arg("psi"), nb::arg("psi_is_relative"), nb::arg("masses").none(),
+        nb::arg("threads").none(), nb::arg("progress").none());
     module.def(
         "hierarchy_tree",
         [](const Tree& tree, nb::handle threads, nb::object progress) {
@@ -153,6 +246,7 @@ void bind_hierarchy(nb::module_& module) {
         },
         nb::arg("hierarchy"), nb::arg("lengths"), nb::arg("are_relative"), nb::arg("min_members"),
         nb::arg("threads").none(), nb::arg("progress").none());
+    module.def("restored_ladder", restored_ladder, nb::arg("state"), nb::arg("lengths"), nb::arg("min_members"));
     module.def("label_level", label_level, nb::arg("labels").noconvert(), nb::arg("ladder"), nb::arg("level"),
                nb::arg("threads").none(), nb::arg("progress").none());
 }

@@ -58,6 +58,7 @@ NB_MODULE(_core, module) {
     bind_dbscan(module);
     bind_hierarchy(module);
     bind_files(module);
+    bind_ranks(module);
 }
 
 } // namespace kith::python

@@ -4,10 +4,14 @@
 #include "arrays.hpp"
 #include "bindings.hpp"
 #include "call.hpp"
+#include "phase_space.hpp"
 
 #include <kith/spanning_tree.hpp>
 
+#include <nanobind/stl/string.h>
+
 #include <optional>
+#include <string>
 #include <utility>
 
 namespace kith::python {
@@ -17,12 +21,14 @@ namespace {
 constexpr const char* this_call = "the spanning tree is found";
 
 /// Edges, weights and heights.
-nb::object span(const PointsOrTree& points, const Box& box, const CallOptions& call) {
+nb::object span(const PointsOrTree& points, SpanningTreeOptions options, const CallOptions& call) {
     constexpr std::int64_t steps = 64; // about, for each point
     std::optional<SpanningTree> result;
     run(call, steps * points.count(), [&](const Execution& execution) {
-        result.emplace(spanning_tree(points, {.box = box, .execution = execution}));
+        options.execution = execution;
+        result.emplace(spanning_tree(points, options));
     });
+    warn(result->unresolved);
     auto* const found = new SpanningTree(std::move(*result));
     const nb::capsule owner = owner_of(found);
     static_assert(sizeof(SpanningEdge) == 2 * sizeof(std::int32_t));
@@ -39,18 +45,26 @@ nb::object span(const PointsOrTree& points, const Box& box, const CallOptions& c
 void bind_mst(nb::module_& module) {
     module.def(
         "mst_tree",
-        [](const Tree& tree, nb::handle threads, nb::object progress) {
+        [](const Tree& tree, nb::handle threads, nb::object progress, const std::string& engine) {
             require_host(tree.device(), "the tree is", this_call);
-            return span(tree, {}, call_options(nb::none(), threads, std::move(progress)));
+            return span(tree, {.engine = engine_of(engine)}, call_options(nb::none(), threads, std::move(progress)));
         },
-        nb::arg("tree"), nb::arg("threads").none(), nb::arg("progress").none());
+        nb::arg("tree"), nb::arg("threads").none(), nb::arg("progress").none(), nb::arg("engine") = "auto");
     module.def(
         "mst_points",
-        [](const InputArray& points, nb::handle box, nb::handle threads, nb::object progress) {
-            return span(host_points(points, "points", this_call), box_of(box),
+        [](const InputArray& points, nb::handle box, double length, bool is_relative,
+           const std::optional<InputArray>& velocities, double psi, bool psi_is_relative,
+           const std::optional<InputArray>& masses, nb::handle threads, nb::object progress,
+           const std::string& engine) {
+            return span(host_points(points, "points", this_call),
+                        {.box = box_of(box),
+                         .engine = engine_of(engine),
+                         .phase_space = phase_space_at(velocities, psi, psi_is_relative, masses, length, is_relative)},
                         call_options(nb::none(), threads, std::move(progress)));
         },
-        nb::arg("points"), nb::arg("box").none(), nb::arg("threads").none(), nb::arg("progress").none());
+        nb::arg("points"), nb::arg("box").none(), nb::arg("length"), nb::arg("is_relative"),
+        nb::arg("velocities").none(), nb::arg("psi"), nb::arg("psi_is_relative"), nb::arg("masses").none(),
+        nb::arg("threads").none(), nb::arg("progress").none(), nb::arg("engine") = "auto");
 }
 
 } // namespace kith::python

@@ -8,10 +8,12 @@
 #include <kith/radius.hpp>
 
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
 
 #include <algorithm>
 #include <optional>
 #include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -47,21 +49,23 @@ struct RadiusRequest {
 };
 
 RadiusRequest request_of(const Tree& tree, const std::optional<InputArray>& queries, double radius,
-                         const std::optional<InputArray>& radii, nb::handle threads, nb::object progress) {
+                         const std::optional<InputArray>& radii, const std::string& engine, nb::handle threads,
+                         nb::object progress) {
     require_host(tree.device(), "the tree is", this_call);
     return {.sources = tree,
             .queries = queries ? std::optional(host_points(*queries, "queries", this_call)) : std::nullopt,
             .radii = radii_of(radius, radii),
+            .options = {.engine = engine_of(engine)},
             .call = call_options(nb::none(), threads, std::move(progress))};
 }
 
 RadiusRequest request_of(const InputArray& points, const std::optional<InputArray>& queries, nb::handle box,
-                         double radius, const std::optional<InputArray>& radii, nb::handle threads,
-                         nb::object progress) {
+                         double radius, const std::optional<InputArray>& radii, const std::string& engine,
+                         nb::handle threads, nb::object progress) {
     return {.sources = host_points(points, "points", this_call),
             .queries = queries ? std::optional(host_points(*queries, "queries", this_call)) : std::nullopt,
             .radii = radii_of(radius, radii),
-            .options = {.box = box_of(box)},
+            .options = {.box = box_of(box), .engine = engine_of(engine)},
             .call = call_options(nb::none(), threads, std::move(progress))};
 }
 
@@ -114,40 +118,43 @@ void bind_radius(nb::module_& module) {
         "radius_search_tree",
         [](const Tree& tree, const std::optional<InputArray>& queries, double radius,
            const std::optional<InputArray>& radii, bool exclude_self, bool squared, bool by_index, bool wide_indices,
-           std::int64_t max_result_bytes, nb::handle threads, nb::object progress) {
-            return rows(request_of(tree, queries, radius, radii, threads, std::move(progress)), exclude_self, squared,
-                        by_index, wide_indices, max_result_bytes);
+           std::int64_t max_result_bytes, nb::handle threads, nb::object progress, const std::string& engine) {
+            return rows(request_of(tree, queries, radius, radii, engine, threads, std::move(progress)), exclude_self,
+                        squared, by_index, wide_indices, max_result_bytes);
         },
         nb::arg("tree"), nb::arg("queries").none(), nb::arg("radius"), nb::arg("radii").none(), nb::arg("exclude_self"),
         nb::arg("squared"), nb::arg("by_index"), nb::arg("wide_indices"), nb::arg("max_result_bytes"),
-        nb::arg("threads").none(), nb::arg("progress").none());
+        nb::arg("threads").none(), nb::arg("progress").none(), nb::arg("engine") = "auto");
     module.def(
         "radius_search_points",
         [](const InputArray& points, const std::optional<InputArray>& queries, nb::handle box, double radius,
            const std::optional<InputArray>& radii, bool exclude_self, bool squared, bool by_index, bool wide_indices,
-           std::int64_t max_result_bytes, nb::handle threads, nb::object progress) {
-            return rows(request_of(points, queries, box, radius, radii, threads, std::move(progress)), exclude_self,
-                        squared, by_index, wide_indices, max_result_bytes);
+           std::int64_t max_result_bytes, nb::handle threads, nb::object progress, const std::string& engine) {
+            return rows(request_of(points, queries, box, radius, radii, engine, threads, std::move(progress)),
+                        exclude_self, squared, by_index, wide_indices, max_result_bytes);
         },
         nb::arg("points"), nb::arg("queries").none(), nb::arg("box").none(), nb::arg("radius"), nb::arg("radii").none(),
         nb::arg("exclude_self"), nb::arg("squared"), nb::arg("by_index"), nb::arg("wide_indices"),
-        nb::arg("max_result_bytes"), nb::arg("threads").none(), nb::arg("progress").none());
+        nb::arg("max_result_bytes"), nb::arg("threads").none(), nb::arg("progress").none(), nb::arg("engine") = "auto");
     module.def(
         "radius_count_tree",
         [](const Tree& tree, const std::optional<InputArray>& queries, double radius,
-           const std::optional<InputArray>& radii, bool exclude_self, nb::handle threads, nb::object progress) {
-            return counts(request_of(tree, queries, radius, radii, threads, std::move(progress)), exclude_self);
+           const std::optional<InputArray>& radii, bool exclude_self, nb::handle threads, nb::object progress,
+           const std::string& engine) {
+            return counts(request_of(tree, queries, radius, radii, engine, threads, std::move(progress)), exclude_self);
         },
         nb::arg("tree"), nb::arg("queries").none(), nb::arg("radius"), nb::arg("radii").none(), nb::arg("exclude_self"),
-        nb::arg("threads").none(), nb::arg("progress").none());
+        nb::arg("threads").none(), nb::arg("progress").none(), nb::arg("engine") = "auto");
     module.def(
         "radius_count_points",
         [](const InputArray& points, const std::optional<InputArray>& queries, nb::handle box, double radius,
-           const std::optional<InputArray>& radii, bool exclude_self, nb::handle threads, nb::object progress) {
-            return counts(request_of(points, queries, box, radius, radii, threads, std::move(progress)), exclude_self);
+           const std::optional<InputArray>& radii, bool exclude_self, nb::handle threads, nb::object progress,
+           const std::string& engine) {
+            return counts(request_of(points, queries, box, radius, radii, engine, threads, std::move(progress)),
+                          exclude_self);
         },
         nb::arg("points"), nb::arg("queries").none(), nb::arg("box").none(), nb::arg("radius"), nb::arg("radii").none(),
-        nb::arg("exclude_self"), nb::arg("threads").none(), nb::arg("progress").none());
+        nb::arg("exclude_self"), nb::arg("threads").none(), nb::arg("progress").none(), nb::arg("engine") = "auto");
 }
 
 } // namespace kith::python

@@ -8,9 +8,11 @@
 #include <kith/tree.hpp>
 
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
 
 #include <optional>
 #include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -105,8 +107,9 @@ nb::object rows_of(std::vector<T>&& numbers, int columns) {
     return nb::cast(nb::ndarray<nb::numpy, T>(held->data(), {held->size() / width, width}, owner));
 }
 
-KnnOptions options_of(bool exclude_self, double max_distance, bool squared) {
+KnnOptions options_of(bool exclude_self, double max_distance, bool squared, const std::string& engine) {
     KnnOptions options;
+    options.engine = engine_of(engine);
     options.exclude_self = exclude_self;
     options.max_distance = max_distance;
     options.squared = squared;
@@ -119,8 +122,9 @@ std::optional<PointsView> queries_of(const std::optional<InputArray>& queries) {
 
 void search_tree(const Tree& tree, const std::optional<InputArray>& queries, std::int64_t k, bool exclude_self,
                  double max_distance, bool squared, const std::optional<OutputArray>& distances,
-                 const std::optional<OutputArray>& indices, nb::handle threads, nb::object progress) {
-    KnnOptions wanted = options_of(exclude_self, max_distance, squared);
+                 const std::optional<OutputArray>& indices, nb::handle threads, nb::object progress,
+                 const std::string& engine) {
+    KnnOptions wanted = options_of(exclude_self, max_distance, squared, engine);
     const std::optional<PointsView> view = queries_of(queries);
     CallOptions options = call_options(nb::none(), threads, std::move(progress));
     options.device = tree.device();
@@ -138,8 +142,8 @@ void search_tree(const Tree& tree, const std::optional<InputArray>& queries, std
 void search_points(const InputArray& points, const std::optional<InputArray>& queries, nb::handle box, std::int64_t k,
                    bool exclude_self, double max_distance, bool squared, const std::optional<OutputArray>& distances,
                    const std::optional<OutputArray>& indices, nb::handle device, nb::handle threads,
-                   nb::object progress) {
-    KnnOptions wanted = options_of(exclude_self, max_distance, squared);
+                   nb::object progress, const std::string& engine) {
+    KnnOptions wanted = options_of(exclude_self, max_distance, squared, engine);
     const PointsView sources = points_of(points, "points");
     const std::optional<PointsView> view = queries_of(queries);
     wanted.box = box_of(box);
@@ -204,11 +208,11 @@ void bind_search(nb::module_& module) {
     module.def("search_tree", search_tree, nb::arg("tree"), nb::arg("queries").none(), nb::arg("k"),
                nb::arg("exclude_self"), nb::arg("max_distance"), nb::arg("squared"),
                nb::arg("distances").none().noconvert(), nb::arg("indices").none().noconvert(),
-               nb::arg("threads").none(), nb::arg("progress").none());
+               nb::arg("threads").none(), nb::arg("progress").none(), nb::arg("engine") = "auto");
     module.def("search_points", search_points, nb::arg("points"), nb::arg("queries").none(), nb::arg("box").none(),
                nb::arg("k"), nb::arg("exclude_self"), nb::arg("max_distance"), nb::arg("squared"),
                nb::arg("distances").none().noconvert(), nb::arg("indices").none().noconvert(), nb::arg("device").none(),
-               nb::arg("threads").none(), nb::arg("progress").none());
+               nb::arg("threads").none(), nb::arg("progress").none(), nb::arg("engine") = "auto");
 }
 
 } // namespace kith::python

@@ -9,7 +9,8 @@ arrays of the same library. Answers are exact and the same bits whatever the num
 >>> distances, indices = kith.knn(points, 8, box=1)
 >>> labels = kith.fof(points, b=0.2, box=1)
 
-`kith.spatial` answers SciPy's calls, `kith.sklearn` scikit-learn's DBSCAN, and `kith.jax` works under `jax.jit`.
+`kith.spatial` answers SciPy's calls, `kith.sklearn` scikit-learn's DBSCAN, `kith.jax` works under `jax.jit`, and
+`kith.mpi` on arrays that are distributed over MPI processes.
 `kith.datasets` makes points to try things on, `kith.plot` draws maps, mass functions of halos and the hierarchy of groups
 (by Matplotlib), and `kith.mass_function` is what theory expects of these.
 """
@@ -32,7 +33,7 @@ __all__ = ["Box", "Canceled", "Catalog", "FofLadder", "Hierarchy", "RadiusResult
            "b_of_overdensity", "dbscan", "fof", "fof_ladder", "hierarchy", "knn", "mst", "radius_count", "radius_search",
            "read", "read_catalog", "read_header", "read_tipsy_array", "write_catalog"]
 
-_ON_DEMAND = ("datasets", "jax", "mass_function", "plot", "sklearn", "spatial")
+_ON_DEMAND = ("datasets", "jax", "mass_function", "mpi", "plot", "sklearn", "spatial")
 
 
 def __getattr__(name):
@@ -43,4 +44,4 @@ def __getattr__(name):
 
 
 def __dir__():
-    return sorted({*globals(), *_ON_DEMAND} - {"jax", "sklearn"})  # which may not be installed
+    return sorted({*globals(), *_ON_DEMAND} - {"jax", "mpi", "sklearn"})  # which may not be installed

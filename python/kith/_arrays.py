@@ -235,6 +235,13 @@ def flag(value, name):
     return bool(value)
 
 
+def engine_name(engine):
+    """Checks that a search algorithm is given by name; the core checks the name."""
+    if not isinstance(engine, str):
+        raise TypeError(f"engine is {engine!r}; it must be a name, such as 'auto'")
+    return engine
+
+
 def length(linking_length, b):
     """The linking length that was given, and whether it is relative."""
     if (linking_length is None) == (b is None):

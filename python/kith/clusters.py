@@ -11,7 +11,8 @@ from kith._arrays import AnyArray, BoxLike, ProgressLike
 
 
 def dbscan(points: AnyArray, eps: float, min_samples: int = 5, *, box: BoxLike = None, star: bool = False,
-           return_core: bool = False, threads: int | None = None, progress: ProgressLike = False) -> Any:
+           return_core: bool = False, engine: str = "auto", threads: int | None = None,
+           progress: ProgressLike = False) -> Any:
     """Labels of DBSCAN's clusters, -1 for noise.
 
     A core point has at least `min_samples` points within `eps`, itself included. Core points within `eps` of each other
@@ -20,8 +21,9 @@ def dbscan(points: AnyArray, eps: float, min_samples: int = 5, *, box: BoxLike =
 
     Parameters
     ----------
-    points, box, threads, progress
-        As for `kith.knn`, but in the host's memory: DBSCAN runs on the CPU only.
+    points, box, engine, threads, progress
+        As for `kith.knn`, but in the host's memory: DBSCAN runs on the CPU only. The engines "kdtree" and "clover" do
+        not find clusters.
     eps : float
         The radius, inclusive, in the units of the points: finite, 0 or more; rounded to the type of the points once.
     min_samples : int
@@ -46,7 +48,7 @@ def dbscan(points: AnyArray, eps: float, min_samples: int = 5, *, box: BoxLike =
     MemoryError
         If the result does not fit.
     NotImplementedError
-        For arrays in the memory of a GPU, and points of other dimensions.
+        For arrays in the memory of a GPU, points of other dimensions, and an engine that does not find clusters.
 
     Notes
     -----
@@ -64,17 +66,19 @@ def dbscan(points: AnyArray, eps: float, min_samples: int = 5, *, box: BoxLike =
     unit, points, box, eps = search.unpacked(points, box, eps=eps)
     points = _arrays.as_real(points, "points")
     count = points.shape[0] if len(points.shape) else 0
-    return _labeled(_core.dbscan_points, points, count, points, eps, min_samples, star, return_core, (box,), threads,
+    return _labeled(_core.dbscan_points, points, count, points, eps, min_samples, star, return_core, (box,), engine,
+                    threads, progress)
+
+
+def label_tree(tree, unit, like, count, eps, min_samples, star, return_core, engine, threads, progress):
+    """`Tree.dbscan`: `like` has the library of the points, `tree` is the core's."""
+    eps, = _units.in_unit(unit, eps=eps)
+    return _labeled(_core.dbscan_tree, like, count, tree, eps, min_samples, star, return_core, (), engine, threads,
                     progress)
 
 
-def label_tree(tree, unit, like, count, eps, min_samples, star, return_core, threads, progress):
-    """`Tree.dbscan`: `like` has the library of the points, `tree` is the core's."""
-    eps, = _units.in_unit(unit, eps=eps)
-    return _labeled(_core.dbscan_tree, like, count, tree, eps, min_samples, star, return_core, (), threads, progress)
-
-
-def _labeled(function, like, count, source, eps, min_samples, star, return_core, box, threads, progress):
+def _labeled(function, like, count, source, eps, min_samples, star, return_core, box, engine, threads,
+             progress):
     min_samples = _arrays.as_whole(min_samples, "min_samples")
     if min_samples < 1:
         raise ValueError(f"min_samples is {min_samples}; it must be 1 or more, as it counts the point itself")
@@ -82,6 +86,6 @@ def _labeled(function, like, count, source, eps, min_samples, star, return_core,
     labels = numpy.empty(count, dtype=numpy.int32)
     is_core = numpy.empty(count, dtype=numpy.uint8) if return_core else None
     function(labels, is_core, source, _arrays.as_number(eps, "eps"), min(min_samples, 2**63 - 1), star, *box, threads,
-             _arrays.progress_function(progress))
+             _arrays.progress_function(progress), _arrays.engine_name(engine))
     labels = _arrays.in_library_of(like, labels)
     return (labels, _arrays.in_library_of(like, is_core.view(bool))) if return_core else labels

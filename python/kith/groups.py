@@ -37,8 +37,8 @@ _COLUMNS = {column.name: column for column in sorted((_Column(*row) for row in _
 def fof(points: AnyArray, linking_length: float | None = None, *, b: float | None = None, psi: float | None = None,
         psi_sigma: float | None = None, box: BoxLike = None, min_members: int | None = None,
         return_catalog: bool = False, velocities: AnyArray | None = None, masses: AnyArray | None = None,
-        types: AnyArray | None = None, device: str | None = None, threads: int | None = None,
-        progress: ProgressLike = False) -> Any:
+        types: AnyArray | None = None, engine: str = "auto", device: str | None = None,
+        threads: int | None = None, progress: ProgressLike = False) -> Any:
     """Labels of friends-of-friends groups, and on request their catalog.
 
     Two points are friends if they are within the linking length of each other, inclusive; the groups are the connected
@@ -74,8 +74,8 @@ def fof(points: AnyArray, linking_length: float | None = None, *, b: float | Non
         For `psi_sigma` and the catalog; without them every point counts as 1.
     types : whole numbers from 0 to 6, shape (n,), optional
         For the catalog, which lists the members of a group by type.
-    device, threads, progress
-        As for `kith.knn`.
+    engine, device, threads, progress
+        As for `kith.knn`. The engine "clover" does not find groups, and "kdtree" does so on the CPU only.
 
     Returns
     -------
@@ -128,13 +128,13 @@ def fof(points: AnyArray, linking_length: float | None = None, *, b: float | Non
     velocities, unit_of_velocities = _units.split(velocities, "velocities")
     masses, unit_of_masses = _units.split(masses, "masses")
     points = _arrays.as_real(points, "points")
-    _require_rows(points, velocities=velocities, masses=masses, types=types)
+    require_rows(points, velocities=velocities, masses=masses, types=types)
     labeled, listed = (1, 20) if min_members is None else [at_least_one(min_members)] * 2
     masses = None if masses is None else _arrays.as_column(masses, "masses")
     velocities = None if velocities is None else _arrays.as_real(velocities, "velocities")
     _warn_of_unequal_masses(b, masses, types)
-    phase_space = _phase_space(velocities, unit_of_velocities, psi, psi_sigma, masses)
-    labels, summary = label(points, linking_length, b, box, device, threads, progress, phase_space)
+    labels, summary = label(points, linking_length, b, box, engine, device, threads, progress,
+                            phase_space(velocities, unit_of_velocities, psi, psi_sigma, masses))
     if not return_catalog:
         return masked(labels, summary, labeled)
     core = _core.describe_groups(
@@ -147,12 +147,13 @@ def fof(points: AnyArray, linking_length: float | None = None, *, b: float | Non
             Catalog(core, summary, summary.box, points, velocities is not None, units))
 
 
-def _warn_of_unequal_masses(b, masses, types):
+def _warn_of_unequal_masses(b, masses, types, frames=1):
     if b is None or masses is None or len(masses) == 0 or masses.min() == masses.max():
         return
     several = types is not None and numpy.ndim(types) == 1 and len(numpy.unique(numpy.asarray(types))) > 1
     remedy = "choose points of one type, or give linking_length" if several else "give linking_length"
-    warnings.warn(f"the masses are unequal, but a relative linking length counts every point alike; {remedy}", stacklevel=3)
+    warnings.warn(f"the masses are unequal, but a relative linking length counts every point alike; {remedy}",
+                  stacklevel=frames + 2)
 
 
 def b_of_overdensity(overdensity: float, dimension: int = 3) -> float:
@@ -188,7 +189,7 @@ def b_of_overdensity(overdensity: float, dimension: int = 3) -> float:
     return _core.b_of_overdensity(_arrays.as_number(overdensity, "overdensity"), _arrays.as_whole(dimension, "dimension"))
 
 
-def _phase_space(velocities, unit, psi, psi_sigma, masses):
+def phase_space(velocities, unit, psi, psi_sigma, masses):
     """Velocities, psi, whether that is in dispersions, and masses, as the core takes them; no velocities for groups of
     positions."""
     if psi is None and psi_sigma is None:
@@ -204,17 +205,41 @@ def _phase_space(velocities, unit, psi, psi_sigma, masses):
     return velocities, length, psi is None, masses if psi is None else None
 
 
-def label(source, linking_length, b, box, device, threads, progress, phase_space=(None, 0.0, False, None)):
+def phase_space_at(points, linking_length, b, psi, psi_sigma, velocities, masses, box):
+    """For a spanning tree: the points, their unit, the box, and the further arguments of the core."""
+    if psi is None and psi_sigma is None:
+        given = {"linking_length": linking_length, "b": b, "velocities": velocities, "masses": masses}
+        extra = [name for name, value in given.items() if value is not None]
+        if extra:
+            raise TypeError(f"{extra[0]} is for phase space; give psi or psi_sigma, too, or leave it out")
+        linking_length = 0.0
+    elif is_snapshot(points):
+        velocities = points.velocities if velocities is None else velocities
+        masses = points.masses if masses is None else masses
+    unit, points, box, linking_length = unpacked(points, box, linking_length=linking_length)
+    velocities, unit_of_velocities = _units.split(velocities, "velocities")
+    points = _arrays.as_real(points, "points")
+    require_rows(points, velocities=velocities, masses=masses)
+    masses = None if masses is None else _arrays.as_column(_units.split(masses, "masses")[0], "masses")
+    velocities = None if velocities is None else _arrays.as_real(velocities, "velocities")
+    _warn_of_unequal_masses(b, masses, None, frames=2)
+    return points, unit, box, (*_arrays.length(linking_length, b),
+                               *phase_space(velocities, unit_of_velocities, psi, psi_sigma, masses))
+
+
+def label(source, linking_length, b, box, engine, device, threads, progress, phase_space=(None, 0.0, False, None)):
     """Labels of all groups, and what else is known of them."""
     length, is_relative = _arrays.length(linking_length, b)
     progress = _arrays.progress_function(progress)
     if isinstance(source, Tree):
         labels, finish = _arrays.empty_like(source._like, (len(source),), numpy.int32)
-        summary = _core.label_tree(labels, source._core, length, is_relative, threads, progress)
+        summary = _core.label_tree(labels, source._core, length, is_relative, threads, progress,
+                                   _arrays.engine_name(engine))
     else:
         labels, finish = _arrays.empty_like(source, tuple(source.shape[:1]), numpy.int32)
         summary = _core.label_points(labels, source, length, is_relative, *phase_space, box,
-                                     _core.device_of(source) if device is None else device, threads, progress)
+                                     _core.device_of(source) if device is None else device, threads, progress,
+                                     _arrays.engine_name(engine))
     return finish(labels), summary
 
 
@@ -241,11 +266,11 @@ def _writeable(labels):
     return numpy.array(labels) if _arrays.library_of(labels) in ("jax", "jaxlib") else labels
 
 
-def _require_rows(points, **columns):
+def require_rows(points, **columns):
     for name, column in columns.items():
         if column is not None and numpy.ndim(column) == 0:
             raise TypeError(f"{name} must be an array with a row for each point")
-        if column is not None and len(column) != len(points):
+        if column is not None and numpy.ndim(points) > 0 and len(column) != len(points):
             raise ValueError(f"{name} has {len(column)} rows for {len(points)} points")
 
 

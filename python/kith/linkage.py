@@ -11,8 +11,9 @@ from kith._arrays import AnyArray, BoxLike, ProgressLike
 from kith.search import Tree, unpacked
 
 
-def hierarchy(points: AnyArray, *, box: BoxLike = None, threads: int | None = None,
-              progress: ProgressLike = False) -> Hierarchy:
+def hierarchy(points: AnyArray, *, box: BoxLike = None, linking_length: float | None = None, b: float | None = None,
+              psi: float | None = None, psi_sigma: float | None = None, velocities: AnyArray | None = None,
+              masses: AnyArray | None = None, threads: int | None = None, progress: ProgressLike = False) -> Hierarchy:
     """The single-linkage hierarchy of points: all friends-of-friends groups, at every linking length.
 
     Also known as hierarchical friends-of-friends and as agglomerative clustering with single linkage. It is found by the
@@ -22,6 +23,10 @@ def hierarchy(points: AnyArray, *, box: BoxLike = None, threads: int | None = No
     ----------
     points, box, threads, progress
         As for `kith.knn`, but in the host's memory: the hierarchy is found on the CPU only.
+    linking_length, b, psi, psi_sigma, velocities, masses
+        For groups in phase space, as for `kith.fof`: velocities times linking_length / psi count as lengths. Cut at the
+        linking length, the hierarchy gives the groups of `kith.fof` with the same arguments; cut at another length, psi
+        is scaled by the same factor.
 
     Returns
     -------
@@ -50,9 +55,8 @@ def hierarchy(points: AnyArray, *, box: BoxLike = None, threads: int | None = No
     >>> found.cut(3).tolist()
     [0, 0, 0, 1]
     """
-    unit, points, box = unpacked(points, box)
-    points = _arrays.as_real(points, "points")
-    core = _core.hierarchy_points(points, box, threads, _arrays.progress_function(progress))
+    points, unit, box, metric = groups.phase_space_at(points, linking_length, b, psi, psi_sigma, velocities, masses, box)
+    core = _core.hierarchy_points(points, box, *metric, threads, _arrays.progress_function(progress))
     return Hierarchy(core, _arrays.prototype_of(points), unit)
 
 
@@ -64,7 +68,7 @@ def of_tree(tree, threads, progress):
 class Hierarchy:
     """All friends-of-friends groups of points, at every linking length, as `kith.hierarchy` finds them.
 
-    `len(hierarchy)` is the number of points.
+    `len(hierarchy)` is the number of points. Hierarchies can be copied and pickled.
 
     Attributes
     ----------
@@ -196,7 +200,7 @@ class FofLadder:
 
     Groups of a level are numbered as by `kith.fof`: by decreasing size, ties by their first member. Those of
     `min_members` and more are listed. `len(ladder)` is the number of levels. The arrays of int32 are views that cannot be
-    written to.
+    written to. Ladders can be copied and pickled.
 
     Attributes
     ----------
@@ -220,8 +224,24 @@ class FofLadder:
         self.min_members = min_members
         self.linking_lengths = _units.attached(numpy.array(core.linking_lengths, dtype=numpy.float64), unit)
         self.groups = numpy.array(core.groups, dtype=numpy.int64)
-        self.sizes, self.first_members, self.parents = core.sizes, core.first_members, core.parents[:-1]
         self.box = core.box
+        self._view_core()
+
+    def _view_core(self):
+        """Sets the arrays that view the core's memory."""
+        core = self._core
+        self.sizes, self.first_members, self.parents = core.sizes, core.first_members, core.parents[:-1]
+
+    def __getstate__(self):
+        views = ("_core", "sizes", "first_members", "parents")
+        state = {name: value for name, value in self.__dict__.items() if name not in views}
+        return {**state, "_tree": self._core.tree_state(), "_lengths": self._core.linking_lengths}
+
+    def __setstate__(self, state):
+        tree, lengths = state.pop("_tree"), state.pop("_lengths")
+        self.__dict__.update(state)
+        self._core = _core.restored_ladder(tree, lengths, self.min_members)
+        self._view_core()
 
     def __len__(self) -> int:
         return len(self.sizes)

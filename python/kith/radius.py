@@ -56,13 +56,14 @@ class RadiusResult:
 def radius_search(points: AnyArray, r: float | AnyArray, queries: AnyArray | None = None, *, box: BoxLike = None,
                   exclude_self: bool = False, squared: bool = False, sort: str = "distance",
                   index_dtype: numpy.typing.DTypeLike = numpy.int32, max_result_bytes: int | None = None,
-                  threads: int | None = None, progress: ProgressLike = False) -> RadiusResult:
+                  engine: str = "auto", threads: int | None = None, progress: ProgressLike = False) -> RadiusResult:
     """All points within a radius of every point, or of every query.
 
     Parameters
     ----------
-    points, queries, box, threads, progress
-        As for `kith.knn`, but in the host's memory: radius search runs on the CPU only.
+    points, queries, box, engine, threads, progress
+        As for `kith.knn`, but in the host's memory: radius search runs on the CPU only. The engine "clover" does not
+        support it.
     r : float or array, shape (n,) or (m,)
         The radius, inclusive: one for all, or one for each query (each point, without queries). 0 or more, or infinity;
         rounded to the type of the points once.
@@ -117,12 +118,12 @@ def radius_search(points: AnyArray, r: float | AnyArray, queries: AnyArray | Non
     points, queries = _as_real(points, queries)
     options = _RowOptions(points, queries, exclude_self, squared, sort, index_dtype, max_result_bytes)
     found = _core.radius_search_points(points, queries, box, *_radii(r), *options.of_core, threads,
-                                       _arrays.progress_function(progress))
+                                       _arrays.progress_function(progress), _arrays.engine_name(engine))
     return options.result(found, unit)
 
 
 def radius_count(points: AnyArray, r: float | AnyArray, queries: AnyArray | None = None, *, box: BoxLike = None,
-                 exclude_self: bool = False, threads: int | None = None,
+                 exclude_self: bool = False, engine: str = "auto", threads: int | None = None,
                  progress: ProgressLike = False) -> numpy.ndarray:
     """The number of points within a radius of every point, or of every query.
 
@@ -131,7 +132,7 @@ def radius_count(points: AnyArray, r: float | AnyArray, queries: AnyArray | None
 
     Parameters
     ----------
-    points, r, queries, box, exclude_self, threads, progress
+    points, r, queries, box, exclude_self, engine, threads, progress
         As for `kith.radius_search`.
 
     Returns
@@ -152,26 +153,26 @@ def radius_count(points: AnyArray, r: float | AnyArray, queries: AnyArray | None
     _, points, box, queries, r = search.unpacked(points, box, queries=queries, r=r)
     points, queries = _as_real(points, queries)
     return _core.radius_count_points(points, queries, box, *_radii(r), _arrays.flag(exclude_self, "exclude_self"),
-                                     threads, _arrays.progress_function(progress))
+                                     threads, _arrays.progress_function(progress), _arrays.engine_name(engine))
 
 
-def search_tree(tree, unit, like, r, queries, exclude_self, squared, sort, index_dtype, max_result_bytes, threads,
-                progress):
+def search_tree(tree, unit, like, r, queries, exclude_self, squared, sort, index_dtype, max_result_bytes, engine,
+                threads, progress):
     """`Tree.radius_search`: `like` has the library of the points, `tree` is the core's."""
     queries, r = _units.in_unit(unit, queries=queries, r=r)
     queries = _real_queries(queries, tree.is_float64)
     options = _RowOptions(like, queries, exclude_self, squared, sort, index_dtype, max_result_bytes)
     found = _core.radius_search_tree(tree, queries, *_radii(r), *options.of_core, threads,
-                                     _arrays.progress_function(progress))
+                                     _arrays.progress_function(progress), _arrays.engine_name(engine))
     return options.result(found, unit)
 
 
-def count_tree(tree, unit, r, queries, exclude_self, threads, progress):
+def count_tree(tree, unit, r, queries, exclude_self, engine, threads, progress):
     """`Tree.radius_count`."""
     queries, r = _units.in_unit(unit, queries=queries, r=r)
     return _core.radius_count_tree(tree, _real_queries(queries, tree.is_float64), *_radii(r),
                                    _arrays.flag(exclude_self, "exclude_self"), threads,
-                                   _arrays.progress_function(progress))
+                                   _arrays.progress_function(progress), _arrays.engine_name(engine))
 
 
 def _as_real(points, queries):

@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
 
 def knn(points: AnyArray, k: int, queries: AnyArray | None = None, *, box: BoxLike = None, exclude_self: bool = False,
-        max_distance: float | None = None, device: str | None = None, threads: int | None = None,
-        return_distances: bool = True, index_dtype: numpy.typing.DTypeLike = numpy.int32, out: Any = None,
-        progress: ProgressLike = False) -> Any:
+        max_distance: float | None = None, engine: str = "auto", device: str | None = None,
+        threads: int | None = None, return_distances: bool = True, index_dtype: numpy.typing.DTypeLike = numpy.int32,
+        out: Any = None, progress: ProgressLike = False) -> Any:
     """The k nearest points of every point, or of every query.
 
     Parameters
@@ -42,6 +42,9 @@ def knn(points: AnyArray, k: int, queries: AnyArray | None = None, *, box: BoxLi
         Leave the point itself out. Coincident other points stay. Not with queries.
     max_distance : float, optional
         Only neighbors within this distance, inclusive.
+    engine : "auto", "tree", "brute", "kdtree" or "clover"
+        The search algorithm; the answer does not depend on it. "kdtree" builds a k-d tree for each call, "clover" cells
+        around random hubs; both run on the CPU only.
     device : str, optional
         "cpu", "cuda" or "cuda:1". By default where the points are.
     threads : int, optional
@@ -76,7 +79,7 @@ def knn(points: AnyArray, k: int, queries: AnyArray | None = None, *, box: BoxLi
     MemoryError
         If the result does not fit.
     NotImplementedError
-        For points of other dimensions.
+        For points of other dimensions, and for an engine that the device does not support.
 
     Warns
     -----
@@ -106,7 +109,7 @@ def knn(points: AnyArray, k: int, queries: AnyArray | None = None, *, box: BoxLi
                 out)
     _core.search_points(points, queries, box, rows.k, _arrays.flag(exclude_self, "exclude_self"), _radius(max_distance),
                         False, rows.distances, rows.indices, _core.device_of(points) if device is None else device,
-                        threads, _arrays.progress_function(progress))
+                        threads, _arrays.progress_function(progress), _arrays.engine_name(engine))
     return rows.result(unit)
 
 
@@ -196,8 +199,8 @@ class Tree:
         return [self._core.plane(index) for index in range(self._core.plane_count)]
 
     def query(self, queries: AnyArray | None = None, k: int = 1, *, exclude_self: bool = False,
-              max_distance: float | None = None, threads: int | None = None, return_distances: bool = True,
-              index_dtype: numpy.typing.DTypeLike = numpy.int32, out: Any = None,
+              max_distance: float | None = None, engine: str = "auto", threads: int | None = None,
+              return_distances: bool = True, index_dtype: numpy.typing.DTypeLike = numpy.int32, out: Any = None,
               progress: ProgressLike = False) -> Any:
         """The k nearest points of every query, or of every point of the tree. As `kith.knn`."""
         queries, max_distance = _units.in_unit(self._unit, queries=queries, max_distance=max_distance)
@@ -205,39 +208,40 @@ class Tree:
             queries = _arrays.as_real(queries, "queries", like=self.dtype)
         rows = Rows(self if queries is None else queries, self._like, self.dtype, k, return_distances, index_dtype, out)
         _core.search_tree(self._core, queries, rows.k, _arrays.flag(exclude_self, "exclude_self"), _radius(max_distance),
-                          False, rows.distances, rows.indices, threads, _arrays.progress_function(progress))
+                          False, rows.distances, rows.indices, threads, _arrays.progress_function(progress),
+                          _arrays.engine_name(engine))
         return rows.result(self._unit)
 
     def radius_search(self, r: float | AnyArray, queries: AnyArray | None = None, *, exclude_self: bool = False,
                       squared: bool = False, sort: str = "distance",
                       index_dtype: numpy.typing.DTypeLike = numpy.int32, max_result_bytes: int | None = None,
-                      threads: int | None = None, progress: ProgressLike = False) -> radius.RadiusResult:
+                      engine: str = "auto", threads: int | None = None, progress: ProgressLike = False) -> radius.RadiusResult:
         """All points within a radius of every query, or of every point of the tree. As `kith.radius_search`."""
         from kith import radius
         return radius.search_tree(self._core, self._unit, self._like, r, queries, exclude_self, squared, sort,
-                                  index_dtype, max_result_bytes, threads, progress)
+                                  index_dtype, max_result_bytes, engine, threads, progress)
 
     def radius_count(self, r: float | AnyArray, queries: AnyArray | None = None, *, exclude_self: bool = False,
-                     threads: int | None = None, progress: ProgressLike = False) -> numpy.ndarray:
+                     engine: str = "auto", threads: int | None = None, progress: ProgressLike = False) -> numpy.ndarray:
         """The number of points within a radius of every query, or of every point of the tree. As
         `kith.radius_count`."""
         from kith import radius
-        return radius.count_tree(self._core, self._unit, r, queries, exclude_self, threads, progress)
+        return radius.count_tree(self._core, self._unit, r, queries, exclude_self, engine, threads, progress)
 
     def fof(self, linking_length: float | None = None, *, b: float | None = None, min_members: int = 1,
-            threads: int | None = None, progress: ProgressLike = False) -> Any:
+            engine: str = "auto", threads: int | None = None, progress: ProgressLike = False) -> Any:
         """Labels of friends-of-friends groups of positions, without a catalog. Otherwise as `kith.fof`."""
         from kith import groups
         linking_length, = _units.in_unit(self._unit, linking_length=linking_length)
-        labels, summary = groups.label(self, linking_length, b, None, None, threads, progress)
+        labels, summary = groups.label(self, linking_length, b, None, engine, None, threads, progress)
         return groups.masked(labels, summary, min_members)
 
     def dbscan(self, eps: float, min_samples: int = 5, *, star: bool = False, return_core: bool = False,
-               threads: int | None = None, progress: ProgressLike = False) -> Any:
+               engine: str = "auto", threads: int | None = None, progress: ProgressLike = False) -> Any:
         """Labels of DBSCAN's clusters. As `kith.dbscan`."""
         from kith import clusters
         return clusters.label_tree(self._core, self._unit, self._like, len(self), eps, min_samples, star, return_core,
-                                   threads, progress)
+                                   engine, threads, progress)
 
     def hierarchy(self, *, threads: int | None = None, progress: ProgressLike = False) -> linkage.Hierarchy:
         """All friends-of-friends groups, at every linking length. As `kith.hierarchy`."""
@@ -250,10 +254,11 @@ class Tree:
         from kith import linkage
         return linkage.ladder_of_tree(self, linking_lengths, b, min_members, threads, progress)
 
-    def mst(self, *, threads: int | None = None, progress: ProgressLike = False) -> spanning_tree.SpanningTree:
+    def mst(self, *, engine: str = "auto", threads: int | None = None,
+            progress: ProgressLike = False) -> spanning_tree.SpanningTree:
         """The minimum spanning tree of the points. As `kith.mst`."""
         from kith import spanning_tree
-        return spanning_tree.of_tree(self._core, self._unit, self._like, threads, progress)
+        return spanning_tree.of_tree(self._core, self._unit, self._like, engine, threads, progress)
 
 
 def _rebuilt(points, unit, box, leaf_size):

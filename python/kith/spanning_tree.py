@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from kith import _arrays, _core, _units, search
+from kith import _arrays, _core, _units, groups
 from kith._arrays import AnyArray, BoxLike, ProgressLike
 
 
@@ -23,7 +23,8 @@ class SpanningTree:
         The length of each edge, in the units and type of the points.
     heights : array, shape (n - 1,)
         The smallest linking length at which `kith.fof` makes friends of the two, of the same type: the weight or the
-        number after it, except where squares are subnormal; infinity if no number is long enough. The edges with `heights <= r` connect exactly the groups of `kith.fof(points, r)`.
+        number after it, except where squares are subnormal; infinity if no number is long enough. The edges with
+        `heights <= r` connect exactly the groups of `kith.fof(points, r)`.
     """
 
     def __init__(self, edges: Any, weights: Any, heights: Any) -> None:
@@ -38,14 +39,20 @@ class SpanningTree:
         return f"<kith.SpanningTree of {len(self)} edges>"
 
 
-def mst(points: AnyArray, *, box: BoxLike = None, threads: int | None = None,
+def mst(points: AnyArray, *, box: BoxLike = None, linking_length: float | None = None, b: float | None = None,
+        psi: float | None = None, psi_sigma: float | None = None, velocities: AnyArray | None = None,
+        masses: AnyArray | None = None, engine: str = "auto", threads: int | None = None,
         progress: ProgressLike = False) -> SpanningTree:
     """The exact Euclidean minimum spanning tree (EMST) of the points: their single-linkage hierarchy.
 
     Parameters
     ----------
-    points, box, threads, progress
-        As for `kith.knn`, but in the host's memory: the tree is found on the CPU only.
+    points, box, engine, threads, progress
+        As for `kith.knn`, but in the host's memory: the tree is found on the CPU only. The engines "kdtree" and
+        "clover" do not find it.
+    linking_length, b, psi, psi_sigma, velocities, masses
+        For a tree in phase space, as for `kith.fof`: velocities times linking_length / psi count as lengths. The edges
+        whose `heights` are at most the linking length connect the groups of `kith.fof` with the same arguments.
 
     Returns
     -------
@@ -58,7 +65,7 @@ def mst(points: AnyArray, *, box: BoxLike = None, threads: int | None = None,
     ValueError, TypeError, MemoryError
         As `kith.knn`.
     NotImplementedError
-        For arrays in the memory of a GPU, and points of other dimensions.
+        For arrays in the memory of a GPU, points of other dimensions, and an engine that does not find the tree.
 
     Notes
     -----
@@ -67,7 +74,7 @@ def mst(points: AnyArray, *, box: BoxLike = None, threads: int | None = None,
     first of them. Close to O(n log n) in low dimensions. Source: Boruvka's method, as in Prokopenko, Sao and
     Lebrun-Grandie, ICPP 2022 (arXiv:2207.00514), with rows of nearest neighbors.
     Where squared distances vanish beside the largest coordinate, such as a placeholder of 1e37 in float32, edges have
-    height 0; unlike `kith.knn`, this call does not warn.
+    height 0. This call then warns, except in phase space.
 
     Examples
     --------
@@ -76,15 +83,16 @@ def mst(points: AnyArray, *, box: BoxLike = None, threads: int | None = None,
     >>> tree.edges.tolist(), tree.weights.tolist()
     ([[0, 2], [1, 3], [1, 2]], [1.0, 2.0, 4.0])
     """
-    unit, points, box = search.unpacked(points, box)
-    points = _arrays.as_real(points, "points")
-    found = _core.mst_points(points, box, threads, _arrays.progress_function(progress))
+    points, unit, box, metric = groups.phase_space_at(points, linking_length, b, psi, psi_sigma, velocities, masses, box)
+    found = _core.mst_points(points, box, *metric, threads, _arrays.progress_function(progress),
+                             _arrays.engine_name(engine))
     return _result(found, points, unit)
 
 
-def of_tree(tree, unit, like, threads, progress):
+def of_tree(tree, unit, like, engine, threads, progress):
     """`Tree.mst`: `like` has the library of the points, `tree` is the core's."""
-    return _result(_core.mst_tree(tree, threads, _arrays.progress_function(progress)), like, unit)
+    found = _core.mst_tree(tree, threads, _arrays.progress_function(progress), _arrays.engine_name(engine))
+    return _result(found, like, unit)
 
 
 def _result(found, like, unit):

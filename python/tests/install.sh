@@ -1,7 +1,8 @@
 #!/bin/sh
 # Installs the package as users do, into a fresh environment without anything else, and runs the tests that need no other
 # package there; then those of arrays and of SciPy's calls again with the oldest NumPy that the package takes, where this
-# Python has it. Usage: install.sh PYTHON SOURCE WORK. Two dimensions, one instruction set and no GPU code, so that it does not take long.
+# Python has it. Usage: install.sh PYTHON SOURCE WORK. Two dimensions, one instruction set, no GPU code and little
+# optimization, so that it does not take long.
 set -eu
 python=$1
 source=$2
@@ -10,7 +11,8 @@ rm -rf "$work"
 "$python" -m venv "$work/environment"
 "$work/environment/bin/pip" install --quiet --disable-pip-version-check "$source" pytest \
     --config-settings=cmake.define.KITH_DIMS="2;3" --config-settings=cmake.define.KITH_SIMD=NATIVE \
-    --config-settings=cmake.define.KITH_CUDA=OFF
+    --config-settings=cmake.define.KITH_CUDA=OFF \
+    --config-settings=cmake.define.CMAKE_CXX_FLAGS_RELEASE="-O1 -DNDEBUG"
 cd "$work" # not the source, whose folders would be imported
 export PYTHONDONTWRITEBYTECODE=1
 "$work/environment/bin/python" -m pytest -q -p no:cacheprovider \

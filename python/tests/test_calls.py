@@ -207,9 +207,10 @@ def test_importing_leaves_heavy_packages_alone():
                 "kith.plot"} & set(loaded)
 
 
-def test_documentation_examples():
+def test_documentation_examples(tmp_path, monkeypatch):
     import doctest
     import kith.spatial
+    monkeypatch.chdir(tmp_path)  # one writes a file
     datasets = [getattr(kith.datasets, name) for name in ("clumps", "cosmic", "cosmology", "plain")]
     for module in (kith, kith.search, kith.groups, kith.clusters, kith.files, kith.spatial, kith.mass_function,
                    kith.datasets, *datasets):

@@ -1,6 +1,9 @@
 """The hierarchy of groups and groups at several linking lengths: SciPy's view of them, shapes, types and errors. The
 answers are the C++ tests' affair."""
 
+import copy
+import pickle
+
 import numpy
 import pytest
 
@@ -86,6 +89,49 @@ def test_hierarchy_of_a_tree():
     assert found.box == tree.box and found.mean_separation == pytest.approx(300 ** (-1 / 3), rel=1e-14)
     assert found.cut(b=0.7, min_members=2).tolist() == tree.fof(b=0.7, min_members=2).tolist()
     assert found.cut(found.linkage[-1, 2]).max() == 0
+
+
+@pytest.mark.parametrize("dtype", [numpy.float32, numpy.float64])
+@pytest.mark.parametrize("count", [0, 1, 300])
+def test_are_copied_and_pickled(dtype, count):
+    points = POINTS[:count].astype(dtype)
+    found = kith.hierarchy(points, box=1)
+    ladder = kith.fof_ladder(points, [0.05, 0.1], box=1, min_members=2)
+    for clone in (pickle.loads(pickle.dumps(found)), copy.deepcopy(found)):
+        assert (clone.linkage == found.linkage).all() and clone.box == found.box and len(clone) == count
+        assert clone.mean_separation == found.mean_separation
+        assert clone.cut(0.1).tolist() == found.cut(0.1).tolist()
+    for clone in (pickle.loads(pickle.dumps(ladder)), copy.deepcopy(ladder)):
+        assert (clone.linking_lengths == ladder.linking_lengths).all() and clone.min_members == 2
+        assert (clone.groups == ladder.groups).all() and clone.box == ladder.box
+        for mine, other in zip(clone.sizes + clone.parents, ladder.sizes + ladder.parents):
+            assert mine.tolist() == other.tolist()
+        assert clone.labels(0).tolist() == ladder.labels(0).tolist()
+
+
+@pytest.mark.skipif(6 not in DIMENSIONS, reason="needs points in 6 dimensions")
+@pytest.mark.filterwarnings("ignore:the masses are unequal")
+def test_in_phase_space():
+    velocities = random.normal(size=POINTS.shape)
+    masses = random.random(300)
+    for space in ({"psi": 2.0}, {"psi_sigma": 0.8}, {"psi_sigma": 0.8, "masses": masses}):
+        for length in ({"linking_length": 0.15}, {"b": 1.0}):
+            expected = kith.fof(POINTS, box=1, velocities=velocities, **space, **length)
+            found = kith.hierarchy(POINTS, box=1, velocities=velocities, **space, **length)
+            assert found.cut(**length).tolist() == expected.tolist()
+            assert pickle.loads(pickle.dumps(found)).cut(**length).tolist() == expected.tolist()
+            tree = kith.mst(POINTS, box=1, velocities=velocities, **space, **length)
+            assert (tree.heights == found.linkage[:, 2]).all()
+            assert 1 < expected.max() < 299
+    for wrong, says in (({"psi": 1.0, "b": 0.2}, "no velocities"),
+                        ({"psi": -1.0, "b": 0.2, "velocities": velocities}, "psi.*-1")):
+        with pytest.raises(ValueError, match=says):
+            kith.hierarchy(POINTS, **wrong)
+    for wrong, says in (({"velocities": velocities}, "velocities is for phase space"), ({"b": 1}, "b is for phase space"),
+                        ({"psi": 1.0, "velocities": velocities}, "linking_length"),
+                        ({"psi": 1.0, "psi_sigma": 1.0, "b": 1, "velocities": velocities}, "either psi")):
+        with pytest.raises(TypeError, match=says):
+            kith.mst(POINTS, **wrong)
 
 
 def test_no_points():

@@ -31,6 +31,17 @@ def test_searches_warn(search):
             search(POINTS)
 
 
+@pytest.mark.parametrize("call", [kith.mst, kith.hierarchy])
+def test_spanning_trees_warn(call):
+    with pytest.warns(UserWarning, match="2 edges .* coordinate 2 of point 3, 1e.37.* placeholder") as caught:
+        call(POINTS)
+    assert [each.filename for each in caught] == [__file__]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        call(POINTS.astype(numpy.float64))
+        kith.fof_ladder(POINTS, [1e37])
+
+
 def test_the_tree_of_scipys_shape_warns():
     points = POINTS.astype(numpy.float64)
     points[3, 2] = 1e300

@@ -7,10 +7,7 @@
 #include "calls/device_calls.hpp"
 #include "halos/columns.hpp"
 #include "halos/group_moments.hpp"
-#include "halos/group_order.hpp"
-#include "halos/layout.hpp"
 #include "support/context.hpp"
-#include "support/parallel.hpp"
 
 #include <span>
 
@@ -29,19 +26,7 @@ Catalog describe(const detail::halos::LabeledGroups& groups, const Particles& pa
     Catalog result;
     context.stage("catalog", [&] {
         const detail::halos::Columns columns = detail::halos::checked_columns(groups, particles, box, options);
-        result.dimension = columns.dimension;
-        result.min_members = options.min_members;
-        context.memory_tracker()->add(detail::halos::lay_out(result, groups.sizes, columns.velocities.has_value()));
-        detail::halos::order_members(context, groups.labels, particles.types, result);
-        context.expect(static_cast<std::int64_t>(result.members.size()));
-        detail::parallel_for(0, result.groups, 1, [&](std::int64_t begin, std::int64_t end) {
-            std::int64_t described = 0;
-            for (std::int64_t group = begin; group < end; ++group) {
-                detail::halos::describe_group(columns, group, result);
-                described += result.count[group];
-            }
-            context.done(described);
-        });
+        detail::halos::describe_groups(context, groups, columns, options.min_members, result);
     });
     result.stages = context.take_stages();
     return result;

@@ -1,34 +1,90 @@
 // Which engine answers a call: the only place that decides.
 #pragma once
 
+#include <kith/error.hpp>
 #include <kith/execution.hpp>
 
+#include "support/message.hpp"
+
+#include <cstddef>
 #include <cstdint>
+#include <string>
 
 namespace kith::detail {
 
-enum class Task { neighbors, groups, spanning_tree };
+enum class Task { neighbors, radius, groups, clusters, spanning_tree };
 
 /// What the choice depends on.
 struct CallSize {
     std::int64_t points = 0;
     std::int64_t queries = 0; ///< of a self-search and of groups: the points
     bool separate_queries = false;
-    int dimension = 3;
+    std::int64_t k = 0;      ///< neighbors of a query; 0 where their number is not known
     bool keeps_tree = false; ///< the points are those of a tree that was built before
     DeviceKind device = DeviceKind::cpu;
+    bool asynchronous = false; ///< only puts work on a stream of the device
 };
 
+/// Whether an engine answers such calls on such a device; asynchronous ones, without the host.
+constexpr bool answers(Engine engine, Task task, DeviceKind device, bool asynchronous = false) {
+    switch (engine) {
+    case Engine::automatic:
+    case Engine::tree:
+    case Engine::brute_force:
+        return true;
+    case Engine::kdtree:
+        return device == DeviceKind::cpu ? task != Task::clusters && task != Task::spanning_tree
+                                         : task == Task::neighbors && !asynchronous;
+    case Engine::clover:
+        return task == Task::neighbors && !asynchronous;
+    }
+    return false;
+}
+
+/// Throws unsupported for an engine that does not, naming those that do.
+inline void check_engine(Engine wanted, Task task, DeviceKind device, bool asynchronous = false) {
+    if (answers(wanted, task, device, asynchronous)) {
+        return;
+    }
+    constexpr const char* names[] = {"k nearest neighbors", "radius search", "friends-of-friends", "DBSCAN",
+                                     "the spanning tree"};
+    std::string others;
+    for (std::size_t i = 0; i < engine_names.size(); ++i) {
+        if (answers(static_cast<Engine>(i), task, device, asynchronous)) {
+            others += (others.empty() ? "" : ", ") + std::string(engine_names[i]);
+        }
+    }
+    throw Error(ErrorKind::unsupported,
+                message("the engine '", name_of(wanted), "' does not answer ", names[static_cast<std::size_t>(task)],
+                        device == DeviceKind::cpu ? "" : " on a GPU", asynchronous ? ", asynchronously" : "",
+                        "; take one of: ", others));
+}
+
+/// So few that comparing all with all is always faster on the CPU.
+inline constexpr std::int64_t few_points = 32;
+
+/// Whether brute force answers separate queries sooner than a tree is built, on the CPU. Measured, in 2, 3 and 6
+/// dimensions (notebook/performance.md): building costs as much as comparing some 128 queries with all points; selecting
+/// k of them costs as much as comparing 8 k^2 more.
+constexpr bool are_few_pairs(const CallSize& size) {
+    constexpr std::int64_t max_queries = 128;
+    constexpr double to_start = 256; // building costs as much even for no points
+    constexpr double to_select = 8;
+    const auto points = static_cast<double>(size.points);
+    const auto k = static_cast<double>(size.k < size.points ? size.k : size.points);
+    return size.queries <= max_queries &&
+           (size.points <= few_points || static_cast<double>(size.queries) * (points + to_select * k * k) <=
+                                             static_cast<double>(max_queries) * (points + to_start));
+}
+
 /// The engine that the caller wants, or the one that is faster. On the CPU the rules are measured
-/// (notebook/performance.md): comparing all with all beats building a tree for a handful of points, and for few queries,
-/// the more of them the higher the dimension. On a GPU they follow from the instructions that both are expected to take,
-/// not from a measurement: a warp compares a query with 32 points in about 20, while a tree is some thirty kernels, however
-/// small.
-constexpr Engine choose(Task task, Engine wanted, const CallSize& size) {
+/// (notebook/performance.md): comparing all with all beats building a tree for a handful of points, and for few queries.
+/// On a GPU they follow from the instructions that both are expected to take, not from a measurement: a warp compares a
+/// query with 32 points in about 20, while a tree is some thirty kernels, however small.
+inline Engine choose(Task task, Engine wanted, const CallSize& size) {
     constexpr std::int64_t max_pairs_on_gpu = std::int64_t{1} << 27;
     constexpr std::int64_t max_points_to_connect = 512;
-    constexpr std::int64_t max_points = 32;
-    constexpr std::int64_t max_queries_per_dimension = 32;
+    check_engine(wanted, task, size.device, size.asynchronous);
     if (size.keeps_tree && size.device != DeviceKind::cpu) {
         return Engine::tree;
     }
@@ -42,11 +98,10 @@ constexpr Engine choose(Task task, Engine wanted, const CallSize& size) {
         if (size.device != DeviceKind::cpu) {
             return size.queries * size.points <= max_pairs_on_gpu;
         }
-        if (task != Task::neighbors) {
+        if (task != Task::neighbors && task != Task::radius) {
             return size.points <= max_points_to_connect;
         }
-        return size.separate_queries ? size.queries <= max_queries_per_dimension * size.dimension
-                                     : size.points <= max_points;
+        return size.separate_queries ? are_few_pairs(size) : size.points <= few_points;
     };
     return brute_force_pays() ? Engine::brute_force : Engine::tree;
 }

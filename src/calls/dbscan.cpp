@@ -71,8 +71,8 @@ void run(const DbscanCall& call, std::span<std::int32_t> labels, std::span<std::
     const std::int64_t count = call.points.count();
     check_labels(labels, count);
     check_flags(is_core, count);
-    result.engine = choose(Task::groups, call.options.engine,
-                           {count, count, false, call.points.dimension(), call.points.tree() != nullptr});
+    result.engine =
+        choose(Task::clusters, call.options.engine, {count, count, false, 0, call.points.tree() != nullptr});
     Context context(call.options.execution);
     with_dtype(call.points.dtype(), [&]<Coordinate T>(T) {
         result.eps = rounded<T>(call.eps);

@@ -75,7 +75,7 @@ std::int64_t measured(const Execution& execution, const Work& run) {
 }
 
 bool goes_by_brute_force(Task task, Engine wanted, std::int64_t points, std::int64_t rows) {
-    const CallSize size{.points = points, .queries = rows, .device = DeviceKind::cuda};
+    const CallSize size{.points = points, .queries = rows, .device = DeviceKind::cuda, .asynchronous = true};
     return choose(task, wanted, size) == Engine::brute_force;
 }
 

@@ -6,6 +6,8 @@
 #include "cuda/device_context.hpp"
 #include "cuda/instances.hpp"
 #include "engines/brute_force/device_entry.hpp"
+#include "engines/clover/device_entry.hpp"
+#include "engines/kdtree/device_entry.hpp"
 #include "tree/device_entry.hpp"
 #include "tree/plane_tree.hpp"
 
@@ -48,14 +50,28 @@ SearchSummary knn_on_device(const PointsOrTree& points, const PointsView* querie
     if (queries != nullptr) {
         require_same_device(*queries, execution, "queries");
     }
+    if (call.visitor != nullptr && points.tree() == nullptr && (engine == Engine::kdtree || engine == Engine::clover)) {
+        throw Error(ErrorKind::unsupported,
+                    message("the engine '", name_of(engine),
+                            "' has no visitors on a GPU; take the engine 'tree', or knn or knn_into"));
+    }
     DeviceContext context(execution);
     SearchSummary summary;
+    const bool is_empty = points.count() == 0 || (queries != nullptr && queries->count() == 0);
     with_instance(points.dtype(), points.dimension(), [&]<Coordinate T, int D>() {
         if (points.tree() != nullptr) {
             const TreeData& tree = points.tree()->data();
             summary.unresolved = search_tree_on_device<T, D>(context, *tree.on_device, tree.shape, queries, call);
-        } else if (engine == Engine::brute_force) {
+        } else if (call.visitor != nullptr) { // blocks are ranges of leaves
+            const DeviceTreeHandle tree =
+                build_tree_on_device<T, D>(context, points.points(), call.options.box, TreeShape{});
+            summary.unresolved = search_tree_on_device<T, D>(context, tree, TreeShape{}, queries, call);
+        } else if (engine == Engine::clover && !is_empty) {
+            summary.unresolved = search_cells_on_device<T, D>(context, points.points(), queries, call);
+        } else if (engine == Engine::brute_force || engine == Engine::clover) { // or without points to make cells of
             summary.unresolved = search_all_pairs_on_device<T, D>(context, points.points(), queries, call);
+        } else if (engine == Engine::kdtree) {
+            summary.unresolved = search_kd_tree_on_device<T, D>(context, points.points(), queries, call);
         } else {
             summary.unresolved = search_points_on_device<T, D>(context, points.points(), queries, call);
         }

@@ -3,12 +3,12 @@
 #include <kith/fof.hpp>
 
 #include "calls/choose.hpp"
+#include "calls/phase_space.hpp"
 #include "calls/sources.hpp"
 #include "engines/brute_force/fof.hpp"
+#include "engines/kdtree/planes.hpp"
 #include "groups/checks.hpp"
 #include "groups/fof.hpp"
-#include "halos/dispersion.hpp"
-#include "points/phase_space.hpp"
 #include "support/allocation_errors.hpp"
 #include "support/context.hpp"
 #include "support/dimension.hpp"
@@ -33,66 +33,28 @@ struct FofCall {
     const FofOptions& options;
 };
 
-/// psi, and what velocities are multiplied by.
-void resolve_velocity_length(const PhaseSpace& phase_space, const FiniteVelocities& velocities, FofSummary& result) {
-    const VelocityLength& length = phase_space.length;
-    result.velocity_length = length.value();
-    const bool has_points = velocities.view.count() > 0;
-    if (length.is_relative()) {
-        const double dispersion = halos::velocity_dispersion(velocities, phase_space.masses);
-        result.velocity_length *= dispersion;
-        if (has_points && !(result.velocity_length > 0)) {
-            throw Error(ErrorKind::invalid_argument,
-                        message("the velocities' linking length is ", length.value(),
-                                " times their dispersion, which is ", dispersion,
-                                ": all velocities are alike; give a length in their units"));
-        }
-    }
-    if (length.is_relative() && std::isinf(result.velocity_length)) {
-        throw Error(ErrorKind::invalid_argument,
-                    message("the velocities' linking length is ", length.value(),
-                            " times their dispersion, more than float64 can express; give a smaller one"));
-    }
-    if (!has_points || std::isinf(result.velocity_length)) {
-        result.velocity_scale = 0;
-        return;
-    }
-    result.velocity_scale = result.linking_length / result.velocity_length;
-    if (result.linking_length == 0) {
-        throw Error(ErrorKind::invalid_argument,
-                    "the linking length is 0, so velocities cannot be measured by it; give a longer one");
-    }
-    if (!std::isnormal(result.velocity_scale)) {
-        throw Error(ErrorKind::invalid_argument,
-                    message("the linking length ", result.linking_length, " over that of velocities, ",
-                            result.velocity_length, ", is beyond what float64 can express; choose other units"));
-    }
+template <Coordinate T>
+void link_in(Context& context, const PlaneTree<T>& tree, std::span<std::int32_t> labels, FofSummary& result) {
+    context.stage("link", [&] { label_tree(context, tree, labels, result); });
 }
 
 template <Coordinate T>
 void link_in_phase_space(Context& context, const FofCall& call, std::span<std::int32_t> labels, FofSummary& result) {
-    const PhaseSpace& phase_space = *call.options.phase_space;
     PhaseSpacePoints<T> points;
     context.run([&] {
-        const NormalizedPoints<T> positions = normalize_sources<T>(call.points.points(), call.options.box);
-        resolve_length(call.length, positions.frame, call.points.count(), result, [&] {
-            return largest_coordinate(positions.frame, Coordinates<T>(positions.view), positions.view.count());
-        });
-        result.box = resolved_box(positions.frame);
-        const FiniteVelocities velocities = finite_velocities(phase_space.velocities);
-        resolve_velocity_length(phase_space, velocities, result);
-        points = in_phase_space(positions, call.options.box, velocities, result.velocity_scale);
-        const Frame<T>& frame = points.positions.frame;
-        if (call.points.count() > 0 && frame.largest > 0 && frame.is_unresolved(result.linking_length)) {
-            // Beside a velocity.
-            check(unresolved_beside({-1, -1, static_cast<double>(frame.largest)}, result.linking_length));
-        }
+        points = resolve_phase_space(normalize_sources<T>(call.points.points(), call.options.box), call.options.box,
+                                     {*call.options.phase_space, call.length}, result);
     });
     if (result.engine == Engine::tree) {
-        const PlaneTree<T> tree = build_plane_tree(context, points);
-        context.stage("link", [&] { label_tree(context, tree, labels, result); });
+        link_in<T>(context, build_plane_tree(context, points), labels, result);
+        return;
+    }
+    PointSet<T> gathered;
+    context.run([&] { gathered = gather_points(context, points); });
+    if (result.engine == Engine::kdtree) {
+        link_in<T>(context, build_kdtree_planes(context, {&gathered}), labels, result);
     } else {
-        context.stage("link", [&] { label_all_pairs(context, gather_points(context, points), labels, result); });
+        context.stage("link", [&] { label_all_pairs(context, gathered, labels, result); });
     }
 }
 
@@ -106,8 +68,9 @@ void link(Context& context, const FofCall& call, std::span<std::int32_t> labels,
     resolve_length(call.length, points.frame(), call.points.count(), result, [&] { return points.largest(context); });
     result.box = resolved_box(points.frame());
     if (result.engine == Engine::tree) {
-        const PlaneTree<T>& tree = points.tree(context);
-        context.stage("link", [&] { label_tree(context, tree, labels, result); });
+        link_in<T>(context, points.tree(context), labels, result);
+    } else if (result.engine == Engine::kdtree) {
+        link_in<T>(context, build_kdtree_planes(context, points.unsorted()), labels, result);
     } else {
         context.stage("link", [&] { label_all_pairs(context, points.in_any_order(context), labels, result); });
     }
@@ -128,9 +91,8 @@ void run(const FofCall& call, std::span<std::int32_t> labels, FofSummary& result
     const Execution& execution = call.options.execution;
     const std::int64_t count = call.points.count();
     check_labels(labels, count);
-    result.engine =
-        choose(Task::groups, call.options.engine,
-               {count, count, false, call.points.dimension(), call.points.tree() != nullptr, execution.device.kind});
+    result.engine = choose(Task::groups, call.options.engine,
+                           {count, count, false, 0, call.points.tree() != nullptr, execution.device.kind});
     if (is_on_gpu(execution)) {
         fof_on_device(call.points, call.length, call.options, labels, result);
     } else {

@@ -163,6 +163,8 @@ FofSummary fof_into(std::span<std::int32_t> labels, const SpanningTree& tree, Li
     detail::check_length(linking_length);
     FofSummary result;
     detail::resolve(linking_length, SpanningTreeAccess::separation(tree), tree.dtype(), result);
+    result.velocity_length = SpanningTreeAccess::velocity_length(tree, result.linking_length);
+    result.velocity_scale = tree.velocity_scale();
     detail::label(labels, tree, execution, result);
     return result;
 }

@@ -4,7 +4,7 @@
 
 #include "calls/choose.hpp"
 #include "calls/sources.hpp"
-#include "engines/brute_force/knn.hpp"
+#include "engines/index.hpp"
 #include "neighbors/checks.hpp"
 #include "neighbors/knn.hpp"
 #include "neighbors/point_search.hpp"
@@ -69,7 +69,8 @@ template <Coordinate T>
 void search(Context& context, const KnnCall& call, Engine engine, WorkingPoints<T>& sources,
             const std::optional<NormalizedPoints<T>>& queries, RowSink<T>& sink) {
     const KnnRequest<T> request = make_request(sources.frame(), call.k, call.options);
-    if (engine == Engine::tree && call.row_count() > 0 && call.points.count() > 0) {
+    const bool is_empty = call.row_count() == 0 || call.points.count() == 0;
+    if (engine == Engine::tree && !is_empty) {
         const PlaneTree<T>& tree = sources.tree(context, sink.spare());
         std::optional<PlaneTree<T>> query_tree;
         if (queries) {
@@ -80,14 +81,12 @@ void search(Context& context, const KnnCall& call, Engine engine, WorkingPoints<
         context.stage("search", [&] { search_tree(context, queries ? *query_tree : tree, tree, request, sink); });
         return;
     }
-    context.stage("search", [&] {
-        const PointSet<T>& among = sources.in_any_order(context);
-        if (queries) {
-            search_all_pairs(context, gather_points(context, *queries), among, request, sink);
-        } else {
-            search_all_pairs(context, among, among, request, sink);
-        }
-    });
+    const auto index = build_index(context, is_empty ? Engine::brute_force : engine, sources.unsorted());
+    if (queries) {
+        index->search_queries(context, *queries, request, sink);
+    } else {
+        context.stage("search", [&] { index->search(context, index->points(), request, sink); });
+    }
 }
 
 template <Coordinate T>
@@ -130,8 +129,8 @@ bool search_few(const KnnCall& call) {
 Engine run(const KnnCall& call, SearchSummary& summary) {
     const Execution& execution = call.options.execution;
     const Engine engine = choose(Task::neighbors, call.options.engine,
-                                 {call.points.count(), call.row_count(), call.queries != nullptr,
-                                  call.points.dimension(), call.points.tree() != nullptr, execution.device.kind});
+                                 {call.points.count(), call.row_count(), call.queries != nullptr, call.k,
+                                  call.points.tree() != nullptr, execution.device.kind});
     if (is_on_gpu(execution)) {
         summary = knn_on_device(call.points, call.queries, {call.k, call.options, call.rows, call.visitor}, engine);
         return engine;

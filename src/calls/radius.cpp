@@ -4,10 +4,12 @@
 
 #include "calls/choose.hpp"
 #include "calls/sources.hpp"
-#include "engines/brute_force/radius.hpp"
+#include "engines/index.hpp"
 #include "neighbors/checks.hpp"
 #include "neighbors/query_tree.hpp"
 #include "neighbors/radius.hpp"
+#include "neighbors/radius_checks.hpp"
+#include "neighbors/radius_result_access.hpp"
 #include "neighbors/unresolved.hpp"
 #include "support/allocation_errors.hpp"
 #include "support/context.hpp"
@@ -22,6 +24,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <memory>
 #include <numeric>
 #include <optional>
 #include <span>
@@ -44,28 +47,6 @@ struct RadiusCall {
     [[nodiscard]] std::int64_t row_count() const { return queries != nullptr ? queries->count() : points.count(); }
 };
 
-/// Returns the query with the smallest radius above 0, or -1.
-std::int64_t check_radii(const Radii& radii, std::int64_t rows) {
-    if (!radii.is_uniform() && radii.count() != rows) {
-        throw Error(ErrorKind::invalid_argument,
-                    message("there are ", radii.count(), " radii for ", rows, rows == 1 ? " query" : " queries",
-                            "; give one radius, or one for each query"));
-    }
-    const std::int64_t count = radii.is_uniform() ? 1 : radii.count();
-    std::int64_t smallest = -1;
-    for (std::int64_t i = 0; i < count; ++i) {
-        if (!(radii[i] >= 0)) {
-            throw Error(ErrorKind::invalid_argument,
-                        message("the radius", radii.is_uniform() ? "" : message(" of query ", i), " is ", radii[i],
-                                "; it must be 0 or more, or infinity"));
-        }
-        if (radii[i] > 0 && (smallest < 0 || radii[i] < radii[smallest])) {
-            smallest = i;
-        }
-    }
-    return smallest;
-}
-
 /// All that can be checked without looking at the points. Returns the query with the smallest radius above 0, or -1.
 std::int64_t check(const RadiusCall& call) {
     const RadiusOptions& options = call.options;
@@ -84,16 +65,15 @@ std::int64_t check(const RadiusCall& call) {
     return check_radii(call.radii, call.row_count());
 }
 
-/// The points of a call in working coordinates, as trees or, for brute force, in any order.
+/// The points of a call in working coordinates, as trees or in the index of another engine.
 template <Coordinate T>
 class RadiusSearch {
 public:
     /// `smallest`: the query with the smallest radius above 0, or -1.
     RadiusSearch(Context& context, const RadiusCall& call, std::int64_t smallest)
-        : context_(context), call_(call),
-          engine_(choose(Task::neighbors, call.options.engine,
-                         {call.points.count(), call.row_count(), call.queries != nullptr, call.points.dimension(),
-                          call.points.tree() != nullptr})),
+        : context_(context), call_(call), engine_(choose(Task::radius, call.options.engine,
+                                                         {call.points.count(), call.row_count(),
+                                                          call.queries != nullptr, 0, call.points.tree() != nullptr})),
           points_(context, call.points, call.options.box) {
         std::optional<NormalizedPoints<T>> queries;
         if (call.queries != nullptr) {
@@ -104,15 +84,10 @@ public:
             return;
         }
         refuse_unresolved(smallest);
-        if (engine_ == Engine::brute_force) {
-            context.stage("gather", [&] {
-                sources_.points = points_.in_any_order(context).view();
-                sources_.period = frame().working_period;
-                receivers_ = sources_;
-                if (queries) {
-                    receivers_.points = query_points_.emplace(gather_points(context, *queries)).view();
-                }
-            });
+        if (engine_ != Engine::tree) {
+            index_ = build_index(context, engine_, points_.unsorted());
+            sources_ = without_planes(index_->points());
+            receivers_ = queries ? without_planes(query_points_.emplace(index_->arrange(context, *queries))) : sources_;
         } else {
             sources_ = points_.tree(context).view();
             receivers_ = sources_;
@@ -198,8 +173,8 @@ public:
                                [](const Buffer<RadiusRange<T>>& plane) { return plane.data(); });
             }
             context_.expect(receivers_.points.count);
-            if (engine_ == Engine::brute_force) {
-                compare_all(context_, job);
+            if (index_ != nullptr) {
+                index_->search(context_, job);
                 return;
             }
             const PlaneView<T>& tasks = receivers_.planes[static_cast<std::size_t>(plane_)];
@@ -216,9 +191,7 @@ private:
         }
         const double radius = call_.radii[smallest];
         if (frame().is_unresolved(radius)) {
-            throw Error(ErrorKind::invalid_argument,
-                        message("the radius", call_.radii.is_uniform() ? "" : message(" of query ", smallest), " is ",
-                                radius, unresolved_length(unresolved_beside(points_.largest(context_), radius))));
+            refuse_unresolved_radius(call_.radii, smallest, points_.largest(context_));
         }
     }
 
@@ -270,7 +243,8 @@ private:
     Engine engine_;
     WorkingPoints<T> points_;
     bool may_be_unresolved_ = false;          ///< some row
-    std::optional<PointSet<T>> query_points_; ///< for brute force
+    std::unique_ptr<const Index<T>> index_;   ///< of any engine but the tree
+    std::optional<PointSet<T>> query_points_; ///< beside it
     std::optional<PlaneTree<T>> query_tree_;
     TreeView<T> receivers_;
     TreeView<T> sources_;
@@ -324,70 +298,57 @@ SearchSummary visited(const RadiusVisitor& visitor, const RadiusCall& call) {
     return summary;
 }
 
-/// Throws out_of_memory, with the bytes needed, if the rows are more than the options or the machine allow.
-void require_memory(std::int64_t neighbors, std::int64_t bytes_each, std::int64_t max_bytes) {
-    const std::int64_t limit = max_bytes > 0 ? max_bytes : machine_memory();
-    if (neighbors > limit / bytes_each) {
-        throw Error(ErrorKind::out_of_memory,
-                    message("the result has ", neighbors, " neighbors and needs ",
-                            static_cast<double>(neighbors) * static_cast<double>(bytes_each), " bytes; ",
-                            max_bytes > 0 ? "max_result_bytes is " : "this machine has ", limit,
-                            "; take a smaller radius, fewer queries at once, or counts alone (radius_count)"));
-    }
+RadiusResult rows_of(const RadiusCall& call) {
+    RadiusResult result;
+    const RadiusResultAccess access(result);
+    const RadiusOptions& options = call.options;
+    access.index_type = options.index_type;
+    access.dtype = call.points.dtype();
+    result.stages = searched(call, [&]<Coordinate T>(RadiusSearch<T>& search) {
+        std::vector<std::int64_t>& offsets = access.offsets;
+        offsets = search.zeros(1);
+        RadiusSink<T> counts;
+        counts.counts = offsets.data() + 1;
+        search.run("count", counts);
+        search.add_up(offsets);
+        const std::int64_t index_bytes = item_size(options.index_type);
+        const std::int64_t distance_bytes = item_size(call.points.dtype());
+        require_neighbors_fit(result.size(), index_bytes + distance_bytes, options.max_result_bytes);
+        const auto what = [&] { return message(result.size(), " neighbors"); };
+        access.indices = allocate_result(result.size() * index_bytes, what);
+        access.distances = allocate_result(result.size() * distance_bytes, what);
+        RadiusSink<T> rows;
+        rows.offsets = offsets.data();
+        rows.distances = static_cast<T*>(access.distances.get());
+        if (options.index_type == IndexType::int32) {
+            rows.indices = static_cast<std::int32_t*>(access.indices.get());
+        } else {
+            rows.wide_indices = static_cast<std::int64_t*>(access.indices.get());
+        }
+        result.unresolved = search.count_unresolved([&](UnresolvedCounter<T>* counter) {
+            search.run("search", rows);
+            if (counter != nullptr) {
+                rows.indices != nullptr ? search.count(*counter, offsets, rows.indices)
+                                        : search.count(*counter, offsets, rows.wide_indices);
+            }
+        });
+        access.engine = search.engine();
+        access.box = resolved_box(search.frame());
+    });
+    return result;
 }
 
 } // namespace
 
 } // namespace detail
 
-struct RadiusResultAccess {
-    static RadiusResult run(const detail::RadiusCall& call) {
-        RadiusResult result;
-        const RadiusOptions& options = call.options;
-        result.index_type_ = options.index_type;
-        result.dtype_ = call.points.dtype();
-        result.stages = detail::searched(call, [&]<Coordinate T>(detail::RadiusSearch<T>& search) {
-            std::vector<std::int64_t>& offsets = result.offsets_;
-            offsets = search.zeros(1);
-            detail::RadiusSink<T> counts;
-            counts.counts = offsets.data() + 1;
-            search.run("count", counts);
-            search.add_up(offsets);
-            const std::int64_t index_bytes = detail::item_size(options.index_type);
-            const std::int64_t distance_bytes = detail::item_size(call.points.dtype());
-            detail::require_memory(result.size(), index_bytes + distance_bytes, options.max_result_bytes);
-            const auto what = [&] { return detail::message(result.size(), " neighbors"); };
-            result.indices_ = detail::allocate_result(result.size() * index_bytes, what);
-            result.distances_ = detail::allocate_result(result.size() * distance_bytes, what);
-            detail::RadiusSink<T> rows;
-            rows.offsets = offsets.data();
-            rows.distances = static_cast<T*>(result.distances_.get());
-            if (options.index_type == IndexType::int32) {
-                rows.indices = static_cast<std::int32_t*>(result.indices_.get());
-            } else {
-                rows.wide_indices = static_cast<std::int64_t*>(result.indices_.get());
-            }
-            result.unresolved = search.count_unresolved([&](detail::UnresolvedCounter<T>* counter) {
-                search.run("search", rows);
-                if (counter != nullptr) {
-                    rows.indices != nullptr ? search.count(*counter, offsets, rows.indices)
-                                            : search.count(*counter, offsets, rows.wide_indices);
-                }
-            });
-            result.engine_ = search.engine();
-            result.box_ = detail::resolved_box(search.frame());
-        });
-        return result;
-    }
-};
-
 RadiusResult radius_search(const PointsOrTree& points, const Radii& radii, const RadiusOptions& options) {
-    return RadiusResultAccess::run({points, nullptr, radii, options});
+    return detail::rows_of({points, nullptr, radii, options});
 }
 
 RadiusResult radius_search(const PointsOrTree& points, const PointsView& queries, const Radii& radii,
                            const RadiusOptions& options) {
-    return RadiusResultAccess::run({points, &queries, radii, options});
+    return detail::rows_of({points, &queries, radii, options});
 }
 
 std::vector<std::int64_t> radius_count(const PointsOrTree& points, const Radii& radii, const RadiusOptions& options) {

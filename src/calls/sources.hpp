@@ -8,6 +8,7 @@
 #include "points/coordinates.hpp"
 #include "points/frame.hpp"
 #include "points/point_set.hpp"
+#include "points/unsorted_points.hpp"
 #include "support/context.hpp"
 #include "support/donated_memory.hpp"
 #include "tree/plane_tree.hpp"
@@ -60,6 +61,10 @@ public:
     /// The kept tree, or one that is built now, with stages of its own.
     const PlaneTree<T>& tree(Context& context, const DonatedMemory& spare = {}) {
         return kept_ != nullptr ? *kept_ : built_.emplace(build_plane_tree<T>(context, *normalized_, {}, spare));
+    }
+    /// For an index of another engine.
+    [[nodiscard]] UnsortedPoints<T> unsorted() const {
+        return kept_ != nullptr ? UnsortedPoints<T>{&kept_->points} : UnsortedPoints<T>{nullptr, &*normalized_};
     }
     /// In any order: the kept tree's, or gathered now. Runs inside a stage.
     const PointSet<T>& in_any_order(Context& context) {

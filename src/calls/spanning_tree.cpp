@@ -3,12 +3,16 @@
 #include <kith/spanning_tree.hpp>
 
 #include "calls/choose.hpp"
+#include "calls/phase_space.hpp"
 #include "calls/sources.hpp"
 #include "engines/brute_force/spanning_tree.hpp"
+#include "groups/checks.hpp"
 #include "mst/boruvka.hpp"
 #include "mst/edges.hpp"
+#include "neighbors/unresolved.hpp"
 #include "support/context.hpp"
 #include "support/dimension.hpp"
+#include "support/parallel.hpp"
 
 namespace kith {
 
@@ -17,8 +21,53 @@ namespace detail {
 namespace {
 
 template <Coordinate T>
+void span_phase_space(Context& context, const PointsView& given, const SpanningTreeOptions& options,
+                      SpanningTree& result) {
+    PhaseSpacePoints<T> points;
+    context.run([&] {
+        const NormalizedPoints<T> positions = normalize_sources<T>(given, options.box);
+        SpanningTreeAccess::describe(positions.frame, result);
+        FofSummary resolved;
+        points = resolve_phase_space(positions, options.box, *options.phase_space, resolved);
+        SpanningTreeAccess::describe_phase_space(points.positions.frame, resolved, result);
+    });
+    const EdgeMemory<T> edges = SpanningTreeAccess::memory<T>(result);
+    if (result.engine() == Engine::tree) {
+        span_tree(context, build_plane_tree(context, points), edges);
+    } else {
+        context.stage("connect", [&] { span_all_pairs(context, gather_points(context, points), edges); });
+    }
+    context.stage("edges", [&] { SpanningTreeAccess::finish(context, points.positions.frame, result); });
+}
+
+/// Goes over the edges once more, where coordinates are tiny.
+template <Coordinate T>
+UnresolvedEdges unresolved_edges(Context& context, WorkingPoints<T>& points, const SpanningTree& tree) {
+    if (!points.frame().has_tiny) {
+        return {};
+    }
+    const PointsView given = points.as_given(context);
+    UnresolvedCounter<T> counter(points.frame(), given, given);
+    context.run([&] {
+        parallel_for(0, tree.count(), 1 << 14, [&](std::int64_t begin, std::int64_t end) {
+            for (const SpanningEdge& edge :
+                 tree.edges().subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(end - begin))) {
+                counter.take(edge.smaller, &edge.larger, 1);
+            }
+        });
+    });
+    const UnresolvedRows found = counter.rows();
+    return {found.rows, found.farthest_point, found.axis, found.value, found.dtype};
+}
+
+template <Coordinate T>
 void span(Context& context, const PointsOrTree& given, const SpanningTreeOptions& options, SpanningTree& result) {
+    if (options.phase_space) {
+        span_phase_space<T>(context, given.points(), options, result);
+        return;
+    }
     WorkingPoints<T> points(context, given, options.box);
+    SpanningTreeAccess::describe(points.frame(), result);
     const EdgeMemory<T> edges = SpanningTreeAccess::memory<T>(result);
     if (result.engine() == Engine::tree) {
         span_tree(context, points.tree(context), edges);
@@ -26,6 +75,7 @@ void span(Context& context, const PointsOrTree& given, const SpanningTreeOptions
         context.stage("connect", [&] { span_all_pairs(context, points.in_any_order(context), edges); });
     }
     context.stage("edges", [&] { SpanningTreeAccess::finish(context, points.frame(), result); });
+    result.unresolved = unresolved_edges(context, points, result);
 }
 
 } // namespace
@@ -37,10 +87,13 @@ SpanningTree spanning_tree(const PointsOrTree& points, const SpanningTreeOptions
         throw Error(ErrorKind::unsupported, "the spanning tree is found on the CPU only; use kith::cpu()");
     }
     detail::check_points(points, options.box, options.execution);
+    if (options.phase_space) {
+        detail::check_length(options.phase_space->linking_length);
+        detail::check_phase_space(options.phase_space->phase_space, points, options.execution);
+    }
     detail::Context context(options.execution);
-    const Engine engine =
-        detail::choose(detail::Task::spanning_tree, options.engine,
-                       {points.count(), points.count(), false, points.dimension(), points.tree() != nullptr});
+    const Engine engine = detail::choose(detail::Task::spanning_tree, options.engine,
+                                         {points.count(), points.count(), false, 0, points.tree() != nullptr});
     SpanningTree result = SpanningTreeAccess::make(points.count(), points.dtype(), engine);
     detail::with_dtype(points.dtype(), [&]<Coordinate T>(T) { detail::span<T>(context, points, options, result); });
     result.stages = context.take_stages();

@@ -1,9 +1,12 @@
 // kith bench: how many points a second each stage takes on this machine. bench/compare.py in the sources measures kith
-// beside others.
+// beside others. With --engines, which engine is fastest (bench_engines.hpp); with --ranks, the constants of
+// kith plan (rank_costs.hpp).
+#include "cli/bench_engines.hpp"
 #include "cli/commands.hpp"
 #include "cli/interrupt.hpp"
 #include "cli/options.hpp"
 #include "cli/progress_bar.hpp"
+#include "cli/rank_costs.hpp"
 #include "cli/sample_points.hpp"
 #include "cli/usage_error.hpp"
 
@@ -30,9 +33,13 @@ struct Arguments {
     bool float64 = false;
     BoxChoice box;
     io::TypeSelection types;
-    std::int64_t k = 16;
+    std::optional<std::int64_t> neighbors;
     double b = 0.2;
     std::int64_t repetitions = 5;
+    bool engines = false;
+    bool ranks = false;
+
+    [[nodiscard]] std::int64_t k() const { return neighbors.value_or(16); }
 };
 
 struct Input {
@@ -63,12 +70,6 @@ struct Timings {
         add("all", sum);
     }
 };
-
-double median(std::vector<double> values) {
-    std::sort(values.begin(), values.end());
-    const std::size_t half = values.size() / 2;
-    return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
-}
 
 Input read_input(const Arguments& arguments) {
     Input input;
@@ -105,12 +106,12 @@ Input read_input(const Arguments& arguments) {
 /// the memory.
 Timings time_neighbors(const Arguments& arguments, const Input& input, const Execution& execution) {
     const PointsView points = input.points.view();
-    KnnResult rows(points.count(), arguments.k, IndexType::int32, points.dtype());
+    KnnResult rows(points.count(), arguments.k(), IndexType::int32, points.dtype());
     Timings timings;
     for (std::int64_t run = 0; run <= arguments.repetitions; ++run) {
         const Tree tree(points, {.box = input.box, .execution = execution});
         const StageReports searched =
-            knn_into(rows.rows_view(), tree, arguments.k, {.engine = Engine::tree, .execution = execution}).stages;
+            knn_into(rows.rows_view(), tree, arguments.k(), {.engine = Engine::tree, .execution = execution}).stages;
         stop_if_interrupted();
         if (run > 0) {
             timings.add_run(tree.stages(), searched);
@@ -159,7 +160,87 @@ void print_timings(std::string_view task, const std::string& parameter, const Ti
     }
 }
 
+void run_engines(const Arguments& arguments) {
+    if (!arguments.points.empty()) {
+        throw UsageError(
+            fmt::format("'{}' is given with --engines, which measures sample points of many sizes; give one "
+                        "or the other",
+                        arguments.points));
+    }
+    if (arguments.box.kind != BoxChoice::Kind::automatic) {
+        throw UsageError("--box is given with --engines, which measures neighbors in open space; leave --box out");
+    }
+    EngineGrid grid = engine_grid(arguments.count.value_or(100'000));
+    if (arguments.dimension) {
+        grid.dimensions = {static_cast<int>(*arguments.dimension)};
+    }
+    if (arguments.set) {
+        grid.sets = {*arguments.set};
+    }
+    if (arguments.neighbors) {
+        grid.k = {*arguments.neighbors};
+    }
+    grid.dtype = arguments.float64 ? DType::float64 : DType::float32;
+    grid.repetitions = arguments.repetitions;
+    grid.execution = execution_of(arguments.common, {});
+    const std::vector<EngineRow> rows = measure_engines(grid);
+    if (!arguments.common.json) {
+        print_engines(rows);
+        return;
+    }
+    Json json;
+    json["dtype"] = name_of(grid.dtype);
+    json["threads"] = arguments.common.threads;
+    json["device"] = name_of(arguments.common.device);
+    json["repetitions"] = grid.repetitions;
+    json["rows"] = json_of(rows);
+    print_json(json);
+}
+
+void measure_ranks(const Arguments& arguments) {
+    if (!arguments.points.empty() || arguments.set || arguments.engines ||
+        arguments.box.kind != BoxChoice::Kind::automatic || arguments.common.device.kind != DeviceKind::cpu) {
+        throw UsageError(
+            "--ranks measures uniform sample points in a periodic box on the CPU; leave out the file, --set, "
+            "--engines, --box and --device");
+    }
+    RankConstants wanted;
+    wanted.dimension = static_cast<int>(arguments.dimension.value_or(3));
+    wanted.dtype = arguments.float64 ? DType::float64 : DType::float32;
+    wanted.k = arguments.k();
+    wanted.b = arguments.b;
+    wanted.points_per_rank = arguments.count.value_or(usual_points_per_rank);
+    wanted.threads = arguments.common.threads;
+    const RankConstants constants = measure_rank_constants(wanted, execution_of(arguments.common, {}));
+    if (arguments.common.json) {
+        print_json(json_of(constants));
+        return;
+    }
+    print_line("points", fmt::format("{} on each of {} ranks, which are threads",
+                                     format_count(constants.points_per_rank), constants.ranks));
+    for (const auto& [name, cost] : {std::pair("knn", &constants.knn), std::pair("fof", &constants.fof)}) {
+        print_line(name, fmt::format("fetches the points of others within {:.3g} mean separations", cost->layer));
+        for (const auto& [stage, seconds] : cost->per_point) {
+            print_line("", fmt::format("{:<14}{:>10.3g} ns for each point of a rank", stage, 1e9 * seconds));
+        }
+        for (const auto& [stage, seconds] : cost->per_layer_point) {
+            print_line("", fmt::format("{:<14}{:>10.3g} ns for each fetched point", stage, 1e9 * seconds));
+        }
+        print_line("", fmt::format("{:<14}{:>10.3g} ns for each point of a rank, too", "ask", 1e9 * cost->ask_seconds));
+        print_line("", fmt::format("{:.0f} bytes to every other rank, and {:.0f} for each of its top plane's nodes",
+                                   cost->rank_bytes, constants.node_bytes()));
+    }
+}
+
 void run(const Arguments& arguments) {
+    if (arguments.ranks) {
+        measure_ranks(arguments);
+        return;
+    }
+    if (arguments.engines) {
+        run_engines(arguments);
+        return;
+    }
     ProgressBar bar;
     bar.announce(arguments.points.empty() ? "making points" : "reading");
     const Input input = read_input(arguments);
@@ -183,7 +264,7 @@ void run(const Arguments& arguments) {
         json["threads"] = arguments.common.threads;
         json["device"] = name_of(arguments.common.device);
         json["repetitions"] = arguments.repetitions;
-        json["k"] = arguments.k;
+        json["k"] = arguments.k();
         json["knn"] = json_of(neighbors, points);
         json["b"] = arguments.b;
         json["fof"] = json_of(groups, points);
@@ -198,7 +279,7 @@ void run(const Arguments& arguments) {
     print_line("device", name_of(arguments.common.device));
     print_line("threads", arguments.common.threads == 0 ? "all cores" : fmt::format("{}", arguments.common.threads));
     print_line("runs", fmt::format("{}, from unsorted points to results in input order", arguments.repetitions));
-    print_timings("knn", fmt::format("k = {}", arguments.k), neighbors, points);
+    print_timings("knn", fmt::format("k = {}", arguments.k()), neighbors, points);
     print_timings("fof", fmt::format("b = {}", arguments.b), groups, points);
 }
 
@@ -234,8 +315,8 @@ Command bench_command(CLI::App& program) {
         ->type_name("uniform|clustered");
     command.add_flag("--float64", arguments->float64, "Sample points in float64, not float32");
     whole(
-        "-k", [arguments](std::int64_t k) { arguments->k = k; }, 1, max_points, "Neighbors of each; 16 by default",
-        "K");
+        "-k", [arguments](std::int64_t k) { arguments->neighbors = k; }, 1, max_points,
+        "Neighbors of each; 16 by default", "K");
     command
         .add_option_function<std::string>(
             "-b", [arguments](const std::string& text) { arguments->b = parse_length("-b", text); },
@@ -244,6 +325,15 @@ Command bench_command(CLI::App& program) {
     whole(
         "--repeat", [arguments](std::int64_t runs) { arguments->repetitions = runs; }, 1, 1000,
         "Runs that count; 5 by default", "RUNS");
+    command.add_flag(
+        "--engines", arguments->engines,
+        "Compare the engines instead, for k nearest neighbors and within a radius that holds about as many (rows and "
+        "counts; on the CPU), for several numbers of points (up to N, by default 100000) and queries, dimensions, "
+        "sets and k, or for those given");
+    command.add_flag(
+        "--ranks", arguments->ranks,
+        "Measure instead what points distributed over ranks cost, for kith plan --constants; N is the number "
+        "of points per rank, 50000 by default");
     add_box_option(command, arguments->box);
     add_types_option(command, arguments->types);
     add_execution_options(command, arguments->common);
@@ -252,7 +342,9 @@ Command bench_command(CLI::App& program) {
                    "Examples:\n"
                    "  kith bench\n"
                    "  kith bench -n 10000000 --set clustered --box 1 --threads 1\n"
-                   "  kith bench snapshot.hdf5 -k 32 -b 0.28");
+                   "  kith bench snapshot.hdf5 -k 32 -b 0.28\n"
+                   "  kith bench --engines -n 10000 -d 3\n"
+                   "  kith bench --ranks --json > node.json");
     return {&command, [arguments](const Invocation&) { run(*arguments); }};
 }
 

@@ -12,6 +12,7 @@ namespace kith::cli {
 struct Command {
     CLI::App* parser = nullptr;
     std::function<void(const Invocation&)> run;
+    bool runs_over_ranks = false; ///< in several processes together (rank_team.hpp)
 };
 
 [[nodiscard]] Command info_command(CLI::App& program);
@@ -22,5 +23,6 @@ struct Command {
 [[nodiscard]] Command mst_command(CLI::App& program);
 [[nodiscard]] Command hierarchy_command(CLI::App& program);
 [[nodiscard]] Command bench_command(CLI::App& program);
+[[nodiscard]] Command plan_command(CLI::App& program);
 
 } // namespace kith::cli

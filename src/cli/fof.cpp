@@ -5,13 +5,11 @@
 #include "cli/interrupt.hpp"
 #include "cli/linking.hpp"
 #include "cli/map.hpp"
-#include "cli/options.hpp"
-#include "cli/outputs.hpp"
-#include "cli/progress_bar.hpp"
-#include "cli/subset.hpp"
+#include "cli/snapshot_run.hpp"
 #include "cli/usage_error.hpp"
 
 #include <kith/catalog_file.hpp>
+#include <kith/distributed.hpp>
 #include <kith/io.hpp>
 #include <kith/kith.hpp>
 
@@ -24,6 +22,8 @@
 #include <limits>
 #include <memory>
 #include <optional>
+#include <span>
+#include <vector>
 
 namespace kith::cli {
 
@@ -31,13 +31,11 @@ namespace {
 
 constexpr std::size_t largest_shown = 10;
 
-/// Everything one run finds out, for the writers and the summary.
-struct Results {
-    io::Snapshot snapshot;
-    ResolvedBox box; ///< origins resolved once the groups are found
+/// One run and what it finds out.
+struct FofRun : SnapshotRun {
+    using SnapshotRun::SnapshotRun;
     FofResult groups;
     Catalog catalog;
-    std::vector<std::string> warnings;
 };
 
 void plan(OutputFiles& outputs, const FofArguments& arguments) {
@@ -48,8 +46,6 @@ void plan(OutputFiles& outputs, const FofArguments& arguments) {
     outputs.plan("--gtp", arguments.gtp);
     outputs.plan("--map", arguments.map, {".png"});
     outputs.plan("--sorted-snapshot", arguments.sorted_snapshot, {".hdf5", ".h5"});
-    outputs.reject_overwrite_of(arguments.snapshot);
-    outputs.probe_directories();
 }
 
 void require_axes_for_gtp(const FofArguments& arguments) {
@@ -71,11 +67,17 @@ void require_types_for_sorting(const FofArguments& arguments) {
     }
 }
 
-std::optional<ScalarsView> masses_of(const io::Snapshot& snapshot) {
+/// Of the first rows.
+std::optional<ScalarsView> masses_of(const io::Snapshot& snapshot, std::int64_t rows) {
     if (!snapshot.masses) {
         return std::nullopt;
     }
-    return std::visit([](const auto& masses) { return ScalarsView(masses); }, snapshot.masses->values);
+    return std::visit(
+        [&](const auto& masses) { return ScalarsView(std::span(masses).first(static_cast<std::size_t>(rows))); },
+        snapshot.masses->values);
+}
+std::optional<ScalarsView> masses_of(const io::Snapshot& snapshot) {
+    return masses_of(snapshot, snapshot.positions.rows());
 }
 
 /// What velocities of a file are multiplied by to be peculiar.
@@ -89,7 +91,9 @@ double peculiar_factor(const io::SnapshotHeader& header) {
     return std::pow(header.frame->scale_factor, velocity.a_power) * (has_h ? std::pow(h->second, velocity.h_power) : 1);
 }
 
-std::optional<PhaseSpace> phase_space_of(const FofArguments& arguments, const io::Snapshot& snapshot) {
+std::optional<PhaseSpace> phase_space_of(const FofArguments& arguments, const FofRun& run) {
+    const io::Snapshot& snapshot = run.snapshot;
+    const std::int64_t rows = run.points().count();
     if (!arguments.psi) {
         return std::nullopt;
     }
@@ -98,29 +102,90 @@ std::optional<PhaseSpace> phase_space_of(const FofArguments& arguments, const io
                                      "out",
                                      arguments.snapshot));
     }
-    return PhaseSpace{snapshot.velocities->view(),
+    return PhaseSpace{snapshot.velocities->view().subview(0, rows),
                       arguments.psi->is_relative()
                           ? *arguments.psi
                           : VelocityLength::absolute(arguments.psi->value() / peculiar_factor(snapshot.header)),
-                      masses_of(snapshot)};
+                      masses_of(snapshot, rows)};
 }
 
-void find_groups(const FofArguments& arguments, Results& results, const Execution& execution, StageClock& clock) {
-    try {
-        results.groups = fof(results.snapshot.positions.view(), arguments.linking_length,
-                             {.box = results.box.box,
-                              .engine = arguments.engine,
-                              .execution = execution,
-                              .phase_space = phase_space_of(arguments, results.snapshot)});
-        results.box.box = results.groups.box;
-        clock.add(results.groups.stages);
-    } catch (const Error& error) {
-        throw with_file_context(error, arguments.snapshot, results.snapshot);
+/// The groups, by the route that was asked for.
+FofResult groups_of(const FofArguments& arguments, FofRun& run, const Execution& execution) {
+    const PointsView points = run.positions().view();
+    const std::optional<PhaseSpace> phase_space = phase_space_of(arguments, run);
+    if (!arguments.route.by_spanning_tree) {
+        return fof(
+            points, arguments.linking_length,
+            {.box = run.box.box, .engine = arguments.route.engine, .execution = execution, .phase_space = phase_space});
     }
+    SpanningTreeOptions options{.box = run.box.box, .execution = execution};
+    if (phase_space) {
+        options.phase_space = PhaseSpaceAt{*phase_space, arguments.linking_length};
+    }
+    const SpanningTree tree = spanning_tree(points, options);
+    run.clock.add(tree.stages);
+    return fof(tree, arguments.linking_length, execution);
 }
 
-void describe_groups(const FofArguments& arguments, Results& results, const Execution& execution, StageClock& clock) {
-    const io::Snapshot& snapshot = results.snapshot;
+/// Over ranks: every rank labels its share, and rank 0 gets all labels.
+FofResult groups_over_ranks(const FofArguments& arguments, FofRun& run, const Execution& execution) {
+    RankTeam& ranks = *run.ranks();
+    std::optional<PhaseSpace> phase_space;
+    ranks.agreed([&] { phase_space = phase_space_of(arguments, run); });
+    const DistributedFofResult found = RankTeam::collective([&] {
+        return run.in_context([&] {
+            return fof(ranks.communicator(), run.points(), arguments.linking_length,
+                       {.box = run.box.box, .execution = execution, .phase_space = phase_space},
+                       {.rebalance = arguments.rebalance});
+        });
+    });
+    run.traffic = found.traffic;
+    FofResult groups;
+    std::vector<std::int32_t> mine;
+    ranks.agreed([&] {
+        if (run.rows_in_all() > std::numeric_limits<std::int32_t>::max()) {
+            throw Error(ErrorKind::too_large, fmt::format("'{}': {} points; a catalog can have 2147483647 at most",
+                                                          arguments.snapshot, run.rows_in_all()));
+        }
+        mine.assign(found.labels.begin(), found.labels.end());
+        groups.groups = found.groups;
+        if (run.is_first()) { // which alone describes and writes
+            for (const GroupsOfSize& of_size : found.sizes) {
+                groups.sizes.insert(groups.sizes.end(), static_cast<std::size_t>(of_size.groups),
+                                    static_cast<std::int32_t>(of_size.size));
+            }
+            groups.labels.resize(static_cast<std::size_t>(run.rows_in_all()));
+        }
+    });
+    groups.linking_length = found.linking_length;
+    groups.volume = found.volume;
+    groups.volume_kind = found.volume_kind;
+    groups.velocity_length = found.velocity_length;
+    groups.velocity_scale = found.velocity_scale;
+    groups.box = found.box;
+    groups.stages = found.stages;
+    RankFunnel labels(ranks, {std::as_bytes(std::span(mine))});
+    if (run.is_first()) {
+        labels.take(std::as_writable_bytes(std::span(groups.labels)));
+    }
+    labels.finish();
+    return groups;
+}
+
+void find_groups(const FofArguments& arguments, FofRun& run, const Execution& execution) {
+    if (run.ranks() != nullptr) {
+        run.groups = groups_over_ranks(arguments, run, execution);
+        run.box.box = run.groups.box;
+        run.clock.add(run.groups.stages);
+        return;
+    }
+    run.in_context([&] { run.groups = groups_of(arguments, run, execution); });
+    run.box.box = run.groups.box;
+    run.clock.add(run.groups.stages);
+}
+
+void describe_groups(const FofArguments& arguments, FofRun& run, const Execution& execution) {
+    const io::Snapshot& snapshot = run.snapshot;
     Particles particles;
     particles.positions = snapshot.positions.view();
     if (snapshot.velocities) {
@@ -130,8 +195,7 @@ void describe_groups(const FofArguments& arguments, Results& results, const Exec
     particles.uniform_mass = snapshot.uniform_mass.value_or(1);
     particles.types = snapshot.types;
     try {
-        results.catalog =
-            catalog(results.groups, particles, {.min_members = arguments.min_members, .execution = execution});
+        run.catalog = catalog(run.groups, particles, {.min_members = arguments.min_members, .execution = execution});
     } catch (const Error& error) {
         // The options were checked; what is refused here is a mass or a velocity of the file.
         if (error.kind() == ErrorKind::invalid_argument) {
@@ -139,65 +203,63 @@ void describe_groups(const FofArguments& arguments, Results& results, const Exec
         }
         throw;
     }
-    clock.add(results.catalog.stages);
+    run.clock.add(run.catalog.stages);
     const auto ambiguous =
-        std::count(results.catalog.is_ambiguous.begin(), results.catalog.is_ambiguous.end(), std::uint8_t{1});
+        std::count(run.catalog.is_ambiguous.begin(), run.catalog.is_ambiguous.end(), std::uint8_t{1});
     if (ambiguous > 0) {
-        results.warnings.push_back(fmt::format("{} of the groups are wider than half the box: their centers and radii "
-                                               "mean little; a shorter linking length would part them",
-                                               ambiguous));
+        run.warnings.push_back(fmt::format("{} of the groups are wider than half the box: their centers and radii "
+                                           "mean little; try a shorter linking length",
+                                           ambiguous));
     }
 }
 
-std::string linking_length_of(const Results& results) {
-    return format_length(results.groups.linking_length, results.snapshot.positions.dtype());
+std::string linking_length_of(const FofRun& run) {
+    return format_length(run.groups.linking_length, run.snapshot.positions.dtype());
 }
 
 /// Of groups in phase space, as a peculiar velocity.
-double psi_of(const FofArguments& arguments, const Results& results) {
-    return arguments.psi->is_relative() ? results.groups.velocity_length * peculiar_factor(results.snapshot.header)
+double psi_of(const FofArguments& arguments, const FofRun& run) {
+    return arguments.psi->is_relative() ? run.groups.velocity_length * peculiar_factor(run.snapshot.header)
                                         : arguments.psi->value();
 }
 
-io::Provenance provenance(const FofArguments& arguments, const Results& results, const Invocation& invocation) {
-    io::Provenance provenance = provenance_of(invocation, arguments.snapshot);
+io::Provenance provenance(const FofArguments& arguments, const FofRun& run, const Invocation& invocation) {
+    io::Provenance provenance = run.provenance(invocation);
     auto& parameters = provenance.parameters;
-    parameters["linking_length"] = linking_length_of(results);
+    parameters["linking_length"] = linking_length_of(run);
     if (arguments.linking_length.is_relative()) {
         parameters["b"] = fmt::format("{}", arguments.linking_length.value());
-        parameters["volume"] = fmt::format("{}", results.groups.volume);
-        parameters["volume_kind"] = name_of(results.groups.volume_kind);
+        parameters["volume"] = fmt::format("{}", run.groups.volume);
+        parameters["volume_kind"] = name_of(run.groups.volume_kind);
     }
     if (arguments.min_overdensity) {
         parameters["min_overdensity"] = fmt::format("{}", *arguments.min_overdensity);
     }
     if (arguments.sample) {
-        parameters["sample"] = fmt::format("{}", results.snapshot.positions.rows());
+        parameters["sample"] = fmt::format("{}", run.snapshot.positions.rows());
         parameters["seed"] = fmt::format("{}", arguments.seed);
     }
     if (arguments.psi) {
-        parameters["psi"] = fmt::format("{}", psi_of(arguments, results));
-        parameters["velocity_scale"] = fmt::format("{}", results.groups.velocity_scale);
+        parameters["psi"] = fmt::format("{}", psi_of(arguments, run));
+        parameters["velocity_scale"] = fmt::format("{}", run.groups.velocity_scale);
         if (arguments.psi->is_relative()) {
             parameters["psi_sigma"] = fmt::format("{}", arguments.psi->value());
         }
     }
-    parameters["box"] = describe(results.box.box, results.snapshot.positions.columns);
-    parameters["types"] = describe_types(results.snapshot);
     parameters["min_members"] = fmt::format("{}", arguments.min_members);
     return provenance;
 }
 
-void write_map(const FofArguments& arguments, const Results& results, const io::Provenance& made_by,
+void write_map(const FofArguments& arguments, const FofRun& run, const io::Provenance& made_by,
                const std::filesystem::path& target) {
-    const std::int64_t groups = results.catalog.groups;
-    const std::string length = fmt::format("{:.4g}", results.groups.linking_length);
+    const std::int64_t groups = run.catalog.groups;
+    const std::string length = fmt::format("{:.4g}", run.groups.linking_length);
     MapSubject subject;
-    subject.points = results.snapshot.positions.view();
-    subject.masses = masses_of(results.snapshot);
-    subject.box = results.box.box;
-    subject.groups = &results.catalog;
-    const auto& files = results.snapshot.header.files;
+    subject.points = run.snapshot.positions.view();
+    subject.masses = masses_of(run.snapshot);
+    subject.box = run.box.box;
+    subject.groups = &run.catalog;
+    const auto& files = run.snapshot.header.files;
     const std::filesystem::path named = files.size() == 1 ? files.front() : std::filesystem::path(arguments.snapshot);
     subject.title = named.filename().string();
     subject.subtitle = fmt::format("{} group{} of {} or more", format_count(groups), groups == 1 ? "" : "s",
@@ -210,7 +272,7 @@ void write_map(const FofArguments& arguments, const Results& results, const io::
         subject.caption += fmt::format(" (b = {:.6g})", arguments.linking_length.value());
     }
     if (arguments.psi) {
-        subject.caption += fmt::format(", of velocities {:.4g}", psi_of(arguments, results));
+        subject.caption += fmt::format(", of velocities {:.4g}", psi_of(arguments, run));
     }
     std::vector<std::pair<std::string, std::string>> notes = {
         {"Software", made_by.program}, {"Command", made_by.command}, {"Source", made_by.input}};
@@ -218,28 +280,27 @@ void write_map(const FofArguments& arguments, const Results& results, const io::
     draw_map(subject).write_png(target, notes);
 }
 
-void write_outputs(const FofArguments& arguments, const Results& results, const Invocation& invocation,
-                   const OutputFiles& outputs, StageClock& clock, ProgressBar& bar) {
-    const io::Provenance made_by = provenance(arguments, results, invocation);
+void write_outputs(const FofArguments& arguments, FofRun& run, const Invocation& invocation) {
+    const OutputFiles& outputs = run.outputs;
+    const io::Provenance made_by = provenance(arguments, run, invocation);
     if (!arguments.map.empty()) {
-        bar.announce("drawing the map");
-        clock.time("map", [&] { write_map(arguments, results, made_by, outputs.staged(arguments.map)); });
+        run.bar.announce("drawing the map");
+        run.clock.time("map", [&] { write_map(arguments, run, made_by, outputs.staged(arguments.map)); });
         stop_if_interrupted();
     }
-    bar.announce("writing");
-    clock.time("write", [&] {
+    run.bar.announce("writing");
+    run.clock.time("write", [&] {
         const io::CatalogFileOptions beside{std::filesystem::path(arguments.sorted_snapshot).filename().string()};
-        io::write_catalog_hdf5(outputs.staged(arguments.catalog), results.catalog, results.snapshot, results.box.box,
-                               made_by, beside);
+        io::write_catalog_hdf5(outputs.staged(arguments.catalog), run.catalog, run.snapshot, run.box.box, made_by,
+                               beside);
         if (!arguments.table.empty()) {
             const bool is_csv = std::filesystem::path(arguments.table).extension() == ".csv";
             io::write_catalog_table(outputs.staged(arguments.table),
-                                    is_csv ? io::TableFormat::csv : io::TableFormat::ecsv, results.catalog,
-                                    results.snapshot, made_by);
+                                    is_csv ? io::TableFormat::csv : io::TableFormat::ecsv, run.catalog, run.snapshot,
+                                    made_by);
         }
         if (!arguments.labels.empty() || !arguments.grp.empty()) {
-            const std::vector<std::int32_t> labels =
-                labels_by_row(results.groups.labels, results.catalog.groups, results.snapshot);
+            const std::vector<std::int32_t> labels = labels_by_row(run.groups.labels, run.catalog.groups, run.snapshot);
             if (!arguments.labels.empty()) {
                 io::write_npy(outputs.staged(arguments.labels), labels);
             }
@@ -248,21 +309,20 @@ void write_outputs(const FofArguments& arguments, const Results& results, const 
             }
         }
         if (!arguments.gtp.empty()) {
-            io::write_gtp(outputs.staged(arguments.gtp), results.catalog, results.snapshot.header.time.value_or(0));
+            io::write_gtp(outputs.staged(arguments.gtp), run.catalog, run.snapshot.header.time.value_or(0));
         }
     });
 }
 
-void write_sorted(const FofArguments& arguments, Results& results, const Invocation& invocation,
-                  const OutputFiles& outputs, StageClock& clock, const Progress& progress) {
+void write_sorted(const FofArguments& arguments, FofRun& run, const Invocation& invocation, const Progress& progress) {
     if (arguments.sorted_snapshot.empty()) {
         return;
     }
-    const std::vector<std::string> left_out = clock.time("write", [&] {
-        return io::write_sorted_snapshot(outputs.staged(arguments.sorted_snapshot), results.catalog, results.snapshot,
-                                         provenance(arguments, results, invocation), progress);
+    const std::vector<std::string> left_out = run.clock.time("write", [&] {
+        return io::write_sorted_snapshot(run.outputs.staged(arguments.sorted_snapshot), run.catalog, run.snapshot,
+                                         provenance(arguments, run, invocation), progress);
     });
-    results.warnings.insert(results.warnings.end(), left_out.begin(), left_out.end());
+    run.warnings.insert(run.warnings.end(), left_out.begin(), left_out.end());
 }
 
 std::vector<std::int32_t> largest_of(const FofResult& groups) {
@@ -270,132 +330,109 @@ std::vector<std::int32_t> largest_of(const FofResult& groups) {
     return {groups.sizes.begin(), groups.sizes.begin() + static_cast<std::ptrdiff_t>(shown)};
 }
 
-void print_json_of(const FofArguments& arguments, const Results& results, const OutputFiles& outputs,
-                   const StageClock& clock) {
+Json json_of(const FofArguments& arguments, const FofRun& run) {
     Json json;
     const bool relative = arguments.linking_length.is_relative();
-    json["n"] = results.snapshot.positions.rows();
-    json["linking_length"] = results.groups.linking_length;
+    json["n"] = run.rows_in_all();
+    json["linking_length"] = run.groups.linking_length;
     json["b"] = relative ? Json(arguments.linking_length.value()) : Json(nullptr);
-    json["volume"] = relative ? Json(results.groups.volume) : Json(nullptr);
-    json["volume_kind"] = name_of(results.groups.volume_kind);
+    json["volume"] = relative ? Json(run.groups.volume) : Json(nullptr);
+    json["volume_kind"] = name_of(run.groups.volume_kind);
     json["min_overdensity"] = arguments.min_overdensity ? Json(*arguments.min_overdensity) : Json(nullptr);
-    json["sample"] = arguments.sample ? Json(results.snapshot.positions.rows()) : Json(nullptr);
+    json["sample"] = arguments.sample ? Json(run.positions().rows()) : Json(nullptr);
     json["seed"] = arguments.sample ? Json(arguments.seed) : Json(nullptr);
-    json["psi"] = arguments.psi ? Json(psi_of(arguments, results)) : Json(nullptr);
+    json["psi"] = arguments.psi ? Json(psi_of(arguments, run)) : Json(nullptr);
     json["psi_sigma"] = arguments.psi && arguments.psi->is_relative() ? Json(arguments.psi->value()) : Json(nullptr);
-    json["velocity_scale"] = arguments.psi ? Json(results.groups.velocity_scale) : Json(nullptr);
+    json["velocity_scale"] = arguments.psi ? Json(run.groups.velocity_scale) : Json(nullptr);
     json["min_members"] = arguments.min_members;
-    json["groups"] = results.catalog.groups;
-    json["groups_with_singles"] = results.groups.sizes.size();
-    json["grouped"] = results.catalog.members.size();
-    json["largest"] = largest_of(results.groups);
-    json["dimension"] = results.snapshot.positions.columns;
-    json["dtype"] = name_of(results.snapshot.positions.dtype());
-    json["box"] = describe(results.box.box, results.snapshot.positions.columns);
-    json["engine"] = name_of(results.groups.engine);
+    json["groups"] = run.catalog.groups;
+    json["groups_with_singles"] = run.groups.sizes.size();
+    json["grouped"] = run.catalog.members.size();
+    json["largest"] = largest_of(run.groups);
+    json["route"] = arguments.route.by_spanning_tree ? spanning_tree_route : name_of(run.groups.engine);
     json["device"] = name_of(arguments.common.device);
-    json["input"] = arguments.snapshot;
-    json["format"] = results.snapshot.header.format;
-    json["types"] = describe_types(results.snapshot);
-    json["outputs"] = outputs.names();
-    json["warnings"] = results.warnings;
-    json["seconds"] = clock.json();
-    json["stage_peak_bytes"] = clock.peaks_json();
-    json["peak_rss_bytes"] = peak_rss_bytes();
-    print_json(json);
+    return json;
 }
 
-void print_summary_of(const FofArguments& arguments, const Results& results, const OutputFiles& outputs,
-                      const StageClock& clock) {
-    const io::RealArray& points = results.snapshot.positions;
-    const std::string types = describe_types(results.snapshot);
-    print_line("input", fmt::format("{}, {}", arguments.snapshot, results.snapshot.header.format));
-    print_line("points", fmt::format("{}{} in {} dimensions, {}", format_count(points.rows()),
-                                     types.empty() ? "" : " of " + types, points.columns, name_of(points.dtype())));
+void print_linking(const FofArguments& arguments, const FofRun& run) {
     if (arguments.sample) {
-        print_line("", fmt::format("drawn at random, seed {}; lengths in mean separations are in those of this sample",
-                                   arguments.seed));
+        print_line("sample", fmt::format("drawn at random, seed {}; lengths in mean separations are in those of this "
+                                         "sample",
+                                         arguments.seed));
     }
-    print_line("box", fmt::format("{} ({})", describe(results.box.box, points.columns), results.box.origin));
-    std::string linking = linking_length_of(results);
+    std::string linking = linking_length_of(run);
     if (arguments.linking_length.is_relative()) {
-        linking += " = " + describe_relative(fmt::format("{}", arguments.linking_length.value()), results.groups.volume,
-                                             results.groups.volume_kind);
+        linking += " = " + describe_relative(fmt::format("{}", arguments.linking_length.value()), run.groups.volume,
+                                             run.groups.volume_kind);
         linking += arguments.min_overdensity ? fmt::format("; overdensity {}", *arguments.min_overdensity) : "";
     }
     print_line("linking", linking);
     if (arguments.psi) {
         const bool is_relative = arguments.psi->is_relative();
         print_line("", fmt::format("psi = {:.6g}{}, of peculiar velocities; the file's times {:.6g} are lengths",
-                                   psi_of(arguments, results),
+                                   psi_of(arguments, run),
                                    is_relative ? fmt::format(" = {} dispersions", arguments.psi->value()) : "",
-                                   results.groups.velocity_scale));
+                                   run.groups.velocity_scale));
     }
-    if (!results.snapshot.masses && !results.snapshot.uniform_mass) {
+}
+
+void print_groups(const FofArguments& arguments, const FofRun& run) {
+    if (!run.snapshot.masses && !run.snapshot.uniform_mass) {
         print_line("masses", "none given: every particle counts 1");
     }
     print_line("groups", fmt::format("{} of {} or more members ({} of the points); {} with singles",
-                                     format_count(results.catalog.groups), format_count(arguments.min_members),
-                                     format_count(static_cast<std::int64_t>(results.catalog.members.size())),
-                                     format_count(static_cast<std::int64_t>(results.groups.sizes.size()))));
-    const std::vector<std::int32_t> largest = largest_of(results.groups);
-    if (results.catalog.groups == 0 && !largest.empty()) {
+                                     format_count(run.catalog.groups), format_count(arguments.min_members),
+                                     format_count(static_cast<std::int64_t>(run.catalog.members.size())),
+                                     format_count(static_cast<std::int64_t>(run.groups.sizes.size()))));
+    const std::vector<std::int32_t> largest = largest_of(run.groups);
+    if (run.catalog.groups == 0 && !largest.empty()) {
         print_line("", fmt::format("the largest has {} member{}, so the catalog is empty; a smaller --min-members or "
                                    "a longer linking length would fill it",
                                    format_count(largest.front()), largest.front() == 1 ? "" : "s"));
     }
-    print_line("largest", fmt::format("{}", fmt::join(largest, ", ")));
-    print_line("wrote", fmt::format("{}", fmt::join(outputs.names(), ", ")));
-    print_line("time", clock.text());
-    print_line("memory", memory_text(clock));
+    if (!largest.empty()) {
+        print_line("largest", fmt::format("{}", fmt::join(largest, ", ")));
+    }
 }
 
-void run(FofArguments arguments, const Invocation& invocation) {
-    OutputFiles outputs;
-    plan(outputs, arguments);
-    require_axes_for_gtp(arguments);
-    require_types_for_sorting(arguments);
-    StageClock clock({"read", "order", "tree", "link", "catalog", "map", "write"});
-    ProgressBar bar;
-    bar.announce("reading");
-    Results results;
-    results.snapshot = clock.time("read", [&] { return read_points(arguments.snapshot, {arguments.types}); });
+void execute(FofArguments arguments, const Invocation& invocation) {
+    FofRun run(arguments.common, arguments.snapshot, {"read", "order", "tree", "link", "catalog", "map", "write"},
+               invocation.ranks);
+    run.agreed([&] {
+        run.refuse_over_ranks(arguments.route.by_spanning_tree || (arguments.route.engine != Engine::automatic &&
+                                                                   arguments.route.engine != Engine::tree),
+                              "a --route other than tree");
+        plan(run.outputs, arguments);
+        require_axes_for_gtp(arguments);
+        require_types_for_sorting(arguments);
+    });
+    const bool in_phase_space = arguments.psi.has_value();
+    run.read({.types = arguments.types, .velocities = in_phase_space, .masses = in_phase_space, .ids = false},
+             io::ReadOptions{arguments.types});
     if (arguments.min_overdensity) {
-        arguments.linking_length =
-            LinkingLength::overdensity(*arguments.min_overdensity, results.snapshot.positions.columns);
+        arguments.linking_length = LinkingLength::overdensity(*arguments.min_overdensity, run.positions().columns);
     }
     if (arguments.sample) {
-        keep_random_rows(results.snapshot, *arguments.sample, static_cast<std::uint64_t>(arguments.seed));
+        run.keep_sample(*arguments.sample, static_cast<std::uint64_t>(arguments.seed));
     }
-    stop_if_interrupted();
-    outputs.reject_overwrite_of_all(results.snapshot.header.files);
-    results.warnings = results.snapshot.header.warnings;
-    results.box = resolve_box(arguments.box, results.snapshot.header);
-    add_box_warnings(results.warnings, arguments.box, results.snapshot);
-    add_mass_warning(results.warnings, arguments.linking_length.is_relative(), results.snapshot);
+    run.resolve_box(arguments.box);
+    add_mass_warning(run.warnings, arguments.linking_length.is_relative(), run.snapshot);
 
-    const Execution execution = execution_of(arguments.common, bar.callback());
-    find_groups(arguments, results, execution, clock);
-    describe_groups(arguments, results, execution, clock);
-    stop_if_interrupted();
-    {
-        const WritingSection writing;
-        outputs.write([&] {
-            write_outputs(arguments, results, invocation, outputs, clock, bar);
-            write_sorted(arguments, results, invocation, outputs, clock, execution.progress);
-        });
-        stop_if_interrupted();
-        outputs.commit();
-    }
-    bar.erase();
-
-    print_warnings(results.warnings);
-    if (arguments.common.json) {
-        print_json_of(arguments, results, outputs, clock);
-    } else {
-        print_summary_of(arguments, results, outputs, clock);
-    }
+    const Execution execution = run.execution();
+    find_groups(arguments, run, execution);
+    run.agreed([&] {
+        if (run.is_first()) {
+            describe_groups(arguments, run, execution);
+        }
+    });
+    run.write([&] {
+        write_outputs(arguments, run, invocation);
+        write_sorted(arguments, run, invocation, execution.progress);
+    });
+    run.report(json_of(arguments, run), [&] {
+        print_linking(arguments, run);
+        print_groups(arguments, run);
+    });
 }
 
 } // namespace
@@ -440,6 +477,7 @@ Command fof_command(CLI::App& program) {
         ->type_name("OUT")
         ->check(file_name());
     add_sample_options(command, *arguments);
+    add_rebalance_option(command, arguments->rebalance);
     add_execution_options(command, arguments->common);
     add_json_option(command, arguments->common);
     command.footer("Groups are numbered from 0 by decreasing size.\n\n" + std::string(input_formats) + "\n\n" +
@@ -453,11 +491,15 @@ Command fof_command(CLI::App& program) {
                    "  kith fof halo.std --box 1 -b 0.2 -o groups.hdf5 --grp groups.grp\n"
                    "  kith fof snapshot.hdf5 -b 0.2 --psi-sigma 0.5 -o streams.hdf5\n"
                    "  kith fof points.npy --linking-length 0.1 --min-members 5 -o groups.hdf5 --labels labels.npy");
-    return {&command, [arguments](const Invocation& invocation) {
-                arguments->snapshot =
-                    only_snapshot(arguments->files, R"(kith fof "$file" -o "${file%.*}_groups.hdf5")");
-                run(*arguments, invocation);
-            }};
+    return {&command,
+            [arguments](const Invocation& invocation) {
+                agreed_over(invocation.ranks, [&] {
+                    arguments->snapshot =
+                        only_snapshot(arguments->files, R"(kith fof "$file" -o "${file%.*}_groups.hdf5")");
+                });
+                execute(*arguments, invocation);
+            },
+            true};
 }
 
 } // namespace kith::cli

@@ -89,7 +89,22 @@ void add_linking_options(CLI::App& command, FofArguments& arguments) {
             "The same, with V = F times the dispersion of all velocities, sqrt(sum m |v - mean|^2 / sum m)")
         ->type_name("F")
         ->excludes(psi);
-    add_engine_option(command, arguments.engine);
+    command
+        .add_option_function<std::string>(
+            "--route",
+            [&route = arguments.route](const std::string& text) {
+                const std::optional<Engine> engine = engine_named(text);
+                route.by_spanning_tree = text == spanning_tree_route;
+                route.engine = engine.value_or(Engine::automatic);
+                if (!engine && !route.by_spanning_tree) {
+                    throw UsageError(fmt::format("--route is '{}'; give auto, tree, brute, kdtree or {}", text,
+                                                 spanning_tree_route));
+                }
+            },
+            "Method: auto (the default), tree, brute (all pairs), kdtree, or spanning-tree (the minimum spanning tree, "
+            "cut "
+            "at the linking length); the last two on the CPU. The groups do not depend on it")
+        ->type_name("auto|tree|brute|kdtree|spanning-tree");
 }
 
 } // namespace kith::cli

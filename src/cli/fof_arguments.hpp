@@ -15,6 +15,12 @@
 
 namespace kith::cli {
 
+/// How groups are found; the answer does not depend on it.
+struct Route {
+    bool by_spanning_tree = false; ///< which is cut at the linking length
+    Engine engine = Engine::automatic;
+};
+
 struct FofArguments {
     CommonOptions common;
     std::vector<std::string> files;
@@ -32,10 +38,13 @@ struct FofArguments {
     std::optional<std::int64_t> sample;    ///< particles to take at random
     std::int64_t seed = 1;
     std::int64_t min_members = 20;
-    Engine engine = Engine::automatic;
+    bool rebalance = false;
+    Route route;
     BoxChoice box;
     io::TypeSelection types;
 };
+
+inline constexpr const char* spanning_tree_route = "spanning-tree";
 
 /// Add options to a command; the arguments must outlive it. Those of samples come after --sorted-snapshot.
 void add_linking_options(CLI::App& command, FofArguments& arguments);

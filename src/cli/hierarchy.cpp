@@ -1,10 +1,8 @@
 // kith hierarchy: friends-of-friends groups of a snapshot at several linking lengths, and how they nest.
 #include "cli/commands.hpp"
-#include "cli/interrupt.hpp"
 #include "cli/linking.hpp"
 #include "cli/options.hpp"
-#include "cli/outputs.hpp"
-#include "cli/progress_bar.hpp"
+#include "cli/snapshot_run.hpp"
 #include "cli/usage_error.hpp"
 
 #include <kith/hierarchy.hpp>
@@ -41,16 +39,6 @@ struct Arguments {
     }
 };
 
-/// Everything one run finds out, for the writer and the summary.
-struct Results {
-    io::Snapshot snapshot;
-    ResolvedBox box;
-    FofLadder ladder;
-    std::vector<std::string> warnings;
-
-    [[nodiscard]] DType dtype() const { return snapshot.positions.dtype(); }
-};
-
 void require_ascending(const Arguments& arguments) {
     if (!std::is_sorted(arguments.lengths.begin(), arguments.lengths.end())) {
         throw UsageError(fmt::format("{} is '{}'; give the linking lengths in ascending order",
@@ -65,45 +53,43 @@ std::vector<std::int32_t> largest_of(const FofLevel& level) {
             level.sizes.begin() + static_cast<std::ptrdiff_t>(std::min(largest_shown, level.sizes.size()))};
 }
 
-io::Provenance provenance(const Arguments& arguments, const Results& results, const Invocation& invocation) {
-    io::Provenance provenance = provenance_of(invocation, arguments.snapshot);
+io::Provenance provenance(const Arguments& arguments, const SnapshotRun& run, const FofLadder& ladder,
+                          const Invocation& invocation) {
+    io::Provenance provenance = run.provenance(invocation);
     auto& parameters = provenance.parameters;
     if (arguments.are_relative) {
-        const SpanningTree& tree = results.ladder.spanning_tree();
+        const SpanningTree& tree = ladder.spanning_tree();
         parameters["b"] = fmt::format("{}", fmt::join(arguments.lengths, ","));
         parameters["volume"] = fmt::format("{}", tree.volume());
         parameters["volume_kind"] = name_of(tree.volume_kind());
     }
-    parameters["box"] = describe(results.box.box, results.snapshot.positions.columns);
-    parameters["types"] = describe_types(results.snapshot);
     parameters["min_members"] = fmt::format("{}", arguments.min_members);
     return provenance;
 }
 
-void write_output(const Arguments& arguments, const Results& results, const Execution& execution,
-                  const io::Provenance& made_by, const std::filesystem::path& target) {
+void write_output(const Arguments& arguments, SnapshotRun& run, const FofLadder& ladder, const Execution& execution,
+                  const io::Provenance& made_by) {
     io::LabelsOfLevel labels;
     if (arguments.writes_labels) {
         labels = [&](std::int64_t level) {
-            const auto listed = std::ssize(results.ladder.levels()[static_cast<std::size_t>(level)].sizes);
-            return labels_by_row(results.ladder.labels(level, execution), listed, results.snapshot);
+            const auto listed = std::ssize(ladder.levels()[static_cast<std::size_t>(level)].sizes);
+            return labels_by_row(ladder.labels(level, execution), listed, run.snapshot);
         };
     }
-    io::write_fof_ladder_hdf5(target, results.ladder, results.snapshot.file_rows, made_by, labels);
+    io::write_fof_ladder_hdf5(run.outputs.staged(arguments.output), ladder, run.snapshot.file_rows, made_by, labels);
 }
 
-void print_json_of(const Arguments& arguments, const Results& results, const OutputFiles& outputs,
-                   const StageClock& clock) {
-    const SpanningTree& tree = results.ladder.spanning_tree();
+Json json_of(const Arguments& arguments, const SnapshotRun& run, const FofLadder& ladder) {
+    const SpanningTree& tree = ladder.spanning_tree();
     const bool relative = arguments.are_relative;
     Json json;
-    json["n"] = results.snapshot.positions.rows();
+    json["n"] = run.positions().rows();
     json["volume"] = relative ? Json(tree.volume()) : Json(nullptr);
     json["volume_kind"] = name_of(relative ? tree.volume_kind() : VolumeKind::none);
     json["min_members"] = arguments.min_members;
     json["levels"] = Json::array();
-    for (std::size_t i = 0; i < results.ladder.levels().size(); ++i) {
-        const FofLevel& level = results.ladder.levels()[i];
+    for (std::size_t i = 0; i < ladder.levels().size(); ++i) {
+        const FofLevel& level = ladder.levels()[i];
         Json of_level;
         of_level["linking_length"] = level.linking_length;
         of_level["b"] = relative ? Json(arguments.lengths[i]) : Json(nullptr);
@@ -112,100 +98,53 @@ void print_json_of(const Arguments& arguments, const Results& results, const Out
         of_level["largest"] = largest_of(level);
         json["levels"].push_back(of_level);
     }
-    json["dimension"] = results.snapshot.positions.columns;
-    json["dtype"] = name_of(results.dtype());
     json["engine"] = name_of(tree.engine());
-    json["box"] = describe(results.box.box, results.snapshot.positions.columns);
-    json["input"] = arguments.snapshot;
-    json["format"] = results.snapshot.header.format;
-    json["types"] = describe_types(results.snapshot);
-    json["outputs"] = outputs.names();
-    json["warnings"] = results.warnings;
-    json["seconds"] = clock.json();
-    json["stage_peak_bytes"] = clock.peaks_json();
-    json["peak_rss_bytes"] = peak_rss_bytes();
-    print_json(json);
+    return json;
 }
 
-void print_summary_of(const Arguments& arguments, const Results& results, const OutputFiles& outputs,
-                      const StageClock& clock) {
-    const io::RealArray& points = results.snapshot.positions;
-    const std::string types = describe_types(results.snapshot);
-    print_line("input", fmt::format("{}, {}", arguments.snapshot, results.snapshot.header.format));
-    print_line("points", fmt::format("{}{} in {} dimensions, {}", format_count(points.rows()),
-                                     types.empty() ? "" : " of " + types, points.columns, name_of(points.dtype())));
-    print_line("box", fmt::format("{} ({})", describe(results.box.box, points.columns), results.box.origin));
+void print_levels(const Arguments& arguments, DType dtype, const FofLadder& ladder) {
     if (arguments.are_relative) {
-        const SpanningTree& tree = results.ladder.spanning_tree();
+        const SpanningTree& tree = ladder.spanning_tree();
         print_line("linking", describe_relative("b in", tree.volume(), tree.volume_kind()));
     }
-    for (std::size_t i = 0; i < results.ladder.levels().size(); ++i) {
-        const FofLevel& level = results.ladder.levels()[i];
+    for (std::size_t i = 0; i < ladder.levels().size(); ++i) {
+        const FofLevel& level = ladder.levels()[i];
         const std::string b = arguments.are_relative ? fmt::format(" (b = {})", arguments.lengths[i]) : "";
+        const std::string largest =
+            level.sizes.empty() ? "" : fmt::format("; largest {}", fmt::join(largest_of(level), ", "));
         print_line(i == 0 ? "groups" : "",
-                   fmt::format("{}{}: {} of {} or more members; {} with singles; largest {}",
-                               format_length(level.linking_length, results.dtype()), b,
-                               format_count(std::ssize(level.sizes)), format_count(arguments.min_members),
-                               format_count(level.groups), fmt::join(largest_of(level), ", ")));
+                   fmt::format("{}{}: {} of {} or more members; {} with singles{}",
+                               format_length(level.linking_length, dtype), b, format_count(std::ssize(level.sizes)),
+                               format_count(arguments.min_members), format_count(level.groups), largest));
     }
-    print_line("wrote", fmt::format("{}", fmt::join(outputs.names(), ", ")));
-    print_line("time", clock.text());
-    print_line("memory", memory_text(clock));
 }
 
-void run(const Arguments& arguments, const Invocation& invocation) {
+void execute(const Arguments& arguments, const Invocation& invocation) {
     require_ascending(arguments);
-    OutputFiles outputs;
-    outputs.plan("-o", arguments.output, {".hdf5", ".h5"});
-    outputs.reject_overwrite_of(arguments.snapshot);
-    outputs.probe_directories();
-    StageClock clock({"read", "order", "tree", "neighbors", "connect", "edges", "levels", "write"});
-    ProgressBar bar;
-    bar.announce("reading");
-    Results results;
-    results.snapshot = clock.time("read", [&] {
-        return read_points(arguments.snapshot, {.types = arguments.types, .velocities = false, .ids = false});
+    SnapshotRun run(arguments.common, arguments.snapshot,
+                    {"read", "order", "tree", "neighbors", "connect", "edges", "levels", "write"});
+    run.outputs.plan("-o", arguments.output, {".hdf5", ".h5"});
+    run.read({.types = arguments.types, .velocities = false, .ids = false});
+    run.resolve_box(arguments.box);
+    add_mass_warning(run.warnings, arguments.are_relative, run.snapshot);
+
+    const Execution execution = run.execution();
+    FofLadder ladder;
+    run.in_context([&] {
+        ladder = fof_ladder(run.positions().view(), arguments.linking_lengths(),
+                            {.box = run.box.box,
+                             .min_members = arguments.min_members,
+                             .engine = arguments.engine,
+                             .execution = execution});
     });
-    stop_if_interrupted();
-    outputs.reject_overwrite_of_all(results.snapshot.header.files);
-    results.warnings = results.snapshot.header.warnings;
-    results.box = resolve_box(arguments.box, results.snapshot.header);
-    add_box_warnings(results.warnings, arguments.box, results.snapshot);
-    add_mass_warning(results.warnings, arguments.are_relative, results.snapshot);
-
-    const Execution execution = execution_of(arguments.common, bar.callback());
-    try {
-        results.ladder = fof_ladder(results.snapshot.positions.view(), arguments.linking_lengths(),
-                                    {.box = results.box.box,
-                                     .min_members = arguments.min_members,
-                                     .engine = arguments.engine,
-                                     .execution = execution});
-    } catch (const Error& error) {
-        throw with_file_context(error, arguments.snapshot, results.snapshot);
-    }
-    results.box.box = results.ladder.spanning_tree().box();
-    clock.add(results.ladder.stages);
-    stop_if_interrupted();
-
-    bar.announce("writing");
-    {
-        const WritingSection writing;
-        clock.time("write", [&] {
-            const auto target = outputs.staged(arguments.output);
-            const io::Provenance made_by = provenance(arguments, results, invocation);
-            outputs.write([&] { write_output(arguments, results, execution, made_by, target); });
+    run.box.box = ladder.spanning_tree().box();
+    run.clock.add(ladder.stages);
+    run.write([&] {
+        run.clock.time("write", [&] {
+            write_output(arguments, run, ladder, execution, provenance(arguments, run, ladder, invocation));
         });
-        stop_if_interrupted();
-        outputs.commit();
-    }
-    bar.erase();
-
-    print_warnings(results.warnings);
-    if (arguments.common.json) {
-        print_json_of(arguments, results, outputs, clock);
-    } else {
-        print_summary_of(arguments, results, outputs, clock);
-    }
+    });
+    run.report(json_of(arguments, run, ladder), [&] { print_levels(arguments, run.positions().dtype(), ladder); });
 }
 
 void add_linking_options(CLI::App& command, const std::shared_ptr<Arguments>& arguments) {
@@ -243,7 +182,7 @@ Command hierarchy_command(CLI::App& program) {
     add_box_option(command, arguments->box);
     command.add_flag("--with-labels", arguments->writes_labels,
                      "Also write the group of every row of the file at each level; -1: none, or not selected");
-    add_engine_option(command, arguments->engine);
+    add_engine_option(command, arguments->engine, tree_or_brute);
     add_threads_option(command, arguments->common);
     add_json_option(command, arguments->common);
     command.footer(
@@ -261,7 +200,7 @@ Command hierarchy_command(CLI::App& program) {
     return {&command, [arguments](const Invocation& invocation) {
                 arguments->snapshot =
                     only_snapshot(arguments->files, R"(kith hierarchy "$file" -o "${file%.*}_levels.hdf5")");
-                run(*arguments, invocation);
+                execute(*arguments, invocation);
             }};
 }
 

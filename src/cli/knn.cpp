@@ -1,14 +1,19 @@
 // kith knn: the k nearest neighbors of every point, into a file.
 #include "cli/commands.hpp"
+#include "cli/interrupt.hpp"
 #include "cli/search_command.hpp"
 
+#include <kith/distributed.hpp>
 #include <kith/io.hpp>
 #include <kith/knn.hpp>
 
 #include <fmt/format.h>
 
+#include <cstring>
 #include <limits>
 #include <memory>
+#include <span>
+#include <vector>
 
 namespace kith::cli {
 
@@ -18,7 +23,61 @@ struct Arguments : SearchArguments {
     std::int64_t k = 0;
     double max_distance = std::numeric_limits<double>::infinity();
     bool squared = false;
+    bool rebalance = false;
 };
+
+/// What is found, whether by one process or by several.
+SearchOutcome outcome_of(const Arguments& arguments, const KnnResult& found) {
+    SearchOutcome outcome;
+    outcome.queries = found.rows();
+    outcome.warning = found.unresolved.warning();
+    outcome.facts["k"] = arguments.k;
+    outcome.facts["engine"] = name_of(found.engine());
+    outcome.facts["device"] = name_of(arguments.common.device);
+    outcome.report =
+        fmt::format("k = {}, engine {}, on {}", arguments.k, name_of(found.engine()), name_of(arguments.common.device));
+    return outcome;
+}
+
+/// Keeps the lower halves of int64 indices, which suffice, at the start of the array.
+std::span<const std::byte> narrowed(std::span<std::int64_t> indices) {
+    auto* const to = reinterpret_cast<std::byte*>(indices.data());
+    for (std::size_t i = 0; i < indices.size(); ++i) {
+        const auto index = static_cast<std::int32_t>(indices[i]);
+        std::memcpy(to + i * sizeof(index), &index, sizeof(index));
+    }
+    return {to, indices.size() * sizeof(std::int32_t)};
+}
+
+/// Every rank searches for its share; rank 0 writes the rows while the others send them.
+SearchOutcome search_over_ranks(const Arguments& arguments, const SearchTask& task, const KnnOptions& options) {
+    RankTeam& ranks = *task.ranks;
+    const auto result = std::make_shared<DistributedKnnResult>(
+        task.call([&](const auto&... given) { return knn(ranks.communicator(), given...); }, arguments.k, options,
+                  RankOptions{.rebalance = arguments.rebalance}));
+    KnnResult& found = result->neighbors;
+    task.clock->add(found.stages);
+    SearchOutcome outcome = outcome_of(arguments, found);
+    outcome.traffic = result->traffic;
+    outcome.queries = ranks.sum(found.rows());
+
+    const bool fits = ranks.sum(task.points.count()) <= std::numeric_limits<std::int32_t>::max();
+    const NeighborRows rows = found.rows_view();
+    const std::span indices(static_cast<std::int64_t*>(rows.indices()), static_cast<std::size_t>(rows.index_count()));
+    const auto distances = found.dtype() == DType::float64 ? std::as_bytes(found.distances<double>())
+                                                           : std::as_bytes(found.distances<float>());
+    outcome.funnel =
+        std::make_shared<RankFunnel>(ranks, std::vector{fits ? narrowed(indices) : std::as_bytes(indices), distances});
+    const io::NeighborSource source{*outcome.queries, arguments.k, fits ? IndexType::int32 : IndexType::int64,
+                                    found.dtype(), [funnel = outcome.funnel, result](std::span<std::byte> block) {
+                                        stop_if_interrupted();
+                                        funnel->take(block);
+                                    }};
+    outcome.write = [source](const std::filesystem::path& path, const io::Provenance& made_by) {
+        (path.extension() == ".npz" ? io::stream_neighbors_npz : io::stream_neighbors_hdf5)(path, source, made_by);
+    };
+    return outcome;
+}
 
 SearchOutcome search(const Arguments& arguments, const SearchTask& task) {
     const KnnOptions options{.box = task.box,
@@ -27,17 +86,13 @@ SearchOutcome search(const Arguments& arguments, const SearchTask& task) {
                              .squared = arguments.squared,
                              .engine = arguments.engine,
                              .execution = task.execution};
+    if (task.ranks != nullptr) {
+        return search_over_ranks(arguments, task, options);
+    }
     const auto found = std::make_shared<KnnResult>(
         task.call([](const auto&... given) { return knn(given...); }, arguments.k, options));
     task.clock->add(found->stages);
-    SearchOutcome outcome;
-    outcome.queries = found->rows();
-    outcome.warning = found->unresolved.warning();
-    outcome.facts["k"] = arguments.k;
-    outcome.facts["engine"] = name_of(found->engine());
-    outcome.facts["device"] = name_of(arguments.common.device);
-    outcome.report = fmt::format("k = {}, engine {}, on {}", arguments.k, name_of(found->engine()),
-                                 name_of(arguments.common.device));
+    SearchOutcome outcome = outcome_of(arguments, *found);
     outcome.write = [found](const std::filesystem::path& path, const io::Provenance& made_by) {
         (path.extension() == ".npz" ? io::write_neighbors_npz : io::write_neighbors_hdf5)(path, *found, made_by);
     };
@@ -72,7 +127,7 @@ Command knn_command(CLI::App& program) {
         ->type_name("K")
         ->required();
     add_search_files(command, *arguments, "File to write, .npz or .hdf5: 'indices' and 'distances'");
-    add_search_options(command, arguments);
+    add_search_options(command, arguments, fmt::format("{}", fmt::join(engine_names, "|")));
     command
         .add_option_function<std::string>(
             "--max-distance",
@@ -80,6 +135,7 @@ Command knn_command(CLI::App& program) {
             "Only neighbors within this distance, inclusive")
         ->type_name("R");
     command.add_flag("--squared", arguments->squared, "Write squared distances");
+    add_rebalance_option(command, arguments->rebalance);
     add_execution_options(command, arguments->common);
     add_json_option(command, arguments->common);
     command.footer("Indices count the points read, in file order: with --types 1 they are rows of type 1.\n"
@@ -90,12 +146,16 @@ Command knn_command(CLI::App& program) {
                    "  kith knn points.npy -k 16 -o neighbors.npz\n"
                    "  kith knn snapshot.hdf5 -k 32 --exclude-self --types 0 -o neighbors.hdf5\n"
                    "  kith knn stars.npy --queries places.npy -k 1 --box none --max-distance 0.5 -o nearest.npz");
-    return {&command, [arguments](const Invocation& invocation) {
-                arguments->points = only_snapshot(
-                    arguments->files,
-                    fmt::format(R"(kith knn "$file" -k {} -o "${{file%.*}}_neighbors.npz")", arguments->k));
+    return {&command,
+            [arguments](const Invocation& invocation) {
+                agreed_over(invocation.ranks, [&] {
+                    arguments->points = only_snapshot(
+                        arguments->files,
+                        fmt::format(R"(kith knn "$file" -k {} -o "${{file%.*}}_neighbors.npz")", arguments->k));
+                });
                 run(*arguments, invocation);
-            }};
+            },
+            true};
 }
 
 } // namespace kith::cli

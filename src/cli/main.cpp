@@ -1,10 +1,11 @@
-// The program kith. This file finds the subcommand and turns what goes wrong into a line on stderr and an exit code:
-// 2 where the remedy lies in the command line, 1 for bad data and failures, 128 plus the signal after an interrupt.
+// The program kith. This file finds the subcommand and turns what goes wrong into a line on stderr and an exit code
+// (failure.hpp). Of the processes that mpirun starts together, rank 0 alone speaks.
 #include "cli/commands.hpp"
+#include "cli/failure.hpp"
 #include "cli/interrupt.hpp"
+#include "cli/rank_team.hpp"
 #include "cli/usage_error.hpp"
 
-#include <kith/error.hpp>
 #include <kith/version.hpp>
 
 #include <CLI/CLI.hpp>
@@ -12,19 +13,17 @@
 
 #include <array>
 #include <cstdio>
-#include <exception>
 #include <fcntl.h>
-#include <new>
+#include <optional>
+#include <sstream>
 #include <unistd.h>
 
 namespace {
 
-using kith::Error;
-using kith::ErrorKind;
-
-constexpr int success = 0;
-constexpr int failure = 1;
-constexpr int wrong_usage = 2;
+using kith::cli::failure;
+using kith::cli::RankTeam;
+using kith::cli::success;
+using kith::cli::wrong_usage;
 
 /// A standard stream that the caller closed leaves its number to the next file opened, so that a warning would end up in
 /// an output. In its place comes one from which nothing can be read or to which nothing can be written.
@@ -40,18 +39,20 @@ void complain(const std::string& text) {
     kith::cli::print_stderr(fmt::format("kith: {}\n", text));
 }
 
-int exit_code_of(const Error& error) {
-    switch (error.kind()) {
-    case ErrorKind::canceled:
-        return kith::cli::interrupt_exit_code();
-    case ErrorKind::invalid_argument:
-        return wrong_usage;
-    default:
-        return failure;
+/// All ranks have the same command line, so what is wrong with it they all say.
+void parse(CLI::App& program, int argument_count, char** arguments, const RankTeam* ranks) {
+    try {
+        program.parse(argument_count, arguments);
+    } catch (const kith::cli::UsageError& error) {
+        if (ranks != nullptr) {
+            throw kith::cli::AgreedFailure{{wrong_usage, error.what()}};
+        }
+        throw;
     }
 }
 
-int run(int argument_count, char** arguments) {
+int run(int argument_count, char** arguments, RankTeam* ranks) {
+    const bool speaks = ranks == nullptr || ranks->is_first();
     CLI::App program(
         "Exact nearest neighbors, friends-of-friends groups and their hierarchy, DBSCAN clusters, spanning "
         "trees and halo catalogs of point sets.",
@@ -64,22 +65,27 @@ int run(int argument_count, char** arguments) {
                    "  kith knn points.npy -k 16 -o neighbors.npz\n\n"
                    "'kith COMMAND --help' lists all options. Exit codes: 0 success, 1 bad data or failure, 2 wrong "
                    "usage, 130 interrupted.");
-    const std::array commands{kith::cli::info_command(program),      kith::cli::knn_command(program),
-                              kith::cli::radius_command(program),    kith::cli::fof_command(program),
-                              kith::cli::dbscan_command(program),    kith::cli::mst_command(program),
-                              kith::cli::hierarchy_command(program), kith::cli::bench_command(program)};
+    const std::array commands{
+        kith::cli::info_command(program),   kith::cli::fof_command(program),    kith::cli::knn_command(program),
+        kith::cli::radius_command(program), kith::cli::dbscan_command(program), kith::cli::hierarchy_command(program),
+        kith::cli::mst_command(program),    kith::cli::bench_command(program),  kith::cli::plan_command(program)};
     try {
-        program.parse(argument_count, arguments);
+        parse(program, argument_count, arguments, ranks);
     } catch (const CLI::Success& help_or_version) {
-        return program.exit(help_or_version);
+        std::ostringstream unheard;
+        return speaks ? program.exit(help_or_version) : program.exit(help_or_version, unheard, unheard);
     } catch (const CLI::ParseError& error) {
+        if (!speaks) {
+            return wrong_usage;
+        }
         const auto chosen = program.get_subcommands();
         const auto unknown = program.remaining();
-        complain(chosen.empty() && !unknown.empty()
-                     ? fmt::format("'{}' is not a subcommand; there are info, knn, radius, fof, dbscan, mst, hierarchy "
-                                   "and bench",
-                                   unknown.front())
-                     : error.what());
+        complain(
+            chosen.empty() && !unknown.empty()
+                ? fmt::format("'{}' is not a subcommand; there are info, knn, radius, fof, dbscan, mst, hierarchy, "
+                              "bench and plan",
+                              unknown.front())
+                : error.what());
         kith::cli::print_stderr(fmt::format("'kith{} --help' shows the options.\n",
                                             chosen.empty() ? "" : " " + chosen.front()->get_name()));
         return wrong_usage;
@@ -87,7 +93,16 @@ int run(int argument_count, char** arguments) {
     kith::cli::watch_for_interrupts();
     for (const kith::cli::Command& command : commands) {
         if (command.parser->parsed()) {
-            command.run(kith::cli::invocation_of(argument_count, arguments));
+            if (ranks != nullptr && !command.runs_over_ranks) {
+                throw kith::cli::AgreedFailure{
+                    {wrong_usage,
+                     fmt::format("kith {} runs in one process, but {} were started together; start it without "
+                                 "mpirun (fof, knn and radius --count run over ranks)",
+                                 command.parser->get_name(), ranks->size())}};
+            }
+            kith::cli::Invocation invocation = kith::cli::invocation_of(argument_count, arguments);
+            invocation.ranks = ranks;
+            command.run(invocation);
         }
     }
     if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
@@ -101,19 +116,25 @@ int run(int argument_count, char** arguments) {
 
 int main(int argument_count, char** arguments) {
     hold_standard_streams();
+    kith::cli::LaunchedRanks launched;
+    std::optional<RankTeam> ranks;
     try {
-        return run(argument_count, arguments);
-    } catch (const kith::cli::UsageError& error) {
-        complain(error.what());
-        return wrong_usage;
-    } catch (const Error& error) {
-        complain(error.kind() == ErrorKind::canceled ? "interrupted; nothing was written" : error.what());
-        return exit_code_of(error);
-    } catch (const std::bad_alloc&) {
-        complain("out of memory; choose fewer particle types, or a smaller k or radius");
-        return failure;
-    } catch (const std::exception& error) {
-        complain(error.what());
-        return failure;
+        launched = kith::cli::join_launched_ranks();
+        if (launched.ranks) {
+            ranks.emplace(*launched.ranks, launched.threads);
+        }
+        return run(argument_count, arguments, ranks ? &*ranks : nullptr);
+    } catch (const kith::cli::AgreedFailure& agreed) {
+        if (!ranks || ranks->is_first()) {
+            complain(agreed.failure.text);
+        }
+        return agreed.failure.exit_code;
+    } catch (...) {
+        const kith::cli::Failure found = kith::cli::current_failure();
+        if (ranks) { // the others do not know
+            launched.ranks->abort(found.text);
+        }
+        complain(found.text);
+        return found.exit_code;
     }
 }

@@ -26,8 +26,9 @@ Lengths lengths_of(std::span<const T> weights) {
 }
 
 SearchOutcome search(const SearchArguments& arguments, const SearchTask& task) {
-    const auto tree = std::make_shared<SpanningTree>(
-        spanning_tree(task.points, {.box = task.box, .engine = arguments.engine, .execution = task.execution}));
+    const auto tree = std::make_shared<SpanningTree>(task.library([&] {
+        return spanning_tree(task.points, {.box = task.box, .engine = arguments.engine, .execution = task.execution});
+    }));
     task.clock->add(tree->stages);
     const Lengths lengths =
         tree->dtype() == DType::float32 ? lengths_of(tree->weights<float>()) : lengths_of(tree->weights<double>());
@@ -36,6 +37,7 @@ SearchOutcome search(const SearchArguments& arguments, const SearchTask& task) {
     outcome.facts["total_length"] = lengths.total;
     outcome.facts["longest_edge"] = lengths.longest;
     outcome.facts["engine"] = name_of(tree->engine());
+    outcome.warning = tree->unresolved.warning();
     outcome.report = fmt::format("{} edges, total length {:.6g}, the longest {:.6g}", format_count(tree->count()),
                                  lengths.total, lengths.longest);
     outcome.write = [tree](const std::filesystem::path& path, const io::Provenance& made_by) {
@@ -64,7 +66,7 @@ Command mst_command(CLI::App& program) {
                     "only the summary is printed")
         ->type_name("OUT")
         ->check(file_name());
-    add_point_options(command, arguments);
+    add_point_options(command, arguments, tree_or_brute);
     add_threads_option(command, arguments->common);
     add_json_option(command, arguments->common);
     command.footer(

@@ -7,12 +7,14 @@
 #include <kith/error.hpp>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <optional>
 
 namespace kith::cli {
 
@@ -290,28 +292,11 @@ io::Snapshot read_points(const std::string& path, const io::ReadOptions& options
 }
 
 Engine parse_engine(std::string_view text) {
-    if (text == "auto") {
-        return Engine::automatic;
+    const std::optional<Engine> engine = engine_named(text);
+    if (!engine) {
+        throw UsageError(fmt::format("--engine is '{}'; give one of: {}", text, fmt::join(engine_names, ", ")));
     }
-    if (text == "tree") {
-        return Engine::tree;
-    }
-    if (text == "brute") {
-        return Engine::brute_force;
-    }
-    throw UsageError(fmt::format("--engine is '{}'; give auto, tree or brute", text));
-}
-
-std::string_view name_of(Engine engine) {
-    switch (engine) {
-    case Engine::automatic:
-        return "auto";
-    case Engine::tree:
-        return "tree";
-    case Engine::brute_force:
-        return "brute";
-    }
-    return "";
+    return *engine;
 }
 
 std::string_view name_of(DType dtype) {
@@ -390,12 +375,18 @@ void add_types_option(CLI::App& command, io::TypeSelection& selection) {
         ->type_name("all|1|0,1,...");
 }
 
-void add_engine_option(CLI::App& command, Engine& engine) {
+void add_rebalance_option(CLI::App& command, bool& rebalance) {
+    command.add_flag("--rebalance", rebalance,
+                     "Under mpirun, let every process work on about as many points, near each other, wherever they are "
+                     "in the file");
+}
+
+void add_engine_option(CLI::App& command, Engine& engine, const std::string& answering) {
     command
         .add_option_function<std::string>(
             "--engine", [&engine](const std::string& text) { engine = parse_engine(text); },
-            "Search algorithm: auto (the default), tree or brute; the answer is the same")
-        ->type_name("auto|tree|brute");
+            "Search algorithm; auto by default. The answer does not depend on it")
+        ->type_name(answering);
 }
 
 } // namespace kith::cli

@@ -71,7 +71,6 @@ void add_box_warnings(std::vector<std::string>& warnings, const BoxChoice& choic
 [[nodiscard]] Error with_file_context(const Error& error, const std::string& path, const io::Snapshot& snapshot);
 
 [[nodiscard]] Engine parse_engine(std::string_view text);
-[[nodiscard]] std::string_view name_of(Engine engine);
 [[nodiscard]] std::string_view name_of(DType dtype);
 
 /// What every command understands.
@@ -108,6 +107,11 @@ void add_threads_option(CLI::App& command, CommonOptions& options);
 void add_execution_options(CLI::App& command, CommonOptions& options);
 void add_box_option(CLI::App& command, BoxChoice& choice);
 void add_types_option(CLI::App& command, io::TypeSelection& selection);
-void add_engine_option(CLI::App& command, Engine& engine);
+/// Over ranks.
+void add_rebalance_option(CLI::App& command, bool& rebalance);
+/// The engines that answer every call, for add_engine_option.
+inline constexpr const char* tree_or_brute = "auto|tree|brute";
+/// The help lists the engines that support the call; the library refuses others.
+void add_engine_option(CLI::App& command, Engine& engine, const std::string& answering);
 
 } // namespace kith::cli

@@ -11,7 +11,7 @@
 
 namespace kith::cli {
 
-ProgressBar::ProgressBar() : on_terminal_(::isatty(STDERR_FILENO) == 1) {}
+ProgressBar::ProgressBar(bool is_silent) : on_terminal_(!is_silent && ::isatty(STDERR_FILENO) == 1) {}
 
 ProgressBar::~ProgressBar() {
     erase();

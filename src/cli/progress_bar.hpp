@@ -13,7 +13,8 @@ namespace kith::cli {
 
 class ProgressBar {
 public:
-    ProgressBar();
+    /// A silent one draws nothing.
+    explicit ProgressBar(bool is_silent = false);
     ~ProgressBar();
     ProgressBar(const ProgressBar&) = delete;
     ProgressBar& operator=(const ProgressBar&) = delete;

@@ -3,6 +3,7 @@
 #include "cli/search_command.hpp"
 #include "cli/usage_error.hpp"
 
+#include <kith/distributed.hpp>
 #include <kith/io.hpp>
 #include <kith/radius.hpp>
 
@@ -11,6 +12,8 @@
 #include <memory>
 #include <numeric>
 #include <optional>
+#include <span>
+#include <vector>
 
 namespace kith::cli {
 
@@ -50,12 +53,48 @@ struct Found {
     }
 };
 
+std::string report_of(const Arguments& arguments, std::int64_t neighbors, std::int64_t queries) {
+    const double mean = static_cast<double>(neighbors) / static_cast<double>(queries);
+    return fmt::format("R = {}: {} neighbors{}", arguments.radius, format_count(neighbors),
+                       queries > 0 ? fmt::format(", {:.1f} of each query", mean) : "");
+}
+
+/// Every rank counts for its share; rank 0 writes what the others send.
+SearchOutcome count_over_ranks(const Arguments& arguments, const SearchTask& task, const RadiusOptions& options) {
+    RankTeam& ranks = *task.ranks;
+    const auto found = std::make_shared<DistributedCounts>(task.clock->time("count", [&] {
+        return task.call([&](const auto&... given) { return radius_count(ranks.communicator(), given...); },
+                         Radii(arguments.radius), options);
+    }));
+    SearchOutcome outcome;
+    outcome.traffic = found->traffic;
+    const std::int64_t queries = ranks.sum(static_cast<std::int64_t>(found->counts.size()));
+    const std::int64_t neighbors =
+        ranks.sum(std::accumulate(found->counts.begin(), found->counts.end(), std::int64_t{0}));
+    outcome.queries = queries;
+    outcome.facts["radius"] = arguments.radius;
+    outcome.facts["neighbors"] = neighbors;
+    outcome.report = report_of(arguments, neighbors, queries);
+    outcome.funnel = std::make_shared<RankFunnel>(ranks, std::vector{std::as_bytes(std::span(found->counts))});
+    outcome.write = [found, queries, funnel = outcome.funnel](const std::filesystem::path& path,
+                                                              const io::Provenance& made_by) {
+        Found all;
+        all.counts.resize(static_cast<std::size_t>(queries));
+        funnel->take(std::as_writable_bytes(std::span(all.counts)));
+        all.write(path, made_by);
+    };
+    return outcome;
+}
+
 SearchOutcome search(const Arguments& arguments, const SearchTask& task) {
     const RadiusOptions options{.box = task.box,
                                 .exclude_self = arguments.exclude_self,
                                 .order = arguments.order.value_or(RowOrder::distance),
                                 .engine = arguments.engine,
                                 .execution = task.execution};
+    if (task.ranks != nullptr) {
+        return count_over_ranks(arguments, task, options);
+    }
     const Radii radius = arguments.radius;
     const auto found = std::make_shared<Found>();
     if (arguments.only_counts) {
@@ -74,9 +113,7 @@ SearchOutcome search(const Arguments& arguments, const SearchTask& task) {
         outcome.facts["engine"] = name_of(found->rows->engine());
         outcome.warning = found->rows->unresolved.warning();
     }
-    const double mean = static_cast<double>(found->neighbors()) / static_cast<double>(found->queries());
-    outcome.report = fmt::format("R = {}: {} neighbors{}", arguments.radius, format_count(found->neighbors()),
-                                 found->queries() > 0 ? fmt::format(", {:.1f} of each query", mean) : "");
+    outcome.report = report_of(arguments, found->neighbors(), found->queries());
     outcome.write = [found](const std::filesystem::path& path, const io::Provenance& made_by) {
         found->write(path, made_by);
     };
@@ -84,9 +121,14 @@ SearchOutcome search(const Arguments& arguments, const SearchTask& task) {
 }
 
 void run(const Arguments& arguments, const Invocation& invocation) {
-    if (arguments.only_counts && arguments.order) {
-        throw UsageError("--sort is given with --count; counts have no order, so leave --sort out");
-    }
+    agreed_over(invocation.ranks, [&] {
+        if (arguments.only_counts && arguments.order) {
+            throw UsageError("--sort is given with --count; counts have no order, so leave --sort out");
+        }
+        if (invocation.ranks != nullptr && !arguments.only_counts) {
+            throw UsageError("kith radius writes counts alone over ranks; give --count, or start it without mpirun");
+        }
+    });
     Search how{.stages = {"read", "order", "tree", "count", "search", "write"},
                .parameters = {{"radius", fmt::format("{}", arguments.radius)}},
                .memory_remedy = "take a smaller radius (-r), fewer points at once with --queries, or --count",
@@ -117,7 +159,7 @@ Command radius_command(CLI::App& program) {
             "--sort", [arguments](const std::string& text) { arguments->order = parse_order(text); },
             "The order of a query's neighbors: distance (the default; ties by index) or index")
         ->type_name("distance|index");
-    add_search_options(command, arguments);
+    add_search_options(command, arguments, std::string(tree_or_brute) + "|kdtree");
     add_threads_option(command, arguments->common);
     add_json_option(command, arguments->common);
     command.footer("The neighbors of query i are elements offsets[i] to offsets[i + 1] - 1 of indices and distances.\n"
@@ -128,12 +170,16 @@ Command radius_command(CLI::App& program) {
                    "  kith radius points.npy -r 0.5 -o neighbors.npz\n"
                    "  kith radius snapshot.hdf5 -r 100 --count --exclude-self -o counts.npz\n"
                    "  kith radius galaxies.npy --queries places.npy -r 8 --sort index -o around.hdf5");
-    return {&command, [arguments](const Invocation& invocation) {
-                arguments->points = only_snapshot(
-                    arguments->files,
-                    fmt::format(R"(kith radius "$file" -r {} -o "${{file%.*}}_radius.npz")", arguments->radius));
+    return {&command,
+            [arguments](const Invocation& invocation) {
+                agreed_over(invocation.ranks, [&] {
+                    arguments->points = only_snapshot(
+                        arguments->files,
+                        fmt::format(R"(kith radius "$file" -r {} -o "${{file%.*}}_radius.npz")", arguments->radius));
+                });
                 run(*arguments, invocation);
-            }};
+            },
+            true};
 }
 
 } // namespace kith::cli

@@ -35,7 +35,7 @@ std::string shell_word(std::string_view word) {
 }
 
 Invocation invocation_of(int argument_count, char** arguments) {
-    Invocation invocation{"kith"};
+    Invocation invocation{"kith", nullptr};
     for (int i = 1; i < argument_count; ++i) {
         invocation.command += ' ' + shell_word(arguments[i]);
     }
@@ -163,6 +163,12 @@ void print_warnings(const std::vector<std::string>& warnings) {
     for (const std::string& warning : warnings) {
         print_stderr(fmt::format("kith: warning: {}\n", warning));
     }
+}
+
+double median(std::vector<double> values) {
+    std::sort(values.begin(), values.end());
+    const std::size_t half = values.size() / 2;
+    return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
 }
 
 void print_json(const Json& json) {

@@ -17,9 +17,12 @@ namespace kith::cli {
 
 using Json = nlohmann::ordered_json;
 
+class RankTeam;
+
 /// What this process was asked to do.
 struct Invocation {
-    std::string command; ///< the command line, quoted so that a shell reads it back
+    std::string command;       ///< the command line, quoted so that a shell reads it back
+    RankTeam* ranks = nullptr; ///< the processes that do it together; null: this one alone
 };
 
 /// A word as a shell reads it back.
@@ -72,6 +75,9 @@ private:
 [[nodiscard]] std::string format_bytes(std::int64_t bytes);
 [[nodiscard]] std::string format_seconds(double seconds);   ///< 0.0042 as 4.2 ms, 12.3 as 12.30 s
 [[nodiscard]] std::string format_count(std::int64_t count); ///< 1234567 as 1,234,567
+
+/// Of at least one number; of an even count, the mean of the two in the middle.
+[[nodiscard]] double median(std::vector<double> values);
 
 /// A length of points of that type, in the fewest digits that read back to the same value.
 [[nodiscard]] std::string format_length(double length, DType dtype);

@@ -1,15 +1,12 @@
 #include "cli/search_command.hpp"
 
-#include "cli/interrupt.hpp"
-#include "cli/outputs.hpp"
-#include "cli/progress_bar.hpp"
+#include "cli/snapshot_run.hpp"
 #include "cli/usage_error.hpp"
 
 #include <kith/error.hpp>
 
 #include <fmt/format.h>
 
-#include <memory>
 #include <string_view>
 #include <variant>
 
@@ -17,69 +14,78 @@ namespace kith::cli {
 
 namespace {
 
-struct SearchInputs {
-    io::Snapshot points;
-    std::optional<io::Snapshot> queries;
-    std::vector<std::string> warnings;
-};
-
 void widen(io::RealArray& array) {
     if (const auto* narrow = std::get_if<std::vector<float>>(&array.values)) {
         array.values = std::vector<double>(narrow->begin(), narrow->end());
     }
 }
 
+/// The queries, over ranks this rank's share of them.
+struct Queries {
+    io::Snapshot snapshot;
+    std::optional<Shares> shares; ///< over ranks
+
+    [[nodiscard]] const io::Snapshot& overview() const { return shares ? shares->overview() : snapshot; }
+};
+
+Queries read_queries(const SearchArguments& arguments, const io::ReadOptions& options, SnapshotRun& run) {
+    Queries queries;
+    run.agreed([&] {
+        io::ReadOptions mine = options;
+        if (run.ranks() != nullptr) {
+            mine.share = {run.ranks()->rank(), run.ranks()->size()};
+        }
+        queries.snapshot = run.clock.time("read", [&] { return read_points(arguments.queries, mine); });
+        run.outputs.reject_overwrite_of_all(queries.snapshot.header.files);
+        const int axes = run.positions().columns;
+        if (queries.snapshot.positions.columns != axes) {
+            throw UsageError(fmt::format("the points of '{}' have {} axes, the queries of '{}' {}; give queries of as "
+                                         "many axes as the points have",
+                                         arguments.points, axes, arguments.queries,
+                                         queries.snapshot.positions.columns));
+        }
+    });
+    std::vector<std::string> warnings = queries.snapshot.header.warnings;
+    if (run.ranks() != nullptr) {
+        queries.shares.emplace(*run.ranks(), queries.snapshot, false);
+        warnings = run.ranks()->join(warnings);
+    }
+    for (const std::string& warning : warnings) {
+        run.warnings.push_back("queries: " + warning);
+    }
+    return queries;
+}
+
 /// Where one file is float32 and the other float64, both become float64, with a warning.
-SearchInputs read_inputs(const SearchArguments& arguments) {
-    io::ReadOptions wanted;
-    wanted.types = arguments.types;
-    wanted.velocities = false;
-    wanted.masses = false;
-    wanted.ids = false;
-    SearchInputs inputs;
-    inputs.points = read_points(arguments.points, wanted);
-    inputs.warnings = inputs.points.header.warnings;
-    if (arguments.queries.empty()) {
-        return inputs;
+void make_alike(io::RealArray& points, io::RealArray& queries, std::vector<std::string>& warnings) {
+    if (points.dtype() != queries.dtype()) {
+        warnings.push_back(fmt::format("the points are {} and the queries {}; both are searched as float64",
+                                       name_of(points.dtype()), name_of(queries.dtype())));
+        widen(points);
+        widen(queries);
     }
-    io::RealArray& sources = inputs.points.positions;
-    const io::Snapshot& other = inputs.queries.emplace(read_points(arguments.queries, wanted));
-    for (const std::string& warning : other.header.warnings) {
-        inputs.warnings.push_back("queries: " + warning);
-    }
-    io::RealArray& centers = inputs.queries->positions;
-    if (sources.columns != centers.columns) {
-        throw UsageError(fmt::format("the points of '{}' have {} axes, the queries of '{}' {}; give queries of as many "
-                                     "axes as the points have",
-                                     arguments.points, sources.columns, arguments.queries, centers.columns));
-    }
-    if (sources.dtype() != centers.dtype()) {
-        inputs.warnings.push_back(fmt::format("the points are {} and the queries {}; both are searched as float64",
-                                              name_of(sources.dtype()), name_of(centers.dtype())));
-        widen(sources);
-        widen(centers);
-    }
-    return inputs;
 }
 
 /// The library's refusal, with the file that it is about; its remedies are calls, those of a shell are options.
-Error with_context(const Error& error, const SearchArguments& arguments, const SearchInputs& inputs,
-                   const Search& search) {
-    const std::string_view text = error.what();
+Error with_context(const Error& error, const SearchArguments& arguments, const SnapshotRun& run,
+                   const std::optional<Queries>& queries, const Search& search) {
+    const std::string text = error.what();
     if (error.kind() == ErrorKind::out_of_memory) {
         return {error.kind(), fmt::format("{}; {}", text.substr(0, text.find("; ")), search.memory_remedy)};
     }
-    const bool of_queries = text.starts_with("queries");
-    return with_file_context(error, of_queries ? arguments.queries : arguments.points,
-                             of_queries ? *inputs.queries : inputs.points);
+    if (!queries) {
+        return run.of_points(error);
+    }
+    const Error of_queries = queries->shares ? queries->shares->of_all_rows(error) : error;
+    return std::string_view(of_queries.what()).starts_with("queries")
+               ? with_file_context(of_queries, arguments.queries, queries->overview())
+               : run.of_points(error);
 }
 
-io::Provenance provenance(const SearchArguments& arguments, const SearchInputs& inputs, const Box& box,
-                          const Invocation& invocation, const Search& search, const SearchOutcome& outcome) {
-    io::Provenance provenance = provenance_of(invocation, arguments.points);
+io::Provenance provenance(const SearchArguments& arguments, const SnapshotRun& run, const Invocation& invocation,
+                          const Search& search, const SearchOutcome& outcome) {
+    io::Provenance provenance = run.provenance(invocation);
     auto& parameters = provenance.parameters;
-    parameters["box"] = describe(box, inputs.points.positions.columns);
-    parameters["types"] = describe_types(inputs.points);
     if (outcome.queries) {
         parameters["queries"] = arguments.queries.empty() ? "the points themselves" : arguments.queries;
         parameters["exclude_self"] = arguments.exclude_self ? "true" : "false";
@@ -88,26 +94,11 @@ io::Provenance provenance(const SearchArguments& arguments, const SearchInputs& 
     return provenance;
 }
 
-void print_summary(const SearchArguments& arguments, const SearchInputs& inputs, const SearchOutcome& outcome,
-                   const std::string& box_text, std::string_view box_origin, const StageClock& clock) {
-    const io::RealArray& points = inputs.points.positions;
-    const std::string types = describe_types(inputs.points);
-    print_line("input", fmt::format("{}, {}", arguments.points, inputs.points.header.format));
-    print_line("points", fmt::format("{}{} in {} dimensions, {}", format_count(points.rows()),
-                                     types.empty() ? "" : " of " + types, points.columns, name_of(points.dtype())));
-    if (outcome.queries) {
-        print_line("queries", inputs.queries
-                                  ? fmt::format("{} from {}", format_count(*outcome.queries), arguments.queries)
-                                  : std::string(arguments.exclude_self ? "the points, themselves left out"
-                                                                       : "the points themselves"));
+std::string describe_queries(const SearchArguments& arguments, std::int64_t queries) {
+    if (!arguments.queries.empty()) {
+        return fmt::format("{} from {}", format_count(queries), arguments.queries);
     }
-    print_line("box", fmt::format("{} ({})", box_text, box_origin));
-    print_line("search", outcome.report);
-    if (!arguments.output.empty()) {
-        print_line("wrote", arguments.output);
-    }
-    print_line("time", clock.text());
-    print_line("memory", memory_text(clock));
+    return arguments.exclude_self ? "the points, themselves left out" : "the points themselves";
 }
 
 } // namespace
@@ -119,99 +110,75 @@ void add_search_files(CLI::App& command, SearchArguments& arguments, const std::
         ->check(file_name());
 }
 
-void add_point_options(CLI::App& command, const std::shared_ptr<SearchArguments>& arguments) {
+void add_point_options(CLI::App& command, const std::shared_ptr<SearchArguments>& arguments,
+                       const std::string& engines) {
     add_box_option(command, arguments->box);
     add_types_option(command, arguments->types);
-    add_engine_option(command, arguments->engine);
+    add_engine_option(command, arguments->engine, engines);
 }
 
-void add_search_options(CLI::App& command, const std::shared_ptr<SearchArguments>& arguments) {
-    add_point_options(command, arguments);
+void add_search_options(CLI::App& command, const std::shared_ptr<SearchArguments>& arguments,
+                        const std::string& engines) {
+    add_point_options(command, arguments, engines);
     command.add_flag("--exclude-self", arguments->exclude_self,
                      "Do not count a point as its own neighbor (by index, not by distance)");
 }
 
 void run_search(const SearchArguments& arguments, const Invocation& invocation, const Search& search) {
-    if (arguments.exclude_self && !arguments.queries.empty()) {
-        throw UsageError("--exclude-self is given with --queries; separate queries are no points of the set, so leave "
-                         "--exclude-self out");
-    }
-    OutputFiles outputs;
-    if (!arguments.output.empty()) {
-        outputs.plan("-o", arguments.output, {".npz", ".hdf5", ".h5"});
-    }
-    outputs.reject_overwrite_of(arguments.points);
-    if (!arguments.queries.empty()) {
-        outputs.reject_overwrite_of(arguments.queries);
-    }
-    outputs.probe_directories();
-
-    StageClock clock(search.stages);
-    ProgressBar bar;
-    bar.announce("reading");
-    SearchInputs inputs = clock.time("read", [&] { return read_inputs(arguments); });
-    stop_if_interrupted();
-    outputs.reject_overwrite_of_all(inputs.points.header.files);
-    if (inputs.queries) {
-        outputs.reject_overwrite_of_all(inputs.queries->header.files);
-    }
-    const ResolvedBox resolved = resolve_box(arguments.box, inputs.points.header);
-    add_box_warnings(inputs.warnings, arguments.box, inputs.points);
-
-    SearchTask task{
-        inputs.points.positions.view(), {}, resolved.box, execution_of(arguments.common, bar.callback()), &clock};
-    if (inputs.queries) {
-        task.queries = inputs.queries->positions.view();
-    }
-    const SearchOutcome outcome = [&] {
-        try {
-            return search.run(task);
-        } catch (const Error& error) {
-            throw with_context(error, arguments, inputs, search);
+    SnapshotRun run(arguments.common, arguments.points, search.stages, invocation.ranks);
+    run.agreed([&] {
+        if (arguments.exclude_self && !arguments.queries.empty()) {
+            throw UsageError("--exclude-self is given with --queries; separate queries are no points of the set, so "
+                             "leave --exclude-self out");
         }
-    }();
-    stop_if_interrupted();
+        run.refuse_over_ranks(arguments.engine != Engine::automatic && arguments.engine != Engine::tree,
+                              "an --engine other than tree");
+        if (!arguments.output.empty()) {
+            run.outputs.plan("-o", arguments.output, {".npz", ".hdf5", ".h5"});
+        }
+        if (!arguments.queries.empty()) {
+            run.outputs.reject_overwrite_of(arguments.queries);
+        }
+    });
+    const io::ReadOptions options{.types = arguments.types, .velocities = false, .masses = false, .ids = false};
+    std::optional<Queries> queries;
+    run.read(options);
+    if (!arguments.queries.empty()) {
+        queries = read_queries(arguments, options, run);
+        run.agreed([&] { make_alike(run.snapshot.positions, queries->snapshot.positions, run.warnings); });
+    }
+    run.resolve_box(arguments.box);
+
+    SearchTask task{run.points(), {}, run.box.box, run.execution(), &run.clock, run.ranks(), [&](const Error& error) {
+                        return with_context(error, arguments, run, queries, search);
+                    }};
+    if (queries) {
+        task.queries = queries->snapshot.positions.view();
+    }
+    SearchOutcome outcome = search.run(task);
+    run.traffic = outcome.traffic;
     if (!outcome.warning.empty()) {
-        inputs.warnings.push_back(outcome.warning);
+        run.warnings.push_back(outcome.warning);
     }
 
     if (!arguments.output.empty()) {
-        bar.announce("writing");
-        const WritingSection writing;
-        clock.time("write", [&] {
-            const auto target = outputs.staged(arguments.output);
-            const io::Provenance made_by = provenance(arguments, inputs, resolved.box, invocation, search, outcome);
-            outputs.write([&] { outcome.write(target, made_by); });
-        });
-        stop_if_interrupted();
-        outputs.commit();
+        const io::Provenance made_by = provenance(arguments, run, invocation, search, outcome);
+        run.write(
+            [&] { run.clock.time("write", [&] { outcome.write(run.outputs.staged(arguments.output), made_by); }); },
+            outcome.funnel.get());
     }
-    bar.erase();
-
-    print_warnings(inputs.warnings);
-    const io::RealArray& points = inputs.points.positions;
-    const std::string box_text = describe(resolved.box, points.columns);
-    if (!arguments.common.json) {
-        print_summary(arguments, inputs, outcome, box_text, resolved.origin, clock);
-        return;
-    }
-    Json json;
-    json["n"] = points.rows();
+    Json facts;
+    facts["n"] = run.rows_in_all();
     if (outcome.queries) {
-        json["queries"] = *outcome.queries;
+        facts["queries"] = *outcome.queries;
     }
-    json.update(outcome.facts);
-    json["dimension"] = points.columns;
-    json["dtype"] = name_of(points.dtype());
-    json["box"] = box_text;
-    json["input"] = arguments.points;
-    json["types"] = describe_types(inputs.points);
-    json["outputs"] = outputs.names();
-    json["warnings"] = inputs.warnings;
-    json["seconds"] = clock.json();
-    json["stage_peak_bytes"] = clock.peaks_json();
-    json["peak_rss_bytes"] = peak_rss_bytes();
-    print_json(json);
+    facts.update(outcome.facts);
+    run.report(facts, [&] {
+        if (outcome.queries) {
+            print_line("queries", describe_queries(arguments, *outcome.queries));
+        }
+        print_line("search", outcome.report);
+    });
 }
 
 } // namespace kith::cli

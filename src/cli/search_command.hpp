@@ -2,8 +2,11 @@
 #pragma once
 
 #include "cli/options.hpp"
+#include "cli/rank_team.hpp"
 #include "cli/report.hpp"
 
+#include <kith/distributed.hpp>
+#include <kith/error.hpp>
 #include <kith/io.hpp>
 
 #include <filesystem>
@@ -30,10 +33,12 @@ struct SearchArguments {
 
 /// Adds -o, whose help is given, and --queries.
 void add_search_files(CLI::App& command, SearchArguments& arguments, const std::string& output_help);
-/// Adds --box, --types and --engine.
-void add_point_options(CLI::App& command, const std::shared_ptr<SearchArguments>& arguments);
+/// Adds --box, --types and --engine, whose help lists `engines`, such as tree_or_brute.
+void add_point_options(CLI::App& command, const std::shared_ptr<SearchArguments>& arguments,
+                       const std::string& engines);
 /// The same and --exclude-self.
-void add_search_options(CLI::App& command, const std::shared_ptr<SearchArguments>& arguments);
+void add_search_options(CLI::App& command, const std::shared_ptr<SearchArguments>& arguments,
+                        const std::string& engines);
 
 /// What a search works on, and how.
 struct SearchTask {
@@ -42,11 +47,25 @@ struct SearchTask {
     Box box;
     Execution execution;
     StageClock* clock;
+    RankTeam* ranks; ///< null: this process alone, else points and queries are this rank's share
+    std::function<Error(const Error&)> with_context;
 
-    /// Calls function(points, [queries,] ...).
+    /// Runs body(), one call of the library, which fails on all ranks or on none. Its errors name the files.
+    template <class Body>
+    decltype(auto) library(const Body& body) const {
+        const auto in_context = [&]() -> decltype(auto) {
+            try {
+                return body();
+            } catch (const Error& error) {
+                throw with_context(error);
+            }
+        };
+        return ranks != nullptr ? RankTeam::collective(in_context) : in_context();
+    }
+    /// Calls function(points, [queries,] ...) of the library.
     template <class Function, class... Others>
     decltype(auto) call(const Function& function, const Others&... others) const {
-        return queries ? function(points, *queries, others...) : function(points, others...);
+        return library([&] { return queries ? function(points, *queries, others...) : function(points, others...); });
     }
 };
 
@@ -56,7 +75,9 @@ struct SearchOutcome {
     Json facts;                          ///< for the JSON summary, besides what all searches report
     std::string report;                  ///< for the line "search"
     std::string warning;                 ///< or nothing
-    std::function<void(const std::filesystem::path&, const io::Provenance&)> write;
+    std::function<void(const std::filesystem::path&, const io::Provenance&)> write; ///< on rank 0
+    std::shared_ptr<RankFunnel> funnel; ///< from which it takes the rows of other ranks
+    Traffic traffic;
 };
 
 /// Parts of a search that differ from command to command.
@@ -67,7 +88,7 @@ struct Search {
     std::function<SearchOutcome(const SearchTask&)> run;
 };
 
-/// Reads, searches, writes and reports. Nothing is written if anything fails, or no output is named.
+/// Reads, searches, writes and reports, over the ranks of the invocation. Nothing is written if anything fails, or no output is named.
 void run_search(const SearchArguments& arguments, const Invocation& invocation, const Search& search);
 
 } // namespace kith::cli

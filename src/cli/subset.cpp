@@ -1,9 +1,8 @@
 #include "cli/subset.hpp"
 
 #include <algorithm>
-#include <iterator>
+#include <limits>
 #include <optional>
-#include <utility>
 #include <vector>
 
 namespace kith::cli {
@@ -38,21 +37,30 @@ void keep(io::RealArray& array, const std::vector<std::size_t>& rows) {
 
 } // namespace
 
-void keep_random_rows(io::Snapshot& snapshot, std::int64_t count, std::uint64_t seed) {
+std::uint64_t last_of_sample(const io::Snapshot& snapshot, std::int64_t count, std::uint64_t seed) {
     if (count >= snapshot.positions.rows()) {
+        return std::numeric_limits<std::uint64_t>::max();
+    }
+    std::vector<std::uint64_t> numbers;
+    numbers.reserve(snapshot.file_rows.size());
+    for (const auto row : snapshot.file_rows) {
+        numbers.push_back(mixed(seed, static_cast<std::uint64_t>(row)));
+    }
+    const auto last = numbers.begin() + (count - 1);
+    std::nth_element(numbers.begin(), last, numbers.end());
+    return *last;
+}
+
+void keep_random_rows(io::Snapshot& snapshot, std::uint64_t last, std::uint64_t seed) {
+    std::vector<std::size_t> rows;
+    for (std::size_t row = 0; row < snapshot.file_rows.size(); ++row) {
+        if (mixed(seed, static_cast<std::uint64_t>(snapshot.file_rows[row])) <= last) {
+            rows.push_back(row);
+        }
+    }
+    if (rows.size() == snapshot.file_rows.size()) {
         return;
     }
-    std::vector<std::pair<std::uint64_t, std::size_t>> drawn;
-    drawn.reserve(snapshot.file_rows.size());
-    for (std::size_t row = 0; row < snapshot.file_rows.size(); ++row) {
-        drawn.emplace_back(mixed(seed, static_cast<std::uint64_t>(snapshot.file_rows[row])), row);
-    }
-    std::nth_element(drawn.begin(), drawn.begin() + count, drawn.end());
-    std::vector<std::size_t> rows;
-    rows.reserve(static_cast<std::size_t>(count));
-    std::transform(drawn.begin(), drawn.begin() + count, std::back_inserter(rows),
-                   [](const auto& one) { return one.second; });
-    std::sort(rows.begin(), rows.end());
     keep(snapshot.positions, rows);
     for (std::optional<io::RealArray>* column : {&snapshot.velocities, &snapshot.masses}) {
         if (*column) {

@@ -7,8 +7,11 @@
 
 namespace kith::cli {
 
-/// Keeps `count` rows of all columns, all if there are no more, in their order. The same seed and rows of the file give the
-/// same part: that of the `count` least numbers, each mixed of the seed and a row.
-void keep_random_rows(io::Snapshot& snapshot, std::int64_t count, std::uint64_t seed);
+/// A part of `count` rows, all if there are no more: those of the least numbers, each mixed of the seed and a row of the
+/// file, different for each. This is the greatest number of the part.
+[[nodiscard]] std::uint64_t last_of_sample(const io::Snapshot& snapshot, std::int64_t count, std::uint64_t seed);
+
+/// Keeps the rows of all columns whose numbers are `last` or less, in their order.
+void keep_random_rows(io::Snapshot& snapshot, std::uint64_t last, std::uint64_t seed);
 
 } // namespace kith::cli

@@ -33,8 +33,7 @@ inline void check_labels(std::span<const std::int32_t> labels, std::int64_t poin
 inline void check_phase_space(const PhaseSpace& phase_space, const PointsOrTree& points, const Execution& execution) {
     if (points.tree() != nullptr) {
         throw Error(ErrorKind::invalid_argument,
-                    "groups in phase space are found among points, not in a tree, which is "
-                    "one of positions; give the points");
+                    "phase space is made of points, not of a tree, which is one of positions; give the points");
     }
     if (execution.device.kind != DeviceKind::cpu) {
         throw Error(ErrorKind::unsupported, "groups in phase space are found on the CPU only; use kith::cpu()");

@@ -118,14 +118,6 @@ double largest_velocity(const PointsView& view) {
         [](double left, double right) { return std::max(left, right); });
 }
 
-void take_positions(Columns& columns, const PointsView& positions, const Box& box) {
-    const PositionFrame frame = with_dtype(positions.dtype(), [&](auto zero) {
-        return position_frame(normalize_sources<decltype(zero)>(positions, box).frame);
-    });
-    columns.positions = VectorColumn(positions, frame.scale);
-    columns.box = frame.box;
-}
-
 } // namespace
 
 double scale_for(double largest) {
@@ -147,9 +139,8 @@ PositionFrame position_frame(const Frame<T>& frame) {
 template PositionFrame position_frame(const Frame<float>&);
 template PositionFrame position_frame(const Frame<double>&);
 
-void check_shapes(const LabeledGroups& groups, const Particles& particles, const CatalogOptions& options,
-                  DeviceKind device_kind) {
-    const std::int64_t rows = groups.rows();
+void check_particle_shapes(const Particles& particles, std::int64_t rows, const CatalogOptions& options,
+                           DeviceKind device_kind) {
     if (rows > std::numeric_limits<std::int32_t>::max()) {
         throw Error(ErrorKind::too_large,
                     message("labels: ", rows, " rows are more than one process can index (2147483647); split them"));
@@ -172,20 +163,10 @@ void check_shapes(const LabeledGroups& groups, const Particles& particles, const
         check_count("types", static_cast<std::int64_t>(particles.types.size()), rows);
     }
     check_mass("uniform_mass", particles.uniform_mass);
-    check_sizes(groups.sizes);
 }
 
-Columns checked_columns(const LabeledGroups& groups, const Particles& particles, const Box& box,
-                        const CatalogOptions& options) {
-    const std::int64_t rows = groups.rows();
-    check_shapes(groups, particles, options, DeviceKind::cpu);
-    check_labels(groups);
-
-    Columns columns;
-    columns.dimension = particles.positions.dimension();
-    columns.uniform_mass = particles.uniform_mass;
-    columns.types = particles.types;
-    columns.masses = particles.masses;
+double check_particle_values(const Particles& particles) {
+    const std::int64_t rows = particles.positions.count();
     if (particles.masses) {
         const ScalarsView masses = *particles.masses;
         const std::int64_t row =
@@ -201,14 +182,42 @@ Columns checked_columns(const LabeledGroups& groups, const Particles& particles,
                    max_types - 1);
         }
     }
-    if (particles.velocities) {
-        const double largest = with_dtype(particles.velocities->dtype(), [&](auto zero) {
-            return largest_velocity<decltype(zero)>(*particles.velocities);
-        });
-        columns.velocities = VectorColumn(*particles.velocities, scale_for(largest));
+    if (!particles.velocities) {
+        return 0;
     }
-    take_positions(columns, particles.positions, box);
+    return with_dtype(particles.velocities->dtype(),
+                      [&](auto zero) { return largest_velocity<decltype(zero)>(*particles.velocities); });
+}
+
+Columns columns_of(const Particles& particles, double largest_velocity, const PositionFrame& frame) {
+    Columns columns;
+    columns.dimension = particles.positions.dimension();
+    columns.uniform_mass = particles.uniform_mass;
+    columns.types = particles.types;
+    columns.masses = particles.masses;
+    if (particles.velocities) {
+        columns.velocities = VectorColumn(*particles.velocities, scale_for(largest_velocity));
+    }
+    columns.positions = VectorColumn(particles.positions, frame.scale);
+    columns.box = frame.box;
     return columns;
+}
+
+void check_shapes(const LabeledGroups& groups, const Particles& particles, const CatalogOptions& options,
+                  DeviceKind device_kind) {
+    check_particle_shapes(particles, groups.rows(), options, device_kind);
+    check_sizes(groups.sizes);
+}
+
+Columns checked_columns(const LabeledGroups& groups, const Particles& particles, const Box& box,
+                        const CatalogOptions& options) {
+    check_shapes(groups, particles, options, DeviceKind::cpu);
+    check_labels(groups);
+    const double largest_velocity = check_particle_values(particles);
+    const PositionFrame frame = with_dtype(particles.positions.dtype(), [&](auto zero) {
+        return position_frame(normalize_sources<decltype(zero)>(particles.positions, box).frame);
+    });
+    return columns_of(particles, largest_velocity, frame);
 }
 
 } // namespace kith::detail::halos

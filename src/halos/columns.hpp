@@ -82,6 +82,14 @@ struct LabeledGroups {
     [[nodiscard]] std::int64_t rows() const noexcept { return static_cast<std::int64_t>(labels.size()); }
 };
 
+/// The checks of the particles' columns that need no particle. `device_kind` is where the call runs.
+void check_particle_shapes(const Particles& particles, std::int64_t rows, const CatalogOptions& options,
+                           DeviceKind device_kind);
+/// Checks masses, types and velocities. Returns the largest absolute velocity.
+double check_particle_values(const Particles& particles);
+/// Of particles that have been checked.
+Columns columns_of(const Particles& particles, double largest_velocity, const PositionFrame& frame);
+
 /// The checks that need no particle: all that can be said of the arguments' sizes. `device_kind` is where the call runs.
 void check_shapes(const LabeledGroups& groups, const Particles& particles, const CatalogOptions& options,
                   DeviceKind device_kind);

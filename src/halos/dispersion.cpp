@@ -4,11 +4,16 @@
 
 #include "halos/columns.hpp"
 #include "halos/vector_moments.hpp"
+#include "points/coordinates.hpp"
+#include "support/dimension.hpp"
 #include "support/message.hpp"
 #include "support/parallel.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <cstring>
+#include <type_traits>
 
 namespace kith::detail::halos {
 
@@ -18,41 +23,35 @@ constexpr std::int64_t grain = 1 << 15;
 
 using Moments = VectorMoments<max_dimension>;
 
-/// Velocities and weights, and what the passes over them share.
-struct Weighted {
-    const PointsView& velocities;
-    const std::optional<ScalarsView>& masses;
-    double scale = 1;      ///< velocities are read times this
-    bool weighted = false; ///< by mass
-
-    [[nodiscard]] SplitNumber weight(std::int64_t row) const { return split(weighted ? (*masses)[row] : 1.0); }
-    [[nodiscard]] double component(std::int64_t row, int axis) const {
-        return scale * velocities.coordinate(row, axis);
-    }
-    [[nodiscard]] double squared_distance(std::int64_t row, const Moments& moments) const {
-        double square = 0;
-        for (int axis = 0; axis < velocities.dimension(); ++axis) {
-            square += moments.unit.squared_difference(component(row, axis), moments.mean[axis]);
-        }
-        return square;
-    }
-    /// Adds every row to a part; parts are joined in any order.
-    template <class Part, class Add>
-    [[nodiscard]] Part over(const Part& empty, const Add& add) const {
-        return parallel_reduce(
-            0, velocities.count(), grain, empty,
+/// Adds every row of every rank to a part; parts are joined in any order.
+template <class Part, class Add>
+[[nodiscard]] Part over(std::int64_t rows, const DispersionOfRanks& ranks, const Part& empty, const Add& add) {
+    const auto join = [](Part left, const Part& right) {
+        left.join(right);
+        return left;
+    };
+    Part mine = empty;
+    ranks.run([&] {
+        mine = parallel_reduce(
+            0, rows, grain, empty,
             [&](std::int64_t begin, std::int64_t end, Part part) {
                 for (std::int64_t row = begin; row < end; ++row) {
                     add(part, row);
                 }
                 return part;
             },
-            [](Part left, const Part& right) {
-                left.join(right);
-                return left;
-            });
+            join);
+    });
+    static_assert(std::is_trivially_copyable_v<Part>);
+    const std::vector<std::byte> bytes = ranks.gather(std::as_bytes(std::span(&mine, 1)));
+    Part all = empty;
+    for (std::size_t i = 0; i < bytes.size(); i += sizeof(Part)) {
+        Part of_rank = empty;
+        std::memcpy(&of_rank, bytes.data() + i, sizeof(Part));
+        all.join(of_rank);
     }
-};
+    return all;
+}
 
 /// What can be said of the masses alone.
 struct Masses {
@@ -65,28 +64,16 @@ struct Masses {
     }
 };
 
-/// Whether particles are to be weighted by mass.
-bool have_mass(const Weighted& all) {
-    const Masses found = all.over(Masses{}, [&](Masses& part, std::int64_t row) {
-        const double mass = (*all.masses)[row];
-        part.any = part.any || mass > 0;
-        part.first_bad = !(mass >= 0) || std::isinf(mass) ? std::min(part.first_bad, row) : part.first_bad;
-    });
-    if (found.first_bad != all_are_finite) {
-        throw Error(ErrorKind::invalid_argument,
-                    message("masses: row ", found.first_bad, " is ", (*all.masses)[found.first_bad],
-                            "; masses must be finite and not negative"));
-    }
-    return found.any;
-}
-
-/// The largest exponents of the terms of the first sums.
+/// The largest exponents of m v, on each axis, and of m.
 struct Exponents {
-    VectorBounds<max_dimension> velocity;
+    std::array<int, max_dimension> velocity;
     int mass = no_product;
 
+    Exponents() { velocity.fill(no_product); }
     void join(const Exponents& other) {
-        velocity.join(other.velocity);
+        for (int axis = 0; axis < max_dimension; ++axis) {
+            velocity[axis] = std::max(velocity[axis], other.velocity[axis]);
+        }
         mass = std::max(mass, other.mass);
     }
 };
@@ -102,57 +89,137 @@ struct Sums {
     }
 };
 
-} // namespace
+struct ByMass {
+    const ScalarsView& masses;
+    [[nodiscard]] SplitNumber operator()(std::int64_t row) const { return split(masses[row]); }
+};
 
-double velocity_dispersion(const FiniteVelocities& velocities, const std::optional<ScalarsView>& masses) {
-    const std::int64_t count = velocities.view.count();
-    const int dimension = velocities.view.dimension();
-    double largest = 0;
-    for (int axis = 0; axis < dimension; ++axis) {
-        largest = std::max(largest, largest_between(velocities.lower[axis], velocities.upper[axis]));
-    }
-    Weighted all{velocities.view, masses, scale_for(largest)};
-    all.weighted = masses && have_mass(all);
-    if (count == 0) {
-        return 0;
-    }
+struct Alike {
+    [[nodiscard]] SplitNumber operator()(std::int64_t) const { return split(1.0); }
+};
+
+/// The passes over velocities of D components. Of particles that count alike the largest components give the exponents.
+template <int D, class V, class Weights>
+double dispersion_of(const PointsView& velocities, const Weights& weight_of, const DispersionOfRanks& ranks) {
+    constexpr bool is_weighted = std::is_same_v<Weights, ByMass>;
     const SplitNumber one = split(1.0);
+    const std::int64_t rows = velocities.count();
+    const Coordinates<V> source(velocities);
+    const double scale = scale_for(*std::max_element(ranks.largest.begin(), ranks.largest.end()));
+    const auto component = [&](std::int64_t row, int axis) { return scale * static_cast<double>(source(row, axis)); };
 
     Moments moments{};
-    const Exponents exponents = all.over(Exponents{}, [&](Exponents& part, std::int64_t row) {
-        const SplitNumber weight = all.weight(row);
-        part.mass = std::max(part.mass, product_exponent(weight, one));
-        for (int axis = 0; axis < dimension; ++axis) {
-            const double v = all.component(row, axis);
-            part.velocity.lower[axis] = std::min(part.velocity.lower[axis], v);
-            part.velocity.upper[axis] = std::max(part.velocity.upper[axis], v);
-            part.velocity.exponent[axis] = std::max(part.velocity.exponent[axis], product_exponent(weight, split(v)));
-        }
-    });
-    exponents.velocity.conclude(moments, dimension);
-    const Sums sums =
-        all.over(Sums{{moments, dimension, count}, {exponents.mass, count}}, [&](Sums& part, std::int64_t row) {
-            const SplitNumber weight = all.weight(row);
-            part.mass.add(weight, one);
-            for (int axis = 0; axis < dimension; ++axis) {
-                part.velocity.sum[axis].add(weight, split(all.component(row, axis)));
+    VectorBounds<max_dimension> bounds;
+    for (int axis = 0; axis < D; ++axis) {
+        bounds.upper[axis] = scale * ranks.largest[axis];
+        bounds.lower[axis] = -bounds.upper[axis];
+        bounds.exponent[axis] = product_exponent(one, split(bounds.upper[axis]));
+    }
+    int mass_exponent = product_exponent(one, one);
+    if constexpr (is_weighted) {
+        const Exponents exponents = over(rows, ranks, Exponents{}, [&](Exponents& part, std::int64_t row) {
+            const SplitNumber weight = weight_of(row);
+            part.mass = std::max(part.mass, product_exponent(weight, one));
+            for (int axis = 0; axis < D; ++axis) {
+                part.velocity[axis] =
+                    std::max(part.velocity[axis], product_exponent(weight, split(component(row, axis))));
             }
         });
-    const ScaledNumber weight = sums.mass.value();
-    sums.velocity.conclude(moments, dimension, weight);
-    all.over(SpreadBounds{},
-             [&](SpreadBounds& part, std::int64_t row) {
-                 const double square = all.squared_distance(row, moments);
-                 part.largest = std::max(part.largest, square);
-                 part.exponent = std::max(part.exponent, product_exponent(all.weight(row), split(square)));
-             })
-        .conclude(moments);
-    all.over(SumPart{{moments.square_exponent, count}},
-             [&](SumPart& part, std::int64_t row) {
-                 part.sum.add(all.weight(row), split(all.squared_distance(row, moments)));
-             })
-        .conclude(moments, weight, 1);
-    return moments.root_mean_square / all.scale;
+        std::copy_n(exponents.velocity.begin(), D, bounds.exponent);
+        mass_exponent = exponents.mass;
+    }
+    bounds.conclude(moments, D);
+
+    const Sums no_sums{{moments, D, ranks.count}, {mass_exponent, ranks.count}};
+    const Sums sums = over(rows, ranks, no_sums, [&](Sums& part, std::int64_t row) {
+        const SplitNumber weight = weight_of(row);
+        if constexpr (is_weighted) {
+            part.mass.add(weight, one);
+        }
+        for (int axis = 0; axis < D; ++axis) {
+            part.velocity.sum[axis].add(weight, split(component(row, axis)));
+        }
+    });
+    const ScaledNumber weight = is_weighted ? sums.mass.value() : ScaledNumber{static_cast<double>(ranks.count), 0};
+    sums.velocity.conclude(moments, D, weight);
+
+    const auto square_of = [&](std::int64_t row) {
+        double square = 0;
+        for (int axis = 0; axis < D; ++axis) {
+            square += moments.unit.squared_difference(component(row, axis), moments.mean[axis]);
+        }
+        return square;
+    };
+    over(rows, ranks, SpreadBounds{}, [&](SpreadBounds& part, std::int64_t row) {
+        const double square = square_of(row);
+        part.largest = std::max(part.largest, square);
+        if constexpr (is_weighted) {
+            part.exponent = std::max(part.exponent, product_exponent(weight_of(row), split(square)));
+        }
+    }).conclude(moments);
+    if constexpr (!is_weighted) {
+        moments.square_exponent = product_exponent(one, split(moments.largest_square));
+    }
+    over(rows, ranks, SumPart{{moments.square_exponent, ranks.count}}, [&](SumPart& part, std::int64_t row) {
+        part.sum.add(weight_of(row), split(square_of(row)));
+    }).conclude(moments, weight, 1);
+    return moments.root_mean_square / scale;
+}
+
+} // namespace
+
+bool any_has_mass(const ScalarsView& masses) {
+    const Masses found = parallel_reduce(
+        0, masses.count(), grain, Masses{},
+        [&](std::int64_t begin, std::int64_t end, Masses part) {
+            for (std::int64_t row = begin; row < end; ++row) {
+                const double mass = masses[row];
+                part.any = part.any || mass > 0;
+                part.first_bad = !(mass >= 0) || std::isinf(mass) ? std::min(part.first_bad, row) : part.first_bad;
+            }
+            return part;
+        },
+        [](Masses left, const Masses& right) {
+            left.join(right);
+            return left;
+        });
+    if (found.first_bad != all_are_finite) {
+        throw Error(ErrorKind::invalid_argument,
+                    message("masses: row ", found.first_bad, " is ", masses[found.first_bad],
+                            "; masses must be finite and not negative"));
+    }
+    return found.any;
+}
+
+std::array<double, max_dimension> largest_components(const FiniteVelocities& velocities) {
+    std::array<double, max_dimension> largest{};
+    for (int axis = 0; axis < velocities.view.dimension(); ++axis) {
+        largest[axis] = largest_between(velocities.lower[axis], velocities.upper[axis]);
+    }
+    return largest;
+}
+
+double velocity_dispersion(const FiniteVelocities& velocities, const std::optional<ScalarsView>& masses) {
+    DispersionOfRanks alone{
+        velocities.view.count(), largest_components(velocities), masses && any_has_mass(*masses), {}, {}};
+    alone.run = [](const std::function<void()>& pass) { pass(); };
+    alone.gather = [](std::span<const std::byte> bytes) { return std::vector(bytes.begin(), bytes.end()); };
+    return velocity_dispersion(velocities.view, masses, alone);
+}
+
+double velocity_dispersion(const PointsView& velocities, const std::optional<ScalarsView>& masses,
+                           const DispersionOfRanks& ranks) {
+    if (ranks.count == 0) {
+        return 0;
+    }
+    double dispersion = 0;
+    with_dtype(velocities.dtype(), [&]<Coordinate V>(V) {
+        with_dimension(velocities.dimension(), [&]<int D>(std::integral_constant<int, D>) {
+            dispersion = ranks.weighted ? dispersion_of<D, V>(velocities, ByMass{*masses}, ranks)
+                                        : dispersion_of<D, V>(velocities, Alike{}, ranks);
+        });
+    });
+    return dispersion;
 }
 
 } // namespace kith::detail::halos

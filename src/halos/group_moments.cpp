@@ -1,6 +1,8 @@
 #include "halos/group_moments.hpp"
 
 #include "halos/group_columns.hpp"
+#include "halos/group_order.hpp"
+#include "halos/layout.hpp"
 #include "halos/moments.hpp"
 #include "support/parallel.hpp"
 
@@ -124,6 +126,23 @@ void describe_group(const Columns& columns, std::int64_t group, Catalog& catalog
     if (columns.velocities) {
         write_velocity_columns(pointers, group, dimension, velocities, columns.velocities->unit());
     }
+}
+
+void describe_groups(Context& context, const LabeledGroups& groups, const Columns& columns, std::int64_t min_members,
+                     Catalog& catalog) {
+    catalog.dimension = columns.dimension;
+    catalog.min_members = min_members;
+    context.memory_tracker()->add(lay_out(catalog, groups.sizes, columns.velocities.has_value()));
+    order_members(context, groups.labels, columns.types, catalog);
+    context.expect(static_cast<std::int64_t>(catalog.members.size()));
+    parallel_for(0, catalog.groups, 1, [&](std::int64_t begin, std::int64_t end) {
+        std::int64_t described = 0;
+        for (std::int64_t group = begin; group < end; ++group) {
+            describe_group(columns, group, catalog);
+            described += catalog.count[group];
+        }
+        context.done(described);
+    });
 }
 
 } // namespace kith::detail::halos

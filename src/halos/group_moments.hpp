@@ -10,6 +10,7 @@
 #pragma once
 
 #include "halos/columns.hpp"
+#include "support/context.hpp"
 
 #include <kith/catalog.hpp>
 
@@ -19,5 +20,10 @@ namespace kith::detail::halos {
 
 /// Fills every column of one group of a catalog whose members are in order and whose columns have their sizes.
 void describe_group(const Columns& columns, std::int64_t group, Catalog& catalog);
+
+/// Fills a catalog with the groups of at least min_members, whose members it brings into order. Groups and columns have
+/// been checked. Runs inside a stage.
+void describe_groups(Context& context, const LabeledGroups& groups, const Columns& columns, std::int64_t min_members,
+                     Catalog& catalog);
 
 } // namespace kith::detail::halos

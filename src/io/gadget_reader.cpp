@@ -80,9 +80,9 @@ void GadgetSource::read(Column column, const Part& part, DType dtype, void* out)
     require_unchanged(part);
     const GadgetColumn found = find(column).value();
     const std::int64_t width = column == Column::masses ? 1 : 3;
-    const std::int64_t offset =
-        found.offset + layout_.rows_before(part.type, column == Column::masses) * width * found.item_bytes;
-    const auto values = static_cast<std::size_t>(part.rows * width);
+    const std::int64_t offset = found.offset + (layout_.rows_before(part.type, column == Column::masses) + part.begin) *
+                                                   width * found.item_bytes;
+    const auto values = static_cast<std::size_t>(part.count * width);
     const auto read_as = [&](auto* place) {
         const std::span target(place, values);
         if (found.item_bytes == 8) {
@@ -101,8 +101,8 @@ void GadgetSource::read(Column column, const Part& part, DType dtype, void* out)
 void GadgetSource::read_ids(const Part& part, std::uint64_t* out) {
     require_unchanged(part);
     const GadgetColumn found = layout_.ids.value();
-    const std::int64_t offset = found.offset + layout_.rows_before(part.type, false) * found.item_bytes;
-    const std::span target(out, static_cast<std::size_t>(part.rows));
+    const std::int64_t offset = found.offset + (layout_.rows_before(part.type, false) + part.begin) * found.item_bytes;
+    const std::span target(out, static_cast<std::size_t>(part.count));
     if (found.item_bytes == 8) {
         read_values<std::uint64_t>(*file_, offset, layout_.order, target);
     } else {
@@ -124,6 +124,7 @@ Snapshot gadget_snapshot(const std::filesystem::path& path, const ReadOptions& o
 
 } // namespace
 
-const Reader gadget_reader = {"Gadget-2 binary (formats 1 and 2)", is_gadget, gadget_header, gadget_snapshot};
+const Reader gadget_reader = {
+    "Gadget-2 binary (formats 1 and 2)", is_gadget, gadget_header, gadget_snapshot, nullptr, nullptr, true};
 
 } // namespace kith::io

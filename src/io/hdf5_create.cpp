@@ -112,6 +112,29 @@ template void OutputFile::write_blocks(const std::string&, std::int64_t, const s
 template void OutputFile::write_blocks(const std::string&, std::int64_t, const std::string&,
                                        const std::function<void(std::int64_t, std::span<std::uint64_t>)>&) const;
 
+void OutputFile::write_stream(const std::string& dataset, const NumberType& type, std::int64_t rows,
+                              std::int64_t columns, const std::string& description,
+                              const std::function<void(std::span<std::byte>)>& fill) const {
+    const Handle<H5Dclose> made = make_dataset(dataset, type.stored, rows, columns, description);
+    const std::string what = message("dataset ", dataset, " could not be written");
+    constexpr std::int64_t block_bytes = 1 << 24;
+    const std::int64_t row_bytes = columns * static_cast<std::int64_t>(H5Tget_size(type.memory));
+    const std::int64_t block_rows = std::max<std::int64_t>(1, block_bytes / row_bytes);
+    std::vector<std::byte> block(static_cast<std::size_t>(std::min(block_rows, rows) * row_bytes));
+    for (std::int64_t first = 0; first < rows; first += block_rows) {
+        const std::array<hsize_t, 2> begin{static_cast<hsize_t>(first), 0};
+        const std::array<hsize_t, 2> shape{static_cast<hsize_t>(std::min(block_rows, rows - first)),
+                                           static_cast<hsize_t>(columns)};
+        fill(std::span(block).first(shape[0] * static_cast<std::size_t>(row_bytes)));
+        const Space place(check(H5Dget_space(made.get()), name(), what));
+        check(H5Sselect_hyperslab(place.get(), H5S_SELECT_SET, begin.data(), nullptr, shape.data(), nullptr), name(),
+              what);
+        const Space memory(check(H5Screate_simple(2, shape.data(), nullptr), name(), what));
+        check(H5Dwrite(made.get(), type.memory, memory.get(), place.get(), H5P_DEFAULT, block.data()), name(), what);
+        require_written();
+    }
+}
+
 void OutputFile::set_numbers(hid_t object, const std::string& attribute, const NumberType& type, const void* values,
                              std::int64_t count, bool is_scalar) const {
     const std::string what = message("attribute ", attribute, " could not be written");

@@ -45,6 +45,11 @@ public:
     void write_blocks(const std::string& dataset, std::int64_t rows, const std::string& description,
                       const std::function<void(std::int64_t first, std::span<T> block)>& fill) const;
 
+    /// A dataset as write() makes it, of values that are made block by block: fill(bytes of the block).
+    void write_stream(const std::string& dataset, const NumberType& type, std::int64_t rows, std::int64_t columns,
+                      const std::string& description,
+                      const std::function<void(std::span<std::byte> block)>& fill) const;
+
     template <class T>
     void set(hid_t object, const std::string& attribute, std::span<const T> values) const;
     template <class T>

@@ -177,11 +177,21 @@ Dataset open_dataset(hid_t file, const std::string& name, std::string_view file_
     return dataset;
 }
 
-void Dataset::read(hid_t memory_type, void* out) const {
-    if (rows * columns > 0) {
-        check(H5Dread(id.get(), memory_type, H5S_ALL, H5S_ALL, H5P_DEFAULT, out), file,
-              message("dataset ", name, " could not be read"));
+void Dataset::read(hid_t memory_type, std::int64_t begin, std::int64_t count, void* out) const {
+    if (count * columns == 0) {
+        return;
     }
+    const std::string what = message("dataset ", name, " could not be read");
+    if (count == rows) {
+        check(H5Dread(id.get(), memory_type, H5S_ALL, H5S_ALL, H5P_DEFAULT, out), file, what);
+        return;
+    }
+    const std::array<hsize_t, 2> start{static_cast<hsize_t>(begin), 0};
+    const std::array<hsize_t, 2> shape{static_cast<hsize_t>(count), static_cast<hsize_t>(columns)};
+    const Space stored(check(H5Dget_space(id.get()), file, what));
+    check(H5Sselect_hyperslab(stored.get(), H5S_SELECT_SET, start.data(), nullptr, shape.data(), nullptr), file, what);
+    const Space memory(check(H5Screate_simple(rank, shape.data(), nullptr), file, what));
+    check(H5Dread(id.get(), memory_type, memory.get(), stored.get(), H5P_DEFAULT, out), file, what);
 }
 
 bool has_attribute(hid_t object, const char* name) {

@@ -95,8 +95,10 @@ struct Dataset {
     [[nodiscard]] DType dtype() const noexcept {
         return type == H5T_FLOAT && item_bytes <= 4 ? DType::float32 : DType::float64;
     }
-    /// All of it, converted to `memory_type`, to rows * columns values at `out`.
-    void read(hid_t memory_type, void* out) const;
+    /// Some rows, converted to `memory_type`, to count * columns values at `out`.
+    void read(hid_t memory_type, std::int64_t begin, std::int64_t count, void* out) const;
+    /// All of them.
+    void read(hid_t memory_type, void* out) const { read(memory_type, 0, rows, out); }
 };
 
 [[nodiscard]] File open_file(const std::filesystem::path& path);

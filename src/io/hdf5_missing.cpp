@@ -44,6 +44,10 @@ void write_neighbors_hdf5(const std::filesystem::path& path, const KnnResult&, c
     refuse(path);
 }
 
+void stream_neighbors_hdf5(const std::filesystem::path& path, const NeighborSource&, const Provenance&) {
+    refuse(path);
+}
+
 void write_spanning_tree_hdf5(const std::filesystem::path& path, const SpanningTree&, const Provenance&) {
     refuse(path);
 }

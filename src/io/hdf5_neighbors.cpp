@@ -24,6 +24,11 @@ void write_rows(const hdf5::OutputFile& file, const Result& neighbors, std::int6
     file.write("distances", hdf5::number_type(neighbors.dtype()), distances, rows, columns, about_distances);
 }
 
+constexpr const char* about_knn_indices =
+    "rows of the sources, nearest first, one row per query; -1 where there is no neighbor";
+constexpr const char* about_knn_distances =
+    "distances to these, in the units of the points; infinite where there is no neighbor";
+
 void commit(hdf5::OutputFile& file, const Provenance& provenance) {
     file.set_provenance(file.root(), provenance);
     file.commit();
@@ -34,9 +39,19 @@ void commit(hdf5::OutputFile& file, const Provenance& provenance) {
 void write_neighbors_hdf5(const std::filesystem::path& path, const KnnResult& neighbors, const Provenance& provenance) {
     const hdf5::Session session;
     hdf5::OutputFile file(path);
-    write_rows(file, neighbors, neighbors.rows(), neighbors.k(),
-               "rows of the sources, nearest first, one row per query; -1 where there is no neighbor",
-               "distances to these, in the units of the points; infinite where there is no neighbor");
+    write_rows(file, neighbors, neighbors.rows(), neighbors.k(), about_knn_indices, about_knn_distances);
+    commit(file, provenance);
+}
+
+void stream_neighbors_hdf5(const std::filesystem::path& path, const NeighborSource& neighbors,
+                           const Provenance& provenance) {
+    const hdf5::Session session;
+    hdf5::OutputFile file(path);
+    const bool is_wide = neighbors.index_type == IndexType::int64;
+    file.write_stream("indices", is_wide ? hdf5::number_type<std::int64_t>() : hdf5::number_type<std::int32_t>(),
+                      neighbors.rows, neighbors.k, about_knn_indices, neighbors.next);
+    file.write_stream("distances", hdf5::number_type(neighbors.dtype), neighbors.rows, neighbors.k, about_knn_distances,
+                      neighbors.next);
     commit(file, provenance);
 }
 

@@ -26,7 +26,9 @@ protected:
         return dataset ? std::optional(dataset->dtype()) : std::nullopt;
     }
     void read(Column column, const Part& part, DType dtype, void* out) override {
-        find(column, part).value().read(dtype == DType::float32 ? H5T_NATIVE_FLOAT : H5T_NATIVE_DOUBLE, out);
+        find(column, part)
+            .value()
+            .read(dtype == DType::float32 ? H5T_NATIVE_FLOAT : H5T_NATIVE_DOUBLE, part.begin, part.count, out);
     }
     bool has_ids(const Part& part) override { return find_ids(part).has_value(); }
     void read_ids(const Part& part, std::uint64_t* out) override;
@@ -66,9 +68,9 @@ std::optional<hdf5::Dataset> Hdf5Source::checked(const Part& part, std::int64_t 
 // Ids of any numeric type. Signed ones keep their bits; floating-point ones are whole numbers, exact up to 2^53.
 void Hdf5Source::read_ids(const Part& part, std::uint64_t* out) {
     const hdf5::Dataset dataset = find_ids(part).value();
-    dataset.read(dataset.is_signed ? H5T_NATIVE_INT64 : H5T_NATIVE_UINT64, out);
+    dataset.read(dataset.is_signed ? H5T_NATIVE_INT64 : H5T_NATIVE_UINT64, part.begin, part.count, out);
     const auto inexact = [](std::uint64_t id) { return id >= std::uint64_t{1} << 53; };
-    if (dataset.type == H5T_FLOAT && std::any_of(out, out + part.rows, inexact)) {
+    if (dataset.type == H5T_FLOAT && std::any_of(out, out + part.count, inexact)) {
         warn(message(dataset.name, " holds floating-point numbers of 2^53 and more: these ids are not exact"));
     }
 }
@@ -94,6 +96,7 @@ const Reader hdf5_reader = {"HDF5 snapshots (Gadget, AREPO, SWIFT) and datasets 
                             hdf5_header,
                             hdf5_snapshot,
                             hdf5::table_header,
-                            hdf5::table_snapshot};
+                            hdf5::table_snapshot,
+                            true};
 
 } // namespace kith::io

@@ -185,17 +185,20 @@ Snapshot table_snapshot(const std::filesystem::path& path, const std::string& me
     Snapshot snapshot;
     snapshot.header = header_of(file.get(), dataset);
     const SelectedTypes selected = select_types(options.types, snapshot.header, path);
-    snapshot.positions = allocate_reals(dataset.dtype(), dataset.rows, static_cast<int>(dataset.columns), "positions");
+    const RowRange wanted = rows_of_share(options.share, dataset.rows);
+    snapshot.positions =
+        allocate_reals(dataset.dtype(), wanted.count(), static_cast<int>(dataset.columns), "positions");
     std::visit(
         [&](auto& values) {
             using Value = typename std::decay_t<decltype(values)>::value_type;
-            dataset.read(sizeof(Value) == sizeof(float) ? H5T_NATIVE_FLOAT : H5T_NATIVE_DOUBLE, values.data());
+            dataset.read(sizeof(Value) == sizeof(float) ? H5T_NATIVE_FLOAT : H5T_NATIVE_DOUBLE, wanted.begin,
+                         wanted.count(), values.data());
         },
         snapshot.positions.values);
     if (has_rounded(dataset, snapshot.positions)) {
         snapshot.header.warnings.emplace_back(rounded_whole_numbers);
     }
-    fill_rows(snapshot, selected);
+    fill_rows(snapshot, selected, options.share);
     return snapshot;
 }
 

@@ -135,27 +135,35 @@ T value_at(const std::byte* bytes, const NpyArray& array, bool& rounded) {
 }
 
 template <class T>
-void read_values(NpySource& source, NpyArray& array, std::vector<T>& values) {
+void read_values(NpySource& source, NpyArray& array, const RowRange& rows, std::vector<T>& values) {
     const bool as_stored = array.kind == 'f' && array.item_bytes == static_cast<std::int64_t>(sizeof(T)) &&
                            array.order == std::endian::native && !array.npy.fortran_order;
     if (as_stored) {
-        source.read(array.npy.data_offset, std::as_writable_bytes(std::span(values)));
+        source.read(array.npy.data_offset + rows.begin * array.columns * array.item_bytes,
+                    std::as_writable_bytes(std::span(values)));
         return;
     }
     constexpr std::int64_t block_values = 1 << 16;
-    const std::int64_t total = array.rows * array.columns;
-    std::vector<std::byte> block(static_cast<std::size_t>(std::min(block_values, total) * array.item_bytes));
+    std::vector<std::byte> block(
+        static_cast<std::size_t>(std::min(block_values, rows.count() * array.columns) * array.item_bytes));
     bool rounded = false;
-    for (std::int64_t first = 0; first < total; first += block_values) {
-        const std::int64_t count = std::min(block_values, total - first);
-        source.read(array.npy.data_offset + first * array.item_bytes,
-                    std::span(block).first(static_cast<std::size_t>(count * array.item_bytes)));
-        for (std::int64_t i = 0; i < count; ++i) {
-            const std::int64_t stored = first + i;
-            const std::int64_t place =
-                array.npy.fortran_order ? (stored % array.rows) * array.columns + stored / array.rows : stored;
-            values[static_cast<std::size_t>(place)] =
-                value_at<T>(&block[static_cast<std::size_t>(i * array.item_bytes)], array, rounded);
+    // `count` values of the file from `stored` on, each `step` places after the one before.
+    const auto read_run = [&](std::int64_t stored, std::int64_t count, std::int64_t place, std::int64_t step) {
+        for (std::int64_t first = 0; first < count; first += block_values) {
+            const std::int64_t values_here = std::min(block_values, count - first);
+            source.read(array.npy.data_offset + (stored + first) * array.item_bytes,
+                        std::span(block).first(static_cast<std::size_t>(values_here * array.item_bytes)));
+            for (std::int64_t i = 0; i < values_here; ++i) {
+                values[static_cast<std::size_t>(place + (first + i) * step)] =
+                    value_at<T>(&block[static_cast<std::size_t>(i * array.item_bytes)], array, rounded);
+            }
+        }
+    };
+    if (!array.npy.fortran_order) {
+        read_run(rows.begin * array.columns, rows.count() * array.columns, 0, 1);
+    } else {
+        for (int column = 0; column < array.columns; ++column) {
+            read_run(column * array.rows + rows.begin, rows.count(), column, array.columns);
         }
     }
     if (rounded) {
@@ -186,10 +194,11 @@ Snapshot npy_points(NpySource& source, const ReadOptions& options) {
     NpyArray array = open_array(source);
     const SelectedTypes selected = select_types(options.types, array.header, source.name());
     Snapshot snapshot;
-    snapshot.positions = allocate_reals(array.header.dtype, array.rows, array.columns, "positions");
-    std::visit([&](auto& values) { read_values(source, array, values); }, snapshot.positions.values);
+    const RowRange wanted = rows_of_share(options.share, array.rows);
+    snapshot.positions = allocate_reals(array.header.dtype, wanted.count(), array.columns, "positions");
+    std::visit([&](auto& values) { read_values(source, array, wanted, values); }, snapshot.positions.values);
     snapshot.header = std::move(array.header);
-    fill_rows(snapshot, selected);
+    fill_rows(snapshot, selected, options.share);
     return snapshot;
 }
 

@@ -113,8 +113,10 @@ public:
                 fail(zip_strerror(archive_.get()));
             }
         }
-        std::vector<std::byte> skipped(static_cast<std::size_t>(offset - at_));
-        fill(skipped);
+        std::vector<std::byte> skipped(std::size_t{1} << 16);
+        while (at_ < offset) {
+            fill(std::span(skipped).first(static_cast<std::size_t>(std::min<std::int64_t>(offset - at_, 1 << 16))));
+        }
         fill(bytes);
     }
 
@@ -247,6 +249,7 @@ Snapshot npz_member(const std::filesystem::path& path, const std::string& name, 
 
 } // namespace
 
-const Reader npz_reader = {"numpy archive (.npz)", is_zip, npz_header, npz_snapshot, npz_member_header, npz_member};
+const Reader npz_reader = {"numpy archive (.npz)", is_zip,     npz_header, npz_snapshot,
+                           npz_member_header,      npz_member, true};
 
 } // namespace kith::io

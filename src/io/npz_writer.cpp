@@ -14,8 +14,12 @@
 #include <nlohmann/json.hpp>
 #include <zip.h>
 
+#include <algorithm>
 #include <array>
+#include <cstring>
 #include <deque>
+#include <exception>
+#include <functional>
 #include <memory>
 #include <string>
 #include <type_traits>
@@ -58,6 +62,16 @@ public:
         add(name, make_npy_header(kind, sizeof(T), npy_rows(values.size(), columns), columns), std::as_bytes(values));
     }
 
+    /// Adds a .npy array of rows x columns items, whose bytes `next` makes while the archive is written.
+    void add_stream(const char* name, char kind, std::int64_t item_bytes, std::int64_t rows, std::int64_t columns,
+                    const std::function<void(std::span<std::byte>)>& next) {
+        Stream& stream = streams_.emplace_back();
+        stream.head = make_npy_header(kind, item_bytes, rows, columns);
+        stream.length = static_cast<std::int64_t>(stream.head.size()) + rows * columns * item_bytes;
+        stream.next = next;
+        add(name, zip_source_function(archive_.get(), Stream::serve, &stream));
+    }
+
     /// Indices and distances of a KnnResult or a RadiusResult.
     template <class Result>
     void add_neighbors(const Result& neighbors, std::int64_t columns = 0) {
@@ -77,6 +91,11 @@ public:
     void commit(const Provenance& provenance) {
         add("provenance.json", as_json(provenance), {});
         if (zip_close(archive_.get()) != 0) {
+            for (const Stream& stream : streams_) {
+                if (stream.failure) {
+                    std::rethrow_exception(stream.failure);
+                }
+            }
             fail(zip_strerror(archive_.get()));
         }
         static_cast<void>(archive_.release()); // zip_close has freed it
@@ -88,13 +107,73 @@ private:
         void operator()(zip_t* archive) const noexcept { zip_discard(archive); }
     };
 
+    /// A member that is made as libzip reads it: a header, then what next() makes.
+    struct Stream {
+        std::string head;
+        std::int64_t length = 0; ///< of all
+        std::int64_t at = 0;     ///< read so far
+        std::function<void(std::span<std::byte>)> next;
+        std::exception_ptr failure; ///< no exception passes through libzip
+
+        static zip_int64_t serve(void* self, void* data, zip_uint64_t length, zip_source_cmd_t command) {
+            return static_cast<Stream*>(self)->answer(data, length, command);
+        }
+        zip_int64_t answer(void* data, zip_uint64_t room, zip_source_cmd_t command) {
+            switch (command) {
+            case ZIP_SOURCE_OPEN:
+                at = 0;
+                return 0;
+            case ZIP_SOURCE_READ:
+                return read({static_cast<std::byte*>(data), static_cast<std::size_t>(room)});
+            case ZIP_SOURCE_STAT: {
+                auto* const stat = static_cast<zip_stat_t*>(data);
+                zip_stat_init(stat);
+                stat->valid = ZIP_STAT_SIZE;
+                stat->size = static_cast<zip_uint64_t>(length);
+                return sizeof(zip_stat_t);
+            }
+            case ZIP_SOURCE_ERROR: {
+                const std::array<int, 2> codes{ZIP_ER_READ, 0};
+                std::memcpy(data, codes.data(), sizeof(codes));
+                return sizeof(codes);
+            }
+            case ZIP_SOURCE_CLOSE:
+            case ZIP_SOURCE_FREE:
+                return 0;
+            case ZIP_SOURCE_SUPPORTS:
+                return ZIP_SOURCE_SUPPORTS_READABLE;
+            default:
+                return -1;
+            }
+        }
+        zip_int64_t read(std::span<std::byte> room) {
+            const auto head_bytes = static_cast<std::int64_t>(head.size());
+            const auto some = room.first(static_cast<std::size_t>(
+                std::min(static_cast<std::int64_t>(room.size()), (at < head_bytes ? head_bytes : length) - at)));
+            if (at < head_bytes) {
+                std::memcpy(some.data(), head.data() + at, some.size());
+            } else if (!some.empty()) {
+                try {
+                    next(some);
+                } catch (...) {
+                    failure = std::current_exception();
+                    return -1;
+                }
+            }
+            at += static_cast<std::int64_t>(some.size());
+            return static_cast<zip_int64_t>(some.size());
+        }
+    };
+
     /// Adds a member made of two pieces.
     void add(const char* name, std::string text, std::span<const std::byte> body) {
         const std::string_view head = heads_.emplace_back(std::move(text));
         std::array<zip_buffer_fragment_t, 2> pieces{};
         pieces[0] = as_fragment(std::as_bytes(std::span(head)));
         pieces[1] = as_fragment(body);
-        zip_source_t* source = zip_source_buffer_fragment(archive_.get(), pieces.data(), body.empty() ? 1 : 2, 0);
+        add(name, zip_source_buffer_fragment(archive_.get(), pieces.data(), body.empty() ? 1 : 2, 0));
+    }
+    void add(const char* name, zip_source_t* source) {
         const zip_int64_t index = source == nullptr ? -1 : zip_file_add(archive_.get(), name, source, ZIP_FL_ENC_UTF_8);
         if (index < 0) {
             zip_source_free(source);
@@ -118,9 +197,17 @@ private:
     }
 
     Replacement replacement_;
-    std::deque<std::string> heads_; ///< read when the archive is closed
+    std::deque<std::string> heads_; ///< read when the archive is closed, as are the streams
+    std::deque<Stream> streams_;
     std::unique_ptr<zip_t, Discard> archive_;
 };
+
+std::int64_t bytes_of(IndexType type) {
+    return type == IndexType::int64 ? 8 : 4;
+}
+std::int64_t bytes_of(DType dtype) {
+    return dtype == DType::float64 ? 8 : 4;
+}
 
 /// The ends of the edges, one after the other.
 std::span<const std::int32_t> indices_of(const SpanningTree& tree) {
@@ -133,6 +220,14 @@ std::span<const std::int32_t> indices_of(const SpanningTree& tree) {
 void write_neighbors_npz(const std::filesystem::path& path, const KnnResult& neighbors, const Provenance& provenance) {
     Archive archive(path);
     archive.add_neighbors(neighbors, neighbors.k());
+    archive.commit(provenance);
+}
+
+void stream_neighbors_npz(const std::filesystem::path& path, const NeighborSource& neighbors,
+                          const Provenance& provenance) {
+    Archive archive(path);
+    archive.add_stream("indices.npy", 'i', bytes_of(neighbors.index_type), neighbors.rows, neighbors.k, neighbors.next);
+    archive.add_stream("distances.npy", 'f', bytes_of(neighbors.dtype), neighbors.rows, neighbors.k, neighbors.next);
     archive.commit(provenance);
 }
 

@@ -18,13 +18,14 @@ namespace {
 
 std::int64_t rows_of(const std::vector<Part>& parts) {
     return std::accumulate(parts.begin(), parts.end(), std::int64_t{0},
-                           [](std::int64_t sum, const Part& part) { return sum + part.rows; });
+                           [](std::int64_t sum, const Part& part) { return sum + part.count; });
 }
 
 } // namespace
 
 // File after file, so that each is opened once per column; rows are in order of type, then file.
-std::vector<Part> ParticleSource::parts_of(const std::array<bool, max_types>& selected) const {
+std::vector<Part> ParticleSource::parts_of(const std::array<bool, max_types>& selected, const RowShare& share) const {
+    const RowRange wanted = rows_of_share(share, selected_count(header_, selected));
     TypeCounts next{};
     std::int64_t first_of_type = 0;
     for (std::size_t type = 0; type < selected.size(); ++type) {
@@ -36,7 +37,9 @@ std::vector<Part> ParticleSource::parts_of(const std::array<bool, max_types>& se
         for (std::size_t type = 0; type < selected.size(); ++type) {
             const std::int64_t rows = counts_[file][type];
             if (selected[type] && rows > 0) {
-                parts.push_back({file, type, rows, next[type]});
+                const std::int64_t begin = std::clamp(wanted.begin - next[type], std::int64_t{0}, rows);
+                const std::int64_t end = std::clamp(wanted.end - next[type], std::int64_t{0}, rows);
+                parts.push_back({file, type, rows, begin, end - begin, next[type] + begin - wanted.begin});
                 next[type] += rows;
             }
         }
@@ -88,8 +91,10 @@ std::optional<RealArray> ParticleSource::collect(Column column, const std::vecto
     std::visit(
         [&](auto& values) {
             for (const Part& part : parts) {
-                visit(part.file);
-                read(column, part, dtype, values.data() + part.first_row * columns);
+                if (part.count > 0) {
+                    visit(part.file);
+                    read(column, part, dtype, values.data() + part.first_row * columns);
+                }
             }
         },
         array.values);
@@ -127,12 +132,15 @@ void ParticleSource::collect_masses(Snapshot& snapshot, const std::vector<Part>&
         [&](auto& values) {
             using Value = typename std::decay_t<decltype(values)>::value_type;
             for (std::size_t i = 0; i < parts.size(); ++i) {
+                if (parts[i].count == 0) {
+                    continue;
+                }
                 Value* const out = values.data() + parts[i].first_row;
                 if (own[i]) {
                     visit(parts[i].file);
                     read(Column::masses, parts[i], dtype, out);
                 } else {
-                    std::fill_n(out, parts[i].rows, static_cast<Value>(mass_table_[parts[i].type]));
+                    std::fill_n(out, parts[i].count, static_cast<Value>(mass_table_[parts[i].type]));
                 }
             }
         },
@@ -150,8 +158,10 @@ void ParticleSource::collect_ids(Snapshot& snapshot, const std::vector<Part>& pa
     }
     snapshot.ids = allocate<std::uint64_t>(rows_of(parts), 1, "particle ids");
     for (const Part& part : parts) {
-        visit(part.file);
-        read_ids(part, snapshot.ids.data() + part.first_row);
+        if (part.count > 0) {
+            visit(part.file);
+            read_ids(part, snapshot.ids.data() + part.first_row);
+        }
     }
 }
 
@@ -180,7 +190,7 @@ void ParticleSource::compare_with_box(const RealArray& positions) {
 
 Snapshot ParticleSource::read_snapshot(const ReadOptions& options) {
     const SelectedTypes selected = select_types(options.types, header_, files_.front());
-    const std::vector<Part> parts = parts_of(selected);
+    const std::vector<Part> parts = parts_of(selected, options.share);
     Snapshot snapshot;
     snapshot.positions = collect(Column::positions, parts, header_.dimension, "coordinates").value();
     header_.dtype = snapshot.positions.dtype();
@@ -195,7 +205,7 @@ Snapshot ParticleSource::read_snapshot(const ReadOptions& options) {
         collect_ids(snapshot, parts);
     }
     snapshot.header = header_;
-    fill_rows(snapshot, selected);
+    fill_rows(snapshot, selected, options.share);
     return snapshot;
 }
 

@@ -28,11 +28,13 @@ struct FileSummary {
     std::optional<TypeCounts> totals; ///< particles of the snapshot, where the file says so
 };
 
-/// The particles of one type in one file, and the row of the snapshot where they begin.
+/// The particles of one type in one file: those that are read, and the row of the snapshot where they begin.
 struct Part {
     std::size_t file = 0;
     std::size_t type = 0;
-    std::int64_t rows = 0;
+    std::int64_t rows = 0;  ///< all of them
+    std::int64_t begin = 0; ///< the first that is read
+    std::int64_t count = 0; ///< of those that are read; may be 0
     std::int64_t first_row = 0;
 };
 
@@ -58,7 +60,7 @@ protected:
     /// The precision in which a column is stored; nothing if the part has none. Throws Error(file) if what is stored has
     /// not the part's rows.
     virtual std::optional<DType> stored(Column column, const Part& part) = 0;
-    /// All rows of a column that is stored, converted to `dtype`.
+    /// The rows of a stored column that are read, converted to `dtype`; at least one.
     virtual void read(Column column, const Part& part, DType dtype, void* out) = 0;
     virtual bool has_ids(const Part& part) = 0;
     virtual void read_ids(const Part& part, std::uint64_t* out) = 0;
@@ -71,7 +73,7 @@ private:
     void visit(std::size_t file);
     void join(const FileSummary& summary, std::size_t file);
     void compare_with_totals(const FileSummary& summary);
-    [[nodiscard]] std::vector<Part> parts_of(const std::array<bool, max_types>& selected) const;
+    [[nodiscard]] std::vector<Part> parts_of(const std::array<bool, max_types>& selected, const RowShare& share) const;
     bool complete(const std::vector<Part>& parts, std::string_view what, const std::vector<bool>& present);
     [[nodiscard]] std::vector<std::optional<DType>> stored_of(Column column, const std::vector<Part>& parts);
     DType widest(const std::vector<std::optional<DType>>& stored, std::string_view what);

@@ -5,6 +5,7 @@
 #include "io/guess.hpp"
 #include "io/input_file.hpp"
 #include "io/member_name.hpp"
+#include "io/selection.hpp"
 
 #include "support/message.hpp"
 
@@ -80,6 +81,9 @@ Snapshot read_snapshot(const std::filesystem::path& path, const ReadOptions& opt
     const Reader& reader = reader_of(file);
     Snapshot snapshot = member ? with_members(reader, file, *member).read_member(file, *member, options)
                                : reader.read_snapshot(file, options);
+    if (!reader.reads_shares) {
+        keep_share(snapshot, options.share);
+    }
     note_file(snapshot.header, file);
     return snapshot;
 }

@@ -41,6 +41,7 @@ struct Reader {
     SnapshotHeader (*read_member_header)(const std::filesystem::path& path, const std::string& member) = nullptr;
     Snapshot (*read_member)(const std::filesystem::path& path, const std::string& member,
                             const ReadOptions& options) = nullptr;
+    bool reads_shares = false; ///< follows ReadOptions::share; the others read all rows
 };
 
 extern const Reader gadget_reader;

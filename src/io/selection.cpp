@@ -89,26 +89,64 @@ std::int64_t selected_count(const SnapshotHeader& header, const SelectedTypes& s
     return total;
 }
 
-void fill_rows(Snapshot& snapshot, const SelectedTypes& selected) {
+RowRange rows_of_share(const RowShare& share, std::int64_t rows) {
+    if (share.count < 1 || share.index < 0 || share.index >= share.count) {
+        throw Error(ErrorKind::invalid_argument, message("share ", share.index, " of ", share.count,
+                                                         " does not exist; shares are 0 to their number minus 1"));
+    }
+    const std::int64_t each = rows / share.count; // rows * index could overflow
+    const std::int64_t more = rows % share.count;
+    const auto first = [&](int index) { return each * index + std::min<std::int64_t>(index, more); };
+    return {first(share.index), first(share.index + 1)};
+}
+
+void fill_rows(Snapshot& snapshot, const SelectedTypes& selected, const RowShare& share) {
     const SnapshotHeader& header = snapshot.header;
-    const std::int64_t rows = selected_count(header, selected);
-    snapshot.file_rows = allocate<std::int64_t>(rows, 1, "file rows");
+    const RowRange wanted = rows_of_share(share, selected_count(header, selected));
+    snapshot.file_rows = allocate<std::int64_t>(wanted.count(), 1, "file rows");
     if (header.has_types) {
-        snapshot.types = allocate<std::uint8_t>(rows, 1, "particle types");
+        snapshot.types = allocate<std::uint8_t>(wanted.count(), 1, "particle types");
     }
     std::int64_t first_in_file = 0;
-    std::int64_t row = 0;
+    std::int64_t row = -wanted.begin; // in the snapshot
     for (std::size_t type = 0; type < selected.size(); ++type) {
+        const std::int64_t count = header.counts[type];
         if (selected[type]) {
-            const auto begin = snapshot.file_rows.begin() + row;
-            std::iota(begin, begin + header.counts[type], first_in_file);
+            const std::int64_t begin = std::clamp<std::int64_t>(row, 0, wanted.count());
+            const std::int64_t end = std::clamp<std::int64_t>(row + count, 0, wanted.count());
+            std::iota(snapshot.file_rows.begin() + begin, snapshot.file_rows.begin() + end,
+                      first_in_file + begin - row);
             if (header.has_types) {
-                std::fill_n(snapshot.types.begin() + row, header.counts[type], static_cast<std::uint8_t>(type));
+                std::fill(snapshot.types.begin() + begin, snapshot.types.begin() + end,
+                          static_cast<std::uint8_t>(type));
             }
-            row += header.counts[type];
+            row += count;
         }
-        first_in_file += header.counts[type];
+        first_in_file += count;
     }
+}
+
+void keep_share(Snapshot& snapshot, const RowShare& share) {
+    const RowRange wanted = rows_of_share(share, snapshot.positions.rows());
+    const auto keep = [&](auto& values, std::int64_t columns) {
+        if (!values.empty()) {
+            values.erase(values.begin() + wanted.end * columns, values.end());
+            values.erase(values.begin(), values.begin() + wanted.begin * columns);
+            values.shrink_to_fit();
+        }
+    };
+    const auto keep_reals = [&](RealArray& array) {
+        std::visit([&](auto& values) { keep(values, array.columns); }, array.values);
+    };
+    keep_reals(snapshot.positions);
+    for (std::optional<RealArray>* column : {&snapshot.velocities, &snapshot.masses}) {
+        if (*column) {
+            keep_reals(**column);
+        }
+    }
+    keep(snapshot.types, 1);
+    keep(snapshot.ids, 1);
+    keep(snapshot.file_rows, 1);
 }
 
 } // namespace kith::io

@@ -21,8 +21,22 @@ using SelectedTypes = std::array<bool, max_types>;
 [[nodiscard]] SelectedTypes select_types(const TypeSelection& selection, SnapshotHeader& header,
                                          const std::filesystem::path& path);
 
+/// Some of the selected rows.
+struct RowRange {
+    std::int64_t begin = 0;
+    std::int64_t end = 0;
+
+    [[nodiscard]] std::int64_t count() const noexcept { return end - begin; }
+};
+
+/// The rows of a share, of so many. Throws Error(invalid_argument) for a share that does not exist.
+[[nodiscard]] RowRange rows_of_share(const RowShare& share, std::int64_t rows);
+
 /// Fills snapshot.types (if the file has types) and snapshot.file_rows from the header's counts.
-void fill_rows(Snapshot& snapshot, const SelectedTypes& selected);
+void fill_rows(Snapshot& snapshot, const SelectedTypes& selected, const RowShare& share = {});
+
+/// Drops all rows but those of the share.
+void keep_share(Snapshot& snapshot, const RowShare& share);
 
 /// Particles of the selected types.
 [[nodiscard]] std::int64_t selected_count(const SnapshotHeader& header, const SelectedTypes& selected);

@@ -51,15 +51,15 @@ void pick(const std::byte* records, std::int64_t record_bytes, std::int64_t coun
     }
 }
 
-void read_kind(const InputFile& file, const TipsyLayout& layout, int kind, std::int64_t first_row,
+void read_kind(const InputFile& file, const TipsyLayout& layout, int kind, const RowRange& rows, std::int64_t first_row,
                std::span<const Column> columns) {
     constexpr std::int64_t block_records = 1 << 14;
-    const std::int64_t count = layout.counts[static_cast<std::size_t>(kind)];
+    const std::int64_t count = rows.count();
     const std::int64_t record_bytes = layout.record_bytes(kind);
     std::vector<std::byte> block(static_cast<std::size_t>(std::min(block_records, count) * record_bytes));
     for (std::int64_t first = 0; first < count; first += block_records) {
         const std::int64_t records = std::min(block_records, count - first);
-        file.read(layout.offset(kind) + first * record_bytes,
+        file.read(layout.offset(kind) + (rows.begin + first) * record_bytes,
                   std::span(block).first(static_cast<std::size_t>(records * record_bytes)));
         for (const Column& column : columns) {
             if (column.out != nullptr) {
@@ -89,7 +89,8 @@ Snapshot tipsy_snapshot(const std::filesystem::path& path, const ReadOptions& op
     Snapshot snapshot;
     snapshot.header = as_header(layout);
     const SelectedTypes selected = select_types(options.types, snapshot.header, path);
-    const std::int64_t rows = selected_count(snapshot.header, selected);
+    const RowRange wanted = rows_of_share(options.share, selected_count(snapshot.header, selected));
+    const std::int64_t rows = wanted.count();
 
     const DType velocity_type = layout.wide_velocities ? DType::float64 : DType::float32;
     snapshot.positions = allocate_reals(snapshot.header.dtype, rows, 3, "positions");
@@ -102,20 +103,26 @@ Snapshot tipsy_snapshot(const std::filesystem::path& path, const ReadOptions& op
     if (options.masses) {
         columns[2].out = &snapshot.masses.emplace(allocate_reals(DType::float32, rows, 1, "masses"));
     }
-    std::int64_t first_row = 0;
+    std::int64_t first_row = -wanted.begin; // of a kind, in the snapshot
     for (int kind = 0; kind < 3; ++kind) {
         const auto type = static_cast<std::size_t>(TipsyLayout::type_of_kind[static_cast<std::size_t>(kind)]);
         if (selected[type]) {
-            read_kind(file, layout, kind, first_row, columns);
-            first_row += snapshot.header.counts[type];
+            const std::int64_t count = snapshot.header.counts[type];
+            const RowRange of_kind{std::clamp<std::int64_t>(-first_row, 0, count),
+                                   std::clamp<std::int64_t>(rows - first_row, 0, count)};
+            if (of_kind.count() > 0) {
+                read_kind(file, layout, kind, of_kind, first_row + of_kind.begin, columns);
+            }
+            first_row += count;
         }
     }
-    fill_rows(snapshot, selected);
+    fill_rows(snapshot, selected, options.share);
     return snapshot;
 }
 
 } // namespace
 
-const Reader tipsy_reader = {"Tipsy binary (std and native)", recognize_tipsy, tipsy_header, tipsy_snapshot};
+const Reader tipsy_reader = {
+    "Tipsy binary (std and native)", recognize_tipsy, tipsy_header, tipsy_snapshot, nullptr, nullptr, true};
 
 } // namespace kith::io

@@ -1,12 +1,16 @@
 #include "mst/edges.hpp"
 
+#include <kith/error.hpp>
+
 #include "mst/height.hpp"
+#include "neighbors/unresolved.hpp"
 #include "support/message.hpp"
 #include "support/number_types.hpp"
 #include "support/parallel.hpp"
 #include "support/parallel_sort.hpp"
 #include "support/result_memory.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <tuple>
 
@@ -57,39 +61,109 @@ void sort_edges(Context& context, const Frame<T>& frame, const EdgeMemory<T>& me
 
 } // namespace detail
 
+std::string UnresolvedEdges::warning() const {
+    if (count == 0) {
+        return {};
+    }
+    return detail::message(count, count == 1 ? " edge joins points that " : " edges join points that ",
+                           detail::cannot_tell_apart({farthest_point, axis, value}, dtype),
+                           "; their lengths have lost digits or are zero, and their order means little. ",
+                           detail::remedy_for_unresolved({farthest_point, axis, value}, dtype));
+}
+
+template <Coordinate T>
+SpanningTree::SpanningTree(const SpanningTreeFacts& facts, std::span<const SpanningEdge> edges,
+                           std::span<const T> weights, std::span<const T> heights)
+    : facts_(facts) {
+    const auto size = static_cast<std::size_t>(count());
+    if (facts.points < 0 || facts.dtype != dtype_of<T> || edges.size() != size || weights.size() != size ||
+        heights.size() != size) {
+        throw Error(ErrorKind::invalid_argument,
+                    detail::message("a spanning tree of ", facts.points, " points of type ",
+                                    detail::name_of(facts.dtype), " has ", size,
+                                    " edges, weights and heights; here are ", edges.size(), ", ", weights.size(),
+                                    " and ", heights.size(), ", of type ", detail::name_of(dtype_of<T>)));
+    }
+    const auto is_no_edge = [&](const SpanningEdge& edge) {
+        return edge.smaller < 0 || edge.smaller >= edge.larger || edge.larger >= facts.points;
+    };
+    const auto wrong = std::find_if(edges.begin(), edges.end(), is_no_edge);
+    if (wrong != edges.end()) {
+        throw Error(ErrorKind::invalid_argument,
+                    detail::message("edge ", wrong - edges.begin(), " joins points ", wrong->smaller, " and ",
+                                    wrong->larger, "; the smaller must come first, and both be below ", facts.points));
+    }
+    *this = SpanningTreeAccess::make(facts.points, facts.dtype, facts.engine);
+    facts_ = facts;
+    const detail::EdgeMemory<T> memory = SpanningTreeAccess::memory<T>(*this);
+    std::copy(edges.begin(), edges.end(), memory.ends);
+    std::copy(weights.begin(), weights.end(), memory.squared);
+    std::copy(heights.begin(), heights.end(), memory.spare);
+}
+
+template SpanningTree::SpanningTree(const SpanningTreeFacts&, std::span<const SpanningEdge>, std::span<const float>,
+                                    std::span<const float>);
+template SpanningTree::SpanningTree(const SpanningTreeFacts&, std::span<const SpanningEdge>, std::span<const double>,
+                                    std::span<const double>);
+
 SpanningTree SpanningTreeAccess::make(std::int64_t points, DType dtype, Engine engine) {
     SpanningTree result;
-    result.points_ = points;
-    result.dtype_ = dtype;
-    result.engine_ = engine;
+    result.facts_.points = points;
+    result.facts_.dtype = dtype;
+    result.facts_.engine = engine;
     const std::int64_t count = result.count();
     const auto what = [&] { return detail::message("the ", count, " edges of the tree"); };
     result.edges_ = detail::allocate_result(count * static_cast<std::int64_t>(sizeof(SpanningEdge)), what);
     result.weights_ = detail::allocate_result(count * detail::item_size(dtype), what);
     result.heights_ = detail::allocate_result(points * detail::item_size(dtype), what);
-
     return result;
 }
 
 template <Coordinate T>
-void SpanningTreeAccess::finish(detail::Context& context, const detail::Frame<T>& frame, SpanningTree& result) {
-    result.box_ = detail::resolved_box(frame);
-    const detail::Separation separation = detail::separation_of(frame, result.points_);
+void SpanningTreeAccess::describe(const detail::Frame<T>& frame, SpanningTree& result) {
+    result.facts_.box = detail::resolved_box(frame);
+    const detail::Separation separation = detail::separation_of(frame, result.facts_.points);
     if (separation.is_defined) {
-        result.mean_separation_ = separation.mean;
-        result.volume_ = separation.volume;
-        result.volume_kind_ = separation.volume_kind;
+        result.facts_.mean_separation = separation.mean;
+        result.facts_.volume = separation.volume;
+        result.facts_.volume_kind = separation.volume_kind;
     }
-    result.shortest_length_ = separation.shortest;
-    result.largest_ = separation.largest;
+    result.facts_.shortest_length = separation.shortest;
+    result.facts_.largest = separation.largest;
+}
+
+template <Coordinate T>
+void SpanningTreeAccess::describe_phase_space(const detail::Frame<T>& frame, const FofSummary& resolved,
+                                              SpanningTree& result) {
+    const detail::Separation separation = detail::separation_of(frame, result.facts_.points);
+    result.facts_.shortest_length = separation.shortest;
+    result.facts_.largest = separation.largest;
+    result.facts_.linking_length = resolved.linking_length;
+    result.facts_.velocity_length = resolved.velocity_length;
+    result.facts_.velocity_scale = resolved.velocity_scale;
+}
+
+template <Coordinate T>
+void SpanningTreeAccess::finish(detail::Context& context, const detail::Frame<T>& frame, SpanningTree& result) {
     detail::sort_edges(context, frame, memory<T>(result));
 }
 
 detail::Separation SpanningTreeAccess::separation(const SpanningTree& result) {
-    return {result.mean_separation_, result.volume_, result.volume_kind_, result.volume_kind_ != VolumeKind::none,
-            result.shortest_length_, result.largest_};
+    return {result.facts_.mean_separation, result.facts_.volume,
+            result.facts_.volume_kind,     result.facts_.volume_kind != VolumeKind::none,
+            result.facts_.shortest_length, result.facts_.largest};
 }
 
+double SpanningTreeAccess::velocity_length(const SpanningTree& result, double linking_length) {
+    return result.facts_.velocity_scale == 0
+               ? result.facts_.velocity_length
+               : result.facts_.velocity_length * (linking_length / result.facts_.linking_length);
+}
+
+template void SpanningTreeAccess::describe(const detail::Frame<float>&, SpanningTree&);
+template void SpanningTreeAccess::describe(const detail::Frame<double>&, SpanningTree&);
+template void SpanningTreeAccess::describe_phase_space(const detail::Frame<float>&, const FofSummary&, SpanningTree&);
+template void SpanningTreeAccess::describe_phase_space(const detail::Frame<double>&, const FofSummary&, SpanningTree&);
 template void SpanningTreeAccess::finish(detail::Context&, const detail::Frame<float>&, SpanningTree&);
 template void SpanningTreeAccess::finish(detail::Context&, const detail::Frame<double>&, SpanningTree&);
 

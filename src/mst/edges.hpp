@@ -41,12 +41,23 @@ struct SpanningTreeAccess {
                 static_cast<T*>(result.heights_.get()), result.count()};
     }
 
+    /// What is known of points in this frame. For phase space it is the frame of the positions.
+    template <Coordinate T>
+    static void describe(const detail::Frame<T>& frame, SpanningTree& result);
+
+    /// What phase space adds: its own frame, and the lengths that were resolved for it.
+    template <Coordinate T>
+    static void describe_phase_space(const detail::Frame<T>& frame, const FofSummary& resolved, SpanningTree& result);
+
     /// All edges have been set: sorts them, and takes the root of their lengths. Runs inside a stage.
     template <Coordinate T>
     static void finish(detail::Context& context, const detail::Frame<T>& frame, SpanningTree& result);
 
     /// Of the points of a result.
     static detail::Separation separation(const SpanningTree& result);
+
+    /// The psi of groups at a linking length.
+    static double velocity_length(const SpanningTree& result, double linking_length);
 };
 
 } // namespace kith

@@ -1,6 +1,8 @@
 // k nearest neighbors in the plane tree, from finished trees to rows in a sink.
 #pragma once
 
+#include <kith/knn.hpp>
+
 #include "neighbors/search.hpp"
 #include "support/context.hpp"
 #include "support/parallel.hpp"

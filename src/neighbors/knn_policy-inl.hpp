@@ -84,8 +84,9 @@ public:
         }
         constexpr int max_rounds = 5;
         Receiver<T, D> box = leaf_box;
-        T radius = guess_reach(leaf, box);
-        for (int round = 0; round < max_rounds && radius > 0; ++round) {
+        const bool own_is_enough = self_search_ && needed_ == 1; // every point is there, at 0, which teaches nothing
+        T radius = own_is_enough ? T(0) : guess_reach(leaf, box);
+        for (int round = 0; round < max_rounds && (radius > 0 || own_is_enough); ++round) {
             radius = std::min(radius, bound.distance);
             if (!(radius < std::numeric_limits<T>::infinity())) {
                 return false;

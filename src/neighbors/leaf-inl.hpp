@@ -43,8 +43,13 @@ public:
     /// Starts on a leaf of the receivers: all its rows are pending.
     HWY_INLINE void begin(std::int64_t leaf) {
         const PlaneView<T>& leaves = receivers_.planes[0];
-        first_ = leaves.first_point[leaf];
-        rows_ = leaves.points_in(leaf);
+        begin(leaves.first_point[leaf], leaves.points_in(leaf));
+    }
+
+    /// The same with some points of a leaf.
+    HWY_INLINE void begin(std::int64_t first, std::int64_t rows) {
+        first_ = first;
+        rows_ = rows;
         if (!direct_) {
             scratch_.row_indices.reserve(rows_ * request_.k);
             scratch_.row_distances.reserve(rows_ * request_.k);
@@ -95,6 +100,10 @@ public:
         block_ = gather_near<Periodic, D>(box, origin, &all, 1, bound, scratch_.block, scratch_.block_indices);
         return search_block(box, bound, holds_all);
     }
+
+    [[nodiscard]] std::int64_t pending_rows() const { return pending_; }
+    /// Points of the last block, each of which was measured from every row that was pending.
+    [[nodiscard]] std::int64_t block_size() const { return block_.size; }
 
     /// The factor from the squared radius of the last search to one that should do for the pending rows: from twice to
     /// sixteen times the volume, as the least that one of them found suggests.

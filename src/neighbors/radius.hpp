@@ -77,8 +77,17 @@ struct RadiusScratch {
 void search_radius(const RadiusJob<float>& job, std::int64_t node, RadiusScratch<float>& scratch);
 void search_radius(const RadiusJob<double>& job, std::int64_t node, RadiusScratch<double>& scratch);
 
-/// The answers of the receivers [begin, end), each compared with every source.
-void compare_radius(const RadiusJob<float>& job, std::int64_t begin, std::int64_t end, RadiusScratch<float>& scratch);
-void compare_radius(const RadiusJob<double>& job, std::int64_t begin, std::int64_t end, RadiusScratch<double>& scratch);
+/// All sources that may be within the radii of some receivers.
+struct NearSources {
+    const IndexRange* ranges;
+    std::int64_t range_count;
+    std::int64_t counted = 0; ///< more are within the radius of each; only if counts are asked for
+};
+
+/// The answers of the receivers [begin, end), each compared with the sources near them.
+void compare_radius(const RadiusJob<float>& job, std::int64_t begin, std::int64_t end, const NearSources& near,
+                    RadiusScratch<float>& scratch);
+void compare_radius(const RadiusJob<double>& job, std::int64_t begin, std::int64_t end, const NearSources& near,
+                    RadiusScratch<double>& scratch);
 
 } // namespace kith::detail

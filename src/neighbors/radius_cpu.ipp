@@ -45,7 +45,7 @@ void search_radius_any(const RadiusJob<KITH_SCALAR>& job, std::int64_t node, Rad
 }
 
 template <int D, bool Periodic>
-void compare_block(const RadiusJob<KITH_SCALAR>& job, std::int64_t begin, std::int64_t end,
+void compare_block(const RadiusJob<KITH_SCALAR>& job, std::int64_t begin, std::int64_t end, const NearSources& near,
                    RadiusScratch<KITH_SCALAR>& scratch) {
     Receiver<KITH_SCALAR, D> box;
     for (int axis = 0; axis < D; ++axis) {
@@ -58,15 +58,15 @@ void compare_block(const RadiusJob<KITH_SCALAR>& job, std::int64_t begin, std::i
     if (job.squared_radii != nullptr) {
         reach = *std::max_element(job.squared_radii + begin, job.squared_radii + end);
     }
-    const IndexRange all{0, job.sources->points.count};
-    RadiusLeaf<KITH_SCALAR, D, Periodic>(job, scratch).search(begin, end, box, reach, &all, 1, 0);
+    RadiusLeaf<KITH_SCALAR, D, Periodic>(job, scratch)
+        .search(begin, end, box, reach, near.ranges, near.range_count, near.counted);
 }
 
 void compare_radius_any(const RadiusJob<KITH_SCALAR>& job, std::int64_t begin, std::int64_t end,
-                        RadiusScratch<KITH_SCALAR>& scratch) {
+                        const NearSources& near, RadiusScratch<KITH_SCALAR>& scratch) {
     with_dimension(job.dimension, [&]<int D>(std::integral_constant<int, D>) {
-        job.periodic ? compare_block<D, true>(job, begin, end, scratch)
-                     : compare_block<D, false>(job, begin, end, scratch);
+        job.periodic ? compare_block<D, true>(job, begin, end, near, scratch)
+                     : compare_block<D, false>(job, begin, end, near, scratch);
     });
 }
 
@@ -83,9 +83,9 @@ void search_radius(const RadiusJob<KITH_SCALAR>& job, std::int64_t node, RadiusS
     HWY_DYNAMIC_DISPATCH(search_radius_any)(job, node, scratch);
 }
 
-void compare_radius(const RadiusJob<KITH_SCALAR>& job, std::int64_t begin, std::int64_t end,
+void compare_radius(const RadiusJob<KITH_SCALAR>& job, std::int64_t begin, std::int64_t end, const NearSources& near,
                     RadiusScratch<KITH_SCALAR>& scratch) {
-    HWY_DYNAMIC_DISPATCH(compare_radius_any)(job, begin, end, scratch);
+    HWY_DYNAMIC_DISPATCH(compare_radius_any)(job, begin, end, near, scratch);
 }
 
 } // namespace kith::detail

@@ -2,6 +2,7 @@
 #include <kith/error.hpp>
 #include <kith/knn.hpp>
 
+#include "neighbors/unresolved.hpp"
 #include "support/message.hpp"
 #include "support/number_types.hpp"
 #include "support/result_memory.hpp"
@@ -49,20 +50,27 @@ KnnResult::KnnResult(std::int64_t rows, std::int64_t k, IndexType index_type, DT
     distances_ = detail::allocate_result(rows * k * detail::item_size(dtype), what);
 }
 
+std::string detail::cannot_tell_apart(const LargestCoordinate& largest, DType dtype) {
+    const std::string of = largest.point < 0 ? "the largest coordinate or period, "
+                                             : message("coordinate ", largest.axis, " of point ", largest.point, ", ");
+    return message(name_of(dtype), " cannot tell apart beside ", of, shortest(largest.value));
+}
+
+std::string detail::remedy_for_unresolved(const LargestCoordinate& largest, DType dtype) {
+    return message(largest.point < 0 ? "Give a period that fits the points"
+                                     : "Remove that point if it is a placeholder",
+                   dtype == DType::float32 ? ", or use float64" : "");
+}
+
 std::string UnresolvedRows::warning() const {
     if (rows == 0) {
         return {};
     }
-    const std::string largest = farthest_point < 0
-                                    ? "the largest coordinate or period, "
-                                    : detail::message("coordinate ", axis, " of point ", farthest_point, ", ");
     return detail::message(
-        rows, rows == 1 ? " query has neighbors that " : " queries have neighbors that ", detail::name_of(dtype),
-        " cannot tell apart beside ", largest, detail::shortest(value),
+        rows, rows == 1 ? " query has neighbors that " : " queries have neighbors that ",
+        detail::cannot_tell_apart({farthest_point, axis, value}, dtype),
         "; their distances have lost digits or are zero, and their order means little. The first is query ",
-        first_query, ". ",
-        farthest_point < 0 ? "Give a period that fits the points" : "Remove that point if it is a placeholder",
-        dtype == DType::float32 ? ", or use float64" : "");
+        first_query, ". ", detail::remedy_for_unresolved({farthest_point, axis, value}, dtype));
 }
 
 void detail::require_distances(DType held, DType asked) {

@@ -18,8 +18,13 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <string>
 
 namespace kith::detail {
+
+/// Parts of the warnings: what cannot be told apart beside what, and what to do about it.
+[[nodiscard]] std::string cannot_tell_apart(const LargestCoordinate& largest, DType dtype);
+[[nodiscard]] std::string remedy_for_unresolved(const LargestCoordinate& largest, DType dtype);
 
 /// Rows of one call. Rows may be counted concurrently.
 template <Coordinate T>
@@ -32,10 +37,16 @@ public:
     /// Takes a row of indices, ended by its size or by -1. By distance, what follows a resolved neighbor is resolved.
     template <class Index>
     void take(std::int64_t query, const Index* row, std::int64_t size, bool by_distance = true) {
+        take_numbered(query, query, row, size, by_distance);
+    }
+    /// The same for a query that the caller numbers otherwise.
+    template <class Index>
+    void take_numbered(std::int64_t number, std::int64_t query, const Index* row, std::int64_t size,
+                       bool by_distance = true) {
         for (std::int64_t i = 0; i < size && row[i] >= 0; ++i) {
             if (!is_resolved(query, row[i])) {
                 if (are_apart(query, row[i])) {
-                    add(query);
+                    add(number);
                     return;
                 }
             } else if (by_distance) {

@@ -17,6 +17,22 @@ __device__ T reported(T squared, const ReportScale<T>& report) {
     return report.power(report.squared ? squared : root(squared));
 }
 
+/// Writes one neighbor of a row, or that it is missing.
+template <class T>
+__device__ void write_neighbor(const DeviceRequest<T>& request, std::int64_t place, RankKey<T> key) {
+    const bool missing = !(key < no_candidate<T>());
+    if (request.rows.indices != nullptr) {
+        request.rows.indices[place] = missing ? -1 : key.index();
+    }
+    if (request.rows.wide_indices != nullptr) {
+        request.rows.wide_indices[place] = missing ? -1 : key.index();
+    }
+    if (request.rows.distances != nullptr) {
+        request.rows.distances[place] =
+            missing ? std::numeric_limits<T>::infinity() : reported(key.squared(), request.report);
+    }
+}
+
 /// Writes what a warp found of one row: `nearest` holds the neighbors from this rank on.
 template <class T, int Rows, class Nearest>
 __device__ void write_ranks(const DeviceRequest<T>& request, const Nearest& nearest, const DeviceQuery& query,
@@ -27,19 +43,7 @@ __device__ void write_ranks(const DeviceRequest<T>& request, const Nearest& near
     for (int part = 0; part < Rows; ++part) {
         const std::int64_t rank = first_rank + part * warp_size + lane;
         if (rank < request.k) {
-            const RankKey<T> key = nearest.of_row(part);
-            const bool missing = !(key < no_candidate<T>());
-            const std::int64_t place = row * request.k + rank;
-            if (request.rows.indices != nullptr) {
-                request.rows.indices[place] = missing ? -1 : key.index();
-            }
-            if (request.rows.wide_indices != nullptr) {
-                request.rows.wide_indices[place] = missing ? -1 : key.index();
-            }
-            if (request.rows.distances != nullptr) {
-                request.rows.distances[place] =
-                    missing ? std::numeric_limits<T>::infinity() : reported(key.squared(), request.report);
-            }
+            write_neighbor(request, row * request.k + rank, nearest.of_row(part));
         }
     }
 }

@@ -215,8 +215,9 @@ private:
 
     template <class Source>
     void split(const Source& source, std::int64_t size, std::int64_t begin, const PartKey& key_of) {
-        const int width =
-            std::min(static_cast<int>(std::bit_width(static_cast<std::uint64_t>(size / wanted_size))), max_digit_bits);
+        // A bit of every axis at least: the ends of the cell may differ in the last one only.
+        const int width = std::clamp(static_cast<int>(std::bit_width(static_cast<std::uint64_t>(size / wanted_size))),
+                                     D, max_digit_bits);
         const int shift = PartKey::bits - width;
         const std::int64_t parts = std::int64_t{1} << width;
         const std::int64_t most_blocks = std::max(64, 2 * context_.threads());

@@ -25,6 +25,7 @@
 #include <cstdlib>
 #include <memory>
 #include <mutex>
+#include <new>
 #include <optional>
 #include <span>
 #include <string>
@@ -57,16 +58,21 @@ public:
         stages_.push_back({name, took.count(), memory_tracker_->peak()});
     }
 
-    /// Runs something short inside the arena without recording it.
+    /// Runs something short inside the arena without recording it. Containers that fail to allocate within throw
+    /// out_of_memory.
     template <class Body>
     void run(Body&& body) {
         ForkJoin fork_join;
         const ForkSpan fork(fork_join);
-        arena_->execute([&] {
-            const TaskSpan task(fork_join);
-            const DenormalGuard guard;
-            body();
-        });
+        try {
+            arena_->execute([&] {
+                const TaskSpan task(fork_join);
+                const DenormalGuard guard;
+                body();
+            });
+        } catch (const std::bad_alloc&) {
+            throw Error(ErrorKind::out_of_memory, "failed to allocate working memory");
+        }
     }
 
     [[nodiscard]] int threads() const noexcept { return arena_->max_concurrency(); }

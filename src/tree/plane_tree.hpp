@@ -63,6 +63,15 @@ struct PlaneTree {
     }
 };
 
+/// Points in any order as walks read them, without planes.
+template <Coordinate T>
+TreeView<T> without_planes(const PointSet<T>& points) {
+    TreeView<T> view;
+    view.points = points.view();
+    view.period = points.frame.working_period;
+    return view;
+}
+
 /// Orders and cuts; runs the stages "order" and "tree" of the context. What is spare is free again afterwards.
 template <Coordinate T>
 PlaneTree<T> build_plane_tree(Context& context, const NormalizedPoints<T>& points, const TreeShape& shape,

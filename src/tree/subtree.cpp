@@ -2,7 +2,7 @@
 
 #include "support/dimension.hpp"
 #include "support/prefix_sums.hpp"
-#include "tree/build_planes.hpp"
+#include "tree/summaries.hpp"
 
 #include <algorithm>
 #include <cstdint>

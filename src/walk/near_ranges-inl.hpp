@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstdint>
+#include <limits>
 
 #if defined(KITH_NEAR_RANGES_INL_HPP) == defined(HWY_TARGET_TOGGLE)
 #ifdef KITH_NEAR_RANGES_INL_HPP
@@ -40,6 +41,10 @@ public:
     [[nodiscard]] const IndexRange* data() const { return scratch_.ranges.data(); }
     [[nodiscard]] std::int64_t size() const { return count_; }
     void clear() { count_ = 0; }
+
+    /// From now on, of leaves whose points all coincide only the first points are listed, at most so many; they must have
+    /// the smallest indices.
+    void list_of_one_place(std::int32_t most) { most_of_one_place_ = most; }
 
     /// Lists the points of the leaves within a squared radius of a box, which lies in the box of the nodes' list. Returns
     /// how many they are; stops soon after that is more than `most`.
@@ -89,12 +94,10 @@ public:
     HWY_INLINE std::int32_t add(std::int32_t first_leaf, std::int32_t last_leaf) {
         const PlaneView<T>& leaves = sources_.planes[0];
         const IndexRange range{leaves.first_point[first_leaf], leaves.first_point[last_leaf]};
-        scratch_.ranges.reserve(count_ + 1, count_);
-        if (count_ > 0 && scratch_.ranges[count_ - 1].last == range.first) {
-            scratch_.ranges[count_ - 1].last = range.last;
-        } else {
-            scratch_.ranges[count_++] = range;
+        if (range.last - range.first > most_of_one_place_) {
+            return add_one_by_one(first_leaf, last_leaf);
         }
+        add(range);
         return range.last - range.first;
     }
 
@@ -110,6 +113,33 @@ public:
 
 private:
     using Tag = hn::ScalableTag<T>;
+
+    HWY_INLINE void add(const IndexRange& range) {
+        scratch_.ranges.reserve(count_ + 1, count_);
+        if (count_ > 0 && scratch_.ranges[count_ - 1].last == range.first) {
+            scratch_.ranges[count_ - 1].last = range.last;
+        } else {
+            scratch_.ranges[count_++] = range;
+        }
+    }
+
+    HWY_NOINLINE std::int32_t add_one_by_one(std::int32_t first_leaf, std::int32_t last_leaf) {
+        const PlaneView<T>& leaves = sources_.planes[0];
+        std::int32_t points = 0;
+        for (std::int32_t leaf = first_leaf; leaf < last_leaf; ++leaf) {
+            IndexRange range{leaves.first_point[leaf], leaves.first_point[leaf + 1]};
+            bool is_one_place = true;
+            for (int axis = 0; axis < D; ++axis) {
+                is_one_place = is_one_place && leaves.lower(axis)[leaf] == leaves.upper(axis)[leaf];
+            }
+            if (is_one_place) {
+                range.last = std::min(range.last, range.first + most_of_one_place_);
+            }
+            add(range);
+            points += range.last - range.first;
+        }
+        return points;
+    }
     static constexpr std::int64_t vector_padding = static_cast<std::int64_t>(hn::MaxLanes(Tag()));
 
     /// Collects the listed nodes within a radius of the box they are listed for, with their boxes side by side.
@@ -153,6 +183,7 @@ private:
     T near_radius_ = -1; ///< squared, of the nodes that are collected; -1: none are
     std::int64_t near_size_ = 0;
     std::int64_t box_stride_ = 0; ///< of their corners
+    std::int32_t most_of_one_place_ = std::numeric_limits<std::int32_t>::max();
 };
 
 } // namespace kith::detail::HWY_NAMESPACE

@@ -57,6 +57,11 @@ void ProgramTest::write_npy(std::string_view name, const std::vector<float>& val
     write_array(directory_ / name, values, columns, "<f4");
 }
 
+void ProgramTest::write_npy(std::string_view name, const std::vector<std::int64_t>& values,
+                            std::int64_t columns) const {
+    write_array(directory_ / name, values, columns, "<i8");
+}
+
 void ProgramTest::write_text(std::string_view name, std::string_view content) const {
     std::ofstream(directory_ / name, std::ios::binary) << content;
 }

@@ -26,9 +26,10 @@ protected:
     /// `kith ARGUMENTS` in the directory, through the shell; `before` comes ahead of it in the same shell.
     [[nodiscard]] Outcome kith(const std::string& arguments, const std::string& before = "") const;
 
-    /// A rows x columns .npy file of doubles or floats, made here byte by byte.
+    /// A rows x columns .npy file of doubles, floats or whole numbers, made here byte by byte.
     void write_npy(std::string_view name, const std::vector<double>& values, std::int64_t columns) const;
     void write_npy(std::string_view name, const std::vector<float>& values, std::int64_t columns) const;
+    void write_npy(std::string_view name, const std::vector<std::int64_t>& values, std::int64_t columns) const;
 
     void write_text(std::string_view name, std::string_view content) const;
 

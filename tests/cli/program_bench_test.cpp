@@ -3,6 +3,9 @@
 
 #include <nlohmann/json.hpp>
 
+#include <map>
+#include <string>
+
 namespace {
 
 using kith::test::Outcome;
@@ -46,6 +49,31 @@ TEST_F(Bench, PrintsTablesForPeople) {
     }
 }
 
+TEST_F(Bench, ComparesEngines) {
+    const Outcome outcome = kith("bench --engines -n 200 -d 3 --set clustered -k 3 --repeat 1 --json");
+    ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+    const Json json = Json::parse(outcome.out);
+    ASSERT_EQ(json["rows"].size(), 18U); // 100 and 200 points; themselves, 1 and 100 queries; three calls
+    std::map<std::string, int> calls;
+    for (const Json& row : json["rows"]) {
+        ++calls[row["call"]];
+        EXPECT_EQ(row["seconds"].size(), row["call"] == "knn" ? 4U : 3U);
+        EXPECT_EQ(row["seconds"].contains("clover"), row["call"] == "knn");
+        for (const Json& seconds : row["seconds"]) {
+            EXPECT_GE(seconds, row["seconds"][std::string(row["fastest"])]);
+        }
+        EXPECT_TRUE(row["seconds"].contains(std::string(row["automatic"])));
+        EXPECT_EQ(row["queries"].is_null(), row["queries"] != 1 && row["queries"] != 100);
+    }
+    EXPECT_EQ(calls, (std::map<std::string, int>{{"knn", 6}, {"radius_count", 6}, {"radius_search", 6}}));
+    const Outcome table = kith("bench --engines -n 100 -d 3 --set uniform -k 3 --repeat 1");
+    ASSERT_EQ(table.exit_code, 0) << table.err;
+    for (const char* text :
+         {"tree", "brute", "kdtree", "clover", "self", "radius_search", "radius_count", "automatic takes at most"}) {
+        EXPECT_NE(table.out.find(text), std::string::npos) << text << "\n" << table.out;
+    }
+}
+
 TEST_F(Bench, TakesAFile) {
     write_npy("in.npy", std::vector<float>{0, 0, 1, 0, 3, 0, 7, 1}, 2);
     const Outcome outcome = kith("bench in.npy --repeat 1 --json");
@@ -57,8 +85,8 @@ TEST_F(Bench, RefusesWhatMakesNoSense) {
     write_npy("in.npy", std::vector<float>{0, 0, 1, 0}, 2);
     for (const auto& [arguments, text] :
          {std::pair("bench in.npy -n 10", "'in.npy' is given with -n"), std::pair("bench --set lattice", "'lattice'"),
-          std::pair("bench -d 9", "-d"), std::pair("bench -n 0", "-n"), std::pair("bench --repeat 0", "--repeat"),
-          std::pair("bench -b none", "-b")}) {
+          std::pair("bench -d 9", "-d"), std::pair("bench in.npy --engines", "'in.npy' is given with --engines"),
+          std::pair("bench -n 0", "-n"), std::pair("bench --repeat 0", "--repeat"), std::pair("bench -b none", "-b")}) {
         const Outcome outcome = kith(arguments);
         EXPECT_EQ(outcome.exit_code, 2) << arguments << outcome.err;
         EXPECT_NE(outcome.err.find(text), std::string::npos) << arguments << outcome.err;

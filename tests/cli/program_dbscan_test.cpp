@@ -60,6 +60,14 @@ TEST_F(Dbscan, WritesTextAndHdf5) {
     EXPECT_EQ(read("out.hdf5").substr(1, 3), "HDF");
 }
 
+TEST_F(Dbscan, ListsTheLargestIfThereAreAny) {
+    write_line();
+    EXPECT_NE(kith("dbscan in.npy --eps 1 -o out.npy --min-samples 3").out.find("largest"), std::string::npos);
+    const Outcome none = kith("dbscan in.npy --eps 1 -o out.npy --min-samples 99");
+    EXPECT_EQ(none.exit_code, 0) << none.err;
+    EXPECT_EQ(none.out.find("largest"), std::string::npos) << none.out;
+}
+
 TEST_F(Dbscan, RefusesWhatMeansNothing) {
     write_line();
     const auto refused = [&](const std::string& arguments, const std::string& text) {

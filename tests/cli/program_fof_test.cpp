@@ -244,16 +244,32 @@ TEST_F(FofInPhaseSpace, LinksByDispersions) { // of stored velocities sqrt(3 * 5
     EXPECT_NE(told.out.find("psi = 5.47723 = 4 dispersions"), std::string::npos) << told.out;
 }
 
-TEST_F(FofInPhaseSpace, HasTheSameGroupsByEveryEngine) {
+TEST_F(FofInPhaseSpace, HasTheSameGroupsByEveryRoute) {
     for (const char* psi : {"", "--psi 4.4", "--psi 4.6"}) {
         std::vector<std::vector<std::int32_t>> labels;
-        for (const std::string engine : {"tree", "brute", "auto"}) {
-            const Json json = fof("--labels l.npy --engine " + engine + " " + psi);
-            EXPECT_EQ(json["engine"], engine == "tree" ? "tree" : "brute");
+        for (const std::string route : {"tree", "brute", "auto", "kdtree", "spanning-tree"}) {
+            const Json json = fof("--labels l.npy --route " + route + " " + psi);
+            EXPECT_EQ(json["route"], route == "auto" ? "brute" : route);
             labels.push_back(npy_values<std::int32_t>(read("l.npy"), "<i4"));
-            EXPECT_EQ(labels.back(), labels.front()) << psi << engine;
+            EXPECT_EQ(labels.back(), labels.front()) << psi << route;
         }
     }
+}
+
+TEST_F(FofInPhaseSpace, TellsTheSamePsiByEveryRoute) {
+    for (const std::string& psi : {std::string("--psi 4.6"), std::string("--psi-sigma 4")}) {
+        const Json direct = fof(psi + " --route tree");
+        const Json by_tree = fof(psi + " --route spanning-tree");
+        for (const char* fact : {"psi", "velocity_scale", "linking_length", "groups", "largest", "box"}) {
+            EXPECT_EQ(by_tree[fact], direct[fact]) << psi << fact;
+        }
+        EXPECT_GT(by_tree["seconds"]["connect"], 0.0);
+    }
+    const Outcome outcome = kith("fof snap --linking-length 1.8 -o b.hdf5 --route delaunay");
+    EXPECT_EQ(outcome.exit_code, 2);
+    EXPECT_NE(outcome.err.find("--route is 'delaunay'; give auto, tree, brute, kdtree or spanning-tree"),
+              std::string::npos)
+        << outcome.err;
 }
 
 TEST_F(FofInPhaseSpace, NeedsVelocitiesAndOnePsi) {

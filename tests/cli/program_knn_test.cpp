@@ -43,7 +43,7 @@ TEST_F(Knn, FindsNeighborsOfEveryPoint) {
 
 TEST_F(Knn, EnginesAgree) {
     write_line();
-    for (const char* engine : {"tree", "brute"}) {
+    for (const char* engine : {"tree", "brute", "kdtree", "clover"}) {
         const Outcome outcome =
             kith(std::string("knn in.npy -k 3 --exclude-self --json -o out.npz --engine ") + engine);
         ASSERT_EQ(outcome.exit_code, 0) << outcome.err;

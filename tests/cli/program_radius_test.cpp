@@ -28,7 +28,7 @@ protected:
 
 TEST_F(Radius, FindsNeighborsOfEveryPoint) {
     write_line();
-    for (const char* engine : {"tree", "brute"}) {
+    for (const char* engine : {"tree", "brute", "kdtree"}) {
         const Outcome outcome = kith(std::string("radius in.npy -r 3 -o out.npz --json --engine ") + engine);
         ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
         EXPECT_EQ(offsets(), (std::vector<std::int64_t>{0, 3, 6, 9, 10}));

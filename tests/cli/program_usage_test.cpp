@@ -53,7 +53,7 @@ TEST_F(Usage, WrongUsageIsCodeTwoAndNamesTheCulprit) {
                               Case{"knn in.npy -k 2.5 -o out.npz", "2.5"},
                               Case{"knn in.npy -k 4000000000 -o out.npz", "4000000000"},
                               Case{"knn in.npy -k 4 -o out.csv", ".npz or .hdf5"},
-                              Case{"knn in.npy -k 4 -o out.npz --engine magic", "magic"},
+                              Case{"knn in.npy -k 4 -o out.npz --engine magic", "brute, k"},
                               Case{"knn in.npy -k 4 -o out.npz --max-distance -3", "-3"},
                               Case{"knn in.npy -k 4 -o out.npz --queries q.npy --exclude-self", "--exclude-self"}}) {
         const Outcome outcome = kith(wrong.arguments);
@@ -117,6 +117,26 @@ TEST_F(Usage, QueriesOfOtherAxesAreWrongUsage) {
     const Outcome outcome = kith("knn in.npy -k 1 -o out.npz --queries q.npy");
     EXPECT_EQ(outcome.exit_code, 2);
     EXPECT_NE(outcome.err.find("q.npy"), std::string::npos) << outcome.err;
+}
+
+// As under the launcher of an MPI that is not the program's: copies that know nothing of each other must not all write
+// the same file.
+TEST_F(Usage, CopiesThatALauncherStartedButDoNotKnowOfEachOtherRefuse) {
+    write_npy("points.npy", std::vector{0.0, 0.0, 1.0, 0.0, 0.0, 1.0}, 2);
+    for (const char* variable : {"PMI_SIZE", "OMPI_COMM_WORLD_SIZE", "SLURM_STEP_NUM_TASKS", "MPI_LOCALNRANKS"}) {
+        const Outcome outcome =
+            kith("knn points.npy -k 1 -o near.npz", std::string("env -u PMI_RANK ") + variable + "=3");
+        EXPECT_EQ(outcome.exit_code, 2) << outcome.err;
+        EXPECT_NE(outcome.err.find(std::string("3 were started together (") + variable + " is 3)"), std::string::npos)
+            << outcome.err;
+        EXPECT_NE(outcome.err.find("built with"), std::string::npos) << outcome.err;
+        EXPECT_FALSE(exists("near.npz"));
+        EXPECT_EQ(kith("knn points.npy -k 1 -o near.npz", std::string(variable) + "=1").exit_code, 0);
+        std::filesystem::remove(directory_ / "near.npz");
+    }
+    const Outcome launched = kith("knn points.npy -k 1 -o near.npz", "OMPI_COMM_WORLD_RANK=0 OMPI_COMM_WORLD_SIZE=3");
+    EXPECT_EQ(launched.exit_code, 2) << launched.err;
+    EXPECT_FALSE(exists("near.npz"));
 }
 
 } // namespace

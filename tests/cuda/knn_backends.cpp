@@ -1,4 +1,4 @@
-// A real GPU's ways to search for neighbors: both engines, points and queries in memory of the host and of the GPU.
+// A real GPU's ways to search for neighbors: every engine, points and queries in memory of the host and of the GPU.
 #include "cuda/gpu.hpp"
 #include "neighbors/conformance.hpp"
 
@@ -63,8 +63,13 @@ KnnBackend backend_of(Engine engine) {
 
 // None where there is no GPU: the tests beside the suite say so.
 std::vector<KnnBackend> knn_backends() {
-    return no_gpu().empty() ? std::vector{backend_of(Engine::tree), backend_of(Engine::brute_force)}
-                            : std::vector<KnnBackend>{};
+    std::vector<KnnBackend> backends;
+    for (const Engine engine : {Engine::tree, Engine::brute_force, Engine::kdtree, Engine::clover}) {
+        if (no_gpu().empty()) {
+            backends.push_back(backend_of(engine));
+        }
+    }
+    return backends;
 }
 
 KnnEffort knn_effort() {

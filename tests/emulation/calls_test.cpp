@@ -1,9 +1,11 @@
 // What the public functions do on a GPU, on the emulated one, against what they do on the CPU: neighbors, groups and
 // catalog, with everything in the host's memory; and what they refuse. The CPU's part runs on this thread alone: the
 // kernels' shared memory is every thread's own here, and more than new threads have room for.
+#include "calls/device_async_calls.hpp"
 #include "calls/device_calls.hpp"
 
 #include "calls/choose.hpp"
+#include "cuda/device_context.hpp"
 #include "cuda_emulation/cuda_runtime.hpp"
 #include "support/cases.hpp"
 #include "tree/plane_tree.hpp"
@@ -95,16 +97,17 @@ TEST_F(CallsOnDevice, FindNeighborsByEitherEngine) {
     const PointsView view(points, 3);
     const Box box = Box::periodic(1);
     const oracle::Rows<float> expected = rows_of<float>(knn(view, 4, {.box = box, .execution = cpu(1)}));
-    for (const Engine wanted : {Engine::automatic, Engine::tree, Engine::brute_force}) {
+    for (const Engine wanted : {Engine::automatic, Engine::tree, Engine::brute_force, Engine::kdtree, Engine::clover}) {
         const Engine engine = detail::choose(detail::Task::neighbors, wanted,
                                              {view.count(), view.count(), false, 3, false, DeviceKind::cuda});
-        EXPECT_EQ(engine, wanted == Engine::tree ? Engine::tree : Engine::brute_force); // so few points
+        EXPECT_EQ(engine, wanted == Engine::automatic ? Engine::brute_force : wanted); // so few points
         KnnResult found(view.count(), 4, IndexType::int32, DType::float32);
         const NeighborRows rows = found.rows_view();
-        const StageReports stages =
-            detail::knn_on_device(view, nullptr, {4, {.box = box, .execution = cuda()}, &rows, nullptr}, engine).stages;
+        KnnOptions options{.box = box, .execution = cuda()};
+        options.execution.threads = 1; // of the host
+        const StageReports stages = detail::knn_on_device(view, nullptr, {4, options, &rows, nullptr}, engine).stages;
         EXPECT_TRUE(same_rows(found, expected));
-        EXPECT_EQ(stages.front().name, "upload");
+        EXPECT_EQ(stages.front().name, engine == Engine::clover ? "cells" : "upload");
         EXPECT_EQ(stages.back().name, "download");
     }
     KnnResult found(view.count(), 4, IndexType::int32, DType::float32);
@@ -113,6 +116,66 @@ TEST_F(CallsOnDevice, FindNeighborsByEitherEngine) {
                                 Engine::tree);
     EXPECT_TRUE(same_rows(found, expected));
     EXPECT_EQ(emulation::held_on_device(), 0);
+}
+
+// Blocks are those of a tree, also where no tree is kept; other engines answer calls that wait and fill rows.
+TEST_F(CallsOnDevice, ShowVisitorsWhatTheTreeFinds) {
+    const std::vector<float> points = clustered_points(100);
+    const PointsView view(points, 3);
+    const KnnResult expected = knn(view, 4, {.execution = cpu(1)});
+    std::int64_t rows = 0;
+    const NeighborVisitor visitor = [&](const NeighborBlock& block) {
+        emulation::touch([&] {
+            for (std::size_t i = 0; i < block.indices.size(); ++i) {
+                const std::int64_t query = block.query_indices[i / 4];
+                EXPECT_EQ(block.indices[i], expected.indices()[query * 4 + static_cast<std::int64_t>(i % 4)]);
+            }
+        });
+        rows += static_cast<std::int64_t>(block.query_indices.size());
+    };
+    const detail::DeviceKnnCall call{4, {.execution = cuda()}, nullptr, &visitor};
+    for (const Engine engine : {Engine::tree, Engine::brute_force}) {
+        rows = 0;
+        (void)detail::knn_on_device(view, nullptr, call, engine);
+        EXPECT_EQ(rows, view.count());
+    }
+    for (const Engine engine : {Engine::kdtree, Engine::clover}) {
+        EXPECT_TRUE(is_refused(ErrorKind::unsupported, {name_of(engine), "visitors", "tree"},
+                               [&] { (void)detail::knn_on_device(view, nullptr, call, engine); }));
+        EXPECT_TRUE(is_refused(ErrorKind::unsupported, {name_of(engine), "asynchronous", "tree"}, [&] {
+            (void)detail::knn_async_bytes_on_device({DType::float32, 3, 100, {}, 4, engine}, cuda());
+        }));
+    }
+}
+
+// Of a cell at one place only the points with the smallest indices are looked at.
+TEST_F(CallsOnDevice, FindNeighborsInACrowdAmongCells) {
+    std::vector<float> points(3 * 600, 0.25F);
+    const std::vector<float> others = uniform_points<float>(200, 3, 0, 1, 5);
+    points.insert(points.end(), others.begin(), others.end());
+    const PointsView view(points, 3);
+    for (const std::int64_t k : {3, 70}) {
+        KnnResult found(view.count(), k, IndexType::int32, DType::float32);
+        const NeighborRows rows = found.rows_view();
+        KnnOptions options{.execution = cuda()};
+        options.execution.threads = 1;
+        (void)detail::knn_on_device(view, nullptr, {k, options, &rows, nullptr}, Engine::clover);
+        EXPECT_TRUE(same_rows(found, rows_of<float>(knn(view, k, {.execution = cpu(1)}))));
+    }
+}
+
+// The horizon of a cell may be less than the weights of its last edges, so it is asked about even if an edge is beyond the
+// bound: here there are six times as many cells as a cell has edges, and one row differs if it is not.
+TEST_F(CallsOnDevice, FindNeighborsInCellsWithoutAnEdge) {
+    const std::vector<float> points = uniform_points<float>(6000, 3, 0, 1, 1);
+    const PointsView view(points, 3);
+    constexpr std::int64_t k = 30;
+    KnnResult found(view.count(), k, IndexType::int32, DType::float32);
+    const NeighborRows rows = found.rows_view();
+    KnnOptions options{.execution = cuda()};
+    options.execution.threads = 1;
+    (void)detail::knn_on_device(view, nullptr, {k, options, &rows, nullptr}, Engine::clover);
+    EXPECT_TRUE(same_rows(found, rows_of<float>(knn(view, k, {.execution = cpu(1)}))));
 }
 
 TEST_F(CallsOnDevice, LabelGroupsByEitherEngine) {

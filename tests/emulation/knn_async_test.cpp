@@ -210,6 +210,10 @@ TEST_F(KnnAsyncAlone, RefusesAtOnceWhatTheHostCanTell) {
     search.call.k = 0;
     EXPECT_TRUE(refuses(argument, {"k is 0"}, search, scratch.span()));
     search = good;
+    search.call.options.engine = Engine::clover; // its cells are the host's work
+    EXPECT_TRUE(
+        refuses(ErrorKind::unsupported, {"'clover'", "asynchronously", "auto, tree, brute"}, search, scratch.span()));
+    search = good;
     search.call.options.max_distance = -1;
     EXPECT_TRUE(refuses(argument, {"max_distance"}, search, scratch.span()));
     search = good;

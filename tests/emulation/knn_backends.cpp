@@ -4,6 +4,8 @@
 #include "emulation/given_points.hpp"
 #include "emulation/tested_dimensions.hpp"
 #include "engines/brute_force/device_entry.hpp"
+#include "engines/clover/device_entry.hpp"
+#include "engines/kdtree/device_entry.hpp"
 #include "neighbors/conformance.hpp"
 #include "neighbors/device_rows.hpp"
 #include "tree/device_entry.hpp"
@@ -118,6 +120,38 @@ constexpr auto by_brute_force = []<class T>(const KnnRequest<T>& request, Random
     return found;
 };
 
+/// One thread: shared memory of the emulator is every thread's own, and more than a new one has room for.
+constexpr auto among_cells = []<class T>(const KnnRequest<T>& request, Random& draw) {
+    if (request.points.count() == 0 || request.rows() == 0) {
+        return by_brute_force.operator()<T>(request, draw); // as calls do
+    }
+    oracle::Rows<T> found;
+    with_tested_dimension(request.points.dimension(), [&]<int D>(std::integral_constant<int, D>) {
+        WaitingTrial<T> trial(request, draw);
+        detail::DeviceKnnCall call = trial.call();
+        call.options.execution.threads = 1;
+        found = trial.rows_of([&] {
+            call.rows = trial.call().rows;
+            return detail::search_cells_on_device<T, D>(trial.context(), trial.points(), trial.queries(), call);
+        });
+    });
+    EXPECT_EQ(emulation::held_on_device(), 0);
+    return found;
+};
+
+constexpr auto in_a_kd_tree = []<class T>(const KnnRequest<T>& request, Random& draw) {
+    oracle::Rows<T> found;
+    with_tested_dimension(request.points.dimension(), [&]<int D>(std::integral_constant<int, D>) {
+        WaitingTrial<T> trial(request, draw);
+        found = trial.rows_of([&] {
+            return detail::search_kd_tree_on_device<T, D>(trial.context(), trial.points(), trial.queries(),
+                                                          trial.call());
+        });
+    });
+    EXPECT_EQ(emulation::held_on_device(), 0);
+    return found;
+};
+
 constexpr auto through_a_visitor = []<class T>(const KnnRequest<T>& request, Random& draw) {
     const auto size = static_cast<std::size_t>(request.rows() * request.k);
     oracle::Rows<T> found{std::vector<std::int64_t>(size, -7), std::vector<T>(size)};
@@ -184,7 +218,10 @@ KnnBackend stream_ordered_by(Engine engine, std::int64_t one_in) {
 std::vector<KnnBackend> knn_backends() {
     return {knn_backend("emulated GPU, kept tree", in_a_kept_tree),
             knn_backend("emulated GPU, brute force", by_brute_force),
-            knn_backend("emulated GPU, visitor", through_a_visitor, 4), stream_ordered_by(Engine::tree, 1),
+            knn_backend("emulated GPU, CLOVER", among_cells, 3),
+            knn_backend("emulated GPU, k-d tree", in_a_kd_tree, 8),
+            knn_backend("emulated GPU, visitor", through_a_visitor, 4),
+            stream_ordered_by(Engine::tree, 1),
             stream_ordered_by(Engine::brute_force, 4)};
 }
 

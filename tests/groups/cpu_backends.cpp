@@ -23,10 +23,25 @@ FofBackend backend_of(Engine engine) {
             }};
 }
 
+FofResult cut_of_spanning_tree(const FofRequest& request, Random& draw) {
+    const Execution execution = cpu(static_cast<int>(1 + draw.integer(3)));
+    const SpanningTree tree = draw.integer(2) == 0
+                                  ? spanning_tree(Tree(request.points, {.box = request.box}), {.execution = execution})
+                                  : spanning_tree(request.points, {.box = request.box, .execution = execution});
+    return fof(tree, request.length, execution);
+}
+
 } // namespace
 
 std::vector<FofBackend> fof_backends() {
-    return {backend_of(Engine::tree), backend_of(Engine::brute_force), backend_of(Engine::automatic)};
+    std::vector<FofBackend> backends;
+    for (const Engine engine : fof_engines()) {
+        backends.push_back(backend_of(engine));
+    }
+    backends.push_back(
+        {"CPU, spanning tree",
+         [](const FofRequest& request, Random& draw) { return answer_of(cut_of_spanning_tree(request, draw)); }, 3});
+    return backends;
 }
 
 std::int64_t fof_lengths() {

@@ -1,6 +1,7 @@
 // Groups in phase space against the oracle, and by hand where defects of other programs are known.
 #include "support/cases.hpp"
 #include "support/linking_lengths.hpp"
+#include "support/velocities.hpp"
 
 #include <kith/kith.hpp>
 
@@ -16,26 +17,13 @@
 namespace kith::test {
 namespace {
 
-constexpr Engine engines[] = {Engine::tree, Engine::brute_force, Engine::automatic};
-constexpr double infinity = std::numeric_limits<double>::infinity();
+constexpr Engine engines[] = {Engine::tree, Engine::brute_force, Engine::kdtree, Engine::automatic};
 
-/// Velocities of a few kinds, of size one or so: of a stream, of many with the same, of a lattice, with one outlier.
-template <class V>
-std::vector<V> velocities_for(std::int64_t count, int dimension, Random& draw) {
-    const std::int64_t kind = draw.integer(4);
-    std::vector<V> velocities;
-    for (std::int64_t i = 0; i < count * dimension; ++i) {
-        velocities.push_back(kind == 2 ? static_cast<V>(draw.integer(4) - 2) / 2 : static_cast<V>(draw.normal()));
-    }
-    for (std::int64_t i = 0; kind == 1 && i < count; ++i) {
-        std::copy_n(velocities.begin() + draw.integer(3) % count * dimension, dimension,
-                    velocities.begin() + i * dimension);
-    }
-    if (kind == 3 && count > 0) {
-        velocities.front() = V(1e6);
-    }
-    return velocities;
+/// The engine, or where it finds no spanning trees, one that does.
+Engine for_spanning_trees(Engine engine) {
+    return engine == Engine::kdtree ? Engine::tree : engine;
 }
+constexpr double infinity = std::numeric_limits<double>::infinity();
 
 class PhaseSpaceGroups : public testing::TestWithParam<Case> {
 protected:
@@ -53,7 +41,7 @@ protected:
                 const double psi =
                     std::vector<double>{0.05, 0.5, 2, infinity}[static_cast<std::size_t>(draw.integer(4))];
                 FofOptions options{.box = named.box,
-                                   .engine = engines[draw.integer(2)],
+                                   .engine = engines[draw.integer(3)],
                                    .execution = cpu(1 + static_cast<int>(draw.integer(3)))};
                 if (oracle::is_refused(oracle::working_copy<T>(set.coordinates, dimension, named.box), length)) {
                     continue;
@@ -82,6 +70,20 @@ protected:
                 }
                 const FofResult found = find();
                 EXPECT_TRUE(same_groups(found, oracle::groups(copy, length)));
+                if (draw.integer(3) == 0) {
+                    const SpanningTree tree = spanning_tree(
+                        set.view(),
+                        {.box = named.box,
+                         .engine = for_spanning_trees(options.engine),
+                         .execution = options.execution,
+                         .phase_space = PhaseSpaceAt{*options.phase_space, LinkingLength::absolute(length)}});
+                    const FofResult cut = fof(tree, LinkingLength::absolute(length));
+                    EXPECT_EQ(cut.labels, found.labels);
+                    EXPECT_EQ(cut.sizes, found.sizes);
+                    EXPECT_EQ(cut.box, found.box);
+                    EXPECT_EQ(cut.velocity_length, psi);
+                    EXPECT_EQ(cut.velocity_scale, found.velocity_scale);
+                }
                 EXPECT_EQ(found.linking_length, in_space.linking_length);
                 EXPECT_EQ(found.velocity_length, psi);
                 EXPECT_EQ(found.velocity_scale, set.count() == 0 ? 0 : in_space.linking_length / psi);
@@ -112,6 +114,42 @@ std::vector<Case> cases_in_phase_space() {
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(PhaseSpaceGroups);
 INSTANTIATE_TEST_SUITE_P(EveryCase, PhaseSpaceGroups, testing::ValuesIn(cases_in_phase_space()), case_name);
 
+template <class T>
+void expect_phase_space_of(int dimension) {
+    constexpr std::int64_t count = 600;
+    const std::vector<T> points = uniform_points<T>(count, dimension, 0, 1, 178);
+    const std::vector<float> velocities = uniform_points<float>(count, dimension, -1, 1, 179);
+    const double length = 0.3 * std::pow(2.0, dimension - 2) * std::pow(count, -0.5 / dimension);
+    const double psi = 2 * length;
+    for (const Box& box : {Box{}, Box::periodic(1)}) {
+        const PhaseSpace phase_space{PointsView(velocities, dimension), VelocityLength::absolute(psi)};
+        const auto linking_length = LinkingLength::absolute(length);
+        const oracle::Groups expected =
+            oracle::groups(oracle::phase_space_copy<T, float>(points, velocities, dimension, box, length, psi), length);
+        EXPECT_GT(expected.sizes.front(), 2) << dimension;
+        EXPECT_LT(expected.sizes.front(), count) << dimension;
+        const PointsView view(points, dimension);
+        for (const Engine engine : engines) {
+            EXPECT_TRUE(same_groups(
+                fof(view, linking_length, {.box = box, .engine = engine, .phase_space = phase_space}), expected))
+                << dimension << name_of(engine);
+            const SpanningTree tree = spanning_tree(view, {.box = box,
+                                                           .engine = for_spanning_trees(engine),
+                                                           .phase_space = PhaseSpaceAt{phase_space, linking_length}});
+            EXPECT_TRUE(same_groups(fof(tree, linking_length), expected)) << dimension << name_of(engine);
+        }
+    }
+}
+
+TEST(PhaseSpaceInEveryDimension, EqualsTheOracle) {
+    for (int dimension = 2; dimension <= max_dimension / 2; ++dimension) {
+        if (is_built(dimension) && is_built(2 * dimension)) {
+            expect_phase_space_of<float>(dimension);
+            expect_phase_space_of<double>(dimension);
+        }
+    }
+}
+
 /// Positions on a line and velocities, in groups of given lengths.
 class PhaseSpace3 : public NeedsDimension<6> {
 protected:
@@ -127,6 +165,10 @@ protected:
             EXPECT_TRUE(found.empty() || found == groups.labels) << name_of(engine);
             found = groups.labels;
         }
+        const SpanningTree tree = spanning_tree(
+            PointsView(positions, 3),
+            {.box = box, .phase_space = PhaseSpaceAt{*options.phase_space, LinkingLength::absolute(length)}});
+        EXPECT_EQ(fof(tree, LinkingLength::absolute(length)).labels, found);
         return found;
     }
     const std::vector<std::int32_t> together{0, 0};
@@ -149,6 +191,12 @@ TEST_F(PhaseSpace3, ComponentsAreSquaredOneByOne) { // their sum is zero
 TEST_F(PhaseSpace3, CoincidentPointsAreFriends) {
     EXPECT_EQ(labels({1, 2, 3, 1, 2, 3}, {7, 8, 9, 7, 8, 9}, 1e-3, 1e-3), together);
     EXPECT_EQ(labels({1, 2, 3, 1, 2, 3}, {7, 8, 9, 7, 8, 9.5F}, 1e-3, 1e-3), apart); // at one place, but not at rest
+}
+
+// A triangulation of the positions joins the first and the last to the middle one only.
+TEST_F(PhaseSpace3, FriendsNeedNotBeNeighborsInPosition) {
+    EXPECT_EQ(labels({0, 0, 0, 1, 0, 0, 2, 0, 0}, {0, 0, 0, 9, 0, 0, 0, 0, 0}, 2.5, 2.5),
+              (std::vector<std::int32_t>{0, 1, 0}));
 }
 
 TEST_F(PhaseSpace3, PositionsArePeriodicAndVelocitiesAreNot) {

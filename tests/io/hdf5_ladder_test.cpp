@@ -10,11 +10,11 @@ using namespace kith::test;
 
 namespace {
 
-class Hdf5Ladder : public NeedsDimension<2> {
+class Hdf5Ladder : public NeedsDimension<3> {
 protected:
-    const std::vector<double> line = {0, 0, 1, 0, 3, 0, 8, 0, 9, 0};
+    const std::vector<double> line = {0, 0, 0, 1, 0, 0, 3, 0, 0, 8, 0, 0, 9, 0, 0};
     const FofLadder ladder = fof_ladder(
-        PointsView(line, 2), std::vector{LinkingLength::absolute(1), LinkingLength::absolute(2)}, {.min_members = 2});
+        PointsView(line, 3), std::vector{LinkingLength::absolute(1), LinkingLength::absolute(2)}, {.min_members = 2});
     const TemporaryFolder folder;
 };
 

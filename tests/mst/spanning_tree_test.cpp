@@ -54,8 +54,16 @@ TEST_P(SpanningTrees, EqualTheOracle) {
         Random draw(
             std::accumulate(GetParam().set.begin(), GetParam().set.end(), static_cast<std::uint64_t>(set.dimension)));
         for (const NamedBox& named : set.boxes) {
-            const auto expected =
-                oracle::spanning_tree(oracle::working_copy<T>(set.coordinates, set.dimension, named.box));
+            const oracle::WorkingCopy<T> copy = oracle::working_copy<T>(set.coordinates, set.dimension, named.box);
+            const auto expected = oracle::spanning_tree(copy);
+            const auto unresolved =
+                std::count_if(expected.begin(), expected.end(), [&](const oracle::TreeEdge<T>& edge) {
+                    const T* const given = copy.given.data();
+                    return oracle::is_unresolved(
+                        copy, given + std::ptrdiff_t{edge.smaller} * set.dimension,
+                        given + std::ptrdiff_t{edge.larger} * set.dimension,
+                        oracle::squared_distance(copy, copy.point(edge.smaller), copy.point(edge.larger)));
+                });
             for (const Engine engine : {Engine::tree, Engine::brute_force, Engine::automatic}) {
                 const auto drawn = [&](std::initializer_list<int> values) {
                     return values.begin()[draw.integer(static_cast<std::int64_t>(values.size()))];
@@ -71,6 +79,8 @@ TEST_P(SpanningTrees, EqualTheOracle) {
                                          std::to_string(shape.leaf_size);
                 EXPECT_EQ(difference(edges_of<T>(found), expected), "") << what;
                 EXPECT_EQ(difference(edges_of<T>(kept), expected), "") << what << ", kept tree";
+                EXPECT_EQ(found.unresolved.count, unresolved) << what;
+                EXPECT_EQ(kept.unresolved.count, unresolved) << what << ", kept tree";
                 EXPECT_EQ(found.points(), set.count());
                 EXPECT_EQ(found.box(), kept.box());
             }
@@ -189,6 +199,42 @@ TEST_F(SpanningTreeCalls, SayWhatTheyAreOf) {
     EXPECT_FALSE(tree.stages.empty());
     EXPECT_TRUE(is_refused(ErrorKind::invalid_argument, {"float32"}, [&] { (void)tree.weights<double>(); }));
     EXPECT_TRUE(is_refused(ErrorKind::invalid_argument, {"float32"}, [&] { (void)tree.heights<double>(); }));
+}
+
+TEST_F(SpanningTreeCalls, BringStoredTreesBack) {
+    const SpanningTree tree = spanning_tree(view_, {.box = Box::periodic(1)});
+    const SpanningTree again(tree.facts(), tree.edges(), tree.weights<float>(), tree.heights<float>());
+    EXPECT_EQ(edges_of<float>(again), edges_of<float>(tree));
+    EXPECT_EQ(again.box(), tree.box());
+    const auto length = LinkingLength::relative(0.6);
+    EXPECT_EQ(fof(again, length).labels, fof(tree, length).labels);
+    const auto refused = [&](const std::vector<std::string>& parts, std::span<const SpanningEdge> edges) {
+        return is_refused(ErrorKind::invalid_argument, parts, [&] {
+            (void)SpanningTree(tree.facts(), edges, tree.weights<float>(), tree.heights<float>());
+        });
+    };
+    EXPECT_TRUE(refused({"299 edges", "298"}, tree.edges().first(298)));
+    std::vector<SpanningEdge> edges(tree.edges().begin(), tree.edges().end());
+    edges[7] = {4, 300};
+    EXPECT_TRUE(refused({"edge 7", "4 and 300"}, edges));
+    EXPECT_TRUE(is_refused(ErrorKind::invalid_argument, {"float32", "float64"}, [&] {
+        (void)SpanningTree(tree.facts(), tree.edges(), std::span<const double>(), std::span<const double>());
+    }));
+}
+
+TEST_F(SpanningTreeCalls, WarnOfAPlaceholder) {
+    EXPECT_EQ(spanning_tree(view_).unresolved.warning(), "");
+    std::vector<float> points = points_;
+    points[3 * 17 + 1] = -1e37F;
+    for (const Engine engine : {Engine::tree, Engine::brute_force}) {
+        const UnresolvedEdges found = spanning_tree(PointsView(points, 3), {.engine = engine}).unresolved;
+        EXPECT_EQ(found.count, 298);
+        EXPECT_EQ(found.farthest_point, 17);
+        EXPECT_EQ(found.axis, 1);
+        EXPECT_EQ(found.warning(), "298 edges join points that float32 cannot tell apart beside coordinate 1 of point "
+                                   "17, -1e+37; their lengths have lost digits or are zero, and their order means "
+                                   "little. Remove that point if it is a placeholder, or use float64");
+    }
 }
 
 TEST_F(SpanningTreeCalls, RefuseWhatMeansNothing) {

@@ -1,5 +1,6 @@
 // Few queries of a kept tree, which the calling thread searches on its own: trees of every shape, coincident points and
 // lattices, the options of a call, and calls from threads and from inside tasks. The conformance suite has the rest.
+#include "calls/choose.hpp"
 #include "support/cases.hpp"
 #include "support/parallel.hpp"
 
@@ -158,6 +159,23 @@ TEST_F(FewQueries, FromManyThreadsAndFromInsideTasks) {
     for (const oracle::Rows<double>& rows : found) {
         EXPECT_TRUE(same_rows<double>(rows, expected, 8));
     }
+}
+
+// For few separate queries no tree is built; the more neighbors they want, the fewer they are. Any k is small enough
+// for the rule.
+TEST(Engines, AreChosenByQueriesAndNeighbors) {
+    const auto chosen = [](std::int64_t points, std::int64_t queries, std::int64_t k) {
+        return detail::choose(detail::Task::neighbors, Engine::automatic, {points, queries, true, k});
+    };
+    EXPECT_EQ(chosen(100'000, 120, 8), Engine::brute_force);
+    EXPECT_EQ(chosen(100'000, 129, 1), Engine::tree);
+    EXPECT_EQ(chosen(10'000, 30, 64), Engine::brute_force);
+    EXPECT_EQ(chosen(10'000, 60, 64), Engine::tree);
+    EXPECT_EQ(chosen(1'000, 16, 64), Engine::tree);
+    EXPECT_EQ(chosen(1'000, 16, 16), Engine::brute_force);
+    EXPECT_EQ(chosen(30, 100, 64), Engine::brute_force);
+    EXPECT_EQ(chosen(std::int64_t{1} << 31, 100, std::numeric_limits<std::int64_t>::max()), Engine::tree);
+    EXPECT_EQ(detail::choose(detail::Task::radius, Engine::automatic, {1000, 128, true}), Engine::brute_force);
 }
 
 } // namespace

@@ -13,7 +13,7 @@
 namespace kith::test {
 namespace {
 
-constexpr Engine engines[] = {Engine::tree, Engine::brute_force, Engine::automatic};
+const std::vector<Engine> engines = knn_engines();
 
 class Properties : public NeedsDimension<3> {};
 

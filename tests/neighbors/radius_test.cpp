@@ -119,6 +119,7 @@ void expect_searches(const PointSet<T>& set, const std::vector<T>* queries, cons
     const auto drawn_radius = [&] {
         return some[static_cast<std::size_t>(drawn(static_cast<std::int64_t>(some.size())))];
     };
+    const std::vector<Engine> engines = radius_engines();
     for (const bool one_each : {true, false, false}) {
         std::vector<double> radii(rows, drawn_radius());
         if (one_each) {
@@ -129,8 +130,7 @@ void expect_searches(const PointSet<T>& set, const std::vector<T>* queries, cons
         RadiusOptions options{.exclude_self = queries == nullptr && drawn(2) == 0,
                               .squared = drawn(2) == 0,
                               .order = drawn(2) == 0 ? RowOrder::distance : RowOrder::index,
-                              .engine = std::vector{Engine::tree, Engine::brute_force,
-                                                    Engine::automatic}[static_cast<std::size_t>(drawn(3))],
+                              .engine = engines[static_cast<std::size_t>(drawn(std::ssize(engines)))],
                               .index_type = drawn(2) == 0 ? IndexType::int32 : IndexType::int64,
                               .execution = cpu(std::vector<int>{1, 2, 7}[static_cast<std::size_t>(drawn(3))])};
         const oracle::RaggedRows<T> truth =

@@ -38,7 +38,7 @@ protected:
     // The message must be the same through a kept tree and without one.
     void expect_refused(ErrorKind kind, const std::vector<std::string>& parts, std::int64_t k,
                         const KnnOptions& options = {}) {
-        for (const Engine engine : {Engine::tree, Engine::brute_force, Engine::automatic}) {
+        for (const Engine engine : knn_engines()) {
             KnnOptions chosen = options;
             chosen.engine = engine;
             EXPECT_TRUE(is_refused(kind, parts, [&] { (void)knn(tree(), k, chosen); })) << name_of(engine);

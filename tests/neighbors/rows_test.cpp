@@ -40,7 +40,7 @@ protected:
 };
 
 TEST_F(Rows, AreWrittenToTheCallersMemory) {
-    for (const Engine engine : {Engine::tree, Engine::brute_force}) {
+    for (const Engine engine : knn_engines()) {
         std::vector<std::int64_t> indices(200 * k, -7);
         std::vector<float> distances(200 * k, -7);
         knn_into({std::span(indices), std::span(distances)}, tree(), k, {.engine = engine});
@@ -54,7 +54,7 @@ TEST_F(Rows, AreWrittenToTheCallersMemory) {
 }
 
 TEST_F(Rows, NeedNoTree) {
-    for (const Engine engine : {Engine::tree, Engine::brute_force, Engine::automatic}) {
+    for (const Engine engine : knn_engines()) {
         std::vector<std::int32_t> indices(200 * k, -7);
         std::vector<float> distances(200 * k, -7);
         const StageReports stages =
@@ -110,7 +110,7 @@ TEST_P(RowsAsWorkingMemory, OfManyQueries) {
 INSTANTIATE_TEST_SUITE_P(Neighbors, RowsAsWorkingMemory, testing::Values(1, 3, 9));
 
 TEST_F(Rows, EitherHalfMayBeLeftOut) {
-    for (const Engine engine : {Engine::tree, Engine::brute_force}) {
+    for (const Engine engine : knn_engines()) {
         std::vector<std::int32_t> indices(200 * k, -7);
         knn_into({std::span(indices), std::span<float>()}, tree(), k, {.engine = engine});
         EXPECT_EQ(std::vector<std::int64_t>(indices.begin(), indices.end()), expected.indices);

@@ -82,7 +82,7 @@ TEST_F(Running, TreesOutliveTheArrayTheyWereBuiltFrom) {
     const Tree copy = *tree;
     tree.reset();
     std::fill(points.begin(), points.end(), 0.0F);
-    for (const Engine engine : {Engine::tree, Engine::brute_force}) {
+    for (const Engine engine : knn_engines()) {
         EXPECT_TRUE(same_rows<float>(knn(copy, 5, {.engine = engine}), expected));
     }
 }

@@ -18,7 +18,7 @@ TEST_F(QueryCounts, ManyQueriesInFewSources) {
     const std::vector<float> queries = uniform_points<float>(sized(3000), 3, -1, 2, 22);
     for (const Box& box : {Box{}, Box::periodic(1)}) {
         const oracle::Neighbors<float> expected(oracle::working_copy<float>(sources, 3, box), queries);
-        for (const Engine engine : {Engine::tree, Engine::brute_force, Engine::automatic}) {
+        for (const Engine engine : knn_engines()) {
             EXPECT_TRUE(
                 same_rows<float>(knn(PointsView(sources, 3), PointsView(queries, 3), 4, {.box = box, .engine = engine}),
                                  expected.rows(4)));
@@ -31,7 +31,7 @@ TEST_F(QueryCounts, FewQueriesInManySources) {
     const std::vector<double> queries = uniform_points<double>(7, 3, -1, 2, 24);
     for (const Box& box : {Box{}, Box::periodic(1)}) {
         const oracle::Neighbors<double> expected(oracle::working_copy<double>(sources, 3, box), queries);
-        for (const Engine engine : {Engine::tree, Engine::brute_force, Engine::automatic}) {
+        for (const Engine engine : knn_engines()) {
             EXPECT_TRUE(same_rows<double>(
                 knn(PointsView(sources, 3), PointsView(queries, 3), 40, {.box = box, .engine = engine}),
                 expected.rows(40)));
@@ -44,7 +44,7 @@ TEST_F(QueryCounts, AFarQueryStillFindsTheNearest) {
     const std::vector<float> sources{0, 0, 0, 1, 1, 1, 0.5F, 0, 0};
     const std::vector<float> queries{0x1.8p14F, 0, 0, 0, -0x1.8p14F, 0};
     const oracle::Neighbors<float> expected(oracle::working_copy<float>(sources, 3), queries);
-    for (const Engine engine : {Engine::tree, Engine::brute_force}) {
+    for (const Engine engine : knn_engines()) {
         EXPECT_TRUE(same_rows<float>(knn(PointsView(sources, 3), PointsView(queries, 3), 3, {.engine = engine}),
                                      expected.rows(3)));
     }

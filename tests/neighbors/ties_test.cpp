@@ -14,7 +14,7 @@
 namespace kith::test {
 namespace {
 
-constexpr Engine both[] = {Engine::tree, Engine::brute_force};
+const std::vector<Engine> engines = knn_engines();
 
 std::vector<float> grid(int side) {
     std::vector<float> points;
@@ -73,7 +73,7 @@ TEST_F(Ties, AHundredThousandCoincidentPoints) {
 
 TEST_F(Ties, LongRowsOfCoincidentPoints) {
     const std::vector<double> points(200 * 3, -0.25);
-    for (const Engine engine : both) {
+    for (const Engine engine : engines) {
         const KnnResult found = knn(PointsView(points, 3), 128, {.engine = engine});
         for (std::size_t i = 0; i < found.indices().size(); ++i) {
             ASSERT_EQ(found.indices()[i], static_cast<std::int32_t>(i % 128)) << name_of(engine);
@@ -83,7 +83,7 @@ TEST_F(Ties, LongRowsOfCoincidentPoints) {
 
 TEST_F(Ties, MissingNeighborsAreMarkedNotInvented) {
     const std::vector<float> points = uniform_points<float>(10, 3, 0, 1, 71);
-    for (const Engine engine : both) {
+    for (const Engine engine : engines) {
         const KnnResult found = knn(PointsView(points, 3), 25, {.exclude_self = true, .engine = engine});
         for (std::size_t i = 0; i < found.indices().size(); ++i) {
             const bool missing = i % 25 >= 9;
@@ -96,7 +96,7 @@ TEST_F(Ties, MissingNeighborsAreMarkedNotInvented) {
 TEST_F(Ties, NegativeZeroIsZero) {
     const std::vector<float> signed_zeros{-0.0F, 0.0F, 0.0F, 0.0F, -0.0F, -0.0F, 1.0F, -0.0F, 0.0F, -1.0F, 0.0F, -0.0F};
     const std::vector<float> plain{0.0F, 0.0F, 0.0F, 0.0F, 0.0F, 0.0F, 1.0F, 0.0F, 0.0F, -1.0F, 0.0F, 0.0F};
-    for (const Engine engine : both) {
+    for (const Engine engine : engines) {
         EXPECT_TRUE(same_rows<float>(knn(PointsView(signed_zeros, 3), 4, {.engine = engine}),
                                      rows_of<float>(knn(PointsView(plain, 3), 4, {.engine = engine}))));
     }
@@ -108,7 +108,7 @@ TEST_F(Ties, NegativeZeroIsZero) {
 TEST_F(Ties, RadiiOfDoublesKeepAllTheirDigits) {
     const std::vector<double> points{0, 0, 0, 1, 0, 0};
     const double just_below = 1 - 0x1p-53;
-    for (const Engine engine : both) {
+    for (const Engine engine : engines) {
         const KnnResult below = knn(PointsView(points, 3), 2, {.max_distance = just_below, .engine = engine});
         EXPECT_EQ(below.indices()[1], -1);
         const KnnResult exact = knn(PointsView(points, 3), 2, {.max_distance = 1, .engine = engine});
@@ -119,7 +119,7 @@ TEST_F(Ties, RadiiOfDoublesKeepAllTheirDigits) {
 TEST_F(Ties, ABoxNeedNotBeACube) {
     const std::vector<float> points{0.5F, 0.5F, 0.5F, 9.5F, 0.5F, 0.5F, 0.5F, 1.5F, 0.5F};
     const Box box = Box::periodic({10.0, 4.0, 0.0});
-    for (const Engine engine : both) {
+    for (const Engine engine : engines) {
         const KnnResult found = knn(PointsView(points, 3), 3, {.box = box, .squared = true, .engine = engine});
         EXPECT_EQ(std::vector<std::int32_t>(found.indices().begin(), found.indices().end()),
                   (std::vector<std::int32_t>{0, 1, 2, 1, 0, 2, 2, 0, 1}));

@@ -45,13 +45,15 @@ TEST_F(Unresolved, RowsAreCountedByEveryCall) {
     const WithPlaceholder<float> set(-1e37F);
     const PointsView view = set.view();
     const Tree tree(view);
-    for (const Engine engine : {Engine::tree, Engine::brute_force}) {
+    for (const Engine engine : knn_engines()) {
         const KnnOptions options{.engine = engine};
         EXPECT_TRUE(same_rows<float>(knn(view, 3, options), set.expected(3)));
         expect_all_but_the_placeholder(knn(view, 3, options).unresolved);
         expect_all_but_the_placeholder(knn(tree, 3, options).unresolved);
         expect_all_but_the_placeholder(knn(tree, view, 3, options).unresolved);
         expect_all_but_the_placeholder(knn_visit([](const NeighborBlock&) {}, view, 3, options).unresolved);
+    }
+    for (const Engine engine : radius_engines()) {
         expect_all_but_the_placeholder(radius_search(view, 1e30, {.engine = engine}).unresolved);
         expect_all_but_the_placeholder(radius_visit([](const RadiusBlock&) {}, tree, 1e30).unresolved);
     }
@@ -120,7 +122,7 @@ TEST_F(Unresolved, QueriesMayLie16384TimesFartherOut) {
     const std::vector<float> points{-1, 0, 0, 0.5F, 0.75F, 0.25F};
     const Tree tree(PointsView(points, 3));
     const std::vector<float> far{0x1.fp14F, -0x1.fp14F, 0x1.fp14F};
-    for (const Engine engine : {Engine::tree, Engine::brute_force}) {
+    for (const Engine engine : knn_engines()) {
         const KnnResult found = knn(PointsView(points, 3), PointsView(far, 3), 2, {.engine = engine});
         EXPECT_TRUE(same_rows<float>(
             found,

@@ -80,7 +80,7 @@ TEST_P(Visit, SeesEveryRowOnce) {
             const Tree tree(set.view(), {.box = named.box});
             const std::vector<T> queries = queries_for(set, named.box, 70);
             const oracle::Neighbors<T> expected_of_queries(copy, queries);
-            for (const Engine engine : {Engine::tree, Engine::brute_force}) {
+            for (const Engine engine : knn_engines()) {
                 const KnnOptions options{.exclude_self = true, .engine = engine, .execution = cpu(3)};
                 Collected<T> self(set.count(), 12);
                 knn_visit([&](const NeighborBlock& block) { self.add(block); }, tree, 12, options);
@@ -140,7 +140,7 @@ TEST_F(Visitors, NeedNoTree) {
     const oracle::Rows<float> expected = oracle::Neighbors<float>(copy, 5).rows(5);
     const oracle::Rows<float> expected_of_queries = oracle::Neighbors<float>(copy, queries).rows(5);
     const PointsView view(points, 3);
-    for (const Engine engine : {Engine::tree, Engine::brute_force, Engine::automatic}) {
+    for (const Engine engine : knn_engines()) {
         const KnnOptions options{.box = Box::periodic(1), .engine = engine, .execution = cpu(3)};
         Collected<float> self(view.count(), 5);
         knn_visit([&](const NeighborBlock& block) { self.add(block); }, view, 5, options);
@@ -163,7 +163,7 @@ TEST_F(Visitors, DistancesOfTheOtherTypeAreRefused) {
 TEST_F(Visitors, AnExceptionOfTheVisitorReachesTheCaller) {
     const std::vector<float> points = uniform_points<float>(500, 3, 0, 1, 52);
     const Tree tree(PointsView(points, 3));
-    for (const Engine engine : {Engine::tree, Engine::brute_force}) {
+    for (const Engine engine : knn_engines()) {
         EXPECT_THROW(knn_visit([](const NeighborBlock&) { throw std::domain_error("enough"); }, tree, 4,
                                {.engine = engine, .execution = cpu(2)}),
                      std::domain_error);

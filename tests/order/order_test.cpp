@@ -51,6 +51,19 @@ TEST_F(LargerOrders, OfManyPoints) {
     EXPECT_TRUE(is_ordered(uniform_points<double>(sized(100000), 3, 0, 1, 102), 3, Box::periodic(1)));
 }
 
+class SixDimensionalOrders : public NeedsDimension<6> {};
+
+// Cells of these sizes are split by few bits of the key, the first of which are those of the first axes.
+TEST_F(SixDimensionalOrders, OfPointsWhoseSignsDifferOnTheLastAxisOnly) {
+    for (const std::int64_t count : {9000, 17000, 33000}) {
+        std::vector<float> points = uniform_points<float>(count, 6, 0, 1, 105);
+        for (std::size_t i = 0; i < points.size(); i += 12) {
+            points[i + 5] *= -1;
+        }
+        EXPECT_TRUE(is_ordered(points, 6, {})) << count;
+    }
+}
+
 TEST_F(LargerOrders, OfManyPointsWithinOneKey) {
     // All but a few points differ only in bits far below the first 64 of a key, so runs of equal keys are keyed again.
     for (const double width : {0x1p-12, 0x1p-20}) {

@@ -49,7 +49,7 @@ TEST_F(Boxes, AreReportedWithEveryOriginResolved) {
 
 TEST_F(Boxes, OppositeEdgesCoincide) {
     const std::vector<double> points{0, 0, 1, 0, 0.5, 0};
-    for (const Engine engine : {Engine::tree, Engine::brute_force}) {
+    for (const Engine engine : knn_engines()) {
         const KnnResult found = knn(PointsView(points, 2), 2, {.box = Box::periodic({1.0, 0.0}), .engine = engine});
         EXPECT_EQ(found.indices()[0], 0);
         EXPECT_EQ(found.indices()[1], 1);
@@ -62,7 +62,7 @@ TEST_F(Boxes, OppositeEdgesCoincide) {
 TEST_F(Boxes, ImagesOfAPointAreThatPoint) {
     const std::vector<double> points{0.25, 0.5, 0.75, 0.5};
     const std::vector<double> images{0.25, 0.5, 4.25, -7.5, -1048575.75, 0.5};
-    for (const Engine engine : {Engine::tree, Engine::brute_force}) {
+    for (const Engine engine : knn_engines()) {
         const KnnResult found =
             knn(PointsView(points, 2), PointsView(images, 2), 1, {.box = Box::periodic(1), .engine = engine});
         for (std::size_t i = 0; i < 3; ++i) {
@@ -74,7 +74,7 @@ TEST_F(Boxes, ImagesOfAPointAreThatPoint) {
 
 TEST_F(Boxes, OnlyTheNearestImageCounts) {
     const std::vector<float> points{0.25F, 0.25F};
-    for (const Engine engine : {Engine::tree, Engine::brute_force}) {
+    for (const Engine engine : knn_engines()) {
         const KnnResult found = knn(PointsView(points, 2), 3, {.box = Box::periodic(1), .engine = engine});
         EXPECT_EQ(std::vector<std::int32_t>(found.indices().begin(), found.indices().end()),
                   (std::vector<std::int32_t>{0, -1, -1}));

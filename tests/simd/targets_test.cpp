@@ -46,17 +46,19 @@ TEST_P(SimdTargets, EqualTheOracle) {
                 const OnlyTarget only(target);
                 const Tree tree(set.view(), {.box = named.box});
                 EXPECT_TRUE(std::ranges::equal(tree.order(), order)) << named.name << ", " << hwy::TargetName(target);
-                for (const Engine engine : {Engine::tree, Engine::brute_force}) {
+                for (const Engine engine : knn_engines()) {
                     const std::string where = named.name + ", " + name_of(engine) + ", " + hwy::TargetName(target);
                     EXPECT_TRUE(same_rows<T>(knn(set.view(), 9, {.box = named.box, .engine = engine}), expected))
                         << where;
                     EXPECT_TRUE(same_rows<T>(knn(set.view(), 120, {.box = named.box, .engine = engine}), expected_many))
                         << where;
-                    if (length >= 0 && std::isfinite(length)) {
+                }
+                if (length >= 0 && std::isfinite(length)) {
+                    for (const Engine engine : fof_engines()) {
                         EXPECT_TRUE(same_groups(
                             fof(set.view(), LinkingLength::absolute(length), {.box = named.box, .engine = engine}),
                             expected_groups))
-                            << where;
+                            << named.name << ", " << name_of(engine) << ", " << hwy::TargetName(target);
                     }
                 }
             }

@@ -1,6 +1,8 @@
 // See cases.hpp.
 #include "support/cases.hpp"
 
+#include "calls/choose.hpp"
+
 #include <cstring>
 #include <ostream>
 #include <string_view>
@@ -60,16 +62,28 @@ void PrintTo(const Case& named, std::ostream* stream) {
     *stream << case_name(testing::TestParamInfo<Case>(named, 0));
 }
 
-std::string name_of(Engine engine) {
-    switch (engine) {
-    case Engine::tree:
-        return "tree";
-    case Engine::brute_force:
-        return "brute force";
-    case Engine::automatic:
-        break;
+namespace {
+
+std::vector<Engine> engines_of(detail::Task task) {
+    std::vector<Engine> engines;
+    for (std::size_t i = 0; i < engine_names.size(); ++i) {
+        if (detail::answers(static_cast<Engine>(i), task, DeviceKind::cpu)) {
+            engines.push_back(static_cast<Engine>(i));
+        }
     }
-    return "automatic";
+    return engines;
+}
+
+} // namespace
+
+std::vector<Engine> knn_engines() {
+    return engines_of(detail::Task::neighbors);
+}
+std::vector<Engine> radius_engines() {
+    return engines_of(detail::Task::radius);
+}
+std::vector<Engine> fof_engines() {
+    return engines_of(detail::Task::groups);
 }
 
 template <class T>

@@ -75,7 +75,10 @@ testing::AssertionResult same_rows(const KnnResult& found, const oracle::Rows<T>
 
 testing::AssertionResult same_groups(const FofResult& found, const oracle::Groups& expected);
 
-std::string name_of(Engine engine);
+/// All engines that answer such calls on the CPU, `automatic` first.
+std::vector<Engine> knn_engines();
+std::vector<Engine> radius_engines();
+std::vector<Engine> fof_engines();
 
 testing::AssertionResult has_parts(const Error& error, ErrorKind kind, const std::vector<std::string>& parts);
 

@@ -32,7 +32,7 @@ enum class Split {
 
 /// The widest axis of a box; the first of equals.
 template <class T, int D>
-int widest_axis(const Bounds<T, D>& box) {
+KITH_KDTREE_HD int widest_axis(const Bounds<T, D>& box) {
     int widest = 0;
     for (int axis = 1; axis < D; ++axis) {
         if (box.upper.x[axis] - box.lower.x[axis] > box.upper.x[widest] - box.lower.x[widest]) {

@@ -11,9 +11,12 @@
 
 #if defined(__CUDACC__)
 #define KITH_KDTREE_HD __host__ __device__
-#define KITH_KDTREE_UNROLL _Pragma("unroll")
 #else
 #define KITH_KDTREE_HD
+#endif
+#if defined(__CUDA_ARCH__) // the host's compiler does not know it
+#define KITH_KDTREE_UNROLL _Pragma("unroll")
+#else
 #define KITH_KDTREE_UNROLL
 #endif
 

@@ -4,42 +4,18 @@
 #include "engines/brute_force/link_device.hpp"
 #include "engines/brute_force/search_async.hpp"
 #include "engines/brute_force/search_device.hpp"
-#include "neighbors/count_on_host.hpp"
-#include "neighbors/device_rows.hpp"
-#include "points/normalize_device.hpp"
-
-#include <optional>
+#include "engines/search_device.hpp"
 
 namespace kith::detail::inline KITH_GPU {
 
 template <Coordinate T, int D>
 UnresolvedRows search_all_pairs_on_device(DeviceContext& context, const PointsView& points, const PointsView* queries,
                                           const DeviceKnnCall& call) {
-    const PointsOnDevice<T> there = points_on_device<T>(context, points);
-    const NormalizedPoints<T> normalized = normalize_sources_on_device<T, D>(context, there.view(), call.options.box);
-    std::optional<PointsOnDevice<T>> queries_there;
-    std::optional<NormalizedPoints<T>> normalized_queries;
-    if (queries != nullptr) {
-        queries_there.emplace(points_on_device<T>(context, *queries));
-        normalized_queries = normalize_queries_on_device<T, D>(context, queries_there->view(), normalized.frame);
-    }
-    DeviceRequest<T> request = device_request(normalized.frame, call);
-    CountOnHost<T> count(
-        context, normalized.frame, normalized.has_tiny || (normalized_queries && normalized_queries->has_tiny),
-        [&] { return host_rows<T>(context, points); }, queries);
-    const RowsOnDevice<T> rows(context, *call.rows,
-                               count.is_needed() ? call.k * (queries != nullptr ? queries : &points)->count() : 0);
-    request.rows = rows.memory();
-    context.stage("search", [&] {
-        const DevicePointSet<T> sources = gather_on_device<T, D>(context, normalized);
-        if (normalized_queries) {
-            run_all_pairs<T, D>(context, gather_on_device<T, D>(context, *normalized_queries), sources, request);
-        } else {
-            run_all_pairs<T, D>(context, sources, sources, request);
-        }
-    });
-    rows.deliver(context);
-    return count.of(context, rows, call.k);
+    return search_copies_on_device<T, D>(
+        context, points, queries, call,
+        [&](const DevicePointSet<T>& sources, const DevicePointSet<T>* others, const DeviceRequest<T>& request) {
+            run_all_pairs<T, D>(context, others != nullptr ? *others : sources, sources, request);
+        });
 }
 
 template <Coordinate T, int D>

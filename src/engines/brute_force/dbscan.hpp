@@ -27,15 +27,6 @@ void for_each_block(Context& context, std::int64_t count, const Body& body) {
     });
 }
 
-/// Points as a walk reads them, without planes.
-template <Coordinate T>
-TreeView<T> without_planes(const PointSet<T>& points) {
-    TreeView<T> view;
-    view.points = points.view();
-    view.period = points.frame.working_period;
-    return view;
-}
-
 template <Coordinate T>
 void cluster_all_pairs(Context& context, const PointSet<T>& points, const ClusterRequest<T>& request,
                        DbscanSummary& result) {

@@ -1,7 +1,8 @@
 // All builders make one and the same tree: in place, by all threads, level by level as in the paper, and by plain
 // recursion. The paper's examples are known answers.
-#include "engines/kdtree/build.hpp"
+#include "engines/kdtree/built_by_threads.hpp"
 #include "engines/kdtree/plain_build.hpp"
+#include "engines/positions_on_earth.hpp"
 #include "support/cases.hpp"
 
 #include <gtest/gtest.h>
@@ -18,38 +19,6 @@ using kdtree::Node;
 using kdtree::Split;
 
 constexpr Split all_splits[] = {Split::cyclic, Split::widest, Split::widest_box};
-
-template <class T, int D>
-detail::KdTree<T, D> built_by_threads(const std::vector<std::array<T, D>>& points, Split split, int threads) {
-    detail::Context context(cpu(threads));
-    detail::KdTree<T, D> tree;
-    context.stage("tree", [&] {
-        tree = detail::build_kd_tree<T, D>(
-            context, std::ssize(points), [&](std::int64_t i) { return points[i]; }, split);
-    });
-    return tree;
-}
-
-/// A tree built in place, its nodes where its indices say, is the one built by threads.
-template <class T, int D>
-testing::AssertionResult agree(const std::vector<std::array<T, D>>& points, const BuiltTree<std::array<T, D>>& tree,
-                               Split split, int threads) {
-    const detail::KdTree<T, D> other = built_by_threads<T, D>(points, split, threads);
-    for (std::int64_t node = 0; node < std::ssize(points); ++node) {
-        if (tree.indices[node] != other.indices[node] || tree.least_indices[node] != other.least_indices[node] ||
-            (split != Split::cyclic && tree.split_axes[node] != other.split_axes[node])) {
-            return testing::AssertionFailure() << "node " << node << " by " << threads << " threads is point "
-                                               << other.indices[node] << " instead of " << tree.indices[node];
-        }
-        for (std::size_t axis = 0; axis < D; ++axis) {
-            const T x = points[tree.indices[node]][axis];
-            if (tree.nodes[node][axis] != x || other.nodes[node][axis] != x) {
-                return testing::AssertionFailure() << "node " << node << " has coordinates of another point";
-            }
-        }
-    }
-    return testing::AssertionSuccess();
-}
 
 template <class T, int D>
 void compare_builders(const std::vector<T>& coordinates) {
@@ -79,6 +48,17 @@ TEST_P(KdTreeBuilders, MakeTheSameTree) {
 INSTANTIATE_TEST_SUITE_P(In2D, KdTreeBuilders, testing::ValuesIn(every_case_in(2)), case_name);
 INSTANTIATE_TEST_SUITE_P(In3D, KdTreeBuilders, testing::ValuesIn(every_case_in(3)), case_name);
 
+// The header depends on no dimension that is built.
+TEST(KdTreeBuildersIn, OtherDimensions) {
+    for (const char* name : {"clustered", "lattice", "coincident"}) {
+        SCOPED_TRACE(name);
+        compare_builders<float, 4>(point_set<float>(name, 4).coordinates);
+        compare_builders<double, 5>(point_set<double>(name, 5).coordinates);
+        compare_builders<float, 7>(point_set<float>(name, 7).coordinates);
+        compare_builders<double, 8>(point_set<double>(name, 8).coordinates);
+    }
+}
+
 /// Ranges large enough that all threads part them.
 template <int D>
 void compare_large(const std::vector<float>& coordinates) {
@@ -101,18 +81,7 @@ TEST(LargeKdTrees, OfCoincidentPoints) {
 }
 
 TEST(LargeKdTrees, OfPositionsOnEarthToAMillionthDegree) {
-    Random random(4);
-    std::vector<float> positions;
-    while (std::ssize(positions) < 2 * large) {
-        const double latitude = 39.9 + 0.001 * random.normal();
-        const double longitude = 116.3 + 0.001 * random.normal();
-        for (int repeated = 0; repeated < 3; ++repeated) {
-            positions.push_back(static_cast<float>(std::round(latitude * 1e6) * 1e-6));
-            positions.push_back(static_cast<float>(std::round(longitude * 1e6) * 1e-6));
-        }
-    }
-    positions.resize(2 * large);
-    compare_large<2>(positions);
+    compare_large<2>(positions_on_earth<float>(large, 4));
 }
 
 TEST(LargeKdTrees, OfScalesThatNoIntervalsResolve) {

@@ -125,6 +125,17 @@ INSTANTIATE_TEST_SUITE_P(In2D, KdTreeSearch, testing::ValuesIn(every_case_in(2))
 INSTANTIATE_TEST_SUITE_P(In3D, KdTreeSearch, testing::ValuesIn(every_case_in(3)), case_name);
 INSTANTIATE_TEST_SUITE_P(In6D, KdTreeSearch, testing::ValuesIn(every_case_in(6)), case_name);
 
+// The header depends on no dimension that is built.
+TEST(KdTreeSearches, InOtherDimensions) {
+    for (const char* name : {"clustered", "lattice", "far_outlier"}) {
+        SCOPED_TRACE(name);
+        compare_with_oracle<float, 4>(point_set<float>(name, 4));
+        compare_with_oracle<double, 5>(point_set<double>(name, 5));
+        compare_with_oracle<float, 7>(point_set<float>(name, 7));
+        compare_with_oracle<double, 8>(point_set<double>(name, 8));
+    }
+}
+
 // Near opposite faces, distances round as L - t.
 TEST(KdTreeSearches, AcrossTheFacesOfABox) {
     Random random(8);

@@ -1,0 +1,513 @@
+#!/usr/bin/env python3
+"""Remakes the evaluation of the CLOVER paper on this machine: clover.py [--quick], figures 2, 13 to 22 and tables 1 to 3.
+
+Source: V. Kamel, H. Yan, S. Chester, CLOVER: A GPU-native, Spatio-graph-based Approach to Exact kNN (ICS 2025). The paper
+has a GPU; here it is a CPU, so seconds are not comparable, but work and curves are. Its synthetic points (UNI, GMM) are
+drawn as it says. Its real points are not at hand: others like them are made (SETS below says which), and real scans are
+added where the folder of test data is present.
+
+What is compared (a method that is missing or not built for a dimension is named and left out):
+  clover           kith's engine, cells on several levels; flat:H is the published form with H hubs, and skips cells by
+                   their boxes; flat-plain:H does not
+  tree, kdtree, brute                kith's other engines: its default, a k-d tree, all pairs
+  nanoflann        contest_nanoflann, a k-d tree
+Rows of kith's methods must be the same bits; nanoflann's distances must agree with them.
+
+Results go to bench/results/clover/figures.json, figures to docs/images. --plot FILE only draws. --quick takes about a
+minute.
+"""
+
+import argparse
+import datetime
+import json
+import pathlib
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+import environment
+
+environment.require("matplotlib", "numpy")
+import contest
+import matplotlib
+import numpy
+import point_sets
+
+matplotlib.use("Agg")
+import matplotlib.pyplot as pyplot
+
+K, HUBS = 30, 1024  # the paper's defaults
+PARTS = ("meshes", "sets", "sizes", "neighbors", "work", "hubs", "queries")
+MOST_PAIRS = {False: 1.7e5**2, True: 2e4**2}  # of brute force; what is more is left out
+MOST_FLAT = {False: 2_100_000, True: 300_000}  # points: the flat form's time grows with their square
+NAMES = {"clover": "CLOVER, hierarchical", "flat": "CLOVER, flat", "tree": "plane tree", "kdtree": "k-d tree",
+         "brute": "all pairs", "nanoflann": "nanoflann"}
+COLORS = {"clover": "tab:green", "flat": "tab:olive", "tree": "black", "kdtree": "tab:blue", "brute": "tab:red",
+          "nanoflann": "tab:orange"}
+
+
+def uniform(n, random):
+    """UNI of section 4.1.2: even in (-5, 5), as its program has it."""
+    return random.uniform(-5, 5, (n, 3))
+
+
+def hills(n, random):
+    """GMM of section 4.1.2."""
+    return point_sets.datasets.hills(n, seed=int(random.integers(1 << 31)), dtype=numpy.float64)
+
+
+def surface(n, random):
+    """Points on a closed surface, in place of a scan: a sphere, dented at random and stretched."""
+    unit = random.standard_normal((n, 3))
+    unit /= numpy.linalg.norm(unit, axis=1, keepdims=True)
+    radius = numpy.ones(n)
+    for wave in range(1, 13):
+        radius += 0.25 / wave * numpy.sin(unit @ (wave * random.standard_normal(3)) + random.uniform(0, 6.28))
+    return unit * numpy.maximum(radius, 0.1)[:, None] * random.uniform(0.4, 1, 3)
+
+
+def street(n, random):
+    """What a laser that turns on a car sees, in place of KITTI: 64 beams, the ground, walls at both sides, cars."""
+    azimuth = random.uniform(0, 2 * numpy.pi, n)
+    slope = numpy.tan(numpy.radians(random.integers(64, size=n) * (26.8 / 63) - 24.8))
+    across = numpy.abs(numpy.sin(azimuth)) + 1e-9
+    wall = random.uniform(6, 30, 128)[(azimuth / (2 * numpy.pi) * 128).astype(int)] / across
+    cars = random.uniform(4, 60, 400)[(azimuth / (2 * numpy.pi) * 400).astype(int)]
+    reach = numpy.minimum(wall, numpy.where(random.random(n) < 0.5, cars, numpy.inf))
+    reach = numpy.where(slope < 0, numpy.minimum(reach, -1.73 / numpy.minimum(slope, -1e-9)), reach)
+    reach = numpy.minimum(reach, 120) + 0.02 * random.standard_normal(n)
+    return numpy.stack([reach * numpy.cos(azimuth), reach * numpy.sin(azimuth), reach * slope], axis=1)
+
+
+def household(n, random):
+    """Readings of a meter, rounded as it rounds them, in place of Household: many of them are equal."""
+    power = numpy.exp(0.6 * random.standard_normal(n)) * numpy.where(random.random(n) < 0.6, 0.3, 1.6)
+    volts = 240 + 3 * random.standard_normal(n)
+    reactive = numpy.where(random.random(n) < 0.2, 0, numpy.abs(0.15 * random.standard_normal(n)))
+    rows = (power / 0.002, reactive / 0.002, volts / 0.01, 1000 * power / volts / 0.2)
+    return numpy.round(numpy.stack(rows, axis=1)) * (0.002, 0.002, 0.01, 0.2)
+
+
+def galaxies(n, random):
+    """A fractal of clusters (Soneira and Peebles), in place of the Millennium simulation's galaxies."""
+    return point_sets.datasets.soneira_peebles(n, seed=int(random.integers(1 << 31)), dtype=numpy.float64)
+
+
+# Table 1: the paper's abbreviation, its points, ours, how many, how many with --quick.
+SETS = [("BUN", "Stanford Bunny", surface, 362_272, 36_000), ("KIT", "KITTI-1M", street, 1_000_000, 50_000),
+        ("BUD", "Happy Buddha", surface, 4_586_124, 100_000), ("GXY", "Galaxy-10M", galaxies, 9_925_229, 100_000),
+        ("HH", "Household", household, 2_049_280, 50_000), ("UNI", "uniform", uniform, 1_000_000, 50_000),
+        ("GMM", "hills", hills, 1_000_000, 50_000)]
+REAL = ["file:scan", "file:landscape", "file:bunny"]
+REPLACED = ("BUN", "KIT", "BUD", "GXY", "HH")
+
+
+class Measurements:
+    def __init__(self, arguments, scratch):
+        self.quick, self.threads, self.scratch = arguments.quick, arguments.threads, scratch
+        self.program, self.nanoflann = arguments.program, arguments.nanoflann
+        self.chosen = arguments.sets
+        self.rows, self.left_out, self.saved = [], {}, {}
+
+    def file(self, name, make, n):
+        """A file of n points, made once."""
+        key = f"{name}-{n}"
+        if key not in self.saved:
+            points = make(n, numpy.random.default_rng([7, n]))
+            path = self.scratch / f"{key}.npy"
+            numpy.save(path, numpy.ascontiguousarray(points, dtype=numpy.float32))
+            self.saved[key] = path
+        return self.saved[key]
+
+    def real_file(self, name):
+        path = self.scratch / (name.replace(":", "-") + ".npy")
+        if not path.exists():
+            numpy.save(path, point_sets.make(name, 0, 3, numpy.float32).points)
+        return path
+
+    def sets(self, real=True):
+        for name, _, make, n, quick_n in SETS:
+            if name not in self.chosen:
+                continue
+            yield name, self.file(name, make, quick_n if self.quick else n)
+        for name in REAL if real else ():
+            if name not in self.chosen:
+                continue
+            if name in point_sets.files_present():
+                yield name, self.real_file(name)
+            else:
+                self.left_out[name] = "not in the folder of test data"
+
+    def ask(self, **settings):
+        """One answer of bench_clover; None, and why, where it has none."""
+        command = [self.program, *(f"{name}={value}" for name, value in settings.items()), f"threads={self.threads}"]
+        done = subprocess.run(command, capture_output=True, text=True)
+        if done.returncode != 0 and "dimensions" in done.stderr:
+            return None, done.stderr.strip().removeprefix("bench_clover: ")
+        if done.returncode != 0:
+            sys.exit(f"clover.py: {done.stderr.strip()}")
+        return json.loads(done.stdout), None
+
+    def time(self, figure, name, path, methods, k=K, queries=0, peers=True, **more):
+        """A row for each method, in one run of the program, and one for nanoflann."""
+        points = numpy.load(path, mmap_mode="r")
+        n, d = points.shape
+        asked = min(queries, n) if queries else n
+        if n * asked > MOST_PAIRS[self.quick]:
+            methods = [method for method in methods if method != "brute"]
+        if n > MOST_FLAT[self.quick]:
+            methods = [method for method in methods if not method.startswith("flat")]
+        distances = self.scratch / "expected.npy"
+        answers, trouble = self.ask(points=path, k=k, methods=",".join(methods), queries=queries, rows=distances, **more)
+        if answers is None:
+            self.left_out[f"{figure}, {name}"] = trouble
+            print(f"  {figure}: {name} is left out: {trouble}")
+            return
+        for answer in answers:
+            self.add(figure, name, n, d, k, asked, answer.pop("method"), answer.pop("seconds"), **answer)
+        if peers and self.nanoflann:
+            self.add(figure, name, n, d, k, asked, "nanoflann", self.time_nanoflann(path, k, queries, points, distances))
+
+    def time_nanoflann(self, path, k, queries, points, distances):
+        command = [self.nanoflann, f"points={path}", f"threads={self.threads}", f"k={k}"]
+        if queries:
+            numpy.save(self.scratch / "queries.npy", points[:queries])
+            command.append(f"queries={self.scratch / 'queries.npy'}")
+        peer = contest.Contestant("nanoflann", command, self.threads)
+        seconds = [peer.ask("run", 600)["seconds"]]
+        if seconds[0] < 1:
+            seconds = [peer.ask("run", 600)["seconds"] for _ in range(3)]
+        peer.ask(f"answer {self.scratch / 'theirs'}", 600)
+        peer.stop()
+        theirs = numpy.load(self.scratch / "theirs.distances.npy", mmap_mode="r")
+        if not numpy.allclose(theirs, numpy.load(distances, mmap_mode="r"), rtol=1e-5):
+            sys.exit("clover.py: the distances of nanoflann are others")
+        return seconds
+
+    def add(self, figure, name, n, d, k, queries, method, seconds, **more):
+        row = {"figure": figure, "set": name, "n": n, "d": d, "k": k, "queries": queries, "method": method,
+               "median": statistics.median(seconds), "min": min(seconds), "max": max(seconds), "runs": len(seconds),
+               "threads": self.threads, **more}
+        self.rows.append(row)
+        print(f"  {figure}: {name:<14} {n:>9,} points, k = {k:<3} {method:<10} {row['median']:.4f} s", flush=True)
+
+    def count(self, figure, name, path, k, hubs, **settings):
+        answers, trouble = self.ask(points=path, k=",".join(map(str, k)), work=hubs, **settings)
+        if answers is None:
+            self.left_out[f"{figure}, {name}"] = trouble
+            return
+        n, d = numpy.load(path, mmap_mode="r").shape
+        for answer in answers:
+            self.rows.append({"figure": figure, "set": name, "n": n, "d": d, "hubs": hubs, **settings, **answer})
+            print(f"  {figure}: {name:<14} {n:>9,} points, k = {answer['k']:<3} {answer['points_per_query']:.0f} points and "
+                  f"{answer['cells_per_query']:.1f} cells a query {settings or ''}", flush=True)
+
+    def meshes(self):
+        """Figure 2: 94 surfaces in place of those of Thingi10k, and the real scans of 100,000 points or more."""
+        count, n = (6, 20_000) if self.quick else (94, 100_000)
+        for mesh in range(count):
+            path = self.scratch / "mesh.npy"
+            numpy.save(path, surface(n, numpy.random.default_rng([11, mesh])).astype(numpy.float32))
+            self.share(f"surface {mesh}", path)
+        for name in REAL[:2]:
+            if name in point_sets.files_present():
+                self.share(name, self.real_file(name))
+
+    def share(self, name, path):
+        answers, _ = self.ask(points=path, k=K, work=HUBS, every=50)
+        n = len(numpy.load(path, mmap_mode="r"))
+        self.rows.append({"figure": "2", "set": name, "n": n, "d": 3, "hubs": HUBS, "k": K,
+                          "points_per_query": answers[0]["points_per_query"]})
+        print(f"  2: {name:<14} {n:>9,} points, {100 * answers[0]['points_per_query'] / n:.2f} % scanned", flush=True)
+
+    def all_sets(self):
+        """Figure 13 and tables 1 and 2; with 10,000 queries, table 3."""
+        for name, path in self.sets():
+            self.time("13", name, path, ["clover", "tree", "kdtree", f"flat:{HUBS}", "brute"])
+            for k in (10, 30):
+                self.time("table 3", name, path, ["clover", "tree", "kdtree"], k, 10_000)
+
+    def sizes(self):
+        """Figures 14 and 15; the largest sets only by methods whose time is near linear."""
+        sizes = (10_000, 100_000) if self.quick else (10_000, 30_000, 100_000, 300_000, 1_000_000)
+        for figure, name, make in (("14", "UNI", uniform), ("15", "GMM", hills)):
+            for n in sizes:
+                self.time(figure, name, self.file(name, make, n), ["clover", "tree", "kdtree", f"flat:{HUBS}", "brute"])
+        if not self.quick:
+            self.time("14", "UNI", self.file("UNI", uniform, 10_000_000), ["clover", "tree", "kdtree"], peers=False,
+                      runs=1, long=60)
+
+    def neighbors(self):
+        """Figure 16."""
+        path = self.file("UNI", uniform, 20_000 if self.quick else 1_000_000)
+        for k in (10, 32, 64, 128):
+            self.time("16", "UNI", path, ["clover", "tree", "kdtree", f"flat:{HUBS}"], k)
+
+    def work(self):
+        """Figures 17, 18 and 19: as published; then with cells skipped by their boxes, and with hubs spread."""
+        for name, make in (("UNI", uniform), ("GMM", hills)):
+            path = self.file(name, make, 20_000 if self.quick else 100_000)
+            for settings in ({}, {"skip": 1}, {"spread": 1}):
+                k = (16, 32, 64, 128) if not settings and name == "UNI" else (16,)
+                self.count("17", name, path, k, 512, **settings)
+        # The design's counts for k = 8, and what the library scans.
+        path = self.file("UNI", uniform, 20_000 if self.quick else 100_000)
+        for settings in ({}, {"skip": 1}):
+            self.count("17", "UNI", path, (8,), 512, **settings)
+
+    def hubs(self):
+        """Figure 20, and 21: distances a second, which need points of all sizes."""
+        for n in (20_000,) if self.quick else (100_000, 1_000_000):
+            hubs = (128, 256, 512, 1024, 2048) if n < 1_000_000 else (512, 1024, 2048, 4096)
+            path = self.file("UNI", uniform, n)
+            self.time("20", "UNI", path, [f"flat:{h}" for h in hubs], peers=False)
+            if n < 1_000_000:
+                self.time("21", "UNI", path, ["brute", f"flat:{HUBS}", f"flat-plain:{HUBS}", f"spread:{HUBS}"],
+                          peers=False)
+
+    def queries(self):
+        """Figure 22, k = 10."""
+        for name, path in self.sets(real=False):
+            n, d = numpy.load(path, mmap_mode="r").shape
+            if d == 3 and n < 3_000_000:
+                for share in (0.001, 0.01, 0.1, 1):
+                    self.time("22", name, path, ["clover", "tree", "kdtree"], 10, max(1, round(share * n)))
+
+
+MEASURE = {"meshes": Measurements.meshes, "sets": Measurements.all_sets, "sizes": Measurements.sizes,
+           "neighbors": Measurements.neighbors, "work": Measurements.work, "hubs": Measurements.hubs,
+           "queries": Measurements.queries}
+
+
+def part_of(row):
+    return {"2": "meshes", "13": "sets", "table 3": "sets", "14": "sizes", "15": "sizes", "16": "neighbors", "17": "work",
+            "20": "hubs", "21": "hubs", "22": "queries"}[row["figure"]]
+
+
+def family(method):
+    return method.split(":")[0]
+
+
+def lines(axes, rows, x, logarithmic=True):
+    """Seconds of each method."""
+    for method, color in COLORS.items():
+        mine = sorted((row[x], row["median"]) for row in rows if family(row["method"]) == method)
+        if mine:
+            axes.plot(*zip(*mine), "o-", color=color, markersize=4, label=NAMES[method])
+    if logarithmic:
+        axes.set_xscale("log")
+        axes.set_yscale("log")
+    axes.grid(alpha=0.3)
+
+
+def below(axes, columns=3):
+    axes.legend(fontsize="small", loc="upper center", bbox_to_anchor=(0.5, -0.15), ncols=columns, frameon=False)
+
+
+def draw_meshes(rows):
+    figure, axes = pyplot.subplots(figsize=(6, 3.6), layout="constrained")
+    shares = [100 * row["points_per_query"] / row["n"] for row in rows if row["figure"] == "2"]
+    axes.hist(shares, bins=20, color="tab:olive")
+    axes.set(title=f"2: share of the points that a query scans, {len(shares)} surfaces", xlabel="percent of the points",
+             ylabel="surfaces")
+    yield "clover_meshes", figure
+
+
+def draw_sets(rows):
+    rows = [row for row in rows if row["figure"] == "13"]
+    names = list(dict.fromkeys(row["set"] for row in rows))
+    base = {row["set"]: row["median"] for row in rows if row["method"] == "clover"}
+    figure, axes = pyplot.subplots(figsize=(11, 4.6), layout="constrained")
+    for i, (method, color) in enumerate(COLORS.items()):
+        mine = {row["set"]: row["median"] / base[row["set"]] for row in rows if family(row["method"]) == method}
+        at = [names.index(name) + 0.13 * (i - 2.5) for name in mine]
+        axes.bar(at, mine.values(), 0.12, color=color, label=NAMES[method])
+    axes.set_yscale("log")
+    axes.set_xticks(range(len(names)),
+                    [f"{name.removeprefix('file:')}{'*' if name in REPLACED else ''}\n{1e3 * base[name]:.0f} ms"
+                     for name in names])
+    axes.axhline(1, color="gray", linewidth=0.8)
+    axes.set(title=f"13: times relative to hierarchical CLOVER, k = {K} (* made alike)", ylabel="times")
+    below(axes, 6)
+    yield "clover_sets", figure
+
+
+def draw_sizes(rows):
+    figure, axes = pyplot.subplots(1, 3, figsize=(14, 4.6), layout="constrained")
+    for place, name, title in ((axes[0], "14", "14: uniform points"), (axes[1], "15", "15: hills")):
+        lines(place, [row for row in rows if row["figure"] == name], "n")
+        place.set(title=f"{title}, k = {K}", xlabel="points", ylabel="seconds")
+        below(place, 2)
+    mine = [row for row in rows if row["figure"] == "16"]
+    lines(axes[2], mine, "k")
+    axes[2].set_xscale("linear")
+    axes[2].set(title=f"16: {max((row['n'] for row in mine), default=0):,} uniform points", xlabel="k", ylabel="seconds")
+    below(axes[2], 2)
+    yield "clover_sizes", figure
+
+
+def draw_work(rows):
+    rows = [row for row in rows if row["figure"] == "17"]
+    plain = [row for row in rows if row["set"] == "UNI" and "skip" not in row and "spread" not in row and row["k"] > 8]
+    figure, axes = pyplot.subplots(1, 3, figsize=(14, 4.6), layout="constrained")
+    for row in plain:
+        counts = numpy.array(row["cells"])
+        axes[0].plot(100 * counts / counts.sum(), label=f"k = {row['k']}")
+        axes[1].plot(numpy.array(row["points"]) / row["n"] * 100, range(101), label=f"k = {row['k']}")
+    for row in rows:
+        if row["k"] == 16 and row not in plain:
+            what = "boxes skip" if row.get("skip") else "hubs spread" if row.get("spread") else "as published"
+            axes[1].plot(numpy.array(row["points"]) / row["n"] * 100, range(101), ":", label=f"{row['set']}, 16, {what}")
+    axes[0].set(title="17: cells scanned, of 512", xlabel="cells", ylabel="percent of the queries")
+    axes[1].set(title="18: points scanned", xlabel="percent of the points", ylabel="percent of the queries")
+    for row in plain:
+        for counts, style, what in ((row["scan_steps_by_updates"], "--", "scan"), (row["steps_by_updates"], "-", "CLOVER")):
+            counts = numpy.array(counts)
+            axes[2].plot(100 * counts / counts.sum(), style, color=f"C{plain.index(row)}", label=f"{what}, k = {row['k']}")
+    axes[2].set_yscale("log")
+    axes[2].set_xlim(0, 16)
+    axes[2].set(title="19: updates in a step of 32 points", xlabel="updates", ylabel="percent of the steps")
+    for place in axes:
+        place.grid(alpha=0.3)
+        below(place)
+    yield "clover_work", figure
+
+
+def draw_hubs(rows):
+    sizes = sorted({row["n"] for row in rows if row["figure"] == "20"})
+    figure, axes = pyplot.subplots(1, len(sizes) + 1, figsize=(14, 4.2), layout="constrained")
+    for place, n in zip(axes, sizes):
+        mine = [row for row in rows if row["figure"] == "20" and row["n"] == n]
+        at, bottom = range(len(mine)), numpy.zeros(len(mine))
+        for stage, color in (("cells", "tab:purple"), ("edges", "tab:orange"), ("search", "tab:green")):
+            seconds = numpy.array([row["stages"][stage] for row in mine])
+            place.bar(at, seconds, bottom=bottom, color=color, label=stage)
+            bottom += seconds
+        place.set_xticks(at, [row["method"].split(":")[1] for row in mine])
+        place.set(title=f"20: {n:,} points, k = {K}", xlabel="hubs", ylabel="seconds")
+        below(place)
+    mine = [(row["method"], (row.get("points_per_query") or row["n"]) * row["n"] / row["stages"]["search"] / 1e9)
+            for row in rows if row["figure"] == "21"]
+    axes[-1].barh([name for name, _ in mine], [rate for _, rate in mine], color="tab:gray")
+    axes[-1].set(title="in place of 21: rate of the search", xlabel="billion distances a second")
+    yield "clover_hubs", figure
+
+
+def draw_queries(rows):
+    rows = [row for row in rows if row["figure"] == "22"]
+    names = list(dict.fromkeys(row["set"] for row in rows))
+    figure, axes = pyplot.subplots(1, len(names), figsize=(14, 4), layout="constrained", sharey=True)
+    for place, name in zip(axes, names):
+        mine = [{**row, "share": 100 * row["queries"] / row["n"]} for row in rows if row["set"] == name]
+        lines(place, mine, "share")
+        place.set(title=f"22: {name}, {mine[0]['n']:,} points, k = 10", xlabel="percent of the points queried")
+        below(place, 2)
+    axes[0].set_ylabel("seconds")
+    yield "clover_queries", figure
+
+
+DRAW = {"2": draw_meshes, "13": draw_sets, "14": draw_sizes, "17": draw_work, "20": draw_hubs, "22": draw_queries}
+
+
+def print_tables(rows):
+    def median(figure, name, method, k=K):
+        return next((row["median"] for row in rows if row["figure"] == figure and row["set"] == name
+                     and family(row["method"]) == method and row["k"] == k), None)
+
+    methods = ("clover", "flat", "tree", "kdtree", "nanoflann")
+    ratios = {method: (median("13", "GMM", method), median("13", "UNI", method)) for method in methods}
+    print("Table 2, hills over uniform: " + ", ".join(f"{method} {a / b:.2f}" for method, (a, b) in ratios.items() if a and b))
+    for method in methods:
+        pairs = [(row["set"], row["median"], median("table 3", row["set"], method, 10)) for row in rows
+                 if row["figure"] == "table 3" and row["method"] == method and row["k"] == 30]
+        if pairs:
+            print(f"Table 3, k = 30 over k = 10, {method}: " + ", ".join(f"{name} {a / b:.2f}" for name, a, b in pairs))
+
+
+def program_at(given, name):
+    """A program that was given, or where a build puts it; None if there is none."""
+    places = [given] if given else [environment.ROOT / "build" / folder / "bin" / name
+                                    for folder in ("bench", "release", "dev")]
+    return next((place for place in places if place.exists()), None)
+
+
+def measure(arguments):
+    arguments.program = program_at(arguments.program, "bench_clover")
+    if arguments.program is None:
+        sys.exit("clover.py: bench_clover is not built; configure with -DKITH_BENCHMARKS=ON, or give --program")
+    arguments.nanoflann = program_at(arguments.nanoflann, "contest_nanoflann")
+    if arguments.nanoflann is None:
+        print("nanoflann is left out: contest_nanoflann is not built")
+    with tempfile.TemporaryDirectory(prefix="kith-clover-") as folder:
+        measurements = Measurements(arguments, pathlib.Path(folder))
+        for part in arguments.parts:
+            start = time.perf_counter()
+            MEASURE[part](measurements)
+            print(f"{part}: {time.perf_counter() - start:.0f} s")
+    return {"date": datetime.datetime.now().isoformat(timespec="minutes"), "commit": environment.commit(),
+            "machine": environment.machine(), "quick": arguments.quick, "left_out": measurements.left_out,
+            "rows": measurements.rows}
+
+
+def rounded(value):
+    if isinstance(value, float):
+        return float(f"{value:.4g}")
+    if isinstance(value, dict):
+        return {name: rounded(member) for name, member in value.items()}
+    return [rounded(member) for member in value] if isinstance(value, list) else value
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--quick", action="store_true", help="small sets")
+    parser.add_argument("--parts", nargs="+", choices=PARTS, default=list(PARTS),
+                        help="measure these only, and keep the other rows of the results that are there")
+    names = [*(row[0] for row in SETS), *REAL]
+    parser.add_argument("--sets", nargs="+", choices=names, default=names,
+                        help="of figure 13, 22 and the tables, these only; other rows are kept")
+    parser.add_argument("--threads", type=int, default=2, help="of all methods (%(default)s)")
+    parser.add_argument("--program", type=pathlib.Path, help="bench_clover (that of build/)")
+    parser.add_argument("--nanoflann", type=pathlib.Path, help="contest_nanoflann (that of build/)")
+    parser.add_argument("--plot", type=pathlib.Path, metavar="FILE", help="draw these results, and measure nothing")
+    parser.add_argument("--output", type=pathlib.Path,
+                        default=environment.ROOT / "bench" / "results" / "clover" / "figures.json",
+                        help="results (bench/results/clover/figures.json)")
+    parser.add_argument("--images", type=pathlib.Path, default=environment.ROOT / "docs" / "images",
+                        help="folder of the figures (docs/images)")
+    arguments = parser.parse_args()
+    if arguments.plot:
+        report = json.loads(arguments.plot.read_text())
+    else:
+        report = rounded(measure(arguments))
+        if arguments.output.exists():
+            before = json.loads(arguments.output.read_text())
+            def is_new(row):
+                return part_of(row) in arguments.parts and (row["set"] in arguments.sets
+                                                            or part_of(row) not in ("sets", "queries"))
+
+            report["rows"] = [row for row in before["rows"] if not is_new(row)] + report["rows"]
+            left_out = {**before["left_out"], **report["left_out"]}
+            measured = {f"{row['figure']}, {row['set']}" for row in report["rows"]}
+            report["left_out"] = {what: why for what, why in left_out.items() if what not in measured}
+        arguments.output.parent.mkdir(parents=True, exist_ok=True)
+        rows = ",\n".join(json.dumps(row) for row in report.pop("rows"))
+        arguments.output.write_text(json.dumps(report, indent=1)[:-2] + f',\n "rows": [\n{rows}\n]}}\n')
+        report["rows"] = json.loads(f"[{rows}]")
+        print(arguments.output)
+    print_tables(report["rows"])
+    arguments.images.mkdir(parents=True, exist_ok=True)
+    for first, draw in DRAW.items():
+        if not any(row["figure"] == first for row in report["rows"]):
+            print(f"{draw.__name__}: its rows are not among the results")
+            continue
+        for name, figure in draw(report["rows"]):
+            path = arguments.images / f"{name}.png"
+            figure.savefig(path, dpi=80)
+            print(path)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

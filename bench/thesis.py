@@ -1,0 +1,407 @@
+#!/usr/bin/env python3
+"""Remakes figures 5.2 to 5.11 of the halo-finding thesis: thesis.py [--quick], on this machine, with its own points.
+
+Source: D. Wood, Fast Galactic Structure Finding using Graphics Processing Units, University of Cape Town (2014). Points
+are random samples of one set of halos with velocities (kith.datasets.virialized), in open space; groups are at b = 0.2,
+in 6-D with psi = 1 dispersion. Where the folder of test data is present, the real snapshots of it are grouped, too.
+
+What is compared (a missing route is named and left out):
+  kith's routes    kith fof --route ..., single stages without files
+  delaunay         contest_delaunay, CGAL: section 3.3.1 of the thesis, on one thread
+  scipy            cKDTree.query_pairs, then connected components, on one thread
+
+Results go to bench/results/thesis/figures.json, figures to docs/images. --plot FILE only draws. --quick takes about a
+minute.
+"""
+
+import argparse
+import datetime
+import json
+import pathlib
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+import environment
+
+environment.require("matplotlib", "numpy", "scipy")
+import contest
+import matplotlib
+import numpy
+import point_sets
+
+matplotlib.use("Agg")
+import matplotlib.pyplot as pyplot
+import matplotlib.ticker as ticker
+
+B, SIGMAS, MIN_MEMBERS = 0.2, 1.0, 20
+FILES = ("read", "catalog", "map", "write", "total")  # stages that are none of the search's
+SIZES = {False: {"small": [100_000, 200_000, 300_000, 400_000, 500_000],
+                 "large": [1_000_000, 2_000_000, 3_000_000, 4_000_000, 5_000_000]},
+         True: {"small": [10_000, 20_000, 40_000], "large": [50_000, 100_000, 200_000]}}
+BRUTE_FORCE_PAIRS = {False: 5e5**2, True: 4e4**2}  # what is more is left out
+DEPTH = {False: 15, True: 10}  # of the limited trees, figures 5.4 to 5.7
+LONG = 0.3  # seconds; what takes longer runs once
+NAMES = {"tree": "plane tree", "kdtree": "k-d tree", "spanning-tree": "spanning tree", "brute": "all pairs",
+         "delaunay": "Delaunay (CGAL, 1 thread)", "scipy": "SciPy, pairs (1 thread)"}
+SNAPSHOTS = ("tipsy/lambs30K_density.std", "tipsy/run99.std")
+
+
+def write_tipsy(path, positions, velocities):
+    """A binary Tipsy file of dark matter."""
+    count = len(positions)
+    rows = numpy.zeros(count, dtype=[("mass", ">f4"), ("x", ">f4", 3), ("v", ">f4", 3), ("rest", ">f4", 2)])
+    rows["mass"], rows["x"], rows["v"] = 1 / count, positions, velocities
+    header = numpy.array([(1.0, count, 3, 0, count, 0, 0)],
+                         dtype=[("time", ">f8"), *((name, ">i4") for name in ("n", "d", "gas", "dark", "star", "pad"))])
+    path.write_bytes(header.tobytes() + rows.tobytes())
+
+
+class Program:
+    """kith fof, by any of its routes."""
+
+    def __init__(self, program, threads, scratch):
+        self.program, self.threads, self.scratch = program, threads, scratch
+        text = subprocess.run([program, "fof", "--help"], capture_output=True, text=True, check=True).stdout
+        self.routes = text.split("--route ")[1].split()[0].split("|")[1:]
+
+    def group(self, snapshot, route, in_phase_space, more=()):
+        """Seconds of the search, labels, and what the program says."""
+        labels = self.scratch / "labels.npy"
+        command = [self.program, "fof", snapshot, "--route", route, "-b", str(B), "--box", "none", "--threads",
+                   str(self.threads), "--min-members", str(MIN_MEMBERS), "-o", self.scratch / "groups.hdf5", "--labels",
+                   labels, "--json", *more, *(["--psi-sigma", str(SIGMAS)] if in_phase_space else [])]
+        done = subprocess.run(command, capture_output=True, text=True)
+        if done.returncode != 0:
+            sys.exit(f"thesis.py: {done.stderr.strip()}")
+        said = json.loads(done.stdout)
+        seconds = sum(value for stage, value in said["seconds"].items() if stage not in FILES)
+        return seconds, numpy.load(labels), said
+
+
+class Delaunay:
+    """contest_delaunay on one set of points."""
+
+    def __init__(self, program, points, linking_length, scratch):
+        path = scratch / "points.npy"
+        numpy.save(path, points)
+        self.labels_at = scratch / "delaunay"
+        self.peer = contest.Contestant("delaunay", [program, f"points={path}", "threads=1",
+                                                    f"linking_length={linking_length!r}"], 1)
+
+    def run(self):
+        return self.peer.ask("run", 600)["seconds"]
+
+    def labels(self):
+        self.peer.ask(f"answer {self.labels_at}", 600)
+        return numpy.load(f"{self.labels_at}.labels.npy")
+
+
+def numbered(labels):
+    """Partitions as kith labels them, groups of too few members left out."""
+    _, first, inverse, counts = numpy.unique(labels, return_index=True, return_inverse=True, return_counts=True)
+    rank = numpy.empty(len(first), dtype=numpy.int64)
+    rank[numpy.lexsort((first, -counts))] = numpy.arange(len(first))
+    return numpy.where(counts[inverse] >= MIN_MEMBERS, rank[inverse], -1)
+
+
+def in_phase_space(positions, velocities, scale):
+    """The points whose distances phase space compares (docs/semantics.md)."""
+    return numpy.concatenate((positions, (velocities.astype(float) * scale).astype(numpy.float32)), axis=1)
+
+
+def scipy_groups(points, length):
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+    from scipy.spatial import cKDTree
+    begin = time.perf_counter()
+    pairs = cKDTree(points).query_pairs(length, output_type="ndarray")
+    graph = coo_array((numpy.ones(len(pairs), dtype=numpy.int8), (pairs[:, 0], pairs[:, 1])), shape=2 * (len(points),))
+    _, labels = connected_components(graph, directed=False)
+    return time.perf_counter() - begin, labels
+
+
+class Measurements:
+    def __init__(self, program, arguments, scratch):
+        self.program, self.arguments, self.scratch, self.rows = program, arguments, scratch, []
+        self.repetitions = 3
+        size = max(SIZES[arguments.quick]["large"])
+        self.positions, self.velocities = point_sets.datasets.virialized(size, seed=1)
+
+    def add(self, figure, n, dimension, route, runs, **more):
+        row = {"figure": figure, "n": n, "d": dimension, "route": route, "median": statistics.median(runs),
+               "min": min(runs), "max": max(runs), "runs": len(runs), "threads": self.arguments.threads, **more}
+        self.rows.append(row)
+        print(f"  {figure}: {n:>9,} points in {dimension}-D, {route:<13} {row['median']:.4f} s"
+              + "".join(f", {name} {value}" for name, value in more.items()), flush=True)
+
+    def repeated(self, first, run):
+        """Seconds; the first run warmed up, but is enough if it is long."""
+        return [first] if first > LONG else [run() for _ in range(self.repetitions)]
+
+    def sample(self, n):
+        snapshot = self.scratch / f"sample_{n}.tipsy"
+        if not snapshot.exists():
+            write_tipsy(snapshot, self.positions[:n], self.velocities[:n])  # rows are in random order
+        return snapshot
+
+    def compare(self, figure, n, routes, dimensions=(3, 6)):
+        """kith's routes, whose groups must be the same. Returns labels, and what the program said."""
+        found = {}
+        for dimension in dimensions:
+            for route in routes:
+                if route == "brute" and n * n > BRUTE_FORCE_PAIRS[self.arguments.quick]:
+                    print(f"  {figure}: {n:,} points are too many for {route}")
+                    continue
+                def group():
+                    return self.program.group(self.sample(n), route, dimension == 6)
+
+                first, labels, said = group()
+                if dimension in found and not numpy.array_equal(labels, found[dimension][0]):
+                    sys.exit(f"thesis.py: the groups of {route} in {dimension}-D are others; this is a defect of kith")
+                found[dimension] = labels, said
+                self.add(figure, n, dimension, route,
+                         self.repeated(first, lambda: group()[0]), groups=said["groups"])
+        return found
+
+    def delaunay(self, figure, n, positions, velocities, found):
+        """The Delaunay route. In 6-D its tree is not the minimum spanning tree, and its groups may differ."""
+        if self.arguments.delaunay is None:
+            return
+        for dimension, (labels, said) in found.items():
+            points = positions if dimension == 3 else in_phase_space(positions, velocities, said["velocity_scale"])
+            peer = Delaunay(self.arguments.delaunay, points, said["linking_length"], self.scratch)
+            runs = self.repeated(peer.run(), peer.run)
+            theirs = numbered(peer.labels())
+            peer.peer.stop()
+            self.add(figure, n, dimension, "delaunay", runs, groups=int(theirs.max()) + 1,
+                     same_groups=bool(numpy.array_equal(theirs, labels)))
+
+    def trees_and_brute_force(self):
+        for n in SIZES[self.arguments.quick]["small"]:
+            found = self.compare("5.2", n, ["spanning-tree", "brute"])
+            self.delaunay("5.2", n, self.positions[:n], self.velocities[:n], found)
+
+    def depths(self):
+        """Leaves of one size for all, against so many leaves as a tree of 15 levels has."""
+        try:
+            import kith
+        except ImportError:
+            print("  5.4 to 5.7: left out, since the Python package kith is not importable; add it to PYTHONPATH")
+            return
+        for n in SIZES[self.arguments.quick]["large"]:
+            for dimension in (3, 6):
+                _, _, said = self.program.group(self.sample(n), "tree", dimension == 6)
+                points = self.positions[:n]
+                if dimension == 6:
+                    points = in_phase_space(points, self.velocities[:n], said["velocity_scale"])
+                levels = DEPTH[self.arguments.quick]
+                for depth, leaf_size in (("full", None), (f"{levels} levels", -(-n // 2**levels))):
+                    build, link = [], []
+                    while len(link) < self.repetitions and sum(build) + sum(link) < 2 * LONG:
+                        begin = time.perf_counter()
+                        tree = kith.Tree(points, leaf_size=leaf_size, threads=self.arguments.threads)
+                        middle = time.perf_counter()
+                        tree.fof(said["linking_length"], threads=self.arguments.threads)
+                        build.append(middle - begin)
+                        link.append(time.perf_counter() - middle)
+                        del tree
+                    self.add("5.4", n, dimension, depth, build)
+                    self.add("5.5", n, dimension, depth, link)
+
+    def large(self):
+        routes = [route for route in ("tree", "kdtree", "spanning-tree") if route in self.program.routes]
+        for n in SIZES[self.arguments.quick]["large"]:
+            self.compare("5.8", n, routes)
+
+    def beside_scipy(self):
+        """In 3-D, and of few points only: SciPy stores all pairs."""
+        for n in SIZES[self.arguments.quick]["small"]:
+            labels, said = self.compare("5.10", n, ["tree"], (3,))[3]
+
+            def group():
+                return scipy_groups(self.positions[:n].astype(float), said["linking_length"])
+
+            first, theirs = group()
+            self.add("5.10", n, 3, "scipy", self.repeated(first, lambda: group()[0]),
+                     same_groups=bool(numpy.array_equal(numbered(theirs), labels)))
+
+    def real_files(self):
+        for name in SNAPSHOTS:
+            path = point_sets.SHARED_DATA / name
+            if not path.exists():
+                print(f"  {name}: not in the folder of test data")
+                continue
+            found = {}
+            for dimension in (3, 6):
+                for route in self.program.routes:
+                    seconds, labels, said = self.program.group(path, route, dimension == 6, ("--types", "1"))
+                    if dimension in found and not numpy.array_equal(labels, found[dimension][0]):
+                        sys.exit(f"thesis.py: the groups of {route} of {name} are others; this is a defect of kith")
+                    found[dimension] = labels, said
+                    self.add(path.stem, said["n"], dimension, route, [seconds], groups=said["groups"])
+
+
+PARTS = {"trees": Measurements.trees_and_brute_force, "depth": Measurements.depths, "routes": Measurements.large,
+         "scipy": Measurements.beside_scipy, "files": Measurements.real_files}
+
+
+def part_of(row):
+    parts = {"5.2": "trees", "5.4": "depth", "5.5": "depth", "5.8": "routes", "5.10": "scipy"}
+    return parts.get(row["figure"], "files")
+
+
+def drawn(axes, rows, figure, style):
+    """A line for each dimension and route."""
+    for route, color in style.items():
+        for dimension, marker, line in ((3, "o", "-"), (6, "s", "--")):
+            mine = [row for row in rows
+                    if row["figure"] == figure and row["route"] == route and row["d"] == dimension]
+            if mine:
+                others = "" if all(row.get("same_groups", True) for row in mine) else ", other groups"
+                axes.plot(*zip(*sorted((row["n"], row["median"]) for row in mine)), line, color=color, marker=marker,
+                          markersize=4, label=f"{NAMES.get(route, route)}, {dimension}-D{others}")
+
+
+def ratios(axes, rows, figure, of, to, style):
+    """Times of one route over those of others."""
+    median = {(row["n"], row["d"], row["route"]): row["median"] for row in rows if row["figure"] == figure}
+    for route in to:
+        for dimension, marker, line in ((3, "o", "-"), (6, "s", "--")):
+            mine = sorted((n, median[n, d, of] / seconds) for (n, d, name), seconds in median.items()
+                          if name == route and d == dimension and (n, d, of) in median)
+            if mine:
+                axes.plot(*zip(*mine), line, color=style[route], marker=marker, markersize=4,
+                          label=f"{NAMES.get(of, of)} over {NAMES.get(route, route)}, {dimension}-D")
+
+
+def finished(axes, title, label, logarithmic=True):
+    axes.set(title=title, xlabel="particles", ylabel=label)
+    if logarithmic:
+        axes.set_yscale("log")
+        axes.yaxis.set_major_locator(ticker.LogLocator(subs=(1, 2, 5)))
+        axes.yaxis.set_minor_locator(ticker.NullLocator())
+        axes.yaxis.set_major_formatter(lambda value, _: f"{value:g}")
+    else:
+        axes.set_ylim(bottom=0)
+    axes.set_xlim(left=0)
+    axes.xaxis.set_major_formatter(lambda n, _: f"{n / 1e6:g} million" if n >= 1e6 else f"{n:,.0f}")
+    axes.grid(alpha=0.3)
+    if axes.lines:
+        axes.legend(fontsize="small", loc="upper center", bbox_to_anchor=(0.5, -0.14), ncols=2, frameon=False)
+
+
+def figures(report):
+    rows = report["rows"]
+
+    def where(name):
+        threads = max((row["threads"] for row in rows if row["figure"] == name), default=1)
+        return "1 thread" if threads == 1 else f"{threads} threads"
+
+    trees = {"spanning-tree": "tab:green", "brute": "tab:red", "delaunay": "tab:orange"}
+    routes = {"tree": "black", "kdtree": "tab:blue", "spanning-tree": "tab:green"}
+    limited = f"{DEPTH[report['quick']]} levels"
+    depths = {"full": "black", limited: "tab:purple"}
+
+    figure, (left, right) = pyplot.subplots(1, 2, figsize=(11, 4.9), layout="constrained")
+    drawn(left, rows, "5.2", trees)
+    finished(left, f"5.2: spanning trees and all pairs, {where('5.2')}", "seconds")
+    ratios(right, rows, "5.2", "brute", ["spanning-tree"], trees)
+    ratios(right, rows, "5.2", "delaunay", ["spanning-tree"], {"spanning-tree": trees["delaunay"]})
+    finished(right, "5.3: speed-up of the spanning tree", "times")
+    yield "thesis_trees", figure
+
+    if any(row["figure"] == "5.4" for row in rows):
+        figure, axes = pyplot.subplots(2, 2, figsize=(11, 9), layout="constrained")
+        both = {(row["figure"], row["n"], row["d"], row["route"]): row["median"] for row in rows}
+        whole = [{**row, "figure": "5.6", "median": row["median"] + both["5.5", row["n"], row["d"], row["route"]]}
+                 for row in rows if row["figure"] == "5.4"]
+        for place, name, title in ((axes[0, 0], "5.4", "building the tree"), (axes[0, 1], "5.5", "linking"),
+                                   (axes[1, 0], "5.6", "both")):
+            drawn(place, rows + whole, name, depths)
+            finished(place, f"{name}: {title}, {where('5.4')}", "seconds")
+        ratios(axes[1, 1], whole, "5.6", limited, ["full"], depths)
+        finished(axes[1, 1], "5.7: speed-up of the full tree", "times", logarithmic=False)
+        yield "thesis_depth", figure
+
+    figure, (left, right) = pyplot.subplots(1, 2, figsize=(11, 4.9), layout="constrained")
+    drawn(left, rows, "5.8", routes)
+    finished(left, f"5.8: routes, {where('5.8')}", "seconds")
+    slowest = "kdtree" if any(row["route"] == "kdtree" for row in rows) else "spanning-tree"
+    ratios(right, rows, "5.8", slowest, ["tree"], routes)
+    finished(right, "5.9: speed-up of the plane tree", "times", logarithmic=False)
+    yield "thesis_routes", figure
+
+    style = {"tree": "black", "scipy": "tab:cyan"}
+    figure, (left, right) = pyplot.subplots(1, 2, figsize=(11, 4.9), layout="constrained")
+    drawn(left, rows, "5.10", style)
+    finished(left, f"5.10: beside SciPy, {where('5.10')}", "seconds")
+    ratios(right, rows, "5.10", "scipy", ["tree"], {"tree": style["scipy"]})
+    finished(right, "5.11: speed-up", "times", logarithmic=False)
+    yield "thesis_peers", figure
+
+
+def program_at(given, name):
+    """A program that was given, or where a build puts it; None if there is none."""
+    places = [given] if given else [environment.ROOT / "build" / folder / "bin" / name
+                                    for folder in ("bench", "release", "dev")]
+    return next((place for place in places if place.exists()), None)
+
+
+def measure(arguments):
+    program = program_at(arguments.program, "kith")
+    if program is None:
+        sys.exit("thesis.py: there is no program kith; build it (make build), or give --program")
+    arguments.delaunay = program_at(arguments.delaunay, "contest_delaunay")
+    if arguments.delaunay is None:
+        print("The Delaunay route is left out: contest_delaunay is not built, as where CGAL (libcgal-dev) is missing")
+    with tempfile.TemporaryDirectory(prefix="kith-thesis-") as folder:
+        scratch = pathlib.Path(folder)
+        measurements = Measurements(Program(program, arguments.threads, scratch), arguments, scratch)
+        for part in arguments.parts:
+            PARTS[part](measurements)
+    return {"date": datetime.datetime.now().isoformat(timespec="minutes"), "commit": environment.commit(),
+            "machine": environment.machine(), "quick": arguments.quick,
+            "rows": measurements.rows}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--quick", action="store_true", help="small sets")
+    parser.add_argument("--parts", nargs="+", choices=PARTS, default=list(PARTS),
+                        help="measure these only, and keep the other rows of the results that are there")
+    parser.add_argument("--threads", type=int, default=2, help="of kith (%(default)s)")
+    parser.add_argument("--program", type=pathlib.Path, help="kith (that of build/)")
+    parser.add_argument("--delaunay", type=pathlib.Path, help="contest_delaunay (that of build/)")
+    parser.add_argument("--plot", type=pathlib.Path, metavar="FILE", help="draw these results, and measure nothing")
+    parser.add_argument("--output", type=pathlib.Path,
+                        default=environment.ROOT / "bench" / "results" / "thesis" / "figures.json",
+                        help="results (bench/results/thesis/figures.json)")
+    parser.add_argument("--images", type=pathlib.Path, default=environment.ROOT / "docs" / "images",
+                        help="folder of the figures (docs/images)")
+    arguments = parser.parse_args()
+    if arguments.plot:
+        report = json.loads(arguments.plot.read_text())
+    else:
+        report = measure(arguments)
+        if arguments.output.exists():
+            report["rows"] = [row for row in json.loads(arguments.output.read_text())["rows"]
+                              if part_of(row) not in arguments.parts] + report["rows"]
+        arguments.output.parent.mkdir(parents=True, exist_ok=True)
+        arguments.output.write_text(json.dumps(report, indent=1) + "\n")
+        print(arguments.output)
+    arguments.images.mkdir(parents=True, exist_ok=True)
+    for name, figure in figures(report):
+        if not any(axes.lines for axes in figure.axes):
+            print(f"{name}: its rows are not among the results")
+            continue
+        path = arguments.images / f"{name}.png"
+        figure.savefig(path, dpi=90)
+        print(path)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

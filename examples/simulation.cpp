@@ -1,0 +1,68 @@
+// Groups at every step of a simulation whose particles are distributed over ranks: MPI processes (simulation_mpi,
+// started by mpirun -n 4) or threads of one process (simulation). The printed numbers do not depend on the number of
+// ranks.
+#include <kith/kith.hpp>
+#ifdef SIMULATION_OVER_MPI
+#include <kith/mpi.hpp>
+#endif
+
+#include <cstdint>
+#include <cstdlib>
+#include <iostream>
+#include <random>
+#include <vector>
+
+struct Particle {
+    std::int64_t id;
+    float position[3];
+};
+
+/// A start coordinate between 0 and 1, which depends only on the particle's id and the axis.
+float start(std::int64_t id, int axis) {
+    std::mt19937 random(static_cast<std::uint32_t>(3 * id + axis));
+    return static_cast<float>(random()) * 0x1p-32F;
+}
+
+/// Every rank has some of the particles. Each particle moves toward one of five centers.
+void simulate(kith::Communicator& ranks, int steps) {
+    constexpr std::int64_t particles = 4000;
+    std::vector<Particle> mine;
+    for (std::int64_t id = particles * ranks.rank() / ranks.size(); id < particles * (ranks.rank() + 1) / ranks.size();
+         ++id) {
+        mine.push_back({id, {start(id, 0), start(id, 1), start(id, 2)}});
+    }
+    for (int step = 0; step < steps; ++step) {
+        for (Particle& particle : mine) {
+            for (float& x : particle.position) {
+                const float goal = 0.1F + 0.2F * static_cast<float>(particle.id % 5);
+                x += 0.1F * (goal - x);
+            }
+        }
+        // Collective: all ranks call it, including those without particles.
+        const kith::DistributedFofResult groups =
+            kith::fof(ranks, kith::PointsView(mine, &Particle::position), kith::LinkingLength::absolute(0.03),
+                      {.box = kith::Box::periodic(1), .execution = kith::cpu(1)});
+        // groups.labels[i] is the group of mine[i], among those of all ranks.
+        if (ranks.rank() == 0) {
+            std::cout << "step " << step << ": " << groups.groups_of_at_least(20)
+                      << " groups of 20 or more, the largest of " << groups.sizes.front().size << '\n';
+        }
+    }
+}
+
+#ifdef SIMULATION_OVER_MPI
+int main(int argc, char** argv) {
+    int provided = 0;
+    MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);
+    {
+        kith::MpiCommunicator ranks(MPI_COMM_WORLD); // a duplicate; must be freed before MPI_Finalize
+        simulate(ranks, argc > 1 ? std::atoi(argv[1]) : 8);
+    }
+    MPI_Finalize();
+}
+#else
+int main(int argc, char** argv) {
+    const int count = argc > 1 ? std::atoi(argv[1]) : 4;
+    kith::run_ranks(count, [](kith::Communicator& ranks) { simulate(ranks, 8); });
+}
+#endif

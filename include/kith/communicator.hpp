@@ -1,0 +1,62 @@
+// Communication between ranks, which are processes or threads.
+//
+// Calls over ranks (distributed.hpp) communicate only through a Communicator. run_ranks() provides one for threads of
+// this process, mpi.hpp one for MPI processes; derive from Communicator to use another communication library. Floats
+// are never summed across ranks, so answers do not depend on the order of a reduction.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace kith {
+
+enum class Reduction : std::uint8_t { min, max, sum };
+
+/// Bytes for another rank, or from one.
+struct RankMessage {
+    int rank = 0; ///< destination of a message that is sent, source of one that is received
+    std::vector<std::byte> bytes;
+};
+
+/// A group of ranks. All functions except rank(), size() and abort() are collective: every rank calls the same
+/// functions in the same order, from one thread at a time. A collective call returns when the part of this rank is
+/// complete, and throws kith::Error if another rank has aborted.
+class Communicator {
+public:
+    Communicator() = default;
+    Communicator(const Communicator&) = delete;
+    Communicator& operator=(const Communicator&) = delete;
+    virtual ~Communicator() = default;
+
+    [[nodiscard]] virtual int rank() const noexcept = 0; ///< of this process or thread, from 0 to size() - 1
+    [[nodiscard]] virtual int size() const noexcept = 0;
+
+    /// Replaces every element by its reduction over all ranks. All ranks must pass the same number of elements.
+    virtual void all_reduce(std::span<std::int64_t> values, Reduction reduction) = 0;
+
+    /// Concatenates the bytes of all ranks, by ascending rank, and stores them in `all` on every rank. counts[r] is the
+    /// number of bytes of rank r; all ranks must pass the same counts. The size of `all` is the sum of the counts.
+    virtual void all_gather(std::span<const std::byte> mine, std::span<std::byte> all,
+                            std::span<const std::int64_t> counts) = 0;
+
+    /// Sends each message to its destination; receivers do not know the senders beforehand. A rank may send no
+    /// messages, or several to one rank. Returns the messages to this rank by ascending sender; messages of one sender
+    /// are in the order in which it passed them.
+    [[nodiscard]] virtual std::vector<RankMessage> exchange(std::vector<RankMessage> messages) = 0;
+
+    /// Ends the work of all ranks, because this rank cannot continue. If ranks are processes, abort() ends them and
+    /// does not return. If ranks are threads, abort() returns, and the collective calls of the other ranks throw an
+    /// error of the same kind as the error that this rank is handling.
+    virtual void abort(const std::string& reason) noexcept = 0;
+};
+
+/// Runs body(communicator) in `ranks` threads of this process, each of which is a rank, and waits for all of them. If
+/// body throws on one rank, or returns while other ranks wait for this rank, the collective calls of the others throw.
+/// The first exception is rethrown here. Throws Error: invalid_argument unless ranks is 1 or more.
+void run_ranks(int ranks, const std::function<void(Communicator&)>& body);
+
+} // namespace kith

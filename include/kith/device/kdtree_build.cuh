@@ -1,0 +1,278 @@
+// Builds a left-balanced k-d tree in place, in memory of a GPU: your structs are swapped into level order there. For files
+// that nvcc compiles; kith/device/kdtree.hpp does not include it. The tree is that of kdtree_build.hpp.
+//
+// The points of a subtree are in one range. Every level sorts the ranges of its nodes along their split axes, so that
+// the point of each node is at the rank that the shape of the tree asks for; that ends in the in-order sequence, which a
+// sort by node brings into level order. A bitonic network sorts all ranges of a level side by side; its comparisons all
+// go one way, so ranges need not have a power of two of points, and nothing is needed beside them.
+// Cost: O(N log^3 N) comparisons; log^2 N kernels a level, each of which reads all points. Memory beside points and
+// original indices: one integer a point, one byte with split axes of choice. kith::knn builds faster, in more memory.
+// It has not run on a real GPU yet.
+// Source: I. Wald (2023), arXiv:2211.00120, section 4, whose sorts carry a tag with each point; here a point's position
+// tells its subtree.
+#pragma once
+
+#include <kith/device/kdtree_build.hpp>
+
+#include <cuda_runtime.h>
+
+#include <cstdint>
+#include <type_traits>
+
+namespace kith::kdtree {
+
+/// A tree that is built in place. All arrays are in memory of the GPU, of one element for each point.
+template <class Point, class Traits = PointTraits<Point>>
+struct TreeInPlace {
+    using T = DistanceOf<typename Traits::Scalar>;
+    static constexpr int dimension = Traits::dimension;
+    static_assert(std::is_trivially_copyable_v<Point>, "kernels swap points");
+
+    Node count;                   ///< at most max_nodes
+    Point* points;                ///< are swapped into level order
+    std::int32_t* indices;        ///< filled with their original positions
+    Node* scratch;                ///< of no meaning afterwards
+    std::uint8_t* split_axes;     ///< filled; null is allowed with Split::cyclic
+    Bounds<T, dimension>* bounds; ///< one element: those of the points; NaN along an axis with what is not finite
+    Split split = Split::cyclic;
+
+    [[nodiscard]] __device__ T coordinate(Node i, int axis) const {
+        return static_cast<T>(Traits::coordinate(points[i], axis));
+    }
+    /// The axis that a node splits, which has been chosen.
+    [[nodiscard]] __device__ int axis_of(Node node) const {
+        return split == Split::cyclic ? level_of(node) % dimension : split_axes[node];
+    }
+};
+
+namespace detail {
+
+/// Where the points of a subtree begin in the in-order sequence: behind those of the subtrees before it on its level,
+/// and one node between each two.
+KITH_KDTREE_HD constexpr Node begin_in_order(Node node, Node count) {
+    const Node first = first_of_level(level_of(node));
+    return segment_begin(node, count) - first + (node - first);
+}
+
+inline constexpr unsigned threads_of_build = 256; ///< of a block
+inline constexpr int all_points = -1;             ///< in place of a level
+
+template <class Point, class Traits>
+struct LevelInPlace {
+    TreeInPlace<Point, Traits> tree;
+    int level; ///< or all_points
+};
+
+/// One step of sorting every subtree of a level along its axis, or all points by their nodes, in scratch.
+template <class Point, class Traits>
+struct SortStep {
+    TreeInPlace<Point, Traits> tree;
+    int level; ///< or all_points
+    Node mask; ///< partners are at places that differ by these bits
+};
+
+inline __device__ std::uint64_t thread_in_grid() {
+    return std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x;
+}
+
+template <class Point, class Traits>
+__global__ void number_points(const LevelInPlace<Point, Traits> job) {
+    const std::uint64_t i = thread_in_grid();
+    if (i < job.tree.count) {
+        job.tree.indices[i] = static_cast<std::int32_t>(i);
+    }
+}
+
+template <class Point, class Traits>
+__global__ void find_nodes(const LevelInPlace<Point, Traits> job) {
+    const std::uint64_t i = thread_in_grid();
+    if (i < job.tree.count) {
+        job.tree.scratch[i] = node_in_order(static_cast<Node>(i), job.tree.count);
+    }
+}
+
+/// The box of all points, or, of each node of the level, the widest axis of the box of its points: a block for each.
+template <class Point, class Traits>
+__global__ void measure_boxes(const LevelInPlace<Point, Traits> job) {
+    using T = typename TreeInPlace<Point, Traits>::T;
+    __shared__ T lower[threads_of_build];
+    __shared__ T upper[threads_of_build];
+    const auto& tree = job.tree;
+    const Node node = job.level == all_points ? 0 : first_of_level(job.level) + blockIdx.x;
+    const Node begin = begin_in_order(node, tree.count);
+    const Node size = subtree_size(node, tree.count);
+    const Node thread = threadIdx.x;
+    const auto less = [](T a, T b) { return b < a || b != b ? b : a; }; // NaN, if one is
+    const auto greater = [](T a, T b) { return b > a || b != b ? b : a; };
+    Bounds<T, Traits::dimension> box;
+    for (int axis = 0; axis < Traits::dimension; ++axis) {
+        const auto finite = [&](Node i) {
+            const T x = tree.coordinate(begin + i, axis);
+            return x + (x - x); // NaN in place of infinity
+        };
+        T least = finite(thread < size ? thread : 0);
+        T greatest = least;
+        for (std::uint64_t i = thread; i < size; i += threads_of_build) {
+            const T x = finite(static_cast<Node>(i));
+            least = less(least, x);
+            greatest = greater(greatest, x);
+        }
+        lower[thread] = least;
+        upper[thread] = greatest;
+        for (Node half = threads_of_build / 2; half > 0; half /= 2) {
+            __syncthreads();
+            if (thread < half) {
+                lower[thread] = less(lower[thread], lower[thread + half]);
+                upper[thread] = greater(upper[thread], upper[thread + half]);
+            }
+        }
+        box.lower.x[axis] = lower[0]; // meant for thread 0, which wrote it
+        box.upper.x[axis] = upper[0];
+        __syncthreads();
+    }
+    if (thread == 0) {
+        if (job.level == all_points) {
+            *tree.bounds = box;
+        } else {
+            tree.split_axes[node] = static_cast<std::uint8_t>(widest_axis(box));
+        }
+    }
+}
+
+/// Cyclic axes, and the widest of each node's cell. The planes above have been found.
+template <class Point, class Traits>
+__global__ void choose_axes(const LevelInPlace<Point, Traits> job) {
+    const auto& tree = job.tree;
+    const std::uint64_t i = first_of_level(job.level) + thread_in_grid();
+    if (i >= tree.count || i >= first_of_level(job.level + 1)) {
+        return;
+    }
+    const auto node = static_cast<Node>(i);
+    int axis = job.level % Traits::dimension;
+    if (tree.split == Split::widest) {
+        auto cell = *tree.bounds;
+        for (Node below = node; below != 0; below = parent_of(below)) {
+            const Node above = parent_of(below);
+            const int split = tree.split_axes[above];
+            const Node pivot = begin_in_order(above, tree.count) + subtree_size(left_child(above), tree.count);
+            const auto plane = tree.coordinate(pivot, split);
+            if (below == left_child(above)) {
+                cell.upper.x[split] = plane < cell.upper.x[split] ? plane : cell.upper.x[split];
+            } else {
+                cell.lower.x[split] = plane > cell.lower.x[split] ? plane : cell.lower.x[split];
+            }
+        }
+        axis = widest_axis(cell);
+    }
+    tree.split_axes[node] = static_cast<std::uint8_t>(axis);
+}
+
+template <class T>
+__device__ void exchange(T& a, T& b) {
+    const T old = a;
+    a = b;
+    b = old;
+}
+
+template <class Point, class Traits>
+__global__ void sort_step(const SortStep<Point, Traits> job) {
+    const auto& tree = job.tree;
+    const std::uint64_t i = thread_in_grid();
+    if (i >= tree.count) {
+        return;
+    }
+    const auto low = static_cast<Node>(i);
+    Node begin = 0;
+    Node size = tree.count;
+    int axis = 0;
+    if (job.level != all_points) {
+        const Node node = node_in_order(low, tree.count);
+        const int above = level_of(node) - job.level;
+        if (above < 0) { // a node of a level before
+            return;
+        }
+        const Node root = ((node + 1) >> above) - 1;
+        begin = begin_in_order(root, tree.count);
+        size = subtree_size(root, tree.count);
+        axis = tree.axis_of(root);
+    }
+    const Node place = low - begin;
+    const Node partner = place ^ job.mask;
+    if (partner <= place || partner >= size) { // what is behind the last point is greater than all
+        return;
+    }
+    const Node high = begin + partner;
+    if (job.level == all_points) {
+        if (tree.scratch[low] <= tree.scratch[high]) {
+            return;
+        }
+        exchange(tree.scratch[low], tree.scratch[high]);
+    } else {
+        const auto x = tree.coordinate(low, axis);
+        const auto y = tree.coordinate(high, axis);
+        if (!(y < x || (y == x && tree.indices[high] < tree.indices[low]))) {
+            return;
+        }
+    }
+    exchange(tree.points[low], tree.points[high]);
+    exchange(tree.indices[low], tree.indices[high]);
+}
+
+/// `largest`: the number of points of the largest subtree.
+template <class Point, class Traits, class Launch>
+void sort_in_place(const TreeInPlace<Point, Traits>& tree, int level, Node largest, const Launch& launch_threads) {
+    for (std::uint64_t run = 2; run < 2 * std::uint64_t{largest}; run *= 2) {
+        launch_threads(sort_step<Point, Traits>, SortStep<Point, Traits>{tree, level, static_cast<Node>(run - 1)});
+        for (std::uint64_t distance = run / 4; distance > 0; distance /= 2) {
+            launch_threads(sort_step<Point, Traits>, SortStep<Point, Traits>{tree, level, static_cast<Node>(distance)});
+        }
+    }
+}
+
+} // namespace detail
+
+/// Builds a tree through launch(kernel, blocks, threads, job), which must run kernel(job) on so many blocks, one such
+/// call after the other.
+template <class Point, class Traits, class Launch>
+void build_in_place(const TreeInPlace<Point, Traits>& tree, const Launch& launch) {
+    using Level = detail::LevelInPlace<Point, Traits>;
+    if (tree.count == 0) {
+        return;
+    }
+    const auto launch_threads = [&]<class Job>(void (*kernel)(Job), const std::type_identity_t<Job>& job) {
+        constexpr std::uint64_t threads = detail::threads_of_build;
+        launch(kernel, static_cast<unsigned>((tree.count + threads - 1) / threads), detail::threads_of_build, job);
+    };
+    launch_threads(detail::number_points<Point, Traits>, Level{tree, detail::all_points});
+    launch(detail::measure_boxes<Point, Traits>, 1U, detail::threads_of_build, Level{tree, detail::all_points});
+    for (int level = 0; level < levels_of(tree.count); ++level) {
+        const Node first = first_of_level(level);
+        if (tree.split == Split::widest_box) {
+            const Node next = first_of_level(level + 1);
+            launch(detail::measure_boxes<Point, Traits>, (next < tree.count ? next : tree.count) - first,
+                   detail::threads_of_build, Level{tree, level});
+        } else if (tree.split_axes != nullptr) {
+            launch_threads(detail::choose_axes<Point, Traits>, Level{tree, level});
+        }
+        detail::sort_in_place(tree, level, subtree_size(first, tree.count), launch_threads);
+    }
+    launch_threads(detail::find_nodes<Point, Traits>, Level{tree, detail::all_points});
+    detail::sort_in_place(tree, detail::all_points, tree.count, launch_threads);
+}
+
+#if defined(__CUDACC__)
+
+/// Enqueues the building of a tree on a stream: nothing is allocated, and nothing waits. Copy *tree.bounds to the host,
+/// for TreeView. Points must be finite; if they are not, bounds are NaN, and the order is of no meaning. Errors of
+/// launches are cudaGetLastError()'s.
+template <class Point, class Traits>
+void build_in_place(const TreeInPlace<Point, Traits>& tree, cudaStream_t stream) {
+    build_in_place(tree, [stream]<class Job>(void (*kernel)(Job), unsigned blocks, unsigned threads,
+                                             const std::type_identity_t<Job>& job) {
+        kernel<<<blocks, threads, 0, stream>>>(job);
+    });
+}
+
+#endif
+
+} // namespace kith::kdtree

@@ -1,0 +1,56 @@
+// Ranks as MPI processes. Link kith::mpi (find_package(kith COMPONENTS mpi)), built with the MPI library of your
+// program.
+#pragma once
+
+#include <kith/communicator.hpp>
+
+#ifndef MPICH_SKIP_MPICXX
+#define MPICH_SKIP_MPICXX 1
+#endif
+#ifndef OMPI_SKIP_MPICXX
+#define OMPI_SKIP_MPICXX 1
+#endif
+#include <mpi.h>
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace kith {
+
+/// The processes of an MPI communicator. It is duplicated, so that messages of kith and of the program are separate.
+/// Uses MPI 3.0 functions only, and calls MPI only from the thread that calls kith: MPI_THREAD_FUNNELED suffices if
+/// that is the main thread, MPI_THREAD_SERIALIZED for another thread. If the error handler of the communicator is
+/// MPI_ERRORS_RETURN, a failed MPI call throws Error: device, with MPI's error text.
+class MpiCommunicator final : public Communicator {
+public:
+    /// Collective. Messages longer than `largest_message` bytes, which must be the same on all ranks, are sent in
+    /// parts. Throws Error: invalid_argument (MPI is not initialized or already finalized, MPI_COMM_NULL, an
+    /// intercommunicator; on all ranks if largest_message is outside 1 to 2^30 or differs between ranks).
+    explicit MpiCommunicator(MPI_Comm communicator, std::int64_t largest_message = std::int64_t{1} << 30);
+    /// Collective: calls MPI_Comm_free, unless MPI has been finalized.
+    ~MpiCommunicator() override;
+
+    [[nodiscard]] int rank() const noexcept override { return rank_; }
+    [[nodiscard]] int size() const noexcept override { return size_; }
+    void all_reduce(std::span<std::int64_t> values, Reduction reduction) override;
+    void all_gather(std::span<const std::byte> mine, std::span<std::byte> all,
+                    std::span<const std::int64_t> counts) override;
+    [[nodiscard]] std::vector<RankMessage> exchange(std::vector<RankMessage> messages) override;
+    /// Writes the reason to standard error and calls MPI_Abort.
+    void abort(const std::string& reason) noexcept override;
+
+private:
+    void require_same_largest_message() const;
+    void send(const RankMessage& message, int tag, std::vector<MPI_Request>& sends);
+    bool receive(int tag, std::vector<std::vector<RankMessage>>& received, std::vector<bool>& has_part);
+
+    MPI_Comm communicator_ = MPI_COMM_NULL;
+    std::int64_t largest_message_;
+    int rank_ = 0;
+    int size_ = 0;
+    int tag_ = 0; ///< of the next exchange
+};
+
+} // namespace kith

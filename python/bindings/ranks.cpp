@@ -1,0 +1,301 @@
+// Calls over ranks. The ranks communicate through an object of Python's (kith/mpi.py), so this needs no MPI: whatever
+// mpi4py was built with is what is used.
+//
+// Every function here converts its arguments and returns a call, a function of the ranks: what is wrong with an argument
+// on one rank is found, and agreed on, before any of them waits for another.
+#include "arrays.hpp"
+#include "bindings.hpp"
+#include "phase_space.hpp"
+#include "unlocked.hpp"
+
+#include <kith/distributed.hpp>
+#include <kith/error.hpp>
+
+#include <nanobind/stl/optional.h>
+
+#include <algorithm>
+#include <optional>
+#include <span>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+namespace kith::python {
+
+namespace {
+
+/// Calls `ranks`, an object with the functions of Communicator, with Python's lock taken. Bytes are memoryviews.
+class PythonCommunicator final : public Communicator {
+public:
+    PythonCommunicator(const nb::object& ranks, Unlocked& unlocked, int rank, int size)
+        : ranks_(ranks), unlocked_(unlocked), rank_(rank), size_(size) {}
+
+    [[nodiscard]] int rank() const noexcept override { return rank_; }
+    [[nodiscard]] int size() const noexcept override { return size_; }
+
+    void all_reduce(std::span<std::int64_t> values, Reduction reduction) override {
+        call([&] { ranks_.attr("all_reduce")(writable(std::as_writable_bytes(values)), static_cast<int>(reduction)); });
+    }
+    void all_gather(std::span<const std::byte> mine, std::span<std::byte> all,
+                    std::span<const std::int64_t> counts) override {
+        call([&] {
+            nb::list lengths;
+            for (const std::int64_t count : counts) {
+                lengths.append(count);
+            }
+            ranks_.attr("all_gather")(readable(mine), writable(all), lengths);
+        });
+    }
+    [[nodiscard]] std::vector<RankMessage> exchange(std::vector<RankMessage> messages) override {
+        std::vector<RankMessage> received;
+        call([&] {
+            nb::list given;
+            for (const RankMessage& message : messages) {
+                given.append(nb::make_tuple(message.rank, readable(message.bytes)));
+            }
+            for (const nb::handle each : nb::cast<nb::list>(ranks_.attr("exchange")(given))) {
+                const auto pair = nb::cast<nb::tuple>(each);
+                const auto bytes = nb::cast<nb::bytes>(pair[1]);
+                const auto* const first = static_cast<const std::byte*>(bytes.data());
+                received.push_back({nb::cast<int>(pair[0]), {first, first + bytes.size()}});
+            }
+        });
+        return received;
+    }
+    void abort(const std::string& reason) noexcept override {
+        try {
+            call([&] { ranks_.attr("abort")(reason.c_str()); });
+        } catch (const std::exception&) { // there is nobody left to tell
+        }
+    }
+
+private:
+    static nb::object readable(std::span<const std::byte> bytes) {
+        return view(const_cast<std::byte*>(bytes.data()), bytes.size(), PyBUF_READ);
+    }
+    static nb::object writable(std::span<std::byte> bytes) { return view(bytes.data(), bytes.size(), PyBUF_WRITE); }
+    static nb::object view(std::byte* bytes, std::size_t count, int access) {
+        static char nothing = 0; // memoryviews of no bytes need a place, too
+        PyObject* const made = PyMemoryView_FromMemory(count == 0 ? &nothing : reinterpret_cast<char*>(bytes),
+                                                       static_cast<Py_ssize_t>(count), access);
+        if (made == nullptr) {
+            nb::raise_python_error();
+        }
+        return nb::steal(made);
+    }
+
+    template <class Body>
+    void call(const Body& body) {
+        const std::exception_ptr thrown = unlocked_.locked([&] {
+            try {
+                body();
+            } catch (const nb::python_error& error) {
+                throw Error(ErrorKind::device, std::string("communication between ranks failed: ") + error.what());
+            }
+        });
+        if (thrown) {
+            std::rethrow_exception(thrown);
+        }
+    }
+
+    const nb::object& ranks_;
+    Unlocked& unlocked_;
+    int rank_;
+    int size_;
+};
+
+/// Runs work(communicator) without Python's lock.
+template <class Work>
+void run_over(const nb::object& ranks, const Work& work) {
+    const auto rank = nb::cast<int>(ranks.attr("rank"));
+    const auto size = nb::cast<int>(ranks.attr("size"));
+    Unlocked unlocked;
+    PythonCommunicator communicator(ranks, unlocked, rank, size);
+    work(communicator);
+}
+
+nb::dict report_of(const StageReports& stages, const Traffic& traffic) {
+    nb::dict seconds;
+    for (const StageReport& stage : stages) {
+        seconds[stage.name.c_str()] = stage.seconds;
+    }
+    nb::dict report;
+    report["seconds"] = seconds;
+    report["bytes_sent"] = traffic.bytes_sent;
+    report["bytes_received"] = traffic.bytes_received;
+    report["messages_sent"] = traffic.messages_sent;
+    return report;
+}
+
+template <class T>
+nb::object rows_of(std::span<const T> values, std::int64_t columns, nb::handle owner) {
+    const auto width = static_cast<std::size_t>(columns);
+    return nb::cast(nb::ndarray<nb::numpy, T>(const_cast<T*>(values.data()), {values.size() / width, width}, owner));
+}
+
+/// A call that keeps its arrays.
+template <class Run, class... Arrays>
+nb::object call_of(const Run& run, const Arrays&... arrays) {
+    return nb::cpp_function([run, kept = std::tuple(arrays...)](const nb::object& ranks) { return run(ranks); });
+}
+
+constexpr const char* search_runs = "search over ranks runs";
+constexpr const char* fof_runs = "fof over ranks runs";
+
+using IdArray = nb::ndarray<const std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+
+RankOptions rank_options(const std::optional<IdArray>& ids, bool rebalance) {
+    return {.ids = ids ? std::span(ids->data(), ids->size()) : std::span<const std::int64_t>(), .rebalance = rebalance};
+}
+
+std::optional<PointsView> queries_of(const std::optional<InputArray>& queries) {
+    return queries ? std::optional(host_points(*queries, "queries", search_runs)) : std::nullopt;
+}
+
+nb::object search(const InputArray& points, const std::optional<InputArray>& queries, nb::handle box, std::int64_t k,
+                  bool exclude_self, double max_distance, const std::optional<IdArray>& ids, bool rebalance,
+                  int threads) {
+    const PointsView view = host_points(points, "points", search_runs);
+    const std::optional<PointsView> centers = queries_of(queries);
+    const KnnOptions options{
+        .box = box_of(box), .exclude_self = exclude_self, .max_distance = max_distance, .execution = cpu(threads)};
+    const RankOptions of_ranks = rank_options(ids, rebalance);
+    const auto run = [view, centers, k, options, of_ranks](const nb::object& ranks) {
+        std::optional<DistributedKnnResult> made;
+        run_over(ranks, [&](Communicator& communicator) {
+            made.emplace(centers ? knn(communicator, view, *centers, k, options, of_ranks)
+                                 : knn(communicator, view, k, options, of_ranks));
+        });
+        auto* const found = new DistributedKnnResult(std::move(*made));
+        const nb::capsule owner = owner_of(found);
+        const KnnResult& rows = found->neighbors;
+        nb::dict report = report_of(rows.stages, found->traffic);
+        report["first_query"] = found->first_query;
+        report["warning"] = rows.unresolved.warning().c_str();
+        return nb::make_tuple(rows.dtype() == DType::float64 ? rows_of(rows.distances<double>(), k, owner)
+                                                             : rows_of(rows.distances<float>(), k, owner),
+                              rows_of(rows.indices64(), k, owner), report);
+    };
+    return call_of(run, points, queries, ids);
+}
+
+nb::object search_within(const InputArray& points, const std::optional<InputArray>& queries, nb::handle box,
+                         double radius, const std::optional<InputArray>& radii, bool exclude_self,
+                         const std::optional<IdArray>& ids, bool only_counts, int threads) {
+    const PointsView view = host_points(points, "points", search_runs);
+    const std::optional<PointsView> centers = queries_of(queries);
+    Radii within = radius;
+    if (radii) {
+        require_host(device_of(*radii), "r is", search_runs);
+        const ScalarsView each = scalars_of(*radii, "r");
+        within = std::span(static_cast<const double*>(each.data()), static_cast<std::size_t>(each.count()));
+    }
+    const RadiusOptions options{.box = box_of(box), .exclude_self = exclude_self, .execution = cpu(threads)};
+    const RankOptions of_ranks = rank_options(ids, false);
+    const auto count = [view, centers, within, options, of_ranks](const nb::object& ranks) {
+        DistributedCounts made;
+        run_over(ranks, [&](Communicator& communicator) {
+            made = centers ? radius_count(communicator, view, *centers, within, options, of_ranks)
+                           : radius_count(communicator, view, within, options, of_ranks);
+        });
+        auto* const found = new DistributedCounts(std::move(made));
+        const nb::capsule owner = owner_of(found);
+        return nb::make_tuple(array_of(std::span<const std::int64_t>(found->counts), owner),
+                              report_of({}, found->traffic));
+    };
+    const auto run = [view, centers, within, options, of_ranks](const nb::object& ranks) {
+        std::optional<DistributedRadiusResult> made;
+        run_over(ranks, [&](Communicator& communicator) {
+            made.emplace(centers ? radius_search(communicator, view, *centers, within, options, of_ranks)
+                                 : radius_search(communicator, view, within, options, of_ranks));
+        });
+        auto* const found = new DistributedRadiusResult(std::move(*made));
+        const nb::capsule owner = owner_of(found);
+        const RadiusResult& rows = found->neighbors;
+        nb::dict report = report_of(rows.stages, found->traffic);
+        report["first_query"] = found->first_query;
+        report["warning"] = rows.unresolved.warning().c_str();
+        return nb::make_tuple(array_of(rows.offsets(), owner), array_of(rows.indices64(), owner),
+                              rows.dtype() == DType::float64 ? array_of(rows.distances<double>(), owner)
+                                                             : array_of(rows.distances<float>(), owner),
+                              report);
+    };
+    return only_counts ? call_of(count, points, queries, radii, ids) : call_of(run, points, queries, radii, ids);
+}
+
+/// Labels of groups of at least `labeled` members, -1 for others; with `listed` above 0 also this rank's part of the
+/// catalog of those of at least so many.
+nb::object label(const InputArray& points, double length, bool is_relative, bool in_phase_space, double psi,
+                 bool psi_is_relative, const std::optional<InputArray>& velocities,
+                 const std::optional<InputArray>& masses, const std::optional<InputArray>& types, nb::handle box,
+                 std::int64_t labeled, std::int64_t listed, const std::optional<IdArray>& ids, bool rebalance,
+                 int threads) {
+    Particles particles;
+    particles.positions = host_points(points, "points", fof_runs);
+    if (velocities) {
+        particles.velocities = host_points(*velocities, "velocities", fof_runs);
+    }
+    if (masses) {
+        require_host(device_of(*masses), "masses is", fof_runs);
+        particles.masses = scalars_of(*masses, "masses");
+    }
+    if (types) {
+        require_host(device_of(*types), "types is", fof_runs);
+        particles.types = types_of(*types);
+    }
+    const LinkingLength linking_length = length_of(length, is_relative);
+    FofOptions options{.box = box_of(box), .execution = cpu(threads)};
+    if (in_phase_space) {
+        options.phase_space = phase_space_of(velocities, psi, psi_is_relative, masses, Device{});
+    }
+    const RankOptions of_ranks = rank_options(ids, rebalance);
+    const auto run = [=](const nb::object& ranks) {
+        DistributedFofResult made;
+        std::optional<DistributedCatalogResult> part;
+        run_over(ranks, [&](Communicator& communicator) {
+            made = fof(communicator, particles.positions, linking_length, options, of_ranks);
+            if (listed > 0) {
+                part = catalog(communicator, made, particles, {.min_members = listed, .execution = options.execution},
+                               of_ranks);
+            }
+        });
+        if (labeled > 1) {
+            const std::int64_t groups = made.groups_of_at_least(labeled);
+            std::replace_if(
+                made.labels.begin(), made.labels.end(), [&](std::int64_t of) { return of >= groups; }, -1);
+        }
+        auto* const found = new DistributedFofResult(std::move(made));
+        const nb::capsule owner = owner_of(found);
+        nb::dict report = report_of(found->stages, found->traffic);
+        report["groups"] = found->groups;
+        report["linking_length"] = found->linking_length;
+        report["psi"] = found->velocity_length;
+        nb::object of_catalog = nb::none();
+        if (part) {
+            auto* const members = new std::vector<std::int64_t>(std::move(part->members));
+            const nb::capsule owner_of_members = owner_of(members);
+            of_catalog = nb::make_tuple(nb::cast(std::move(part->catalog)), numpy_view(*members, 0, owner_of_members),
+                                        part->groups, part->first_group, part->first_member, nb::cast(found->box));
+        }
+        return nb::make_tuple(array_of(std::span<const std::int64_t>(found->labels), owner), of_catalog, report);
+    };
+    return call_of(run, points, velocities, masses, types, ids);
+}
+
+} // namespace
+
+void bind_ranks(nb::module_& module) {
+    module.def("search_over_ranks", search, nb::arg("points"), nb::arg("queries").none(), nb::arg("box").none(),
+               nb::arg("k"), nb::arg("exclude_self"), nb::arg("max_distance"), nb::arg("ids").none(),
+               nb::arg("rebalance"), nb::arg("threads"));
+    module.def("search_within_over_ranks", search_within, nb::arg("points"), nb::arg("queries").none(),
+               nb::arg("box").none(), nb::arg("radius"), nb::arg("radii").none(), nb::arg("exclude_self"),
+               nb::arg("ids").none(), nb::arg("only_counts"), nb::arg("threads"));
+    module.def("label_over_ranks", label, nb::arg("points"), nb::arg("length"), nb::arg("is_relative"),
+               nb::arg("in_phase_space"), nb::arg("psi"), nb::arg("psi_is_relative"), nb::arg("velocities").none(),
+               nb::arg("masses").none(), nb::arg("types").none(), nb::arg("box").none(), nb::arg("labeled"),
+               nb::arg("listed"), nb::arg("ids").none(), nb::arg("rebalance"), nb::arg("threads"));
+}
+
+} // namespace kith::python

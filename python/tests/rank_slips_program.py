@@ -1,0 +1,74 @@
+"""Run by test_mpi.py over several processes: a wrong argument on one of them, the last, must be an error on all."""
+
+import kith.mpi
+import numpy
+from mpi4py import MPI
+
+world = MPI.COMM_WORLD
+points = numpy.random.default_rng(world.rank).random((50, 3)).astype(numpy.float32)
+
+
+def knn(points=points, k=3, queries=None, **options):
+    return kith.mpi.knn(world, points, k, queries, threads=options.pop("threads", 1), **options)
+
+
+def radius_search(points=points, r=0.1, queries=None, **options):
+    return kith.mpi.radius_search(world, points, r, queries, threads=options.pop("threads", 1), **options)
+
+
+def fof(points=points, linking_length=None, **options):
+    return kith.mpi.fof(world, points, linking_length, threads=options.pop("threads", 1), **{"b": 0.2, **options})
+
+
+class Odd:
+    """What raises an exception of a kind that other processes may not know."""
+
+    def __array__(self, *_, **__):
+        class Strange(KeyError):
+            pass
+        raise Strange("no array")
+
+
+class Undecodable:
+    """What raises an exception that cannot be made from a text."""
+
+    def __array__(self, *_, **__):
+        return b"\xff".decode()
+
+
+SLIPS = [(call, slip) for call in (knn, radius_search, fof) for slip in (
+    {"points": None}, {"points": points[0]}, {"points": "words"}, {"points": points.astype(complex)},
+    {"points": points[:, :1]}, {"points": points[:, :2]}, {"points": points.astype(numpy.float64)},
+    {"points": points * numpy.nan}, {"points": Odd()}, {"points": Undecodable()}, {"box": "wide"}, {"box": -1},
+    {"box": [1, 1]}, {"box": 2.0},
+    {"threads": None}, {"threads": -1}, {"threads": "two"})]
+SLIPS += [(call, slip) for call in (knn, radius_search) for slip in (
+    {"ids": numpy.arange(50)}, {"ids": numpy.arange(50) + 0.5}, {"ids": numpy.arange(49)}, {"queries": points[0]},
+    {"queries": "words"}, {"queries": points[:, :2]}, {"queries": points},
+    {"exclude_self": 3}, {"exclude_self": None})]
+SLIPS += [(call, slip) for call in (knn, fof) for slip in ({"rebalance": 3}, {"rebalance": True})]
+SLIPS += [(knn, slip) for slip in (
+    {"k": None}, {"k": 2.5}, {"k": "3"}, {"k": 0}, {"k": 4}, {"max_distance": "far"}, {"max_distance": -1},
+    {"max_distance": 0.5}, {"exclude_self": True})]
+SLIPS += [(radius_search, slip) for slip in (
+    {"r": None}, {"r": "wide"}, {"r": -1}, {"r": 0.2}, {"r": numpy.full(3, 0.1)}, {"r": numpy.full((50, 2), 0.1)})]
+SLIPS += [(fof, slip) for slip in (
+    {"psi": 1}, {"psi": 1, "velocities": points}, {"psi": "fast", "velocities": points},
+    {"return_catalog": True}, {"min_members": 5}, {"masses": points[:3, 0]},
+    {"types": numpy.full(50, 0.5)}, {"min_members": 0}, {"return_catalog": 3},
+    {"b": None}, {"b": "wide"}, {"b": -1}, {"b": 0.3}, {"b": 0.2, "linking_length": 0.1})]
+
+for call, slip in SLIPS:
+    name = f"{call.__name__}({', '.join(f'{key}={value!r:.40}' for key, value in slip.items())})"
+    try:
+        call(**slip if world.rank == world.size - 1 else {})
+        text = None
+    except Exception as error:
+        text = str(error)
+    texts = world.allgather(text)  # hangs where a process still waits within kith
+    assert all(texts), f"{name}: {texts}"
+    if world.rank == 0:
+        print(name, flush=True)
+knn(), radius_search(), fof()  # and all goes on
+if world.rank == 0:
+    print(len(SLIPS), "slips were raised everywhere")

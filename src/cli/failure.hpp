@@ -1,0 +1,21 @@
+// What the program tells a user about an exception, and the exit code: 2 where the remedy lies in the command line, 1 for
+// bad data and failures, 128 plus the signal after an interrupt.
+#pragma once
+
+#include <string>
+
+namespace kith::cli {
+
+inline constexpr int success = 0;
+inline constexpr int failure = 1;
+inline constexpr int wrong_usage = 2;
+
+struct Failure {
+    int exit_code = failure;
+    std::string text;
+};
+
+/// Of the exception that is being handled.
+[[nodiscard]] Failure current_failure();
+
+} // namespace kith::cli

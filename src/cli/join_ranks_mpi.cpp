@@ -1,0 +1,86 @@
+// Ranks that are MPI's processes. MPI is initialized only if the environment says that a launcher started the program:
+// MPI's own start costs time, and fails on machines where no MPI job may run.
+#include "cli/cores.hpp"
+#include "cli/launcher.hpp"
+#include "cli/rank_team.hpp"
+
+#include <kith/mpi.hpp>
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <vector>
+
+namespace kith::cli {
+
+namespace {
+
+/// All processes; ends MPI.
+class World final : public Communicator {
+public:
+    World() { ranks_ = std::make_unique<MpiCommunicator>(MPI_COMM_WORLD); }
+    ~World() override {
+        ranks_.reset();
+        MPI_Finalize();
+    }
+    [[nodiscard]] int rank() const noexcept override { return ranks_->rank(); }
+    [[nodiscard]] int size() const noexcept override { return ranks_->size(); }
+    void all_reduce(std::span<std::int64_t> values, Reduction reduction) override {
+        ranks_->all_reduce(values, reduction);
+    }
+    void all_gather(std::span<const std::byte> mine, std::span<std::byte> all,
+                    std::span<const std::int64_t> counts) override {
+        ranks_->all_gather(mine, all, counts);
+    }
+    [[nodiscard]] std::vector<RankMessage> exchange(std::vector<RankMessage> messages) override {
+        return ranks_->exchange(std::move(messages));
+    }
+    void abort(const std::string& reason) noexcept override { ranks_->abort(reason); }
+
+private:
+    std::unique_ptr<MpiCommunicator> ranks_;
+};
+
+/// "with MPICH 4.0.2": the first line of what the library says of itself.
+std::string library() {
+    std::array<char, MPI_MAX_LIBRARY_VERSION_STRING> text{};
+    int length = 0;
+    MPI_Get_library_version(text.data(), &length);
+    std::string line(text.data(), static_cast<std::size_t>(length));
+    line.resize(std::min(line.size(), line.find_first_of(",\n")));
+    std::ranges::replace(line, '\t', ' ');
+    return "with " + line;
+}
+
+/// This rank's share of the cores of its machine.
+int threads_of_this_rank() {
+    const std::vector<int> mine = usable_cores();
+    std::vector<int> users = mine;
+    MPI_Comm here = MPI_COMM_NULL;
+    MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &here);
+    MPI_Allreduce(MPI_IN_PLACE, users.data(), static_cast<int>(users.size()), MPI_INT, MPI_SUM, here);
+    MPI_Comm_free(&here);
+    return share_of_cores(mine, users);
+}
+
+} // namespace
+
+LaunchedRanks join_launched_ranks() {
+    int size = 1;
+    if (is_launched()) {
+        int provided = 0;
+        MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided);
+        MPI_Comm_size(MPI_COMM_WORLD, &size);
+        if (size == 1) {
+            MPI_Finalize();
+        }
+    }
+    if (size == 1) {
+        require_alone(library(), "start it with the launcher of that MPI, or without one");
+        return {};
+    }
+    const int threads = threads_of_this_rank();
+    return {std::make_unique<World>(), threads};
+}
+
+} // namespace kith::cli

@@ -1,0 +1,130 @@
+// The processes that run one command together: `mpirun -n P kith knn ...` starts P, ranks 0 to P - 1.
+//
+// Each reads its share of the points; rank 0 writes the outputs and speaks to the user. What can fail on one rank runs
+// inside agreed(), and calls of the library that are collective inside collective(): then all ranks throw the same
+// AgreedFailure, and the program ends with one text and one exit code. Any other exception ends all processes.
+#pragma once
+
+#include "cli/failure.hpp"
+
+#include <kith/communicator.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace kith::cli {
+
+/// An exception that all ranks throw.
+struct AgreedFailure {
+    Failure failure;
+};
+
+class RankTeam {
+public:
+    /// threads: of this rank, if none are asked for.
+    RankTeam(Communicator& ranks, int threads) : ranks_(ranks), usual_threads_(threads) {}
+
+    [[nodiscard]] Communicator& communicator() noexcept { return ranks_; }
+    [[nodiscard]] int rank() const noexcept { return ranks_.rank(); }
+    [[nodiscard]] int size() const noexcept { return ranks_.size(); }
+    [[nodiscard]] bool is_first() const noexcept { return rank() == 0; }
+    [[nodiscard]] int usual_threads() const noexcept { return usual_threads_; }
+
+    /// Runs body(), which does not communicate. Throws on all ranks what the lowest one that failed has thrown.
+    template <class Body>
+    void agreed(const Body& body) {
+        std::optional<Failure> failed;
+        try {
+            body();
+        } catch (...) {
+            failed = current_failure();
+        }
+        agree(failed);
+    }
+
+    /// Runs body(), which fails on all ranks or on none.
+    template <class Body>
+    static decltype(auto) collective(const Body& body) {
+        try {
+            return body();
+        } catch (...) {
+            throw AgreedFailure{current_failure()};
+        }
+    }
+
+    [[nodiscard]] std::int64_t sum(std::int64_t value);
+    [[nodiscard]] std::int64_t max(std::int64_t value);
+    /// A text of every rank, by rank.
+    [[nodiscard]] std::vector<std::string> gather(const std::string& mine);
+    /// The texts of rank 0, then those of the others that are not among them, by rank.
+    [[nodiscard]] std::vector<std::string> join(const std::vector<std::string>& mine);
+
+private:
+    void agree(const std::optional<Failure>& failed);
+
+    Communicator& ranks_;
+    int usual_threads_;
+};
+
+/// Runs body() over the ranks, if there are several: all end with the same failure.
+template <class Body>
+void agreed_over(RankTeam* ranks, const Body& body) {
+    if (ranks != nullptr) {
+        ranks->agreed(body);
+    } else {
+        body();
+    }
+}
+
+/// Brings arrays of all ranks to rank 0 block by block, so that rank 0 holds one block of the others': first the first
+/// array of all ranks, in the order of ranks, then the second and so on. Every rank constructs one and calls
+/// finish() at the end; in between rank 0 takes what it wants. A failure on the way ends all processes: the others wait
+/// for what does not come.
+class RankFunnel {
+public:
+    RankFunnel(RankTeam& team, std::vector<std::span<const std::byte>> arrays);
+
+    /// On rank 0: fills the block with the next bytes.
+    void take(std::span<std::byte> block);
+
+    /// Sends what rank 0 takes, until it calls this, too.
+    void finish();
+
+private:
+    /// A part of an array of one rank.
+    struct Piece {
+        int rank;
+        std::size_t array;
+        std::size_t begin;
+        std::size_t bytes;
+    };
+    [[nodiscard]] bool goes_on(bool wants);
+    void bring(const Piece& piece);
+    template <class Body>
+    void or_end_all(const Body& body);
+
+    RankTeam& team_;
+    std::vector<std::span<const std::byte>> arrays_;
+    std::vector<Piece> pieces_;
+    std::size_t next_ = 0;            ///< piece
+    std::vector<std::byte> arrived_;  ///< of another rank
+    std::span<const std::byte> here_; ///< not yet taken
+};
+
+/// The communicator of the processes that a launcher has started together.
+struct LaunchedRanks {
+    std::unique_ptr<Communicator> ranks; ///< null: this process runs alone
+    int threads = 1;                     ///< this process's share of the cores of its machine
+};
+
+/// Joins the other processes, if this one was started by a launcher (mpirun, mpiexec, srun) together with others.
+/// Without a launcher, or in a program that was built without MPI, nothing is started.
+[[nodiscard]] LaunchedRanks join_launched_ranks();
+
+} // namespace kith::cli

@@ -1,0 +1,35 @@
+// The rows of one file that the ranks have shared out: each knows how many there are and of which types and extent.
+#pragma once
+
+#include "cli/rank_team.hpp"
+
+#include <kith/error.hpp>
+#include <kith/io.hpp>
+
+#include <cstdint>
+#include <vector>
+
+namespace kith::cli {
+
+class Shares {
+public:
+    /// Collective. `mine` is this rank's share; that of rank 0 begins its rows if it holds all.
+    Shares(RankTeam& ranks, const io::Snapshot& mine, bool first_holds_all);
+
+    [[nodiscard]] std::int64_t rows_here() const noexcept { return rows_here_; }
+    [[nodiscard]] std::int64_t rows_in_all() const noexcept { return rows_in_all_; }
+    /// A snapshot with the header, types and extent of all rows.
+    [[nodiscard]] const io::Snapshot& overview() const noexcept { return overview_; }
+
+    /// What the library says over ranks of these points, or of the options, which all ranks share, as one process says
+    /// it: without the number of the rank, and with the row among all rows.
+    [[nodiscard]] Error of_all_rows(const Error& error) const;
+
+private:
+    io::Snapshot overview_;
+    std::int64_t rows_here_ = 0;
+    std::int64_t rows_in_all_ = 0;
+    std::vector<std::int64_t> first_rows_; ///< of each rank's share
+};
+
+} // namespace kith::cli

@@ -1,0 +1,177 @@
+#include "cli/snapshot_run.hpp"
+
+#include "cli/interrupt.hpp"
+#include "cli/subset.hpp"
+#include "cli/usage_error.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+
+namespace kith::cli {
+
+Execution SnapshotRun::execution() {
+    CommonOptions options = common_;
+    if (ranks_ != nullptr && options.threads == 0) {
+        options.threads = ranks_->usual_threads();
+    }
+    return execution_of(options, bar.callback());
+}
+
+void SnapshotRun::refuse_over_ranks(bool is_given, std::string_view option) const {
+    if (ranks_ != nullptr && is_given) {
+        throw UsageError(
+            fmt::format("{} does not work over ranks; leave it out, or start kith without mpirun", option));
+    }
+}
+
+void SnapshotRun::read(const io::ReadOptions& options, const std::optional<io::ReadOptions>& whole) {
+    agreed([&] {
+        refuse_over_ranks(common_.device.kind != DeviceKind::cpu, "--device cuda");
+        outputs.reject_overwrite_of(input);
+        if (is_first()) {
+            outputs.probe_directories();
+        }
+        bar.announce("reading");
+        io::ReadOptions mine = is_first() ? whole.value_or(options) : options;
+        if (ranks_ != nullptr && !(whole && is_first())) {
+            mine.share = {ranks_->rank(), ranks_->size()};
+        }
+        snapshot = clock.time("read", [&] { return read_points(input, mine); });
+        stop_if_interrupted();
+        outputs.reject_overwrite_of_all(snapshot.header.files);
+    });
+    warnings = snapshot.header.warnings;
+    if (ranks_ != nullptr) {
+        shares_.emplace(*ranks_, snapshot, whole.has_value());
+        warnings = ranks_->join(whole && !is_first() ? std::vector<std::string>() : warnings);
+    }
+}
+
+void SnapshotRun::keep_sample(std::int64_t count, std::uint64_t seed) {
+    std::int64_t last = 0; // the bits of the greatest number kept
+    agreed([&] { last = is_first() ? std::bit_cast<std::int64_t>(last_of_sample(snapshot, count, seed)) : 0; });
+    if (ranks_ != nullptr) {
+        last = ranks_->sum(last);
+    }
+    agreed([&] { keep_random_rows(snapshot, std::bit_cast<std::uint64_t>(last), seed); });
+    if (ranks_ != nullptr) {
+        shares_.emplace(*ranks_, snapshot, true);
+    }
+}
+
+void SnapshotRun::resolve_box(const BoxChoice& choice) {
+    agreed([&] {
+        box = cli::resolve_box(choice, snapshot.header);
+        add_box_warnings(warnings, choice, overview());
+    });
+}
+
+void SnapshotRun::write(const std::function<void()>& body, RankFunnel* funnel) {
+    agreed([] { stop_if_interrupted(); });
+    bar.announce("writing");
+    const WritingSection writing;
+    agreed([&] {
+        const auto finish = [&] {
+            if (funnel != nullptr) {
+                funnel->finish();
+            }
+        };
+        try {
+            if (is_first()) {
+                outputs.write(body);
+            }
+        } catch (...) {
+            finish();
+            throw;
+        }
+        finish();
+    });
+    agreed([&] {
+        stop_if_interrupted();
+        if (is_first()) {
+            outputs.commit();
+        }
+    });
+}
+
+io::Provenance SnapshotRun::provenance(const Invocation& invocation) const {
+    io::Provenance provenance = provenance_of(invocation, input);
+    provenance.parameters["box"] = box_text();
+    provenance.parameters["types"] = describe_types(overview());
+    return provenance;
+}
+
+/// What the ranks report beside what rank 0 does.
+Json SnapshotRun::facts_of_ranks() const {
+    Json mine;
+    mine["seconds"] = clock.json();
+    mine["bytes_received"] = traffic.bytes_received;
+    mine["messages"] = traffic.messages_sent;
+    mine["peak_rss_bytes"] = peak_rss_bytes();
+    std::int64_t bytes = 0;
+    std::int64_t most_bytes = 0;
+    std::int64_t messages = 0;
+    std::int64_t most_memory = 0;
+    Json slowest = Json::object();
+    for (const std::string& text : ranks_->gather(mine.dump())) {
+        const Json of_rank = Json::parse(text);
+        bytes += of_rank["bytes_received"].get<std::int64_t>();
+        most_bytes = std::max(most_bytes, of_rank["bytes_received"].get<std::int64_t>());
+        messages += of_rank["messages"].get<std::int64_t>();
+        most_memory = std::max(most_memory, of_rank["peak_rss_bytes"].get<std::int64_t>());
+        for (const auto& [stage, seconds] : of_rank["seconds"].items()) {
+            slowest[stage] = std::max(slowest.value(stage, 0.0), seconds.get<double>());
+        }
+    }
+    return {{"count", ranks_->size()}, {"bytes_received", bytes}, {"most_bytes_received", most_bytes},
+            {"messages", messages},    {"most_seconds", slowest}, {"most_peak_rss_bytes", most_memory}};
+}
+
+void SnapshotRun::report(Json facts, const std::function<void()>& lines) {
+    bar.erase();
+    const Json of_ranks = ranks_ != nullptr ? facts_of_ranks() : Json();
+    if (!is_first()) {
+        return;
+    }
+    print_warnings(warnings);
+    const io::RealArray& points = snapshot.positions;
+    const std::string types = describe_types(overview());
+    if (common_.json) {
+        if (ranks_ != nullptr) {
+            facts["ranks"] = of_ranks;
+        }
+        facts["dimension"] = points.columns;
+        facts["dtype"] = name_of(points.dtype());
+        facts["box"] = box_text();
+        facts["input"] = input;
+        facts["format"] = snapshot.header.format;
+        facts["types"] = types;
+        facts["outputs"] = outputs.names();
+        facts["warnings"] = warnings;
+        facts["seconds"] = clock.json();
+        facts["stage_peak_bytes"] = clock.peaks_json();
+        facts["peak_rss_bytes"] = peak_rss_bytes();
+        print_json(facts);
+        return;
+    }
+    print_line("input", fmt::format("{}, {}", input, snapshot.header.format));
+    print_line("points", fmt::format("{}{} in {} dimensions, {}", format_count(rows_in_all()),
+                                     types.empty() ? "" : " of " + types, points.columns, name_of(points.dtype())));
+    print_line("box", fmt::format("{} ({})", box_text(), box.origin));
+    lines();
+    if (const std::vector<std::string> written = outputs.names(); !written.empty()) {
+        print_line("wrote", fmt::format("{}", fmt::join(written, ", ")));
+    }
+    if (ranks_ != nullptr) {
+        print_line("ranks", fmt::format("{}; {} received in {} messages, {} at most by one", ranks_->size(),
+                                        format_bytes(of_ranks["bytes_received"].get<std::int64_t>()),
+                                        format_count(of_ranks["messages"].get<std::int64_t>()),
+                                        format_bytes(of_ranks["most_bytes_received"].get<std::int64_t>())));
+    }
+    print_line("time", clock.text());
+    print_line("memory", memory_text(clock));
+}
+
+} // namespace kith::cli

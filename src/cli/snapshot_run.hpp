@@ -1,0 +1,114 @@
+// One run of a command on a snapshot: reads it, writes all outputs or none, reports.
+//
+//   SnapshotRun run(arguments.common, arguments.snapshot, {"read", "tree", "write"});
+//   run.outputs.plan(...);
+//   run.read(options);
+//   run.resolve_box(arguments.box);
+//   ... compute, run.clock.add(stages) ...
+//   run.write([&] { ... });
+//   run.report(facts, [&] { print_line(...); });
+//
+// Over ranks each of them makes the same calls on its share of the rows; rank 0 writes and speaks.
+#pragma once
+
+#include "cli/options.hpp"
+#include "cli/outputs.hpp"
+#include "cli/progress_bar.hpp"
+#include "cli/rank_team.hpp"
+#include "cli/report.hpp"
+#include "cli/shares.hpp"
+
+#include <kith/distributed.hpp>
+#include <kith/error.hpp>
+#include <kith/io.hpp>
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace kith::cli {
+
+class SnapshotRun {
+public:
+    SnapshotRun(const CommonOptions& options, std::string path, std::vector<std::string> stages,
+                RankTeam* ranks = nullptr)
+        : clock(std::move(stages)), bar(ranks != nullptr && !ranks->is_first()), input(std::move(path)),
+          common_(options), ranks_(ranks) {}
+
+    OutputFiles outputs; ///< to be planned before read()
+    StageClock clock;
+    ProgressBar bar;
+    std::string input;     ///< the snapshot, as given
+    io::Snapshot snapshot; ///< over ranks this rank's share
+    ResolvedBox box;
+    std::vector<std::string> warnings;
+    Traffic traffic; ///< of this rank
+
+    [[nodiscard]] const io::RealArray& positions() const { return snapshot.positions; }
+    [[nodiscard]] std::string box_text() const { return describe(box.box, snapshot.positions.columns); }
+    [[nodiscard]] Execution execution();
+
+    [[nodiscard]] RankTeam* ranks() const noexcept { return ranks_; }
+    [[nodiscard]] bool is_first() const noexcept { return ranks_ == nullptr || ranks_->is_first(); }
+    /// The snapshot; over ranks one with the header, types and extent of all.
+    [[nodiscard]] const io::Snapshot& overview() const { return shares_ ? shares_->overview() : snapshot; }
+    /// Of this rank's share, and of all ranks.
+    [[nodiscard]] PointsView points() const {
+        return shares_ ? positions().view().subview(0, shares_->rows_here()) : positions().view();
+    }
+    [[nodiscard]] std::int64_t rows_in_all() const { return shares_ ? shares_->rows_in_all() : positions().rows(); }
+
+    /// Runs what can fail on one rank alone, and what fails on all alike: all end with the same failure.
+    template <class Body>
+    void agreed(const Body& body) {
+        agreed_over(ranks_, body);
+    }
+
+    /// Throws UsageError for options that do not work over ranks.
+    void refuse_over_ranks(bool is_given, std::string_view option) const;
+
+    /// Refuses outputs that would overwrite the input or cannot be written, then reads. Over ranks each reads its share;
+    /// with `whole`, rank 0 and a process alone read all rows, and those columns.
+    void read(const io::ReadOptions& options, const std::optional<io::ReadOptions>& whole = {});
+
+    /// Keeps rows drawn at random from those of all ranks (subset.hpp); rank 0 holds them all.
+    void keep_sample(std::int64_t count, std::uint64_t seed);
+
+    /// Decides on the box, with its warnings.
+    void resolve_box(const BoxChoice& choice);
+
+    /// The library's refusal of the points, with the file.
+    [[nodiscard]] Error of_points(const Error& error) const {
+        return with_file_context(shares_ ? shares_->of_all_rows(error) : error, input, overview());
+    }
+    /// Calls the library; its refusals of points name the file.
+    template <class Function>
+    decltype(auto) in_context(const Function& function) {
+        try {
+            return function();
+        } catch (const Error& error) {
+            throw of_points(error);
+        }
+    }
+
+    /// The body writes the staged files, over ranks on rank 0, which may take from the funnel. Nothing is left of them if
+    /// anything fails.
+    void write(const std::function<void()>& body, RankFunnel* funnel = nullptr);
+
+    /// Provenance of every output: the command, the box, the types.
+    [[nodiscard]] io::Provenance provenance(const Invocation& invocation) const;
+
+    /// Prints warnings, and the facts and what every run reports as JSON, or as lines with those of `lines` among them.
+    void report(Json facts, const std::function<void()>& lines);
+
+private:
+    [[nodiscard]] Json facts_of_ranks() const;
+
+    CommonOptions common_;
+    RankTeam* ranks_;
+    std::optional<Shares> shares_; ///< over ranks
+};
+
+} // namespace kith::cli

@@ -1,0 +1,80 @@
+#include "distributed/arguments.hpp"
+
+#include "support/message.hpp"
+
+#include <array>
+#include <bit>
+#include <string>
+#include <string_view>
+
+namespace kith::detail {
+
+namespace {
+
+constexpr std::array<std::string_view, 6> function_names{"knn",          "knn_visit", "radius_search",
+                                                         "radius_count", "fof",       "catalog"};
+
+std::string text_of(ArgumentKind kind, double value) {
+    switch (kind) {
+    case ArgumentKind::flag:
+        return value != 0 ? "true" : "false";
+    case ArgumentKind::type:
+        return value == 4 ? "float32" : "float64";
+    default:
+        return message(value);
+    }
+}
+
+std::string difference(const Argument& argument, double value, double expected, int rank) {
+    if (argument.kind == ArgumentKind::hash) {
+        return message("those on rank ", rank, " are not those on rank 0");
+    }
+    return message(std::string_view(text_of(argument.kind, value)), " on rank ", rank, ", ",
+                   std::string_view(text_of(argument.kind, expected)), " on rank 0");
+}
+
+} // namespace
+
+Argument hash(std::string name, std::span<const std::int64_t> values) {
+    std::uint64_t hash = 0xcbf29ce484222325; // FNV-1a, of whole numbers, with the high bits brought down
+    for (const std::int64_t value : values) {
+        hash = (hash ^ static_cast<std::uint64_t>(value)) * 0x100000001b3;
+        hash ^= hash >> 32;
+    }
+    return {std::move(name), static_cast<double>(hash >> 11), ArgumentKind::hash}; // a double holds 53 bits
+}
+
+void require_same(Ranks& ranks, RankFunction function, const std::vector<Argument>& arguments) {
+    std::vector<double> mine{static_cast<double>(function)};
+    for (const Argument& argument : arguments) {
+        mine.push_back(argument.value);
+    }
+    const auto all = ranks.gather_lists<double>(mine);
+    const auto value_of = [&](int rank, std::size_t i) {
+        return all.values[static_cast<std::size_t>(all.firsts[static_cast<std::size_t>(rank)]) + i];
+    };
+    Ranks::alike([&] {
+        for (int rank = 1; rank < ranks.size(); ++rank) {
+            if (value_of(rank, 0) != value_of(0, 0)) {
+                const auto name_of_function = [&](int of_rank) {
+                    return function_names[static_cast<std::size_t>(value_of(of_rank, 0))];
+                };
+                throw Error(ErrorKind::invalid_argument,
+                            message("rank ", rank, " called ", name_of_function(rank), ", rank 0 ", name_of_function(0),
+                                    "; all ranks must call the same function"));
+            }
+            for (std::size_t i = 0; i < arguments.size(); ++i) { // as many on all ranks, since it is one function
+                const double value = value_of(rank, i + 1);
+                const double expected = value_of(0, i + 1);
+                if (std::bit_cast<std::uint64_t>(value) != std::bit_cast<std::uint64_t>(expected)) {
+                    throw Error(ErrorKind::invalid_argument,
+                                message(std::string_view(arguments[i].name), ": ",
+                                        std::string_view(difference(arguments[i], value, expected, rank)),
+                                        "; all ranks must pass the same"));
+                }
+            }
+        }
+    });
+}
+
+} // namespace kith::detail

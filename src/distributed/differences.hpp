@@ -1,0 +1,60 @@
+// Numbers in messages, as differences.
+//
+// The rows of points that are near each other mostly ascend in small steps, so each number is written as its difference
+// from the one before, with the sign in the lowest bit, in bytes of seven bits whose eighth says that more follow: one
+// byte up to a difference of 63, at most ten. Source: base 128 of DWARF (LEB128), zigzag of Protocol Buffers.
+#pragma once
+
+#include "distributed/ranks.hpp"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace kith::detail {
+
+/// Writes numbers that are 0 or more.
+class DifferenceWriter {
+public:
+    explicit DifferenceWriter(MessageWriter& writer) : writer_(writer) {}
+
+    void put(std::int64_t number) {
+        const std::int64_t difference = number - last_;
+        last_ = number;
+        auto bits = (static_cast<std::uint64_t>(difference) << 1) ^ (difference < 0 ? ~std::uint64_t{0} : 0);
+        std::array<std::byte, 10> bytes;
+        std::size_t size = 0;
+        for (; bits >= 128; bits >>= 7) {
+            bytes[size++] = static_cast<std::byte>(bits | 128);
+        }
+        bytes[size++] = static_cast<std::byte>(bits);
+        writer_.put(std::span<const std::byte>(bytes).first(size));
+    }
+
+private:
+    MessageWriter& writer_;
+    std::int64_t last_ = 0;
+};
+
+/// Appends so many numbers to `to`, each with `first` added.
+inline void take_differences(MessageReader& reader, std::int64_t count, std::int64_t first,
+                             std::vector<std::int64_t>& to) {
+    to.reserve(to.size() + static_cast<std::size_t>(count));
+    std::int64_t number = 0;
+    for (std::int64_t i = 0; i < count; ++i) {
+        std::uint64_t bits = 0;
+        for (int shift = 0;; shift += 7) {
+            const auto byte = static_cast<std::uint64_t>(reader.take_byte());
+            bits |= (byte & 127) << shift;
+            if (byte < 128) {
+                break;
+            }
+        }
+        number += static_cast<std::int64_t>(bits >> 1) ^ -static_cast<std::int64_t>(bits & 1);
+        to.push_back(first + number);
+    }
+}
+
+} // namespace kith::detail

@@ -1,0 +1,200 @@
+// Friends-of-friends over ranks.
+//
+// Each rank links its own points. Then one rank of each two asks the other for the points that are within the linking
+// length of its leaves (pieces.hpp); they come with the names of their components. Of a node that is within reach of a
+// leaf as a whole, and one component already, one point does. The points of the leaves that asked, and those that came,
+// are linked in a tree of their own by the same walk; where a group of it holds several components, these are linked
+// across ranks (component_forest.hpp), and all are numbered (number_components.hpp).
+#pragma once
+
+#include <kith/distributed.hpp>
+
+#include "distributed/component_forest.hpp"
+#include "distributed/number_components.hpp"
+#include "distributed/pieces.hpp"
+#include "groups/fof.hpp"
+#include "groups/linking_length.hpp"
+#include "support/allocation_errors.hpp"
+#include "tree/node_attributes.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <limits>
+#include <utility>
+#include <vector>
+
+namespace kith::detail {
+
+/// Collective. Resolves the linking length of points, and tells the result what follows from it.
+template <Coordinate T>
+void resolve_length(Ranks& ranks, const SharedPoints<T>& shared, const LinkingLength& length,
+                    DistributedFofResult& result) {
+    const Frame<T>& frame = shared.points.frame;
+    const std::int64_t total = shared.ownership.total();
+    ResolvedLength resolved;
+    LargestCoordinate largest;
+    if (resolve_length(length.value(), length.is_relative(), frame, total, resolved).refusal ==
+        PointError::length_unresolved) { // on all ranks; alike() must not communicate
+        largest = largest_of_all(ranks, shared);
+    }
+    Ranks::alike([&] {
+        FofSummary summary;
+        resolve_length(length, frame, total, summary, [&] { return largest; });
+        result.linking_length = summary.linking_length;
+        result.volume = summary.volume;
+        result.volume_kind = summary.volume_kind;
+        result.box = resolved_box(frame);
+    });
+}
+
+template <Coordinate T>
+class DistributedGroups {
+public:
+    /// Points in the frame of all ranks, in the order of their numbers, as the labels are; the linking length of the result has been resolved.
+    DistributedGroups(Ranks& ranks, Context& context, const SharedPoints<T>& shared)
+        : ranks_(ranks), context_(context), shared_(shared) {}
+
+    void run(DistributedFofResult& result) {
+        squared_length_ = squared_length(frame(), result.linking_length);
+        ranks_.agreed([&] {
+            with_allocation_errors(
+                "the labels", [&] { result.labels.resize(static_cast<std::size_t>(shared_.points.view.count())); });
+            link_own();
+        });
+        std::vector<ComponentEntry> links = fetch_links();
+        const ComponentForest forest(ranks_, shared_.ownership, std::move(links));
+        number_components(ranks_, context_, shared_.ownership, shared_.numbers, component_.span(), forest,
+                          result.labels, result);
+    }
+
+private:
+    /// The smallest and the largest name of a component in a node.
+    struct Names {
+        std::int32_t least;
+        std::int32_t greatest;
+    };
+
+    [[nodiscard]] const Frame<T>& frame() const { return shared_.points.frame; }
+
+    void link_own() {
+        const std::int64_t count = shared_.points.view.count();
+        component_ = Buffer<std::int32_t>(context_.memory_tracker(), count);
+        if (count == 0) {
+            return;
+        }
+        tree_ = build_plane_tree<T>(context_, shared_.points, {});
+        context_.stage("link", [&] {
+            Buffer<std::int32_t> parents(context_.memory_tracker(), count);
+            const UnionFind groups = link_tree(context_, tree_, squared_length_, parents);
+            Buffer<std::int32_t> smallest(context_.memory_tracker(), count); // row, by root
+            const std::int32_t* const rows = tree_.points.indices.data();
+            const auto for_each = [&](const auto& body) {
+                parallel_for(0, count, 1 << 14, [&](std::int64_t begin, std::int64_t end) {
+                    for (auto i = static_cast<std::int32_t>(begin); i < end; ++i) {
+                        body(i);
+                    }
+                });
+            };
+            for_each([&](std::int32_t i) { smallest[i] = std::numeric_limits<std::int32_t>::max(); });
+            for_each([&](std::int32_t i) {
+                const std::atomic_ref least(smallest[groups.find(i)]);
+                std::int32_t seen = least.load(std::memory_order_relaxed);
+                while (rows[i] < seen && !least.compare_exchange_weak(seen, rows[i], std::memory_order_relaxed)) {
+                }
+            });
+            for_each([&](std::int32_t i) { component_[rows[i]] = smallest[groups.find(i)]; });
+        });
+    }
+
+    /// Of two ranks the one that asks the other: each rank asks about half of the others.
+    [[nodiscard]] bool asks(int other) const {
+        const int rank = ranks_.rank();
+        return other != rank && ((rank + other) % 2 != 0) == (rank < other);
+    }
+
+    std::vector<ComponentEntry> fetch_links() {
+        if (ranks_.size() == 1) {
+            return {};
+        }
+        const TreeView<T> tree = tree_.view();
+        const TopPlanes<T> tops(ranks_, tree, frame().dimension);
+        PieceRequests<T> requests;
+        std::vector<Buffer<Names>> names;
+        ranks_.agreed([&] {
+            context_.stage("ask", [&] {
+                requests = make_requests<T>(
+                    context_, frame(), tree, tops, ranks_.size(), [&](int rank) { return asks(rank); },
+                    [&](std::int64_t) { return GlobalCandidate<T>{squared_length_}; },
+                    [](const Corners<T>&, GlobalCandidate<T>&, const auto&) {});
+                names = node_attributes<Names>(
+                    context_, tree,
+                    [&](std::int32_t i) {
+                        const std::int32_t name = component_[tree.points.indices[i]];
+                        return Names{name, name};
+                    },
+                    [](const Names& a, const Names& b) {
+                        return Names{std::min(a.least, b.least), std::max(a.greatest, b.greatest)};
+                    });
+            });
+        });
+        const FetchedPoints<T> fetched = fetch_pieces<T>(
+            ranks_, context_, shared_, tree, requests.to, unlimited,
+            [&](int level, std::int32_t node) {
+                const Names& of_node = names[static_cast<std::size_t>(level)][node];
+                return of_node.least == of_node.greatest;
+            },
+            [&](std::int32_t row) { return component_[row]; });
+        std::vector<ComponentEntry> links;
+        ranks_.agreed([&] { links = link_fetched(requests, fetched); });
+        return links;
+    }
+
+    /// The components that are linked by points of leaves that asked and fetched points.
+    std::vector<ComponentEntry> link_fetched(const PieceRequests<T>& requests, const FetchedPoints<T>& fetched) {
+        std::vector<ComponentEntry> links;
+        if (fetched.count() == 0) {
+            return links;
+        }
+        std::vector<T> rows = fetched.rows;
+        std::vector<std::int64_t> names = fetched.numbers;
+        const Coordinates<T> given(shared_.points.view);
+        for (std::int64_t i = 0; i < tree_.points.count; ++i) {
+            if (requests.is_asking[i] != 0) {
+                const std::int32_t row = tree_.points.indices[i];
+                names.push_back(shared_.ownership.first() + component_[row]);
+                for (int axis = 0; axis < frame().dimension; ++axis) {
+                    rows.push_back(given(row, axis));
+                }
+            }
+        }
+        require_countable(static_cast<std::int64_t>(names.size()));
+        NormalizedPoints<T> points;
+        context_.run([&] { points = normalized(frame(), PointsView(rows, frame().dimension)); });
+        const PlaneTree<T> tree = build_plane_tree<T>(context_, points, {});
+        context_.stage("link pieces", [&] {
+            Buffer<std::int32_t> parents(context_.memory_tracker(), tree.points.count);
+            const UnionFind groups = link_tree(context_, tree, squared_length_, parents);
+            for (std::int32_t i = 0; i < tree.points.count; ++i) {
+                const std::int32_t root = groups.find(i);
+                const std::int64_t name = names[static_cast<std::size_t>(tree.points.indices[i])];
+                const std::int64_t of_root = names[static_cast<std::size_t>(tree.points.indices[root])];
+                if (name != of_root) {
+                    links.push_back({name, of_root});
+                }
+            }
+            std::ranges::sort(links);
+            links.erase(std::unique(links.begin(), links.end()), links.end());
+        });
+        return links;
+    }
+
+    Ranks& ranks_;
+    Context& context_;
+    const SharedPoints<T>& shared_;
+    T squared_length_ = 0;           ///< in working units
+    PlaneTree<T> tree_;              ///< of this rank's points; without planes if there are none
+    Buffer<std::int32_t> component_; ///< by row: the smallest row of its component on this rank
+};
+
+} // namespace kith::detail

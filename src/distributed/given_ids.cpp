@@ -1,0 +1,101 @@
+#include "distributed/given_ids.hpp"
+
+#include "distributed/sorted_keys.hpp"
+#include "support/message.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+namespace kith::detail {
+
+namespace {
+
+/// Two points with one id, of ranks that need not differ.
+struct Duplicate {
+    std::int64_t is_found = 0;
+    std::int64_t id = 0;
+    std::int64_t first_rank = 0;
+    std::int64_t second_rank = 0;
+};
+
+struct IdRange {
+    std::int64_t count;
+    std::int64_t least;
+    std::int64_t greatest;
+};
+
+bool overlap(std::vector<IdRange> ranges) {
+    std::erase_if(ranges, [](const IdRange& range) { return range.count == 0; });
+    std::ranges::sort(ranges, {}, &IdRange::least);
+    for (std::size_t i = 1; i < ranges.size(); ++i) {
+        if (ranges[i].least <= ranges[i - 1].greatest) {
+            return true;
+        }
+    }
+    return false;
+}
+
+} // namespace
+
+GivenIds::GivenIds(Ranks& ranks, std::span<const std::int64_t> ids, std::int64_t count)
+    : given_(ids), are_given_(ranks.max(ids.empty() ? 0 : 1) != 0) {
+    if (!are_given_) {
+        return;
+    }
+    ranks.agreed([&] {
+        if (std::ssize(ids) != count) {
+            throw Error(ErrorKind::invalid_argument,
+                        message("ids: there are ", ids.size(), " for ", count,
+                                " points; give every point one, on all ranks, or none on any"));
+        }
+        if (const auto negative = std::ranges::find_if(ids, [](std::int64_t id) { return id < 0; });
+            negative != ids.end()) {
+            throw Error(ErrorKind::invalid_argument,
+                        message("ids: row ", negative - ids.begin(), " has ", *negative,
+                                "; ids are 0 or more, since -1 stands for a missing neighbor"));
+        }
+        find_order();
+    });
+    require_unique(ranks);
+}
+
+void GivenIds::find_order() {
+    if (!std::ranges::is_sorted(given_)) {
+        order_.resize(given_.size());
+        std::iota(order_.begin(), order_.end(), 0);
+        std::ranges::sort(order_, {}, [&](std::int64_t row) { return given_[static_cast<std::size_t>(row)]; });
+        sorted_ = rows_in_order<std::int64_t>(given_, 1, order_);
+    }
+}
+
+void GivenIds::require_unique(Ranks& ranks) const {
+    const std::span<const std::int64_t> ids = order_.empty() ? given_ : std::span<const std::int64_t>(sorted_);
+    Duplicate mine;
+    if (const auto same = std::ranges::adjacent_find(ids); same != ids.end()) {
+        mine = {1, *same, ranks.rank(), ranks.rank()};
+    }
+    const IdRange range = ids.empty() ? IdRange{} : IdRange{std::ssize(ids), ids.front(), ids.back()};
+    if (overlap(ranks.gather(range))) {
+        const SortedKeys<std::int64_t> sorted(ranks, {ids.begin(), ids.end()});
+        const auto same = std::ranges::adjacent_find(sorted.entries(), {}, [](const auto& entry) { return entry.key; });
+        if (same != sorted.entries().end()) {
+            mine = {1, same->key, same->rank, (same + 1)->rank};
+        }
+    }
+    const std::vector<Duplicate> found = ranks.gather(mine);
+    Ranks::alike([&] {
+        for (const Duplicate& duplicate : found) {
+            if (duplicate.is_found != 0) {
+                throw Error(ErrorKind::invalid_argument,
+                            duplicate.first_rank == duplicate.second_rank
+                                ? message("ids: two points of rank ", duplicate.first_rank, " have the id ",
+                                          duplicate.id, "; ids must be unique")
+                                : message("ids: a point of rank ", duplicate.first_rank, " and one of rank ",
+                                          duplicate.second_rank, " have the id ", duplicate.id,
+                                          "; ids must be unique over all ranks"));
+            }
+        }
+    });
+}
+
+} // namespace kith::detail

@@ -1,0 +1,248 @@
+// The collective calls by MPI.
+//
+// Messages that their receivers do not expect travel by non-blocking consensus (Hoefler, Siebert and Lumsdaine, Scalable
+// communication protocols for dynamic sparse data exchange, 2010): a synchronous send completes when it is received; a rank
+// whose sends are complete enters a barrier that does not block, and receives until all have entered. A rank may be one
+// exchange ahead of another, never two, so two tags keep exchanges apart. A message is cut into parts of the largest size;
+// the first part that is shorter, perhaps empty, is its last.
+#include <kith/error.hpp>
+#include <kith/mpi.hpp>
+
+#include "support/message.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <exception>
+#include <numeric>
+#include <string_view>
+#include <thread>
+#include <utility>
+
+namespace kith {
+
+namespace {
+
+void check(int result, const char* what) {
+    if (result == MPI_SUCCESS) {
+        return;
+    }
+    char text[MPI_MAX_ERROR_STRING];
+    int length = 0;
+    MPI_Error_string(result, text, &length);
+    throw Error(ErrorKind::device, detail::message("MPI failed in ", what, ": ",
+                                                   std::string_view(text, static_cast<std::size_t>(length))));
+}
+
+MPI_Op operation(Reduction reduction) {
+    return reduction == Reduction::sum ? MPI_SUM : reduction == Reduction::min ? MPI_MIN : MPI_MAX;
+}
+
+/// Waits for a collective call. Others may need this core to get there: with more ranks than cores, MPI's own waiting,
+/// which does not yield, takes a time slice for every call.
+void wait_for(MPI_Request& request, const char* what) {
+    int done = 0;
+    check(MPI_Test(&request, &done, MPI_STATUS_IGNORE), what);
+    while (done == 0) {
+        std::this_thread::yield();
+        check(MPI_Test(&request, &done, MPI_STATUS_IGNORE), what);
+    }
+}
+
+} // namespace
+
+MpiCommunicator::MpiCommunicator(MPI_Comm communicator, std::int64_t largest_message)
+    : largest_message_(largest_message) {
+    int initialized = 0;
+    int finalized = 0;
+    MPI_Initialized(&initialized);
+    MPI_Finalized(&finalized);
+    if (initialized == 0 || finalized != 0) {
+        throw Error(ErrorKind::invalid_argument, "MPI is not running; call MPI_Init_thread before, and MPI_Finalize "
+                                                 "after all calls over ranks");
+    }
+    if (communicator == MPI_COMM_NULL) {
+        throw Error(ErrorKind::invalid_argument, "the MPI communicator is MPI_COMM_NULL, which has no ranks");
+    }
+    int is_between_groups = 0;
+    check(MPI_Comm_test_inter(communicator, &is_between_groups), "MPI_Comm_test_inter");
+    if (is_between_groups != 0) {
+        throw Error(ErrorKind::invalid_argument,
+                    "the MPI communicator is an intercommunicator, which has two groups of "
+                    "ranks; pass the communicator that MPI_Intercomm_merge makes of it");
+    }
+    check(MPI_Comm_dup(communicator, &communicator_), "MPI_Comm_dup");
+    try {
+        check(MPI_Comm_rank(communicator_, &rank_), "MPI_Comm_rank");
+        check(MPI_Comm_size(communicator_, &size_), "MPI_Comm_size");
+        require_same_largest_message();
+    } catch (...) {
+        MPI_Comm_free(&communicator_);
+        throw;
+    }
+}
+
+/// Ranks that cut messages differently would wait forever, so all throw or none.
+void MpiCommunicator::require_same_largest_message() const {
+    std::array<std::int64_t, 2> least{largest_message_, ~largest_message_}; // ~ turns the order around for every value
+    MPI_Request request = MPI_REQUEST_NULL;
+    check(MPI_Iallreduce(MPI_IN_PLACE, least.data(), 2, MPI_INT64_T, MPI_MIN, communicator_, &request),
+          "MPI_Iallreduce");
+    wait_for(request, "MPI_Iallreduce");
+    const std::int64_t smallest = least[0];
+    const std::int64_t greatest = ~least[1];
+    if (smallest != greatest) {
+        throw Error(ErrorKind::invalid_argument,
+                    detail::message("largest_message is ", smallest, " on one rank and ", greatest,
+                                    " on another; pass the same on all ranks, from 1 to 2^30 bytes"));
+    }
+    if (smallest < 1 || smallest > std::int64_t{1} << 30) {
+        throw Error(ErrorKind::invalid_argument,
+                    detail::message("largest_message is ", smallest, "; it must be from 1 to 2^30 bytes"));
+    }
+}
+
+MpiCommunicator::~MpiCommunicator() {
+    int finalized = 0;
+    MPI_Finalized(&finalized);
+    if (finalized == 0 && communicator_ != MPI_COMM_NULL) {
+        MPI_Comm_free(&communicator_);
+    }
+}
+
+void MpiCommunicator::all_reduce(std::span<std::int64_t> values, Reduction reduction) {
+    const auto most = static_cast<std::size_t>(std::max<std::int64_t>(1, largest_message_ / 8));
+    for (std::size_t first = 0; first < values.size(); first += most) {
+        const std::size_t count = std::min(most, values.size() - first);
+        MPI_Request request = MPI_REQUEST_NULL;
+        check(MPI_Iallreduce(MPI_IN_PLACE, values.data() + first, static_cast<int>(count), MPI_INT64_T,
+                             operation(reduction), communicator_, &request),
+              "MPI_Iallreduce");
+        wait_for(request, "MPI_Iallreduce");
+    }
+}
+
+void MpiCommunicator::all_gather(std::span<const std::byte> mine, std::span<std::byte> all,
+                                 std::span<const std::int64_t> counts) {
+    std::vector<std::int64_t> firsts(static_cast<std::size_t>(size_) + 1, 0);
+    const bool has_counts = counts.size() == static_cast<std::size_t>(size_);
+    if (has_counts) {
+        std::inclusive_scan(counts.begin(), counts.end(), firsts.begin() + 1);
+    }
+    if (!has_counts || counts[static_cast<std::size_t>(rank_)] != static_cast<std::int64_t>(mine.size()) ||
+        firsts.back() > static_cast<std::int64_t>(all.size())) {
+        throw Error(ErrorKind::invalid_argument,
+                    "the bytes that the ranks passed to all_gather are not as many as the counts say");
+    }
+    if (firsts.back() <= largest_message_) {
+        const std::vector<int> lengths(counts.begin(), counts.end());
+        const std::vector<int> starts(firsts.begin(), firsts.end() - 1);
+        MPI_Request request = MPI_REQUEST_NULL;
+        check(MPI_Iallgatherv(mine.data(), static_cast<int>(mine.size()), MPI_BYTE, all.data(), lengths.data(),
+                              starts.data(), MPI_BYTE, communicator_, &request),
+              "MPI_Iallgatherv");
+        wait_for(request, "MPI_Iallgatherv");
+        return;
+    }
+    std::ranges::copy(mine, all.begin() + firsts[static_cast<std::size_t>(rank_)]);
+    for (int root = 0; root < size_; ++root) { // each in parts that an int can count
+        for (std::int64_t first = firsts[static_cast<std::size_t>(root)];
+             first < firsts[static_cast<std::size_t>(root) + 1]; first += largest_message_) {
+            const std::int64_t bytes = std::min(largest_message_, firsts[static_cast<std::size_t>(root) + 1] - first);
+            MPI_Request request = MPI_REQUEST_NULL;
+            check(MPI_Ibcast(all.data() + first, static_cast<int>(bytes), MPI_BYTE, root, communicator_, &request),
+                  "MPI_Ibcast");
+            wait_for(request, "MPI_Ibcast");
+        }
+    }
+}
+
+void MpiCommunicator::send(const RankMessage& message, int tag, std::vector<MPI_Request>& sends) {
+    const auto bytes = static_cast<std::int64_t>(message.bytes.size());
+    for (std::int64_t first = 0; first <= bytes; first += largest_message_) {
+        const std::int64_t part = std::min(largest_message_, bytes - first);
+        check(MPI_Issend(message.bytes.data() + first, static_cast<int>(part), MPI_BYTE, message.rank, tag,
+                         communicator_, &sends.emplace_back()),
+              "MPI_Issend");
+    }
+}
+
+/// Receives one part, if one is there. has_part: of a rank whose last message is not complete.
+bool MpiCommunicator::receive(int tag, std::vector<std::vector<RankMessage>>& received, std::vector<bool>& has_part) {
+    int is_there = 0;
+    MPI_Status status;
+    check(MPI_Iprobe(MPI_ANY_SOURCE, tag, communicator_, &is_there, &status), "MPI_Iprobe");
+    if (is_there == 0) {
+        return false;
+    }
+    int count = 0;
+    check(MPI_Get_count(&status, MPI_BYTE, &count), "MPI_Get_count");
+    const auto source = static_cast<std::size_t>(status.MPI_SOURCE);
+    if (!has_part[source]) {
+        received[source].push_back({status.MPI_SOURCE, {}});
+    }
+    std::vector<std::byte>& bytes = received[source].back().bytes;
+    const std::size_t before = bytes.size();
+    bytes.resize(before + static_cast<std::size_t>(count));
+    check(MPI_Recv(bytes.data() + before, count, MPI_BYTE, status.MPI_SOURCE, tag, communicator_, MPI_STATUS_IGNORE),
+          "MPI_Recv");
+    has_part[source] = count == largest_message_;
+    return true;
+}
+
+std::vector<RankMessage> MpiCommunicator::exchange(std::vector<RankMessage> messages) {
+    for (const RankMessage& message : messages) {
+        if (message.rank < 0 || message.rank >= size_) {
+            throw Error(ErrorKind::invalid_argument, "a message names a rank that does not exist");
+        }
+    }
+    std::vector<RankMessage> all;
+    try {
+        const int tag = std::exchange(tag_, 1 - tag_);
+        std::vector<std::vector<RankMessage>> received(static_cast<std::size_t>(size_));
+        std::vector<bool> has_part(static_cast<std::size_t>(size_), false);
+        std::vector<MPI_Request> sends;
+        for (RankMessage& message : messages) {
+            if (message.rank == rank_) {
+                received[static_cast<std::size_t>(rank_)].push_back(std::move(message));
+            } else {
+                send(message, tag, sends);
+            }
+        }
+        MPI_Request barrier = MPI_REQUEST_NULL;
+        bool is_waiting = false;
+        for (int done = 0; done == 0;) {
+            if (receive(tag, received, has_part)) {
+                continue;
+            }
+            if (is_waiting) {
+                check(MPI_Test(&barrier, &done, MPI_STATUS_IGNORE), "MPI_Test");
+            } else {
+                int are_sent = 0;
+                check(MPI_Testall(static_cast<int>(sends.size()), sends.data(), &are_sent, MPI_STATUSES_IGNORE),
+                      "MPI_Testall");
+                if (are_sent != 0) {
+                    check(MPI_Ibarrier(communicator_, &barrier), "MPI_Ibarrier");
+                    is_waiting = true;
+                }
+            }
+            if (done == 0) {
+                std::this_thread::yield(); // more ranks than cores
+            }
+        }
+        for (std::vector<RankMessage>& from_rank : received) {
+            std::ranges::move(from_rank, std::back_inserter(all));
+        }
+    } catch (const std::exception& error) { // others wait for parts that will not come
+        abort(error.what());
+        throw;
+    }
+    return all;
+}
+
+void MpiCommunicator::abort(const std::string& reason) noexcept {
+    std::fprintf(stderr, "kith: rank %d of %d ends the job: %s\n", rank_, size_, reason.c_str());
+    MPI_Abort(communicator_, 1);
+}
+
+} // namespace kith

@@ -1,0 +1,325 @@
+// What the receivers of one rank ask of other ranks: boxes and bounds (pieces.hpp).
+//
+// Every rank tells all others the boxes of its top plane. A receiving leaf asks each rank that has such a box within its
+// bound, once, with its own box and that bound. Bounds of boxes use the operations of distances in their order; rounding
+// is monotone, so they need no slack. A run of leaves at one place asks once. Cost: the leaves times the ranks near each.
+#pragma once
+
+#include "distributed/ranks.hpp"
+#include "points/frame.hpp"
+#include "support/context.hpp"
+#include "support/parallel.hpp"
+#include "tree/plane_tree.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <iterator>
+#include <limits>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace kith::detail {
+
+/// A candidate of any rank (neighbors/candidate.hpp), or what no answer comes after.
+template <Coordinate T>
+struct GlobalCandidate {
+    T distance = std::numeric_limits<T>::infinity(); ///< squared
+    std::int64_t index = std::numeric_limits<std::int64_t>::max();
+
+    friend bool operator<(const GlobalCandidate& a, const GlobalCandidate& b) noexcept {
+        return a.distance < b.distance || (a.distance == b.distance && a.index < b.index);
+    }
+};
+
+/// Lower corner, then upper corner.
+template <Coordinate T>
+using Corners = std::array<T, 2 * max_dimension>;
+
+template <Coordinate T>
+Corners<T> corners_of(const PlaneView<T>& plane, std::int64_t node, int dimension) {
+    Corners<T> corners{};
+    for (int axis = 0; axis < dimension; ++axis) {
+        corners[axis] = plane.lower(axis)[node];
+        corners[max_dimension + axis] = plane.upper(axis)[node];
+    }
+    return corners;
+}
+
+/// Least and greatest squared distances between boxes, as in geometry/distances-inl.hpp.
+template <Coordinate T>
+struct BoxDistances {
+    T least = 0;
+    T greatest = 0;
+
+    BoxDistances(const Frame<T>& frame, const Corners<T>& a, const Corners<T>& b) {
+        for (int axis = 0; axis < frame.dimension; ++axis) {
+            const T* const p = a.data() + axis;
+            const T* const q = b.data() + axis;
+            const T period = frame.working_period[axis];
+            const T nearest = std::max(std::max(q[0] - p[max_dimension], p[0] - q[max_dimension]), T(0));
+            const T farthest = std::max(q[max_dimension] - p[0], p[max_dimension] - q[0]);
+            const T near = std::max(std::min(nearest, period - farthest), T(0));
+            const T far = std::min(farthest, period - nearest);
+            least = axis == 0 ? near * near : std::fma(near, near, least);
+            greatest = axis == 0 ? far * far : std::fma(far, far, greatest);
+        }
+    }
+};
+
+/// What a receiving leaf asks of another rank.
+template <Coordinate T>
+struct PieceRequest {
+    Corners<T> box;
+    GlobalCandidate<T> bound;
+
+    [[nodiscard]] bool is_one_place() const {
+        return std::equal(box.begin(), box.begin() + max_dimension, box.begin() + max_dimension);
+    }
+};
+
+/// The box of the boxes of [begin, end).
+template <Coordinate T, class Iterator, class BoxOf>
+Corners<T> joined_box(Iterator begin, Iterator end, const BoxOf& box_of) {
+    Corners<T> joined{};
+    for (Iterator each = begin; each != end; ++each) {
+        const Corners<T>& box = box_of(*each);
+        for (std::size_t c = 0; c < box.size(); ++c) {
+            joined[c] = each == begin                                 ? box[c]
+                        : c < static_cast<std::size_t>(max_dimension) ? std::min(joined[c], box[c])
+                                                                      : std::max(joined[c], box[c]);
+        }
+    }
+    return joined;
+}
+
+/// The top planes of all ranks.
+template <Coordinate T>
+struct TopPlanes {
+    struct Node {
+        Corners<T> box;
+        std::int64_t points;
+    };
+    std::vector<Node> nodes;
+    std::vector<std::int64_t> firsts; ///< by rank, and their number
+    std::vector<Corners<T>> of_ranks; ///< boxes of all nodes of a rank
+
+    TopPlanes(Ranks& ranks, const TreeView<T>& tree, int dimension) {
+        std::vector<Node> mine;
+        if (tree.top >= 0) {
+            const PlaneView<T>& top = tree.planes[tree.top];
+            for (std::int32_t node = 0; node < top.nodes; ++node) {
+                mine.push_back({corners_of(top, node, dimension), top.points_in(node)});
+            }
+        }
+        auto all = ranks.template gather_lists<Node>(mine);
+        nodes = std::move(all.values);
+        firsts = std::move(all.firsts);
+        for (int rank = 0; rank < ranks.size(); ++rank) {
+            of_ranks.push_back(joined_box<T>(nodes.begin() + first(rank), nodes.begin() + first(rank + 1),
+                                             [](const Node& node) -> const Corners<T>& { return node.box; }));
+        }
+    }
+    [[nodiscard]] std::int64_t first(int rank) const { return firsts[static_cast<std::size_t>(rank)]; }
+};
+
+/// Lowers the bound of a box to the distance within which the nodes that it reaches, and this rank's own, hold that many
+/// points (jz-tree paper, section III).
+template <Coordinate T>
+void tighten(const TopPlanes<T>& tops, const Frame<T>& frame, int own_rank, std::int64_t wanted, const Corners<T>& box,
+             const std::vector<std::pair<int, std::int64_t>>& reached, GlobalCandidate<T>& bound) {
+    std::vector<std::pair<T, std::int64_t>> guarantees; // greatest distance, points
+    const auto offer = [&](std::int64_t i) {
+        const auto& node = tops.nodes[static_cast<std::size_t>(i)];
+        const T greatest = BoxDistances<T>(frame, box, node.box).greatest;
+        if (greatest < bound.distance) {
+            guarantees.emplace_back(greatest, node.points);
+        }
+    };
+    for (const auto& [rank, i] : reached) {
+        offer(i);
+    }
+    for (std::int64_t i = tops.first(own_rank); i < tops.first(own_rank + 1); ++i) {
+        offer(i);
+    }
+    std::ranges::sort(guarantees);
+    std::int64_t points = 0;
+    for (const auto& [greatest, count] : guarantees) {
+        points += count;
+        if (points >= wanted) {
+            bound = {greatest};
+            return;
+        }
+    }
+}
+
+/// The requests of this rank's leaves, by rank, and which points of this rank lie in leaves that ask.
+template <Coordinate T>
+struct PieceRequests {
+    std::vector<std::vector<PieceRequest<T>>> to;
+    Buffer<std::uint8_t> is_asking; ///< by position
+};
+
+/// Leaves along the curve whose boxes are joined before any rank is looked at, and runs of them whose boxes are: so a
+/// leaf looks at few of many ranks.
+inline constexpr std::int64_t leaves_of_a_run = 64;
+inline constexpr std::int64_t runs_together = 64;
+
+/// Those of the ranks of which one of these requests can want points.
+template <Coordinate T>
+std::vector<int> ranks_near(const Frame<T>& frame, std::span<const PieceRequest<T>> requests, const TopPlanes<T>& tops,
+                            const std::vector<int>& ranks) {
+    const Corners<T> box =
+        joined_box<T>(requests.begin(), requests.end(),
+                      [](const PieceRequest<T>& request) -> const Corners<T>& { return request.box; });
+    T farthest = -1;
+    for (const PieceRequest<T>& request : requests) {
+        farthest = std::max(farthest, request.bound.distance);
+    }
+    std::vector<int> near;
+    std::ranges::copy_if(ranks, std::back_inserter(near), [&](int rank) {
+        return BoxDistances<T>(frame, box, tops.of_ranks[static_cast<std::size_t>(rank)]).least <= farthest;
+    });
+    return near;
+}
+
+/// Asks each rank r with asks(r) for what is within bound_of(leaf) of a leaf of the receivers. tighten(box, bound, nodes)
+/// may lower a bound that reaches the given nodes of other ranks.
+template <Coordinate T, class Asks, class BoundOf, class Tighten>
+PieceRequests<T> make_requests(Context& context, const Frame<T>& frame, const TreeView<T>& receivers,
+                               const TopPlanes<T>& tops, int ranks, const Asks& asks, const BoundOf& bound_of,
+                               const Tighten& tighten) {
+    using Lists = std::vector<std::vector<PieceRequest<T>>>;
+    PieceRequests<T> requests{Lists(static_cast<std::size_t>(ranks)),
+                              Buffer<std::uint8_t>(context.memory_tracker(), receivers.points.count)};
+    std::memset(requests.is_asking.data(), 0, static_cast<std::size_t>(receivers.points.count));
+    if (receivers.top < 0) {
+        return requests;
+    }
+    const PlaneView<T>& leaves = receivers.planes[0];
+    std::vector<int> asked; // ranks that have points
+    for (int rank = 0; rank < ranks; ++rank) {
+        if (tops.first(rank) != tops.first(rank + 1) && asks(rank)) {
+            asked.push_back(rank);
+        }
+    }
+    PerThread<Lists> found(Lists(static_cast<std::size_t>(ranks)));
+    parallel_for(0, leaves.nodes, leaves_of_a_run, [&](std::int64_t begin, std::int64_t end) {
+        Lists& lists = found.local();
+        std::vector<PieceRequest<T>> run; // of neighboring leaves
+        std::vector<int> near_runs;       // the ranks that one of some runs can want, and of one run
+        std::vector<int> near_run;
+        std::vector<std::pair<int, std::int64_t>> reached; // nodes of others, with their ranks
+        for (std::int64_t leaf = begin; leaf < end; ++leaf) {
+            const std::int64_t in_runs = (leaf - begin) % (leaves_of_a_run * runs_together);
+            if (in_runs == 0) {
+                run.clear();
+                for (std::int64_t i = leaf; i < std::min(end, leaf + leaves_of_a_run * runs_together); ++i) {
+                    run.push_back({corners_of(leaves, i, frame.dimension), bound_of(i)});
+                }
+                near_runs = ranks_near<T>(frame, run, tops, asked);
+            }
+            if (in_runs % leaves_of_a_run == 0) {
+                const std::int64_t in_this = std::min(static_cast<std::int64_t>(run.size()) - in_runs, leaves_of_a_run);
+                near_run =
+                    ranks_near<T>(frame, {run.data() + in_runs, static_cast<std::size_t>(in_this)}, tops, near_runs);
+            }
+            PieceRequest<T>& request = run[static_cast<std::size_t>(in_runs)];
+            const auto is_near = [&](const Corners<T>& box) {
+                return BoxDistances<T>(frame, request.box, box).least <= request.bound.distance;
+            };
+            reached.clear();
+            for (const int rank : near_run) {
+                if (!is_near(tops.of_ranks[static_cast<std::size_t>(rank)])) {
+                    continue;
+                }
+                for (std::int64_t i = tops.first(rank); i < tops.first(rank + 1); ++i) {
+                    if (is_near(tops.nodes[static_cast<std::size_t>(i)].box)) {
+                        reached.emplace_back(rank, i);
+                    }
+                }
+            }
+            if (reached.empty()) {
+                continue;
+            }
+            tighten(request.box, request.bound, reached);
+            int last = -1;
+            for (const auto& [rank, i] : reached) {
+                if (rank == last || !is_near(tops.nodes[static_cast<std::size_t>(i)].box)) {
+                    continue;
+                }
+                last = rank;
+                auto& list = lists[static_cast<std::size_t>(rank)];
+                if (!list.empty() && request.is_one_place() && list.back().box == request.box) {
+                    list.back().bound = std::max(list.back().bound, request.bound); // a run of coincident points
+                } else {
+                    list.push_back(request);
+                }
+                std::memset(requests.is_asking.data() + leaves.first_point[leaf], 1,
+                            static_cast<std::size_t>(leaves.points_in(leaf)));
+            }
+        }
+    });
+    for (Lists& lists : found) {
+        for (std::size_t rank = 0; rank < lists.size(); ++rank) {
+            requests.to[rank].insert(requests.to[rank].end(), lists[rank].begin(), lists[rank].end());
+        }
+    }
+    return requests;
+}
+
+/// Brings the requests to the ranks that they are for: what other ranks ask of this one, by rank.
+template <Coordinate T>
+std::vector<std::vector<PieceRequest<T>>> exchange_requests(Ranks& ranks, const Frame<T>& frame,
+                                                            const std::vector<std::vector<PieceRequest<T>>>& to) {
+    std::vector<RankMessage> messages;
+    ranks.agreed([&] {
+        for (int rank = 0; rank < ranks.size(); ++rank) {
+            const auto& requests = to[static_cast<std::size_t>(rank)];
+            if (requests.empty()) {
+                continue;
+            }
+            RankMessage& message = messages.emplace_back();
+            message.rank = rank;
+            std::vector<T> corners; // of the axes that there are
+            MessageWriter writer(message.bytes);
+            for (const PieceRequest<T>& request : requests) {
+                corners.clear();
+                for (int axis = 0; axis < frame.dimension; ++axis) {
+                    corners.push_back(request.box[axis]);
+                    corners.push_back(request.box[max_dimension + axis]);
+                }
+                corners.push_back(request.bound.distance);
+                writer.put(std::span<const T>(corners));
+                writer.put(std::span<const std::int64_t>(&request.bound.index, 1));
+            }
+        }
+    });
+    std::vector<std::vector<PieceRequest<T>>> from(static_cast<std::size_t>(ranks.size()));
+    std::vector<RankMessage> received = ranks.exchange(std::move(messages));
+    ranks.agreed([&] {
+        for (RankMessage& message : received) {
+            MessageReader reader(message.bytes);
+            while (reader.bytes_left() > 0) {
+                std::vector<T> corners;
+                std::vector<std::int64_t> index;
+                reader.take(2 * frame.dimension + 1, corners);
+                reader.take(1, index);
+                PieceRequest<T> request{};
+                for (int axis = 0; axis < frame.dimension; ++axis) {
+                    request.box[axis] = corners[2 * static_cast<std::size_t>(axis)];
+                    request.box[max_dimension + axis] = corners[2 * static_cast<std::size_t>(axis) + 1];
+                }
+                request.bound = {corners.back(), index[0]};
+                from[static_cast<std::size_t>(message.rank)].push_back(request);
+            }
+            message.bytes = std::vector<std::byte>(); // frees them
+        }
+    });
+    return from;
+}
+
+} // namespace kith::detail

@@ -1,0 +1,72 @@
+#include "distributed/ranks.hpp"
+
+#include "support/message.hpp"
+
+#include <algorithm>
+#include <array>
+#include <iterator>
+#include <new>
+#include <numeric>
+
+namespace kith::detail {
+
+Ranks::Failure Ranks::current_failure() {
+    try {
+        throw;
+    } catch (const Error& error) {
+        return {error.kind(), error.what()};
+    } catch (const std::bad_alloc&) {
+        return {ErrorKind::out_of_memory, "failed to allocate working memory"};
+    } catch (const std::exception& error) {
+        return {ErrorKind::canceled, error.what()};
+    } catch (...) {
+        return {ErrorKind::canceled, "an exception of unknown type"};
+    }
+}
+
+void Ranks::agree(const std::optional<Failure>& failure) {
+    const auto first = static_cast<int>(min(failure ? rank() : size()));
+    if (first == size()) {
+        return;
+    }
+    const bool is_first = first == rank();
+    std::array<std::int64_t, 2> kind_and_length{is_first ? static_cast<std::int64_t>(failure->kind) : 0,
+                                                is_first ? static_cast<std::int64_t>(failure->text.size()) : 0};
+    communicator_.all_reduce(kind_and_length, Reduction::max);
+    const auto [kind, length] = kind_and_length;
+    std::string text(static_cast<std::size_t>(length), ' ');
+    std::vector<std::int64_t> counts(static_cast<std::size_t>(size()), 0);
+    counts[static_cast<std::size_t>(first)] = length;
+    communicator_.all_gather(is_first ? std::as_bytes(std::span(failure->text)) : std::span<const std::byte>(),
+                             std::as_writable_bytes(std::span(text)), counts);
+    throw AgreedError(static_cast<ErrorKind>(kind),
+                      size() == 1 ? text : message("rank ", first, ": ", std::string_view(text)));
+}
+
+void Ranks::gather_bytes(std::span<const std::byte> mine, std::span<std::byte> all,
+                         const std::vector<std::int64_t>& counts) {
+    const auto own = static_cast<std::int64_t>(mine.size());
+    traffic_.bytes_sent += own * (size() - 1);
+    traffic_.bytes_received += std::accumulate(counts.begin(), counts.end(), std::int64_t{0}) - own;
+    communicator_.all_gather(mine, all, counts);
+}
+
+std::vector<RankMessage> Ranks::exchange(std::vector<RankMessage> messages) {
+    const auto own = std::stable_partition(messages.begin(), messages.end(),
+                                           [&](const RankMessage& message) { return message.rank != rank(); });
+    std::vector<RankMessage> kept(std::make_move_iterator(own), std::make_move_iterator(messages.end()));
+    messages.erase(own, messages.end());
+    for (const RankMessage& message : messages) {
+        traffic_.bytes_sent += static_cast<std::int64_t>(message.bytes.size());
+        ++traffic_.messages_sent;
+    }
+    std::vector<RankMessage> received = communicator_.exchange(std::move(messages));
+    for (const RankMessage& message : received) {
+        traffic_.bytes_received += static_cast<std::int64_t>(message.bytes.size());
+    }
+    received.insert(std::ranges::lower_bound(received, rank(), {}, &RankMessage::rank),
+                    std::make_move_iterator(kept.begin()), std::make_move_iterator(kept.end()));
+    return received;
+}
+
+} // namespace kith::detail

@@ -1,0 +1,187 @@
+// A communicator as the algorithms use it: typed, counted, and with errors that all ranks agree on.
+//
+// An exception on one rank must not leave the others waiting. So whatever can fail on a rank runs inside agreed(): the
+// ranks meet after it, and if one has failed all throw, with its text. What fails on all ranks alike, because they know
+// the same, runs inside alike(). Any other exception ends the work of all ranks (on_all_ranks).
+#pragma once
+
+#include <kith/communicator.hpp>
+#include <kith/distributed.hpp>
+#include <kith/error.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <exception>
+#include <new>
+#include <optional>
+#include <span>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace kith::detail {
+
+/// An error that every rank throws.
+class AgreedError : public Error {
+public:
+    using Error::Error;
+};
+
+class Ranks {
+public:
+    explicit Ranks(Communicator& communicator) : communicator_(communicator) {}
+    Ranks(const Ranks&) = delete;
+    Ranks& operator=(const Ranks&) = delete;
+
+    [[nodiscard]] int rank() const noexcept { return communicator_.rank(); }
+    [[nodiscard]] int size() const noexcept { return communicator_.size(); }
+    [[nodiscard]] const Traffic& traffic() const noexcept { return traffic_; }
+
+    /// Runs body() here, and throws on all ranks if it throws on one: what the lowest of these has thrown.
+    template <class Body>
+    void agreed(const Body& body) {
+        std::optional<Failure> failure;
+        try {
+            body();
+        } catch (...) {
+            failure = current_failure();
+        }
+        agree(failure);
+    }
+
+    /// Runs body(), which throws on all ranks or on none, and does not communicate: what another rank has caused is not
+    /// an error that all agree on.
+    template <class Body>
+    static void alike(const Body& body) {
+        try {
+            body();
+        } catch (const Error& error) {
+            throw AgreedError(error.kind(), error.what());
+        }
+    }
+
+    [[nodiscard]] std::int64_t sum(std::int64_t value) { return reduced(value, Reduction::sum); }
+    [[nodiscard]] std::int64_t min(std::int64_t value) { return reduced(value, Reduction::min); }
+    [[nodiscard]] std::int64_t max(std::int64_t value) { return reduced(value, Reduction::max); }
+
+    /// One value of every rank, by rank.
+    template <class Value>
+    [[nodiscard]] std::vector<Value> gather(const Value& mine) {
+        std::vector<Value> all(static_cast<std::size_t>(size()));
+        gather_bytes(std::as_bytes(std::span(&mine, 1)), std::as_writable_bytes(std::span(all)),
+                     std::vector<std::int64_t>(static_cast<std::size_t>(size()), sizeof(Value)));
+        return all;
+    }
+
+    /// The values of all ranks, by rank; firsts[r] is where those of rank r start.
+    template <class Value>
+    struct Gathered {
+        std::vector<Value> values;
+        std::vector<std::int64_t> firsts;
+    };
+    template <class Value>
+    [[nodiscard]] Gathered<Value> gather_lists(std::span<const Value> mine) {
+        Gathered<Value> all;
+        std::vector<std::int64_t> counts = gather(static_cast<std::int64_t>(mine.size()));
+        all.firsts.push_back(0);
+        for (std::int64_t& count : counts) {
+            all.firsts.push_back(all.firsts.back() + count);
+            count *= static_cast<std::int64_t>(sizeof(Value));
+        }
+        all.values.resize(static_cast<std::size_t>(all.firsts.back()));
+        gather_bytes(std::as_bytes(mine), std::as_writable_bytes(std::span(all.values)), counts);
+        return all;
+    }
+
+    /// Messages to ranks, and those to this one, by ascending sender. Those to itself do not travel.
+    [[nodiscard]] std::vector<RankMessage> exchange(std::vector<RankMessage> messages);
+
+private:
+    struct Failure {
+        ErrorKind kind;
+        std::string text;
+    };
+
+    static Failure current_failure();
+    void agree(const std::optional<Failure>& failure);
+    std::int64_t reduced(std::int64_t value, Reduction reduction) {
+        communicator_.all_reduce(std::span(&value, 1), reduction);
+        return value;
+    }
+    void gather_bytes(std::span<const std::byte> mine, std::span<std::byte> all,
+                      const std::vector<std::int64_t>& counts);
+
+    Communicator& communicator_;
+    Traffic traffic_;
+};
+
+/// Runs body(ranks), the work of one call. An exception that the ranks have not agreed on ends the work of all.
+template <class Body>
+decltype(auto) on_all_ranks(Communicator& communicator, const Body& body) {
+    try {
+        Ranks ranks(communicator);
+        return body(ranks);
+    } catch (const AgreedError&) {
+        throw;
+    } catch (const std::bad_alloc&) {
+        const Error error(ErrorKind::out_of_memory, "failed to allocate memory for messages");
+        communicator.abort(error.what());
+        throw error;
+    } catch (const std::exception& error) {
+        communicator.abort(error.what());
+        throw;
+    }
+}
+
+/// Writes numbers into a message, and reads them in the same order.
+class MessageWriter {
+public:
+    explicit MessageWriter(std::vector<std::byte>& bytes) : bytes_(bytes) {}
+    template <class Value>
+    void put(std::span<const Value> values) {
+        static_assert(std::is_trivially_copyable_v<Value>);
+        const auto added = std::as_bytes(values);
+        bytes_.insert(bytes_.end(), added.begin(), added.end());
+    }
+
+private:
+    std::vector<std::byte>& bytes_;
+};
+
+class MessageReader {
+public:
+    explicit MessageReader(const std::vector<std::byte>& bytes) : rest_(bytes) {}
+    [[nodiscard]] std::size_t bytes_left() const noexcept { return rest_.size(); }
+    [[nodiscard]] std::byte take_byte() {
+        const std::byte byte = rest_.front();
+        rest_ = rest_.subspan(1);
+        return byte;
+    }
+    /// Appends so many values to `to`.
+    template <class Value>
+    void take(std::int64_t count, std::vector<Value>& to) {
+        static_assert(std::is_trivially_copyable_v<Value>);
+        const std::size_t bytes = static_cast<std::size_t>(count) * sizeof(Value);
+        const std::size_t before = to.size();
+        to.resize(before + static_cast<std::size_t>(count));
+        if (bytes > 0) {
+            std::memcpy(to.data() + before, rest_.data(), bytes);
+        }
+        rest_ = rest_.subspan(bytes);
+    }
+
+private:
+    std::span<const std::byte> rest_;
+};
+
+/// All of a message.
+template <class Value>
+std::vector<Value> values_of(const RankMessage& message) {
+    std::vector<Value> values;
+    MessageReader(message.bytes).take(static_cast<std::int64_t>(message.bytes.size() / sizeof(Value)), values);
+    return values;
+}
+
+} // namespace kith::detail

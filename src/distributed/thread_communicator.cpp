@@ -1,0 +1,267 @@
+// Ranks that are threads of one process.
+//
+// A collective call is one meeting of all ranks: each shows what it brings before, and reads what concerns it after.
+// What it has shown stays until its call after the next, in one of two places that take turns: when a rank comes to
+// that call, all have come to the one between, so they have read it. Bytes to be gathered are copied for this, since
+// their owner may change them once its call returns. Nobody holds a lock to wait: a rank waits for the number of
+// meetings to change. A meeting that cannot take place, since a rank has thrown or returned, ends with an exception
+// in all who wait for it, now or later.
+#include <kith/communicator.hpp>
+#include <kith/error.hpp>
+
+#include "support/message.hpp"
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <exception>
+#include <mutex>
+#include <new>
+#include <optional>
+#include <thread>
+#include <utility>
+
+namespace kith {
+
+namespace {
+
+/// What the threads share.
+class Meeting {
+public:
+    /// What a rank brings to a collective call.
+    struct Brought {
+        std::vector<std::int64_t> values;
+        std::vector<std::byte> bytes;
+        std::vector<RankMessage> messages;
+    };
+
+    explicit Meeting(int ranks)
+        : places_{std::vector<Brought>(static_cast<std::size_t>(ranks)),
+                  std::vector<Brought>(static_cast<std::size_t>(ranks))} {}
+
+    [[nodiscard]] int size() const noexcept { return static_cast<int>(places_[0].size()); }
+    /// What a rank brings to a call, by the number of calls before it.
+    [[nodiscard]] Brought& of(int rank, std::uint32_t call) {
+        return places_[call % 2][static_cast<std::size_t>(rank)];
+    }
+
+    /// Returns when all ranks are here.
+    void meet() {
+        const std::uint32_t before = state_.load(std::memory_order_acquire);
+        require_all(before);
+        if (here_.fetch_add(1) + 1 == size()) {
+            here_ = 0; // before the others go on, so that nobody can have come again
+            std::uint32_t now = before;
+            if (!state_.compare_exchange_strong(now, before + one_meeting)) {
+                require_all(now);
+            }
+            state_.notify_all();
+            return;
+        }
+        if (gone_ > 0 && state_ == before) { // who leaves after this look sees that somebody waits
+            const std::lock_guard lock(mutex_);
+            give_up(ErrorKind::invalid_argument, left);
+        }
+        std::uint32_t now = state_.load(std::memory_order_acquire);
+        while (now == before) {
+            state_.wait(before, std::memory_order_acquire);
+            now = state_.load(std::memory_order_acquire);
+        }
+        if (now / one_meeting == before / one_meeting) {
+            require_all(now);
+        }
+    }
+
+    /// A rank does not come any more.
+    void leave() {
+        ++gone_;
+        if (here_ > 0) {
+            const std::lock_guard lock(mutex_);
+            give_up(ErrorKind::invalid_argument, left);
+        }
+    }
+    void abort(int rank, const std::string& reason) {
+        const std::lock_guard lock(mutex_);
+        if (!reason_) {
+            aborting_rank_ = rank;
+            give_up(kind_of(std::current_exception()), detail::message("rank ", rank, ": ", std::string_view(reason)));
+        }
+    }
+    /// The first exception is the one that counts, unless it is but what a rank's abort() has thrown on others.
+    void fail(int rank, std::exception_ptr exception, const std::string& text) {
+        const std::lock_guard lock(mutex_);
+        const ErrorKind kind = kind_of(exception);
+        if (!first_ || rank == aborting_rank_) {
+            first_ = std::move(exception);
+        }
+        give_up(kind, detail::message("rank ", rank, ": ", std::string_view(text)));
+    }
+    [[nodiscard]] const std::exception_ptr& first_exception() const { return first_; }
+
+private:
+    static constexpr const char* left =
+        "a rank has returned while others wait for it in a collective call; all ranks must make the same calls";
+
+    /// Of an exception that is none of kith's, or none at all, nothing is known.
+    static ErrorKind kind_of(const std::exception_ptr& exception) {
+        try {
+            if (exception) {
+                std::rethrow_exception(exception);
+            }
+        } catch (const Error& error) {
+            return error.kind();
+        } catch (const std::bad_alloc&) {
+            return ErrorKind::out_of_memory;
+        } catch (...) {
+        }
+        return ErrorKind::canceled;
+    }
+    /// All are told the first reason. The mutex is held.
+    void give_up(ErrorKind kind, const std::string& reason) {
+        if (!reason_) {
+            kind_ = kind;
+            reason_ = reason;
+            state_.fetch_or(stopped);
+            state_.notify_all();
+        }
+    }
+    /// Reads the reason without the mutex: it was there before the ranks were stopped, and no other follows.
+    void require_all(std::uint32_t state) const {
+        if ((state & stopped) != 0) {
+            throw Error(kind_, detail::message("the ranks stopped: ", std::string_view(*reason_)));
+        }
+    }
+
+    static constexpr std::uint32_t stopped = 1;
+    static constexpr std::uint32_t one_meeting = 2;
+
+    std::array<std::vector<Brought>, 2> places_;
+    std::atomic<std::uint32_t> state_ = 0; ///< twice the number of meetings, plus `stopped`: there will be no more
+    std::atomic<int> here_ = 0;            ///< ranks that wait for the next meeting
+    std::atomic<int> gone_ = 0;            ///< ranks that have returned
+    std::mutex mutex_;                     ///< of what follows
+    std::optional<std::string> reason_;
+    ErrorKind kind_ = ErrorKind::canceled; ///< of the reason
+    std::optional<int> aborting_rank_;     ///< that the others stopped for
+    std::exception_ptr first_;
+};
+
+class ThreadCommunicator final : public Communicator {
+public:
+    ThreadCommunicator(Meeting& meeting, int rank) : meeting_(meeting), rank_(rank) {}
+
+    [[nodiscard]] int rank() const noexcept override { return rank_; }
+    [[nodiscard]] int size() const noexcept override { return meeting_.size(); }
+
+    void all_reduce(std::span<std::int64_t> values, Reduction reduction) override {
+        mine().values.assign(values.begin(), values.end());
+        const std::uint32_t call = meet();
+        bool agree = true;
+        for (int rank = 0; rank < size(); ++rank) {
+            const std::vector<std::int64_t>& other = meeting_.of(rank, call).values;
+            agree = agree && other.size() == values.size();
+            for (std::size_t i = 0; rank != rank_ && i < std::min(other.size(), values.size()); ++i) {
+                values[i] = reduction == Reduction::sum   ? values[i] + other[i]
+                            : reduction == Reduction::min ? std::min(values[i], other[i])
+                                                          : std::max(values[i], other[i]);
+            }
+        }
+        require(agree, "the ranks passed different numbers of values to all_reduce; pass equally many");
+    }
+
+    void all_gather(std::span<const std::byte> bytes_of_mine, std::span<std::byte> all,
+                    std::span<const std::int64_t> counts) override {
+        mine().bytes.assign(bytes_of_mine.begin(), bytes_of_mine.end());
+        const std::uint32_t call = meet();
+        bool agree = counts.size() == static_cast<std::size_t>(size());
+        std::size_t at = 0;
+        for (int rank = 0; agree && rank < size(); ++rank) {
+            const std::vector<std::byte>& bytes = meeting_.of(rank, call).bytes;
+            agree = static_cast<std::int64_t>(bytes.size()) == counts[static_cast<std::size_t>(rank)] &&
+                    at + bytes.size() <= all.size();
+            if (agree) {
+                std::ranges::copy(bytes, all.begin() + static_cast<std::ptrdiff_t>(at));
+                at += bytes.size();
+            }
+        }
+        require(agree, "the bytes that the ranks passed to all_gather are not as many as the counts say");
+    }
+
+    [[nodiscard]] std::vector<RankMessage> exchange(std::vector<RankMessage> messages) override {
+        const bool known = std::ranges::all_of(
+            messages, [this](const RankMessage& message) { return message.rank >= 0 && message.rank < size(); });
+        require(known, "a message names a rank that does not exist");
+        mine().messages = std::move(messages);
+        const std::uint32_t call = meet();
+        std::vector<RankMessage> received;
+        for (int rank = 0; rank < size(); ++rank) {
+            for (RankMessage& message : meeting_.of(rank, call).messages) {
+                if (message.rank == rank_) { // nobody else reads its bytes
+                    received.push_back({rank, std::move(message.bytes)});
+                }
+            }
+        }
+        return received;
+    }
+
+    void abort(const std::string& reason) noexcept override {
+        try {
+            meeting_.abort(rank_, reason);
+        } catch (...) { // no memory for the text: whoever called is about to throw, which ends the meeting as well
+        }
+    }
+
+private:
+    [[nodiscard]] Meeting::Brought& mine() { return meeting_.of(rank_, calls_); }
+    /// Returns the number of calls before this one.
+    std::uint32_t meet() {
+        meeting_.meet();
+        return calls_++;
+    }
+    static void require(bool holds, const char* otherwise) {
+        if (!holds) {
+            throw Error(ErrorKind::invalid_argument, otherwise);
+        }
+    }
+
+    Meeting& meeting_;
+    int rank_;
+    std::uint32_t calls_ = 0;
+};
+
+void run_rank(Meeting& meeting, int rank, const std::function<void(Communicator&)>& body) {
+    try {
+        ThreadCommunicator communicator(meeting, rank);
+        body(communicator);
+        meeting.leave();
+    } catch (const std::exception& error) {
+        meeting.fail(rank, std::current_exception(), error.what());
+    } catch (...) {
+        meeting.fail(rank, std::current_exception(), "an exception of unknown type");
+    }
+}
+
+} // namespace
+
+void run_ranks(int ranks, const std::function<void(Communicator&)>& body) {
+    if (ranks < 1) {
+        throw Error(ErrorKind::invalid_argument, detail::message("ranks is ", ranks, "; it must be 1 or more"));
+    }
+    Meeting meeting(ranks);
+    std::vector<std::jthread> others;
+    try {
+        for (int rank = 1; rank < ranks; ++rank) {
+            others.emplace_back([&meeting, rank, &body] { run_rank(meeting, rank, body); });
+        }
+    } catch (const std::exception& error) { // the system has no more threads
+        meeting.abort(static_cast<int>(others.size()) + 1, error.what());
+        throw;
+    }
+    run_rank(meeting, 0, body);
+    others.clear();
+    if (meeting.first_exception()) {
+        std::rethrow_exception(meeting.first_exception());
+    }
+}
+
+} // namespace kith

@@ -1,0 +1,179 @@
+// k nearest neighbors over ranks for a visitor, without memory for all rows.
+//
+// Each rank first searches its receivers among its own points, and keeps of every row its last neighbor alone, the bound
+// of what others may have. The points that are fetched for these bounds are joined with its own into one tree
+// (joined_points.hpp), whose search of one process streams complete rows. A point itself is asked for along with k others,
+// and taken out, if it is not wanted. Cost: the first search twice, and 12 or 16 bytes a query in place of its row.
+#pragma once
+
+#include <kith/distributed.hpp>
+
+#include "distributed/joined_points.hpp"
+#include "distributed/pieces.hpp"
+#include "distributed/unresolved.hpp"
+#include "neighbors/knn.hpp"
+#include "neighbors/query_tree.hpp"
+#include "neighbors/unresolved.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace kith::detail {
+
+/// Keeps the last neighbor of each query.
+template <Coordinate T>
+class LastNeighbors final : public RowSink<T> {
+public:
+    LastNeighbors(std::int64_t queries, const PointNumbers& numbers, const GlobalCandidate<T>& limit)
+        : numbers_(numbers), limit_(limit), last_(static_cast<std::size_t>(queries), limit) {}
+
+    void take(const RowBlock<T>& block) override {
+        for (std::int64_t row = 0; row < block.rows; ++row) {
+            const std::int64_t last = row * block.k + block.k - 1;
+            last_[static_cast<std::size_t>(block.queries[row])] =
+                block.indices[last] < 0 ? limit_
+                                        : GlobalCandidate<T>{block.distances[last], numbers_[block.indices[last]]};
+        }
+    }
+    [[nodiscard]] const GlobalCandidate<T>& of(std::int64_t query) const {
+        return last_[static_cast<std::size_t>(query)];
+    }
+
+private:
+    const PointNumbers& numbers_;
+    GlobalCandidate<T> limit_;
+    std::vector<GlobalCandidate<T>> last_;
+};
+
+template <Coordinate T>
+class DistributedVisit {
+public:
+    /// Arguments that have been checked, the same on all ranks. Points are by ascending number.
+    DistributedVisit(Ranks& ranks, Context& context, const SharedPoints<T>& shared, const PointsView* queries,
+                     std::int64_t k, const KnnOptions& options)
+        : ranks_(ranks), context_(context), shared_(shared), given_queries_(queries), k_(k), options_(options) {
+        if (queries != nullptr) {
+            ranks.agreed([&] { context.run([&] { queries_ = normalize_queries(*queries, frame()); }); });
+        }
+    }
+
+    UnresolvedRows run(const DistributedNeighborVisitor& visitor) {
+        FetchedPoints<T> fetched = fetch();
+        JoinedPoints sources;
+        ranks_.agreed([&] { sources = join_points(context_, shared_, std::move(fetched)); });
+        const PointsView& queries = given_queries_ != nullptr ? *given_queries_ : shared_.given;
+        const Ownership owners(ranks_, queries.count());
+        const PointNumbers query_numbers = queries_ ? PointNumbers(owners) : shared_.given_numbers;
+        const bool counts = ranks_.max(frame().has_tiny || (queries_ && queries_->has_tiny) ? 1 : 0) != 0;
+        UnresolvedRows found;
+        ranks_.agreed([&] {
+            const std::vector<T> rows = counts ? sources.as_given<T>() : std::vector<T>();
+            UnresolvedCounter<T> counter(frame(), PointsView(rows, frame().dimension), queries);
+            KnnOptions options = options_;
+            options.box = {}; // the tree has it
+            options.engine = Engine::tree;
+            options.exclude_self = false;
+            const auto visit = [&](const NeighborBlock& block) {
+                take(block, sources.numbers, query_numbers, visitor, counts ? &counter : nullptr);
+            };
+            (void)knn_visit(visit, *sources.tree, queries, k_ + (options_.exclude_self ? 1 : 0), options);
+            found = counter.rows();
+        });
+        return counts ? unresolved_of_all(ranks_, shared_, found) : UnresolvedRows();
+    }
+
+private:
+    [[nodiscard]] const Frame<T>& frame() const { return shared_.points.frame; }
+
+    /// Hands on a block with global numbers, without the queries themselves if they are not wanted.
+    void take(const NeighborBlock& block, const JoinedNumbers& numbers, const PointNumbers& query_numbers,
+              const DistributedNeighborVisitor& visitor, UnresolvedCounter<T>* counter) const {
+        const auto rows = static_cast<std::int64_t>(block.query_indices.size());
+        std::vector<std::int64_t> indices;
+        std::vector<T> distances;
+        std::vector<std::int32_t> row_of_block;
+        const std::span<const T> block_distances = block.distances<T>();
+        for (std::int64_t row = 0; row < rows; ++row) {
+            const std::int32_t query = block.query_indices[static_cast<std::size_t>(row)];
+            row_of_block.clear();
+            const std::size_t end = indices.size() + static_cast<std::size_t>(k_);
+            for (std::int64_t i = row * block.k; i < (row + 1) * block.k && indices.size() < end; ++i) {
+                const std::int32_t index = block.indices[static_cast<std::size_t>(i)];
+                const std::int64_t number = index < 0 ? -1 : numbers[index];
+                if (options_.exclude_self && number == query_numbers[query]) {
+                    continue;
+                }
+                indices.push_back(number);
+                distances.push_back(block_distances[static_cast<std::size_t>(i)]);
+                row_of_block.push_back(index);
+            }
+            if (counter != nullptr) {
+                counter->take_numbered(query_numbers[query], query, row_of_block.data(), k_);
+            }
+        }
+        visitor({block.query_indices, k_, indices, dtype_of<T>, distances.data()});
+    }
+
+    FetchedPoints<T> fetch() {
+        if (ranks_.size() == 1) {
+            return {};
+        }
+        KnnRequest<T> request = make_request(frame(), k_, options_);
+        request.report = ReportScale<T>(Frame<T>(), true);
+        const std::int64_t count = shared_.points.view.count();
+        const std::int64_t rows = queries_ ? queries_->view.count() : count;
+        PlaneTree<T> tree;
+        PlaneTree<T> query_tree;
+        std::optional<LastNeighbors<T>> last;
+        ranks_.agreed([&] {
+            if (count > 0) {
+                tree = build_plane_tree<T>(context_, shared_.points, {});
+            }
+            if (queries_ && rows > 0) {
+                query_tree = build_plane_tree<T>(context_, *queries_, query_tree_shape({}, count, rows));
+            }
+            last.emplace(rows, shared_.numbers, GlobalCandidate<T>{request.limit.distance});
+            context_.stage("bound", [&] {
+                if (count > 0 && rows > 0) {
+                    search_tree(context_, queries_ ? query_tree : tree, tree, request, *last);
+                }
+            });
+        });
+        const TreeView<T> own = tree.view();
+        const TreeView<T> receiving = queries_ ? query_tree.view() : own;
+        const TopPlanes<T> tops(ranks_, own, frame().dimension);
+        PieceRequests<T> requests;
+        ranks_.agreed([&] {
+            context_.stage("ask", [&] {
+                requests = make_requests<T>(
+                    context_, frame(), receiving, tops, ranks_.size(), [&](int rank) { return rank != ranks_.rank(); },
+                    [&](std::int64_t leaf) {
+                        GlobalCandidate<T> bound{T(-1), -1};
+                        const PlaneView<T>& leaves = receiving.planes[0];
+                        for (std::int32_t i = leaves.first_point[leaf]; i < leaves.first_point[leaf + 1]; ++i) {
+                            bound = std::max(bound, last->of(receiving.points.indices[i]));
+                        }
+                        return bound;
+                    },
+                    [&](const Corners<T>& box, GlobalCandidate<T>& bound, const auto& reached) {
+                        tighten(tops, frame(), ranks_.rank(), k_ + (options_.exclude_self ? 1 : 0), box, reached,
+                                bound);
+                    });
+            });
+        });
+        return fetch_points<T>(ranks_, context_, shared_, own, requests.to, k_);
+    }
+
+    Ranks& ranks_;
+    Context& context_;
+    const SharedPoints<T>& shared_;
+    const PointsView* given_queries_; ///< null: a self-search
+    std::int64_t k_;
+    const KnnOptions& options_;
+    std::optional<NormalizedPoints<T>> queries_;
+};
+
+} // namespace kith::detail

@@ -1,0 +1,270 @@
+// Cells around random hubs, on two or more levels.
+//
+// Problem: with H hubs for all N points, each point is compared with all hubs, and either H or the cells grow with N.
+// Method: a few hubs, drawn among the points, part them all; each part has hubs of its own, and so on, until parts are
+// cells of the wanted size. On every level about as many hubs are tried. A part that a crowd of coincident points has
+// drawn all hubs from is parted by one of them and the point farthest from it; what lies in one place is one cell.
+// Cost: O(N log N), about 30 to 70 hubs a level and point. Memory beside the result: 4 bytes a point, and a copy of the
+// largest part for each thread.
+// Source: CLOVER (ICS 2025), section 3.1, for the random hubs.
+#pragma once
+
+#include "engines/clover/graph.hpp"
+#include "engines/clover/hubs.hpp"
+#include "engines/clover/partition.hpp"
+#include "points/point_set.hpp"
+#include "points/unsorted_points.hpp"
+#include "support/context.hpp"
+#include "support/dimension.hpp"
+#include "support/parallel.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <vector>
+
+namespace kith::detail {
+
+struct CellShape {
+    std::int64_t cell_size = 32; ///< points wanted in a cell: 28 to 40 measured alike
+    std::uint64_t seed = 0x6B697468;
+};
+
+template <Coordinate T, int D, class Given>
+class CellBuild {
+public:
+    CellBuild(Context& context, const Given& given, const CellShape& shape)
+        : context_(context), given_(given), shape_(shape) {}
+
+    CellTree<T> run() {
+        Partition<T, D> partition = part_points<T, D>(context_, given_, uppermost_hubs(), 1, scratch_);
+        points_ = std::move(partition.points);
+        std::vector<Part> parts = std::move(partition.parts);
+        std::erase_if(parts, [](const Part& part) { return part.count == 0; });
+        std::vector<Nodes> nodes(parts.size());
+        parallel_for(0, std::ssize(parts), 1, [&](std::int64_t first, std::int64_t last) {
+            for (std::int64_t part = first; part < last; ++part) {
+                divide(parts[part], false, scratch_.local(), nodes[part]);
+            }
+        });
+        return joined(nodes);
+    }
+
+private:
+    using Place = detail::Place<T, D>;
+    using Part = detail::Part<T, D>;
+    using Scratch = AssignScratch<T>;
+
+    static constexpr std::int64_t max_hubs = 256;       ///< that a point is compared with on one level
+    static constexpr std::int64_t cells_per_group = 96; ///< at most, where none is split again
+
+    struct Box {
+        Place lower;
+        Place upper;
+    };
+
+    /// Cells and groups of consecutive points.
+    struct Nodes {
+        std::vector<Part> cells;
+        std::vector<Box> boxes;
+        std::vector<std::int64_t> groups; ///< first cell
+    };
+
+    /// How many hubs part so many points, where they are not yet one group: the parts are groups if a few hubs do.
+    [[nodiscard]] std::int64_t hubs_for(std::int64_t count) const {
+        const std::int64_t groups = 2 * cells_for(count) / cells_per_group;
+        if (groups <= cells_per_group) {
+            return std::max<std::int64_t>(2, groups);
+        }
+        const auto cells = static_cast<double>(cells_for(count));
+        const double levels = std::ceil(std::log(cells) / std::log(static_cast<double>(cells_per_group)));
+        return std::llround(std::pow(cells, 1 / levels));
+    }
+    [[nodiscard]] std::int64_t cells_for(std::int64_t count) const {
+        return std::max<std::int64_t>(1, (count + shape_.cell_size / 2) / shape_.cell_size);
+    }
+
+    [[nodiscard]] std::vector<Place> uppermost_hubs() const {
+        const std::int64_t count = cells_for(given_.count) <= cells_per_group ? 1 : hubs_for(given_.count);
+        std::vector<Place> hubs;
+        for (std::int64_t hub = 0; hub < count; ++hub) {
+            hubs.push_back(given_.place(drawn_hub(shape_.seed, hub, count, given_.count)));
+        }
+        return hubs;
+    }
+
+    /// Splits a part into cells, and into groups of them unless it is part of one.
+    void divide(const Part& part, bool in_group, Scratch& scratch, Nodes& nodes) {
+        const std::int64_t cells = cells_for(part.count);
+        if (!in_group && cells <= cells_per_group) {
+            nodes.groups.push_back(std::ssize(nodes.cells));
+            in_group = true;
+        }
+        if (part.count < 2 * shape_.cell_size) {
+            add_cell(part, nodes);
+            return;
+        }
+        const std::int64_t hub_count = std::min(max_hubs, in_group ? cells : hubs_for(part.count));
+        std::vector<Place> hubs;
+        const auto seed = mixed(shape_.seed + static_cast<std::uint64_t>(part.first));
+        for (std::int64_t hub = 0; hub < hub_count; ++hub) {
+            hubs.push_back(place_of(part.first + drawn_hub(seed, hub, hub_count, part.count)));
+        }
+        std::vector<Part> parts = split(part, hubs, scratch);
+        if (parts.size() == 1) {
+            const T* const farthest = std::max_element(scratch.squared.data(), scratch.squared.data() + part.count);
+            if (*farthest == 0) { // one place, or as good as one
+                if (!in_group) {
+                    nodes.groups.push_back(std::ssize(nodes.cells));
+                }
+                add_cell(part, nodes);
+                return;
+            }
+            parts = split(part, {parts[0].hub, place_of(part.first + (farthest - scratch.squared.data()))}, scratch);
+        }
+        for (const Part& smaller : parts) {
+            divide(smaller, in_group, scratch, nodes);
+        }
+    }
+
+    [[nodiscard]] Place place_of(std::int64_t point) const {
+        Place place;
+        for (int axis = 0; axis < D; ++axis) {
+            place[axis] = points_.axis(axis)[point];
+        }
+        return place;
+    }
+
+    /// Moves the points of a part to the nearest hubs; those of one hub keep their order.
+    std::vector<Part> split(const Part& part, const std::vector<Place>& hubs, Scratch& scratch) {
+        assign<T, D>(points_.frame, hubs, points_.axis(0) + part.first, points_.stride, part.count, scratch);
+        std::vector<std::int64_t> starts(hubs.size() + 1);
+        for (std::int64_t i = 0; i < part.count; ++i) {
+            ++starts[static_cast<std::size_t>(scratch.nearest[i]) + 1];
+        }
+        std::vector<Part> parts;
+        for (std::size_t hub = 0; hub < hubs.size(); ++hub) {
+            if (starts[hub + 1] > 0) {
+                parts.push_back({part.first + starts[hub], starts[hub + 1], hubs[hub]});
+            }
+            starts[hub + 1] += starts[hub];
+        }
+        if (parts.size() == 1) {
+            return parts;
+        }
+        const std::int64_t stride = part.count;
+        scratch.coordinates.reserve(D * stride);
+        scratch.indices.reserve(part.count);
+        for (std::int64_t i = 0; i < part.count; ++i) {
+            const std::int64_t to = starts[static_cast<std::size_t>(scratch.nearest[i])]++;
+            for (int axis = 0; axis < D; ++axis) {
+                scratch.coordinates[axis * stride + to] = points_.axis(axis)[part.first + i];
+            }
+            scratch.indices[to] = points_.indices[part.first + i];
+        }
+        for (int axis = 0; axis < D; ++axis) {
+            std::copy_n(scratch.coordinates.data() + axis * stride, part.count, points_.axis(axis) + part.first);
+        }
+        std::copy_n(scratch.indices.data(), part.count, points_.indices.data() + part.first);
+        return parts;
+    }
+
+    void add_cell(Part part, Nodes& nodes) const {
+        Box box;
+        for (int axis = 0; axis < D; ++axis) {
+            const T* const x = points_.axis(axis) + part.first;
+            const auto [least, greatest] = std::minmax_element(x, x + part.count);
+            box.lower[axis] = *least;
+            box.upper[axis] = *greatest;
+            part.hub[axis] =
+                *least + (*greatest - *least) / 2; // nearer to all of its points than the hub that drew them
+        }
+        nodes.cells.push_back(part);
+        nodes.boxes.push_back(box);
+    }
+
+    [[nodiscard]] Plane<T> make_plane(std::int64_t nodes, bool has_children) {
+        Plane<T> plane;
+        plane.nodes = nodes;
+        plane.stride = (nodes + 31) / 16 * 16;
+        plane.first_point = Buffer<std::int32_t>(context_.memory_tracker(), nodes + 1);
+        plane.first_child = Buffer<std::int32_t>(context_.memory_tracker(), has_children ? nodes + 1 : 0);
+        plane.lower_corners = Buffer<T>(context_.memory_tracker(), D * plane.stride);
+        plane.upper_corners = Buffer<T>(context_.memory_tracker(), D * plane.stride);
+        plane.first_point[nodes] = static_cast<std::int32_t>(points_.count);
+        return plane;
+    }
+
+    CellTree<T> joined(const std::vector<Nodes>& parts) {
+        std::vector<std::int64_t> first_cells{0};
+        std::vector<std::int64_t> first_groups{0};
+        for (const Nodes& part : parts) {
+            first_cells.push_back(first_cells.back() + std::ssize(part.cells));
+            first_groups.push_back(first_groups.back() + std::ssize(part.groups));
+        }
+        CellTree<T> tree;
+        Plane<T> cells = make_plane(first_cells.back(), false);
+        Plane<T> groups = make_plane(first_groups.back(), true);
+        tree.hubs = Buffer<T>(context_.memory_tracker(), D * cells.stride);
+        groups.first_child[groups.nodes] = static_cast<std::int32_t>(cells.nodes);
+        parallel_for(0, std::ssize(parts), 1, [&](std::int64_t first, std::int64_t last) {
+            for (std::int64_t part = first; part < last; ++part) {
+                copy_cells(parts[part], first_cells[part], cells, tree.hubs.data());
+                copy_groups(parts[part], first_cells[part], first_groups[part], cells, groups);
+            }
+        });
+        tree.tree.points = std::move(points_);
+        tree.tree.planes.push_back(std::move(cells));
+        tree.tree.planes.push_back(std::move(groups));
+        return tree;
+    }
+
+    static void copy_cells(const Nodes& part, std::int64_t cell, Plane<T>& cells, T* hubs) {
+        for (std::size_t i = 0; i < part.cells.size(); ++i, ++cell) {
+            cells.first_point[cell] = static_cast<std::int32_t>(part.cells[i].first);
+            for (int axis = 0; axis < D; ++axis) {
+                cells.lower_corners[axis * cells.stride + cell] = part.boxes[i].lower[axis];
+                cells.upper_corners[axis * cells.stride + cell] = part.boxes[i].upper[axis];
+                hubs[axis * cells.stride + cell] = part.cells[i].hub[axis];
+            }
+        }
+    }
+
+    static void copy_groups(const Nodes& part, std::int64_t first_cell, std::int64_t group, const Plane<T>& cells,
+                            Plane<T>& groups) {
+        for (std::size_t i = 0; i < part.groups.size(); ++i, ++group) {
+            const std::int64_t first = first_cell + part.groups[i];
+            const std::int64_t last =
+                first_cell + (i + 1 < part.groups.size() ? part.groups[i + 1] : std::ssize(part.cells));
+            groups.first_child[group] = static_cast<std::int32_t>(first);
+            groups.first_point[group] = cells.first_point[first];
+            for (int axis = 0; axis < D; ++axis) {
+                groups.lower_corners[axis * groups.stride + group] =
+                    *std::min_element(cells.lower(axis) + first, cells.lower(axis) + last);
+                groups.upper_corners[axis * groups.stride + group] =
+                    *std::max_element(cells.upper(axis) + first, cells.upper(axis) + last);
+            }
+        }
+    }
+
+    Context& context_;
+    const Given& given_;
+    CellShape shape_;
+    PointSet<T> points_;
+    PerThread<Scratch> scratch_;
+};
+
+/// Cells of points, one or more. Runs inside a stage of the context.
+template <Coordinate T>
+CellTree<T> make_cells(Context& context, const UnsortedPoints<T>& points, const CellShape& shape = {}) {
+    CellTree<T> cells;
+    with_dimension(points.frame().dimension, [&]<int D>(std::integral_constant<int, D>) {
+        with_given<D>(points, [&]<class Given>(const Given& given) {
+            cells = CellBuild<T, D, Given>(context, given, shape).run();
+        });
+    });
+    return cells;
+}
+
+} // namespace kith::detail

@@ -1,0 +1,196 @@
+// CLOVER as published: one level of hubs, and edges between all cells.
+//
+// Every point belongs to the nearest of H hubs; an edge from cell i to cell j weighs the distance from hub i to the
+// nearest point of j; every cell has edges to all, in ascending order. Each query follows the edges of its cell, scans the
+// cells, and stops where the triangle inequality excludes the next. Added to that: cells are skipped whose boxes are out
+// of reach, and hubs may be spread by k-means++, which the paper names as the remedy for queries that scan much.
+// For comparisons only: the hierarchical form (knn.hpp) is faster. Cost: N H distances to find the cells, as many for the
+// weights. Memory: 8 bytes for each of H * H edges, refused beyond a budget.
+// Source: CLOVER (ICS 2025), sections 3 and 4.2.3; D. Arthur, S. Vassilvitskii, "k-means++" (SODA 2007).
+#pragma once
+
+#include "engines/clover/hubs.hpp"
+#include "engines/clover/kernels.hpp"
+#include "engines/clover/partition.hpp"
+#include "neighbors/search.hpp"
+#include "support/context.hpp"
+#include "support/dimension.hpp"
+#include "support/message.hpp"
+#include "support/parallel.hpp"
+
+#include <kith/error.hpp>
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <numeric>
+#include <utility>
+#include <vector>
+
+namespace kith::detail {
+
+enum class HubChoice : std::uint8_t { random, spread };
+
+struct FlatShape {
+    std::int64_t hubs = 1024;
+    HubChoice choice = HubChoice::random;
+    bool skips_by_box = true;
+    std::uint64_t seed = 0x6B697468;
+    std::int64_t table_budget = std::int64_t{1} << 28; ///< bytes
+};
+
+/// Throws invalid_argument for a number of hubs that cannot be.
+inline void check_flat_shape(const FlatShape& shape) {
+    if (shape.hubs < 1) {
+        throw Error(ErrorKind::invalid_argument, message("hubs is ", shape.hubs, "; ask for 1 hub or more"));
+    }
+    constexpr std::int64_t edge = sizeof(float) + sizeof(std::int32_t);
+    if (shape.hubs > shape.table_budget / edge / shape.hubs) {
+        throw Error(ErrorKind::invalid_argument,
+                    message("the edges between ", shape.hubs, " hubs need 8 bytes each, more than the ",
+                            shape.table_budget,
+                            " bytes that are allowed for them; use fewer hubs or the hierarchical form"));
+    }
+}
+
+/// Hubs among the points: drawn at random, or each drawn with a probability that grows with the square of its distance
+/// from those before it, among a random sample of points. Fewer than wanted where places are fewer.
+template <Coordinate T, int D, class Given>
+std::vector<Place<T, D>> choose_hubs(const Given& given, const FlatShape& shape) {
+    const std::int64_t wanted = std::min(shape.hubs, given.count);
+    std::vector<Place<T, D>> hubs;
+    if (shape.choice == HubChoice::random) {
+        for (std::int64_t hub = 0; hub < wanted; ++hub) {
+            hubs.push_back(given.place(drawn_hub(shape.seed, hub, wanted, given.count)));
+        }
+        return hubs;
+    }
+    constexpr std::int64_t samples_per_hub = 32;
+    const std::int64_t samples = std::min(given.count, samples_per_hub * wanted);
+    const std::int64_t stride = samples + 2 * 64 / static_cast<std::int64_t>(sizeof(T));
+    std::vector<T> coordinates(static_cast<std::size_t>(D * stride));
+    for (std::int64_t i = 0; i < samples; ++i) {
+        const Place<T, D> place = given.place(drawn_hub(shape.seed, i, samples, given.count));
+        for (int axis = 0; axis < D; ++axis) {
+            coordinates[axis * stride + i] = place[axis];
+        }
+    }
+    std::vector<double> least(static_cast<std::size_t>(samples), std::numeric_limits<double>::infinity());
+    AssignScratch<T> scratch;
+    std::int64_t drawn = 0;
+    double sum = 0;
+    do {
+        Place<T, D> hub;
+        for (int axis = 0; axis < D; ++axis) {
+            hub[axis] = coordinates[axis * stride + drawn];
+        }
+        hubs.push_back(hub);
+        assign<T, D>(given.frame, {hub}, coordinates.data(), stride, samples, scratch);
+        sum = 0;
+        for (std::int64_t i = 0; i < samples; ++i) {
+            least[i] = std::min(least[i], static_cast<double>(scratch.squared[i]));
+            sum += least[i];
+        }
+        const double part = static_cast<double>(mixed(shape.seed + hubs.size()) >> 11) * 0x1p-53 * sum;
+        double so_far = 0;
+        for (drawn = 0; drawn + 1 < samples && so_far + least[drawn] <= part; ++drawn) {
+            so_far += least[drawn];
+        }
+    } while (std::ssize(hubs) < wanted && sum > 0);
+    return hubs;
+}
+
+/// Parts points by hubs, those of other points or their own; empty cells remain where hubs are not their own.
+template <Coordinate T, int D, class Given>
+FlatCells<T> part_by_hubs(Context& context, const Given& given, const std::vector<Place<T, D>>& hubs,
+                          bool drops_empty) {
+    PerThread<AssignScratch<T>> scratch;
+    Partition<T, D> partition = part_points<T, D>(context, given, hubs, flat_alignment, scratch);
+    if (drops_empty) {
+        std::erase_if(partition.parts, [](const Part<T, D>& part) { return part.count == 0; });
+    }
+    FlatCells<T> cells;
+    cells.points = std::move(partition.points);
+    for (const Part<T, D>& part : partition.parts) {
+        cells.first.push_back(part.first);
+        cells.count.push_back(part.count);
+        for (int axis = 0; axis < D; ++axis) {
+            const T* const x = cells.points.axis(axis) + part.first;
+            const auto [least, greatest] = std::minmax_element(x, x + std::max<std::int64_t>(part.count, 1));
+            cells.hubs.push_back(part.hub[axis]);
+            cells.lower.push_back(*least);
+            cells.upper.push_back(*greatest);
+        }
+    }
+    return cells;
+}
+
+/// The cells of one point or more, without edges. The shape has been checked. This and what follows run inside a stage.
+template <Coordinate T>
+FlatCells<T> make_flat_cells(Context& context, const UnsortedPoints<T>& points, const FlatShape& shape) {
+    FlatCells<T> cells;
+    with_dimension(points.frame().dimension, [&]<int D>(std::integral_constant<int, D>) {
+        with_given<D>(points, [&](const auto& given) {
+            cells = part_by_hubs<T, D>(context, given, choose_hubs<T, D>(given, shape), true);
+        });
+    });
+    return cells;
+}
+
+/// Queries parted by the hubs of the sources.
+template <Coordinate T>
+FlatCells<T> part_queries(Context& context, const UnsortedPoints<T>& queries, const FlatCells<T>& sources) {
+    FlatCells<T> cells;
+    with_dimension(sources.points.frame.dimension, [&]<int D>(std::integral_constant<int, D>) {
+        std::vector<Place<T, D>> hubs(static_cast<std::size_t>(sources.cells()));
+        for (std::int64_t cell = 0; cell < sources.cells(); ++cell) {
+            std::copy_n(sources.hubs.data() + cell * D, D, hubs[cell].data());
+        }
+        with_given<D>(queries, [&](const auto& given) { cells = part_by_hubs<T, D>(context, given, hubs, false); });
+    });
+    return cells;
+}
+
+/// Finds all edges.
+template <Coordinate T>
+void connect_flat_cells(Context& context, FlatCells<T>& cells) {
+    const std::int64_t count = cells.cells();
+    cells.target = Buffer<std::int32_t>(context.memory_tracker(), count * count);
+    cells.weight = Buffer<float>(context.memory_tracker(), count * count);
+    parallel_for(0, count, 1, [&](std::int64_t first, std::int64_t last) {
+        for (std::int64_t cell = first; cell < last; ++cell) {
+            connect_flat(cells, cell);
+        }
+    });
+}
+
+/// The rows of all receivers: the sources, or queries parted by their hubs.
+template <Coordinate T>
+ScanCounts search_flat_cells(Context& context, const FlatCells<T>& receivers, const FlatCells<T>& cells,
+                             bool skips_by_box, const KnnRequest<T>& request, RowSink<T>& sink) {
+    const std::int64_t count = cells.cells();
+    const FlatJob<T> job{&receivers, &cells, TriangleBound<T>(cells.points.frame), skips_by_box, &request, &sink};
+    context.expect(std::accumulate(receivers.count.begin(), receivers.count.end(), std::int64_t{0}));
+    PerThread<FlatScratch<T>> scratch;
+    parallel_for(0, count, 1, [&](std::int64_t first, std::int64_t last) {
+        for (std::int64_t cell = first; cell < last; ++cell) {
+            const std::int64_t scans = (receivers.count[cell] + queries_per_scan - 1) / queries_per_scan;
+            parallel_for(0, scans, 8, [&](std::int64_t first_scan, std::int64_t last_scan) {
+                const std::int64_t begin = receivers.first[cell] + first_scan * queries_per_scan;
+                const std::int64_t end =
+                    receivers.first[cell] + std::min(receivers.count[cell], last_scan * queries_per_scan);
+                for (std::int64_t query = begin; query < end; query += queries_per_scan) {
+                    search_flat(job, cell, query, std::min(end, query + queries_per_scan), scratch.local());
+                }
+                context.done(end - begin);
+            });
+        }
+    });
+    ScanCounts counts;
+    for (const FlatScratch<T>& part : scratch) {
+        counts.add(part.counts);
+    }
+    return counts;
+}
+
+} // namespace kith::detail

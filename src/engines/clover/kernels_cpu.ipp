@@ -1,0 +1,105 @@
+// One scalar type's kernels of CLOVER for every instruction set; the including file names the type and itself.
+#include "engines/clover/kernels.hpp"
+
+#include "support/dimension.hpp"
+
+#include <hwy/foreach_target.h> // must come before highway.h
+
+#include "engines/clover/flat-inl.hpp"
+#include "engines/clover/search-inl.hpp"
+
+HWY_BEFORE_NAMESPACE();
+namespace kith::detail::HWY_NAMESPACE {
+
+using Scalar = KITH_SCALAR;
+
+void assign_any(const AssignJob<Scalar>& job) {
+    with_dimension(job.dimension, [&]<int D>(std::integral_constant<int, D>) {
+        job.periodic ? assign_points<true, D>(job) : assign_points<false, D>(job);
+    });
+}
+
+template <int D, bool Periodic>
+void connect_in(const CellTree<Scalar>& cells, CellGraph<Scalar>& graph, std::int64_t group,
+                ConnectScratch<Scalar>& scratch) {
+    Connecting<Scalar, D, Periodic>(cells, graph, scratch).connect(group);
+}
+
+void connect_any(const CellTree<Scalar>& cells, CellGraph<Scalar>& graph, std::int64_t group,
+                 ConnectScratch<Scalar>& scratch) {
+    const Frame<Scalar>& frame = cells.tree.points.frame;
+    with_dimension(frame.dimension, [&]<int D>(std::integral_constant<int, D>) {
+        frame.periodic ? connect_in<D, true>(cells, graph, group, scratch)
+                       : connect_in<D, false>(cells, graph, group, scratch);
+    });
+}
+
+template <int D, bool Periodic>
+void search_in(const CellSearchJob<Scalar>& job, std::int64_t group, CellSearchScratch<Scalar>& scratch) {
+    CellSearch<Scalar, D, Periodic>(job, scratch).search(group);
+}
+
+void search_group_any(const CellSearchJob<Scalar>& job, std::int64_t group, CellSearchScratch<Scalar>& scratch) {
+    with_dimension(job.search.dimension, [&]<int D>(std::integral_constant<int, D>) {
+        job.search.periodic ? search_in<D, true>(job, group, scratch) : search_in<D, false>(job, group, scratch);
+    });
+}
+
+void connect_flat_any(FlatCells<Scalar>& cells, std::int64_t cell) {
+    const Frame<Scalar>& frame = cells.points.frame;
+    with_dimension(frame.dimension, [&]<int D>(std::integral_constant<int, D>) {
+        frame.periodic ? connect_flat_cell<true, D>(cells, cell) : connect_flat_cell<false, D>(cells, cell);
+    });
+}
+
+template <int D, bool Periodic>
+void search_flat_in(const FlatJob<Scalar>& job, std::int64_t cell, std::int64_t begin, std::int64_t end,
+                    FlatScratch<Scalar>& scratch) {
+    FlatSearch<Scalar, D, Periodic>(job, scratch).search(cell, begin, end);
+}
+
+void search_flat_any(const FlatJob<Scalar>& job, std::int64_t cell, std::int64_t begin, std::int64_t end,
+                     FlatScratch<Scalar>& scratch) {
+    const Frame<Scalar>& frame = job.sources->points.frame;
+    with_dimension(frame.dimension, [&]<int D>(std::integral_constant<int, D>) {
+        frame.periodic ? search_flat_in<D, true>(job, cell, begin, end, scratch)
+                       : search_flat_in<D, false>(job, cell, begin, end, scratch);
+    });
+}
+
+} // namespace kith::detail::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace kith::detail {
+
+HWY_EXPORT(assign_any);
+HWY_EXPORT(connect_any);
+HWY_EXPORT(search_group_any);
+HWY_EXPORT(connect_flat_any);
+HWY_EXPORT(search_flat_any);
+
+void assign_to_hubs(const AssignJob<KITH_SCALAR>& job) {
+    HWY_DYNAMIC_DISPATCH(assign_any)(job);
+}
+
+void connect_group(const CellTree<KITH_SCALAR>& cells, CellGraph<KITH_SCALAR>& graph, std::int64_t group,
+                   ConnectScratch<KITH_SCALAR>& scratch) {
+    HWY_DYNAMIC_DISPATCH(connect_any)(cells, graph, group, scratch);
+}
+
+void search_group(const CellSearchJob<KITH_SCALAR>& job, std::int64_t group, CellSearchScratch<KITH_SCALAR>& scratch) {
+    HWY_DYNAMIC_DISPATCH(search_group_any)(job, group, scratch);
+}
+
+void connect_flat(FlatCells<KITH_SCALAR>& cells, std::int64_t cell) {
+    HWY_DYNAMIC_DISPATCH(connect_flat_any)(cells, cell);
+}
+
+void search_flat(const FlatJob<KITH_SCALAR>& job, std::int64_t cell, std::int64_t begin, std::int64_t end,
+                 FlatScratch<KITH_SCALAR>& scratch) {
+    HWY_DYNAMIC_DISPATCH(search_flat_any)(job, cell, begin, end, scratch);
+}
+
+} // namespace kith::detail
+#endif

@@ -1,0 +1,152 @@
+// Points brought to the working copy's memory, parted by their nearest hubs.
+//
+// Blocks of points are compared with all hubs side by side and counted; then every block knows where its points of each
+// part go. So points keep their order within a part, for any number of threads. Cost: points times hubs; 4 bytes a point
+// while it lasts.
+#pragma once
+
+#include "engines/clover/kernels.hpp"
+#include "points/point_set.hpp"
+#include "points/unsorted_points.hpp"
+#include "support/context.hpp"
+#include "support/parallel.hpp"
+#include "support/scratch_array.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <limits>
+#include <utility>
+#include <vector>
+
+namespace kith::detail {
+
+template <Coordinate T, int D>
+using Place = std::array<T, D>;
+
+/// Points in working coordinates that are read one by one, in any order.
+template <Coordinate T, class Coordinates, class Indices>
+struct GivenPoints {
+    const Frame<T>& frame;
+    std::int64_t count;
+    const Coordinates& place; ///< of a point
+    const Indices& index;     ///< original
+};
+
+/// Calls function(given) for points that are to be parted.
+template <int D, Coordinate T, class Function>
+void with_given(const UnsortedPoints<T>& points, const Function& function) {
+    points.template read<D>([&]<class Coordinates, class Indices>(const Coordinates& place, const Indices& index) {
+        function(GivenPoints<T, Coordinates, Indices>{points.frame(), points.count(), place, index});
+    });
+}
+
+/// Consecutive points that were nearest to one hub.
+template <Coordinate T, int D>
+struct Part {
+    std::int64_t first;
+    std::int64_t count;
+    Place<T, D> hub;
+};
+
+/// Memory of one thread.
+template <Coordinate T>
+struct AssignScratch {
+    ScratchArray<T> hubs;
+    ScratchArray<typename AssignJob<T>::LaneIndex> nearest;
+    ScratchArray<T> squared;
+    ScratchArray<T> coordinates;
+    ScratchArray<std::int32_t> indices;
+};
+
+/// The nearest of some hubs, of points whose coordinates lie axis after axis: into `nearest` and `squared`.
+template <Coordinate T, int D>
+void assign(const Frame<T>& frame, const std::vector<Place<T, D>>& hubs, const T* coordinates, std::int64_t stride,
+            std::int64_t count, AssignScratch<T>& scratch) {
+    constexpr std::int64_t padding = 2 * 64 / sizeof(T);
+    const std::int64_t hub_count = std::ssize(hubs);
+    scratch.hubs.reserve(D * hub_count);
+    for (std::int64_t hub = 0; hub < hub_count; ++hub) {
+        for (int axis = 0; axis < D; ++axis) {
+            scratch.hubs[axis * hub_count + hub] = hubs[hub][axis];
+        }
+    }
+    scratch.nearest.reserve(count + padding);
+    scratch.squared.reserve(count + padding);
+    assign_to_hubs({D, frame.periodic, frame.working_period.data(), coordinates, stride, count, scratch.hubs.data(),
+                    hub_count, hub_count, scratch.nearest.data(), scratch.squared.data()});
+}
+
+template <Coordinate T, int D>
+struct Partition {
+    PointSet<T> points;
+    std::vector<Part<T, D>> parts; ///< one for each hub, some of them without points
+};
+
+/// Every part starts at a multiple of `alignment`; what lies between parts is within no distance of anything.
+template <Coordinate T, int D, class Given>
+Partition<T, D> part_points(Context& context, const Given& given, const std::vector<Place<T, D>>& hubs,
+                            std::int64_t alignment, PerThread<AssignScratch<T>>& scratch_of) {
+    constexpr std::int64_t block_size = 1 << 13;
+    constexpr std::int64_t stride = block_size + 2 * 64 / static_cast<std::int64_t>(sizeof(T));
+    const std::int64_t count = given.count;
+    const std::int64_t blocks = (count + block_size - 1) / block_size;
+    const std::int64_t hub_count = std::ssize(hubs);
+    Buffer<std::int32_t> part_of(context.memory_tracker(), count);
+    std::vector<std::int32_t> starts(static_cast<std::size_t>(blocks * hub_count)); // counts at first
+    const auto each_block = [&](const auto& body) {
+        parallel_for(0, blocks, 1, [&](std::int64_t first, std::int64_t last) {
+            for (std::int64_t block = first; block < last; ++block) {
+                body(block * block_size, std::min(count, (block + 1) * block_size), starts.data() + block * hub_count);
+            }
+        });
+    };
+    each_block([&](std::int64_t begin, std::int64_t end, std::int32_t* counts) {
+        AssignScratch<T>& scratch = scratch_of.local();
+        scratch.coordinates.reserve(D * stride);
+        for (std::int64_t i = begin; i < end; ++i) {
+            const Place<T, D> place = given.place(i);
+            for (int axis = 0; axis < D; ++axis) {
+                scratch.coordinates[axis * stride + (i - begin)] = place[axis];
+            }
+        }
+        assign<T, D>(given.frame, hubs, scratch.coordinates.data(), stride, end - begin, scratch);
+        for (std::int64_t i = begin; i < end; ++i) {
+            part_of[i] = static_cast<std::int32_t>(scratch.nearest[i - begin]);
+            ++counts[part_of[i]];
+        }
+    });
+    Partition<T, D> partition;
+    std::int64_t next = 0;
+    for (std::int64_t hub = 0; hub < hub_count; ++hub) {
+        const std::int64_t first = next;
+        for (std::int64_t block = 0; block < blocks; ++block) {
+            next += std::exchange(starts[block * hub_count + hub], static_cast<std::int32_t>(next));
+        }
+        partition.parts.push_back({first, next - first, hubs[hub]});
+        next = (next + alignment - 1) / alignment * alignment;
+    }
+    partition.points = make_point_set(context, given.frame, next);
+    PointSet<T>& points = partition.points;
+    each_block([&](std::int64_t begin, std::int64_t end, std::int32_t* nexts) {
+        for (std::int64_t i = begin; i < end; ++i) {
+            const std::int32_t to = nexts[part_of[i]]++;
+            const Place<T, D> place = given.place(i);
+            for (int axis = 0; axis < D; ++axis) {
+                points.axis(axis)[to] = place[axis];
+            }
+            points.indices[to] = given.index(i);
+        }
+    });
+    for (std::size_t i = 0; i < partition.parts.size() && alignment > 1; ++i) {
+        const std::int64_t end = partition.parts[i].first + partition.parts[i].count;
+        const std::int64_t gap = (i + 1 < partition.parts.size() ? partition.parts[i + 1].first : next) - end;
+        for (int axis = 0; axis < D; ++axis) {
+            std::fill_n(points.axis(axis) + end, gap, std::numeric_limits<T>::quiet_NaN());
+        }
+        std::fill_n(points.indices.data() + end, gap, -1);
+    }
+    return partition;
+}
+
+} // namespace kith::detail

@@ -1,0 +1,87 @@
+#include "engines/kdtree/planes.hpp"
+
+#include "engines/kdtree/bucket_tree.hpp"
+#include "support/dimension.hpp"
+#include "tree/summaries.hpp"
+
+#include <cstdint>
+#include <utility>
+
+namespace kith::detail {
+
+namespace {
+
+/// The nodes of a level, by their first points; summed up by the caller.
+template <Coordinate T>
+Plane<T> plane_of_level(Context& context, const BucketTree<T>& tree, int level) {
+    const auto nodes = static_cast<kdtree::Node>(2 * tree.leaves - 1);
+    Plane<T> plane;
+    plane.nodes = std::int64_t{1} << level;
+    plane.first_point = Buffer<std::int32_t>(context.memory_tracker(), plane.nodes + 1);
+    std::int64_t leaf = 0;
+    for (std::int64_t node = 0; node < plane.nodes; ++node) {
+        plane.first_point[node] = static_cast<std::int32_t>(leaf * bucket_size);
+        leaf += (kdtree::subtree_size(kdtree::first_of_level(level) + static_cast<kdtree::Node>(node), nodes) + 1) / 2;
+    }
+    plane.first_point[plane.nodes] = static_cast<std::int32_t>(tree.points.count);
+    add_boxes(context, plane, tree.points.frame.dimension);
+    return plane;
+}
+
+template <Coordinate T>
+Plane<T> plane_of_leaves(Context& context, const BucketTree<T>& tree) {
+    Plane<T> plane;
+    plane.nodes = tree.leaves;
+    plane.first_point = Buffer<std::int32_t>(context.memory_tracker(), plane.nodes + 1);
+    for (std::int64_t leaf = 0; leaf < plane.nodes; ++leaf) {
+        plane.first_point[leaf] = static_cast<std::int32_t>(leaf * bucket_size);
+    }
+    plane.first_point[plane.nodes] = static_cast<std::int32_t>(tree.points.count);
+    add_boxes(context, plane, tree.points.frame.dimension);
+    return plane;
+}
+
+template <Coordinate T, int D>
+PlaneTree<T> planes_in(Context& context, const UnsortedPoints<T>& points) {
+    PlaneTree<T> result;
+    if (points.count() == 0) {
+        result.points = make_point_set(context, points.frame(), 0);
+        return result;
+    }
+    BucketTree<T> tree = build_bucket_tree<T, D>(context, points);
+    result.planes.push_back(plane_of_leaves(context, tree));
+    summarize_points<T, D>(result.planes.back(), tree.points);
+    constexpr int levels_between = 3;
+    const std::int64_t top_size = TreeShape{}.top_size;
+    // All nodes of the two lowest levels may not exist.
+    int level = kdtree::levels_of(static_cast<kdtree::Node>(2 * tree.leaves - 1)) - 1 - levels_between;
+    for (; result.planes.back().nodes > top_size; level -= levels_between) {
+        Plane<T> plane = plane_of_level(context, tree, level);
+        find_children(context, plane, result.planes.back());
+        summarize_nodes<T, D>(plane, result.planes.back());
+        result.planes.push_back(std::move(plane));
+    }
+    result.points = std::move(tree.points);
+    return result;
+}
+
+template <Coordinate T>
+PlaneTree<T> planes_of(Context& context, const UnsortedPoints<T>& points) {
+    PlaneTree<T> result;
+    context.stage("tree", [&] {
+        with_dimension(points.frame().dimension,
+                       [&]<int D>(std::integral_constant<int, D>) { result = planes_in<T, D>(context, points); });
+    });
+    return result;
+}
+
+} // namespace
+
+PlaneTree<float> build_kdtree_planes(Context& context, const UnsortedPoints<float>& points) {
+    return planes_of(context, points);
+}
+PlaneTree<double> build_kdtree_planes(Context& context, const UnsortedPoints<double>& points) {
+    return planes_of(context, points);
+}
+
+} // namespace kith::detail

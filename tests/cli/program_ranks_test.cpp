@@ -1,0 +1,293 @@
+// The program under mpirun: the same files as one process writes, byte for byte, and one text for a failure.
+#include "cli/program.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <limits>
+#include <random>
+#include <string>
+#include <vector>
+
+namespace {
+
+using kith::test::Outcome;
+using Json = nlohmann::json;
+
+std::size_t occurrences(const std::string& text, const std::string& word) {
+    std::size_t count = 0;
+    for (std::size_t at = text.find(word); at != std::string::npos; at = text.find(word, at + 1)) {
+        ++count;
+    }
+    return count;
+}
+
+class Ranks : public kith::test::ProgramTest {
+protected:
+    [[nodiscard]] Outcome over(int ranks, const std::string& arguments, const std::string& before = "") const {
+        return kith(arguments, before + " " KITH_MPIEXEC " " KITH_MPIEXEC_NUMPROC_FLAG " " + std::to_string(ranks));
+    }
+
+    /// Runs the command alone and over ranks, and compares all files that it writes.
+    void expect_same_files(const std::string& arguments, const std::vector<std::string>& outputs,
+                           const std::vector<int>& counts = {2, 5}) const {
+        const Outcome alone = kith(arguments);
+        ASSERT_EQ(alone.exit_code, 0) << arguments << "\n" << alone.err;
+        std::vector<std::string> expected;
+        for (const std::string& output : outputs) {
+            expected.push_back(read(output));
+            ASSERT_FALSE(expected.back().empty()) << output;
+            std::filesystem::remove(directory_ / output);
+        }
+        for (const int ranks : counts) {
+            const Outcome outcome = over(ranks, arguments);
+            ASSERT_EQ(outcome.exit_code, 0) << ranks << " ranks: " << arguments << "\n" << outcome.err;
+            EXPECT_EQ(outcome.err, alone.err) << ranks << " ranks: " << arguments;
+            for (std::size_t i = 0; i < outputs.size(); ++i) {
+                EXPECT_TRUE(read(outputs[i]) == expected[i]) << ranks << " ranks: " << arguments << ": " << outputs[i];
+                std::filesystem::remove(directory_ / outputs[i]);
+            }
+        }
+    }
+
+    /// Half of them uniform, half in four clumps, in the order of the first coordinate.
+    [[nodiscard]] static std::vector<double> clumps(int count, int columns) {
+        std::mt19937_64 draw(7);
+        const auto uniform = [&] { return static_cast<double>(draw() >> 11) * 0x1p-53; };
+        std::vector<std::vector<double>> rows;
+        for (int i = 0; i < count; ++i) {
+            std::vector<double>& row = rows.emplace_back();
+            for (int axis = 0; axis < columns; ++axis) {
+                row.push_back(i % 2 == 0 ? uniform() : 0.2 * (1 + i % 8 / 2) + 0.01 * uniform());
+            }
+        }
+        std::sort(rows.begin(), rows.end());
+        std::vector<double> values;
+        for (const std::vector<double>& row : rows) {
+            values.insert(values.end(), row.begin(), row.end());
+        }
+        return values;
+    }
+    [[nodiscard]] static std::vector<float> as_floats(const std::vector<double>& values) {
+        return {values.begin(), values.end()};
+    }
+};
+
+TEST_F(Ranks, NeighborsAreThoseOfOneProcess) {
+    write_npy("points.npy", as_floats(clumps(2000, 3)), 3);
+    write_npy("wide.npy", clumps(301, 2), 2);
+    write_npy("few.npy", as_floats(clumps(2, 3)), 3);
+    expect_same_files("knn points.npy -k 9 --box 1 -o near.npz", {"near.npz"}, {1, 2, 3, 5});
+    expect_same_files("knn points.npy -k 9 --exclude-self --squared -o near.hdf5", {"near.hdf5"});
+    expect_same_files("knn wide.npy -k 3 --max-distance 0.01 -o near.npz", {"near.npz"});
+    expect_same_files("knn points.npy --queries few.npy -k 4 -o near.npz", {"near.npz"});
+    expect_same_files("knn few.npy --queries points.npy -k 4 -o near.npz", {"near.npz"}); // ranks without points
+}
+
+TEST_F(Ranks, GroupsAndAllTheirFilesAreThoseOfOneProcess) {
+    write_npy("points.npy", as_floats(clumps(2000, 3)), 3);
+    expect_same_files("fof points.npy --box 1 -b 0.2 --min-members 5 -o groups.hdf5 --labels labels.npy --grp all.grp "
+                      "--gtp all.gtp --table groups.csv --map map.png",
+                      {"groups.hdf5", "labels.npy", "all.grp", "all.gtp", "groups.csv", "map.png"}, {1, 2, 3, 5});
+    std::string table = "x y z vx vy vz mass id\n"; // a format that each rank reads whole
+    for (int i = 0; i < 60; ++i) {
+        table += std::to_string(i % 7) + " " + std::to_string(i / 7) + " 0.5 1 2 " + std::to_string(i) + " 1.5 " +
+                 std::to_string(1000 - i) + "\n";
+    }
+    write_text("points.txt", table);
+    expect_same_files("fof points.txt --linking-length 1 --min-members 2 -o groups.hdf5", {"groups.hdf5"});
+}
+
+TEST_F(Ranks, CountsAreThoseOfOneProcess) {
+    write_npy("points.npy", as_floats(clumps(2000, 3)), 3);
+    write_npy("few.npy", as_floats(clumps(7, 3)), 3);
+    expect_same_files("radius points.npy -r 0.05 --box 1 --count -o counts.npz", {"counts.npz"}, {2, 3, 5});
+    expect_same_files("radius points.npy -r 0.05 --count --exclude-self -o counts.hdf5", {"counts.hdf5"});
+    expect_same_files("radius points.npy --queries few.npy -r 0.2 --count -o counts.npz", {"counts.npz"});
+    const Json json = Json::parse(over(3, "radius points.npy -r 0.05 --box 1 --count -o counts.npz --json").out);
+    const Json alone = Json::parse(kith("radius points.npy -r 0.05 --box 1 --count -o counts.npz --json").out);
+    EXPECT_EQ(json["neighbors"], alone["neighbors"]);
+    EXPECT_EQ(json["queries"], 2000);
+}
+
+TEST_F(Ranks, RebalancedAnswersAreThoseOfOneProcess) {
+    write_npy("points.npy", as_floats(clumps(2000, 3)), 3);
+    expect_same_files("knn points.npy -k 9 --box 1 --rebalance -o near.npz", {"near.npz"});
+    expect_same_files("fof points.npy --box 1 --min-members 5 --rebalance -o groups.hdf5 --labels labels.npy",
+                      {"groups.hdf5", "labels.npy"});
+    // Of rows that are scattered over the file, others travel than without the option.
+    std::vector<double> points = clumps(2000, 3);
+    std::vector<double> scattered;
+    for (std::size_t i = 0; i < 2000; ++i) {
+        const std::size_t from = 3 * (i * 777 % 2000);
+        scattered.insert(scattered.end(), points.begin() + static_cast<std::ptrdiff_t>(from),
+                         points.begin() + static_cast<std::ptrdiff_t>(from + 3));
+    }
+    write_npy("scattered.npy", as_floats(scattered), 3);
+    const auto received = [&](const std::string& option) {
+        const Outcome outcome = over(3, "knn scattered.npy -k 4 -o near.npz --json " + option);
+        return Json::parse(outcome.out)["ranks"]["bytes_received"].get<std::int64_t>();
+    };
+    EXPECT_NE(received("--rebalance"), received(""));
+}
+
+TEST_F(Ranks, GroupsInPhaseSpaceAndOfSamplesAreThoseOfOneProcess) {
+    std::string table = "x y z vx vy vz mass id\n";
+    const std::vector<double> points = clumps(300, 3);
+    for (std::size_t i = 0; i < 300; ++i) {
+        for (std::size_t axis = 0; axis < 3; ++axis) {
+            table += std::to_string(points[3 * i + axis]) + " ";
+        }
+        table += std::to_string(i * 37 % 11) + " " + std::to_string(i * 5 % 7) + " 0.5 " + std::to_string(1 + i % 3) +
+                 " " + std::to_string(i) + "\n";
+    }
+    write_text("points.txt", table);
+    for (const char* options :
+         {"--psi 5 --min-members 2", "--psi-sigma 0.8 --min-members 2", "--sample 100 --min-members 2",
+          "--sample 100 --seed 3 --psi-sigma 1 --min-members 2", "--sample 1 --min-members 1", "--sample 1000"}) {
+        expect_same_files(std::string("fof points.txt --box 1 -b 0.7 -o groups.hdf5 --labels labels.npy ") + options,
+                          {"groups.hdf5", "labels.npy"}, {3, 5});
+    }
+}
+
+TEST_F(Ranks, RealSnapshotsInSeveralFilesAndWithSeveralTypes) {
+    const std::filesystem::path data = KITH_SHARED_DATA;
+    if (!std::filesystem::exists(data)) {
+        GTEST_SKIP() << data << " is not there";
+    }
+    for (const char* file : {"gadget_bin/snap_002.0", "gadget_bin/lcdm_gas_bigendian.dat", "tipsy/run99.std",
+                             "hdf5/SimSpin_example_EAGLE.hdf5"}) {
+        if (!std::filesystem::exists(data / file)) {
+            continue;
+        }
+        const std::string path = "'" + (data / file).string() + "'";
+        expect_same_files("fof " + path + " --types all --min-members 10 -o groups.hdf5 --labels labels.npy",
+                          {"groups.hdf5", "labels.npy"}, {3});
+        expect_same_files("knn " + path + " -k 4 -o near.npz", {"near.npz"}, {3});
+    }
+}
+
+TEST_F(Ranks, TheSummaryHasVolumesMessagesAndSecondsOfAllRanks) {
+    write_npy("points.npy", as_floats(clumps(2000, 3)), 3);
+    const Outcome outcome = over(3, "knn points.npy -k 9 -o near.npz --json");
+    ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+    const Json json = Json::parse(outcome.out); // one object
+    EXPECT_EQ(json["n"], 2000);
+    EXPECT_EQ(json["queries"], 2000);
+    EXPECT_EQ(json["ranks"]["count"], 3);
+    EXPECT_GT(json["ranks"]["bytes_received"], 0);
+    EXPECT_LE(json["ranks"]["most_bytes_received"], json["ranks"]["bytes_received"]);
+    EXPECT_GT(json["ranks"]["messages"], 0);
+    for (const auto& [stage, seconds] : json["seconds"].items()) {
+        if (stage != "total") { // which goes on
+            EXPECT_GE(json["ranks"]["most_seconds"][stage], seconds) << stage;
+        }
+    }
+    EXPECT_TRUE(json["ranks"]["most_seconds"].contains("search pieces"));
+    const Outcome text = over(3, "fof points.npy -o groups.hdf5");
+    EXPECT_EQ(occurrences(text.out, "ranks    3; "), 1U) << text.out;
+    EXPECT_EQ(occurrences(text.out, "points   2,000 in 3 dimensions"), 1U) << text.out;
+}
+
+TEST_F(Ranks, AFailureIsToldOnceAndLeavesNoFile) {
+    std::vector<double> points = clumps(100, 3);
+    write_npy("points.npy", points, 3);
+    points[3 * 95] = std::numeric_limits<double>::quiet_NaN(); // of the last rank
+    write_npy("bad.npy", points, 3);
+    write_text("nonsense.npy", "no numbers");
+    const std::vector<std::string> before = files();
+    for (const auto& [arguments, exit_code, text] :
+         {std::tuple("knn bad.npy -k 3 -o near.npz", 1, "has NaN as coordinate 0"),
+          std::tuple("fof bad.npy -o groups.hdf5", 1, "has NaN as coordinate 0"),
+          std::tuple("knn nonsense.npy -k 3 -o near.npz", 1, "nonsense.npy"),
+          std::tuple("knn gone.npy -k 3 -o near.npz", 1, "gone.npy"),
+          std::tuple("knn points.npy -k 0 -o near.npz", 2, "-k is '0'"),
+          std::tuple("knn points.npy -k 3 -o near.txt", 2, "must end in .npz"),
+          std::tuple("knn points.npy -k 3 -o gone/near.npz", 1, "its directory does not exist"),
+          std::tuple("knn points.npy -k 3 --engine brute -o near.npz", 2, "does not work over ranks"),
+          std::tuple("fof points.npy --psi 3 -o groups.hdf5", 2, "'points.npy' has no velocities"),
+          std::tuple("radius points.npy -r 1 -o near.npz", 2, "give --count"),
+          std::tuple("radius points.npy -r 1 --count --sort index -o near.npz", 2, "leave --sort out"),
+          std::tuple("mst points.npy -o tree.npz", 2, "kith mst runs in one process, but 3 were started together"),
+          std::tuple("fof points.npy --route kdtree -o groups.hdf5", 2, "does not work over ranks"),
+          std::tuple("info points.npy", 2, "kith info runs in one process, but 3 were started together"),
+          std::tuple("nonsense", 2, "'nonsense' is not a subcommand")}) {
+        const Outcome outcome = over(3, arguments);
+        EXPECT_EQ(outcome.exit_code, exit_code) << arguments << "\n" << outcome.err;
+        EXPECT_EQ(occurrences(outcome.err, text), 1U) << arguments << "\n" << outcome.err;
+        EXPECT_EQ(occurrences(outcome.err, "kith: "), 1U) << arguments << "\n" << outcome.err;
+        EXPECT_EQ(outcome.out, "") << arguments;
+        EXPECT_EQ(files(), before) << arguments;
+    }
+    EXPECT_EQ(occurrences(over(3, "--version").out, "kith "), 1U);
+    EXPECT_EQ(occurrences(over(2, "knn --help").out, "Usage"), 1U);
+}
+
+TEST_F(Ranks, ErrorsAreThoseOfOneProcess) {
+    std::vector<double> points = clumps(100, 3);
+    write_npy("points.npy", points, 3);
+    points[3 * 95 + 1] = std::numeric_limits<double>::infinity(); // of the last rank
+    points[3 * 97] = std::numeric_limits<double>::quiet_NaN();
+    write_npy("bad.npy", points, 3);
+    points[3 * 60 + 2] = std::numeric_limits<double>::quiet_NaN(); // of rank 1 of three
+    write_npy("worse.npy", points, 3);
+    write_npy("near_zero.npy", as_floats({1e-30, 0, 0, 2e-30, 0, 0}), 3);
+    write_npy("far.npy", as_floats({0, 0, 0, 1e-30, 0, 0, 0, 0, 0, 3e38F, 0, 0}), 3);
+    for (const char* arguments :
+         {"knn bad.npy -k 3 -o near.npz", "knn worse.npy -k 3 -o near.npz", "fof worse.npy -o groups.hdf5",
+          "knn points.npy --queries bad.npy -k 3 -o near.npz", "knn bad.npy --queries points.npy -k 3 -o near.npz",
+          "knn worse.npy --queries bad.npy -k 3 -o near.npz", "knn near_zero.npy --queries far.npy -k 1 -o near.npz",
+          "knn points.npy -k 3 --box 0.001 -o near.npz", "fof points.npy --box 0.001 -o groups.hdf5",
+          "knn points.npy -k 3 --box 1,1 -o near.npz", "fof points.npy --linking-length 1e-300 -o groups.hdf5"}) {
+        const Outcome alone = kith(arguments);
+        EXPECT_NE(alone.exit_code, 0) << arguments;
+        const Outcome outcome = over(3, arguments);
+        EXPECT_EQ(outcome.exit_code, alone.exit_code) << arguments;
+        EXPECT_EQ(outcome.err, alone.err) << arguments;
+    }
+}
+
+TEST_F(Ranks, WarningsAreThoseOfOneProcess) {
+    write_npy("points.npy", clumps(200, 3), 3);
+    write_npy("narrow.npy", as_floats(clumps(200, 3)), 3);
+    write_npy("placeholder.npy", as_floats({0, 0, 0, 1e-3F, 0, 0, 0, 1e-3F, 0, 0, 0, 1e-3F, 1e30F, 0, 0}), 3);
+    // Whole numbers that are rounded, in the last rows alone, and thus on the last rank alone.
+    std::vector<std::int64_t> whole(3 * 50);
+    for (std::size_t i = 0; i < whole.size(); ++i) {
+        whole[i] = static_cast<std::int64_t>(i) + (i > 140 ? (std::int64_t{1} << 53) + 1 : 0);
+    }
+    write_npy("whole.npy", whole, 3);
+    std::size_t warned = 0;
+    for (const char* arguments :
+         {"knn points.npy --queries narrow.npy -k 3 -o near.npz", "knn points.npy --queries whole.npy -k 3 -o near.npz",
+          "knn whole.npy --queries whole.npy -k 3 -o near.npz", "knn placeholder.npy -k 2 -o near.npz",
+          "knn points.npy -k 3 --box 0.8 -o near.npz", "fof points.npy --box 0.8 -o groups.hdf5",
+          "fof whole.npy -o groups.hdf5", "fof points.npy --linking-length 0.9 --box 1 -o groups.hdf5"}) {
+        const Outcome alone = kith(arguments);
+        EXPECT_EQ(alone.exit_code, 0) << arguments << "\n" << alone.err;
+        warned += occurrences(alone.err, "warning: ");
+        EXPECT_EQ(over(3, arguments).err, alone.err) << arguments;
+    }
+    EXPECT_GE(warned, 8U);
+}
+
+TEST_F(Ranks, AFullDiskLeavesNoFile) {
+    write_npy("points.npy", as_floats(clumps(3000, 3)), 3);
+    std::filesystem::create_directory(directory_ / "disk");
+    const std::string on_small_disk = "unshare -rm sh -c 'mount -t tmpfs -o size=200k none disk && cd disk || exit 77; "
+                                      "\"$@\"; code=$?; echo left: $(ls -A) >&2; exit $code' sh";
+    for (const char* arguments : {"knn ../points.npy -k 32 -o near.npz", "knn ../points.npy -k 32 -o near.hdf5",
+                                  "fof ../points.npy --min-members 1 -o groups.hdf5 --labels labels.npy"}) {
+        const Outcome outcome = over(3, arguments, on_small_disk);
+        if (outcome.err.find("left:") == std::string::npos) {
+            GTEST_SKIP() << "no small disk can be mounted here: " << outcome.err;
+        }
+        EXPECT_EQ(outcome.exit_code, 1) << arguments << "\n" << outcome.err;
+        EXPECT_EQ(occurrences(outcome.err, "kith: "), 1U) << arguments << "\n" << outcome.err;
+        EXPECT_NE(outcome.err.find("left:\n"), std::string::npos) << arguments << "\n" << outcome.err;
+    }
+}
+
+} // namespace

@@ -1,0 +1,257 @@
+// Catalogs over ranks against the serial catalog, which other suites hold against plain loops: groups on one rank, over
+// several and over all, with and without velocities, masses and types.
+#include "distributed/distributions.hpp"
+#include "halos/samples.hpp"
+#include "support/cases.hpp"
+
+#include <kith/distributed.hpp>
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <mutex>
+#include <numeric>
+#include <string>
+#include <vector>
+
+namespace kith::test {
+namespace {
+
+using test::part_of;
+
+/// The groups as fof() over ranks gives them to a rank.
+DistributedFofResult part_of(const FofResult& groups, const Distribution& firsts, int rank) {
+    DistributedFofResult part;
+    const auto i = static_cast<std::size_t>(rank);
+    part.labels.assign(groups.labels.begin() + firsts[i], groups.labels.begin() + firsts[i + 1]);
+    part.groups = groups.groups;
+    part.box = groups.box;
+    for (const std::int32_t size : groups.sizes) {
+        if (part.sizes.empty() || part.sizes.back().size != size) {
+            part.sizes.push_back({size, 0});
+        }
+        ++part.sizes.back().groups;
+    }
+    return part;
+}
+
+Particles part_of(const Particles& particles, const Distribution& firsts, int rank) {
+    Particles part{part_of(particles.positions, firsts, rank)};
+    const auto first = firsts[static_cast<std::size_t>(rank)];
+    const auto count = static_cast<std::size_t>(part.positions.count());
+    if (particles.velocities) {
+        part.velocities = part_of(*particles.velocities, firsts, rank);
+    }
+    if (particles.masses) {
+        const auto masses = [&]<class T>(T) {
+            return ScalarsView(std::span(static_cast<const T*>(particles.masses->data()) + first, count));
+        };
+        part.masses = particles.masses->dtype() == DType::float32 ? masses(0.0F) : masses(0.0);
+    }
+    part.uniform_mass = particles.uniform_mass;
+    part.types =
+        particles.types.empty() ? particles.types : particles.types.subspan(static_cast<std::size_t>(first), count);
+    return part;
+}
+
+/// Appends the part of the next rank to a catalog that starts empty.
+void append(const DistributedCatalogResult& part, Catalog& all) {
+    EXPECT_EQ(part.first_group, all.groups);
+    EXPECT_EQ(part.first_member, std::ssize(all.members));
+    EXPECT_TRUE(part.catalog.members.empty());
+    all.groups += part.catalog.groups;
+    all.dimension = part.catalog.dimension;
+    all.min_members = part.catalog.min_members;
+    all.members.insert(all.members.end(), part.members.begin(), part.members.end());
+    for_each_field(all, [&]<class T>(const CatalogColumn& column, std::vector<T>& values) {
+        const auto& added = part.catalog.*std::get<std::vector<T> Catalog::*>(column.values);
+        for (const T value : added) {
+            values.push_back(column.field == "offset" ? value + static_cast<T>(part.first_member) : value);
+        }
+    });
+}
+
+testing::AssertionResult same_as_serial(const FofResult& groups, const Particles& particles, std::int64_t min_members,
+                                        const Distribution& firsts, std::int64_t* bytes = nullptr) {
+    const Catalog serial = catalog(groups, particles, {.min_members = min_members});
+    const int size = static_cast<int>(firsts.size()) - 1;
+    std::vector<DistributedCatalogResult> parts(static_cast<std::size_t>(size));
+    run_ranks(size, [&](Communicator& ranks) {
+        parts[static_cast<std::size_t>(ranks.rank())] =
+            catalog(ranks, part_of(groups, firsts, ranks.rank()), part_of(particles, firsts, ranks.rank()),
+                    {.min_members = min_members, .execution = cpu(1)});
+    });
+    Catalog all;
+    for (const DistributedCatalogResult& part : parts) {
+        append(part, all);
+        EXPECT_EQ(part.groups, serial.groups);
+        if (bytes != nullptr) {
+            *bytes += part.traffic.bytes_sent;
+        }
+    }
+    if (all.members != serial.members) {
+        return testing::AssertionFailure() << "the members of " << size << " ranks differ";
+    }
+    return same_values(all, serial) << " over " << size << " ranks";
+}
+
+std::vector<std::int32_t> some_sizes() {
+    std::vector<std::int32_t> sizes{700, 300, 300, 41};
+    sizes.insert(sizes.end(), 30, 20);
+    sizes.insert(sizes.end(), 40, 3);
+    sizes.insert(sizes.end(), 100, 1);
+    return sizes;
+}
+
+template <class T>
+class CatalogOverRanks : public testing::Test {};
+using Types = testing::Types<float, double>;
+TYPED_TEST_SUITE(CatalogOverRanks, Types);
+
+TYPED_TEST(CatalogOverRanks, HasTheBitsOfOneProcess) {
+    for (const int dimension : {2, 3, 6}) {
+        const Sample<TypeParam> shuffled = sample<TypeParam>(some_sizes(), dimension, 301);
+        std::vector<std::int32_t> place(static_cast<std::size_t>(shuffled.count()));
+        std::vector<std::int32_t> by_label(place.size());
+        std::iota(by_label.begin(), by_label.end(), 0);
+        std::ranges::stable_sort(by_label, {}, [&](std::int32_t row) { return shuffled.groups.labels[row]; });
+        for (std::size_t i = 0; i < place.size(); ++i) {
+            place[static_cast<std::size_t>(by_label[i])] = static_cast<std::int32_t>(i);
+        }
+        const Sample<TypeParam> in_order = permuted(shuffled, place); // most groups are on one rank
+        for (const Sample<TypeParam>* points : {&shuffled, &in_order}) {
+            for (const Box& box : {Box{}, Box::periodic(sample_period)}) {
+                const FofResult groups = in_box(points->groups, box);
+                for (const int ranks : rank_counts) {
+                    const std::int64_t count = points->count();
+                    EXPECT_TRUE(same_as_serial(groups, points->everything(), 3, evenly(count, ranks)));
+                    EXPECT_TRUE(same_as_serial(groups, points->positions_only(), 20, unevenly(count, ranks)));
+                    EXPECT_TRUE(same_as_serial(groups, points->everything(), 1, all_on(ranks / 2, count, ranks)));
+                }
+            }
+        }
+    }
+}
+
+class CatalogOverRanksIn3D : public NeedsDimension<3> {};
+
+TEST_F(CatalogOverRanksIn3D, OfGroupsFoundOverTheSameRanks) {
+    const PointSet<float> set = point_set<float>("clustered", 3);
+    const std::vector<float> slabs = along_the_first_axis(set.coordinates, 3);
+    const FofOptions options{.box = Box::periodic(2 * set.extent() + 1), .execution = cpu(1)};
+    const LinkingLength length = LinkingLength::relative(0.3);
+    const PointsView points(slabs, 3);
+    const Catalog serial = catalog(fof(points, length, options), {points, points}, {.min_members = 5});
+    ASSERT_GT(serial.groups, 3);
+    const Distribution firsts = evenly(set.count(), 5);
+    std::vector<DistributedCatalogResult> parts(5);
+    run_ranks(5, [&](Communicator& ranks) {
+        const PointsView mine = part_of(points, firsts, ranks.rank());
+        parts[static_cast<std::size_t>(ranks.rank())] =
+            catalog(ranks, fof(ranks, mine, length, options), {mine, mine}, {.min_members = 5, .execution = cpu(1)});
+    });
+    Catalog all;
+    for (const DistributedCatalogResult& part : parts) {
+        append(part, all);
+    }
+    EXPECT_EQ(all.members, serial.members);
+    EXPECT_TRUE(same_values(all, serial));
+}
+
+/// Differences of the members of one group overflow unless all are scaled, where it is described, too.
+TEST_F(CatalogOverRanksIn3D, UnitsFollowFromAllRanks) {
+    Sample<double> points = sample<double>({40, 30, 20}, 3, 302);
+    for (std::int64_t row = 0; row < points.count(); ++row) {
+        for (std::int64_t i = 3 * row; i < 3 * row + 3; ++i) {
+            if (points.groups.labels[row] == 2) {
+                points.positions[static_cast<std::size_t>(i)] = row % 2 == 0 ? 1.5e308 : -1.5e308;
+                points.velocities[static_cast<std::size_t>(i)] = row % 2 == 0 ? 1.5e308 : -1.5e308;
+            }
+        }
+    }
+    std::vector<std::int32_t> place(90); // group 2 on the first ranks, so that the last has its part alone
+    for (std::int32_t row = 0, first = 0, next = 20; row < 90; ++row) {
+        place[static_cast<std::size_t>(row)] = points.groups.labels[row] == 2 ? first++ : next++;
+    }
+    points = permuted(points, place);
+    const Catalog serial = catalog(points.groups, points.everything(), {.min_members = 1});
+    EXPECT_GT(serial.velocity_dispersion[2], 1e308);
+    EXPECT_TRUE(same_as_serial(points.groups, points.everything(), 1, {0, 10, 30, 90}));
+}
+
+TEST_F(CatalogOverRanksIn3D, MembersOfLocalGroupsDoNotTravel) {
+    std::vector<std::int32_t> labels; // 40 groups of 500, one after the other
+    for (std::int32_t row = 0; row < 20000; ++row) {
+        labels.push_back(row / 500);
+    }
+    const std::vector<double> points = uniform_points<double>(20000, 3, 0, 1, 303);
+    std::int64_t bytes = 0;
+    EXPECT_TRUE(same_as_serial(groups_with(labels), {PointsView(points, 3)}, 1, evenly(20000, 4), &bytes));
+    EXPECT_LT(bytes, 40000);
+}
+
+TEST_F(CatalogOverRanksIn3D, NothingToDescribe) {
+    const Sample<float> points = sample<float>({4, 3}, 3, 304);
+    EXPECT_TRUE(same_as_serial(points.groups, points.everything(), 5, evenly(7, 3)));
+    EXPECT_TRUE(same_as_serial(points.groups, points.everything(), 4, all_on(1, 7, 3)));
+    FofResult none = points.groups;
+    none.labels.clear();
+    none.sizes.clear();
+    none.groups = 0;
+    EXPECT_TRUE(same_as_serial(none, {PointsView(std::span<const float>(), 3)}, 1, evenly(0, 3)));
+}
+
+TEST_F(CatalogOverRanksIn3D, ErrorsAreThoseOfAllRanks) {
+    const Sample<float> points = sample<float>({40, 30, 20}, 3, 305);
+    const Distribution firsts = evenly(90, 3);
+    run_ranks(3, [&](Communicator& ranks) {
+        const bool is_one = ranks.rank() == 1;
+        const DistributedFofResult groups = part_of(points.groups, firsts, ranks.rank());
+        const Particles particles = part_of(points.everything(), firsts, ranks.rank());
+        const auto refuses = [&](const std::vector<std::string>& words, const auto& change,
+                                 const CatalogOptions& options = {}) {
+            DistributedFofResult changed_groups = groups;
+            Particles changed = particles;
+            change(changed_groups, changed);
+            EXPECT_TRUE(is_refused(ErrorKind::invalid_argument, words,
+                                   [&] { (void)catalog(ranks, changed_groups, changed, options); }));
+        };
+        std::vector<float> masses(30, 1);
+        masses[7] = is_one ? -1.0F : 1.0F;
+        refuses({"rank 1", "masses: row 7 is -1"}, [&](auto&, Particles& all) { all.masses = ScalarsView(masses); });
+        refuses({"rank 1", "types: other ranks passed types"},
+                [&](auto&, Particles& all) { all.types = is_one ? std::span<const std::uint8_t>() : all.types; });
+        refuses({"rank 1", "velocities"},
+                [&](auto&, Particles& all) { all.velocities = is_one ? std::nullopt : all.velocities; });
+        refuses({"rank 1", "uniform_mass: 2"}, [&](auto&, Particles& all) { all.uniform_mass = is_one ? 2 : 1; });
+        refuses({"rank 1", "min_members: 7"}, [](auto&, auto&) {}, {.min_members = is_one ? 7 : 8});
+        refuses({"min_members is 0"}, [](auto&, auto&) {}, {.min_members = 0});
+        refuses({"rank 1", "positions: 29 rows for 30 labels"},
+                [&](auto&, Particles& all) { all.positions = is_one ? all.positions.subview(0, 29) : all.positions; });
+        refuses({"rank 1", "row 3 has label 9"},
+                [&](DistributedFofResult& all, auto&) { all.labels[3] = is_one ? 9 : all.labels[3]; });
+        refuses({"sizes of groups", "those on rank 1 are not those on rank 0"}, [&](DistributedFofResult& all, auto&) {
+            all.sizes[0].size += is_one ? 1 : 0; // as many sizes
+        });
+        refuses({"rank 1", "2 groups of size 20 after those of size 20", "decrease"},
+                [&](DistributedFofResult& all, auto&) {
+                    if (is_one) {
+                        all.sizes.push_back({20, 2});
+                    }
+                });
+        refuses({"rank 0", "1 groups of size 0", "at least one member"},
+                [&](DistributedFofResult& all, auto&) { all.sizes.back().size = 0; });
+        refuses({"rank 0", "sizes are those of 3 groups, but there are 4"},
+                [&](DistributedFofResult& all, auto&) { all.groups = 4; });
+        refuses({"89 points", "90 members"},
+                [&](DistributedFofResult& all, auto&) { all.labels[3] = is_one ? -1 : all.labels[3]; },
+                {.min_members = 1});
+        refuses({"group 2 has size 20 but"},
+                [&](DistributedFofResult& all, auto&) { std::ranges::replace(all.labels, 1, 2); });
+    });
+}
+
+} // namespace
+} // namespace kith::test

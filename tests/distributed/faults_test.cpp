@@ -1,0 +1,140 @@
+// Ranks that are late, and ranks that fail: the same answer later, or an error on every rank, and nobody waits forever.
+#include "distributed/distributions.hpp"
+#include "support/cases.hpp"
+
+#include <kith/distributed.hpp>
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <chrono>
+#include <functional>
+#include <new>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+namespace kith::test {
+namespace {
+
+/// Calls something before each collective call.
+class Disturbed final : public Communicator {
+public:
+    Disturbed(Communicator& ranks, std::function<void()> before) : ranks_(ranks), before_(std::move(before)) {}
+
+    [[nodiscard]] int rank() const noexcept override { return ranks_.rank(); }
+    [[nodiscard]] int size() const noexcept override { return ranks_.size(); }
+    void all_reduce(std::span<std::int64_t> values, Reduction reduction) override {
+        before_();
+        ranks_.all_reduce(values, reduction);
+    }
+    void all_gather(std::span<const std::byte> mine, std::span<std::byte> all,
+                    std::span<const std::int64_t> counts) override {
+        before_();
+        ranks_.all_gather(mine, all, counts);
+    }
+    [[nodiscard]] std::vector<RankMessage> exchange(std::vector<RankMessage> messages) override {
+        before_();
+        return ranks_.exchange(std::move(messages));
+    }
+    void abort(const std::string& reason) noexcept override { ranks_.abort(reason); }
+
+private:
+    Communicator& ranks_;
+    std::function<void()> before_;
+};
+
+constexpr std::int64_t count = 300;
+constexpr int size = 3;
+
+struct Answers {
+    std::vector<std::int64_t> neighbors;
+    std::vector<std::int64_t> counts;
+    std::vector<std::int64_t> labels;
+    std::vector<double> centers;
+
+    bool operator==(const Answers&) const = default;
+};
+
+Answers answers_of(Communicator& ranks, const PointsView& mine, const Execution& execution = cpu(1)) {
+    Answers answers;
+    const DistributedKnnResult rows = knn(ranks, mine, 4, {.execution = execution});
+    answers.neighbors.assign(rows.neighbors.indices64().begin(), rows.neighbors.indices64().end());
+    answers.counts = radius_count(ranks, mine, 0.1, {.execution = execution}).counts;
+    const DistributedFofResult groups = fof(ranks, mine, LinkingLength::absolute(0.1), {.execution = execution});
+    answers.labels = groups.labels;
+    answers.centers = catalog(ranks, groups, {mine}, {.min_members = 2, .execution = execution}).catalog.center;
+    return answers;
+}
+
+class Faults : public NeedsDimension<3> {
+protected:
+    std::vector<float> points = along_the_first_axis(uniform_points<float>(count, 3, 0, 1, 601), 3);
+
+    [[nodiscard]] PointsView part(int rank) const { return part_of(PointsView(points, 3), evenly(count, size), rank); }
+};
+
+TEST_F(Faults, ADelayedRankGivesTheSameAnswers) {
+    run_ranks(size, [&](Communicator& ranks) {
+        const Answers expected = answers_of(ranks, part(ranks.rank()));
+        for (int late = 0; late < size; ++late) {
+            Disturbed disturbed(ranks, [&] {
+                if (ranks.rank() == late) {
+                    std::this_thread::sleep_for(std::chrono::microseconds(300));
+                }
+            });
+            EXPECT_EQ(answers_of(disturbed, part(ranks.rank())), expected) << "rank " << late << " is late";
+        }
+    });
+}
+
+/// Runs answers_of() with one failure on one rank, at the n-th place where there can be one, for every n. Every rank must
+/// get an error of that kind; returns how many places there are.
+template <class Run>
+int expect_errors_everywhere(const Run& run) {
+    for (int place = 0;; ++place) {
+        std::vector<int> errors(size, 0);
+        run_ranks(size, [&](Communicator& ranks) {
+            try {
+                run(ranks, place);
+            } catch (const Error& error) {
+                EXPECT_EQ(error.kind(), ErrorKind::out_of_memory) << error.what() << " at " << place;
+                errors[static_cast<std::size_t>(ranks.rank())] = 1;
+            }
+        });
+        if (errors == std::vector<int>(size, 0)) {
+            return place;
+        }
+        EXPECT_EQ(errors, std::vector<int>(size, 1)) << "place " << place;
+    }
+}
+
+TEST_F(Faults, NoMemoryForMessagesOfOneRankIsAnErrorOfAll) {
+    const int places = expect_errors_everywhere([&](Communicator& ranks, int place) {
+        int calls = 0;
+        Disturbed disturbed(ranks, [&] {
+            if (ranks.rank() == 1 && calls++ == place) {
+                throw std::bad_alloc();
+            }
+        });
+        (void)answers_of(disturbed, part(ranks.rank()));
+    });
+    EXPECT_GT(places, 40);
+}
+
+TEST_F(Faults, NoMemoryForTheWorkOfOneRankIsAnErrorOfAll) {
+    const int places = expect_errors_everywhere([&](Communicator& ranks, int place) {
+        int calls = 0;
+        (void)answers_of(ranks, part(ranks.rank()), cpu(1, [&](std::string_view, double) {
+                             if (ranks.rank() == 1 && calls++ == place) {
+                                 throw std::bad_alloc();
+                             }
+                             return true;
+                         }));
+    });
+    EXPECT_GT(places, 15);
+}
+
+} // namespace
+} // namespace kith::test

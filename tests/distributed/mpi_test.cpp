@@ -1,0 +1,128 @@
+// Ranks that are MPI's processes: every rank runs all tests, and mpirun fails if one does.
+#include "distributed/collective_checks.hpp"
+#include "distributed/distributions.hpp"
+#include "support/cases.hpp"
+
+#include <kith/distributed.hpp>
+#include <kith/mpi.hpp>
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <limits>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace kith::test {
+namespace {
+
+TEST(Mpi, CollectiveCalls) {
+    for (const std::int64_t largest_message : {std::int64_t{1} << 30, std::int64_t{7}}) {
+        MpiCommunicator ranks(MPI_COMM_WORLD, largest_message); // small ones cut every message
+        expect_all_reduce(ranks);
+        expect_all_gather(ranks);
+        expect_exchange(ranks);
+    }
+}
+
+TEST(Mpi, NeighborsAndGroupsHaveTheBitsOfOneProcess) {
+    if (!is_built(3)) {
+        GTEST_SKIP() << "dimension 3 is not built";
+    }
+    MpiCommunicator ranks(MPI_COMM_WORLD, 1000);
+    const auto rank = static_cast<std::size_t>(ranks.rank());
+    for (const char* name : {"two", "clustered", "coincident", "slightly_outside"}) {
+        const PointSet<float> set = point_set<float>(name, 3);
+        const std::vector<float> slabs = along_the_first_axis(set.coordinates, 3);
+        const PointsView points(slabs, 3);
+        for (const NamedBox& named : {set.boxes.back()}) {
+            for (const Distribution& firsts :
+                 {evenly(set.count(), ranks.size()), unevenly(set.count(), ranks.size())}) {
+                const PointsView mine = part_of(points, firsts, ranks.rank());
+                const auto first = static_cast<std::size_t>(firsts[rank]);
+                const auto count = static_cast<std::size_t>(mine.count());
+                const KnnResult rows =
+                    knn(points, 9, {.box = named.box, .index_type = IndexType::int64, .execution = cpu(1)});
+                const DistributedKnnResult found = knn(ranks, mine, 9, {.box = named.box, .execution = cpu(1)});
+                EXPECT_TRUE(
+                    std::ranges::equal(found.neighbors.indices64(), rows.indices64().subspan(9 * first, 9 * count)))
+                    << name << ", " << named.name;
+                EXPECT_TRUE(std::ranges::equal(found.neighbors.distances<float>(),
+                                               rows.distances<float>().subspan(9 * first, 9 * count)))
+                    << name << ", " << named.name;
+                const LinkingLength length = LinkingLength::absolute(set.extent() * 0.05);
+                const FofOptions options{.box = named.box, .execution = cpu(1)};
+                const FofResult groups = fof(points, length, options);
+                const DistributedFofResult labeled = fof(ranks, mine, length, options);
+                EXPECT_TRUE(std::ranges::equal(labeled.labels, std::span(groups.labels).subspan(first, count)))
+                    << name << ", " << named.name;
+                EXPECT_EQ(labeled.groups, groups.groups);
+            }
+        }
+    }
+}
+
+TEST(Mpi, AnErrorOfOneRankIsThrownByAll) {
+    if (!is_built(3)) {
+        GTEST_SKIP() << "dimension 3 is not built";
+    }
+    MpiCommunicator ranks(MPI_COMM_WORLD);
+    const int bad = ranks.size() - 1;
+    std::vector<float> points = uniform_points<float>(20, 3, 0, 1, 95);
+    if (ranks.rank() == bad) {
+        points[3 * 7] = std::numeric_limits<float>::quiet_NaN();
+    }
+    const std::string prefix = ranks.size() == 1 ? "" : "rank " + std::to_string(bad) + ": ";
+    EXPECT_TRUE(is_refused(ErrorKind::invalid_points, {prefix + "points: point 7 has NaN"},
+                           [&] { (void)knn(ranks, PointsView(points, 3), 3); }));
+}
+
+TEST(Mpi, WhatIsNoCommunicator) {
+    EXPECT_TRUE(
+        is_refused(ErrorKind::invalid_argument, {"MPI_COMM_NULL"}, [] { MpiCommunicator none(MPI_COMM_NULL); }));
+    EXPECT_TRUE(is_refused(ErrorKind::invalid_argument, {"largest_message is 0"},
+                           [] { MpiCommunicator none(MPI_COMM_WORLD, 0); }));
+    int rank = 0;
+    int size = 0;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    if (size == 1) {
+        return;
+    }
+    EXPECT_TRUE(is_refused(ErrorKind::invalid_argument, {"largest_message is 7 on one rank and 8 on another"},
+                           [&] { MpiCommunicator none(MPI_COMM_WORLD, rank == 1 ? 7 : 8); }));
+    const int group = rank == 0 ? 0 : 1; // rank 0, and all others
+    MPI_Comm within = MPI_COMM_NULL;
+    MPI_Comm between = MPI_COMM_NULL;
+    MPI_Comm_split(MPI_COMM_WORLD, group, rank, &within);
+    MPI_Intercomm_create(within, 0, MPI_COMM_WORLD, 1 - group, 0, &between);
+    EXPECT_TRUE(is_refused(ErrorKind::invalid_argument, {"intercommunicator", "MPI_Intercomm_merge"},
+                           [&] { MpiCommunicator none(between); }));
+    MPI_Comm_free(&between);
+    MPI_Comm_free(&within);
+}
+
+} // namespace
+} // namespace kith::test
+
+int main(int argc, char** argv) {
+    int provided = 0;
+    MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);
+    testing::InitGoogleTest(&argc, argv);
+    int failed = 0;
+    {
+        std::optional<kith::MpiCommunicator> outlives(MPI_COMM_WORLD);
+        failed = RUN_ALL_TESTS();
+        // The number of failures of all: mpirun need not see the status of every process.
+        MPI_Allreduce(MPI_IN_PLACE, &failed, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+        MPI_Finalize();
+    } // after MPI has ended there is nothing to free
+    const testing::AssertionResult refused = kith::test::is_refused(
+        kith::ErrorKind::invalid_argument, {"MPI is not running"}, [] { kith::MpiCommunicator late(MPI_COMM_WORLD); });
+    if (!refused) { // no test is running that could fail
+        std::fprintf(stderr, "%s\n", refused.message());
+    }
+    return failed != 0 || !refused ? 1 : 0;
+}

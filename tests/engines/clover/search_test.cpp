@@ -1,0 +1,205 @@
+// Searches among cells against the oracle, bit for bit: answers know nothing of hubs, cells or threads.
+#include "engines/clover/clover_search.hpp"
+#include "support/cases.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <mutex>
+#include <numeric>
+#include <vector>
+
+namespace kith::test {
+namespace {
+
+/// Other searches for other sets; the conformance suite has every box.
+Random drawn_for(const Case& named) {
+    return Random(
+        std::accumulate(named.set.begin(), named.set.end(),
+                        static_cast<std::uint64_t>(named.dimension) + (named.dtype == DType::float32 ? 0 : 9)));
+}
+
+NamedBox drawn_box(const std::vector<NamedBox>& boxes, Random& draw) {
+    return boxes[static_cast<std::size_t>(draw.integer(std::ssize(boxes)))];
+}
+
+class FlatCloverSearches : public testing::TestWithParam<Case> {};
+class CloverSearches : public testing::TestWithParam<Case> {};
+
+detail::CellShape drawn_shape(Random& draw) {
+    return {std::vector<std::int64_t>{1, 4, 28}[static_cast<std::size_t>(draw.integer(3))],
+            static_cast<std::uint64_t>(draw.integer(1000))};
+}
+
+TEST_P(CloverSearches, EqualTheOracle) {
+    with_type(GetParam().dtype, [&]<class T>(T) {
+        const PointSet<T> set = point_set<T>(GetParam().set, GetParam().dimension);
+        if (set.count() == 0) {
+            return;
+        }
+        Random draw = drawn_for(GetParam());
+        for (const NamedBox& named : {drawn_box(set.boxes, draw)}) {
+            const auto copy = oracle::working_copy<T>(set.coordinates, set.dimension, named.box);
+            const oracle::Neighbors<T> expected(copy);
+            const std::vector<T> queries = queries_for(set, named.box, 150);
+            const PointsView queries_view(queries, set.dimension);
+            const oracle::Neighbors<T> expected_of_queries(copy, std::span<const T>(queries));
+            for (const std::int64_t k : {std::int64_t{1}, std::int64_t{8}, std::int64_t{33}, set.count() + 2}) {
+                CloverSearch<T> search{set.view(), nullptr, k, {}, drawn_shape(draw)};
+                search.options.box = named.box;
+                search.options.exclude_self = draw.integer(2) == 0;
+                search.options.execution = cpu(1 + static_cast<int>(draw.integer(3)));
+                EXPECT_TRUE(same_rows(search.rows(), expected.rows(k, search.options), k))
+                    << "box " << named.name << ", k " << k << ", cells of " << search.shape.cell_size;
+                search.queries = &queries_view;
+                search.options.exclude_self = false;
+                search.shape = drawn_shape(draw);
+                EXPECT_TRUE(same_rows(search.rows(), expected_of_queries.rows(k, search.options), k))
+                    << "box " << named.name << ", queries, k " << k << ", cells of " << search.shape.cell_size;
+            }
+        }
+    });
+}
+
+TEST_P(FlatCloverSearches, EqualTheOracle) {
+    with_type(GetParam().dtype, [&]<class T>(T) {
+        const PointSet<T> set = point_set<T>(GetParam().set, GetParam().dimension);
+        if (set.count() == 0) {
+            return;
+        }
+        Random draw = drawn_for(GetParam());
+        for (const NamedBox& named : {drawn_box(set.boxes, draw)}) {
+            const auto copy = oracle::working_copy<T>(set.coordinates, set.dimension, named.box);
+            const oracle::Neighbors<T> expected(copy);
+            const std::vector<T> queries = queries_for(set, named.box, 100);
+            const PointsView queries_view(queries, set.dimension);
+            const oracle::Neighbors<T> expected_of_queries(copy, std::span<const T>(queries));
+            for (const std::int64_t hubs : {std::int64_t{1}, std::int64_t{40}, set.count() + 7}) {
+                const std::int64_t k = std::vector<std::int64_t>{1, 9, 40}[static_cast<std::size_t>(draw.integer(3))];
+                detail::FlatShape shape{.hubs = hubs, .seed = static_cast<std::uint64_t>(draw.integer(1000))};
+                shape.choice = draw.integer(2) == 0 ? detail::HubChoice::random : detail::HubChoice::spread;
+                shape.skips_by_box = draw.integer(2) == 0;
+                CloverSearch<T> search{set.view(), nullptr, k};
+                search.options.box = named.box;
+                search.options.exclude_self = draw.integer(2) == 0;
+                EXPECT_TRUE(same_rows(search.flat_rows(shape), expected.rows(k, search.options), k))
+                    << "box " << named.name << ", k " << k << ", hubs " << hubs;
+                search.queries = &queries_view;
+                search.options.exclude_self = false;
+                EXPECT_TRUE(same_rows(search.flat_rows(shape), expected_of_queries.rows(k, search.options), k))
+                    << "box " << named.name << ", queries, k " << k << ", hubs " << hubs;
+            }
+        }
+    });
+}
+
+INSTANTIATE_TEST_SUITE_P(EveryCase, FlatCloverSearches, testing::ValuesIn(every_case()), case_name);
+INSTANTIATE_TEST_SUITE_P(EveryCase, CloverSearches, testing::ValuesIn(every_case()), case_name);
+
+class Clover : public NeedsDimension<3> {};
+
+/// What the design expects of a uniform set (notebook/performance.md), and a fifth.
+TEST_F(Clover, ScansFewPoints) {
+    if (small_tests) {
+        GTEST_SKIP() << "too slow in this build";
+    }
+    const std::vector<float> points = uniform_points<float>(100'000, 3, 0, 1, 3);
+    CloverSearch<float> search{PointsView(points, 3), nullptr, 8};
+    const oracle::Rows<float> rows = search.rows();
+    EXPECT_EQ(search.counts.queries, 100'000);
+    EXPECT_LT(search.counts.points, search.counts.queries * 336 * 6 / 5);
+    const oracle::Rows<float> flat_rows = search.flat_rows({.hubs = 512});
+    EXPECT_EQ(search.counts.queries, 100'000);
+    EXPECT_LT(search.counts.points, search.counts.queries * 775 * 6 / 5);
+    EXPECT_TRUE(same_rows(flat_rows, rows, 8));
+}
+
+/// A hundred thousand copies of one point, alone and among others, cost what others cost: every query would look at all.
+TEST_F(Clover, IsNotQuadraticInCoincidentPoints) {
+    for (const std::int64_t others : {0, 20'000}) {
+        std::vector<float> points = uniform_points<float>(others, 3, 0, 1, 3);
+        points.resize(static_cast<std::size_t>(others + 100'000) * 3, 0.25F);
+        CloverSearch<float> search{PointsView(points, 3), nullptr, 8};
+        const oracle::Rows<float> rows = search.rows();
+        for (std::int64_t i = others; i < others + 100'000; i += 9'999) {
+            for (std::int64_t j = 0; j < 8; ++j) {
+                EXPECT_EQ(rows.indices[static_cast<std::size_t>(i * 8 + j)], others + j);
+                EXPECT_EQ(rows.distances[static_cast<std::size_t>(i * 8 + j)], 0);
+            }
+        }
+    }
+}
+
+// Comparing each query with the whole run would take 2 * 10^9 distances.
+TEST_F(Clover, IsNotQuadraticBesideCoincidentPoints) {
+    const std::vector<float> points(3 * 100'000, 0.25F);
+    const std::vector<float> queries = uniform_points<float>(20'000, 3, 0, 1, 3);
+    const PointsView queries_view(queries, 3);
+    CloverSearch<float> search{PointsView(points, 3), &queries_view, 8};
+    const oracle::Rows<float> rows = search.rows();
+    for (std::size_t i = 0; i < rows.indices.size(); ++i) {
+        ASSERT_EQ(rows.indices[i], static_cast<std::int64_t>(i % 8));
+    }
+}
+
+/// Rows of a crowd, the most that share a cell, do not stand in memory together.
+TEST_F(Clover, HandsTheRowsOfACrowdOnInBlocks) {
+    const std::vector<float> points(3 * 50'000, 0.25F);
+    std::mutex adding;
+    std::vector<int> seen(50'000);
+    std::size_t most = 0;
+    const NeighborVisitor visitor = [&](const NeighborBlock& block) {
+        const std::scoped_lock lock(adding);
+        most = std::max(most, block.query_indices.size());
+        for (std::size_t row = 0; row < block.query_indices.size(); ++row) {
+            const std::int32_t query = block.query_indices[row];
+            ++seen[static_cast<std::size_t>(query)];
+            EXPECT_EQ(block.indices[row * 2], query == 0 ? 1 : 0);
+            EXPECT_EQ(block.indices[row * 2 + 1], query < 2 ? 2 : 1);
+        }
+    };
+    KnnOptions options;
+    options.engine = Engine::clover;
+    options.exclude_self = true;
+    options.execution = cpu(2);
+    (void)knn_visit(visitor, PointsView(points, 3), 2, options);
+    EXPECT_EQ(std::count(seen.begin(), seen.end(), 1), 50'000);
+    EXPECT_LE(most, 1024U);
+}
+
+/// Beyond the points: 8 bytes for each while cells are made, and 320 for each cell.
+TEST_F(Clover, TakesLittleMemory) {
+    constexpr std::int64_t count = 60'000;
+    for (const bool clumped : {false, true}) {
+        std::vector<float> points = uniform_points<float>(count, 3, 0, 1, 3);
+        for (std::size_t i = 0; i < points.size() && clumped; ++i) {
+            points[i] = points[i] * points[i] * points[i] * points[i];
+        }
+        detail::Context context(cpu(2));
+        detail::CellTree<float> cells;
+        context.stage("cells", [&] {
+            const auto normalized = detail::normalize_sources<float>(PointsView(points, 3), {});
+            cells = detail::make_cells<float>(context, {nullptr, &normalized});
+        });
+        detail::CellGraph<float> graph;
+        context.stage("graph", [&] { graph = detail::connect_cells(context, cells); });
+        constexpr std::int64_t of_points = count * (3 * sizeof(float) + sizeof(std::int32_t));
+        constexpr std::int64_t rounding = 1 << 12; // of arrays to whole vectors
+        const std::int64_t of_cells = 320 * cells.cells().nodes;
+        const StageReports stages = context.take_stages();
+        EXPECT_GT(cells.cells().nodes, count / 64);
+        EXPECT_GT(stages[0].peak_bytes, of_points); // so they are counted
+        EXPECT_LE(stages[0].peak_bytes, of_points + 8 * count + of_cells + rounding);
+        EXPECT_LE(stages[1].peak_bytes, of_points + of_cells + rounding);
+    }
+}
+
+TEST_F(Clover, RefusesATableBeyondTheBudget) {
+    EXPECT_TRUE(is_refused(ErrorKind::invalid_argument, {"9000 hubs", "8 bytes each", "hierarchical form"},
+                           [] { detail::check_flat_shape({.hubs = 9000}); }));
+    EXPECT_TRUE(is_refused(ErrorKind::invalid_argument, {"hubs is 0"}, [] { detail::check_flat_shape({.hubs = 0}); }));
+    detail::check_flat_shape({.hubs = 1024});
+}
+
+} // namespace
+} // namespace kith::test
