@@ -9,9 +9,9 @@
 //
 // An error on one rank is thrown on every rank. Its text starts with the number of the rank on which it occurred; row
 // and value are those on that rank. Memory per rank: that of the serial call, for radius searches and knn_visit() about
-// twice that in addition to the rows; one copy of all points that it sends, each with a number of 1 to 5 bytes (up to 10
-// if it is an id), until they are sent; and about three copies of the points that it fetches from other ranks while they
-// arrive. The points of a rank should be near each other; otherwise it may fetch the points of all ranks.
+// twice that in addition to the rows; one copy of all points that it sends, each with a number of 1 to 5 bytes (up to
+// 10 if it is an id), until they are sent; and about three copies of the points that it fetches from other ranks while
+// they arrive. The points of a rank should be near each other; otherwise it may fetch the points of all ranks.
 //
 // Each rank calls the progress callback of its own Execution. If run_ranks() gives one Execution to all ranks, its
 // callback is called concurrently, at most once at a time per rank.
@@ -127,6 +127,7 @@ struct DistributedRadiusResult {
 struct DistributedCounts {
     std::vector<std::int64_t> counts; ///< of this rank's queries
     Traffic traffic;
+    StageReports stages; ///< cost of each stage; empty on one rank without ids
 };
 
 /// Only the number of neighbors within the radius: the lengths of the rows of radius_search(). Throws as
@@ -191,8 +192,8 @@ struct DistributedCatalogResult {
 /// labels. Groups are divided among ranks so that each part has about the same number of members. The properties of a
 /// group whose members are all on one rank are computed there; the members of any other group are sent to the rank of
 /// its part, which needs memory for them. Throws Error, on every rank: as catalog() does; invalid_argument if ranks
-/// differ in dimension, type, options, the sizes of groups or the presence of columns; too_large if a part has more than
-/// 2^31 - 1 members.
+/// differ in dimension, type, options, the sizes of groups or the presence of columns; too_large if a part has more
+/// than 2^31 - 1 members.
 [[nodiscard]] DistributedCatalogResult catalog(Communicator& communicator, const DistributedFofResult& groups,
                                                const Particles& particles, const CatalogOptions& options = {},
                                                const RankOptions& rank_options = {});

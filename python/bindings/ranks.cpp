@@ -1,8 +1,8 @@
 // Calls over ranks. The ranks communicate through an object of Python's (kith/mpi.py), so this needs no MPI: whatever
 // mpi4py was built with is what is used.
 //
-// Every function here converts its arguments and returns a call, a function of the ranks: what is wrong with an argument
-// on one rank is found, and agreed on, before any of them waits for another.
+// Every function here converts its arguments and returns a call, a function of the ranks: what is wrong with an
+// argument on one rank is found, and agreed on, before any of them waits for another.
 #include "arrays.hpp"
 #include "bindings.hpp"
 #include "phase_space.hpp"
@@ -117,8 +117,9 @@ void run_over(const nb::object& ranks, const Work& work) {
 
 nb::dict report_of(const StageReports& stages, const Traffic& traffic) {
     nb::dict seconds;
-    for (const StageReport& stage : stages) {
-        seconds[stage.name.c_str()] = stage.seconds;
+    for (const StageReport& stage : stages) { // one can occur twice: for own points, and for fetched ones
+        const char* const name = stage.name.c_str();
+        seconds[name] = stage.seconds + (seconds.contains(name) ? nb::cast<double>(seconds[name]) : 0.0);
     }
     nb::dict report;
     report["seconds"] = seconds;
@@ -202,7 +203,7 @@ nb::object search_within(const InputArray& points, const std::optional<InputArra
         auto* const found = new DistributedCounts(std::move(made));
         const nb::capsule owner = owner_of(found);
         return nb::make_tuple(array_of(std::span<const std::int64_t>(found->counts), owner),
-                              report_of({}, found->traffic));
+                              report_of(found->stages, found->traffic));
     };
     const auto run = [view, centers, within, options, of_ranks](const nb::object& ranks) {
         std::optional<DistributedRadiusResult> made;

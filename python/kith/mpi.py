@@ -127,7 +127,7 @@ def radius_count(comm: MPI.Intracomm, points: AnyArray, r: float | AnyArray, que
     Parameters
     ----------
     comm, points, r, queries, box, exclude_self, threads, return_report
-        As for `kith.mpi.radius_search`.
+        As for `kith.mpi.radius_search`, but the report has no first_query.
 
     Returns
     -------
@@ -203,8 +203,7 @@ class CatalogPart(Catalog):
     """The groups of a catalog that one process describes: a `kith.Catalog` whose row 0 is group `first_group`.
 
     The columns of the parts of all processes, in the order of ranks, are those of the catalog of one process, if
-    `first_member` is added to
-    `offset`.
+    `first_member` is added to `offset`.
 
     Attributes
     ----------

@@ -57,8 +57,9 @@ for comm in (world, world.Split(0, world.size - world.rank)):  # the second one 
                 assert numpy.array_equal(found.offsets, expected.offsets[first:first + len(mine) + 1] - within.start)
                 assert numpy.array_equal(found.indices, expected.indices[within])
                 assert numpy.array_equal(found.distances, expected.distances[within])
-                counts = kith.mpi.radius_count(comm, mine, r, box=BOX, threads=1)
+                counts, report = kith.mpi.radius_count(comm, mine, r, box=BOX, threads=1, return_report=True)
                 assert numpy.array_equal(counts, numpy.diff(expected.offsets)[rows])
+                assert comm.size == 1 or "tree" in report["seconds"]
             labels, report = kith.mpi.fof(comm, mine, b=0.5, box=BOX, threads=1, return_report=True)
             expected = kith.fof(whole, b=0.5, box=BOX)
             assert numpy.array_equal(labels, expected[rows])

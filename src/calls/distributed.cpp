@@ -217,12 +217,16 @@ DistributedCounts radius_counts_over(Communicator& communicator, const PointsVie
             return alone(ranks, options.execution, [&] {
                 return DistributedCounts{queries != nullptr ? radius_count(points, *queries, radii, options)
                                                             : radius_count(points, radii, options),
+                                         {},
                                          {}};
             });
         }
         DistributedCounts result;
         radius_over(ranks, RankFunction::radius_count, points, queries, radii, options, of_ranks,
-                    [&](auto& search, Context&) { result.counts = search.counts(); });
+                    [&](auto& search, Context& context) {
+                        result.counts = search.counts();
+                        result.stages = context.take_stages();
+                    });
         result.traffic = ranks.traffic();
         return result;
     });
