@@ -102,7 +102,7 @@ struct FofSummary {
     /// linking_length / psi. Infinity and 0 if the groups are those of positions alone.
     double velocity_length = std::numeric_limits<double>::infinity();
     double velocity_scale = 0;
-    Engine engine = Engine::tree; ///< algorithm used: tree or brute_force
+    Engine engine = Engine::tree; ///< algorithm used, not automatic
     /// The box in which the groups were found, with the origins of all periodic axes resolved. A catalog uses it.
     Box box;
     StageReports stages;

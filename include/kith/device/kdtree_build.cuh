@@ -1,13 +1,13 @@
-// Builds a left-balanced k-d tree in place, in memory of a GPU: your structs are swapped into level order there. For files
-// that nvcc compiles; kith/device/kdtree.hpp does not include it. The tree is that of kdtree_build.hpp.
+// Builds a left-balanced k-d tree in place, in memory of a GPU: your structs are swapped into level order there. For
+// files that nvcc compiles; kith/device/kdtree.hpp does not include it. The tree is that of kdtree_build.hpp.
 //
 // The points of a subtree are in one range. Every level sorts the ranges of its nodes along their split axes, so that
-// the point of each node is at the rank that the shape of the tree asks for; that ends in the in-order sequence, which a
-// sort by node brings into level order. A bitonic network sorts all ranges of a level side by side; its comparisons all
-// go one way, so ranges need not have a power of two of points, and nothing is needed beside them.
+// the point of each node is at the rank that the shape of the tree asks for; that ends in the in-order sequence, which
+// a sort by node brings into level order. A bitonic network sorts all ranges of a level side by side; its comparisons
+// all go one way, so ranges need not have a power of two of points, and nothing is needed beside them.
 // Cost: O(N log^3 N) comparisons; log^2 N kernels a level, each of which reads all points. Memory beside points and
-// original indices: one integer a point, one byte with split axes of choice. kith::knn builds faster, in more memory.
-// It has not run on a real GPU yet.
+// original indices: one integer a point, one byte with split axes of choice. kith::knn sorts less often, in more
+// memory. It has not run on a real GPU yet.
 // Source: I. Wald (2023), arXiv:2211.00120, section 4, whose sorts carry a tag with each point; here a point's position
 // tells its subtree.
 #pragma once

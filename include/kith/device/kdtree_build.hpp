@@ -42,8 +42,21 @@ KITH_KDTREE_HD int widest_axis(const Bounds<T, D>& box) {
     return widest;
 }
 
-/// The smallest original index of each subtree, for TreeView::least_indices. Cost: O(N).
+namespace detail {
+
+inline void require_size(const char* name, std::size_t size, std::size_t wanted) {
+    if (size != wanted) {
+        throw Error(ErrorKind::invalid_argument, std::string(name) + " has " + std::to_string(size) +
+                                                     " elements; it must have " + std::to_string(wanted));
+    }
+}
+
+} // namespace detail
+
+/// The smallest original index of each subtree, for TreeView::least_indices. Throws Error: invalid_argument for arrays
+/// of different lengths. Cost: O(N).
 inline void find_least_indices(std::span<const std::int32_t> indices, std::span<std::int32_t> least) {
+    detail::require_size("least", least.size(), indices.size());
     const auto count = static_cast<Node>(indices.size());
     for (Node node = count; node-- > 0;) {
         std::int32_t index = indices[node];
@@ -215,13 +228,6 @@ private:
     Split split_;
     Node count_;
 };
-
-inline void require_size(const char* name, std::size_t size, std::size_t wanted) {
-    if (size != wanted) {
-        throw Error(ErrorKind::invalid_argument, std::string(name) + " has " + std::to_string(size) +
-                                                     " elements; it must have " + std::to_string(wanted));
-    }
-}
 
 } // namespace detail
 

@@ -64,7 +64,7 @@ public:
         }
         return found;
     }
-    /// The i-th nearest.
+    /// The i-th nearest; i is less than size().
     KITH_KDTREE_HD const Neighbor<T>& operator[](int i) const { return list_[i]; }
 
 private:

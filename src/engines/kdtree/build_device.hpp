@@ -9,6 +9,8 @@
 // Source: I. Wald (2023), arXiv:2211.00120, sections 4 and 6.
 #pragma once
 
+#include <kith/error.hpp>
+
 #include "cuda/device_wide.hpp"
 #include "cuda/launch.hpp"
 #include "engines/kdtree/level_kernel.hpp"
@@ -84,7 +86,7 @@ public:
             launch_threads(work_, "tags of points", tag_keys_kernel<T, D>, count(), current());
             sort(tag_bits);
         }
-        launch_threads(work_, "parting points", part_level_kernel<T, D>, count(), current());
+        launch_threads(work_, "splitting points", part_level_kernel<T, D>, count(), current());
         ++job_.level;
     }
 
@@ -132,6 +134,10 @@ template <Coordinate T, int D>
 DeviceKdTree<T, D> build_kd_tree_on_device(DeviceContext& context, const DevicePointSet<T>& points,
                                            kdtree::Split split = kdtree::Split::widest,
                                            std::int64_t largest_finished = subtree_points) {
+    if (split == kdtree::Split::widest_box) {
+        throw Error(ErrorKind::unsupported, "this builder makes no tight boxes; use kdtree::build_in_place of "
+                                            "kith/device/kdtree_build.cuh");
+    }
     DeviceKdTree<T, D> tree;
     if (points.count == 0) {
         return tree;

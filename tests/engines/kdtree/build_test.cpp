@@ -181,6 +181,8 @@ TEST(KdTreeBuild, RefusesWhatItCannotOrder) {
     EXPECT_TRUE(is_refused(ErrorKind::invalid_argument, {"split_axes", "0", "2"}, [&] {
         kdtree::build(std::span(points), std::span(indices), std::span(scratch), {}, Split::widest);
     }));
+    EXPECT_TRUE(is_refused(ErrorKind::invalid_argument, {"least", "1", "2"},
+                           [&] { kdtree::find_least_indices(indices, std::span(indices).first(1)); }));
 }
 
 } // namespace

@@ -154,7 +154,7 @@ TEST_F(KdTreeEngine, RefusesCallsThatItDoesNotAnswer) {
 }
 
 TEST(EngineNames, NameEveryEngine) {
-    for (const Engine engine : {Engine::automatic, Engine::tree, Engine::brute_force, Engine::kdtree}) {
+    for (const Engine engine : {Engine::automatic, Engine::tree, Engine::brute_force, Engine::kdtree, Engine::clover}) {
         EXPECT_EQ(engine_named(name_of(engine)), engine);
     }
     EXPECT_FALSE(engine_named("magic"));
