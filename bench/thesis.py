@@ -62,8 +62,8 @@ def write_tipsy(path, positions, velocities):
 class Program:
     """kith fof, by any of its routes."""
 
-    def __init__(self, program, threads, scratch):
-        self.program, self.threads, self.scratch = program, threads, scratch
+    def __init__(self, program, scratch):
+        self.program, self.threads, self.scratch = program, None, scratch
         text = subprocess.run([program, "fof", "--help"], capture_output=True, text=True, check=True).stdout
         self.routes = text.split("--route ")[1].split()[0].split("|")[1:]
 
@@ -132,7 +132,7 @@ class Measurements:
 
     def add(self, figure, n, dimension, route, runs, **more):
         row = {"figure": figure, "n": n, "d": dimension, "route": route, "median": statistics.median(runs),
-               "min": min(runs), "max": max(runs), "runs": len(runs), "threads": self.arguments.threads, **more}
+               "min": min(runs), "max": max(runs), "runs": len(runs), "threads": self.program.threads, **more}
         self.rows.append(row)
         print(f"  {figure}: {n:>9,} points in {dimension}-D, {route:<13} {row['median']:.4f} s"
               + "".join(f", {name} {value}" for name, value in more.items()), flush=True)
@@ -177,7 +177,7 @@ class Measurements:
             theirs = numbered(peer.labels())
             peer.peer.stop()
             self.add(figure, n, dimension, "delaunay", runs, groups=int(theirs.max()) + 1,
-                     same_groups=bool(numpy.array_equal(theirs, labels)))
+                     same_groups=bool(numpy.array_equal(theirs, labels)), threads=1)
 
     def trees_and_brute_force(self):
         for n in SIZES[self.arguments.quick]["small"]:
@@ -202,9 +202,9 @@ class Measurements:
                     build, link = [], []
                     while len(link) < self.repetitions and sum(build) + sum(link) < 2 * LONG:
                         begin = time.perf_counter()
-                        tree = kith.Tree(points, leaf_size=leaf_size, threads=self.arguments.threads)
+                        tree = kith.Tree(points, leaf_size=leaf_size, threads=self.program.threads)
                         middle = time.perf_counter()
-                        tree.fof(said["linking_length"], threads=self.arguments.threads)
+                        tree.fof(said["linking_length"], threads=self.program.threads)
                         build.append(middle - begin)
                         link.append(time.perf_counter() - middle)
                         del tree
@@ -226,7 +226,7 @@ class Measurements:
 
             first, theirs = group()
             self.add("5.10", n, 3, "scipy", self.repeated(first, lambda: group()[0]),
-                     same_groups=bool(numpy.array_equal(numbered(theirs), labels)))
+                     same_groups=bool(numpy.array_equal(numbered(theirs), labels)), threads=1)
 
     def real_files(self):
         for name in SNAPSHOTS:
@@ -246,6 +246,7 @@ class Measurements:
 
 PARTS = {"trees": Measurements.trees_and_brute_force, "depth": Measurements.depths, "routes": Measurements.large,
          "scipy": Measurements.beside_scipy, "files": Measurements.real_files}
+THREADS = {"trees": 2, "depth": 1, "routes": 1, "scipy": 1, "files": 2}  # of kith, unless the command says otherwise
 
 
 def part_of(row):
@@ -359,8 +360,9 @@ def measure(arguments):
         print("The Delaunay route is left out: contest_delaunay is not built, as where CGAL (libcgal-dev) is missing")
     with tempfile.TemporaryDirectory(prefix="kith-thesis-") as folder:
         scratch = pathlib.Path(folder)
-        measurements = Measurements(Program(program, arguments.threads, scratch), arguments, scratch)
+        measurements = Measurements(Program(program, scratch), arguments, scratch)
         for part in arguments.parts:
+            measurements.program.threads = arguments.threads or THREADS[part]
             PARTS[part](measurements)
     return {"date": datetime.datetime.now().isoformat(timespec="minutes"), "commit": environment.commit(),
             "machine": environment.machine(), "quick": arguments.quick,
@@ -372,7 +374,8 @@ def main():
     parser.add_argument("--quick", action="store_true", help="small sets")
     parser.add_argument("--parts", nargs="+", choices=PARTS, default=list(PARTS),
                         help="measure these only, and keep the other rows of the results that are there")
-    parser.add_argument("--threads", type=int, default=2, help="of kith (%(default)s)")
+    parser.add_argument("--threads", type=int,
+                        help="of kith (as in the figures: 2 for spanning trees and files, 1 for all else)")
     parser.add_argument("--program", type=pathlib.Path, help="kith (that of build/)")
     parser.add_argument("--delaunay", type=pathlib.Path, help="contest_delaunay (that of build/)")
     parser.add_argument("--plot", type=pathlib.Path, metavar="FILE", help="draw these results, and measure nothing")

@@ -23,7 +23,7 @@ def plan(arguments, ranks):
 
 
 def table(plans):
-    yield ("| ranks | call | own points, s | points of others, s | exchange, s | all, s | efficiency "
+    yield ("| ranks | call | own points, s | points of other ranks, s | exchange, s | total, s | efficiency "
            "| received, MB | memory, GB |")
     yield "|---|---|---|---|---|---|---|---|---|"
     for call in ("knn", "fof"):

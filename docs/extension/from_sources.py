@@ -1,7 +1,7 @@
 """What pages take from the repository, so that nothing is told twice and nothing that is named can be missing.
 
     {source}`src/tree/cuts.hpp`     a file or folder of the repository; a warning if there is none
-    ```{section} README.md          a section of a Markdown file above docs/, its links turned towards the site
+    ```{section} README.md          a section of a Markdown file above docs/, its links turned toward the site
     :heading: What it can do        what stands before the first one, if none is given
     :code: python                   only its first block of code in that language; `:number: 2` for the second
     ```

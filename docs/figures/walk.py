@@ -1,7 +1,7 @@
 """The walk of one leaf: the nodes of each plane that it looks at, and those that it keeps.
 
 The bounds are computed here as the library computes them: on each plane, the greatest distances to the nearest nodes
-vouch for k points, and what lies beyond the radius that they give is dropped, children and all.
+guarantee k points, and what lies beyond the radius that they give is dropped, children and all.
 """
 
 import numpy

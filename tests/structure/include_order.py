@@ -13,19 +13,18 @@ MODULES = ("support cuda geometry points order tree walk neighbors groups mst en
 # A public header counts as the module whose capability it declares.
 HEADERS = {"async": "groups", "box": "points", "catalog": "halos", "catalog_columns": "halos", "catalog_file": "io",
            "catalog_reader": "io", "communicator": "support", "dbscan": "groups", "device_status": "support",
-           "distributed": "distributed", "error": "support",
-           "execution": "support", "fof": "groups", "hierarchy": "mst", "io": "io", "kdtree": "engines",
+           "distributed": "distributed", "error": "support", "execution": "support", "fof": "groups", "hierarchy": "mst", "io": "io", "kdtree": "engines",
            "kdtree_build": "engines", "kdtree_candidates": "engines", "kdtree_layout": "engines",
            "kdtree_search": "engines", "kdtree_view": "engines", "knn": "neighbors", "mpi": "distributed",
-           "neighbor_row": "neighbors", "points": "points", "progress": "support", "radius": "neighbors", "spanning_tree": "mst", "tree": "tree",
-           "types": "support", "version": "support"}
+           "neighbor_row": "neighbors", "points": "points", "progress": "support", "radius": "neighbors", "spanning_tree": "mst",
+           "tree": "tree", "types": "support", "version": "support"}
 EVERYTHING = "kith"  # <kith/kith.hpp> includes all others: for users and the program
 
 # What these may include of src/, besides themselves.
 LEAST = {"io": {"support"}, "cli": set()}
 
 INCLUDE = re.compile(r'^\s*#\s*include\s+(?:"([^"]+)"|<(kith/[^>]+)>)', re.MULTILINE)
-SUFFIXES = {".cpp", ".cu", ".hpp", ".ipp", ".in"}
+SUFFIXES = {".cpp", ".cu", ".cuh", ".hpp", ".ipp", ".in"}
 
 
 def module_of_header(name):

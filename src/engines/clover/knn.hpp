@@ -1,7 +1,8 @@
 // k nearest neighbors by CLOVER: cells around random hubs, a graph of near cells, and a search along its edges.
 //
 // Cost: near linear in the number of points. Memory beside the working copy: 4 bytes a point while cells are made, 320
-// bytes a cell. Source: CLOVER (ICS 2025); sparse edges and levels of hubs in place of its H x H table.
+// bytes a cell, and for each thread a copy of the largest part (36 bytes for each point of it in 3-D float32).
+// Source: CLOVER (ICS 2025); sparse edges and levels of hubs instead of its H x H table.
 #pragma once
 
 #include "engines/clover/cells.hpp"

@@ -114,7 +114,8 @@ TEST_F(Clover, ScansFewPoints) {
     EXPECT_TRUE(same_rows(flat_rows, rows, 8));
 }
 
-/// A hundred thousand copies of one point, alone and among others, cost what others cost: every query would look at all.
+/// A hundred thousand copies of one point, alone and among others, cost what others cost: every query would look at
+/// all.
 TEST_F(Clover, IsNotQuadraticInCoincidentPoints) {
     for (const std::int64_t others : {0, 20'000}) {
         std::vector<float> points = uniform_points<float>(others, 3, 0, 1, 3);
@@ -142,7 +143,7 @@ TEST_F(Clover, IsNotQuadraticBesideCoincidentPoints) {
     }
 }
 
-/// Rows of a crowd, the most that share a cell, do not stand in memory together.
+/// The rows of many coincident points, which share a cell, are not in memory together.
 TEST_F(Clover, HandsTheRowsOfACrowdOnInBlocks) {
     const std::vector<float> points(3 * 50'000, 0.25F);
     std::mutex adding;
@@ -167,7 +168,7 @@ TEST_F(Clover, HandsTheRowsOfACrowdOnInBlocks) {
     EXPECT_LE(most, 1024U);
 }
 
-/// Beyond the points: 8 bytes for each while cells are made, and 320 for each cell.
+/// Beyond the points: 8 bytes for each while cells are made, and 320 for each cell. Scratch of threads is not counted.
 TEST_F(Clover, TakesLittleMemory) {
     constexpr std::int64_t count = 60'000;
     for (const bool clumped : {false, true}) {
