@@ -1,7 +1,7 @@
 // Views of the caller's points, in whatever layout they are.
 //
 // A PointsView never owns or copies: it says where each axis starts, how far it is from point to point, the scalar
-// type, and whose memory it is. The points must outlive the call.
+// type, and the device that owns the memory. The points must outlive the call.
 //
 //   std::vector<std::array<float, 3>> points;   knn(points, k)
 //   struct Particle { double x, y, z, mass; };  knn(particles, k), by the names x, y and z
@@ -86,8 +86,8 @@ concept PointRange = std::ranges::contiguous_range<Range> &&
      (detail::NamedPoint<std::ranges::range_value_t<Range>> && detail::ZFits<std::ranges::range_value_t<Range>>));
 
 /// A non-owning view of count() points with dimension() coordinates each: coordinate `axis` of point i is the scalar at
-/// axis(axis) + i * stride() bytes. The stride may be negative or 0. A call throws Error: invalid_argument if an address
-/// or the stride is not a multiple of the scalar's size.
+/// axis(axis) + i * stride() bytes. The stride may be negative or 0. A call throws Error: invalid_argument if an
+/// address or the stride is not a multiple of the scalar's size.
 class PointsView {
 public:
     PointsView() = default;

@@ -1,7 +1,7 @@
 // Arrays of any library as the core sees them, and the core's memory as NumPy arrays.
 //
-// What comes in is never copied here: the Python side has already brought it to float32 or float64 of this machine's byte
-// order (kith/_arrays.py). DLPack and the buffer protocol say where it lies.
+// What comes in is never copied here: the Python side has already brought it to float32 or float64 of this machine's
+// byte order (kith/_arrays.py). DLPack and the buffer protocol say where it lies.
 #pragma once
 
 #include <kith/catalog.hpp>
@@ -26,7 +26,7 @@ using OutputArray = nb::ndarray<>;      ///< the same, to be written to
 /// The device of DLPack's numbers. Throws unsupported for devices that are neither the host nor an NVIDIA GPU.
 [[nodiscard]] Device device_of(int type, int id);
 
-/// In whose memory an array is.
+/// Device that owns the memory of an array.
 template <class Array>
 [[nodiscard]] Device device_of(const Array& array) {
     return device_of(array.device_type(), array.device_id());
@@ -44,8 +44,8 @@ void require_host(const Device& memory, const std::string& what, const char* cal
 /// Throws invalid_argument if what is in one's memory is not in reach of a call on the other.
 void require_reach(const Device& memory, const Device& device, const char* what);
 
-/// Throws invalid_argument for an array that a call on this device cannot reach: one that is neither in the host's memory
-/// nor in its own.
+/// Throws invalid_argument for an array that a call on this device cannot reach: one that is neither in the host's
+/// memory nor in its own.
 template <class Array>
 void require_reach(const Array& array, const Device& device, const char* what) {
     require_reach(device_of(array.device_type(), array.device_id()), device, what);

@@ -50,7 +50,7 @@ NB_MODULE(_core, module) {
                                                    PyExc_RuntimeError, nullptr);
     module.attr("Canceled") = nb::borrow(canceled); // its first reference is the translator's
     nb::register_exception_translator(translate, canceled);
-    bind_places(module);
+    bind_boxes(module);
     bind_search(module);
     bind_radius(module);
     bind_mst(module);

@@ -31,7 +31,7 @@ def colors_at(places):
     while True:
         lab = numpy.concatenate((light, shown * hue[0]), axis=1)
         linear = (lab @ numpy.transpose(_TO_CONE_RESPONSES)) ** 3 @ numpy.transpose(_TO_LINEAR_SRGB)
-        # The path lies almost everywhere within sRGB; where it does not, the color fades towards gray until it does.
+        # The path lies almost everywhere within sRGB; where it does not, the color fades toward gray until it does.
         outside = ((linear < 0) | (linear > 1)).any(axis=1, keepdims=True) & (shown > 0)
         if not outside.any():
             break

@@ -59,7 +59,7 @@ Color color_at(double t) {
     const double value = std::clamp(t, 0.0, 1.0);
     const double light = darkest + (lightest - darkest) * value;
     const auto [a, b] = hue_path(value);
-    // The path lies almost everywhere within sRGB; where it does not, the color fades towards gray until it does.
+    // The path lies almost everywhere within sRGB; where it does not, the color fades toward gray until it does.
     double shown = 1;
     while (shown > 0 && !can_be_shown(linear_from_oklab(light, shown * a, shown * b))) {
         shown -= 1.0 / 256;

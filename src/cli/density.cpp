@@ -39,16 +39,16 @@ int neighbor_cell(int cell, int cells, bool periodic) {
     return periodic ? (cell + cells) % cells : -1;
 }
 
-/// The four cells around a place, with weights that add up to 1 (cloud in cell).
+/// The four cells around a position, with weights that add up to 1 (cloud in cell).
 struct Corners {
     std::array<int, 2> x{};
     std::array<int, 2> y{};
     double right = 0;
     double upper = 0;
 
-    Corners(const Grid& grid, double place_x, double place_y, const View& view) {
-        const double cell_x = place_x * grid.width - 0.5;
-        const double cell_y = place_y * grid.height - 0.5;
+    Corners(const Grid& grid, double position_x, double position_y, const View& view) {
+        const double cell_x = position_x * grid.width - 0.5;
+        const double cell_y = position_y * grid.height - 0.5;
         const auto left = static_cast<int>(std::floor(cell_x));
         const auto lower = static_cast<int>(std::floor(cell_y));
         right = cell_x - left;
@@ -70,33 +70,35 @@ struct Corners {
     }
 };
 
-void deposit(Grid& grid, double place_x, double place_y, const View& view, double mass) {
-    Corners(grid, place_x, place_y, view).each([&](int x, int y, double weight) {
+void deposit(Grid& grid, double position_x, double position_y, const View& view, double mass) {
+    Corners(grid, position_x, position_y, view).each([&](int x, int y, double weight) {
         grid.at(x, y) += static_cast<float>(weight * mass);
     });
 }
 
-double interpolate(const Grid& grid, double place_x, double place_y, const View& view) {
+double interpolate(const Grid& grid, double position_x, double position_y, const View& view) {
     double value = 0;
-    Corners(grid, place_x, place_y, view).each([&](int x, int y, double weight) { value += weight * grid.at(x, y); });
+    Corners(grid, position_x, position_y, view).each([&](int x, int y, double weight) {
+        value += weight * grid.at(x, y);
+    });
     return value;
 }
 
-/// Calls visit(place_x, place_y, mass) for every point inside the view, places in [0, 1).
+/// Calls visit(position_x, position_y, mass) for every point inside the view, positions in [0, 1).
 template <class T, class Visit>
 void each_point(const PointsView& points, const std::optional<ScalarsView>& masses, const View& view, Visit&& visit) {
     for (std::int64_t i = 0; i < points.count(); ++i) {
-        std::array<double, 2> place{};
+        std::array<double, 2> position{};
         bool inside = true;
         for (std::size_t axis = 0; axis < 2; ++axis) {
-            place[axis] = view.place(axis, points.coordinate(i, static_cast<int>(axis)));
-            if (view.repeats(axis) && place[axis] >= 1) {
-                place[axis] = 0; // rounded up to the upper edge
+            position[axis] = view.position(axis, points.coordinate(i, static_cast<int>(axis)));
+            if (view.repeats(axis) && position[axis] >= 1) {
+                position[axis] = 0; // rounded up to the upper edge
             }
-            inside = inside && place[axis] >= 0 && place[axis] < 1;
+            inside = inside && position[axis] >= 0 && position[axis] < 1;
         }
         if (inside) {
-            visit(place[0], place[1], masses ? (*masses)[i] : 1.0);
+            visit(position[0], position[1], masses ? (*masses)[i] : 1.0);
         }
     }
 }
@@ -123,12 +125,12 @@ Grid choose_levels(const Pyramid& counts, const View& view) {
     const auto coarsest = static_cast<float>(counts.size() - 1);
     for (int y = 0; y < levels.height; ++y) {
         for (int x = 0; x < levels.width; ++x) {
-            const double place_x = (x + 0.5) / levels.width;
-            const double place_y = (y + 0.5) / levels.height;
+            const double position_x = (x + 0.5) / levels.width;
+            const double position_y = (y + 0.5) / levels.height;
             levels.at(x, y) = coarsest;
             double finer = 0;
             for (std::size_t level = 0; level < counts.size(); ++level) {
-                const double count = std::max(1.0, interpolate(counts[level], place_x, place_y, view));
+                const double count = std::max(1.0, interpolate(counts[level], position_x, position_y, view));
                 if (count >= enough_neighbors) {
                     const double beyond =
                         level > 0 ? std::log(count / enough_neighbors) / std::log(count / finer) : 0.0;

@@ -29,7 +29,7 @@ struct View {
     [[nodiscard]] bool repeats(std::size_t axis) const { return period[axis] > 0 && span[axis] == period[axis]; }
 
     /// Where a coordinate is in the view: 0 at its lower edge, 1 at its upper.
-    [[nodiscard]] double place(std::size_t axis, double x) const {
+    [[nodiscard]] double position(std::size_t axis, double x) const {
         const double wrapped = period[axis] > 0 ? x - period[axis] * std::floor((x - origin[axis]) / period[axis]) : x;
         return (wrapped - lower[axis]) / span[axis];
     }

@@ -36,7 +36,7 @@ std::pair<double, double> range_of_most(const PointsView& points, int axis, cons
     const std::int64_t step = std::max<std::int64_t>(1, points.count() / 1000000);
     std::vector<double> sample;
     for (std::int64_t i = 0; i < points.count(); i += step) {
-        sample.push_back(unit_view.place(static_cast<std::size_t>(axis), points.coordinate(i, axis)));
+        sample.push_back(unit_view.position(static_cast<std::size_t>(axis), points.coordinate(i, axis)));
     }
     if (sample.empty()) {
         return {0, 0};
@@ -161,20 +161,20 @@ private:
 
     /// Where a group's center is on the page, with its repetitions beyond periodic edges.
     [[nodiscard]] std::vector<Point> images(const double* center, double radius) const {
-        std::array<std::vector<double>, 2> places;
+        std::array<std::vector<double>, 2> positions;
         for (std::size_t axis = 0; axis < 2; ++axis) {
-            const double place = view_.place(axis, center[axis]);
+            const double position = view_.position(axis, center[axis]);
             const double reach = radius / view_.span[axis];
             const int repetitions = view_.repeats(axis) ? 1 : 0;
             for (int image = -repetitions; image <= repetitions; ++image) {
-                if (place + image + reach >= 0 && place + image - reach <= 1) {
-                    places[axis].push_back(place + image);
+                if (position + image + reach >= 0 && position + image - reach <= 1) {
+                    positions[axis].push_back(position + image);
                 }
             }
         }
         std::vector<Point> images;
-        for (const double x : places[0]) {
-            for (const double y : places[1]) {
+        for (const double x : positions[0]) {
+            for (const double y : positions[1]) {
                 images.push_back(
                     {panel_.left + x * (panel_.right - panel_.left), panel_.bottom - y * (panel_.bottom - panel_.top)});
             }

@@ -24,34 +24,34 @@ private:
     std::mt19937_64 engine_{20240229};
 };
 
-using Place = std::array<double, max_dimension>;
+using Position = std::array<double, max_dimension>;
 
-Place place_in_cube(Uniform& uniform, int dimension) {
-    Place place{};
+Position position_in_cube(Uniform& uniform, int dimension) {
+    Position position{};
     for (int axis = 0; axis < dimension; ++axis) {
-        place[axis] = uniform();
+        position[axis] = uniform();
     }
-    return place;
+    return position;
 }
 
 /// Within a ball, uniform in radius: as many points between r and 2 r as between 2 r and 3 r.
-Place place_in_halo(Uniform& uniform, int dimension, const Place& center, double halo_radius) {
+Position position_in_halo(Uniform& uniform, int dimension, const Position& center, double halo_radius) {
     while (true) {
-        Place place = place_in_cube(uniform, dimension);
+        Position position = position_in_cube(uniform, dimension);
         double square = 0;
         for (int axis = 0; axis < dimension; ++axis) {
-            place[axis] = 2 * place[axis] - 1;
-            square += place[axis] * place[axis];
+            position[axis] = 2 * position[axis] - 1;
+            square += position[axis] * position[axis];
         }
         if (square > 1 || square == 0) {
             continue;
         }
         const double scale = halo_radius * uniform() / std::sqrt(square);
         for (int axis = 0; axis < dimension; ++axis) {
-            const double x = center[axis] + place[axis] * scale;
-            place[axis] = x - std::floor(x);
+            const double x = center[axis] + position[axis] * scale;
+            position[axis] = x - std::floor(x);
         }
-        return place;
+        return position;
     }
 }
 
@@ -63,22 +63,23 @@ std::vector<T> make_points(SampleSet set, std::int64_t count, int dimension) {
     constexpr double share_of_separation = 0.1;
     const T below_one = std::nextafter(T(1), T(0));
     Uniform uniform;
-    std::vector<Place> centers(static_cast<std::size_t>(count / points_per_halo + 1));
-    for (Place& center : centers) {
-        center = place_in_cube(uniform, dimension);
+    std::vector<Position> centers(static_cast<std::size_t>(count / points_per_halo + 1));
+    for (Position& center : centers) {
+        center = position_in_cube(uniform, dimension);
     }
     const double halo_radius = share_of_separation * std::pow(static_cast<double>(centers.size()), -1.0 / dimension);
     std::vector<T> values;
     values.reserve(static_cast<std::size_t>(count * dimension));
     for (std::int64_t i = 0; i < count; ++i) {
         const bool in_halo = set == SampleSet::clustered && uniform() < in_halos;
-        const Place place =
-            in_halo ? place_in_halo(uniform, dimension,
-                                    centers[static_cast<std::size_t>(uniform() * static_cast<double>(centers.size()))],
-                                    halo_radius)
-                    : place_in_cube(uniform, dimension);
+        const Position position =
+            in_halo
+                ? position_in_halo(uniform, dimension,
+                                   centers[static_cast<std::size_t>(uniform() * static_cast<double>(centers.size()))],
+                                   halo_radius)
+                : position_in_cube(uniform, dimension);
         for (int axis = 0; axis < dimension; ++axis) {
-            values.push_back(std::min(static_cast<T>(place[axis]), below_one));
+            values.push_back(std::min(static_cast<T>(position[axis]), below_one));
         }
     }
     return values;

@@ -1,4 +1,4 @@
-// The words that kernels are written in.
+// CUDA intrinsics, as kernels use them.
 //
 // Under nvcc these are CUDA's own. Tests compile the same kernels as C++ and run them on the CPU; there, shared memory
 // also notices what must not be done to it (tools/cuda_emulation). So kernels keep to what both know: operations of a warp
@@ -8,6 +8,7 @@
 #include "cuda/namespace.hpp"
 
 #include <cmath>
+#include <cstdint>
 #include <cuda_runtime.h>
 
 namespace kith::detail::inline KITH_GPU {
@@ -22,14 +23,14 @@ using emulation::SharedArray;
 template <class T, int Size>
 class SharedArray {
 public:
-    __device__ T& operator[](int place) { return elements_[place]; }
-    __device__ T atomic_add(int place, T value) { return atomicAdd(&elements_[place], value); }
-    __device__ T atomic_min(int place, T value) { return atomicMin(&elements_[place], value); }
-    __device__ T atomic_max(int place, T value) { return atomicMax(&elements_[place], value); }
-    __device__ T atomic_or(int place, T value) { return atomicOr(&elements_[place], value); }
-    __device__ T atomic_exchange(int place, T value) { return atomicExch(&elements_[place], value); }
-    __device__ T atomic_compare_exchange(int place, T expected, T value) {
-        return atomicCAS(&elements_[place], expected, value);
+    __device__ T& operator[](int index) { return elements_[index]; }
+    __device__ T atomic_add(int index, T value) { return atomicAdd(&elements_[index], value); }
+    __device__ T atomic_min(int index, T value) { return atomicMin(&elements_[index], value); }
+    __device__ T atomic_max(int index, T value) { return atomicMax(&elements_[index], value); }
+    __device__ T atomic_or(int index, T value) { return atomicOr(&elements_[index], value); }
+    __device__ T atomic_exchange(int index, T value) { return atomicExch(&elements_[index], value); }
+    __device__ T atomic_compare_exchange(int index, T expected, T value) {
+        return atomicCAS(&elements_[index], expected, value);
     }
 
 private:
@@ -41,6 +42,11 @@ private:
 constexpr int warp_size = 32;
 constexpr unsigned whole_warp = ~0U;
 constexpr int threads_of_block = 256; ///< where a kernel does not say
+
+/// Index of the thread in its grid, whose blocks are one-dimensional.
+__device__ inline std::int64_t thread_index() {
+    return std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
+}
 
 template <class T>
 __device__ T device_min(T a, T b) {

@@ -22,15 +22,15 @@ __device__ bool visit_ranges(std::int32_t first, std::int32_t count, const Visit
     const std::int32_t shift = first - (end - count);
     const std::int32_t total = __shfl_sync(whole_warp, end, warp_size - 1);
     for (std::int32_t start = 0; start < total; start += warp_size) {
-        const std::int32_t place = start + lane;
-        int range = 0; // the first one that ends behind the place
+        const std::int32_t position = start + lane;
+        int range = 0; // the first one that ends behind the position
 #pragma unroll
         for (int lanes = warp_size / 2; lanes > 0; lanes /= 2) {
             const std::int32_t end_there = __shfl_sync(whole_warp, end, range + lanes - 1);
-            range += end_there <= place ? lanes : 0;
+            range += end_there <= position ? lanes : 0;
         }
-        const std::int32_t number = place + __shfl_sync(whole_warp, shift, range);
-        if (!visit(number, place < total)) {
+        const std::int32_t number = position + __shfl_sync(whole_warp, shift, range);
+        if (!visit(number, position < total)) {
             return false;
         }
     }

@@ -76,7 +76,7 @@ struct PieceRequest {
     Corners<T> box;
     GlobalCandidate<T> bound;
 
-    [[nodiscard]] bool is_one_place() const {
+    [[nodiscard]] bool is_single_point() const {
         return std::equal(box.begin(), box.begin() + max_dimension, box.begin() + max_dimension);
     }
 };
@@ -253,7 +253,7 @@ PieceRequests<T> make_requests(Context& context, const Frame<T>& frame, const Tr
                 }
                 last = rank;
                 auto& list = lists[static_cast<std::size_t>(rank)];
-                if (!list.empty() && request.is_one_place() && list.back().box == request.box) {
+                if (!list.empty() && request.is_single_point() && list.back().box == request.box) {
                     list.back().bound = std::max(list.back().bound, request.bound); // a run of coincident points
                 } else {
                     list.push_back(request);

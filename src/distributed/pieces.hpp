@@ -45,7 +45,7 @@ public:
     template <class IsWhole>
     void walk(const PieceRequest<T>& request, const IsWhole& is_whole) {
         bound_ = request.bound;
-        limited_ = most_ != unlimited && request.is_one_place();
+        limited_ = most_ != unlimited && request.is_single_point();
         nearest_.clear();
         for (std::int32_t node = 0; node < tree_.planes[tree_.top].nodes; ++node) {
             visit(request.box, tree_.top, node, is_whole);

@@ -25,9 +25,9 @@
 
 namespace kith::detail {
 
-/// A place on the z-order, with 63 / d bits an axis.
+/// A position on the z-order, with 63 / d bits an axis.
 struct CurveKey {
-    std::uint64_t place;
+    std::uint64_t position;
     std::int64_t global_index;
 
     friend auto operator<=>(const CurveKey&, const CurveKey&) = default;
@@ -74,7 +74,7 @@ private:
             const double share = length > 0 ? std::clamp(x / length - lower / length, 0.0, 1.0) : 0.0;
             const auto cell = static_cast<std::uint64_t>(share * static_cast<double>((std::uint64_t{1} << bits) - 1));
             for (int bit = 0; bit < bits; ++bit) {
-                key.place |= ((cell >> bit) & 1U) << (bit * frame_.dimension + frame_.dimension - 1 - axis);
+                key.position |= ((cell >> bit) & 1U) << (bit * frame_.dimension + frame_.dimension - 1 - axis);
             }
         }
         return key;

@@ -38,7 +38,7 @@ struct Receiver {
     T upper[D];
     T period[D];
 
-    [[nodiscard]] bool is_one_place() const { return std::equal(lower, lower + D, upper); }
+    [[nodiscard]] bool is_single_point() const { return std::equal(lower, lower + D, upper); }
 };
 
 template <class V>

@@ -77,14 +77,14 @@ private:
         const std::int64_t lanes = static_cast<std::int64_t>(hn::Lanes(tag));
         const auto limit = hn::Set(tag, job_.squared_length);
         const auto none = hn::Set(number_tag, LaneIndex{no_cluster});
-        T place[D];
+        T position[D];
         for (int axis = 0; axis < D; ++axis) {
-            place[axis] = points_.axis(axis)[point];
+            position[axis] = points_.axis(axis)[point];
         }
         auto lowest = none;
         for (std::int64_t i = 0; i < block.size; i += lanes) { // behind the block is NaN
             const Columns<Tag> others{tag, scratch_.block.data() + i, block.stride};
-            const auto distance = point_distances<Periodic, D>(tag, place, period_, others, hn::Zero(tag));
+            const auto distance = point_distances<Periodic, D>(tag, position, period_, others, hn::Zero(tag));
             const auto numbers = hn::LoadU(number_tag, scratch_.block_numbers.data() + i);
             const auto near = hn::RebindMask(number_tag, hn::Le(distance, limit));
             lowest = hn::Min(lowest, hn::IfThenElse(near, numbers, none));

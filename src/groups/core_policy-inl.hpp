@@ -93,14 +93,14 @@ private:
         const Tag tag;
         const std::int64_t lanes = static_cast<std::int64_t>(hn::Lanes(tag));
         const auto limit = hn::Set(tag, job_.squared_length);
-        T place[D];
+        T position[D];
         for (int axis = 0; axis < D; ++axis) {
-            place[axis] = points_.axis(axis)[point];
+            position[axis] = points_.axis(axis)[point];
         }
         std::int64_t found = 0;
         for (std::int64_t i = 0; i < size && found < enough; i += lanes) {
             const Columns<Tag> others{tag, first + i, stride};
-            const auto distance = point_distances<Periodic, D>(tag, place, period_, others, hn::Zero(tag));
+            const auto distance = point_distances<Periodic, D>(tag, position, period_, others, hn::Zero(tag));
             found += static_cast<std::int64_t>(hn::CountTrue(
                 tag, hn::And(hn::Le(distance, limit), hn::FirstN(tag, static_cast<std::size_t>(size - i)))));
         }

@@ -1,6 +1,6 @@
 // Union-find over point positions in memory of the device, for all threads of a grid at once.
 //
-// As union_find.hpp does it: every point points towards a lower position of its group, or to itself if it is the root;
+// As union_find.hpp does it: every point points toward a lower position of its group, or to itself if it is the root;
 // the higher of two roots is hooked to the lower by compare-and-swap, and both are looked up again if others were faster;
 // paths are halved on the way. The last roots are the lowest positions of the groups, whatever the order of unions.
 //

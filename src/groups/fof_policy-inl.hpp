@@ -93,9 +93,9 @@ public:
         const Tag tag;
         const std::int64_t lanes = static_cast<std::int64_t>(hn::Lanes(tag));
         for (std::int64_t i = begin; i < end; i += lanes) {
-            const Columns<Tag> place{tag, points_.axis(0) + i, points_.stride};
+            const Columns<Tag> position{tag, points_.axis(0) + i, points_.stride};
             const auto near =
-                hn::And(hn::Le(least_distances<Periodic, D>(tag, box, place, place), hn::Set(tag, limit_)),
+                hn::And(hn::Le(least_distances<Periodic, D>(tag, box, position, position), hn::Set(tag, limit_)),
                         hn::FirstN(tag, static_cast<std::size_t>(end - i)));
             for (unsigned bits = mask_bits(tag, near); bits != 0; bits &= bits - 1) {
                 const auto point = static_cast<std::int32_t>(i + std::countr_zero(bits));
@@ -116,14 +116,14 @@ public:
     HWY_INLINE bool link_point(std::int32_t point, std::int64_t begin, std::int64_t end, bool one_is_enough) const {
         const Tag tag;
         const std::int64_t lanes = static_cast<std::int64_t>(hn::Lanes(tag));
-        T place[D];
+        T position[D];
         for (int axis = 0; axis < D; ++axis) {
-            place[axis] = points_.axis(axis)[point];
+            position[axis] = points_.axis(axis)[point];
         }
         bool linked = false;
         for (std::int64_t i = begin; i < end; i += lanes) {
             const Columns<Tag> others{tag, points_.axis(0) + i, points_.stride};
-            const auto distance = point_distances<Periodic, D>(tag, place, period_, others, hn::Zero(tag));
+            const auto distance = point_distances<Periodic, D>(tag, position, period_, others, hn::Zero(tag));
             const auto in_range = hn::FirstN(tag, static_cast<std::size_t>(end - i));
             const auto near = hn::And(hn::Le(distance, hn::Set(tag, limit_)), in_range);
             for (unsigned bits = mask_bits(tag, near); bits != 0; bits &= bits - 1) {
@@ -181,15 +181,15 @@ private:
     [[nodiscard]] HWY_INLINE std::uint64_t friends_in_leaf(std::int64_t begin, int point, std::uint64_t among) const {
         const Tag tag;
         const int lanes = static_cast<int>(hn::Lanes(tag));
-        T place[D];
+        T position[D];
         for (int axis = 0; axis < D; ++axis) {
-            place[axis] = points_.axis(axis)[begin + point];
+            position[axis] = points_.axis(axis)[begin + point];
         }
         std::uint64_t friends = 0;
         const int last = 63 - std::countl_zero(among);
         for (int i = std::countr_zero(among); i <= last; i += lanes) {
             const Columns<Tag> others{tag, points_.axis(0) + begin + i, points_.stride};
-            const auto distance = point_distances<Periodic, D>(tag, place, period_, others, hn::Zero(tag));
+            const auto distance = point_distances<Periodic, D>(tag, position, period_, others, hn::Zero(tag));
             friends |= std::uint64_t{mask_bits(tag, hn::Le(distance, hn::Set(tag, limit_)))} << i;
         }
         return friends & among;

@@ -20,14 +20,14 @@ public:
                             std::int32_t first, std::int32_t count)
         : points_(points), squared_length_(squared_length), first_(first), count_(count),
           lane_(static_cast<int>(threadIdx.x) % warp_size), has_point_(lane_ < count),
-          place_(points.coordinates + first + (has_point_ ? lane_ : 0), points.stride, period.data()) {}
+          position_(points.coordinates + first + (has_point_ ? lane_ : 0), points.stride, period.data()) {}
 
     [[nodiscard]] __device__ std::int32_t point() const { return first_ + lane_; } ///< of this lane
 
     /// Whether there may be friends of this lane's point in a box.
     template <class Lower, class Upper>
     [[nodiscard]] __device__ bool is_near(const Lower& lower, const Upper& upper) const {
-        return has_point_ && !(squared_length_ < place_.least_squared_distance(lower, upper));
+        return has_point_ && !(squared_length_ < position_.least_squared_distance(lower, upper));
     }
 
     /// Which of the candidates, bits counted from `first_other`, are friends of this lane's point.
@@ -36,7 +36,7 @@ public:
         for (; candidates != 0; candidates &= candidates - 1) {
             const int bit = __ffs(static_cast<int>(candidates)) - 1;
             const T* other = points_.coordinates + first_other + bit; // the same for all lanes: read once
-            const T distance = place_.squared_distance([&](int axis) { return other[axis * points_.stride]; });
+            const T distance = position_.squared_distance([&](int axis) { return other[axis * points_.stride]; });
             friends |= distance <= squared_length_ ? 1U << bit : 0U;
         }
         return has_point_ ? friends : 0;
@@ -76,7 +76,7 @@ private:
     std::int32_t count_;
     int lane_;
     bool has_point_;
-    DevicePoint<T, D, Periodic> place_;
+    DevicePoint<T, D, Periodic> position_;
 };
 
 } // namespace kith::detail::inline KITH_GPU

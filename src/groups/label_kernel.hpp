@@ -18,11 +18,6 @@
 
 namespace kith::detail::inline KITH_GPU {
 
-/// The place of the thread in a grid of one thread for each place.
-__device__ inline std::int64_t place_of_thread() {
-    return std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
-}
-
 template <class Index>
 struct ComponentSizesJob {
     Index count;
@@ -35,9 +30,9 @@ struct ComponentSizesJob {
 /// Makes every point point at its root, and every point a group of one.
 template <class Index>
 __global__ void init_component_sizes_kernel(const __grid_constant__ ComponentSizesJob<Index> job) {
-    const std::int64_t place = place_of_thread();
-    if (place < job.count) {
-        const auto point = static_cast<Index>(place);
+    const std::int64_t position = thread_index();
+    if (position < job.count) {
+        const auto point = static_cast<Index>(position);
         job.groups.set_parent(point, job.groups.find(point));
         job.sizes[point] = 1;
         job.smallest_index[point] = job.indices[point];
@@ -48,12 +43,12 @@ __global__ void init_component_sizes_kernel(const __grid_constant__ ComponentSiz
 template <class Index>
 __global__ void count_component_sizes_kernel(const __grid_constant__ ComponentSizesJob<Index> job) {
     constexpr Index nobody = -1;
-    const std::int64_t place = place_of_thread();
+    const std::int64_t position = thread_index();
     const int lane = static_cast<int>(threadIdx.x) % warp_size;
     Index root = nobody;
     Index index = std::numeric_limits<Index>::max();
-    if (place < job.count) {
-        const auto point = static_cast<Index>(place);
+    if (position < job.count) {
+        const auto point = static_cast<Index>(position);
         const Index parent = job.groups.find(point);
         root = parent == point ? nobody : parent; // it has counted itself
         index = job.indices[point];
@@ -82,9 +77,9 @@ struct GroupListKernelJob {
 
 template <class Index>
 __global__ void flag_groups_kernel(const __grid_constant__ GroupListKernelJob<Index> job) {
-    const std::int64_t place = place_of_thread();
-    if (place < job.component_sizes.count) {
-        const auto point = static_cast<Index>(place);
+    const std::int64_t position = thread_index();
+    if (position < job.component_sizes.count) {
+        const auto point = static_cast<Index>(position);
         const bool is_root = job.component_sizes.groups.find(point) == point;
         const bool is_single = is_root && job.component_sizes.sizes[point] == 1;
         job.is_group[point] = is_root && !is_single ? 1 : 0;
@@ -113,7 +108,7 @@ struct GroupKeysKernelJob {
 
 template <class Index>
 __global__ void make_group_keys_kernel(const __grid_constant__ GroupKeysKernelJob<Index> job) {
-    const std::int64_t group = place_of_thread();
+    const std::int64_t group = thread_index();
     if (group >= job.groups.most) {
         return;
     }
@@ -136,7 +131,7 @@ struct GroupLabelsKernelJob {
 
 template <class Index>
 __global__ void label_groups_kernel(const __grid_constant__ GroupLabelsKernelJob<Index> job) {
-    const std::int64_t label = place_of_thread();
+    const std::int64_t label = thread_index();
     if (label < job.groups.most && label < *job.groups.found) {
         if (job.sizes != nullptr) {
             job.sizes[label] = static_cast<Index>(~static_cast<std::uint32_t>(job.keys[label] >> 32));
@@ -156,9 +151,9 @@ struct LabelsKernelJob {
 
 template <class Index>
 __global__ void write_labels_kernel(const __grid_constant__ LabelsKernelJob<Index> job) {
-    const std::int64_t place = place_of_thread();
-    if (place < job.count) {
-        const auto point = static_cast<Index>(place);
+    const std::int64_t position = thread_index();
+    if (position < job.count) {
+        const auto point = static_cast<Index>(position);
         job.labels[job.indices[point]] = job.label_of_root[job.groups.find(point)];
     }
 }
@@ -168,22 +163,22 @@ struct SinglesKernelJob {
     Index count;
     const Index* groups;   ///< their number, of two members or more
     Index* labels;         ///< by original index; -1 for single points
-    Index* singles_before; ///< of each place and of the end; before that is known: whether it is single
+    Index* singles_before; ///< of each position and of the end; before that is known: whether it is single
 };
 
 template <class Index>
 __global__ void flag_singles_kernel(const __grid_constant__ SinglesKernelJob<Index> job) {
-    const std::int64_t place = place_of_thread();
-    if (place <= job.count) {
-        job.singles_before[place] = place < job.count && job.labels[place] < 0 ? 1 : 0;
+    const std::int64_t position = thread_index();
+    if (position <= job.count) {
+        job.singles_before[position] = position < job.count && job.labels[position] < 0 ? 1 : 0;
     }
 }
 
 template <class Index>
 __global__ void number_singles_kernel(const __grid_constant__ SinglesKernelJob<Index> job) {
-    const std::int64_t place = place_of_thread();
-    if (place < job.count && job.labels[place] < 0) {
-        job.labels[place] = *job.groups + job.singles_before[place];
+    const std::int64_t position = thread_index();
+    if (position < job.count && job.labels[position] < 0) {
+        job.labels[position] = *job.groups + job.singles_before[position];
     }
 }
 

@@ -34,13 +34,13 @@ struct Group {
 /// A group in the order of the labels.
 struct Ranked {
     std::uint64_t key; ///< sizes by decreasing order, then first members
-    std::int32_t place;
+    std::int32_t slot;
 
     Ranked() = default;
-    Ranked(const Group& group, std::int32_t place_)
+    Ranked(const Group& group, std::int32_t slot_)
         : key(std::uint64_t{~static_cast<std::uint32_t>(group.size)} << 32 |
               static_cast<std::uint32_t>(group.first_member)),
-          place(place_) {}
+          slot(slot_) {}
     [[nodiscard]] std::int32_t size() const {
         return static_cast<std::int32_t>(~static_cast<std::uint32_t>(key >> 32));
     }
@@ -49,21 +49,21 @@ struct Ranked {
 
 constexpr std::int64_t grain = 1 << 14;
 
-/// Counts the members of the groups of two and more. These get places in a list, in any order; the parent of a group's
-/// root becomes the complement of its place, every other member's parent its root.
+/// Counts the members of the groups of two and more. These get slots in a list, in any order; the parent of a group's
+/// root becomes the complement of its slot, every other member's parent its root.
 class ComponentSizes {
 public:
     ComponentSizes(Context& context, const UnionFind& groups, std::span<const std::int32_t> original)
         : parents_(groups.parents()), original_(original),
-          groups_(context.memory_tracker(), max_places(static_cast<std::int64_t>(original.size()))) {
+          groups_(context.memory_tracker(), max_slots(static_cast<std::int64_t>(original.size()))) {
         parallel_for(0, static_cast<std::int64_t>(original.size()), grain, [&](std::int64_t begin, std::int64_t end) {
             count(static_cast<std::int32_t>(begin), static_cast<std::int32_t>(end));
         });
     }
 
-    /// Places that were given away; some may have stayed empty, with no members.
-    [[nodiscard]] std::int32_t places() const { return places_.load(std::memory_order_relaxed); }
-    [[nodiscard]] Group& operator[](std::int32_t place) { return groups_[place]; }
+    /// Slots that were given away; some may have stayed empty, with no members.
+    [[nodiscard]] std::int32_t slots() const { return slots_.load(std::memory_order_relaxed); }
+    [[nodiscard]] Group& operator[](std::int32_t slot) { return groups_[slot]; }
     /// The group of a point, null if that is all of it.
     [[nodiscard]] const Group* group_of(std::int32_t point) const {
         const std::int32_t parent = parents_[point];
@@ -72,19 +72,19 @@ public:
     }
 
 private:
-    /// A group has two members or more, and each range that is counted may leave one place empty.
-    static std::int64_t max_places(std::int64_t points) { return points / 2 + 2 * (points / grain + 1); }
+    /// A group has two members or more, and each range that is counted may leave one slot empty.
+    static std::int64_t max_slots(std::int64_t points) { return points / 2 + 2 * (points / grain + 1); }
 
     /// Members of a group lie together along the curve: they are counted in runs, and each run is added once.
     void count(std::int32_t begin, std::int32_t end) {
         std::int32_t spare = none;
         std::int32_t run_root = none;
-        std::int32_t run_place = none;
+        std::int32_t run_slot = none;
         Group run = Group::none();
         for (std::int32_t i = begin; i < end; ++i) {
             const std::int32_t parent = load(i);
             if (parent == i || parent < 0) {
-                continue; // a root is counted when its group gets a place
+                continue; // a root is counted when its group gets a slot
             }
             const std::int32_t root = root_from(parent);
             if (root != parent) {
@@ -92,17 +92,17 @@ private:
             }
             if (root != run_root) {
                 if (run_root != none) {
-                    groups_[run_place].add(run);
+                    groups_[run_slot].add(run);
                 }
                 run = Group::none();
                 run_root = root;
-                run_place = place_of(root, spare);
+                run_slot = slot_of(root, spare);
             }
             ++run.size;
             run.first_member = std::min(run.first_member, original_[i]);
         }
         if (run_root != none) {
-            groups_[run_place].add(run);
+            groups_[run_slot].add(run);
         }
         if (spare != none) {
             groups_[spare] = Group::none();
@@ -117,20 +117,20 @@ private:
         return point;
     }
 
-    /// The place of a root's group. A new one is the spare one, if there is one; one that others took first becomes it.
-    [[nodiscard]] std::int32_t place_of(std::int32_t root, std::int32_t& spare) {
+    /// The slot of a root's group. A new one is the spare one, if there is one; one that others took first becomes it.
+    [[nodiscard]] std::int32_t slot_of(std::int32_t root, std::int32_t& spare) {
         const std::atomic_ref parent(parents_[root]);
         std::int32_t seen = parent.load(std::memory_order_acquire);
         if (seen < 0) {
             return ~seen;
         }
-        const std::int32_t place = spare != none ? spare : places_.fetch_add(1, std::memory_order_relaxed);
-        groups_[place] = {1, original_[root]};
+        const std::int32_t slot = spare != none ? spare : slots_.fetch_add(1, std::memory_order_relaxed);
+        groups_[slot] = {1, original_[root]};
         spare = none;
-        if (parent.compare_exchange_strong(seen, ~place, std::memory_order_acq_rel)) {
-            return place;
+        if (parent.compare_exchange_strong(seen, ~slot, std::memory_order_acq_rel)) {
+            return slot;
         }
-        spare = place;
+        spare = slot;
         return ~seen;
     }
 
@@ -143,7 +143,7 @@ private:
     std::int32_t* parents_;
     std::span<const std::int32_t> original_;
     Buffer<Group> groups_;
-    std::atomic<std::int32_t> places_ = 0;
+    std::atomic<std::int32_t> slots_ = 0;
 };
 
 /// Labels of -1 become consecutive numbers, in order, from `next` on.
@@ -180,7 +180,7 @@ void number_groups(Context& context, const UnionFind& groups, std::span<const st
                    std::span<std::int32_t> labels, FofSummary& result) {
     const auto count = static_cast<std::int64_t>(original.size());
     ComponentSizes component_sizes(context, groups, original);
-    Buffer<Ranked> ranked(context.memory_tracker(), component_sizes.places());
+    Buffer<Ranked> ranked(context.memory_tracker(), component_sizes.slots());
     struct Sums {
         std::int64_t groups = 0; ///< of two and more
         std::int64_t members = 0;
@@ -188,9 +188,9 @@ void number_groups(Context& context, const UnionFind& groups, std::span<const st
     const Sums sums = parallel_reduce(
         0, ranked.size(), grain, Sums{},
         [&](std::int64_t begin, std::int64_t end, Sums sum) {
-            for (auto place = static_cast<std::int32_t>(begin); place < end; ++place) {
-                const Group& group = component_sizes[place];
-                ranked[place] = Ranked(group, place);
+            for (auto slot = static_cast<std::int32_t>(begin); slot < end; ++slot) {
+                const Group& group = component_sizes[slot];
+                ranked[slot] = Ranked(group, slot);
                 sum.groups += group.size > 0 ? 1 : 0;
                 sum.members += group.size;
             }
@@ -199,14 +199,14 @@ void number_groups(Context& context, const UnionFind& groups, std::span<const st
         [](const Sums& left, const Sums& right) {
             return Sums{left.groups + right.groups, left.members + right.members};
         });
-    parallel_sort(context, ranked); // empty places come last
+    parallel_sort(context, ranked); // empty slots come last
 
     result.groups = sums.groups + count - sums.members;
     result.sizes.resize(static_cast<std::size_t>(sums.groups));
     parallel_for(0, sums.groups, grain / 8, [&](std::int64_t begin, std::int64_t end) {
         for (std::int64_t label = begin; label < end; ++label) {
             result.sizes[label] = ranked[label].size();
-            component_sizes[ranked[label].place].first_member = static_cast<std::int32_t>(label); // from here on
+            component_sizes[ranked[label].slot].first_member = static_cast<std::int32_t>(label); // from here on
         }
     });
     parallel_for(0, count, grain, [&](std::int64_t begin, std::int64_t end) {

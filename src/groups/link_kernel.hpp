@@ -68,7 +68,7 @@ __device__ DeviceBox<T, D, Periodic> box_of(const TreeView<T>& tree, int plane, 
 
 template <class T, int D, bool Periodic>
 __device__ __forceinline__ void mark_whole_nodes(const LinkKernelJob<T>& link, const int& of_plane) {
-    const std::int64_t thread = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
+    const std::int64_t thread = thread_index();
     const PlaneView<T>& plane = link.tree.planes[of_plane];
     if (thread >= plane.nodes) {
         return;

@@ -1,6 +1,6 @@
 // Union-find over point positions, for many threads at once.
 //
-// Every point points towards a lower position of its group, or to itself if it is the root. Roots are linked by
+// Every point points toward a lower position of its group, or to itself if it is the root. Roots are linked by
 // compare-and-swap, the higher to the lower, and retried if one of them was linked meanwhile; paths are halved on the
 // way. The final roots, the lowest position of each group, do not depend on the order of unions. Source: jz-tree paper,
 // section IV-A.

@@ -57,7 +57,7 @@ struct PassKernelJob {
 /// A warp for each chunk.
 template <class Pass>
 __global__ void collect_kernel(const __grid_constant__ PassKernelJob<Pass> job) {
-    const std::int64_t chunk = (std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x) / warp_size;
+    const std::int64_t chunk = thread_index() / warp_size;
     if (chunk >= job.runs.chunks) {
         return;
     }
@@ -80,7 +80,7 @@ __global__ void collect_kernel(const __grid_constant__ PassKernelJob<Pass> job) 
 /// A warp for each owner.
 template <class Pass>
 __global__ void conclude_kernel(const __grid_constant__ PassKernelJob<Pass> job) {
-    const std::int64_t owner = (std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x) / warp_size;
+    const std::int64_t owner = thread_index() / warp_size;
     if (owner >= job.owners) {
         return;
     }

@@ -44,7 +44,7 @@ __device__ void write_masses(const ColumnsKernelJob<D>& job, std::int64_t group)
 
 template <int D>
 __global__ void write_columns_kernel(const __grid_constant__ ColumnsKernelJob<D> job) {
-    const std::int64_t group = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
+    const std::int64_t group = thread_index();
     if (group >= job.runs.groups) {
         return;
     }

@@ -35,7 +35,7 @@ struct MemberRuns {
 /// Calls job(i) for the i-th thread.
 template <class Job>
 __global__ void each_thread_kernel(const __grid_constant__ Job job) {
-    job(std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x);
+    job(thread_index());
 }
 
 template <class Key>

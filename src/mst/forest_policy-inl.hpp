@@ -57,19 +57,19 @@ HWY_INLINE void offer(const Forest<T>& forest, std::int32_t component, std::int3
 }
 
 template <class T, int D>
-HWY_INLINE void load_point(const PointSetView<T>& points, std::int64_t point, T* place) {
+HWY_INLINE void load_point(const PointSetView<T>& points, std::int64_t point, T* position) {
     for (int axis = 0; axis < D; ++axis) {
-        place[axis] = points.axis(axis)[point];
+        position[axis] = points.axis(axis)[point];
     }
 }
 
 template <class T, int D, bool Periodic>
 HWY_INLINE T squared_distance(const TreeView<T>& tree, std::int64_t point, std::int64_t other) {
     const hn::CappedTag<T, 1> one;
-    T place[D];
-    load_point<T, D>(tree.points, point, place);
+    T position[D];
+    load_point<T, D>(tree.points, point, position);
     const Columns<decltype(one)> source{one, tree.points.axis(0) + other, tree.points.stride};
-    return hn::GetLane(point_distances<Periodic, D>(one, place, tree.period.data(), source, hn::Zero(one)));
+    return hn::GetLane(point_distances<Periodic, D>(one, position, tree.period.data(), source, hn::Zero(one)));
 }
 
 /// Points of one component follow each other mostly: what is known of a run of them is brought there at once.
@@ -107,7 +107,7 @@ private:
     T unseen_ = std::numeric_limits<T>::infinity();
 };
 
-/// The first place of a row that holds no point of the component; row_length if there is none.
+/// The first position of a row that holds no point of the component; row_length if there is none.
 HWY_INLINE int first_foreign(const std::int32_t* row, const std::int32_t* component_of, std::int32_t component) {
     const hn::CappedTag<std::int32_t, 8> tag;
     constexpr int lanes = static_cast<int>(hn::MaxLanes(hn::CappedTag<std::int32_t, 8>()));
@@ -267,17 +267,17 @@ private:
         const auto lanes = static_cast<std::int64_t>(hn::Lanes(tag));
         const PlaneView<T>& leaves = tree_.planes[0];
         const WalkScratch<T>& walk = scratch_.walk;
-        Receiver<T, D> place;
-        load_point<T, D>(tree_.points, point, place.lower);
-        std::copy_n(place.lower, D, place.upper);
-        std::copy_n(period_, D, place.period);
+        Receiver<T, D> position;
+        load_point<T, D>(tree_.points, point, position.lower);
+        std::copy_n(position.lower, D, position.upper);
+        std::copy_n(period_, D, position.period);
         T limit = bound_of(component);
         Found found;
         for (std::int64_t i = 0; i < size_; i += lanes) {
             const Columns<Tag> lower{tag, walk.lower_corners.data() + i, stride_};
             const Columns<Tag> upper{tag, walk.upper_corners.data() + i, stride_};
             HWY_ALIGN T least[vector_padding];
-            const auto distances = least_distances<Periodic, D>(tag, place, lower, upper);
+            const auto distances = least_distances<Periodic, D>(tag, position, lower, upper);
             hn::Store(distances, tag, least);
             const auto near =
                 hn::And(hn::Le(distances, hn::Set(tag, limit)), hn::FirstN(tag, static_cast<std::size_t>(size_ - i)));
@@ -286,7 +286,8 @@ private:
                 const std::int32_t leaf = walk.near_nodes[i + lane];
                 limit = std::min(limit, bound_of(component));
                 if (least[lane] <= limit && search_.nodes[0][leaf].component != component) {
-                    search_leaf(place, component, leaves.first_point[leaf], leaves.first_point[leaf + 1], limit, found);
+                    search_leaf(position, component, leaves.first_point[leaf], leaves.first_point[leaf + 1], limit,
+                                found);
                 }
             }
         }
@@ -300,7 +301,7 @@ private:
         }
     }
 
-    HWY_INLINE void search_leaf(const Receiver<T, D>& place, std::int32_t component, std::int64_t begin,
+    HWY_INLINE void search_leaf(const Receiver<T, D>& position, std::int32_t component, std::int64_t begin,
                                 std::int64_t end, T& limit, Found& found) const {
         const Tag tag;
         const hn::Rebind<LaneIndex, Tag> index_tag;
@@ -308,7 +309,8 @@ private:
         const auto own = hn::Set(index_tag, LaneIndex{component});
         for (std::int64_t i = begin; i < end; i += lanes) {
             const Columns<Tag> others{tag, tree_.points.axis(0) + i, tree_.points.stride};
-            const auto distances = point_distances<Periodic, D>(tag, place.lower, place.period, others, hn::Zero(tag));
+            const auto distances =
+                point_distances<Periodic, D>(tag, position.lower, position.period, others, hn::Zero(tag));
             const auto is_own = hn::RebindMask(tag, hn::Eq(load_indices(index_tag, forest_.component + i), own));
             const auto in_range = hn::FirstN(tag, static_cast<std::size_t>(end - i));
             const auto near = hn::And(hn::AndNot(is_own, hn::Le(distances, hn::Set(tag, limit))), in_range);

@@ -1,5 +1,5 @@
 // How far the neighbors of the next leaf are expected to lie, for kernels: reach.hpp in single precision, with a first
-// guess for a warp that has learnt nothing. A guess decides how long a search takes, never what it finds.
+// guess for a warp that has learned nothing. A guess decides how long a search takes, never what it finds.
 #pragma once
 
 #include "cuda/intrinsics.hpp"
@@ -27,7 +27,7 @@ public:
         const bool tells = points > 2 && squared_diagonal > 0;
         density_ = tells ? std::log2(squared_diagonal) - 2.0F / D * std::log2(static_cast<float>(points)) : unknown();
         const float by_density = density_ + calibration_;
-        const float logarithm = !tells ? last_ : learnt_ ? 0.7F * by_density + 0.3F * last_ : by_density;
+        const float logarithm = !tells ? last_ : learned_ ? 0.7F * by_density + 0.3F * last_ : by_density;
         return logarithm == unknown() ? std::numeric_limits<float>::infinity() : std::exp2(logarithm + margin);
     }
 
@@ -39,8 +39,8 @@ public:
         last_ = std::log2(squared_radius);
         if (density_ != unknown()) {
             const float seen = last_ - density_;
-            calibration_ = learnt_ ? calibration_ + 0.3F * (seen - calibration_) : seen;
-            learnt_ = true;
+            calibration_ = learned_ ? calibration_ + 0.3F * (seen - calibration_) : seen;
+            learned_ = true;
         }
     }
 
@@ -51,7 +51,7 @@ private:
     float last_; // all are log2 of squared lengths
     float density_ = unknown();
     float calibration_;
-    bool learnt_ = false;
+    bool learned_ = false;
 };
 
 } // namespace kith::detail::inline KITH_GPU

@@ -63,8 +63,8 @@ HWY_NOINLINE GatheredBlock gather_near(const Receiver<T, D>& given, const PointS
     for (std::int64_t i = 0; i < count; ++i) {
         const std::int64_t end = ranges[i].last;
         for (std::int64_t point = ranges[i].first; point < end; point += lanes) {
-            const Columns<Tag> place{tag, coordinates + point, source_stride};
-            const auto least = least_distances<Periodic, D>(tag, box, place, place);
+            const Columns<Tag> position{tag, coordinates + point, source_stride};
+            const auto least = least_distances<Periodic, D>(tag, box, position, position);
             const auto index = load_indices(index_tag, source_indices + point);
             auto near = hn::Le(least, limit);
             if (!ties_count) {
@@ -76,7 +76,7 @@ HWY_NOINLINE GatheredBlock gather_near(const Receiver<T, D>& given, const PointS
                 continue;
             }
             for (int axis = 0; axis < D; ++axis) {
-                compress_store(tag, place(axis), near, block + axis * stride + size);
+                compress_store(tag, position(axis), near, block + axis * stride + size);
             }
             size += compress_store(index_tag, index, hn::RebindMask(index_tag, near), indices + size);
         }

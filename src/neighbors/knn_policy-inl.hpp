@@ -79,7 +79,7 @@ public:
     HWY_INLINE bool finish_early(std::int64_t leaf, std::int64_t siblings, const Receiver<T, D>& leaf_box,
                                  const Bound& bound) {
         leaf_.begin(leaf);
-        if (self_search_ && leaf_box.is_one_place() && receivers_.planes[0].points_in(leaf) >= needed_) {
+        if (self_search_ && leaf_box.is_single_point() && receivers_.planes[0].points_in(leaf) >= needed_) {
             return false; // its own points are the bound
         }
         constexpr int max_rounds = 5;
@@ -147,7 +147,7 @@ private:
     HWY_NOINLINE void tighten(const PlaneView<T>& plane, std::int32_t node, T least, T greatest, Bound& bound) {
         std::int32_t last_index = std::numeric_limits<std::int32_t>::max();
         const std::int32_t points = plane.points_in(node);
-        if (least == greatest && is_one_place(plane, node)) {
+        if (least == greatest && is_single_point(plane, node)) {
             // All at one distance; within such a node indices ascend, so the first few bound the index as well.
             const std::int64_t counted = std::min<std::int64_t>(points, needed_);
             last_index = sources_.points.indices[plane.first_point[node] + counted - 1];
@@ -174,7 +174,7 @@ private:
         }
     }
 
-    [[nodiscard]] static bool is_one_place(const PlaneView<T>& plane, std::int32_t node) {
+    [[nodiscard]] static bool is_single_point(const PlaneView<T>& plane, std::int32_t node) {
         for (int axis = 0; axis < D; ++axis) {
             if (plane.lower(axis)[node] != plane.upper(axis)[node]) {
                 return false;

@@ -1,7 +1,7 @@
 // The search of one leaf: many queries that lie together, against the source leaves near them.
 //
 // The source points that can matter to the leaf are gathered once into a small block. Each query makes one pass over
-// the block with a threshold guessed from queries before it and verified by the count, cuts a crowd of survivors down,
+// the block with a threshold guessed from queries before it and verified by the count, reduces too many survivors,
 // and sorts what is left. Rows that find too few stay pending, for a larger block.
 
 #include "neighbors/gather-inl.hpp"
@@ -151,7 +151,7 @@ private:
         scratch_.sorted_distances.reserve(room + max_sorted_keys);
         scratch_.sorted_indices.reserve(room + max_sorted_keys);
         std::int64_t left = 0;
-        if (box.is_one_place()) { // then one search answers all rows
+        if (box.is_single_point()) { // then one search answers all rows
             Measured<T> measured[1];
             const T threshold = measure<1>(0, box, bound.distance, measured);
             const std::int64_t found = find_nearest(measured[0], threshold, bound.distance, holds_all);
@@ -259,7 +259,7 @@ private:
         return found > matrix_keys && found > needed_ + needed_ / 2 + 8;
     }
 
-    /// Leaves out the farthest of a crowd of survivors, all within the threshold.
+    /// Leaves out the farthest of too many survivors, all within the threshold.
     HWY_NOINLINE void cut_down(Measured<T>& measured, T threshold) {
         constexpr int max_cuts = 4;
         T too_small = 0;

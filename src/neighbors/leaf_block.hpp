@@ -58,7 +58,7 @@ public:
                 if (plane == tree_.top) {
                     count = lane_ == 0 ? tree_.planes[plane].nodes : 0;
                 } else if (i + lane_ < listed) {
-                    const std::int32_t parent = nodes_[node_place(first + i + lane_)];
+                    const std::int32_t parent = nodes_[node_position(first + i + lane_)];
                     start = tree_.planes[plane + 1].first_child[parent];
                     count = tree_.planes[plane + 1].first_child[parent + 1] - start;
                 }
@@ -77,7 +77,7 @@ public:
             std::int32_t start = 0;
             std::int32_t count = 0;
             if (i + lane_ < listed) {
-                const std::int32_t leaf = nodes_[node_place(first + i + lane_)];
+                const std::int32_t leaf = nodes_[node_position(first + i + lane_)];
                 start = first_point[leaf];
                 count = first_point[leaf + 1] - start;
             }
@@ -90,16 +90,17 @@ public:
 
     [[nodiscard]] __device__ int size() const { return size_; }
 
-    /// The candidate at a place of the block for a query.
-    __device__ RankKey<T> candidate(const DevicePoint<T, D, Periodic>& query, int place) {
-        return {query.squared_distance([&](int axis) -> T { return coordinates_[coordinate_place(axis, place)]; }),
-                static_cast<std::int32_t>(indices_[warp_ * most + place])};
+    /// The candidate at a position of the block for a query.
+    __device__ RankKey<T> candidate(const DevicePoint<T, D, Periodic>& query, int position) {
+        return {
+            query.squared_distance([&](int axis) -> T { return coordinates_[coordinate_position(axis, position)]; }),
+            static_cast<std::int32_t>(indices_[warp_ * most + position])};
     }
 
 private:
-    [[nodiscard]] __device__ int node_place(int i) const { return warp_ * 2 * max_near + i; }
-    [[nodiscard]] __device__ int coordinate_place(int axis, int place) const {
-        return (warp_ * D + axis) * most + place;
+    [[nodiscard]] __device__ int node_position(int i) const { return warp_ * 2 * max_near + i; }
+    [[nodiscard]] __device__ int coordinate_position(int axis, int position) const {
+        return (warp_ * D + axis) * most + position;
     }
     /// How many lanes before this one are in a mask.
     [[nodiscard]] __device__ int before(unsigned lanes) const { return __popc(lanes & ((1U << lane_) - 1)); }
@@ -116,7 +117,7 @@ private:
             return false;
         }
         if (is_near) {
-            nodes_[node_place(to + found + before(near))] = node;
+            nodes_[node_position(to + found + before(near))] = node;
         }
         found += __popc(near);
         return true;
@@ -125,14 +126,14 @@ private:
     /// Takes in the points of the lanes that are within the radius. False if there is no room.
     __device__ bool take(const Box& box, T radius, std::int32_t point, bool is_one) {
         const PointSetView<T>& points = tree_.points;
-        T place[D];
+        T position[D];
         bool is_near = false;
         if (is_one) {
 #pragma unroll
             for (int axis = 0; axis < D; ++axis) {
-                place[axis] = points.coordinates[axis * points.stride + point];
+                position[axis] = points.coordinates[axis * points.stride + point];
             }
-            const auto coordinate = [&](int axis) { return place[axis]; };
+            const auto coordinate = [&](int axis) { return position[axis]; };
             is_near = !(radius < box.least_squared_distance(coordinate, coordinate));
         }
         const unsigned near = __ballot_sync(whole_warp, is_near);
@@ -143,7 +144,7 @@ private:
             const int to = size_ + before(near);
 #pragma unroll
             for (int axis = 0; axis < D; ++axis) {
-                coordinates_[coordinate_place(axis, to)] = place[axis];
+                coordinates_[coordinate_position(axis, to)] = position[axis];
             }
             indices_[warp_ * most + to] = points.indices[point];
         }

@@ -19,9 +19,9 @@ struct RawRows {
     T* squared;
     std::int32_t* indices;
 
-    __device__ RankKey<T> operator[](std::int64_t place) const {
-        const std::int32_t index = indices[place];
-        return index < 0 ? no_candidate<T>() : RankKey<T>(squared[place], index);
+    __device__ RankKey<T> operator[](std::int64_t position) const {
+        const std::int32_t index = indices[position];
+        return index < 0 ? no_candidate<T>() : RankKey<T>(squared[position], index);
     }
 };
 
@@ -86,7 +86,7 @@ struct ReportKernelJob {
 /// Complete rows to where they were asked for, a thread for each neighbor.
 template <class T>
 __global__ void report_rows_kernel(const __grid_constant__ ReportKernelJob<T> job) {
-    const std::int64_t i = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
+    const std::int64_t i = thread_index();
     if (i >= job.numbers) {
         return;
     }

@@ -3,7 +3,7 @@
 // The warp goes down to the leaf that seems nearest, which gives the first bound, then through all nodes that may hold
 // something nearer, the nearest first: 32 nodes of a plane are tested at once, by least distance and smallest index, the
 // same pair that orders neighbors, so that ties are cut exactly. Lane p keeps what is left to do on plane p; nothing
-// else is needed to come back, so no depth and no crowd overflows anything.
+// else is needed to come back, so neither depth nor the number of nodes can overflow.
 #pragma once
 
 #include "geometry/distances_kernel.hpp"
@@ -28,8 +28,8 @@ struct SearchKernelJob {
 template <class T, int D, bool Periodic>
 class NodeFinder {
 public:
-    __device__ NodeFinder(const TreeView<T>& tree, const DevicePoint<T, D, Periodic>& place)
-        : tree_(tree), place_(place), lane_(static_cast<int>(threadIdx.x) % warp_size) {}
+    __device__ NodeFinder(const TreeView<T>& tree, const DevicePoint<T, D, Periodic>& position)
+        : tree_(tree), position_(position), lane_(static_cast<int>(threadIdx.x) % warp_size) {}
 
     /// The leaf below the nearest node of every plane.
     __device__ std::int32_t likely_leaf() const {
@@ -98,8 +98,8 @@ private:
     __device__ RankKey<T> key_of(int plane, std::int64_t node) const {
         const PlaneView<T>& nodes = tree_.planes[plane];
         return {
-            place_.least_squared_distance([&](int axis) { return nodes.lower_corners[axis * nodes.stride + node]; },
-                                          [&](int axis) { return nodes.upper_corners[axis * nodes.stride + node]; }),
+            position_.least_squared_distance([&](int axis) { return nodes.lower_corners[axis * nodes.stride + node]; },
+                                             [&](int axis) { return nodes.upper_corners[axis * nodes.stride + node]; }),
             nodes.smallest_index[node]};
     }
 
@@ -137,7 +137,7 @@ private:
     }
 
     const TreeView<T>& tree_;
-    const DevicePoint<T, D, Periodic>& place_;
+    const DevicePoint<T, D, Periodic>& position_;
     int lane_;
     int plane_ = 0;
     std::int32_t first_ = 0; ///< of the nodes at hand, on this plane
@@ -198,10 +198,10 @@ struct SearchTree {
         const int warp = static_cast<int>(threadIdx.x) / warp_size;
         const bool is_listed = job.only.rows != nullptr;
         const std::int64_t queries = is_listed ? *job.only.count : job.end_query - job.first_query;
-        for (std::int64_t place = std::int64_t{blockIdx.x} * search_warps + warp; place < queries;
-             place += std::int64_t{gridDim.x} * search_warps) {
+        for (std::int64_t position = std::int64_t{blockIdx.x} * search_warps + warp; position < queries;
+             position += std::int64_t{gridDim.x} * search_warps) {
             const std::int32_t query =
-                is_listed ? job.only.rows[place] : static_cast<std::int32_t>(job.first_query + place);
+                is_listed ? job.only.rows[position] : static_cast<std::int32_t>(job.first_query + position);
             const DevicePoint<T, D, Periodic> where(job.queries.coordinates + query, job.queries.stride,
                                                     job.sources.period.data());
             NodeFinder<T, D, Periodic> nodes(job.sources, where);

@@ -168,7 +168,7 @@ HWY_INLINE void sort_rows(KeyVector* row) {
 
 /// Where the i-th smallest key is in memory, of matrices of so many rows that lie one after the other.
 template <int Rows>
-constexpr int sorted_place(int i) {
+constexpr int sorted_position(int i) {
     const int within = i % (Rows * key_lanes);
     return i - within + within % Rows * key_lanes + within / Rows;
 }

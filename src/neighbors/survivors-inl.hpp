@@ -42,12 +42,12 @@ HWY_INLINE void measure_within(const T* queries, const T* period, const T* block
     const hn::ScalableTag<T> tag;
     const std::int64_t lanes = static_cast<std::int64_t>(hn::Lanes(tag));
     const auto limit = hn::Set(tag, threshold);
-    T place[Queries][D]; // copies, which the stores below cannot touch, stay in registers
+    T position[Queries][D]; // copies, which the stores below cannot touch, stay in registers
     T length[D];
     T* distances[Queries];
     std::int32_t* positions[Queries];
     for (int q = 0; q < Queries; ++q) {
-        std::copy_n(queries + q * D, D, place[q]);
+        std::copy_n(queries + q * D, D, position[q]);
         distances[q] = measured[q].distances;
         positions[q] = measured[q].positions;
     }
@@ -56,7 +56,7 @@ HWY_INLINE void measure_within(const T* queries, const T* period, const T* block
         const Columns<decltype(tag)> sources{tag, block + i, stride};
 #pragma GCC unroll 2
         for (int q = 0; q < Queries; ++q) {
-            const auto distance = point_distances<Periodic, D>(tag, place[q], length, sources, hn::Zero(tag));
+            const auto distance = point_distances<Periodic, D>(tag, position[q], length, sources, hn::Zero(tag));
             hn::StoreU(distance, tag, distances[q] + i);
             positions[q] += append_positions(tag, hn::Le(distance, limit), static_cast<std::int32_t>(i), positions[q]);
         }
@@ -165,7 +165,7 @@ enum class SortOutcome : std::uint8_t {
 template <int Rows, int Keys>
 HWY_INLINE bool first_are_known(const std::uint32_t* keys, int wanted, std::int64_t found) {
     return wanted == found ||
-           (keys[sorted_place<Rows>(wanted)] ^ keys[sorted_place<Rows>(wanted - 1)]) > number_mask<Keys>;
+           (keys[sorted_position<Rows>(wanted)] ^ keys[sorted_position<Rows>(wanted - 1)]) > number_mask<Keys>;
 }
 
 /// Sorts by keys in a matrix of so many rows.
@@ -239,16 +239,16 @@ HWY_NOINLINE bool insertion_sort(T* distances, Index* indices, std::int64_t size
     for (std::int64_t i = 1; i < size; ++i) {
         const T distance = distances[i];
         const Index index = indices[i];
-        std::int64_t place = i;
-        for (; place > 0 &&
-               (distance < distances[place - 1] || (distance == distances[place - 1] && index < indices[place - 1]));
-             --place) {
-            distances[place] = distances[place - 1];
-            indices[place] = indices[place - 1];
+        std::int64_t position = i;
+        for (; position > 0 && (distance < distances[position - 1] ||
+                                (distance == distances[position - 1] && index < indices[position - 1]));
+             --position) {
+            distances[position] = distances[position - 1];
+            indices[position] = indices[position - 1];
         }
-        distances[place] = distance;
-        indices[place] = index;
-        steps += i - place;
+        distances[position] = distance;
+        indices[position] = index;
+        steps += i - position;
         if (steps > size) {
             return false;
         }

@@ -19,16 +19,16 @@ __device__ T reported(T squared, const ReportScale<T>& report) {
 
 /// Writes one neighbor of a row, or that it is missing.
 template <class T>
-__device__ void write_neighbor(const DeviceRequest<T>& request, std::int64_t place, RankKey<T> key) {
+__device__ void write_neighbor(const DeviceRequest<T>& request, std::int64_t position, RankKey<T> key) {
     const bool missing = !(key < no_candidate<T>());
     if (request.rows.indices != nullptr) {
-        request.rows.indices[place] = missing ? -1 : key.index();
+        request.rows.indices[position] = missing ? -1 : key.index();
     }
     if (request.rows.wide_indices != nullptr) {
-        request.rows.wide_indices[place] = missing ? -1 : key.index();
+        request.rows.wide_indices[position] = missing ? -1 : key.index();
     }
     if (request.rows.distances != nullptr) {
-        request.rows.distances[place] =
+        request.rows.distances[position] =
             missing ? std::numeric_limits<T>::infinity() : reported(key.squared(), request.report);
     }
 }

@@ -44,10 +44,10 @@ struct MakeKeys {
     static constexpr int blocks = 0;
 
     static __device__ __forceinline__ void run(const Job& job) {
-        const std::int64_t i = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
+        const std::int64_t i = thread_index();
         if (i < job.points.count) {
             const std::int64_t point = job.points.first + i;
-            job.keys[i] = device_key<T, D>(job.maker, job.points.template place<D>(point));
+            job.keys[i] = device_key<T, D>(job.maker, job.points.template position<D>(point));
             job.indices[i] = static_cast<std::int32_t>(point);
         }
     }

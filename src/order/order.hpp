@@ -92,10 +92,10 @@ private:
         }
     };
     /// Where sorted points go, from some position on; the pointers stay in registers.
-    struct Places {
+    struct SortedOutput {
         std::array<T*, D> axis;
         std::int32_t* index;
-        Places(PointSet<T>& sorted, std::int64_t begin) : index(sorted.indices.data() + begin) {
+        SortedOutput(PointSet<T>& sorted, std::int64_t begin) : index(sorted.indices.data() + begin) {
             for (int a = 0; a < D; ++a) {
                 axis[a] = sorted.axis(a) + begin;
             }
@@ -176,13 +176,13 @@ private:
     // points beyond the bounds that were found for them; no order is asked for then, only an end.
     template <class Source>
     void put_as_they_are(const Source& source, std::int64_t size, std::int64_t begin) {
-        const Places places(sorted_, begin);
+        const SortedOutput output(sorted_, begin);
         for (std::int64_t i = 0; i < size; ++i) {
-            places.put(source(i), i);
+            output.put(source(i), i);
         }
     }
 
-    /// Sorts the points of a cell, which the source gives by ascending index, into the places from `begin` on.
+    /// Sorts the points of a cell, which the source gives by ascending index, into the positions from `begin` on.
     template <class Source>
     void sort_cell(const Source& source, std::int64_t size, std::int64_t begin, const Extent& cell) {
         const Split top = split_of<T, D>(cell.lower, cell.upper, sign_exponent_);
@@ -210,7 +210,7 @@ private:
         };
         each_row([](std::int64_t count, std::int64_t& sum) { sum += count; });
         std::exclusive_scan(next.begin(), next.end(), next.begin(), std::int64_t{0});
-        each_row([](std::int64_t& count, std::int64_t& place) { place += std::exchange(count, place); });
+        each_row([](std::int64_t& count, std::int64_t& position) { position += std::exchange(count, position); });
     }
 
     template <class Source>
@@ -287,10 +287,10 @@ private:
                 words[i] = key << position_bits | static_cast<std::uint64_t>(i);
             });
             sort_words(words, scratch.spare.data(), size, CachedKey::bits + position_bits, position_bits);
-            const Places places(sorted_, begin);
+            const SortedOutput output(sorted_, begin);
             std::uint64_t before = ~words[0];
             for (std::int64_t i = 0; i < size; ++i) {
-                places.put(source(static_cast<std::int64_t>(words[i] & position_mask)), i);
+                output.put(source(static_cast<std::int64_t>(words[i] & position_mask)), i);
                 if ((words[i] ^ before) <= position_mask) {
                     if (runs.empty() || runs.back().end != begin + i) {
                         runs.push_back({begin + i - 1, begin + i});
@@ -323,9 +323,9 @@ private:
             return;
         }
         sort_by_comparison(run);
-        const Places places(sorted_, begin);
+        const SortedOutput output(sorted_, begin);
         for (std::int64_t i = 0; i < size; ++i) {
-            places.put(run[i], i);
+            output.put(run[i], i);
         }
     }
 
@@ -339,11 +339,11 @@ private:
     void sort_by_comparison(std::vector<Record>& run) const {
         for (std::size_t i = 1; i < run.size(); ++i) {
             const Record moved = run[i];
-            std::size_t place = i;
-            for (; place > 0 && is_before(moved, run[place - 1]); --place) {
-                run[place] = run[place - 1];
+            std::size_t position = i;
+            for (; position > 0 && is_before(moved, run[position - 1]); --position) {
+                run[position] = run[position - 1];
             }
-            run[place] = moved;
+            run[position] = moved;
         }
     }
 

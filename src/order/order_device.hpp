@@ -52,8 +52,8 @@ public:
     }
 
 private:
-    /// Places of flags that are set.
-    [[nodiscard]] DeviceBuffer<std::int32_t> places_of(const DeviceBuffer<std::uint8_t>& flags) {
+    /// Positions of flags that are set.
+    [[nodiscard]] DeviceBuffer<std::int32_t> positions_of(const DeviceBuffer<std::uint8_t>& flags) {
         DeviceBuffer<std::int32_t> all = context_.buffer<std::int32_t>(flags.size());
         const DeviceBuffer<std::int32_t> selected = context_.buffer<std::int32_t>(1);
         select_flagged(context_, flags.data(), flags.size(), all.data(), selected.data());
@@ -61,9 +61,9 @@ private:
         if (count == flags.size()) {
             return all;
         }
-        DeviceBuffer<std::int32_t> places = context_.buffer<std::int32_t>(count);
-        context_.copy(places.data(), all.data(), count * 4);
-        return places;
+        DeviceBuffer<std::int32_t> positions = context_.buffer<std::int32_t>(count);
+        context_.copy(positions.data(), all.data(), count * 4);
+        return positions;
     }
 
     template <class Element>
@@ -76,27 +76,27 @@ private:
     }
 
     void break_ties(DeviceBuffer<std::uint64_t> keys, const DeviceBuffer<std::int32_t>& indices) {
-        DeviceBuffer<std::int32_t> places;
+        DeviceBuffer<std::int32_t> positions;
         {
             const DeviceBuffer<std::uint8_t> is_equal = context_.buffer<std::uint8_t>(keys.size());
             launch_threads(context_, "equal keys", flag_equal_keys_kernel<std::uint64_t>, keys.size(),
                            {keys.size(), keys.data(), is_equal.data()});
-            places = places_of(is_equal);
+            positions = positions_of(is_equal);
         }
-        DeviceBuffer<std::int32_t> heads = context_.buffer<std::int32_t>(places.size());
-        launch_threads(context_, "runs of equal keys", flag_first_heads_kernel<std::uint64_t>, places.size(),
-                       {{places.size(), places.data()}, keys.data(), heads.data()});
+        DeviceBuffer<std::int32_t> heads = context_.buffer<std::int32_t>(positions.size());
+        launch_threads(context_, "runs of equal keys", flag_first_heads_kernel<std::uint64_t>, positions.size(),
+                       {{positions.size(), positions.data()}, keys.data(), heads.data()});
         keys = {};
-        while (places.size() > 0) {
-            break_ties_once(places, heads, indices);
+        while (positions.size() > 0) {
+            break_ties_once(positions, heads, indices);
         }
     }
 
     /// Sorts the runs of members once more; leaves the members of those that are not settled, and their heads.
-    void break_ties_once(DeviceBuffer<std::int32_t>& places, DeviceBuffer<std::int32_t>& heads,
+    void break_ties_once(DeviceBuffer<std::int32_t>& positions, DeviceBuffer<std::int32_t>& heads,
                          const DeviceBuffer<std::int32_t>& indices) {
-        const std::int64_t count = places.size();
-        const Members members{count, places.data()};
+        const std::int64_t count = positions.size();
+        const Members members{count, positions.data()};
         const DeviceBuffer<std::int32_t>& run_of = heads;
         inclusive_sum(context_, heads.data(), count, run_of.data());
         const std::int64_t runs = context_.to_host(run_of.data() + count - 1);
@@ -119,16 +119,16 @@ private:
                         static_cast<int>(std::bit_width(static_cast<std::uint64_t>(runs))));
         }
         keys = taken(unsorted_keys, numbers);
-        const DeviceBuffer<std::int32_t> moved = taken(indices, taken(places, numbers));
+        const DeviceBuffer<std::int32_t> moved = taken(indices, taken(positions, numbers));
         launch_threads(context_, "order of runs", put_kernel<std::int32_t>, count,
-                       {count, moved.data(), places.data(), indices.data()});
+                       {count, moved.data(), positions.data(), indices.data()});
         const DeviceBuffer<std::uint8_t> is_equal = context_.buffer<std::uint8_t>(count);
         const DeviceBuffer<std::int32_t> is_head = context_.buffer<std::int32_t>(count);
         launch_threads(context_, "runs that are left", flag_next_runs_kernel<std::uint64_t>, count,
                        {count, run_of.data(), tops.data(), keys.data(), is_equal.data(), is_head.data()});
-        const DeviceBuffer<std::int32_t> left = places_of(is_equal);
+        const DeviceBuffer<std::int32_t> left = positions_of(is_equal);
         heads = taken(is_head, left);
-        places = taken(places, left);
+        positions = taken(positions, left);
     }
 
     [[nodiscard]] DeviceBuffer<std::uint64_t> copy_of(const DeviceBuffer<std::uint64_t>& keys) {

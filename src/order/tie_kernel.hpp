@@ -3,7 +3,7 @@
 // A run of equal keys shares a cell smaller than the keys' unit. Its members get new keys relative to the run's own
 // smallest cell, found as the topmost bit in which any member differs from the first, are sorted by them within their
 // run, and those that are equal again form the runs of the next round. Coincident points stay as they are, in order of
-// their index. Each round settles 63 / D bits an axis of what differs, so that few rounds do even for points that crowd
+// their index. Each round resolves 63 / D bits an axis of what differs, so that few rounds do even for points that cluster
 // around zero.
 #pragma once
 
@@ -26,17 +26,17 @@ struct EqualKeysJob {
 
 template <class Key>
 __global__ void flag_equal_keys_kernel(const __grid_constant__ EqualKeysJob<Key> job) {
-    const std::int64_t i = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
+    const std::int64_t i = thread_index();
     if (i < job.count) {
         const Key key = job.keys[i];
         job.is_equal[i] = (i > 0 && job.keys[i - 1] == key) || (i + 1 < job.count && job.keys[i + 1] == key);
     }
 }
 
-/// Members of runs: their places in the order, the runs one after the other.
+/// Members of runs: their positions in the order, the runs one after the other.
 struct Members {
     std::int64_t count;
-    const std::int32_t* place;
+    const std::int32_t* position;
 };
 
 /// Says of every member whether a run begins with it: for the first round, by its key among all.
@@ -49,9 +49,9 @@ struct FirstHeadsJob {
 
 template <class Key>
 __global__ void flag_first_heads_kernel(const __grid_constant__ FirstHeadsJob<Key> job) {
-    const std::int64_t i = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
+    const std::int64_t i = thread_index();
     if (i < job.members.count) {
-        job.is_head[i] = i == 0 || job.keys[job.members.place[i]] != job.keys[job.members.place[i - 1]] ? 1 : 0;
+        job.is_head[i] = i == 0 || job.keys[job.members.position[i]] != job.keys[job.members.position[i - 1]] ? 1 : 0;
     }
 }
 
@@ -66,7 +66,7 @@ struct RunStartsJob {
 
 template <class Number>
 __global__ void start_runs_kernel(const __grid_constant__ RunStartsJob<Number> job) {
-    const std::int64_t i = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
+    const std::int64_t i = thread_index();
     if (i < job.members && (i == 0 || job.run_of[i] != job.run_of[i - 1])) {
         job.first_member[job.run_of[i]] = static_cast<Number>(i);
         job.top_exponent[job.run_of[i]] = coincident;
@@ -84,20 +84,20 @@ struct RunMembers {
     std::int32_t* top_exponent;
 
     template <int D>
-    __device__ std::array<T, D> place_of(std::int64_t member) const {
-        return points.template place<D>(indices[members.place[member]]);
+    __device__ std::array<T, D> position_of(std::int64_t member) const {
+        return points.template position<D>(indices[members.position[member]]);
     }
 };
 
 template <class T, int D>
 __global__ void find_run_tops_kernel(const __grid_constant__ RunMembers<T> job) {
-    const std::int64_t i = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
+    const std::int64_t i = thread_index();
     if (i >= job.members.count) {
         return;
     }
     const std::int32_t run = job.run_of[i];
-    const Split from_first =
-        split_of<T, D>(job.template place_of<D>(job.first_member[run]), job.template place_of<D>(i), job.sign_exponent);
+    const Split from_first = split_of<T, D>(job.template position_of<D>(job.first_member[run]),
+                                            job.template position_of<D>(i), job.sign_exponent);
     if (from_first.exponent > job.top_exponent[run]) { // it only grows: most have nothing to add
         atomicMax(&job.top_exponent[run], from_first.exponent);
     }
@@ -112,12 +112,12 @@ struct TieKeysJob {
 
 template <class T, int D>
 __global__ void make_run_keys_kernel(const __grid_constant__ TieKeysJob<T> job) {
-    const std::int64_t i = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
+    const std::int64_t i = thread_index();
     if (i < job.runs.members.count) {
         const int top = job.runs.top_exponent[job.runs.run_of[i]];
         job.keys[i] = top == coincident ? 0
                                         : device_key<T, D>(DeviceKeyEncoder<T, D>(top, job.runs.sign_exponent),
-                                                           job.runs.template place_of<D>(i));
+                                                           job.runs.template position_of<D>(i));
         job.numbers[i] = static_cast<std::int32_t>(i);
     }
 }
@@ -133,7 +133,7 @@ struct TakeJob {
 
 template <class Element>
 __global__ void take_kernel(const __grid_constant__ TakeJob<Element> job) {
-    const std::int64_t i = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
+    const std::int64_t i = thread_index();
     if (i < job.count) {
         job.to[i] = job.from[job.which[i]];
     }
@@ -150,7 +150,7 @@ struct PutJob {
 
 template <class Element>
 __global__ void put_kernel(const __grid_constant__ PutJob<Element> job) {
-    const std::int64_t i = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
+    const std::int64_t i = thread_index();
     if (i < job.count) {
         job.to[job.which[i]] = job.from[i];
     }
@@ -169,7 +169,7 @@ struct NextRunsJob {
 
 template <class Key>
 __global__ void flag_next_runs_kernel(const __grid_constant__ NextRunsJob<Key> job) {
-    const std::int64_t i = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
+    const std::int64_t i = thread_index();
     if (i >= job.members) {
         return;
     }

@@ -23,7 +23,7 @@ inline constexpr int bounds_warps = 8; ///< of a block
 template <class T, int D>
 __global__ void __launch_bounds__(bounds_warps* warp_size)
     bounds_kernel(const __grid_constant__ BoundsKernelJob<T> job) {
-    const std::int64_t thread = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
+    const std::int64_t thread = thread_index();
     const std::int64_t threads = std::int64_t{gridDim.x} * blockDim.x;
     T lower[D];
     T upper[D];

@@ -39,7 +39,7 @@ struct DeviceView {
         return factor != 0 ? x * factor + T(0) : frame.load(x, axis);
     }
     template <int D>
-    __device__ std::array<T, D> place(std::int64_t point) const {
+    __device__ std::array<T, D> position(std::int64_t point) const {
         std::array<T, D> x;
 #pragma unroll
         for (int axis = 0; axis < D; ++axis) {

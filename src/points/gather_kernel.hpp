@@ -19,7 +19,7 @@ struct GatherPointsJob {
 
 template <class T, int D>
 __device__ void gather_point(const GatherPointsJob<T>& job, std::int64_t to, std::int64_t point) {
-    const std::array<T, D> x = job.points.template place<D>(point);
+    const std::array<T, D> x = job.points.template position<D>(point);
 #pragma unroll
     for (int axis = 0; axis < D; ++axis) {
         job.coordinates[axis * job.stride + to] = x[axis];
@@ -34,7 +34,7 @@ struct GatherPoints {
     static constexpr int blocks = 0;
 
     static __device__ __forceinline__ void run(const Job& job) {
-        const std::int64_t i = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
+        const std::int64_t i = thread_index();
         if (i < job.points.count) {
             gather_point<T, D>(job, i, job.indices[i]);
         }
@@ -54,7 +54,7 @@ struct CopyPoints {
     static constexpr int blocks = 0;
 
     static __device__ __forceinline__ void run(const Job& job) {
-        const std::int64_t i = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
+        const std::int64_t i = thread_index();
         if (i < job.points.count) {
             job.indices[i] = static_cast<std::int32_t>(i);
             gather_point<T, D>(job, i, i);

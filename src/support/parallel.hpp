@@ -1,4 +1,4 @@
-// The only door to oneTBB for the stages: loops and reductions. Bodies run inside the arena of the
+// The stages' only interface to oneTBB: loops and reductions. Bodies run inside the arena of the
 // enclosing Context::stage, with subnormals on.
 #pragma once
 

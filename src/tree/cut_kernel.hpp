@@ -108,7 +108,7 @@ struct CutKernelJob {
 /// Says of every gap whether it is a cut.
 template <class T, int D>
 __global__ void mark_cuts_kernel(const __grid_constant__ CutKernelJob<T> job) {
-    const std::int64_t gap = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
+    const std::int64_t gap = thread_index();
     if (gap < job.points.count) {
         job.is_cut[gap] = gap > 0 && GapCells<T, D>(job.points, job.sign_exponent).size(gap, job.n_max) > job.n_max;
     }
@@ -131,7 +131,7 @@ struct CutSizesKernelJob {
 /// Finds the size of every cut's cell.
 template <class T, int D>
 __global__ void measure_cuts_kernel(const __grid_constant__ CutSizesKernelJob<T> job) {
-    const std::int64_t cut = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
+    const std::int64_t cut = thread_index();
     if (cut < job.cuts.count) {
         job.cuts.size[cut] = static_cast<std::int32_t>(
             GapCells<T, D>(job.points, job.sign_exponent).size(job.cuts.position[cut], job.points.count));

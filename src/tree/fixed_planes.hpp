@@ -44,7 +44,7 @@ struct FixedPlaneKernelJob {
 /// One thread more than there are nodes: it cuts before its node.
 template <class Count>
 __global__ void cut_at_faces_kernel(const __grid_constant__ FixedPlaneKernelJob job) {
-    const std::int64_t node = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
+    const std::int64_t node = thread_index();
     if (node > job.nodes) {
         return;
     }

@@ -25,7 +25,7 @@ struct CountCutsJob {
 
 template <class Count>
 __global__ void count_cuts_kernel(const __grid_constant__ CountCutsJob<Count> job) {
-    const std::int64_t cut = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
+    const std::int64_t cut = thread_index();
     const std::int32_t size = cut < job.cuts ? job.size[cut] : 0;
     for (int plane = 0; plane < job.sizes.planes; ++plane) {
         const unsigned larger = __ballot_sync(whole_warp, size > job.sizes.n_max[plane]);
@@ -49,7 +49,7 @@ struct CoarserCutsJob {
 
 template <class Count>
 __global__ void flag_coarser_cuts_kernel(const __grid_constant__ CoarserCutsJob<Count> job) {
-    const std::int64_t cut = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
+    const std::int64_t cut = thread_index();
     if (cut < job.cuts) {
         job.is_kept[cut] = job.size[cut] > job.n_max;
     }
@@ -72,7 +72,7 @@ struct PlaneKernelJob {
 /// One thread more than there are cuts.
 template <class Count>
 __global__ void make_plane_kernel(const __grid_constant__ PlaneKernelJob<Count> job) {
-    const std::int64_t cut = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
+    const std::int64_t cut = thread_index();
     const bool is_coarser = job.selected != nullptr;
     if (cut == job.cuts) {
         job.first_point[0] = 0;

@@ -35,7 +35,7 @@ inline constexpr int lanes_of_node = 8; ///< children are about as many, and poi
 /// The grid has lanes_of_node threads for each node, in whole warps.
 template <class T, int D>
 __global__ void summarize_kernel(const __grid_constant__ SummaryKernelJob<T> job) {
-    const std::int64_t thread = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
+    const std::int64_t thread = thread_index();
     const std::int64_t node = thread / lanes_of_node;
     const int lane = static_cast<int>(thread % lanes_of_node);
     const bool is_one = node < job.nodes;

@@ -1,8 +1,8 @@
 // A warp's way through a plane tree, depth first, in order of position.
 //
 // 32 nodes of a plane are asked at once, one by each lane, whether they are wanted; the wanted ones are then gone into one
-// after the other. Lane p keeps what is left to do on plane p; nothing else is needed to come back, so no depth and no
-// crowd overflows anything.
+// after the other. Lane p keeps what is left to do on plane p; nothing else is needed to come back, so
+// neither depth nor the number of nodes can overflow.
 #pragma once
 
 #include "tree/view.hpp"

@@ -44,7 +44,7 @@ public:
 
     /// From now on, of leaves whose points all coincide only the first points are listed, at most so many; they must have
     /// the smallest indices.
-    void list_of_one_place(std::int32_t most) { most_of_one_place_ = most; }
+    void limit_of_single_point(std::int32_t most) { max_of_single_point_ = most; }
 
     /// Lists the points of the leaves within a squared radius of a box, which lies in the box of the nodes' list. Returns
     /// how many they are; stops soon after that is more than `most`.
@@ -94,7 +94,7 @@ public:
     HWY_INLINE std::int32_t add(std::int32_t first_leaf, std::int32_t last_leaf) {
         const PlaneView<T>& leaves = sources_.planes[0];
         const IndexRange range{leaves.first_point[first_leaf], leaves.first_point[last_leaf]};
-        if (range.last - range.first > most_of_one_place_) {
+        if (range.last - range.first > max_of_single_point_) {
             return add_one_by_one(first_leaf, last_leaf);
         }
         add(range);
@@ -128,12 +128,12 @@ private:
         std::int32_t points = 0;
         for (std::int32_t leaf = first_leaf; leaf < last_leaf; ++leaf) {
             IndexRange range{leaves.first_point[leaf], leaves.first_point[leaf + 1]};
-            bool is_one_place = true;
+            bool is_single_point = true;
             for (int axis = 0; axis < D; ++axis) {
-                is_one_place = is_one_place && leaves.lower(axis)[leaf] == leaves.upper(axis)[leaf];
+                is_single_point = is_single_point && leaves.lower(axis)[leaf] == leaves.upper(axis)[leaf];
             }
-            if (is_one_place) {
-                range.last = std::min(range.last, range.first + most_of_one_place_);
+            if (is_single_point) {
+                range.last = std::min(range.last, range.first + max_of_single_point_);
             }
             add(range);
             points += range.last - range.first;
@@ -183,7 +183,7 @@ private:
     T near_radius_ = -1; ///< squared, of the nodes that are collected; -1: none are
     std::int64_t near_size_ = 0;
     std::int64_t box_stride_ = 0; ///< of their corners
-    std::int32_t most_of_one_place_ = std::numeric_limits<std::int32_t>::max();
+    std::int32_t max_of_single_point_ = std::numeric_limits<std::int32_t>::max();
 };
 
 } // namespace kith::detail::HWY_NAMESPACE

@@ -79,7 +79,7 @@ TEST(MapView, GoesToThePointsInABoxThatIsMostlyEmpty) {
     EXPECT_NEAR(view.span[0], 1.08, 0.01);
     EXPECT_NEAR(view.lower[1], -0.04, 0.01);
     EXPECT_FALSE(view.repeats(0) || view.repeats(1));
-    EXPECT_NEAR(view.place(0, 0.5), 0.5, 0.01);
+    EXPECT_NEAR(view.position(0, 0.5), 0.5, 0.01);
 }
 
 TEST(MapView, IsNeverAThreadOrAPoint) {

@@ -1,5 +1,5 @@
-// Points that are moved between ranks: each comes back with its own answer, and ranks get about as many. What searches make
-// of moved points is tested with the searches.
+// Points that are moved between ranks: each comes back with its own answer, and ranks get about as many. What searches
+// make of moved points is tested with the searches.
 #include "distributed/distributions.hpp"
 #include "distributed/rebalance.hpp"
 #include "support/cases.hpp"
@@ -20,8 +20,8 @@ class Rebalance : public NeedsDimension<3> {};
 
 TEST_F(Rebalance, GivesRanksEquallyManyAndBringsAnswersBack) {
     const std::vector<float> spread = uniform_points<float>(6000, 3, -1, 1, 701);
-    const std::vector<float> at_one_place(18000, 0.5F);
-    for (const std::vector<float>* points : {&spread, &at_one_place}) {
+    const std::vector<float> coincident(18000, 0.5F);
+    for (const std::vector<float>* points : {&spread, &coincident}) {
         for (const Distribution& firsts : {all_on(1, 6000, 4), unevenly(6000, 4), evenly(6000, 4)}) {
             run_ranks(4, [&](Communicator& communicator) {
                 detail::Ranks ranks(communicator);

@@ -193,7 +193,7 @@ struct OwnSearches {
 
 template <class T, int D, kdtree::Traversal method>
 __global__ void search_kernel(const __grid_constant__ OwnSearches<T, D> job) {
-    const std::int64_t i = detail::thread_of_grid();
+    const std::int64_t i = detail::thread_index();
     if (i >= job.query_count) {
         return;
     }

@@ -9,7 +9,7 @@ using namespace kith::test;
 
 namespace {
 
-// A file as numpy would write it, with the header spelt out.
+// A file as numpy would write it, with the header spelled out.
 std::string npy(int version, std::string dictionary, std::string_view data) {
     const std::size_t length_bytes = version == 1 ? 2 : 4;
     dictionary.append((64 - (8 + length_bytes + dictionary.size() + 1) % 64) % 64, ' ');

@@ -123,7 +123,7 @@ std::vector<float> many_points(const std::string& kind, std::int64_t count) {
     std::vector<float> points;
     for (std::int64_t i = 0; i < count; ++i) {
         for (std::int64_t axis = 0; axis < 3; ++axis) {
-            if (kind == "halos") { // ever denser towards twenty centers
+            if (kind == "halos") { // ever denser toward twenty centers
                 const auto center = static_cast<double>(i * 7919 % 20);
                 points.push_back(static_cast<float>(center + 0.1 * random.normal() * random.uniform()));
             } else if (kind == "lattice") {

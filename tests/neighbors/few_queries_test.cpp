@@ -35,7 +35,7 @@ std::vector<T> lattice_of_triples() {
 
 /// Uniform points, of which 700 coincide.
 template <class T>
-std::vector<T> with_a_crowd() {
+std::vector<T> partly_coincident() {
     std::vector<T> points = uniform_points<T>(3000, 3, 0, 1, 31);
     std::fill_n(points.begin() + 3 * 1000, 3 * 700, T(0.5));
     return points;
@@ -52,7 +52,7 @@ void expect_answers_in_trees_of_every_shape() {
                                         {.leaf_size = 5000},
                                         {.leaf_size = 8, .coarsening = 1000, .top_size = 1}};
     const std::vector<std::vector<T>> sets{uniform_points<T>(4000, 3, 0, 1, 32), lattice_of_triples<T>(),
-                                           with_a_crowd<T>()};
+                                           partly_coincident<T>()};
     for (std::size_t set = 0; set < sets.size(); ++set) {
         std::vector<T> queries = uniform_points<T>(10, 3, -1, 2, 33);
         queries.insert(queries.end(), sets[set].begin(), sets[set].begin() + 15);

@@ -31,7 +31,7 @@ std::vector<std::uint32_t> sorted_in_rows(const std::vector<std::uint32_t>& keys
     }
     std::vector<std::uint32_t> sorted;
     for (std::size_t i = 0; i < keys.size(); ++i) {
-        sorted.push_back(room[sorted_place<Rows>(static_cast<int>(i))]);
+        sorted.push_back(room[sorted_position<Rows>(static_cast<int>(i))]);
     }
     return sorted;
 }
@@ -43,7 +43,7 @@ std::vector<std::uint32_t> sorted_in_matrices(const std::vector<std::uint32_t>& 
     sort_matrices<Matrices>(room);
     std::vector<std::uint32_t> sorted;
     for (std::size_t i = 0; i < keys.size(); ++i) {
-        sorted.push_back(room[sorted_place<max_rows>(static_cast<int>(i))]);
+        sorted.push_back(room[sorted_position<max_rows>(static_cast<int>(i))]);
     }
     return sorted;
 }

@@ -22,43 +22,43 @@ public:
     /// used, not when the element is named; so it can only be used at once.
     class Element {
     public:
-        Element(SharedArray& array, int place) : array_(array), place_(place) {}
+        Element(SharedArray& array, int index) : array_(array), index_(index) {}
         Element(const Element&) = delete;
-        operator T() && { return array_.read(place_); } // NOLINT(google-explicit-constructor): stands for a T
+        operator T() && { return array_.read(index_); } // NOLINT(google-explicit-constructor): stands for a T
         void operator=(const T& value) && {
-            array_.write(place_, value);
+            array_.write(index_, value);
         } // NOLINT(misc-unconventional-assign-operator)
-        void operator=(Element&& other) && { array_.write(place_, static_cast<T>(std::move(other))); }
-        void operator+=(const T& value) && { array_.write(place_, static_cast<T>(array_.read(place_) + value)); }
+        void operator=(Element&& other) && { array_.write(index_, static_cast<T>(std::move(other))); }
+        void operator+=(const T& value) && { array_.write(index_, static_cast<T>(array_.read(index_) + value)); }
 
     private:
         SharedArray& array_;
-        int place_;
+        int index_;
     };
 
-    [[nodiscard]] Element operator[](int place) {
-        check(place);
-        return {*this, place};
+    [[nodiscard]] Element operator[](int index) {
+        check(index);
+        return {*this, index};
     }
 
     /// Several threads may do these to one element without a barrier; each returns what was there.
-    T atomic_add(int place, T value) {
-        return change(place, [&](T old) { return static_cast<T>(old + value); });
+    T atomic_add(int index, T value) {
+        return change(index, [&](T old) { return static_cast<T>(old + value); });
     }
-    T atomic_min(int place, T value) {
-        return change(place, [&](T old) { return value < old ? value : old; });
+    T atomic_min(int index, T value) {
+        return change(index, [&](T old) { return value < old ? value : old; });
     }
-    T atomic_max(int place, T value) {
-        return change(place, [&](T old) { return old < value ? value : old; });
+    T atomic_max(int index, T value) {
+        return change(index, [&](T old) { return old < value ? value : old; });
     }
-    T atomic_or(int place, T value) {
-        return change(place, [&](T old) { return static_cast<T>(old | value); });
+    T atomic_or(int index, T value) {
+        return change(index, [&](T old) { return static_cast<T>(old | value); });
     }
-    T atomic_exchange(int place, T value) {
-        return change(place, [&](T) { return value; });
+    T atomic_exchange(int index, T value) {
+        return change(index, [&](T) { return value; });
     }
-    T atomic_compare_exchange(int place, T expected, T value) {
-        return change(place, [&](T old) { return old == expected ? value : old; });
+    T atomic_compare_exchange(int index, T expected, T value) {
+        return change(index, [&](T old) { return old == expected ? value : old; });
     }
 
 private:
@@ -74,21 +74,21 @@ private:
         std::vector<Readers> readers; ///< one a warp
     };
 
-    void check(int place) const {
-        if (place < 0 || place >= Size) {
-            fail("shared memory of " + std::to_string(Size) + " elements is used at " + std::to_string(place));
+    void check(int index) const {
+        if (index < 0 || index >= Size) {
+            fail("shared memory of " + std::to_string(Size) + " elements is used at " + std::to_string(index));
         }
     }
     [[nodiscard]] static bool is_of_this_block(const Moment& moment) { return moment.block == now().block; }
 
-    T read(int place) {
-        Cell& cell = cells_[place];
+    T read(int index) {
+        Cell& cell = cells_[index];
         if (!is_of_this_block(cell.written)) {
-            fail("element " + std::to_string(place) +
+            fail("element " + std::to_string(index) +
                  " of shared memory is read, but no thread of this block wrote it");
         }
         if (!is_ordered(cell.written)) {
-            fail("element " + std::to_string(place) + " of shared memory is read while thread " +
+            fail("element " + std::to_string(index) + " of shared memory is read while thread " +
                  std::to_string(cell.written.thread) + " writes it: no barrier orders the two");
         }
         note_read(cell);
@@ -125,23 +125,23 @@ private:
         return -1;
     }
 
-    void write(int place, const T& value) {
-        Cell& cell = cells_[place];
-        check_write(place, cell, false);
+    void write(int index, const T& value) {
+        Cell& cell = cells_[index];
+        check_write(index, cell, false);
         cell.value = value;
         cell.written = now();
         cell.by_atomic = false;
     }
 
     template <class Function>
-    T change(int place, const Function& function) {
-        check(place);
-        Cell& cell = cells_[place];
+    T change(int index, const Function& function) {
+        check(index);
+        Cell& cell = cells_[index];
         if (!is_of_this_block(cell.written)) {
-            fail("element " + std::to_string(place) +
+            fail("element " + std::to_string(index) +
                  " of shared memory is changed, but no thread of this block wrote it before");
         }
-        check_write(place, cell, true);
+        check_write(index, cell, true);
         const T old = cell.value;
         cell.value = function(old);
         cell.written = now();
@@ -149,14 +149,14 @@ private:
         return old;
     }
 
-    void check_write(int place, const Cell& cell, bool atomic) const {
+    void check_write(int index, const Cell& cell, bool atomic) const {
         if (is_of_this_block(cell.written) && !is_ordered(cell.written) && !(atomic && cell.by_atomic)) {
-            fail("element " + std::to_string(place) + " of shared memory is written while thread " +
+            fail("element " + std::to_string(index) + " of shared memory is written while thread " +
                  std::to_string(cell.written.thread) + " writes it: no barrier orders the two");
         }
         for (const Readers& readers : cell.readers) {
             if (const int reader = unordered_reader(readers); reader >= 0) {
-                fail("element " + std::to_string(place) + " of shared memory is written while thread " +
+                fail("element " + std::to_string(index) + " of shared memory is written while thread " +
                      std::to_string(reader) + " reads it: no barrier orders the two");
             }
         }

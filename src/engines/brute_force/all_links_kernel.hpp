@@ -40,8 +40,8 @@ struct LinkAllPairs {
         const std::int64_t point = own_tile + thread;
         const std::int64_t count = job.points.count;
         const bool is_point = point < count; // threads without one still help to load tiles
-        const DevicePoint<T, D, Periodic> place(job.points.coordinates + (is_point ? point : 0), job.points.stride,
-                                                job.period.data());
+        const DevicePoint<T, D, Periodic> position(job.points.coordinates + (is_point ? point : 0), job.points.stride,
+                                                   job.period.data());
         for (std::int64_t first = own_tile; first < count; first += tile) {
             __syncthreads();
             if (first + thread < count) {
@@ -56,7 +56,8 @@ struct LinkAllPairs {
             }
             const int end = static_cast<int>(device_min(count - first, std::int64_t{tile}));
             for (int i = first == own_tile ? thread + 1 : 0; i < end; ++i) {
-                const T distance = place.squared_distance([&](int axis) -> T { return coordinates[axis * tile + i]; });
+                const T distance =
+                    position.squared_distance([&](int axis) -> T { return coordinates[axis * tile + i]; });
                 if (distance <= job.squared_length) {
                     job.groups.unite(static_cast<std::int32_t>(point), static_cast<std::int32_t>(first + i));
                 }

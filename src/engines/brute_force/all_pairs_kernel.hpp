@@ -40,8 +40,8 @@ struct SearchAllPairs {
         const int warp = thread / warp_size;
         const std::int64_t query = std::int64_t{blockIdx.x} * all_pairs_warps + warp;
         const bool is_query = query < job.queries.count; // warps without one still help to load tiles
-        const DevicePoint<T, D, Periodic> place(job.queries.coordinates + (is_query ? query : 0), job.queries.stride,
-                                                job.period.data());
+        const DevicePoint<T, D, Periodic> position(job.queries.coordinates + (is_query ? query : 0), job.queries.stride,
+                                                   job.period.data());
         const DeviceQuery row{is_query ? job.queries.indices[query] : -1, static_cast<std::int32_t>(query)};
 
         find_row<T, Rows>(
@@ -59,8 +59,9 @@ struct SearchAllPairs {
                     for (int i = lane; i - lane < tile && is_query; i += warp_size) {
                         RankKey<T> key = no_candidate<T>();
                         if (first + i < job.sources.count) {
-                            key = {place.squared_distance([&](int axis) -> T { return coordinates[axis * tile + i]; }),
-                                   indices[i]};
+                            key = {
+                                position.squared_distance([&](int axis) -> T { return coordinates[axis * tile + i]; }),
+                                indices[i]};
                         }
                         offer(key);
                     }

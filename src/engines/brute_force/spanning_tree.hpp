@@ -37,7 +37,7 @@ struct PointsOutside {
     std::int64_t count;
 };
 
-/// Lets every point outside see the one that the tree took last, and returns the place of the one that it takes next.
+/// Lets every point outside see the one that the tree took last, and returns the position of the one that it takes next.
 std::int64_t next_point(const PointsOutside<float>& outside, const float* taken, std::int32_t index);
 std::int64_t next_point(const PointsOutside<double>& outside, const double* taken, std::int32_t index);
 
@@ -62,26 +62,26 @@ void span_all_pairs(Context& context, const PointSet<T>& points, const EdgeMemor
                              points.stride,  coordinates.data(),    indices.data(),
                              squared.data(), nearest.data(),        points.count};
     std::array<T, max_dimension> taken{};
-    const auto take = [&](std::int64_t place) { // the last one fills the gap
+    const auto take = [&](std::int64_t position) { // the last one fills the gap
         const std::int64_t last = --outside.count;
         for (int axis = 0; axis < dimension; ++axis) {
             T* const x = outside.coordinates + axis * outside.stride;
-            taken[static_cast<std::size_t>(axis)] = x[place];
-            x[place] = x[last];
+            taken[static_cast<std::size_t>(axis)] = x[position];
+            x[position] = x[last];
         }
-        const auto index = static_cast<std::int32_t>(outside.indices[place]);
-        outside.indices[place] = outside.indices[last];
-        outside.squared[place] = outside.squared[last];
-        outside.nearest[place] = outside.nearest[last];
+        const auto index = static_cast<std::int32_t>(outside.indices[position]);
+        outside.indices[position] = outside.indices[last];
+        outside.squared[position] = outside.squared[last];
+        outside.nearest[position] = outside.nearest[last];
         return index;
     };
     context.expect(edges.count);
     std::int32_t index = take(0);
     for (std::int64_t i = 0; i < edges.count; ++i) {
-        const std::int64_t place = next_point(outside, taken.data(), index);
-        const auto other = static_cast<std::int32_t>(outside.nearest[place]);
-        const T length = outside.squared[place];
-        index = take(place);
+        const std::int64_t position = next_point(outside, taken.data(), index);
+        const auto other = static_cast<std::int32_t>(outside.nearest[position]);
+        const T length = outside.squared[position];
+        index = take(position);
         edges.set(i, index, other, length);
         context.done(1);
     }

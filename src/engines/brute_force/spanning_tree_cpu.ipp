@@ -39,14 +39,14 @@ HWY_NOINLINE T see(const PointsOutside<T>& outside, const T* taken, std::int32_t
     return hn::GetLane(hn::MinOfLanes(tag, least));
 }
 
-/// Of the points at this distance from the tree, the place of the one whose edge comes first.
+/// Of the points at this distance from the tree, the position of the one whose edge comes first.
 template <class T>
 HWY_NOINLINE std::int64_t first_at(const PointsOutside<T>& outside, T squared) {
     const hn::ScalableTag<T> tag;
     const auto lanes = static_cast<std::int64_t>(hn::Lanes(tag));
     constexpr std::int32_t none = std::numeric_limits<std::int32_t>::max();
     std::pair<std::int32_t, std::int32_t> first{none, none};
-    std::int64_t place = 0;
+    std::int64_t position = 0;
     for (std::int64_t i = 0; i < outside.count; i += lanes) {
         const auto equal = hn::And(hn::Eq(hn::LoadU(tag, outside.squared + i), hn::Set(tag, squared)),
                                    hn::FirstN(tag, static_cast<std::size_t>(outside.count - i)));
@@ -57,19 +57,19 @@ HWY_NOINLINE std::int64_t first_at(const PointsOutside<T>& outside, T squared) {
             const std::pair<std::int32_t, std::int32_t> edge = std::minmax(index, nearest);
             if (edge < first) {
                 first = edge;
-                place = at;
+                position = at;
             }
         }
     }
-    return place;
+    return position;
 }
 
 void next_point_any(const PointsOutside<KITH_SCALAR>& outside, const KITH_SCALAR* taken, std::int32_t index,
-                    std::int64_t& place) {
+                    std::int64_t& position) {
     with_dimension(outside.dimension, [&]<int D>(std::integral_constant<int, D>) {
         const KITH_SCALAR squared = outside.periodic ? see<KITH_SCALAR, D, true>(outside, taken, index)
                                                      : see<KITH_SCALAR, D, false>(outside, taken, index);
-        place = first_at(outside, squared);
+        position = first_at(outside, squared);
     });
 }
 
@@ -82,9 +82,9 @@ namespace kith::detail {
 HWY_EXPORT(next_point_any);
 
 std::int64_t next_point(const PointsOutside<KITH_SCALAR>& outside, const KITH_SCALAR* taken, std::int32_t index) {
-    std::int64_t place = 0;
-    HWY_DYNAMIC_DISPATCH(next_point_any)(outside, taken, index, place);
-    return place;
+    std::int64_t position = 0;
+    HWY_DYNAMIC_DISPATCH(next_point_any)(outside, taken, index, position);
+    return position;
 }
 
 } // namespace kith::detail

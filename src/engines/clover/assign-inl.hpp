@@ -44,13 +44,13 @@ HWY_NOINLINE void assign_points(const AssignJob<T>& job) {
         auto nearest_first = hn::Zero(index_tag);
         auto nearest_second = nearest_first;
         for (std::int64_t hub = 0; hub < job.hub_count; ++hub) {
-            T place[D];
+            T position[D];
             for (int axis = 0; axis < D; ++axis) {
-                place[axis] = job.hubs[axis * job.hub_stride + hub];
+                position[axis] = job.hubs[axis * job.hub_stride + hub];
             }
             const auto number = hn::Set(index_tag, static_cast<typename AssignJob<T>::LaneIndex>(hub));
-            const auto d_first = point_distances<Periodic, D>(tag, place, period, first, hn::Zero(tag));
-            const auto d_second = point_distances<Periodic, D>(tag, place, period, second, hn::Zero(tag));
+            const auto d_first = point_distances<Periodic, D>(tag, position, period, first, hn::Zero(tag));
+            const auto d_second = point_distances<Periodic, D>(tag, position, period, second, hn::Zero(tag));
             const auto nearer_first = hn::Lt(d_first, least_first);
             const auto nearer_second = hn::Lt(d_second, least_second);
             least_first = hn::IfThenElse(nearer_first, d_first, least_first);

@@ -2,8 +2,8 @@
 //
 // Problem: with H hubs for all N points, each point is compared with all hubs, and either H or the cells grow with N.
 // Method: a few hubs, drawn among the points, part them all; each part has hubs of its own, and so on, until parts are
-// cells of the wanted size. On every level about as many hubs are tried. A part that a crowd of coincident points has
-// drawn all hubs from is parted by one of them and the point farthest from it; what lies in one place is one cell.
+// cells of the wanted size. On every level about as many hubs are tried. A part that many coincident points have
+// drawn all hubs from is split by one of them and the point farthest from it; what lies in one place is one cell.
 // Cost: O(N log N), about 30 to 70 hubs a level and point. Memory beside the result: 4 bytes a point, and a copy of the
 // largest part for each thread.
 // Source: CLOVER (ICS 2025), section 3.1, for the random hubs.
@@ -52,7 +52,7 @@ public:
     }
 
 private:
-    using Place = detail::Place<T, D>;
+    using Position = detail::Position<T, D>;
     using Part = detail::Part<T, D>;
     using Scratch = AssignScratch<T>;
 
@@ -60,8 +60,8 @@ private:
     static constexpr std::int64_t cells_per_group = 96; ///< at most, where none is split again
 
     struct Box {
-        Place lower;
-        Place upper;
+        Position lower;
+        Position upper;
     };
 
     /// Cells and groups of consecutive points.
@@ -85,11 +85,11 @@ private:
         return std::max<std::int64_t>(1, (count + shape_.cell_size / 2) / shape_.cell_size);
     }
 
-    [[nodiscard]] std::vector<Place> uppermost_hubs() const {
+    [[nodiscard]] std::vector<Position> uppermost_hubs() const {
         const std::int64_t count = cells_for(given_.count) <= cells_per_group ? 1 : hubs_for(given_.count);
-        std::vector<Place> hubs;
+        std::vector<Position> hubs;
         for (std::int64_t hub = 0; hub < count; ++hub) {
-            hubs.push_back(given_.place(drawn_hub(shape_.seed, hub, count, given_.count)));
+            hubs.push_back(given_.position(drawn_hub(shape_.seed, hub, count, given_.count)));
         }
         return hubs;
     }
@@ -106,10 +106,10 @@ private:
             return;
         }
         const std::int64_t hub_count = std::min(max_hubs, in_group ? cells : hubs_for(part.count));
-        std::vector<Place> hubs;
+        std::vector<Position> hubs;
         const auto seed = mixed(shape_.seed + static_cast<std::uint64_t>(part.first));
         for (std::int64_t hub = 0; hub < hub_count; ++hub) {
-            hubs.push_back(place_of(part.first + drawn_hub(seed, hub, hub_count, part.count)));
+            hubs.push_back(position_of(part.first + drawn_hub(seed, hub, hub_count, part.count)));
         }
         std::vector<Part> parts = split(part, hubs, scratch);
         if (parts.size() == 1) {
@@ -121,23 +121,23 @@ private:
                 add_cell(part, nodes);
                 return;
             }
-            parts = split(part, {parts[0].hub, place_of(part.first + (farthest - scratch.squared.data()))}, scratch);
+            parts = split(part, {parts[0].hub, position_of(part.first + (farthest - scratch.squared.data()))}, scratch);
         }
         for (const Part& smaller : parts) {
             divide(smaller, in_group, scratch, nodes);
         }
     }
 
-    [[nodiscard]] Place place_of(std::int64_t point) const {
-        Place place;
+    [[nodiscard]] Position position_of(std::int64_t point) const {
+        Position position;
         for (int axis = 0; axis < D; ++axis) {
-            place[axis] = points_.axis(axis)[point];
+            position[axis] = points_.axis(axis)[point];
         }
-        return place;
+        return position;
     }
 
     /// Moves the points of a part to the nearest hubs; those of one hub keep their order.
-    std::vector<Part> split(const Part& part, const std::vector<Place>& hubs, Scratch& scratch) {
+    std::vector<Part> split(const Part& part, const std::vector<Position>& hubs, Scratch& scratch) {
         assign<T, D>(points_.frame, hubs, points_.axis(0) + part.first, points_.stride, part.count, scratch);
         std::vector<std::int64_t> starts(hubs.size() + 1);
         for (std::int64_t i = 0; i < part.count; ++i) {

@@ -56,12 +56,12 @@ inline void check_flat_shape(const FlatShape& shape) {
 /// Hubs among the points: drawn at random, or each drawn with a probability that grows with the square of its distance
 /// from those before it, among a random sample of points. Fewer than wanted where places are fewer.
 template <Coordinate T, int D, class Given>
-std::vector<Place<T, D>> choose_hubs(const Given& given, const FlatShape& shape) {
+std::vector<Position<T, D>> choose_hubs(const Given& given, const FlatShape& shape) {
     const std::int64_t wanted = std::min(shape.hubs, given.count);
-    std::vector<Place<T, D>> hubs;
+    std::vector<Position<T, D>> hubs;
     if (shape.choice == HubChoice::random) {
         for (std::int64_t hub = 0; hub < wanted; ++hub) {
-            hubs.push_back(given.place(drawn_hub(shape.seed, hub, wanted, given.count)));
+            hubs.push_back(given.position(drawn_hub(shape.seed, hub, wanted, given.count)));
         }
         return hubs;
     }
@@ -70,9 +70,9 @@ std::vector<Place<T, D>> choose_hubs(const Given& given, const FlatShape& shape)
     const std::int64_t stride = samples + 2 * 64 / static_cast<std::int64_t>(sizeof(T));
     std::vector<T> coordinates(static_cast<std::size_t>(D * stride));
     for (std::int64_t i = 0; i < samples; ++i) {
-        const Place<T, D> place = given.place(drawn_hub(shape.seed, i, samples, given.count));
+        const Position<T, D> position = given.position(drawn_hub(shape.seed, i, samples, given.count));
         for (int axis = 0; axis < D; ++axis) {
-            coordinates[axis * stride + i] = place[axis];
+            coordinates[axis * stride + i] = position[axis];
         }
     }
     std::vector<double> least(static_cast<std::size_t>(samples), std::numeric_limits<double>::infinity());
@@ -80,7 +80,7 @@ std::vector<Place<T, D>> choose_hubs(const Given& given, const FlatShape& shape)
     std::int64_t drawn = 0;
     double sum = 0;
     do {
-        Place<T, D> hub;
+        Position<T, D> hub;
         for (int axis = 0; axis < D; ++axis) {
             hub[axis] = coordinates[axis * stride + drawn];
         }
@@ -102,7 +102,7 @@ std::vector<Place<T, D>> choose_hubs(const Given& given, const FlatShape& shape)
 
 /// Parts points by hubs, those of other points or their own; empty cells remain where hubs are not their own.
 template <Coordinate T, int D, class Given>
-FlatCells<T> part_by_hubs(Context& context, const Given& given, const std::vector<Place<T, D>>& hubs,
+FlatCells<T> part_by_hubs(Context& context, const Given& given, const std::vector<Position<T, D>>& hubs,
                           bool drops_empty) {
     PerThread<AssignScratch<T>> scratch;
     Partition<T, D> partition = part_points<T, D>(context, given, hubs, flat_alignment, scratch);
@@ -142,7 +142,7 @@ template <Coordinate T>
 FlatCells<T> part_queries(Context& context, const UnsortedPoints<T>& queries, const FlatCells<T>& sources) {
     FlatCells<T> cells;
     with_dimension(sources.points.frame.dimension, [&]<int D>(std::integral_constant<int, D>) {
-        std::vector<Place<T, D>> hubs(static_cast<std::size_t>(sources.cells()));
+        std::vector<Position<T, D>> hubs(static_cast<std::size_t>(sources.cells()));
         for (std::int64_t cell = 0; cell < sources.cells(); ++cell) {
             std::copy_n(sources.hubs.data() + cell * D, D, hubs[cell].data());
         }

@@ -22,22 +22,22 @@
 namespace kith::detail {
 
 template <Coordinate T, int D>
-using Place = std::array<T, D>;
+using Position = std::array<T, D>;
 
 /// Points in working coordinates that are read one by one, in any order.
 template <Coordinate T, class Coordinates, class Indices>
 struct GivenPoints {
     const Frame<T>& frame;
     std::int64_t count;
-    const Coordinates& place; ///< of a point
-    const Indices& index;     ///< original
+    const Coordinates& position; ///< of a point
+    const Indices& index;        ///< original
 };
 
 /// Calls function(given) for points that are to be parted.
 template <int D, Coordinate T, class Function>
 void with_given(const UnsortedPoints<T>& points, const Function& function) {
-    points.template read<D>([&]<class Coordinates, class Indices>(const Coordinates& place, const Indices& index) {
-        function(GivenPoints<T, Coordinates, Indices>{points.frame(), points.count(), place, index});
+    points.template read<D>([&]<class Coordinates, class Indices>(const Coordinates& position, const Indices& index) {
+        function(GivenPoints<T, Coordinates, Indices>{points.frame(), points.count(), position, index});
     });
 }
 
@@ -46,7 +46,7 @@ template <Coordinate T, int D>
 struct Part {
     std::int64_t first;
     std::int64_t count;
-    Place<T, D> hub;
+    Position<T, D> hub;
 };
 
 /// Memory of one thread.
@@ -61,7 +61,7 @@ struct AssignScratch {
 
 /// The nearest of some hubs, of points whose coordinates lie axis after axis: into `nearest` and `squared`.
 template <Coordinate T, int D>
-void assign(const Frame<T>& frame, const std::vector<Place<T, D>>& hubs, const T* coordinates, std::int64_t stride,
+void assign(const Frame<T>& frame, const std::vector<Position<T, D>>& hubs, const T* coordinates, std::int64_t stride,
             std::int64_t count, AssignScratch<T>& scratch) {
     constexpr std::int64_t padding = 2 * 64 / sizeof(T);
     const std::int64_t hub_count = std::ssize(hubs);
@@ -85,7 +85,7 @@ struct Partition {
 
 /// Every part starts at a multiple of `alignment`; what lies between parts is within no distance of anything.
 template <Coordinate T, int D, class Given>
-Partition<T, D> part_points(Context& context, const Given& given, const std::vector<Place<T, D>>& hubs,
+Partition<T, D> part_points(Context& context, const Given& given, const std::vector<Position<T, D>>& hubs,
                             std::int64_t alignment, PerThread<AssignScratch<T>>& scratch_of) {
     constexpr std::int64_t block_size = 1 << 13;
     constexpr std::int64_t stride = block_size + 2 * 64 / static_cast<std::int64_t>(sizeof(T));
@@ -105,9 +105,9 @@ Partition<T, D> part_points(Context& context, const Given& given, const std::vec
         AssignScratch<T>& scratch = scratch_of.local();
         scratch.coordinates.reserve(D * stride);
         for (std::int64_t i = begin; i < end; ++i) {
-            const Place<T, D> place = given.place(i);
+            const Position<T, D> position = given.position(i);
             for (int axis = 0; axis < D; ++axis) {
-                scratch.coordinates[axis * stride + (i - begin)] = place[axis];
+                scratch.coordinates[axis * stride + (i - begin)] = position[axis];
             }
         }
         assign<T, D>(given.frame, hubs, scratch.coordinates.data(), stride, end - begin, scratch);
@@ -131,9 +131,9 @@ Partition<T, D> part_points(Context& context, const Given& given, const std::vec
     each_block([&](std::int64_t begin, std::int64_t end, std::int32_t* nexts) {
         for (std::int64_t i = begin; i < end; ++i) {
             const std::int32_t to = nexts[part_of[i]]++;
-            const Place<T, D> place = given.place(i);
+            const Position<T, D> position = given.position(i);
             for (int axis = 0; axis < D; ++axis) {
-                points.axis(axis)[to] = place[axis];
+                points.axis(axis)[to] = position[axis];
             }
             points.indices[to] = given.index(i);
         }

@@ -83,7 +83,7 @@ private:
     void search_cell(std::int32_t cell) {
         const Receiver<T, D> box = box_of(receivers_.cells(), cell);
         constexpr std::int64_t all = std::numeric_limits<std::int32_t>::max();
-        ranges_.list_of_one_place(static_cast<std::int32_t>(std::min(needed_, all)));
+        ranges_.limit_of_single_point(static_cast<std::int32_t>(std::min(needed_, all)));
         home_ = self_search_ ? cell : home_of(cell);
         radius_ = radius_of(cell);
         const T farthest = std::min(guaranteed(box), request_.limit.distance);

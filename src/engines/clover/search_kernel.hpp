@@ -52,7 +52,7 @@ class CellQuery {
 public:
     __device__ CellQuery(const SearchCellsJob<T>& job, std::int32_t query, std::int32_t home)
         : job_(job), lane_(static_cast<int>(threadIdx.x) % warp_size),
-          place_(job.queries.coordinates + query, job.queries.stride, job.period.data()),
+          position_(job.queries.coordinates + query, job.queries.stride, job.period.data()),
           home_(home >= 0 ? home : nearest_cell()), radius_(root(distance_to_hub(home_))) {
         if (lane_ < job.edges) {
             target_ = job.target[std::int64_t{home_} * job.edges + lane_];
@@ -79,11 +79,11 @@ public:
 
 private:
     __device__ T distance_to_hub(std::int64_t cell) const {
-        return place_.squared_distance([&](int axis) { return job_.hubs[axis * job_.cells.stride + cell]; });
+        return position_.squared_distance([&](int axis) { return job_.hubs[axis * job_.cells.stride + cell]; });
     }
     __device__ T distance_to_box(const PlaneView<T>& plane, std::int64_t node) const {
-        return place_.least_squared_distance([&](int axis) { return plane.lower(axis)[node]; },
-                                             [&](int axis) { return plane.upper(axis)[node]; });
+        return position_.least_squared_distance([&](int axis) { return plane.lower(axis)[node]; },
+                                                [&](int axis) { return plane.upper(axis)[node]; });
     }
 
     /// The least key of all lanes.
@@ -146,7 +146,7 @@ private:
         for (std::int64_t i = lane_; i - lane_ < count; i += warp_size) {
             RankKey<T> key = no_candidate<T>();
             if (i < count) {
-                key = {place_.squared_distance([&](int axis) { return job_.sources.axis(axis)[first + i]; }),
+                key = {position_.squared_distance([&](int axis) { return job_.sources.axis(axis)[first + i]; }),
                        job_.sources.indices[first + i]};
             }
             offer(key);
@@ -155,19 +155,19 @@ private:
 
     /// Points at one place lie in the order of their indices: only the first can be neighbors.
     __device__ std::int32_t points_that_count(std::int32_t cell) const {
-        bool is_one_place = true;
+        bool is_single_point = true;
 #pragma unroll
         for (int axis = 0; axis < D; ++axis) {
-            is_one_place = is_one_place && job_.cells.lower(axis)[cell] == job_.cells.upper(axis)[cell];
+            is_single_point = is_single_point && job_.cells.lower(axis)[cell] == job_.cells.upper(axis)[cell];
         }
         const std::int32_t count = job_.cells.points_in(cell);
         const std::int64_t needed = job_.request.k + (job_.request.exclude_self ? 1 : 0);
-        return is_one_place && count > needed ? static_cast<std::int32_t>(needed) : count;
+        return is_single_point && count > needed ? static_cast<std::int32_t>(needed) : count;
     }
 
     const SearchCellsJob<T>& job_;
     const int lane_;
-    const DevicePoint<T, D, Periodic> place_;
+    const DevicePoint<T, D, Periodic> position_;
     const std::int32_t home_;
     const T radius_; ///< from the hub of that cell
     // The edge of this lane:

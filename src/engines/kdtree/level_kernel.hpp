@@ -18,14 +18,10 @@ struct LevelJob {
     std::int32_t* points; ///< to be sorted, or sorted, by tag, position along the tag's axis and index
 };
 
-__device__ inline std::int64_t thread_of_grid() {
-    return std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
-}
-
 /// Chooses the axes of a level.
 template <class T, int D>
 __global__ void choose_axes_kernel(const __grid_constant__ LevelJob<T, D> job) {
-    const std::int64_t node = kdtree::first_of_level(job.level) + thread_of_grid();
+    const std::int64_t node = kdtree::first_of_level(job.level) + thread_index();
     if (node < job.tree.count && node < kdtree::first_of_level(job.level + 1)) {
         job.tree.choose_axis(static_cast<kdtree::Node>(node));
     }
@@ -35,7 +31,7 @@ __global__ void choose_axes_kernel(const __grid_constant__ LevelJob<T, D> job) {
 /// the position alone. Points that are nodes already have no position.
 template <class T, int D>
 __global__ void position_keys_kernel(const __grid_constant__ LevelJob<T, D> job) {
-    const std::int64_t i = thread_of_grid();
+    const std::int64_t i = thread_index();
     if (i >= job.tree.count) {
         return;
     }
@@ -50,7 +46,7 @@ __global__ void position_keys_kernel(const __grid_constant__ LevelJob<T, D> job)
 /// Tags of points that are sorted by their positions.
 template <class T, int D>
 __global__ void tag_keys_kernel(const __grid_constant__ LevelJob<T, D> job) {
-    const std::int64_t i = thread_of_grid();
+    const std::int64_t i = thread_index();
     if (i < job.tree.count) {
         job.keys[i] = job.tags[job.points[i]];
     }
@@ -59,7 +55,7 @@ __global__ void tag_keys_kernel(const __grid_constant__ LevelJob<T, D> job) {
 /// Makes the point at the pivot of each node of the level that node, and those before and behind it go to its children.
 template <class T, int D>
 __global__ void part_level_kernel(const __grid_constant__ LevelJob<T, D> job) {
-    const std::int64_t i = thread_of_grid();
+    const std::int64_t i = thread_index();
     if (i >= job.tree.count || i < kdtree::first_of_level(job.level)) {
         return;
     }
@@ -76,7 +72,7 @@ __global__ void part_level_kernel(const __grid_constant__ LevelJob<T, D> job) {
 /// The smallest index under each node of a level, from those of the level below.
 template <class T, int D>
 __global__ void least_indices_kernel(const __grid_constant__ LevelJob<T, D> job) {
-    const std::int64_t node = kdtree::first_of_level(job.level) + thread_of_grid();
+    const std::int64_t node = kdtree::first_of_level(job.level) + thread_index();
     if (node < job.tree.count && node < kdtree::first_of_level(job.level + 1)) {
         job.tree.find_least_index(static_cast<kdtree::Node>(node));
     }

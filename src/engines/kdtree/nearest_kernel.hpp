@@ -54,7 +54,7 @@ __device__ void write_row(const NearestJob<T, D>& job, std::int32_t index, const
 /// With lists of so many neighbors, or heaps if that is 0.
 template <class T, int D, int K>
 __global__ void __launch_bounds__(nearest_threads) nearest_kernel(const __grid_constant__ NearestJob<T, D> job) {
-    const std::int64_t thread = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
+    const std::int64_t thread = thread_index();
     const std::int64_t threads = std::int64_t{gridDim.x} * blockDim.x;
     for (std::int64_t query = thread; query < job.queries.count; query += threads) {
         const std::int32_t index = job.queries.indices[query];

@@ -29,15 +29,15 @@ void expect_partition(const detail::CellTree<T>& cells, std::int64_t count, cons
             const std::int32_t first = plane.first_point[node];
             const std::int32_t last = plane.first_point[node + 1];
             ASSERT_LT(first, last);
-            bool one_place = true;
+            bool single_point = true;
             for (int axis = 0; axis < points.dimension(); ++axis) {
                 const T* const x = points.axis(axis);
                 EXPECT_EQ(plane.lower(axis)[node], *std::min_element(x + first, x + last));
                 EXPECT_EQ(plane.upper(axis)[node], *std::max_element(x + first, x + last));
-                one_place = one_place && plane.lower(axis)[node] == plane.upper(axis)[node];
+                single_point = single_point && plane.lower(axis)[node] == plane.upper(axis)[node];
             }
             if (&plane == cells.tree.planes.data() && !points.frame.has_tiny) {
-                EXPECT_TRUE(one_place || last - first <= 2 * shape.cell_size);
+                EXPECT_TRUE(single_point || last - first <= 2 * shape.cell_size);
             }
         }
     }

@@ -93,7 +93,7 @@ std::string name_of(const Device& device) {
 
 } // namespace
 
-void bind_places(nb::module_& module) {
+void bind_boxes(nb::module_& module) {
     nb::class_<Box>(module, "Box")
         .def(
             "__init__",
