@@ -21,7 +21,7 @@ from scipy.sparse import issparse
 from sklearn.exceptions import EfficiencyWarning
 from sklearn.utils.validation import validate_data
 
-from kith import clusters
+from kith import _units, clusters
 
 __all__ = ["DBSCAN"]
 
@@ -62,6 +62,7 @@ class DBSCAN(sklearn.cluster.DBSCAN):
 
     def fit(self, X, y=None, sample_weight=None):
         """Finds the clusters of X, shape (n, d). Returns the estimator."""
+        _units.refuse(X, "X")
         self._validate_params()
         reason = self._reason_to_hand_over(X, sample_weight)
         if reason is None:

@@ -142,6 +142,12 @@ def test_jax_refuses_units():
         kith_jax.knn(IN_MPC, 2)
 
 
+def test_scikit_learns_estimator_refuses_units():
+    kith_sklearn = pytest.importorskip("kith.sklearn")
+    with pytest.raises(TypeError, match="X carries a unit"):
+        kith_sklearn.DBSCAN(0.1).fit(IN_MPC)
+
+
 def test_psi_is_in_the_unit_of_the_velocities():
     velocities = numpy.random.default_rng(6).normal(0, 100, (200, 3))
     plain = kith.fof(POINTS, 0.2, velocities=velocities, psi=100)

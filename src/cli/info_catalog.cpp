@@ -118,6 +118,9 @@ void print_summary_of(const io::CatalogFile& file, const std::string& path) {
         print_line("linking", format_length(*file.linking_length, file.dtype) +
                                   (relative == file.provenance.end() ? "" : ", b = " + relative->second));
     }
+    if (const auto psi = file.provenance.find("psi"); psi != file.provenance.end()) {
+        print_line("psi", psi->second);
+    }
     print_line("box", describe(file.box, catalog.dimension));
     print_if_known("time", file.time);
     print_if_known("redshift", file.redshift);

@@ -37,8 +37,28 @@ bool is_made_up(const CatalogFile& catalog, std::string_view name) {
 
 // By their names: the library's walk through all attributes crashes on some damaged files.
 void read_provenance(const Object& header, CatalogFile& catalog) {
-    for (const char* name : {"Program", "Command", "Input", "Masses", "Cosmology", "SortedSnapshot", "b", "box",
-                             "linking_length", "mean_separation", "min_members", "types", "volume", "volume_kind"}) {
+    for (const char* name : {"Program",
+                             "Command",
+                             "Input",
+                             "Masses",
+                             "Cosmology",
+                             "SortedSnapshot",
+                             "b",
+                             "box",
+                             "linking_length",
+                             "mean_separation",
+                             "min_members",
+                             "min_overdensity",
+                             "psi",
+                             "psi_as_stored",
+                             "psi_sigma",
+                             "sample",
+                             "seed",
+                             "types",
+                             "units",
+                             "velocity_scale",
+                             "volume",
+                             "volume_kind"}) {
         if (const auto value = text(header.get(), name)) {
             catalog.provenance.emplace(name, *value);
         }

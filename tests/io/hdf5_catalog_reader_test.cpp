@@ -58,7 +58,10 @@ Example example(bool with_velocities = true) {
 }
 
 const io::Provenance provenance = {
-    "kith 0.1.0", "kith fof a.hdf5", "a.hdf5", {{"linking_length", "0.2"}, {"min_members", "20"}, {"types", "all"}}};
+    "kith 0.1.0",
+    "kith fof a.hdf5",
+    "a.hdf5",
+    {{"linking_length", "0.2"}, {"min_members", "20"}, {"psi", "250"}, {"types", "all"}}};
 
 /// Numbers as they are after a detour through the type in which they are stored.
 template <class T>
@@ -111,6 +114,7 @@ void expect_round_trip(bool with_velocities) {
     EXPECT_EQ(file.parameters, made.snapshot.header.parameters);
     EXPECT_EQ(file.provenance.at("Input"), "a.hdf5");
     EXPECT_EQ(file.provenance.at("types"), "all");
+    EXPECT_EQ(file.provenance.at("psi"), "250");
     EXPECT_EQ(file.warnings, std::vector<std::string>{});
 }
 
