@@ -201,20 +201,20 @@ void run(const CallOptions& options, std::int64_t size, const std::function<void
 
 namespace {
 
-void warn_unless_empty(const std::string& text, int frames) {
-    if (!text.empty() && PyErr_WarnEx(PyExc_UserWarning, text.c_str(), frames + 1) != 0) {
-        throw nb::python_error(); // warnings are errors
+void warn_unless_empty(const std::string& text) {
+    if (!text.empty()) {
+        nb::module_::import_("kith._warnings").attr("warn")(text);
     }
 }
 
 } // namespace
 
-void warn(const UnresolvedRows& rows, int frames) {
-    warn_unless_empty(rows.warning(), frames);
+void warn(const UnresolvedRows& rows) {
+    warn_unless_empty(rows.warning());
 }
 
-void warn(const UnresolvedEdges& edges, int frames) {
-    warn_unless_empty(edges.warning(), frames);
+void warn(const UnresolvedEdges& edges) {
+    warn_unless_empty(edges.warning());
 }
 
 } // namespace kith::python

@@ -38,9 +38,8 @@ struct CallOptions {
 /// what the work throws, or the exception that a signal's handler or the progress function raised.
 void run(const CallOptions& options, std::int64_t size, const std::function<void(const Execution&)>& work);
 
-/// A UserWarning where a search has unresolved rows, or a spanning tree unresolved edges. `frames`: of Python between the
-/// user and the binding.
-void warn(const UnresolvedRows& rows, int frames = 1);
-void warn(const UnresolvedEdges& edges, int frames = 1);
+/// A UserWarning where a search has unresolved rows, or a spanning tree unresolved edges.
+void warn(const UnresolvedRows& rows);
+void warn(const UnresolvedEdges& edges);
 
 } // namespace kith::python

@@ -87,7 +87,6 @@ Result answer(RadiusRequest request, const Function& function) {
 /// Offsets, indices and distances.
 nb::object rows(RadiusRequest request, bool exclude_self, bool squared, bool by_index, bool wide_indices,
                 std::int64_t max_result_bytes) {
-    const int frames = request.sources.tree() != nullptr ? 2 : 1;
     request.options.exclude_self = exclude_self;
     request.options.squared = squared;
     request.options.order = by_index ? RowOrder::index : RowOrder::distance;
@@ -96,7 +95,7 @@ nb::object rows(RadiusRequest request, bool exclude_self, bool squared, bool by_
     auto* const found = new RadiusResult(
         answer<RadiusResult>(std::move(request), [](const auto&... arguments) { return radius_search(arguments...); }));
     const nb::capsule owner = owner_of(found);
-    warn(found->unresolved, frames);
+    warn(found->unresolved);
     return nb::make_tuple(array_of(found->offsets(), owner),
                           wide_indices ? array_of(found->indices64(), owner) : array_of(found->indices(), owner),
                           found->dtype() == DType::float64 ? array_of(found->distances<double>(), owner)

@@ -5,13 +5,13 @@ from __future__ import annotations
 import glob
 import os
 import sys
-import warnings
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Union
 
 import numpy
 
 from kith import _arrays, _core
+from kith._warnings import warn
 from kith._arrays import AnyArray
 
 if TYPE_CHECKING:
@@ -109,7 +109,7 @@ def read(path: Path | Sequence[Path], types: int | Sequence[int] | str | None = 
     wanted = (_arrays.flag(velocities, "velocities"), _arrays.flag(masses, "masses"), _arrays.flag(ids, "ids"))
     snapshot = Snapshot(_opened(path, lambda name: _core.read_snapshot(name, types, *wanted)), _name_of(path))
     for warning in snapshot.header.warnings:
-        warnings.warn(warning, stacklevel=2)
+        warn(warning)
     return snapshot
 
 
@@ -152,7 +152,7 @@ def read_catalog(path: Path, *, members: bool = True) -> Catalog:
     members = _arrays.flag(members, "members")
     core = _opened(path, lambda name: _core.read_catalog(name, members))
     for warning in core.warnings:
-        warnings.warn(warning, stacklevel=2)
+        warn(warning)
     return Catalog._of_file(core, _name_of(path))
 
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import inspect
 import textwrap
-import warnings
 from typing import Any, NamedTuple
 
 import numpy
 
 from kith import _arrays, _core, _units
+from kith._warnings import warn
 from kith._arrays import AnyArray, BoxLike, ProgressLike
 from kith.search import Tree, is_snapshot, unpacked
 
@@ -147,13 +147,12 @@ def fof(points: AnyArray, linking_length: float | None = None, *, b: float | Non
             Catalog(core, summary, summary.box, points, velocities is not None, units))
 
 
-def _warn_of_unequal_masses(b, masses, types, frames=1):
+def _warn_of_unequal_masses(b, masses, types):
     if b is None or masses is None or len(masses) == 0 or masses.min() == masses.max():
         return
     several = types is not None and numpy.ndim(types) == 1 and len(numpy.unique(numpy.asarray(types))) > 1
     remedy = "choose points of one type, or give linking_length" if several else "give linking_length"
-    warnings.warn(f"the masses are unequal, but a relative linking length counts every point alike; {remedy}",
-                  stacklevel=frames + 2)
+    warn(f"the masses are unequal, but a relative linking length counts every point alike; {remedy}")
 
 
 def b_of_overdensity(overdensity: float, dimension: int = 3) -> float:
@@ -222,7 +221,7 @@ def phase_space_at(points, linking_length, b, psi, psi_sigma, velocities, masses
     require_rows(points, velocities=velocities, masses=masses)
     masses = None if masses is None else _arrays.as_column(_units.split(masses, "masses")[0], "masses")
     velocities = None if velocities is None else _arrays.as_real(velocities, "velocities")
-    _warn_of_unequal_masses(b, masses, None, frames=2)
+    _warn_of_unequal_masses(b, masses, None)
     return points, unit, box, (*_arrays.length(linking_length, b),
                                *phase_space(velocities, unit_of_velocities, psi, psi_sigma, masses))
 

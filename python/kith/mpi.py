@@ -17,7 +17,6 @@ from __future__ import annotations
 import math
 import os
 import sys
-import warnings
 from types import SimpleNamespace
 from typing import Any
 
@@ -30,6 +29,7 @@ except ModuleNotFoundError as missing:
 
 from kith import _arrays, _core
 from kith import groups as _groups
+from kith._warnings import warn
 from kith._arrays import AnyArray, BoxLike
 from kith.groups import Catalog
 from kith.radius import RadiusResult
@@ -253,7 +253,7 @@ def _warn(report, ranks):
     """Warns of unresolved neighbors, on rank 0 only."""
     warning = report.pop("warning")
     if warning and ranks.rank == 0:
-        warnings.warn(warning, UserWarning, stacklevel=3)
+        warn(warning)
 
 
 def _known_kind(error):

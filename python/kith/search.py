@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-import warnings
 from typing import TYPE_CHECKING, Any
 
 import numpy
 import numpy.typing
 
 from kith import _arrays, _core, _units
+from kith._warnings import warn
 from kith._arrays import AnyArray, BoxLike, ProgressLike
 
 if TYPE_CHECKING:
@@ -336,9 +336,8 @@ def _warn_of_another_box(given, snapshot):
     if len(ours) != len(theirs) and 1 not in (len(ours), len(theirs)):
         return  # which the core refuses
     if ((ours > 0) & (theirs > 0) & (abs(ours - theirs) > 1e-6 * numpy.maximum(ours, theirs))).any():
-        warnings.warn(f"box is {_shown(ours)}, but the snapshot states a box of {_shown(theirs)}; the box given is taken. "
-                      "Is it in other units than the points (Mpc, Mpc/h)? Without box= the snapshot's is taken",
-                      stacklevel=4)
+        warn(f"box is {_shown(ours)}, but the snapshot states a box of {_shown(theirs)}; the box given is taken. "
+             "Is it in other units than the points (Mpc, Mpc/h)? Without box= the snapshot's is taken")
 
 
 def _shown(periods):

@@ -12,7 +12,6 @@ other than the Euclidean, sample weights, sparse input and points of more than 8
 scikit-learn's own DBSCAN, with an `EfficiencyWarning`.
 """
 
-import warnings
 
 import numpy
 import sklearn.cluster
@@ -22,6 +21,7 @@ from sklearn.exceptions import EfficiencyWarning
 from sklearn.utils.validation import validate_data
 
 from kith import _units, clusters
+from kith._warnings import warn
 
 __all__ = ["DBSCAN"]
 
@@ -73,7 +73,7 @@ class DBSCAN(sklearn.cluster.DBSCAN):
             except NotImplementedError as error:  # for these dimensions
                 reason = str(error).partition(";")[0]
         if reason is not None:
-            warnings.warn(f"{reason}; scikit-learn's own DBSCAN is used", EfficiencyWarning, stacklevel=2)
+            warn(f"{reason}; scikit-learn's own DBSCAN is used", EfficiencyWarning)
             return super().fit(X, y, sample_weight)
         self.labels_ = labels.astype(numpy.intp)
         self.core_sample_indices_ = numpy.flatnonzero(is_core)

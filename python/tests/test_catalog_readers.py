@@ -133,9 +133,10 @@ def test_yt_fetches_the_members(yt, tmp_path, request, counts, is_sorted):
         assert halo.velocity.to("km/s").d == pytest.approx(velocities[group] / SCALE_FACTOR, rel=1e-5)
 
 
+@every_kind
 @with_and_without_order
-def test_yt_opens_catalogs_without_groups(yt, tmp_path, request, is_sorted):
-    made = make(tmp_path, ONE_TYPE, with_groups=False,
+def test_yt_opens_catalogs_without_groups(yt, tmp_path, request, counts, is_sorted):
+    made = make(tmp_path, counts, with_groups=False,
                 program=request.getfixturevalue("program") if is_sorted else None)
     dataset = yt.load(str(shutil.copy(made.catalog, tmp_path / "halos.0.hdf5")))
     assert dataset.index.particle_count == {"Group": 0, "Subhalo": 0}

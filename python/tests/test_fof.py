@@ -109,7 +109,10 @@ def test_a_box_that_contradicts_the_snapshots_draws_a_warning():
         velocities = masses = types = uniform_mass = None
 
     for call in (lambda box: kith.knn(Universe, 2, box=box), lambda box: kith.fof(Universe, 1, box=box),
-                 lambda box: kith.Tree(Universe, box=box)):
+                 lambda box: kith.Tree(Universe, box=box), lambda box: kith.radius_search(Universe, 1, box=box),
+                 lambda box: kith.radius_count(Universe, 1, box=box), lambda box: kith.dbscan(Universe, 1, box=box),
+                 lambda box: kith.mst(Universe, box=box), lambda box: kith.hierarchy(Universe, box=box),
+                 lambda box: kith.fof_ladder(Universe, [1, 2], box=box)):
         with pytest.warns(UserWarning, match="box is 50, but the snapshot states a box of 40;.*Mpc/h") as warned:
             call(50)
         assert warned[0].filename == __file__

@@ -4,6 +4,8 @@
 #include "cli/interrupt.hpp"
 #include "cli/options.hpp"
 #include "cli/progress_bar.hpp"
+#include "cli/report.hpp"
+#include "cli/usage_error.hpp"
 
 #include <kith/io.hpp>
 
@@ -172,11 +174,18 @@ Command info_command(CLI::App& program) {
                    "\nHalo catalogs in HDF5 are described, too: those of kith, Gadget-4 and AREPO."
                    "\n\nExamples:\n  kith info snapshot.hdf5\n  kith info snapdir/snap_007\n  kith info halos.hdf5");
     return {&command, [arguments](const Invocation&) {
-                if (arguments->files.size() == 1 && io::is_catalog(arguments->files.front())) {
-                    show_catalog(arguments->files.front(), arguments->common.json);
+                const auto& files = arguments->files;
+                const auto catalog = std::find_if(files.begin(), files.end(), io::is_catalog);
+                if (catalog != files.end()) {
+                    if (files.size() > 1) {
+                        throw UsageError(
+                            fmt::format("{} is a halo catalog, and one call shows one; type\n  kith info {}", *catalog,
+                                        shell_word(*catalog)));
+                    }
+                    show_catalog(*catalog, arguments->common.json);
                     return;
                 }
-                const std::string file = only_snapshot(arguments->files, R"(kith info "$file")");
+                const std::string file = only_snapshot(files, R"(kith info "$file")");
                 const Contents contents = read_contents(file);
                 stop_if_interrupted();
                 print_warnings(contents.header.warnings);

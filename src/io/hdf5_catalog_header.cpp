@@ -37,32 +37,15 @@ bool is_made_up(const CatalogFile& catalog, std::string_view name) {
 
 // By their names: the library's walk through all attributes crashes on some damaged files.
 void read_provenance(const Object& header, CatalogFile& catalog) {
-    for (const char* name : {"Program",
-                             "Command",
-                             "Input",
-                             "Masses",
-                             "Cosmology",
-                             "SortedSnapshot",
-                             "b",
-                             "box",
-                             "linking_length",
-                             "mean_separation",
-                             "min_members",
-                             "min_overdensity",
-                             "psi",
-                             "psi_as_stored",
-                             "psi_sigma",
-                             "sample",
-                             "seed",
-                             "types",
-                             "units",
-                             "velocity_scale",
-                             "volume",
-                             "volume_kind"}) {
+    const auto read = [&](const char* name) {
         if (const auto value = text(header.get(), name)) {
             catalog.provenance.emplace(name, *value);
         }
+    };
+    for (const char* name : {"Masses", "Cosmology", "SortedSnapshot"}) {
+        read(name);
     }
+    std::for_each(provenance_names.begin(), provenance_names.end(), read);
 }
 
 void read_parameters(const OpenCatalog& opened, CatalogFile& catalog) {

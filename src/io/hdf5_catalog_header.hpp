@@ -5,12 +5,34 @@
 
 #include <kith/catalog_reader.hpp>
 
+#include <array>
 #include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <string>
 
 namespace kith::io::hdf5 {
+
+/// The attributes of /Header that state an io::Provenance, in catalogs and in sorted snapshots.
+inline constexpr std::array provenance_names = {"Program",
+                                                "Command",
+                                                "Input",
+                                                "b",
+                                                "box",
+                                                "linking_length",
+                                                "mean_separation",
+                                                "min_members",
+                                                "min_overdensity",
+                                                "psi",
+                                                "psi_as_stored",
+                                                "psi_sigma",
+                                                "sample",
+                                                "seed",
+                                                "types",
+                                                "units",
+                                                "velocity_scale",
+                                                "volume",
+                                                "volume_kind"};
 
 struct OpenCatalog {
     std::string name; ///< for messages

@@ -4,6 +4,8 @@
 // are kept up; NumPart_ThisFile, NumPart_Total and NumFilesPerSnapshot are always there.
 #include "io/hdf5_sorted_snapshot.hpp"
 
+#include "io/hdf5_catalog_header.hpp"
+
 #include "support/message.hpp"
 
 #include <kith/error.hpp>
@@ -139,13 +141,15 @@ void write_mass_table(const OutputFile& file, const MassTable& masses) {
 void write_provenance_of_copy(const OutputFile& file, const Provenance& provenance) {
     const Group header = open_header(file);
     const bool ours = text(header.get(), "Program").value_or("").starts_with("kith ");
-    const auto set = [&](const std::string& name, const std::string& value) {
-        const bool taken = has_attribute(header.get(), name.c_str());
-        if (taken && ours) {
-            check(H5Adelete(header.get(), name.c_str()), file.name(),
-                  message("attribute ", name, " could not be replaced"));
+    if (ours) { // what an earlier sort was asked for does not hold for this one
+        for (const char* name : provenance_names) {
+            if (text(header.get(), name)) {
+                check(H5Adelete(header.get(), name), file.name(), message("attribute ", name, " could not be removed"));
+            }
         }
-        if (!taken || ours) {
+    }
+    const auto set = [&](const std::string& name, const std::string& value) {
+        if (!has_attribute(header.get(), name.c_str())) {
             file.set_text(header.get(), name, value);
         }
     };

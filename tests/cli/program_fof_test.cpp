@@ -181,6 +181,27 @@ TEST_F(Fof, ABoxInOtherUnitsIsToldOf) {
     EXPECT_NE(knn.err.find("but --box is 8"), std::string::npos) << knn.err;
 }
 
+TEST_F(Fof, ABoxThatContradictsTheFilesIsToldOf) {
+    kith::test::GadgetMaker maker;
+    maker.counts = maker.totals = {0, 3};
+    maker.masses[1] = 1;
+    maker.box = 100;
+    kith::test::write_bytes(directory_ / "snap", maker.text());
+    const auto warnings = [&](const std::string& box) {
+        const Outcome outcome = kith("fof snap --types all --linking-length 0.5 -o out.hdf5 --json" + box);
+        EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+        std::filesystem::remove(directory_ / "out.hdf5");
+        return outcome.exit_code == 0 ? Json::parse(outcome.out)["warnings"] : Json{};
+    };
+    EXPECT_TRUE(warnings("").empty());
+    EXPECT_TRUE(warnings(" --box 100").empty());
+    const Json told = warnings(" --box 71");
+    ASSERT_EQ(told.size(), 1U) << told;
+    EXPECT_TRUE(
+        std::string(told[0]).starts_with("--box is 71 x 71 x 71, but the file states a box of 100 x 100 x 100; "))
+        << told;
+}
+
 TEST_F(Fof, RowsThatAreNotSelectedHaveNoGroup) {
     const std::filesystem::path file = std::filesystem::path(KITH_SHARED_DATA) / "tipsy" / "onestar.tbin";
     if (!std::filesystem::exists(file)) {

@@ -68,6 +68,18 @@ TEST_F(Info, DescribesACatalog) {
     EXPECT_EQ(json["columns"][0]["name"], "GroupFirstSub");
 }
 
+TEST_F(Info, ShowsOneCatalogACall) {
+    write_npy("in.npy", std::vector<float>{0, 0, 0.5F, 0, 1, 0}, 2);
+    for (const char* name : {"fof_tab.0.hdf5", "fof_tab.1.hdf5"}) {
+        ASSERT_EQ(kith(std::string("fof in.npy --linking-length 0.5 --min-members 2 -o ") + name).exit_code, 0);
+    }
+    const Outcome refused = kith("info fof_tab.*.hdf5");
+    EXPECT_EQ(refused.exit_code, 2);
+    EXPECT_NE(refused.err.find("fof_tab.0.hdf5 is a halo catalog, and one call shows one; type\n  kith info fof_tab.0"),
+              std::string::npos)
+        << refused.err;
+}
+
 TEST_F(Info, OtherCommandsSayWhatACatalogIs) {
     write_npy("in.npy", std::vector<float>{0, 0, 0.5F, 0, 1, 0}, 2);
     ASSERT_EQ(kith("fof in.npy --linking-length 0.5 --min-members 2 -o halos.hdf5").exit_code, 0);

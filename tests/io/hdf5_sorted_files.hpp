@@ -9,7 +9,7 @@
 namespace kith::test {
 
 inline const io::Provenance sorted_provenance = {
-    "kith 0.1.0", "kith fof a.hdf5", "a.hdf5", {{"linking_length", "0.25"}, {"types", "all"}}};
+    "kith 0.1.0", "kith fof a.hdf5", "a.hdf5", {{"linking_length", "0.25"}, {"psi", "3"}, {"types", "all"}}};
 
 /// Particles whose columns all tell their ids.
 template <class T>

@@ -303,10 +303,13 @@ TEST_F(SortedSnapshot, TheHeaderSaysWhatMadeIt) {
         EXPECT_EQ(file.numbers("Header", "BoxSize"), std::vector<double>{1000});
     }
     io::Provenance again = sorted_provenance;
-    again.parameters["linking_length"] = "0.5";
+    again.parameters = {{"linking_length", "0.5"}};
     const io::Snapshot sorted = io::read_snapshot(output(), all_types());
     EXPECT_EQ(io::write_sorted_snapshot(folder_ / "again.hdf5", groups_of(sorted, {}), sorted, again), Lines{});
-    EXPECT_EQ(Hdf5Checker(folder_ / "again.hdf5").text("Header", "linking_length"), "0.5"); // kith's own
+    const Hdf5Checker file(folder_ / "again.hdf5");
+    EXPECT_EQ(file.text("Header", "linking_length"), "0.5");
+    EXPECT_EQ(H5Aexists_by_name(file.id(), "Header", "psi", H5P_DEFAULT), 0); // the first call's
+    EXPECT_EQ(file.numbers("Header", "types"), std::vector<double>{6});
 }
 
 class SortedSet : public SortedSnapshot {
