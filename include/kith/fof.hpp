@@ -14,6 +14,7 @@
 #include <limits>
 #include <optional>
 #include <span>
+#include <type_traits>
 #include <vector>
 
 namespace kith {
@@ -30,6 +31,14 @@ public:
     /// halo-finding thesis, equation 3.1. Throws Error: invalid_argument unless density is above 0 and finite, and
     /// dimension 1 to 8.
     static LinkingLength overdensity(double density, int dimension = 3);
+    /// A number alone is refused by the compiler.
+    template <class Number>
+        requires(std::is_arithmetic_v<Number>)
+    LinkingLength(Number) { // NOLINT(google-explicit-constructor)
+        static_assert(detail::never<Number>,
+                      "a linking length is kith::LinkingLength::absolute(l), in the units of the "
+                      "points, or relative(b), of their mean separation");
+    }
 
     [[nodiscard]] double value() const noexcept { return value_; }
     [[nodiscard]] bool is_relative() const noexcept { return relative_; }
