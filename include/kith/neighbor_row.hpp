@@ -1,6 +1,7 @@
 // One row of a result: the neighbors of one query; and what searches report besides their rows.
 #pragma once
 
+#include <kith/box.hpp>
 #include <kith/progress.hpp>
 #include <kith/types.hpp>
 
@@ -103,6 +104,7 @@ struct UnresolvedRows {
 struct SearchSummary {
     StageReports stages;       ///< cost of each stage, including the tree build
     UnresolvedRows unresolved; ///< rows whose distances and order are unreliable
+    Box box;                   ///< in which the distances are, with the origins of all periodic axes resolved
 };
 
 /// A read-only row-major matrix: rows[i] is a span of columns() elements.

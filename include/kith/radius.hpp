@@ -93,7 +93,6 @@ public:
     }
 
     [[nodiscard]] Engine engine() const noexcept { return engine_; } ///< algorithm used
-    [[nodiscard]] const Box& box() const noexcept { return box_; }   ///< in which the distances are, origins resolved
 
 private:
     friend struct RadiusResultAccess;
@@ -105,7 +104,6 @@ private:
     IndexType index_type_ = IndexType::int32;
     DType dtype_ = DType::float32;
     Engine engine_ = Engine::tree;
-    Box box_;
 };
 
 /// Some finished rows, passed to a visitor and valid only during the call.

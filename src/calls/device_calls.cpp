@@ -61,19 +61,19 @@ SearchSummary knn_on_device(const PointsOrTree& points, const PointsView* querie
     with_instance(points.dtype(), points.dimension(), [&]<Coordinate T, int D>() {
         if (points.tree() != nullptr) {
             const TreeData& tree = points.tree()->data();
-            summary.unresolved = search_tree_on_device<T, D>(context, *tree.on_device, tree.shape, queries, call);
+            summary = search_tree_on_device<T, D>(context, *tree.on_device, tree.shape, queries, call);
         } else if (call.visitor != nullptr) { // blocks are ranges of leaves
             const DeviceTreeHandle tree =
                 build_tree_on_device<T, D>(context, points.points(), call.options.box, TreeShape{});
-            summary.unresolved = search_tree_on_device<T, D>(context, tree, TreeShape{}, queries, call);
+            summary = search_tree_on_device<T, D>(context, tree, TreeShape{}, queries, call);
         } else if (engine == Engine::clover && !is_empty) {
-            summary.unresolved = search_cells_on_device<T, D>(context, points.points(), queries, call);
+            summary = search_cells_on_device<T, D>(context, points.points(), queries, call);
         } else if (engine == Engine::brute_force || engine == Engine::clover) { // or without points to make cells of
-            summary.unresolved = search_all_pairs_on_device<T, D>(context, points.points(), queries, call);
+            summary = search_all_pairs_on_device<T, D>(context, points.points(), queries, call);
         } else if (engine == Engine::kdtree) {
-            summary.unresolved = search_kd_tree_on_device<T, D>(context, points.points(), queries, call);
+            summary = search_kd_tree_on_device<T, D>(context, points.points(), queries, call);
         } else {
-            summary.unresolved = search_points_on_device<T, D>(context, points.points(), queries, call);
+            summary = search_points_on_device<T, D>(context, points.points(), queries, call);
         }
     });
     summary.stages = context.take_stages();

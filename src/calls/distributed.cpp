@@ -82,6 +82,7 @@ void search_rebalanced(Ranks& ranks, Context& context, const KnnOverRanks& call,
                          ids_here->order(), receivers.global_indices())
         .run(*found);
     result.unresolved = found->unresolved;
+    result.box = found->box;
     const auto size = static_cast<std::size_t>(result.rows() * call.k);
     receivers.bring_back(found->indices64(), call.k,
                          std::span(static_cast<std::int64_t*>(result.rows_view().indices()), size));
@@ -138,6 +139,7 @@ DistributedSummary visit_over(Communicator& communicator, const DistributedNeigh
             const GivenIds ids(ranks, of_ranks.ids, points.count());
             SharedPoints<T> shared = share_frame<T>(ranks, *context, points, options.box);
             ranks.agreed([&] { ids.sort(shared); });
+            summary.box = resolved_box(shared.points.frame);
             summary.unresolved = DistributedVisit<T>(ranks, *context, shared, queries, k, options).run(visitor);
         });
         summary.stages = context->take_stages();

@@ -90,21 +90,22 @@ void search(Context& context, const KnnCall& call, Engine engine, WorkingPoints<
 }
 
 template <Coordinate T>
-UnresolvedRows search(Context& context, const KnnCall& call, Engine engine, RowSink<T>& sink) {
+void search(Context& context, const KnnCall& call, Engine engine, RowSink<T>& sink, SearchSummary& summary) {
     WorkingPoints<T> sources(context, call.points, call.options.box);
+    summary.box = resolved_box(sources.frame());
     std::optional<NormalizedPoints<T>> queries;
     if (call.queries != nullptr) {
         context.run([&] { queries = normalize_queries(*call.queries, sources.frame()); });
     }
     if (!sources.frame().has_tiny && !(queries && queries->has_tiny)) {
         search(context, call, engine, sources, queries, sink);
-        return {};
+        return;
     }
     const PointsView given = sources.as_given(context);
     UnresolvedCounter<T> counter(sources.frame(), given, queries ? *call.queries : given);
     CountedRows<T> counted(sink, counter);
     search(context, call, engine, sources, queries, counted);
-    return counter.rows();
+    summary.unresolved = counter.rows();
 }
 
 /// Whether the calling thread searches the queries itself. Errors are left to the general path.
@@ -137,11 +138,12 @@ Engine run(const KnnCall& call, SearchSummary& summary) {
     }
     if (is_for_this_thread(call, engine) &&
         with_dtype(call.points.dtype(), [&]<Coordinate T>(T) { return search_few<T>(call); })) {
+        summary.box = call.points.tree()->box();
         return engine;
     }
     Context context(execution);
     with_dtype(call.points.dtype(), [&]<Coordinate T>(T) {
-        with_sink<T>(call, [&](RowSink<T>& sink) { summary.unresolved = search(context, call, engine, sink); });
+        with_sink<T>(call, [&](RowSink<T>& sink) { search(context, call, engine, sink, summary); });
     });
     summary.stages = context.take_stages();
     return engine;

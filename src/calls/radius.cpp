@@ -294,6 +294,7 @@ SearchSummary visited(const RadiusVisitor& visitor, const RadiusCall& call) {
             sink.visitor = counter != nullptr ? &counted : &visitor;
             search.run("search", sink);
         });
+        summary.box = resolved_box(search.frame());
     });
     return summary;
 }
@@ -333,7 +334,7 @@ RadiusResult rows_of(const RadiusCall& call) {
             }
         });
         access.engine = search.engine();
-        access.box = resolved_box(search.frame());
+        result.box = resolved_box(search.frame());
     });
     return result;
 }

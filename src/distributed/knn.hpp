@@ -129,6 +129,7 @@ public:
     }
 
     void run(KnnResult& result) {
+        result.box = resolved_box(frame());
         const WorkingRows<T> rows(result, queries_ ? std::span<const std::int64_t>() : order_);
         ranks_.agreed([&] { search_own(rows); });
         const FetchedPoints<T> fetched = fetch(rows);

@@ -12,8 +12,8 @@ namespace kith::detail::inline KITH_GPU {
 
 /// Calls search(sources, queries, request) inside a stage, queries null in a self-search, and delivers the rows.
 template <Coordinate T, int D, class Search>
-UnresolvedRows search_copies_on_device(DeviceContext& context, const PointsView& points, const PointsView* queries,
-                                       const DeviceKnnCall& call, const Search& search) {
+SearchSummary search_copies_on_device(DeviceContext& context, const PointsView& points, const PointsView* queries,
+                                      const DeviceKnnCall& call, const Search& search) {
     const PointsOnDevice<T> there = points_on_device<T>(context, points);
     const NormalizedPoints<T> normalized = normalize_sources_on_device<T, D>(context, there.view(), call.options.box);
     std::optional<PointsOnDevice<T>> queries_there;

@@ -44,14 +44,16 @@ public:
         }
     }
     /// Of a whole result.
-    [[nodiscard]] UnresolvedRows of(DeviceContext& context, const RowsOnDevice<T>& rows, std::int64_t k) {
+    [[nodiscard]] SearchSummary of(DeviceContext& context, const RowsOnDevice<T>& rows, std::int64_t k) {
         if (is_needed()) {
             rows.indices_to_host(context, [&](const auto& indices) { take(indices, k, 0, nullptr); });
         }
-        return found();
+        return summary();
     }
     /// Of what was taken.
-    [[nodiscard]] UnresolvedRows found() const { return is_needed() ? counter_->rows() : UnresolvedRows{}; }
+    [[nodiscard]] SearchSummary summary() const {
+        return {{}, is_needed() ? counter_->rows() : UnresolvedRows{}, resolved_box(frame_)};
+    }
 
 private:
     Frame<T> frame_;

@@ -33,13 +33,13 @@ struct DeviceKnnAsync {
 
 /// The neighbors of the queries, which may be the host's, or of the tree's points themselves if there are none.
 template <Coordinate T, int D>
-UnresolvedRows search_tree_on_device(DeviceContext& context, const DeviceTreeHandle& tree, const TreeShape& shape,
-                                     const PointsView* queries, const DeviceKnnCall& call);
+SearchSummary search_tree_on_device(DeviceContext& context, const DeviceTreeHandle& tree, const TreeShape& shape,
+                                    const PointsView* queries, const DeviceKnnCall& call);
 
 /// A search that keeps no tree, in pieces if that is what memory has room for. Null queries mean a self-search.
 template <Coordinate T, int D>
-UnresolvedRows search_points_on_device(DeviceContext& context, const PointsView& points, const PointsView* queries,
-                                       const DeviceKnnCall& call);
+SearchSummary search_points_on_device(DeviceContext& context, const PointsView& points, const PointsView* queries,
+                                      const DeviceKnnCall& call);
 
 /// Puts a search by trees on the stream, or measures how much memory it takes.
 template <Coordinate T, int D>

@@ -16,11 +16,10 @@ struct RadiusResultAccess {
     IndexType& index_type;
     DType& dtype;
     Engine& engine;
-    Box& box;
 
     explicit RadiusResultAccess(RadiusResult& result)
         : offsets(result.offsets_), indices(result.indices_), distances(result.distances_),
-          index_type(result.index_type_), dtype(result.dtype_), engine(result.engine_), box(result.box_) {}
+          index_type(result.index_type_), dtype(result.dtype_), engine(result.engine_) {}
 };
 
 } // namespace kith

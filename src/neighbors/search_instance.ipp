@@ -18,8 +18,8 @@ namespace kith::detail::inline KITH_GPU {
 namespace {
 
 template <Coordinate T, int D>
-UnresolvedRows search_trees(DeviceContext& context, const DevicePlaneTree<T>& queries,
-                            const DevicePlaneTree<T>& sources, const DeviceKnnCall& call, CountOnHost<T>& count) {
+SearchSummary search_trees(DeviceContext& context, const DevicePlaneTree<T>& queries, const DevicePlaneTree<T>& sources,
+                           const DeviceKnnCall& call, CountOnHost<T>& count) {
     DeviceRequest<T> request = device_request(sources.points.frame, call);
     if (call.visitor != nullptr) {
         context.stage("search", [&] {
@@ -27,7 +27,7 @@ UnresolvedRows search_trees(DeviceContext& context, const DevicePlaneTree<T>& qu
                 visit_on_device<T, D>(context, queries, sources, request, *call.visitor, count);
             }
         });
-        return count.found();
+        return count.summary();
     }
     const RowsOnDevice<T> rows(context, *call.rows, count.is_needed() ? call.k * queries.points.count : 0);
     request.rows = rows.memory();
@@ -37,8 +37,8 @@ UnresolvedRows search_trees(DeviceContext& context, const DevicePlaneTree<T>& qu
 }
 
 template <Coordinate T, int D>
-UnresolvedRows search_tree(DeviceContext& context, const DevicePlaneTree<T>& sources, const TreeShape& shape,
-                           const PointsView* queries, const DeviceKnnCall& call) {
+SearchSummary search_tree(DeviceContext& context, const DevicePlaneTree<T>& sources, const TreeShape& shape,
+                          const PointsView* queries, const DeviceKnnCall& call) {
     const Frame<T>& frame = sources.points.frame;
     const auto given = [&] { return given_rows(context, sources); };
     if (queries == nullptr) {
@@ -55,14 +55,14 @@ UnresolvedRows search_tree(DeviceContext& context, const DevicePlaneTree<T>& sou
 } // namespace
 
 template <Coordinate T, int D>
-UnresolvedRows search_tree_on_device(DeviceContext& context, const DeviceTreeHandle& tree, const TreeShape& shape,
-                                     const PointsView* queries, const DeviceKnnCall& call) {
+SearchSummary search_tree_on_device(DeviceContext& context, const DeviceTreeHandle& tree, const TreeShape& shape,
+                                    const PointsView* queries, const DeviceKnnCall& call) {
     return search_tree<T, D>(context, tree.as<T>(), device_tree_shape(shape), queries, call);
 }
 
 template <Coordinate T, int D>
-UnresolvedRows search_points_on_device(DeviceContext& context, const PointsView& points, const PointsView* queries,
-                                       const DeviceKnnCall& call) {
+SearchSummary search_points_on_device(DeviceContext& context, const PointsView& points, const PointsView* queries,
+                                      const DeviceKnnCall& call) {
     const TreeShape shape = device_tree_shape(TreeShape{});
     const Box& box = call.options.box;
     if (!needs_pieces<T, D>(context, points, queries, *call.rows)) {
@@ -85,14 +85,14 @@ UnresolvedRows search_points_on_device(DeviceContext& context, const PointsView&
                              device_request(normalized.frame, call), shape, count)
             .run(*call.rows);
     });
-    return count.found();
+    return count.summary();
 }
 
-template UnresolvedRows search_tree_on_device<KITH_SCALAR, KITH_DIMENSION>(DeviceContext&, const DeviceTreeHandle&,
-                                                                           const TreeShape&, const PointsView*,
-                                                                           const DeviceKnnCall&);
-template UnresolvedRows search_points_on_device<KITH_SCALAR, KITH_DIMENSION>(DeviceContext&, const PointsView&,
-                                                                             const PointsView*, const DeviceKnnCall&);
+template SearchSummary search_tree_on_device<KITH_SCALAR, KITH_DIMENSION>(DeviceContext&, const DeviceTreeHandle&,
+                                                                          const TreeShape&, const PointsView*,
+                                                                          const DeviceKnnCall&);
+template SearchSummary search_points_on_device<KITH_SCALAR, KITH_DIMENSION>(DeviceContext&, const PointsView&,
+                                                                            const PointsView*, const DeviceKnnCall&);
 template void search_async_on_device<KITH_SCALAR, KITH_DIMENSION>(DeviceWork&, const DeviceKnnAsync&);
 
 } // namespace kith::detail::inline KITH_GPU

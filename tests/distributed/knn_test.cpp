@@ -56,7 +56,7 @@ testing::AssertionResult same_as_serial(const Search& search, const Distribution
                           std::ranges::equal(own.indices64(), serial.indices64().subspan(from, size)) &&
                           (size == 0 || std::memcmp(own.distances<T>().data(), serial.distances<T>().data() + from,
                                                     size * sizeof(T)) == 0) &&
-                          own.unresolved.warning() == serial.unresolved.warning();
+                          own.box == serial.box && own.unresolved.warning() == serial.unresolved.warning();
         if (search.visits) {
             std::vector<std::int64_t> indices(size, -7);
             std::vector<T> distances(size);
@@ -73,7 +73,7 @@ testing::AssertionResult same_as_serial(const Search& search, const Distribution
                     ? knn_visit(communicator, visit, mine, part_of(*search.queries, queries, rank), search.k, options)
                     : knn_visit(communicator, visit, mine, search.k, options);
             const bool are_equal = std::ranges::equal(indices, own.indices64()) &&
-                                   std::ranges::equal(distances, own.distances<T>()) &&
+                                   std::ranges::equal(distances, own.distances<T>()) && visited.box == serial.box &&
                                    visited.unresolved.warning() == serial.unresolved.warning();
             if (!are_equal) {
                 const std::lock_guard lock(failing);

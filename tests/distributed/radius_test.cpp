@@ -64,7 +64,7 @@ testing::AssertionResult same_as_serial(const Search& search, const Distribution
         const std::int64_t count = rows[static_cast<std::size_t>(rank) + 1] - first;
         const RadiusResult& own = found.neighbors;
         bool same = found.first_query == first && own.rows() == count && std::ssize(counts.counts) == count &&
-                    own.box() == serial.box() && own.unresolved.warning() == serial.unresolved.warning();
+                    own.box == serial.box && own.unresolved.warning() == serial.unresolved.warning();
         for (std::int64_t row = 0; same && row < count; ++row) {
             const auto at = static_cast<std::size_t>(own.offsets()[static_cast<std::size_t>(row)]);
             const auto serial_at = static_cast<std::size_t>(serial.offsets()[static_cast<std::size_t>(first + row)]);

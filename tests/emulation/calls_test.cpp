@@ -96,7 +96,8 @@ TEST_F(CallsOnDevice, FindNeighborsByEitherEngine) {
     const std::vector<float> points = clustered_points(150);
     const PointsView view(points, 3);
     const Box box = Box::periodic(1);
-    const oracle::Rows<float> expected = rows_of<float>(knn(view, 4, {.box = box, .execution = cpu(1)}));
+    const KnnResult on_cpu = knn(view, 4, {.box = box, .execution = cpu(1)});
+    const oracle::Rows<float> expected = rows_of<float>(on_cpu);
     for (const Engine wanted : {Engine::automatic, Engine::tree, Engine::brute_force, Engine::kdtree, Engine::clover}) {
         const Engine engine = detail::choose(detail::Task::neighbors, wanted,
                                              {view.count(), view.count(), false, 3, false, DeviceKind::cuda});
@@ -105,7 +106,9 @@ TEST_F(CallsOnDevice, FindNeighborsByEitherEngine) {
         const NeighborRows rows = found.rows_view();
         KnnOptions options{.box = box, .execution = cuda()};
         options.execution.threads = 1; // of the host
-        const StageReports stages = detail::knn_on_device(view, nullptr, {4, options, &rows, nullptr}, engine).stages;
+        const SearchSummary summary = detail::knn_on_device(view, nullptr, {4, options, &rows, nullptr}, engine);
+        const StageReports& stages = summary.stages;
+        EXPECT_EQ(summary.box, on_cpu.box);
         EXPECT_TRUE(same_rows(found, expected));
         EXPECT_EQ(stages.front().name, engine == Engine::clover ? "cells" : "upload");
         EXPECT_EQ(stages.back().name, "download");
@@ -250,6 +253,7 @@ void expect_same_in_pieces(const std::vector<T>& points, const std::vector<T>& q
     const SearchSummary summary = detail::knn_on_device(view, separate, {k, options, &rows, nullptr}, Engine::tree);
     EXPECT_TRUE(same_rows({rows_of<T>(found).indices, rows_of<T>(found).distances}, rows_of<T>(expected), k));
     EXPECT_TRUE(oracle::Unresolved(summary.unresolved) == oracle::Unresolved(expected.unresolved));
+    EXPECT_EQ(summary.box, expected.box);
     ASSERT_EQ(summary.stages.size(), 1U);
     EXPECT_GT(summary.stages[0].pieces, 1);
     EXPECT_LE(summary.stages[0].peak_bytes, budget);

@@ -77,7 +77,7 @@ private:
     oracle::Rows<T> rows_of(const Search& search) {
         const RowMemory<T, Index> memory(context_, request_.rows() * request_.k, rows_on_device_);
         call_.rows = memory.rows();
-        const oracle::Unresolved unresolved(search());
+        const oracle::Unresolved unresolved(search().unresolved);
         oracle::Rows<T> found = memory.found();
         found.unresolved = unresolved;
         return found;
@@ -178,7 +178,7 @@ constexpr auto through_a_visitor = []<class T>(const KnnRequest<T>& request, Ran
         const auto tree =
             detail::build_tree_on_device<T, D>(trial.context(), trial.points(), request.options.box, shape);
         found.unresolved = oracle::Unresolved(
-            detail::search_tree_on_device<T, D>(trial.context(), tree, shape, trial.queries(), visit));
+            detail::search_tree_on_device<T, D>(trial.context(), tree, shape, trial.queries(), visit).unresolved);
         EXPECT_EQ(next, request.rows());
     });
     EXPECT_EQ(emulation::held_on_device(), 0);

@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <limits>
 #include <string>
 #include <vector>
@@ -45,6 +46,16 @@ TEST_F(Boxes, AreReportedWithEveryOriginResolved) {
     const Tree mixed(PointsView(points, 2), {.box = Box::periodic({0.0, 1.0})});
     EXPECT_EQ(mixed.box().period(0), 0);
     EXPECT_EQ(mixed.box().period(1), 1);
+    const std::array<float, 2> query{0, 0};
+    for (const Engine engine : knn_engines()) {
+        const KnnOptions options{.box = Box::periodic(1), .engine = engine};
+        EXPECT_EQ(knn(PointsView(points, 2), 1, options).box, periodic.box());
+        EXPECT_EQ(knn(PointsView(points, 2), query, 1, options).box, periodic.box());
+    }
+    EXPECT_EQ(knn(periodic, query, 1).box, periodic.box());
+    EXPECT_EQ(knn_visit([](const NeighborBlock&) {}, periodic, 1).box, periodic.box());
+    EXPECT_EQ(radius_search(periodic, 0.1).box, periodic.box());
+    EXPECT_EQ(radius_visit([](const RadiusBlock&) {}, periodic, 0.1).box, periodic.box());
 }
 
 TEST_F(Boxes, OppositeEdgesCoincide) {

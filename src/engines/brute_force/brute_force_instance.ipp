@@ -9,8 +9,8 @@
 namespace kith::detail::inline KITH_GPU {
 
 template <Coordinate T, int D>
-UnresolvedRows search_all_pairs_on_device(DeviceContext& context, const PointsView& points, const PointsView* queries,
-                                          const DeviceKnnCall& call) {
+SearchSummary search_all_pairs_on_device(DeviceContext& context, const PointsView& points, const PointsView* queries,
+                                         const DeviceKnnCall& call) {
     return search_copies_on_device<T, D>(
         context, points, queries, call,
         [&](const DevicePointSet<T>& sources, const DevicePointSet<T>* others, const DeviceRequest<T>& request) {
@@ -61,9 +61,8 @@ void label_all_pairs_async_on_device(DeviceWork& work, const DeviceFofAsync& fof
         });
 }
 
-template UnresolvedRows search_all_pairs_on_device<KITH_SCALAR, KITH_DIMENSION>(DeviceContext&, const PointsView&,
-                                                                                const PointsView*,
-                                                                                const DeviceKnnCall&);
+template SearchSummary search_all_pairs_on_device<KITH_SCALAR, KITH_DIMENSION>(DeviceContext&, const PointsView&,
+                                                                               const PointsView*, const DeviceKnnCall&);
 template void label_all_pairs_on_device<KITH_SCALAR, KITH_DIMENSION>(DeviceContext&, const PointsView&, const Box&,
                                                                      LinkingLength, std::span<std::int32_t>,
                                                                      FofSummary&);

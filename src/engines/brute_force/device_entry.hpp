@@ -11,8 +11,8 @@ namespace kith::detail::inline KITH_GPU {
 
 /// The neighbors of the queries, or of the points themselves if there are none.
 template <Coordinate T, int D>
-UnresolvedRows search_all_pairs_on_device(DeviceContext& context, const PointsView& points, const PointsView* queries,
-                                          const DeviceKnnCall& call);
+SearchSummary search_all_pairs_on_device(DeviceContext& context, const PointsView& points, const PointsView* queries,
+                                         const DeviceKnnCall& call);
 
 /// The groups of the points, labels into memory of the host or of the GPU.
 template <Coordinate T, int D>

@@ -12,8 +12,8 @@
 namespace kith::detail::inline KITH_GPU {
 
 template <Coordinate T, int D>
-UnresolvedRows search_cells_on_device(DeviceContext& context, const PointsView& points, const PointsView* queries,
-                                      const DeviceKnnCall& call) {
+SearchSummary search_cells_on_device(DeviceContext& context, const PointsView& points, const PointsView* queries,
+                                     const DeviceKnnCall& call) {
     std::optional<DeviceCells<T>> cells;
     std::vector<CellQueries> blocks;
     Frame<T> frame;
@@ -57,7 +57,7 @@ UnresolvedRows search_cells_on_device(DeviceContext& context, const PointsView& 
     return count.of(context, rows, call.k);
 }
 
-template UnresolvedRows search_cells_on_device<KITH_SCALAR, KITH_DIMENSION>(DeviceContext&, const PointsView&,
-                                                                            const PointsView*, const DeviceKnnCall&);
+template SearchSummary search_cells_on_device<KITH_SCALAR, KITH_DIMENSION>(DeviceContext&, const PointsView&,
+                                                                           const PointsView*, const DeviceKnnCall&);
 
 } // namespace kith::detail::inline KITH_GPU

@@ -8,7 +8,7 @@ namespace kith::detail::inline KITH_GPU {
 /// The neighbors of the queries, or of the points themselves if there are none, into rows. Neither may be empty. The CPU
 /// makes the cells.
 template <Coordinate T, int D>
-UnresolvedRows search_cells_on_device(DeviceContext& context, const PointsView& points, const PointsView* queries,
-                                      const DeviceKnnCall& call);
+SearchSummary search_cells_on_device(DeviceContext& context, const PointsView& points, const PointsView* queries,
+                                     const DeviceKnnCall& call);
 
 } // namespace kith::detail::inline KITH_GPU

@@ -7,7 +7,7 @@ namespace kith::detail::inline KITH_GPU {
 
 /// The neighbors of the queries, or of the points themselves if there are none, to rows.
 template <Coordinate T, int D>
-UnresolvedRows search_kd_tree_on_device(DeviceContext& context, const PointsView& points, const PointsView* queries,
-                                        const DeviceKnnCall& call);
+SearchSummary search_kd_tree_on_device(DeviceContext& context, const PointsView& points, const PointsView* queries,
+                                       const DeviceKnnCall& call);
 
 } // namespace kith::detail::inline KITH_GPU

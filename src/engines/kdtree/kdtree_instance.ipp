@@ -7,8 +7,8 @@
 namespace kith::detail::inline KITH_GPU {
 
 template <Coordinate T, int D>
-UnresolvedRows search_kd_tree_on_device(DeviceContext& context, const PointsView& points, const PointsView* queries,
-                                        const DeviceKnnCall& call) {
+SearchSummary search_kd_tree_on_device(DeviceContext& context, const PointsView& points, const PointsView* queries,
+                                       const DeviceKnnCall& call) {
     return search_copies_on_device<T, D>(
         context, points, queries, call,
         [&](const DevicePointSet<T>& sources, const DevicePointSet<T>* others, const DeviceRequest<T>& request) {
@@ -16,7 +16,7 @@ UnresolvedRows search_kd_tree_on_device(DeviceContext& context, const PointsView
         });
 }
 
-template UnresolvedRows search_kd_tree_on_device<KITH_SCALAR, KITH_DIMENSION>(DeviceContext&, const PointsView&,
-                                                                              const PointsView*, const DeviceKnnCall&);
+template SearchSummary search_kd_tree_on_device<KITH_SCALAR, KITH_DIMENSION>(DeviceContext&, const PointsView&,
+                                                                             const PointsView*, const DeviceKnnCall&);
 
 } // namespace kith::detail::inline KITH_GPU
