@@ -129,15 +129,15 @@ tsan: dependencies
 	TSAN_OPTIONS="suppressions=$(CURDIR)/scripts/thread_sanitizer.supp" $(TEST) tsan \
 		--label-regex '^($(subst $(space),|,$(TSAN_MODULES)))$$'
 
-# Compiles everything for GPUs; its tests are skipped where there is none.
-cuda: dependencies
+# Compiles everything for GPUs and checks the compiled kernels; tests that need a GPU are skipped where there is none.
+cuda: dependencies python-environment
 	@if command -v nvcc >/dev/null; then $(MAKE) DEPENDENCIES=no cuda-build; \
 	    else echo "make cuda: nvcc is missing; THE CODE FOR GPUS IS NOT COMPILED" >&2; fi
 
 cuda-build:
 	cmake --preset cuda
 	$(BUILD) cuda --target test_cuda bench_gpu gpu own_kernel
-	$(TEST) cuda --label-regex '^gpu$$'
+	$(TEST) cuda --label-regex '^(gpu|gpu_kernels)$$'
 
 # Every dimension and instruction set, as users build it, and for GPUs where nvcc is found.
 full: dependencies

@@ -1,9 +1,9 @@
 #!/bin/sh
 # Makes the Python environment in which the Python package is built and tested, in the folder that is given, and only what
 # is missing of it. Where packages are not available it says so and leaves no environment: the tests that need it are then
-# left out. Where only the readers of catalogs, yt and pynbody, or only scikit-learn or mpi4py cannot be installed, their
-# tests alone are skipped. With a second argument, `docs`, what the documentation is built with is added; where that is not
-# available, the documentation is left out.
+# left out. Where only the readers of catalogs, yt and pynbody, or only scikit-learn, mpi4py or the readers of compiled GPU
+# code cannot be installed, their tests alone are skipped. With a second argument, `docs`, what the documentation is built
+# with is added; where that is not available, the documentation is left out.
 set -eu
 
 folder=$1
@@ -11,6 +11,7 @@ packages="nanobind>=2.4 scikit-build-core>=0.10 numpy scipy pytest hypothesis h5
 packages_for_readers="yt pynbody"
 packages_for_estimators="scikit-learn>=1.6"
 packages_for_ranks="mpi4py>=4 mpich" # mpich: an MPI that belongs to mpi4py, with its mpiexec
+packages_for_cuda="nvidia-cuda-cuobjdump nvidia-cuda-nvdisasm" # which read what nvcc compiled
 packages_for_docs="sphinx myst-nb furo sphinx-design sphinx-copybutton"
 
 say() { echo "python-environment: $*" >&2; }
@@ -53,6 +54,14 @@ if ! has packages-for-ranks "$packages_for_ranks"; then
         echo "$packages_for_ranks" >"$folder/packages-for-ranks"
     else
         say "mpi4py could not be installed; kith.mpi IS NOT TESTED"
+    fi
+fi
+if command -v nvcc >/dev/null && ! command -v cuobjdump >/dev/null && ! has packages-for-cuda "$packages_for_cuda"; then
+    rm -f "$folder/packages-for-cuda"
+    if install $packages_for_cuda; then
+        echo "$packages_for_cuda" >"$folder/packages-for-cuda"
+    else
+        say "cuobjdump could not be installed; WHAT THE GPU KERNELS USE IS NOT CHECKED"
     fi
 fi
 if [ "${2:-}" = docs ] && ! has packages-for-docs "$packages_for_docs"; then
