@@ -10,6 +10,7 @@
 #include <cmath>
 #include <cstdint>
 #include <cuda_runtime.h>
+#include <type_traits>
 
 namespace kith::detail::inline KITH_GPU {
 
@@ -48,12 +49,24 @@ __device__ inline std::int64_t thread_index() {
     return std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
 }
 
+/// The lesser and the greater, a where b is NaN. A float's take one instruction instead of two; which zero they return
+/// if a and b are zeros of either sign is unspecified.
 template <class T>
 __device__ T device_min(T a, T b) {
+#if defined(__CUDA_ARCH__)
+    if constexpr (std::is_same_v<T, float>) {
+        return fminf(a, b);
+    }
+#endif
     return b < a ? b : a;
 }
 template <class T>
 __device__ T device_max(T a, T b) {
+#if defined(__CUDA_ARCH__)
+    if constexpr (std::is_same_v<T, float>) {
+        return fmaxf(a, b);
+    }
+#endif
     return a < b ? b : a;
 }
 

@@ -14,7 +14,8 @@ namespace kith::detail::inline KITH_GPU {
 
 template <class T>
 __device__ T reported(T squared, const ReportScale<T>& report) {
-    return report.power(report.squared ? squared : root(squared));
+    // Zero, which most self-searches find in every row, would take the slow path of the correctly rounded root.
+    return report.power(report.squared || !(squared > 0) ? squared : root(squared));
 }
 
 /// Writes one neighbor of a row, or that it is missing.
