@@ -5,6 +5,7 @@
 #include "cli/interrupt.hpp"
 #include "cli/linking.hpp"
 #include "cli/map.hpp"
+#include "cli/peculiar_velocities.hpp"
 #include "cli/snapshot_run.hpp"
 #include "cli/usage_error.hpp"
 
@@ -78,17 +79,6 @@ std::optional<ScalarsView> masses_of(const io::Snapshot& snapshot, std::int64_t 
 }
 std::optional<ScalarsView> masses_of(const io::Snapshot& snapshot) {
     return masses_of(snapshot, snapshot.positions.rows());
-}
-
-/// What velocities of a file are multiplied by to be peculiar.
-double peculiar_factor(const io::SnapshotHeader& header) {
-    if (!header.frame) {
-        return 1;
-    }
-    const io::Scaling& velocity = header.frame->velocity;
-    const auto h = header.parameters.find("HubbleParam");
-    const bool has_h = velocity.h_power != 0 && h != header.parameters.end();
-    return std::pow(header.frame->scale_factor, velocity.a_power) * (has_h ? std::pow(h->second, velocity.h_power) : 1);
 }
 
 std::optional<PhaseSpace> phase_space_of(const FofArguments& arguments, const FofRun& run) {
@@ -330,6 +320,11 @@ std::vector<std::int32_t> largest_of(const FofResult& groups) {
     return {groups.sizes.begin(), groups.sizes.begin() + static_cast<std::ptrdiff_t>(shown)};
 }
 
+/// JSON has no infinity, so that is a text, which readers of numbers take, too.
+Json json_of_length(double length) {
+    return std::isinf(length) ? Json("inf") : Json(length);
+}
+
 Json json_of(const FofArguments& arguments, const FofRun& run) {
     Json json;
     const bool relative = arguments.linking_length.is_relative();
@@ -341,7 +336,7 @@ Json json_of(const FofArguments& arguments, const FofRun& run) {
     json["min_overdensity"] = arguments.min_overdensity ? Json(*arguments.min_overdensity) : Json(nullptr);
     json["sample"] = arguments.sample ? Json(run.positions().rows()) : Json(nullptr);
     json["seed"] = arguments.sample ? Json(arguments.seed) : Json(nullptr);
-    json["psi"] = arguments.psi ? Json(psi_of(arguments, run)) : Json(nullptr);
+    json["psi"] = arguments.psi ? json_of_length(psi_of(arguments, run)) : Json(nullptr);
     json["psi_sigma"] = arguments.psi && arguments.psi->is_relative() ? Json(arguments.psi->value()) : Json(nullptr);
     json["velocity_scale"] = arguments.psi ? Json(run.groups.velocity_scale) : Json(nullptr);
     json["min_members"] = arguments.min_members;

@@ -53,17 +53,10 @@ void add_linking_options(CLI::App& command, FofArguments& arguments) {
                                     std::string("Linking length ") + help_of_linking_length)
                                 ->type_name("R")
                                 ->excludes(relative);
-    const auto parse_positive = [](std::string_view option, const std::string& text) {
-        const double value = parse_length(option, text);
-        if (value == 0) {
-            throw UsageError(fmt::format("{} is '{}'; it must be above 0", option, text));
-        }
-        return value;
-    };
     command
         .add_option_function<std::string>(
             "--min-overdensity",
-            [&arguments, parse_positive](const std::string& text) {
+            [&arguments](const std::string& text) {
                 arguments.min_overdensity = parse_positive("--min-overdensity", text);
             },
             "Instead of -b, the linking length at which two points in a sphere of that radius are D times as dense as "
@@ -74,16 +67,17 @@ void add_linking_options(CLI::App& command, FofArguments& arguments) {
     CLI::Option* psi = command
                            .add_option_function<std::string>(
                                "--psi",
-                               [&arguments, parse_positive](const std::string& text) {
-                                   arguments.psi = VelocityLength::absolute(parse_positive("--psi", text));
+                               [&arguments](const std::string& text) {
+                                   arguments.psi = VelocityLength::absolute(parse_positive_or_infinite("--psi", text));
                                },
                                "Groups in phase space, on the CPU: friends have |dx|^2/R^2 + |dv|^2/V^2 of 1 or "
-                               "less, R the linking length; V is a peculiar velocity in the file's unit")
+                               "less, R the linking length; V is a peculiar velocity in the file's unit, as kith info "
+                               "shows them, or inf, for the groups of the positions")
                            ->type_name("V");
     command
         .add_option_function<std::string>(
             "--psi-sigma",
-            [&arguments, parse_positive](const std::string& text) {
+            [&arguments](const std::string& text) {
                 arguments.psi = VelocityLength::sigmas(parse_positive("--psi-sigma", text));
             },
             "The same, with V = F times the dispersion of all velocities, sqrt(sum m |v - mean|^2 / sum m)")

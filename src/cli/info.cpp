@@ -3,6 +3,7 @@
 #include "cli/info_catalog.hpp"
 #include "cli/interrupt.hpp"
 #include "cli/options.hpp"
+#include "cli/peculiar_velocities.hpp"
 #include "cli/progress_bar.hpp"
 #include "cli/report.hpp"
 #include "cli/usage_error.hpp"
@@ -54,12 +55,70 @@ std::vector<Range> ranges_of(const io::RealArray& array) {
     return ranges;
 }
 
+/// Peculiar velocities. Their dispersion is that of --psi-sigma, of all types and to the digits that are shown.
+struct Velocities {
+    std::vector<Range> components;
+    double dispersion = 0;          ///< sqrt(sum m |v - mean v|^2 / sum m)
+    std::optional<double> unit;     ///< in cm/s
+    bool is_known_peculiar = false; ///< else as stored
+
+    [[nodiscard]] Json json() const {
+        Json extents = Json::array();
+        for (const Range& range : components) {
+            extents.push_back(range.json());
+        }
+        return {{"extents", extents},
+                {"dispersion", std::isfinite(dispersion) ? Json(dispersion) : Json(nullptr)},
+                {"unit_in_cm_per_s", unit ? Json(*unit) : Json(nullptr)},
+                {"peculiar", is_known_peculiar}};
+    }
+    [[nodiscard]] std::string description() const {
+        return fmt::format("dispersion {:.6g}; {}, {}", dispersion,
+                           is_known_peculiar ? "peculiar velocities" : "as stored: the file states no cosmology",
+                           unit ? fmt::format("in units of {:g} km/s", *unit / 1e5) : "in the file's unit");
+    }
+};
+
+Velocities velocities_of(const io::Snapshot& snapshot, bool weighted) {
+    const double factor = peculiar_factor(snapshot.header);
+    Velocities velocities{std::vector<Range>(static_cast<std::size_t>(snapshot.velocities->columns)), 0,
+                          snapshot.header.frame ? snapshot.header.frame->velocity.to_cgs : std::nullopt,
+                          snapshot.header.frame.has_value()};
+    std::visit(
+        [&](const auto& values) {
+            const std::size_t axes = velocities.components.size();
+            const auto mass_of = [&](std::size_t row) {
+                return weighted ? std::visit([row](const auto& m) { return static_cast<double>(m[row]); },
+                                             snapshot.masses->values)
+                                : 1.0;
+            };
+            double mass = 0;
+            double squares = 0; // about the mean so far (Welford 1962)
+            std::vector<double> mean(axes);
+            for (std::size_t row = 0; row < values.size() / axes; ++row) {
+                const double weight = mass_of(row);
+                mass += weight;
+                for (std::size_t axis = 0; axis < axes; ++axis) {
+                    const double value = factor * static_cast<double>(values[row * axes + axis]);
+                    velocities.components[axis].include(value);
+                    const double before = value - mean[axis];
+                    mean[axis] += mass > 0 ? before * (weight / mass) : 0;
+                    squares += weight * before * (value - mean[axis]);
+                }
+            }
+            velocities.dispersion = std::sqrt(squares / mass);
+        },
+        snapshot.velocities->values);
+    return velocities;
+}
+
 struct Contents {
     io::SnapshotHeader header;
     std::int64_t points = 0;
     std::vector<Range> extents;
     DType mass_dtype = DType::float64;
     std::optional<Range> masses;
+    std::optional<Velocities> velocities;
 };
 
 Contents read_contents(const std::string& path) {
@@ -74,7 +133,6 @@ Contents read_contents(const std::string& path) {
     }
     io::ReadOptions wanted;
     wanted.types.kind = io::TypeSelection::Kind::all;
-    wanted.velocities = false;
     wanted.ids = false;
     const io::Snapshot snapshot = io::read_snapshot(path, wanted);
     contents.header = snapshot.header;
@@ -84,6 +142,9 @@ Contents read_contents(const std::string& path) {
         contents.masses = ranges_of(*snapshot.masses).front();
     } else if (snapshot.uniform_mass) {
         contents.masses.emplace().include(*snapshot.uniform_mass);
+    }
+    if (snapshot.velocities) {
+        contents.velocities = velocities_of(snapshot, snapshot.masses && contents.masses->high > 0);
     }
     return contents;
 }
@@ -114,6 +175,7 @@ void print_json_of(const Contents& contents, const std::string& path) {
     }
     json["not_finite"] = not_finite;
     json["masses"] = contents.masses ? contents.masses->json() : Json(nullptr);
+    json["velocities"] = contents.velocities ? contents.velocities->json() : Json(nullptr);
     json["warnings"] = header.warnings;
     json["peak_rss_bytes"] = peak_rss_bytes();
     print_json(json);
@@ -153,6 +215,15 @@ void print_summary_of(const Contents& contents, const std::string& path) {
                                                      : range.text(contents.mass_dtype));
     } else {
         print_line("masses", "none");
+    }
+    if (contents.velocities) {
+        const std::vector<Range>& components = contents.velocities->components;
+        for (std::size_t axis = 0; axis < components.size(); ++axis) {
+            const Range& range = components[axis];
+            print_line("v" + axis_name(axis, components.size()),
+                       range.empty() ? "no finite value" : fmt::format("{:.6g} to {:.6g}", range.low, range.high));
+        }
+        print_line("", contents.velocities->description());
     }
     for (const auto& [name, value] : header.parameters) {
         print_line("", fmt::format("{} = {}", name, value));

@@ -71,6 +71,22 @@ double parse_length(std::string_view option, std::string_view text) {
     return value;
 }
 
+double parse_positive(std::string_view option, std::string_view text) {
+    double value = 0;
+    if (!parse_all(text, value) || !std::isfinite(value) || value <= 0) {
+        throw UsageError(fmt::format("{} is '{}'; it must be a finite number above 0", option, text));
+    }
+    return value;
+}
+
+double parse_positive_or_infinite(std::string_view option, std::string_view text) {
+    double value = 0;
+    if (!parse_all(text, value) || !(value > 0)) {
+        throw UsageError(fmt::format("{} is '{}'; it must be a finite number above 0, or inf", option, text));
+    }
+    return value;
+}
+
 std::vector<double> parse_lengths(std::string_view option, std::string_view text) {
     std::vector<double> lengths;
     for (const std::string_view part : split_at_commas(text)) {

@@ -19,10 +19,13 @@
 
 namespace kith::cli {
 
-/// Throw UsageError unless the text is a whole number (16, 1e6) of at least `least`, or a finite number of 0 or more.
+/// Throw UsageError unless the text is a whole number (16, 1e6) of at least `least`, or a finite number of 0 or more,
+/// one above 0, or one above 0 or "inf".
 [[nodiscard]] std::int64_t parse_whole(std::string_view option, std::string_view text, std::int64_t least,
                                        std::int64_t most);
 [[nodiscard]] double parse_length(std::string_view option, std::string_view text);
+[[nodiscard]] double parse_positive(std::string_view option, std::string_view text);
+[[nodiscard]] double parse_positive_or_infinite(std::string_view option, std::string_view text);
 /// Several separated by commas.
 [[nodiscard]] std::vector<double> parse_lengths(std::string_view option, std::string_view text);
 

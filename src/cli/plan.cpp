@@ -28,14 +28,6 @@ struct Arguments {
     RankConstants wanted;
 };
 
-double positive(std::string_view option, const std::string& text) {
-    const double value = parse_length(option, text);
-    if (value == 0) {
-        throw UsageError(fmt::format("{} is '{}'; it must be above 0", option, text));
-    }
-    return value;
-}
-
 RankConstants constants_of(const Arguments& arguments) {
     if (arguments.constants.empty()) {
         ProgressBar bar;
@@ -162,7 +154,8 @@ Command plan_command(CLI::App& program) {
     arguments->cluster.latency = 2e-6;
     command
         .add_option_function<std::string>(
-            "--link", [arguments](const std::string& text) { arguments->cluster.link = positive("--link", text); },
+            "--link",
+            [arguments](const std::string& text) { arguments->cluster.link = parse_positive("--link", text); },
             "Bytes per second that a rank receives and sends; 25e9 by default")
         ->type_name("BYTES");
     command

@@ -48,6 +48,18 @@ TEST(Options, LengthsAreFiniteAndNotNegative) {
     }
 }
 
+TEST(Options, SomeNumbersAreAboveZeroAndMayBeInfinite) {
+    EXPECT_EQ(parse_positive("--psi-sigma", "0.2"), 0.2);
+    EXPECT_EQ(parse_positive_or_infinite("--psi", "0.2"), 0.2);
+    EXPECT_EQ(parse_positive_or_infinite("--psi", "inf"), std::numeric_limits<double>::infinity());
+    for (const char* text : {"", "0", "-1", "-inf", "nan", "inf", "infx", "1,2"}) {
+        EXPECT_THROW((void)parse_positive("--psi-sigma", text), UsageError) << text;
+        if (text != std::string_view("inf")) {
+            EXPECT_THROW((void)parse_positive_or_infinite("--psi", text), UsageError) << text;
+        }
+    }
+}
+
 TEST(Options, BoxesAreParsed) {
     EXPECT_EQ(parse_box("auto").kind, BoxChoice::Kind::automatic);
     EXPECT_EQ(parse_box("none").kind, BoxChoice::Kind::open);

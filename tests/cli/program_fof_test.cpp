@@ -265,8 +265,33 @@ TEST_F(FofInPhaseSpace, LinksByDispersions) { // of stored velocities sqrt(3 * 5
     EXPECT_NE(told.out.find("psi = 5.47723 = 4 dispersions"), std::string::npos) << told.out;
 }
 
+TEST_F(FofInPhaseSpace, LinksByPositionsAtAnInfinitePsi) {
+    const Json linked = fof("--psi inf --labels l.npy");
+    EXPECT_EQ(linked["psi"], "inf");
+    EXPECT_EQ(linked["velocity_scale"], 0);
+    const std::string labels = read("l.npy");
+    EXPECT_EQ(fof("--labels l.npy")["psi"], nullptr);
+    EXPECT_EQ(read("l.npy"), labels);
+    EXPECT_NE(kith("info a.hdf5").out.find("1 of 2 or more members"), std::string::npos);
+}
+
+TEST_F(FofInPhaseSpace, InfoShowsVelocitiesAsPsiTakesThem) {
+    const Json velocities = Json::parse(kith("info snap --json").out)["velocities"];
+    ASSERT_EQ(velocities["extents"].size(), 3U);
+    EXPECT_NEAR(velocities["extents"][0][0].get<double>(), -3 * std::sqrt(0.5), 1e-12);
+    EXPECT_EQ(velocities["extents"][0][1], 0);
+    EXPECT_NEAR(velocities["dispersion"].get<double>(), fof("--psi-sigma 1")["psi"].get<double>(), 1e-12);
+    EXPECT_EQ(velocities["peculiar"], true);
+    EXPECT_TRUE(velocities["unit_in_cm_per_s"].is_null());
+    const std::string people = kith("info snap").out;
+    for (const char* words : {"vx", "-2.12132 to ", "dispersion 1.36931; peculiar velocities, in the file's unit"}) {
+        EXPECT_NE(people.find(words), std::string::npos) << words << " is not in:\n" << people;
+    }
+    EXPECT_TRUE(Json::parse(kith("info still --json").out)["velocities"].is_null());
+}
+
 TEST_F(FofInPhaseSpace, HasTheSameGroupsByEveryRoute) {
-    for (const char* psi : {"", "--psi 4.4", "--psi 4.6"}) {
+    for (const char* psi : {"", "--psi 4.4", "--psi 4.6", "--psi inf"}) {
         std::vector<std::vector<std::int32_t>> labels;
         for (const std::string route : {"tree", "brute", "auto", "kdtree", "spanning-tree"}) {
             const Json json = fof("--labels l.npy --route " + route + " " + psi);
@@ -300,8 +325,9 @@ TEST_F(FofInPhaseSpace, NeedsVelocitiesAndOnePsi) {
         EXPECT_NE(outcome.err.find(says), std::string::npos) << outcome.err;
     };
     refused("still --psi 1", "no velocities");
-    refused("snap --psi 0", "--psi is '0'; it must be above 0");
+    refused("snap --psi 0", "--psi is '0'; it must be a finite number above 0, or inf");
     refused("snap --psi-sigma -1", "--psi-sigma is '-1'");
+    refused("snap --psi-sigma inf", "--psi-sigma is 'inf'; it must be a finite number above 0");
     refused("snap --psi 1 --psi-sigma 1", "--psi");
     EXPECT_FALSE(exists("a.hdf5"));
 }
