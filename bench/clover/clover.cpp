@@ -145,7 +145,6 @@ private:
         shape.hubs = std::stoll(method.substr(method.find(':') + 1));
         shape.choice = method.starts_with("spread") ? kith::detail::HubChoice::spread : kith::detail::HubChoice::random;
         shape.skips_by_box = !method.starts_with("flat-plain");
-        kith::detail::check_flat_shape(shape);
         Context context(execution);
         kith::detail::FlatCells<float> cells;
         std::optional<kith::detail::NormalizedPoints<float>> sources;
@@ -307,7 +306,6 @@ void count_work(const Settings& settings, const PointsFile& file) {
     shape.hubs = std::stoll(settings.at("work"));
     shape.choice =
         number(settings, "spread", 0) != 0 ? kith::detail::HubChoice::spread : kith::detail::HubChoice::random;
-    kith::detail::check_flat_shape(shape);
     Context context(kith::cpu(static_cast<int>(number(settings, "threads", 1))));
     kith::detail::FlatCells<float> cells;
     context.stage("cells", [&] {

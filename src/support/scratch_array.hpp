@@ -24,6 +24,7 @@ public:
             grow(size, kept);
         }
     }
+    [[nodiscard]] std::int64_t bytes() const noexcept { return size_ * static_cast<std::int64_t>(sizeof(Element)); }
     [[nodiscard]] Element* data() noexcept { return memory_.get(); }
     [[nodiscard]] const Element* data() const noexcept { return memory_.get(); }
     [[nodiscard]] Element& operator[](std::int64_t i) noexcept { return memory_[static_cast<std::size_t>(i)]; }
@@ -39,6 +40,10 @@ private:
 
     void grow(std::int64_t size, std::int64_t kept) {
         const std::int64_t larger = size + size / 2;
+        if (kept == 0) { // not beside the new memory
+            memory_.reset();
+            size_ = 0;
+        }
         std::unique_ptr<Element[], Free> memory(
             static_cast<Element*>(::operator new(static_cast<std::size_t>(larger) * sizeof(Element), alignment)));
         std::copy_n(memory_.get(), kept, memory.get());

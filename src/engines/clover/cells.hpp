@@ -4,8 +4,8 @@
 // Method: a few hubs, drawn among the points, part them all; each part has hubs of its own, and so on, until parts are
 // cells of the wanted size. On every level about as many hubs are tried. A part that many coincident points have
 // drawn all hubs from is split by one of them and the point farthest from it; what lies in one place is one cell.
-// Cost: O(N log N), about 30 to 70 hubs a level and point. Memory beside the result: 4 bytes a point, and a copy of the
-// largest part for each thread.
+// Cost: O(N log N), about 30 to 70 hubs a level and point. Memory beside the result: 4 bytes a point to part all, and
+// then half more than 1 byte and one coordinate for each point of the largest parts, one for each thread.
 // Source: CLOVER (ICS 2025), section 3.1, for the random hubs.
 #pragma once
 
@@ -21,7 +21,9 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 namespace kith::detail {
@@ -38,16 +40,19 @@ public:
         : context_(context), given_(given), shape_(shape) {}
 
     CellTree<T> run() {
-        Partition<T, D> partition = part_points<T, D>(context_, given_, uppermost_hubs(), 1, scratch_);
+        Partition<T, D> partition = part_points<T, D>(context_, given_, uppermost_hubs(), 1, no_crowds, scratch_);
         points_ = std::move(partition.points);
         std::vector<Part> parts = std::move(partition.parts);
         std::erase_if(parts, [](const Part& part) { return part.count == 0; });
         std::vector<Nodes> nodes(parts.size());
+        context_.expect(given_.count);
         parallel_for(0, std::ssize(parts), 1, [&](std::int64_t first, std::int64_t last) {
             for (std::int64_t part = first; part < last; ++part) {
                 divide(parts[part], false, scratch_.local(), nodes[part]);
+                context_.done(parts[part].count);
             }
         });
+        free_scratch();
         return joined(nodes);
     }
 
@@ -56,7 +61,7 @@ private:
     using Part = detail::Part<T, D>;
     using Scratch = AssignScratch<T>;
 
-    static constexpr std::int64_t max_hubs = 256;       ///< that a point is compared with on one level
+    static constexpr std::int64_t max_hubs = 256;       ///< that a point is compared with on one level: fits a byte
     static constexpr std::int64_t cells_per_group = 96; ///< at most, where none is split again
 
     struct Box {
@@ -113,15 +118,15 @@ private:
         }
         std::vector<Part> parts = split(part, hubs, scratch);
         if (parts.size() == 1) {
-            const T* const farthest = std::max_element(scratch.squared.data(), scratch.squared.data() + part.count);
-            if (*farthest == 0) { // one place, or as good as one
+            const auto [farthest, squared] = farthest_from(parts[0].hub, part, scratch);
+            if (squared == 0) { // one place, or as good as one
                 if (!in_group) {
                     nodes.groups.push_back(std::ssize(nodes.cells));
                 }
                 add_cell(part, nodes);
                 return;
             }
-            parts = split(part, {parts[0].hub, position_of(part.first + (farthest - scratch.squared.data()))}, scratch);
+            parts = split(part, {parts[0].hub, position_of(farthest)}, scratch);
         }
         for (const Part& smaller : parts) {
             divide(smaller, in_group, scratch, nodes);
@@ -136,13 +141,41 @@ private:
         return position;
     }
 
+    /// Compares points of a part with hubs and calls visit(first, count) for some at a time; what was found is in the
+    /// scratch.
+    template <class Visit>
+    void compare(const Part& part, const std::vector<Position>& hubs, Scratch& scratch, const Visit& visit) const {
+        for (std::int64_t first = 0; first < part.count; first += points_at_once) {
+            const std::int64_t count = std::min(points_at_once, part.count - first);
+            assign<T, D>(points_.frame, hubs, points_.axis(0) + part.first + first, points_.stride, count, scratch);
+            visit(first, count);
+        }
+    }
+
+    /// The point of a part that is farthest from a hub, and its squared distance.
+    [[nodiscard]] std::pair<std::int64_t, T> farthest_from(const Position& hub, const Part& part,
+                                                           Scratch& scratch) const {
+        std::pair<std::int64_t, T> farthest{part.first, T(0)};
+        compare(part, {hub}, scratch, [&](std::int64_t first, std::int64_t count) {
+            const T* const greatest = std::max_element(scratch.squared.data(), scratch.squared.data() + count);
+            if (*greatest > farthest.second) {
+                farthest = {part.first + first + (greatest - scratch.squared.data()), *greatest};
+            }
+        });
+        return farthest;
+    }
+
     /// Moves the points of a part to the nearest hubs; those of one hub keep their order.
     std::vector<Part> split(const Part& part, const std::vector<Position>& hubs, Scratch& scratch) {
-        assign<T, D>(points_.frame, hubs, points_.axis(0) + part.first, points_.stride, part.count, scratch);
         std::vector<std::int64_t> starts(hubs.size() + 1);
-        for (std::int64_t i = 0; i < part.count; ++i) {
-            ++starts[static_cast<std::size_t>(scratch.nearest[i]) + 1];
-        }
+        scratch.hub_of.reserve(part.count);
+        compare(part, hubs, scratch, [&](std::int64_t first, std::int64_t count) {
+            for (std::int64_t i = 0; i < count; ++i) {
+                const auto hub = static_cast<std::uint8_t>(scratch.nearest[i]);
+                scratch.hub_of[first + i] = hub;
+                ++starts[std::size_t{hub} + 1];
+            }
+        });
         std::vector<Part> parts;
         for (std::size_t hub = 0; hub < hubs.size(); ++hub) {
             if (starts[hub + 1] > 0) {
@@ -153,21 +186,33 @@ private:
         if (parts.size() == 1) {
             return parts;
         }
-        const std::int64_t stride = part.count;
-        scratch.coordinates.reserve(D * stride);
-        scratch.indices.reserve(part.count);
-        for (std::int64_t i = 0; i < part.count; ++i) {
-            const std::int64_t to = starts[static_cast<std::size_t>(scratch.nearest[i])]++;
-            for (int axis = 0; axis < D; ++axis) {
-                scratch.coordinates[axis * stride + to] = points_.axis(axis)[part.first + i];
-            }
-            scratch.indices[to] = points_.indices[part.first + i];
-        }
         for (int axis = 0; axis < D; ++axis) {
-            std::copy_n(scratch.coordinates.data() + axis * stride, part.count, points_.axis(axis) + part.first);
+            move(points_.axis(axis) + part.first, part.count, starts, scratch);
         }
-        std::copy_n(scratch.indices.data(), part.count, points_.indices.data() + part.first);
+        move(points_.indices.data() + part.first, part.count, starts, scratch);
         return parts;
+    }
+
+    /// Moves one array of a part; `starts` tells where the elements of each hub go.
+    template <class Element>
+    static void move(Element* elements, std::int64_t count, std::vector<std::int64_t> starts, Scratch& scratch) {
+        scratch.moved.reserve(count * static_cast<std::int64_t>(std::max(sizeof(T), sizeof(Element))));
+        auto* const moved = reinterpret_cast<Element*>(scratch.moved.data());
+        for (std::int64_t i = 0; i < count; ++i) {
+            moved[starts[scratch.hub_of[i]]++] = elements[i];
+        }
+        std::copy_n(moved, count, elements);
+    }
+
+    /// The peak counts what all threads' memory was at most.
+    void free_scratch() {
+        std::int64_t bytes = 0;
+        for (const Scratch& scratch : scratch_) {
+            bytes += scratch.bytes();
+        }
+        context_.memory_tracker()->add(bytes);
+        context_.memory_tracker()->release(bytes);
+        scratch_.clear();
     }
 
     void add_cell(Part part, Nodes& nodes) const {
@@ -184,18 +229,6 @@ private:
         nodes.boxes.push_back(box);
     }
 
-    [[nodiscard]] Plane<T> make_plane(std::int64_t nodes, bool has_children) {
-        Plane<T> plane;
-        plane.nodes = nodes;
-        plane.stride = (nodes + 31) / 16 * 16;
-        plane.first_point = Buffer<std::int32_t>(context_.memory_tracker(), nodes + 1);
-        plane.first_child = Buffer<std::int32_t>(context_.memory_tracker(), has_children ? nodes + 1 : 0);
-        plane.lower_corners = Buffer<T>(context_.memory_tracker(), D * plane.stride);
-        plane.upper_corners = Buffer<T>(context_.memory_tracker(), D * plane.stride);
-        plane.first_point[nodes] = static_cast<std::int32_t>(points_.count);
-        return plane;
-    }
-
     CellTree<T> joined(const std::vector<Nodes>& parts) {
         std::vector<std::int64_t> first_cells{0};
         std::vector<std::int64_t> first_groups{0};
@@ -204,8 +237,8 @@ private:
             first_groups.push_back(first_groups.back() + std::ssize(part.groups));
         }
         CellTree<T> tree;
-        Plane<T> cells = make_plane(first_cells.back(), false);
-        Plane<T> groups = make_plane(first_groups.back(), true);
+        Plane<T> cells = make_plane<T>(context_, D, first_cells.back(), points_.count, false);
+        Plane<T> groups = make_plane<T>(context_, D, first_groups.back(), points_.count, true);
         tree.hubs = Buffer<T>(context_.memory_tracker(), D * cells.stride);
         groups.first_child[groups.nodes] = static_cast<std::int32_t>(cells.nodes);
         parallel_for(0, std::ssize(parts), 1, [&](std::int64_t first, std::int64_t last) {

@@ -103,8 +103,15 @@ private:
                     continue;
                 }
             }
-            scan(sources_.first[target], sources_.count[target]);
+            scan(sources_.first[target], points_that_count(target));
         }
+    }
+
+    /// Points at one place lie in the order of their indices: only the first can be neighbors.
+    [[nodiscard]] std::int64_t points_that_count(std::int64_t cell) const {
+        const T* const lower = sources_.lower.data() + cell * D;
+        const bool is_single_point = std::equal(lower, lower + D, sources_.upper.data() + cell * D);
+        return is_single_point ? std::min(sources_.count[cell], needed_) : sources_.count[cell];
     }
 
     void scan(std::int64_t first, std::int64_t count) {

@@ -37,19 +37,24 @@ struct FlatShape {
     bool skips_by_box = true;
     std::uint64_t seed = 0x6B697468;
     std::int64_t table_budget = std::int64_t{1} << 28; ///< bytes
+    std::int64_t alignment = flat_alignment;           ///< of cells, for the search on a CPU
 };
 
-/// Throws invalid_argument for a number of hubs that cannot be.
-inline void check_flat_shape(const FlatShape& shape) {
+/// Cells of crowds come on top of those of hubs: a crowd is as many coincident points as so many cells have.
+inline constexpr std::int64_t cells_per_crowd = 8;
+
+/// Throws invalid_argument for a number of hubs that cannot be. More hubs than points are as many as points.
+inline void check_flat_shape(const FlatShape& shape, std::int64_t points) {
     if (shape.hubs < 1) {
         throw Error(ErrorKind::invalid_argument, message("hubs is ", shape.hubs, "; ask for 1 hub or more"));
     }
     constexpr std::int64_t edge = sizeof(float) + sizeof(std::int32_t);
-    if (shape.hubs > shape.table_budget / edge / shape.hubs) {
+    const std::int64_t hubs = std::min(shape.hubs, points);
+    const std::int64_t cells = hubs + hubs / cells_per_crowd;
+    if (cells > 0 && cells > shape.table_budget / edge / cells) {
         throw Error(ErrorKind::invalid_argument,
-                    message("the edges between ", shape.hubs, " hubs need 8 bytes each, more than the ",
-                            shape.table_budget,
-                            " bytes that are allowed for them; use fewer hubs or the hierarchical form"));
+                    message("the edges between ", hubs, " hubs need ", edge * cells * cells, " bytes, more than the ",
+                            shape.table_budget, " that are allowed; use fewer hubs or the hierarchical form"));
     }
 }
 
@@ -100,13 +105,16 @@ std::vector<Position<T, D>> choose_hubs(const Given& given, const FlatShape& sha
     return hubs;
 }
 
-/// Parts points by hubs, those of other points or their own; empty cells remain where hubs are not their own.
+/// Parts points by hubs. If these are their own, cells are not empty, and a crowd at a hub's place has a cell to itself,
+/// of which a query looks at no more points than it needs; or else there is one cell for each hub.
 template <Coordinate T, int D, class Given>
-FlatCells<T> part_by_hubs(Context& context, const Given& given, const std::vector<Position<T, D>>& hubs,
-                          bool drops_empty) {
+FlatCells<T> part_by_hubs(Context& context, const Given& given, const std::vector<Position<T, D>>& hubs, bool are_own,
+                          std::int64_t alignment) {
     PerThread<AssignScratch<T>> scratch;
-    Partition<T, D> partition = part_points<T, D>(context, given, hubs, flat_alignment, scratch);
-    if (drops_empty) {
+    const std::int64_t hub_count = std::ssize(hubs);
+    const std::int64_t min_crowd = are_own ? cells_per_crowd * ((given.count + hub_count - 1) / hub_count) : no_crowds;
+    Partition<T, D> partition = part_points<T, D>(context, given, hubs, alignment, min_crowd, scratch);
+    if (are_own) {
         std::erase_if(partition.parts, [](const Part<T, D>& part) { return part.count == 0; });
     }
     FlatCells<T> cells;
@@ -125,13 +133,14 @@ FlatCells<T> part_by_hubs(Context& context, const Given& given, const std::vecto
     return cells;
 }
 
-/// The cells of one point or more, without edges. The shape has been checked. This and what follows run inside a stage.
+/// The cells of one point or more, without edges. This and what follows run inside a stage.
 template <Coordinate T>
 FlatCells<T> make_flat_cells(Context& context, const UnsortedPoints<T>& points, const FlatShape& shape) {
+    check_flat_shape(shape, points.count());
     FlatCells<T> cells;
     with_dimension(points.frame().dimension, [&]<int D>(std::integral_constant<int, D>) {
         with_given<D>(points, [&](const auto& given) {
-            cells = part_by_hubs<T, D>(context, given, choose_hubs<T, D>(given, shape), true);
+            cells = part_by_hubs<T, D>(context, given, choose_hubs<T, D>(given, shape), true, shape.alignment);
         });
     });
     return cells;
@@ -146,7 +155,9 @@ FlatCells<T> part_queries(Context& context, const UnsortedPoints<T>& queries, co
         for (std::int64_t cell = 0; cell < sources.cells(); ++cell) {
             std::copy_n(sources.hubs.data() + cell * D, D, hubs[cell].data());
         }
-        with_given<D>(queries, [&](const auto& given) { cells = part_by_hubs<T, D>(context, given, hubs, false); });
+        with_given<D>(queries, [&](const auto& given) {
+            cells = part_by_hubs<T, D>(context, given, hubs, false, flat_alignment);
+        });
     });
     return cells;
 }

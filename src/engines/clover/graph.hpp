@@ -29,6 +29,20 @@ struct CellTree {
     [[nodiscard]] T hub(std::int64_t cell, int axis) const noexcept { return hubs[axis * cells().stride + cell]; }
 };
 
+/// A plane's memory; of what it holds only the end of the last node is known.
+template <Coordinate T>
+Plane<T> make_plane(Context& context, int dimension, std::int64_t nodes, std::int64_t points, bool has_children) {
+    Plane<T> plane;
+    plane.nodes = nodes;
+    plane.stride = (nodes + 31) / 16 * 16;
+    plane.first_point = Buffer<std::int32_t>(context.memory_tracker(), nodes + 1);
+    plane.first_child = Buffer<std::int32_t>(context.memory_tracker(), has_children ? nodes + 1 : 0);
+    plane.lower_corners = Buffer<T>(context.memory_tracker(), dimension * plane.stride);
+    plane.upper_corners = Buffer<T>(context.memory_tracker(), dimension * plane.stride);
+    plane.first_point[nodes] = static_cast<std::int32_t>(points);
+    return plane;
+}
+
 /// Edges of a cell: as many as leave it with 320 bytes, its boxes and hub included, 32 at most.
 template <Coordinate T>
 constexpr std::int32_t edges_per_cell(int dimension) {

@@ -1,7 +1,7 @@
 // k nearest neighbors by CLOVER: cells around random hubs, a graph of near cells, and a search along its edges.
 //
-// Cost: near linear in the number of points. Memory beside the working copy: 4 bytes a point while cells are made, 320
-// bytes a cell, and for each thread a copy of the largest part (36 bytes for each point of it in 3-D float32).
+// Cost: near linear in the number of points. Memory beside the working copy: less than 8 bytes a point while cells are
+// made (14 in float64, if most points are in one part), and 320 bytes a cell.
 // Source: CLOVER (ICS 2025); sparse edges and levels of hubs instead of its H x H table.
 #pragma once
 
@@ -36,9 +36,11 @@ CellGraph<T> connect_cells(Context& context, const CellTree<T>& cells) {
     graph.weight = Buffer<float>(context.memory_tracker(), count * graph.edges);
     graph.horizon = Buffer<float>(context.memory_tracker(), count);
     PerThread<ConnectScratch<T>> scratch;
+    context.expect(cells.groups().nodes);
     parallel_for(0, cells.groups().nodes, 1, [&](std::int64_t first, std::int64_t last) {
         for (std::int64_t group = first; group < last; ++group) {
             connect_group(cells, graph, group, scratch.local());
+            context.done(1);
         }
     });
     return graph;

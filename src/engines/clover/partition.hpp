@@ -1,8 +1,8 @@
 // Points brought to the working copy's memory, parted by their nearest hubs.
 //
 // Blocks of points are compared with all hubs side by side and counted; then every block knows where its points of each
-// part go. So points keep their order within a part, for any number of threads. Cost: points times hubs; 4 bytes a point
-// while it lasts.
+// part go. So coincident points keep their order within a part, for any number of threads. Cost: points times hubs;
+// 4 bytes a point while it lasts.
 #pragma once
 
 #include "engines/clover/kernels.hpp"
@@ -14,6 +14,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <utility>
@@ -49,6 +50,9 @@ struct Part {
     Position<T, D> hub;
 };
 
+inline constexpr std::int64_t points_at_once = 1 << 13; ///< that are compared with hubs
+inline constexpr std::int64_t no_crowds = std::numeric_limits<std::int64_t>::max();
+
 /// Memory of one thread.
 template <Coordinate T>
 struct AssignScratch {
@@ -56,7 +60,12 @@ struct AssignScratch {
     ScratchArray<typename AssignJob<T>::LaneIndex> nearest;
     ScratchArray<T> squared;
     ScratchArray<T> coordinates;
-    ScratchArray<std::int32_t> indices;
+    ScratchArray<std::uint8_t> hub_of; ///< each point of a part that is split
+    ScratchArray<std::byte> moved;     ///< one of its arrays
+
+    [[nodiscard]] std::int64_t bytes() const noexcept {
+        return hubs.bytes() + nearest.bytes() + squared.bytes() + coordinates.bytes() + hub_of.bytes() + moved.bytes();
+    }
 };
 
 /// The nearest of some hubs, of points whose coordinates lie axis after axis: into `nearest` and `squared`.
@@ -80,24 +89,27 @@ void assign(const Frame<T>& frame, const std::vector<Position<T, D>>& hubs, cons
 template <Coordinate T, int D>
 struct Partition {
     PointSet<T> points;
-    std::vector<Part<T, D>> parts; ///< one for each hub, some of them without points
+    std::vector<Part<T, D>> parts; ///< one for each hub, some of them without points, and those of crowds
 };
 
-/// Every part starts at a multiple of `alignment`; what lies between parts is within no distance of anything.
+/// Every part starts at a multiple of `alignment`; what lies between parts is within no distance of anything. Where
+/// `min_crowd` points or more are at their hub's place, these are another part with the same hub.
 template <Coordinate T, int D, class Given>
 Partition<T, D> part_points(Context& context, const Given& given, const std::vector<Position<T, D>>& hubs,
-                            std::int64_t alignment, PerThread<AssignScratch<T>>& scratch_of) {
-    constexpr std::int64_t block_size = 1 << 13;
-    constexpr std::int64_t stride = block_size + 2 * 64 / static_cast<std::int64_t>(sizeof(T));
+                            std::int64_t alignment, std::int64_t min_crowd, PerThread<AssignScratch<T>>& scratch_of) {
+    constexpr std::int64_t stride = points_at_once + 2 * 64 / static_cast<std::int64_t>(sizeof(T));
     const std::int64_t count = given.count;
-    const std::int64_t blocks = (count + block_size - 1) / block_size;
+    const std::int64_t blocks = (count + points_at_once - 1) / points_at_once;
     const std::int64_t hub_count = std::ssize(hubs);
-    Buffer<std::int32_t> part_of(context.memory_tracker(), count);
-    std::vector<std::int32_t> starts(static_cast<std::size_t>(blocks * hub_count)); // counts at first
+    // Of each hub two lists: the points around it, and those at its place.
+    Buffer<std::int32_t> list_of(context.memory_tracker(), count);
+    const std::int64_t lists = 2 * hub_count;
+    std::vector<std::int32_t> starts(static_cast<std::size_t>(blocks * lists)); // counts at first
     const auto each_block = [&](const auto& body) {
         parallel_for(0, blocks, 1, [&](std::int64_t first, std::int64_t last) {
             for (std::int64_t block = first; block < last; ++block) {
-                body(block * block_size, std::min(count, (block + 1) * block_size), starts.data() + block * hub_count);
+                body(block * points_at_once, std::min(count, (block + 1) * points_at_once),
+                     starts.data() + block * lists);
             }
         });
     };
@@ -112,25 +124,39 @@ Partition<T, D> part_points(Context& context, const Given& given, const std::vec
         }
         assign<T, D>(given.frame, hubs, scratch.coordinates.data(), stride, end - begin, scratch);
         for (std::int64_t i = begin; i < end; ++i) {
-            part_of[i] = static_cast<std::int32_t>(scratch.nearest[i - begin]);
-            ++counts[part_of[i]];
+            list_of[i] = static_cast<std::int32_t>(2 * scratch.nearest[i - begin]) + (scratch.squared[i - begin] == 0);
+            ++counts[list_of[i]];
         }
     });
     Partition<T, D> partition;
+    std::int64_t first = 0;
     std::int64_t next = 0;
-    for (std::int64_t hub = 0; hub < hub_count; ++hub) {
-        const std::int64_t first = next;
-        for (std::int64_t block = 0; block < blocks; ++block) {
-            next += std::exchange(starts[block * hub_count + hub], static_cast<std::int32_t>(next));
+    const auto append = [&](std::int64_t list) {
+        for (std::int64_t start = list; start < blocks * lists; start += lists) {
+            next += std::exchange(starts[start], static_cast<std::int32_t>(next));
         }
-        partition.parts.push_back({first, next - first, hubs[hub]});
-        next = (next + alignment - 1) / alignment * alignment;
+    };
+    const auto end_part = [&](const Position<T, D>& hub) {
+        partition.parts.push_back({first, next - first, hub});
+        first = next = (next + alignment - 1) / alignment * alignment;
+    };
+    for (std::int64_t hub = 0; hub < hub_count; ++hub) {
+        std::int64_t at_hub = 0;
+        for (std::int64_t start = 2 * hub + 1; start < blocks * lists; start += lists) {
+            at_hub += starts[start];
+        }
+        append(2 * hub);
+        if (at_hub >= min_crowd) {
+            end_part(hubs[hub]);
+        }
+        append(2 * hub + 1);
+        end_part(hubs[hub]);
     }
     partition.points = make_point_set(context, given.frame, next);
     PointSet<T>& points = partition.points;
     each_block([&](std::int64_t begin, std::int64_t end, std::int32_t* nexts) {
         for (std::int64_t i = begin; i < end; ++i) {
-            const std::int32_t to = nexts[part_of[i]]++;
+            const std::int32_t to = nexts[list_of[i]]++;
             const Position<T, D> position = given.position(i);
             for (int axis = 0; axis < D; ++axis) {
                 points.axis(axis)[to] = position[axis];
