@@ -22,6 +22,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include <sys/mman.h>
@@ -179,6 +181,30 @@ TEST_F(CallsOnDevice, FindNeighborsInCellsWithoutAnEdge) {
     options.execution.threads = 1;
     (void)detail::knn_on_device(view, nullptr, {k, options, &rows, nullptr}, Engine::clover);
     EXPECT_TRUE(same_rows(found, rows_of<float>(knn(view, k, {.execution = cpu(1)}))));
+}
+
+// The CPU's work on the cells is part of the call.
+TEST_F(CallsOnDevice, TellProgressWhileTheCpuMakesCells) {
+    const std::vector<float> points = uniform_points<float>(1000, 3, 0, 1, 1);
+    const PointsView view(points, 3);
+    KnnResult found(view.count(), 2, IndexType::int32, DType::float32);
+    const NeighborRows rows = found.rows_view();
+    KnnOptions options{.execution = cuda()};
+    options.execution.threads = 1;
+    std::vector<std::string> finished;
+    options.execution.progress = [&](std::string_view stage, double fraction) {
+        if (fraction == 1) {
+            finished.emplace_back(stage);
+        }
+        return true;
+    };
+    (void)detail::knn_on_device(view, nullptr, {2, options, &rows, nullptr}, Engine::clover);
+    EXPECT_EQ(finished, (std::vector<std::string>{"cells", "graph"}));
+    options.execution.progress = [&](std::string_view stage, double /*fraction*/) { return stage != "graph"; };
+    EXPECT_TRUE(is_refused(ErrorKind::canceled, {"'graph'"}, [&] {
+        (void)detail::knn_on_device(view, nullptr, {2, options, &rows, nullptr}, Engine::clover);
+    }));
+    EXPECT_EQ(emulation::held_on_device(), 0);
 }
 
 TEST_F(CallsOnDevice, LabelGroupsByEitherEngine) {

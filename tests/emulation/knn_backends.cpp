@@ -120,7 +120,9 @@ constexpr auto by_brute_force = []<class T>(const KnnRequest<T>& request, Random
     return found;
 };
 
-/// One thread: shared memory of the emulator is every thread's own, and more than a new one has room for.
+/// By the hierarchical form, or by the flat one with so many hubs. One thread: shared memory of the emulator is every
+/// thread's own, and more than a new one has room for.
+template <std::int64_t FlatHubs>
 constexpr auto among_cells = []<class T>(const KnnRequest<T>& request, Random& draw) {
     if (request.points.count() == 0 || request.rows() == 0) {
         return by_brute_force.operator()<T>(request, draw); // as calls do
@@ -132,7 +134,8 @@ constexpr auto among_cells = []<class T>(const KnnRequest<T>& request, Random& d
         call.options.execution.threads = 1;
         found = trial.rows_of([&] {
             call.rows = trial.call().rows;
-            return detail::search_cells_on_device<T, D>(trial.context(), trial.points(), trial.queries(), call);
+            return detail::search_cells_on_device<T, D>(trial.context(), trial.points(), trial.queries(), call,
+                                                        FlatHubs);
         });
     });
     EXPECT_EQ(emulation::held_on_device(), 0);
@@ -218,7 +221,8 @@ KnnBackend stream_ordered_by(Engine engine, std::int64_t one_in) {
 std::vector<KnnBackend> knn_backends() {
     return {knn_backend("emulated GPU, kept tree", in_a_kept_tree),
             knn_backend("emulated GPU, brute force", by_brute_force),
-            knn_backend("emulated GPU, CLOVER", among_cells, 3),
+            knn_backend("emulated GPU, CLOVER", among_cells<0>, 3),
+            knn_backend("emulated GPU, flat CLOVER", among_cells<40>, 3),
             knn_backend("emulated GPU, k-d tree", in_a_kd_tree, 8),
             knn_backend("emulated GPU, visitor", through_a_visitor, 4),
             stream_ordered_by(Engine::tree, 1),

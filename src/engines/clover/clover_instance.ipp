@@ -13,7 +13,7 @@ namespace kith::detail::inline KITH_GPU {
 
 template <Coordinate T, int D>
 SearchSummary search_cells_on_device(DeviceContext& context, const PointsView& points, const PointsView* queries,
-                                     const DeviceKnnCall& call) {
+                                     const DeviceKnnCall& call, std::int64_t flat_hubs) {
     std::optional<DeviceCells<T>> cells;
     std::vector<CellQueries> blocks;
     Frame<T> frame;
@@ -22,7 +22,7 @@ SearchSummary search_cells_on_device(DeviceContext& context, const PointsView& p
         const bool is_there = points.device().kind == DeviceKind::cuda;
         const HostCopy copy = is_there ? HostCopy(context, points) : HostCopy();
         const HostCells<T> made =
-            make_host_cells<T>(is_there ? copy.view() : points, call.options.box, call.options.execution.threads);
+            make_host_cells<T>(is_there ? copy.view() : points, call.options.box, call.options.execution, flat_hubs);
         frame = made.frame;
         has_tiny = made.has_tiny;
         cells.emplace(context, made);
@@ -58,6 +58,7 @@ SearchSummary search_cells_on_device(DeviceContext& context, const PointsView& p
 }
 
 template SearchSummary search_cells_on_device<KITH_SCALAR, KITH_DIMENSION>(DeviceContext&, const PointsView&,
-                                                                           const PointsView*, const DeviceKnnCall&);
+                                                                           const PointsView*, const DeviceKnnCall&,
+                                                                           std::int64_t);
 
 } // namespace kith::detail::inline KITH_GPU

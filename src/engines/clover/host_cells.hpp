@@ -5,6 +5,7 @@
 // Highway.
 #pragma once
 
+#include <kith/execution.hpp>
 #include <kith/points.hpp>
 
 #include "points/frame.hpp"
@@ -28,12 +29,15 @@ struct HostCells {
     std::int32_t edges = 0; ///< of every cell
     const std::int32_t* target = nullptr;
     const float* weight = nullptr;
-    const float* horizon = nullptr;
+    const float* horizon = nullptr; ///< null if there are edges to all cells
     std::shared_ptr<const void> owner;
 };
 
-/// Of one point or more, in memory of the host. Throws what normalize_sources() throws.
+/// Of one point or more, in memory of the host, with the threads and the progress of a call. With `flat_hubs` those of
+/// the flat form (flat.hpp), around so many hubs and in one group. Throws what normalize_sources() and
+/// check_flat_shape() throw, and canceled.
 template <Coordinate T>
-HostCells<T> make_host_cells(const PointsView& points, const Box& box, int threads);
+HostCells<T> make_host_cells(const PointsView& points, const Box& box, const Execution& execution,
+                             std::int64_t flat_hubs);
 
 } // namespace kith::detail

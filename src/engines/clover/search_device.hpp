@@ -55,7 +55,7 @@ public:
           hubs_(copied(work, cells.hubs, cells.frame.dimension * cells.cells.stride)),
           target_(copied(work, cells.target, std::int64_t{cells.cells.nodes} * cells.edges)),
           weight_(copied(work, cells.weight, std::int64_t{cells.cells.nodes} * cells.edges)),
-          horizon_(copied(work, cells.horizon, cells.cells.nodes)) {
+          horizon_(copied(work, cells.horizon, cells.horizon != nullptr ? cells.cells.nodes : 0)) {
         const std::int64_t count = cells.points.count;
         work.copy(points_.indices.data(), cells.points.indices,
                   count * static_cast<std::int64_t>(sizeof(std::int32_t)));

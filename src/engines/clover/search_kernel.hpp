@@ -2,7 +2,8 @@
 //
 // A warp follows the edges of its query's cell in ascending order of weight, skips the cells whose boxes are out of reach,
 // scans the others 32 points at a time, and stops where the triangle inequality excludes what follows. If the horizon is
-// not excluded, edges are not all: then groups are asked, nearest first, for cells that are no targets. Bounds of boxes
+// not excluded, edges are not all: then groups are asked, nearest first, for cells that are no targets. The flat form has
+// one group, and edges to all cells, which are read by as many as a warp has lanes. Bounds of boxes
 // need no slack (geometry/distances_kernel.hpp). Candidates wait until there is one for every lane and are merged by
 // bitonic networks; lists longer than 64 take several passes (neighbors/warp_row.hpp).
 // Separate queries find a cell of the sources whose hub is near, and use its edges.
@@ -36,11 +37,11 @@ struct SearchCellsJob {
     TriangleBound<T> bound;
     PlaneView<T> cells;
     PlaneView<T> groups;
-    const T* hubs; ///< of the cells, as far apart as their corners
-    std::int32_t edges;
+    const T* hubs;      ///< of the cells, as far apart as their corners
+    std::int32_t edges; ///< of each cell: to all others, or at most as many as a warp has lanes
     const std::int32_t* target;
     const float* weight;
-    const float* horizon;
+    const float* horizon; ///< null if there are edges to all
     const CellQueries* blocks;
 };
 
@@ -53,31 +54,39 @@ public:
     __device__ CellQuery(const SearchCellsJob<T>& job, std::int32_t query, std::int32_t home)
         : job_(job), lane_(static_cast<int>(threadIdx.x) % warp_size),
           position_(job.queries.coordinates + query, job.queries.stride, job.period.data()),
-          home_(home >= 0 ? home : nearest_cell()), radius_(root(distance_to_hub(home_))) {
-        if (lane_ < job.edges) {
-            target_ = job.target[std::int64_t{home_} * job.edges + lane_];
-            weight_ = job.weight[std::int64_t{home_} * job.edges + lane_];
-            least_ = distance_to_box(job.cells, target_);
-        }
-    }
+          home_(home >= 0 ? home : nearest_cell()), radius_(root(distance_to_hub(home_))) {}
 
     /// Offers every point that may be nearer than the bound.
     template <class Nearest, class Offer>
-    __device__ void search(const Nearest& nearest, const Offer& offer) const {
-        for (int edge = 0; edge < job_.edges; ++edge) {
-            if (job_.bound.is_beyond(__shfl_sync(whole_warp, weight_, edge), radius_, nearest.bound().squared())) {
+    __device__ void search(const Nearest& nearest, const Offer& offer) {
+        for (std::int32_t edge = 0; edge < job_.edges; ++edge) {
+            const int lane = edge % warp_size;
+            if (lane == 0) {
+                read_edges(edge);
+            }
+            if (job_.bound.is_beyond(__shfl_sync(whole_warp, weight_, lane), radius_, nearest.bound().squared())) {
                 break; // the horizon may be less than the weight of an edge
             }
-            if (!(__shfl_sync(whole_warp, least_, edge) > nearest.bound().squared())) {
-                scan(__shfl_sync(whole_warp, target_, edge), offer);
+            if (!(__shfl_sync(whole_warp, least_, lane) > nearest.bound().squared())) {
+                scan(__shfl_sync(whole_warp, target_, lane), offer);
             }
         }
-        if (!job_.bound.is_beyond(job_.horizon[home_], radius_, nearest.bound().squared())) {
+        if (job_.edges < job_.cells.nodes &&
+            !job_.bound.is_beyond(job_.horizon[home_], radius_, nearest.bound().squared())) {
             ask_groups(nearest, offer);
         }
     }
 
 private:
+    __device__ void read_edges(std::int32_t first) {
+        if (first + lane_ < job_.edges) {
+            const std::int64_t edge = std::int64_t{home_} * job_.edges + first + lane_;
+            target_ = job_.target[edge];
+            weight_ = job_.weight[edge];
+            least_ = distance_to_box(job_.cells, target_);
+        }
+    }
+
     __device__ T distance_to_hub(std::int64_t cell) const {
         return position_.squared_distance([&](int axis) { return job_.hubs[axis * job_.cells.stride + cell]; });
     }
@@ -185,7 +194,7 @@ __global__ void __launch_bounds__(search_cells_warps* warp_size)
     const CellQueries queries = job.blocks[blockIdx.x];
     for (std::int64_t i = queries.first + warp; i < queries.last; i += search_cells_warps) {
         const auto query = static_cast<std::int32_t>(i);
-        const CellQuery<T, D, Periodic> served(job, query, queries.home);
+        CellQuery<T, D, Periodic> served(job, query, queries.home);
         find_row<T, Rows>(job.request, waiting, warp * queue_size, DeviceQuery{job.queries.indices[query], query},
                           [&](const auto& nearest, const auto& offer) { served.search(nearest, offer); });
     }
