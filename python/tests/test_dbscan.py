@@ -1,6 +1,9 @@
 """DBSCAN: shapes, types, memory and errors, as the documentation has them; the answers are the C++ tests' affair, and
 test_sklearn.py compares them with scikit-learn's."""
 
+import subprocess
+import sys
+
 import numpy
 import pytest
 
@@ -107,3 +110,27 @@ def test_progress_and_cancellation():
     assert heard[-1] == ("border", 1)
     with pytest.raises(kith.Canceled, match="canceled during"):
         kith.dbscan(many, 0.01, 3, threads=1, progress=lambda *_: False)
+
+
+BLOBS = """
+import resource, time
+import numpy
+import kith
+
+random = numpy.random.default_rng(5)
+places = numpy.array([0, 100, 200, 300, 400, 500, 900, 1300, 1700, 2100, 2500, 2900])  # six blobs in a chain, six apart
+points = numpy.stack([numpy.repeat(places, 15_000), numpy.zeros(180_000)], axis=1) + random.normal(0, 15, (180_000, 2))
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+start = time.perf_counter()
+labels = kith.dbscan(points, 40, 10)
+seconds = time.perf_counter() - start
+mebibytes = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024
+assert mebibytes < 64, mebibytes
+assert seconds < 10, seconds  # hundredths as a rule; other work may be running
+assert (labels == numpy.repeat([0, 0, 0, 0, 0, 0, 1, 2, 3, 4, 5, 6], 15_000)).all()
+"""
+
+
+def test_dense_blobs_take_little_memory():
+    """180,000 points with thousands of neighbors each, which would fill gigabytes if they were stored."""
+    subprocess.run([sys.executable, "-c", BLOBS], check=True)

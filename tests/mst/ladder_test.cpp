@@ -129,6 +129,23 @@ TEST_F(LadderCalls, OfManyPoints) {
     }
 }
 
+TEST_F(LadderCalls, CanBeCanceledInAnyStage) {
+    const std::vector lengths{LinkingLength::relative(0.2), LinkingLength::relative(0.9)};
+    const SpanningTree tree = spanning_tree(view_);
+    const FofLadder of_points = fof_ladder(view_, lengths);
+    ASSERT_EQ(of_points.stages.back().name, "levels");
+    for (const StageReport& stage : of_points.stages) {
+        const Execution execution = cpu(2, [&](std::string_view now, double) { return now != stage.name; });
+        EXPECT_TRUE(is_refused(ErrorKind::canceled, {stage.name}, [&] {
+            (void)fof_ladder(view_, lengths, {.execution = execution});
+        })) << stage.name;
+        if (stage.name == "levels") {
+            EXPECT_TRUE(is_refused(ErrorKind::canceled, {stage.name},
+                                   [&] { (void)fof_ladder(tree, lengths, {.execution = execution}); }));
+        }
+    }
+}
+
 TEST_F(LadderCalls, RefuseWhatMeansNothing) {
     const auto refused = [&](const std::vector<std::string>& parts, const std::vector<LinkingLength>& lengths,
                              const FofLadderOptions& options = {}) {

@@ -9,9 +9,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
+#include <fstream>
 #include <limits>
 #include <numeric>
+#include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace kith::test {
@@ -90,27 +94,72 @@ TEST_P(SpanningTrees, EqualTheOracle) {
 
 INSTANTIATE_TEST_SUITE_P(EveryCase, SpanningTrees, testing::ValuesIn(every_case()), case_name);
 
-// A height links its edge, and the number below does not: what connects then are the edges of smaller heights.
+/// Groups by the edges alone: each point has the smallest index of its group.
+class SmallestMembers {
+public:
+    explicit SmallestMembers(std::int64_t points) : of_(static_cast<std::size_t>(points)) {
+        std::iota(of_.begin(), of_.end(), 0);
+    }
+    void join(const SpanningEdge& edge) {
+        const auto [kept, gone] = std::minmax({of(edge.smaller), of(edge.larger)});
+        std::replace(of_.begin(), of_.end(), gone, kept);
+    }
+    [[nodiscard]] std::int32_t of(std::int32_t point) const { return of_[static_cast<std::size_t>(point)]; }
+    [[nodiscard]] const std::vector<std::int32_t>& of_all() const { return of_; }
+
+private:
+    std::vector<std::int32_t> of_;
+};
+
+std::vector<std::int32_t> smallest_members(const std::vector<std::int32_t>& labels) {
+    std::vector<std::int32_t> smallest(labels.size(), -1);
+    std::vector<std::int32_t> members;
+    for (std::size_t i = 0; i < labels.size(); ++i) {
+        std::int32_t& of_group = smallest[static_cast<std::size_t>(labels[i])];
+        of_group = of_group < 0 ? static_cast<std::int32_t>(i) : of_group;
+        members.push_back(of_group);
+    }
+    return members;
+}
+
+// At a height its edge joins two groups of friends that the number below it leaves apart, and groups are those of the
+// edges up to there: checked at heights from the least to the greatest, and so, since groups only grow, of every edge.
 TEST_P(SpanningTrees, HeightsAreLinkingLengths) {
+    constexpr std::size_t checked_heights = 24;
     with_type(GetParam().dtype, [&]<class T>(T) {
         const PointSet<T> set = point_set<T>(GetParam().set, GetParam().dimension);
-        Random draw(7);
         for (const NamedBox& named : set.boxes) {
+            const oracle::WorkingCopy<T> copy = oracle::working_copy<T>(set.coordinates, set.dimension, named.box);
             const SpanningTree tree = spanning_tree(set.view(), {.box = named.box});
             const std::span<const T> heights = tree.heights<T>();
-            EXPECT_TRUE(std::is_sorted(heights.begin(), heights.end()));
-            for (int i = 0; i < 2 && tree.count() > 0; ++i) {
-                const T height = heights[static_cast<std::size_t>(draw.integer(tree.count()))];
-                const auto shorter = std::lower_bound(heights.begin(), heights.end(), height) - heights.begin();
-                const auto up_to = std::upper_bound(heights.begin(), heights.end(), height) - heights.begin();
-                const auto groups = [&](T length) {
-                    return fof(set.view(), LinkingLength::absolute(static_cast<double>(length)), {.box = named.box})
-                        .groups;
-                };
-                EXPECT_EQ(groups(height), set.count() - up_to) << "box " << named.name << ", height " << height;
-                if (height > 0) {
-                    EXPECT_EQ(groups(std::nextafter(height, T{0})), set.count() - shorter)
-                        << "box " << named.name << ", below height " << height;
+            ASSERT_TRUE(std::is_sorted(heights.begin(), heights.end()));
+            std::vector<T> distinct(heights.begin(), heights.end());
+            distinct.erase(std::unique(distinct.begin(), distinct.end()), distinct.end());
+            const std::size_t last = distinct.empty() ? 0 : distinct.size() - 1;
+            const std::size_t step = std::max<std::size_t>(1, last / checked_heights);
+            const auto expect_groups = [&](T length, const SmallestMembers& expected) {
+                if (length < 0 || !std::isfinite(length) || oracle::is_refused(copy, static_cast<double>(length))) {
+                    return;
+                }
+                const FofResult found =
+                    fof(set.view(), LinkingLength::absolute(static_cast<double>(length)), {.box = named.box});
+                EXPECT_EQ(smallest_members(found.labels), expected.of_all())
+                    << "box " << named.name << ", linking length " << testing::PrintToString(length);
+            };
+            SmallestMembers joined(set.count());
+            std::size_t edge = 0;
+            for (std::size_t i = 0; i < distinct.size(); ++i) {
+                const bool is_checked = i % step == 0 || i == last;
+                if (is_checked) {
+                    expect_groups(std::nextafter(distinct[i], T{-1}), joined);
+                }
+                for (; edge < heights.size() && heights[edge] == distinct[i]; ++edge) {
+                    const auto [smaller, larger] = tree.edges()[edge];
+                    ASSERT_NE(joined.of(smaller), joined.of(larger)) << "box " << named.name << ", edge " << edge;
+                    joined.join(tree.edges()[edge]);
+                }
+                if (is_checked) {
+                    expect_groups(distinct[i], joined);
                 }
             }
         }
@@ -171,6 +220,78 @@ TEST_F(ManyPoints, LengthsAddUpToThoseOfFloat64) {
     const SpanningTree expected = spanning_tree(PointsView(wide, 3), {.engine = Engine::brute_force});
     const auto sum = [](const auto& weights) { return std::accumulate(weights.begin(), weights.end(), 0.0); };
     EXPECT_NEAR(sum(found.weights<float>()) / sum(expected.weights<double>()), 1, 1e-6);
+}
+
+/// The most for each of some points, beyond these and the result.
+template <class T>
+double bytes_a_point(int dimension) {
+    constexpr std::int64_t count = 50'000;
+    const std::vector<T> points = uniform_points<T>(count, dimension, 0, 1, 37);
+    std::int64_t most = 0;
+    const SpanningTree tree = spanning_tree(PointsView(points, dimension), {.execution = cpu(2)});
+    for (const StageReport& stage : tree.stages) {
+        most = std::max(most, stage.peak_bytes);
+    }
+    return static_cast<double>(most) / count;
+}
+
+TEST_F(ManyPoints, TakeFewBytes) { // docs/decisions.md says how many
+    EXPECT_LT(bytes_a_point<float>(3), 60);
+    EXPECT_LT(bytes_a_point<double>(3), 83);
+    if (is_built(6)) {
+        EXPECT_LT(bytes_a_point<float>(6), 74);
+        EXPECT_LT(bytes_a_point<double>(6), 113);
+    }
+}
+
+/// Published real sets, the first 4096 points of each: in the periodic unit box, and an open scan that is almost a surface.
+std::vector<float> real_points(const std::filesystem::path& file) {
+    std::vector<float> points;
+    if (file.extension() == ".u16") {
+        std::ifstream stream(file, std::ios::binary);
+        for (int low = stream.get(), high = stream.get(); stream; low = stream.get(), high = stream.get()) {
+            points.push_back(static_cast<float>(low + 256 * high) / 65536);
+        }
+    } else {
+        std::ifstream stream(file);
+        for (std::string line; std::getline(stream, line);) { // "v x y z"
+            std::istringstream words(line);
+            std::string kind;
+            float x = 0;
+            float y = 0;
+            float z = 0;
+            if (words >> kind >> x >> y >> z && kind == "v") {
+                points.insert(points.end(), {x, y, z});
+            }
+        }
+    }
+    return points;
+}
+
+TEST_F(ManyPoints, OfRealSetsToo) {
+    for (const auto& [name, box] : {std::pair("particles/hfof_cosmo32768.u16", Box::periodic(1)),
+                                    std::pair("pointcloud/stanford_bunny.obj", Box{})}) {
+        const std::filesystem::path file = std::filesystem::path(KITH_SHARED_DATA) / name;
+        if (!std::filesystem::exists(file)) {
+            GTEST_SKIP() << file << " is absent";
+        }
+        const std::vector<float> points = real_points(file);
+        ASSERT_GE(points.size(), std::size_t{3} * 32'768) << file;
+        const PointsView first(points.data(), sized(4096), 3);
+        const auto expected = edges_of<float>(spanning_tree(first, {.box = box, .engine = Engine::brute_force}));
+        EXPECT_EQ(difference(edges_of<float>(spanning_tree(first, {.box = box, .engine = Engine::tree})), expected), "")
+            << file;
+        // All points: each cut is the groups of its length.
+        const PointsView all(points, 3);
+        const SpanningTree tree = spanning_tree(all, {.box = box});
+        for (const std::int64_t edge : {tree.count() / 10, tree.count() / 2, tree.count() - 2}) {
+            const float height = tree.heights<float>()[static_cast<std::size_t>(edge)];
+            for (const float length : {std::nextafter(height, 0.0F), height}) {
+                const auto absolute = LinkingLength::absolute(static_cast<double>(length));
+                EXPECT_EQ(fof(tree, absolute).labels, fof(all, absolute, {.box = box}).labels) << file << length;
+            }
+        }
+    }
 }
 
 // A million points at one place would take a square of that many steps, were they searched from each.
