@@ -109,8 +109,6 @@ public:
     /// A writable view of the rows.
     [[nodiscard]] NeighborRows rows_view() noexcept;
 
-    [[nodiscard]] Engine engine() const noexcept { return engine_; } ///< algorithm used, not automatic
-
 private:
     friend struct KnnResultAccess;
     KnnResult(std::int64_t rows, std::int64_t k, IndexType index_type, DType dtype, Device device)
@@ -122,7 +120,6 @@ private:
     IndexType index_type_;
     DType dtype_;
     Device device_;
-    Engine engine_ = Engine::tree;
 };
 
 /// One block of rows, passed to a visitor and valid only during the call.
@@ -162,8 +159,8 @@ using NeighborVisitor = std::function<void(const NeighborBlock&)>;
 [[nodiscard]] KnnResult knn(const PointsOrTree& points, const PointsView& queries, std::int64_t k,
                             const KnnOptions& options = {});
 
-/// The same two searches, written to the caller's arrays of rows * k elements each. Return the cost of each stage and the
-/// unresolved rows. Throw as above, and invalid_argument (arrays of the wrong size, type or alignment).
+/// The same two searches, written to the caller's arrays of rows * k elements each. Return the cost of each stage, the
+/// unresolved rows and the engine. Throw as above, and invalid_argument (arrays of the wrong size, type or alignment).
 SearchSummary knn_into(const NeighborRows& rows, const PointsOrTree& points, std::int64_t k,
                        const KnnOptions& options = {});
 SearchSummary knn_into(const NeighborRows& rows, const PointsOrTree& points, const PointsView& queries, std::int64_t k,

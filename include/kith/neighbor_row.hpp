@@ -2,6 +2,7 @@
 #pragma once
 
 #include <kith/box.hpp>
+#include <kith/execution.hpp>
 #include <kith/progress.hpp>
 #include <kith/types.hpp>
 
@@ -102,9 +103,10 @@ struct UnresolvedRows {
 
 /// What a search reports besides its rows.
 struct SearchSummary {
-    StageReports stages;       ///< cost of each stage, including the tree build
-    UnresolvedRows unresolved; ///< rows whose distances and order are unreliable
-    Box box;                   ///< in which the distances are, with the origins of all periodic axes resolved
+    StageReports stages;          ///< cost of each stage, including the tree build
+    UnresolvedRows unresolved;    ///< rows whose distances and order are unreliable
+    Engine engine = Engine::tree; ///< algorithm used, not automatic
+    Box box;                      ///< in which the distances are, with the origins of all periodic axes resolved
 };
 
 /// A read-only row-major matrix: rows[i] is a span of columns() elements.

@@ -92,8 +92,6 @@ public:
         return {static_cast<const T*>(distances_as(dtype_of<T>)), static_cast<std::size_t>(size())};
     }
 
-    [[nodiscard]] Engine engine() const noexcept { return engine_; } ///< algorithm used
-
 private:
     friend struct RadiusResultAccess;
     [[nodiscard]] const void* distances_as(DType dtype) const;
@@ -103,7 +101,6 @@ private:
     std::shared_ptr<void> distances_;
     IndexType index_type_ = IndexType::int32;
     DType dtype_ = DType::float32;
-    Engine engine_ = Engine::tree;
 };
 
 /// Some finished rows, passed to a visitor and valid only during the call.

@@ -148,6 +148,7 @@ void bind_groups(nb::module_& module) {
         .def_ro("linking_length", &FofSummary::linking_length)
         .def_ro("velocity_length", &FofSummary::velocity_length)
         .def_prop_ro("box", [](const FofSummary& summary) { return summary.box; })
+        .def_prop_ro("engine", [](const FofSummary& summary) { return name_of(summary.engine); })
         .def_prop_ro("sizes",
                      [](nb::object self) { return numpy_view(nb::cast<const FofSummary&>(self).sizes, 0, self); });
 

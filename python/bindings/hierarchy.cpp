@@ -6,6 +6,7 @@
 
 #include <kith/hierarchy.hpp>
 
+#include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
@@ -178,6 +179,7 @@ void bind_hierarchy(nb::module_& module) {
     nb::class_<Hierarchy>(module, "Hierarchy")
         .def_prop_ro("points", [](const Hierarchy& self) { return self.spanning_tree().points(); })
         .def_prop_ro("box", [](const Hierarchy& self) { return self.spanning_tree().box(); })
+        .def_prop_ro("engine", [](const Hierarchy& self) { return name_of(self.spanning_tree().engine()); })
         .def_prop_ro("mean_separation", [](const Hierarchy& self) { return self.spanning_tree().mean_separation(); })
         .def("linkage", linkage)
         .def("__getstate__",
@@ -186,6 +188,7 @@ void bind_hierarchy(nb::module_& module) {
     nb::class_<FofLadder>(module, "FofLadder")
         .def_prop_ro("points", [](const FofLadder& self) { return self.spanning_tree().points(); })
         .def_prop_ro("box", [](const FofLadder& self) { return self.spanning_tree().box(); })
+        .def_prop_ro("engine", [](const FofLadder& self) { return name_of(self.spanning_tree().engine()); })
         .def_prop_ro("linking_lengths",
                      [](const FofLadder& self) { return of_levels(self, &FofLevel::linking_length); })
         .def_prop_ro("groups", [](const FofLadder& self) { return of_levels(self, &FofLevel::groups); })

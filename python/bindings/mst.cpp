@@ -20,7 +20,7 @@ namespace {
 
 constexpr const char* this_call = "the spanning tree is found";
 
-/// Edges, weights and heights.
+/// Edges, weights, heights, and the name of the engine.
 nb::object span(const PointsOrTree& points, SpanningTreeOptions options, const CallOptions& call) {
     constexpr std::int64_t steps = 64; // about, for each point
     std::optional<SpanningTree> result;
@@ -37,7 +37,8 @@ nb::object span(const PointsOrTree& points, SpanningTreeOptions options, const C
     return nb::make_tuple(
         nb::cast(nb::ndarray<nb::numpy, std::int32_t>(ends, {found->edges().size(), 2}, owner)),
         is_float64 ? array_of(found->weights<double>(), owner) : array_of(found->weights<float>(), owner),
-        is_float64 ? array_of(found->heights<double>(), owner) : array_of(found->heights<float>(), owner));
+        is_float64 ? array_of(found->heights<double>(), owner) : array_of(found->heights<float>(), owner),
+        name_of(found->engine()));
 }
 
 } // namespace

@@ -84,7 +84,7 @@ Result answer(RadiusRequest request, const Function& function) {
     return std::move(*result);
 }
 
-/// Offsets, indices and distances.
+/// Offsets, indices, distances, and the name of the engine.
 nb::object rows(RadiusRequest request, bool exclude_self, bool squared, bool by_index, bool wide_indices,
                 std::int64_t max_result_bytes) {
     request.options.exclude_self = exclude_self;
@@ -99,7 +99,8 @@ nb::object rows(RadiusRequest request, bool exclude_self, bool squared, bool by_
     return nb::make_tuple(array_of(found->offsets(), owner),
                           wide_indices ? array_of(found->indices64(), owner) : array_of(found->indices(), owner),
                           found->dtype() == DType::float64 ? array_of(found->distances<double>(), owner)
-                                                           : array_of(found->distances<float>(), owner));
+                                                           : array_of(found->distances<float>(), owner),
+                          name_of(found->engine));
 }
 
 nb::object counts(RadiusRequest request, bool exclude_self) {

@@ -120,29 +120,30 @@ std::optional<PointsView> queries_of(const std::optional<InputArray>& queries) {
     return queries ? std::optional(points_of(*queries, "queries")) : std::nullopt;
 }
 
-void search_tree(const Tree& tree, const std::optional<InputArray>& queries, std::int64_t k, bool exclude_self,
-                 double max_distance, bool squared, const std::optional<OutputArray>& distances,
-                 const std::optional<OutputArray>& indices, nb::handle threads, nb::object progress,
-                 const std::string& engine) {
+/// Writes rows, and returns the name of the engine that found them.
+std::string search_tree(const Tree& tree, const std::optional<InputArray>& queries, std::int64_t k, bool exclude_self,
+                        double max_distance, bool squared, const std::optional<OutputArray>& distances,
+                        const std::optional<OutputArray>& indices, nb::handle threads, nb::object progress,
+                        const std::string& engine) {
     KnnOptions wanted = options_of(exclude_self, max_distance, squared, engine);
     const std::optional<PointsView> view = queries_of(queries);
     CallOptions options = call_options(nb::none(), threads, std::move(progress));
     options.device = tree.device();
     RowsOfCaller rows(distances, indices, tree.dtype(), options.device);
     rows.keep_apart_from(queries);
-    UnresolvedRows unresolved;
+    SearchSummary found;
     run(options, (view ? view->count() : tree.size()) * k, [&](const Execution& execution) {
         wanted.execution = execution;
-        unresolved =
-            (view ? knn_into(rows.rows(), tree, *view, k, wanted) : knn_into(rows.rows(), tree, k, wanted)).unresolved;
+        found = view ? knn_into(rows.rows(), tree, *view, k, wanted) : knn_into(rows.rows(), tree, k, wanted);
     });
-    warn(unresolved);
+    warn(found.unresolved);
+    return name_of(found.engine);
 }
 
-void search_points(const InputArray& points, const std::optional<InputArray>& queries, nb::handle box, std::int64_t k,
-                   bool exclude_self, double max_distance, bool squared, const std::optional<OutputArray>& distances,
-                   const std::optional<OutputArray>& indices, nb::handle device, nb::handle threads,
-                   nb::object progress, const std::string& engine) {
+std::string search_points(const InputArray& points, const std::optional<InputArray>& queries, nb::handle box,
+                          std::int64_t k, bool exclude_self, double max_distance, bool squared,
+                          const std::optional<OutputArray>& distances, const std::optional<OutputArray>& indices,
+                          nb::handle device, nb::handle threads, nb::object progress, const std::string& engine) {
     KnnOptions wanted = options_of(exclude_self, max_distance, squared, engine);
     const PointsView sources = points_of(points, "points");
     const std::optional<PointsView> view = queries_of(queries);
@@ -151,14 +152,13 @@ void search_points(const InputArray& points, const std::optional<InputArray>& qu
     RowsOfCaller rows(distances, indices, sources.dtype(), options.device);
     rows.keep_apart_from(points);
     rows.keep_apart_from(queries);
-    UnresolvedRows unresolved;
+    SearchSummary found;
     run(options, (view ? view->count() : sources.count()) * k + sources.count(), [&](const Execution& execution) {
         wanted.execution = execution;
-        unresolved =
-            (view ? knn_into(rows.rows(), sources, *view, k, wanted) : knn_into(rows.rows(), sources, k, wanted))
-                .unresolved;
+        found = view ? knn_into(rows.rows(), sources, *view, k, wanted) : knn_into(rows.rows(), sources, k, wanted);
     });
-    warn(unresolved);
+    warn(found.unresolved);
+    return name_of(found.engine);
 }
 
 } // namespace

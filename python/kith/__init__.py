@@ -24,14 +24,14 @@ from kith.files import Snapshot, read, read_catalog, read_header, read_tipsy_arr
 from kith.groups import Catalog, b_of_overdensity, fof
 from kith.linkage import FofLadder, Hierarchy, fof_ladder, hierarchy
 from kith.radius import RadiusResult, radius_count, radius_search
-from kith.search import Tree, knn
+from kith.search import KnnResult, Tree, knn
 from kith.spanning_tree import SpanningTree, mst
 
 Canceled: type[RuntimeError] = getattr(_core, "Canceled")
 __version__ = _core.version
-__all__ = ["Box", "Canceled", "Catalog", "FofLadder", "Hierarchy", "RadiusResult", "Snapshot", "SpanningTree", "Tree",
-           "b_of_overdensity", "dbscan", "fof", "fof_ladder", "hierarchy", "knn", "mst", "radius_count", "radius_search",
-           "read", "read_catalog", "read_header", "read_tipsy_array", "write_catalog"]
+__all__ = ["Box", "Canceled", "Catalog", "FofLadder", "Hierarchy", "KnnResult", "RadiusResult", "Snapshot", "SpanningTree",
+           "Tree", "b_of_overdensity", "dbscan", "fof", "fof_ladder", "hierarchy", "knn", "mst", "radius_count",
+           "radius_search", "read", "read_catalog", "read_header", "read_tipsy_array", "write_catalog"]
 
 _ON_DEMAND = ("datasets", "jax", "mass_function", "mpi", "plot", "sklearn", "spatial")
 

@@ -296,6 +296,8 @@ class Catalog:
         a catalog from a file, whose `provenance` names it.
     box : Box
         Numbers in the units of the points.
+    engine : str, or None
+        That found the groups: "tree", "brute" or "kdtree". None of a catalog from a file.
     path : str, or None
         The file from which the catalog was read.
     time, redshift : float, or None
@@ -319,6 +321,7 @@ class Catalog:
         self.linking_length = _units.attached(summary.linking_length, units["length"])
         self.psi = _units.attached(summary.velocity_length, units["velocity"])
         self.box = box
+        self.engine = summary.engine
         self._rows = len(points)
         self._is_float64 = _arrays.is_float64(points)
         self.path = self.ids = self.time = self.redshift = None
@@ -330,7 +333,7 @@ class Catalog:
         """The catalog that `kith.read_catalog` returns."""
         self = cls.__new__(cls)
         self._core = core.catalog
-        self.path, self.psi = path, None
+        self.path, self.psi, self.engine = path, None, None
         for name in ("linking_length", "box", "time", "redshift", "parameters", "provenance"):
             setattr(self, name, getattr(core, name))
         self.units = {name: unit for name, unit in core.units.items() if name in _COLUMNS}

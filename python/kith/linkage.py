@@ -80,12 +80,15 @@ class Hierarchy:
         With every origin resolved.
     mean_separation : float
         (V / n)^(1/d): what relative linking lengths are relative to. 0 if V is.
+    engine : str
+        That found the spanning tree: "tree" or "brute".
     """
 
     def __init__(self, core, like, unit):
         self._core, self._like, self._unit = core, like, unit
         self._linkage = None
         self.box = core.box
+        self.engine = core.engine
         self.mean_separation = _units.attached(core.mean_separation, unit)
 
     def __len__(self) -> int:
@@ -217,6 +220,8 @@ class FofLadder:
     min_members : int
     box : Box
         With every origin resolved.
+    engine : str
+        That found the spanning tree: "tree" or "brute".
     """
 
     def __init__(self, core, min_members, like, unit):
@@ -225,6 +230,7 @@ class FofLadder:
         self.linking_lengths = _units.attached(numpy.array(core.linking_lengths, dtype=numpy.float64), unit)
         self.groups = numpy.array(core.groups, dtype=numpy.int64)
         self.box = core.box
+        self.engine = core.engine
         self._view_core()
 
     def _view_core(self):

@@ -116,7 +116,7 @@ def radius_search(comm: MPI.Intracomm, points: AnyArray, r: float | AnyArray, qu
         call = _within(ranks, points, r, queries, box, exclude_self, ids, False, threads)
         offsets, indices, distances, report = call(ranks)
     _warn(report, ranks)
-    found = RadiusResult(offsets, indices, distances)
+    found = RadiusResult(offsets, indices, distances, "tree")
     return (found, report) if return_report else found
 
 
@@ -219,7 +219,8 @@ class CatalogPart(Catalog):
 
     def __init__(self, part, report, points, has_velocities):
         core, self._listed, self.groups, self.first_group, self.first_member, box = part
-        summary = SimpleNamespace(linking_length=report["linking_length"], velocity_length=report["psi"])
+        summary = SimpleNamespace(linking_length=report["linking_length"], velocity_length=report["psi"],
+                                  engine="tree")
         super().__init__(core, summary, box, points, has_velocities,
                          {"length": None, "mass": None, "velocity": None})
 

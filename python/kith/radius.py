@@ -26,12 +26,15 @@ class RadiusResult:
         Rows of the points.
     distances : array of the same shape
         In the units and type of the points.
+    engine : str
+        That found them: "tree", "brute" or "kdtree".
     """
 
-    def __init__(self, offsets: numpy.ndarray, indices: Any, distances: Any) -> None:
+    def __init__(self, offsets: numpy.ndarray, indices: Any, distances: Any, engine: str) -> None:
         self.offsets = offsets
         self.indices = indices
         self.distances = distances
+        self.engine = engine
 
     @property
     def counts(self) -> numpy.ndarray:
@@ -82,7 +85,7 @@ def radius_search(points: AnyArray, r: float | AnyArray, queries: AnyArray | Non
     Returns
     -------
     RadiusResult
-        A row for each query, with `offsets`, `indices` and `distances`. Indices and distances are arrays of the library
+        A row for each query, with `offsets`, `indices` and `distances`, and the `engine` that found them. Indices and distances are arrays of the library
         of the points, or of that of the queries if they are arrays of PyTorch or JAX. The arrays own their memory,
         without a copy (JAX may make one).
 
@@ -213,8 +216,8 @@ class _RowOptions:
                         index_dtype == numpy.int64, min(max_result_bytes or 0, 2**63 - 1))
 
     def result(self, found, unit):
-        offsets, indices, distances = found
+        offsets, indices, distances, engine = found
         if unit is not None and self.squared:
             unit = unit**2
         return RadiusResult(offsets, _arrays.in_library_of(self.like, indices),
-                            _units.attached(_arrays.in_library_of(self.like, distances), unit))
+                            _units.attached(_arrays.in_library_of(self.like, distances), unit), engine)

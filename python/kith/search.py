@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy
 import numpy.typing
@@ -63,6 +63,8 @@ def knn(points: AnyArray, k: int, queries: AnyArray | None = None, *, box: BoxLi
 
     Returns
     -------
+    KnnResult
+        A tuple (distances, indices), which also has the name of the engine; indices alone with `return_distances=False`.
     distances : array, shape (n, k) or (m, k)
         In the units and type of the points, each row ascending; infinity where there is no neighbor.
     indices : array of the same shape
@@ -107,10 +109,30 @@ def knn(points: AnyArray, k: int, queries: AnyArray | None = None, *, box: BoxLi
         queries = _arrays.as_real(queries, "queries", like=_real_type(points))
     rows = Rows(points if queries is None else queries, points, _real_type(points), k, return_distances, index_dtype,
                 out)
-    _core.search_points(points, queries, box, rows.k, _arrays.flag(exclude_self, "exclude_self"), _radius(max_distance),
-                        False, rows.distances, rows.indices, _core.device_of(points) if device is None else device,
-                        threads, _arrays.progress_function(progress), _arrays.engine_name(engine))
-    return rows.result(unit)
+    used = _core.search_points(points, queries, box, rows.k, _arrays.flag(exclude_self, "exclude_self"),
+                               _radius(max_distance), False, rows.distances, rows.indices,
+                               _core.device_of(points) if device is None else device, threads,
+                               _arrays.progress_function(progress), _arrays.engine_name(engine))
+    return rows.result(used, unit)
+
+
+class _Neighbors(NamedTuple):
+    distances: Any
+    indices: Any
+
+
+class KnnResult(_Neighbors):
+    """The rows of a search: the tuple (distances, indices).
+
+    Attributes
+    ----------
+    distances, indices : array
+        As `kith.knn` returns them.
+    engine : str
+        That found them: "tree", "brute", "kdtree" or "clover".
+    """
+
+    engine: str
 
 
 class Tree:
@@ -207,10 +229,10 @@ class Tree:
         if queries is not None:
             queries = _arrays.as_real(queries, "queries", like=self.dtype)
         rows = Rows(self if queries is None else queries, self._like, self.dtype, k, return_distances, index_dtype, out)
-        _core.search_tree(self._core, queries, rows.k, _arrays.flag(exclude_self, "exclude_self"), _radius(max_distance),
-                          False, rows.distances, rows.indices, threads, _arrays.progress_function(progress),
-                          _arrays.engine_name(engine))
-        return rows.result(self._unit)
+        used = _core.search_tree(self._core, queries, rows.k, _arrays.flag(exclude_self, "exclude_self"),
+                                 _radius(max_distance), False, rows.distances, rows.indices, threads,
+                                 _arrays.progress_function(progress), _arrays.engine_name(engine))
+        return rows.result(used, self._unit)
 
     def radius_search(self, r: float | AnyArray, queries: AnyArray | None = None, *, exclude_self: bool = False,
                       squared: bool = False, sort: str = "distance",
@@ -302,11 +324,13 @@ class Rows:
             self.indices = out
         _arrays.require_out(self.indices, shape, ["int32", "int64"], "the array for indices")
 
-    def result(self, unit=None):
+    def result(self, engine, unit):
         indices = self._finish(self.indices)
         if self.distances is None:
             return indices
-        return _units.attached(self._finish(self.distances), unit), indices
+        found = KnnResult(_units.attached(self._finish(self.distances), unit), indices)
+        found.engine = engine
+        return found
 
 
 def is_snapshot(points):

@@ -25,12 +25,15 @@ class SpanningTree:
         The smallest linking length at which `kith.fof` makes friends of the two, of the same type: the weight or the
         number after it, except where squares are subnormal; infinity if no number is long enough. The edges with
         `heights <= r` connect exactly the groups of `kith.fof(points, r)`.
+    engine : str
+        That found it: "tree" or "brute".
     """
 
-    def __init__(self, edges: Any, weights: Any, heights: Any) -> None:
+    def __init__(self, edges: Any, weights: Any, heights: Any, engine: str) -> None:
         self.edges = edges
         self.weights = weights
         self.heights = heights
+        self.engine = engine
 
     def __len__(self) -> int:
         return len(self.edges)
@@ -96,5 +99,6 @@ def of_tree(tree, unit, like, engine, threads, progress):
 
 
 def _result(found, like, unit):
-    edges, weights, heights = (_arrays.in_library_of(like, array) for array in found)
-    return SpanningTree(edges, _units.attached(weights, unit), _units.attached(heights, unit))
+    *arrays, engine = found
+    edges, weights, heights = (_arrays.in_library_of(like, array) for array in arrays)
+    return SpanningTree(edges, _units.attached(weights, unit), _units.attached(heights, unit), engine)

@@ -1,5 +1,8 @@
 """The engine of a call: a name that changes nothing but who searches."""
 
+import copy
+import pickle
+
 import numpy
 import pytest
 
@@ -71,6 +74,31 @@ def test_every_engine_finds_the_same_spanning_tree(engine):
     for found in (kith.mst(POINTS, box=1, engine=engine), kith.Tree(POINTS, box=1).mst(engine=engine)):
         assert (found.edges == expected.edges).all()
         assert (found.weights == expected.weights).all() and (found.heights == expected.heights).all()
+
+
+@pytest.mark.parametrize("engine", ["auto", *KNN_ENGINES])
+@pytest.mark.parametrize("queries", [None, QUERIES], ids=["self", "queries"])
+def test_neighbors_name_the_engine_that_found_them(engine, queries):
+    chosen = {"auto": "tree" if queries is None else "brute"}
+    found = kith.knn(POINTS, 3, queries, engine=engine)
+    assert found.engine == chosen.get(engine, engine)
+    assert kith.Tree(POINTS).query(queries, 3, engine=engine).engine == {"auto": "tree"}.get(engine, engine)
+    assert found.distances is found[0] and found.indices is found[1] and len(found) == 2
+    for twin in (copy.copy(found), pickle.loads(pickle.dumps(found))):
+        assert twin.engine == found.engine and (twin.indices == found.indices).all()
+
+
+@pytest.mark.parametrize("points, chosen", [(POINTS, "tree"), (POINTS[:20], "brute")], ids=["many", "few"])
+def test_every_result_names_the_engine_that_found_it(points, chosen):
+    radius = {"auto": chosen, "tree": "tree", "brute": "brute", "kdtree": "kdtree"}
+    for engine, answering in radius.items():
+        assert kith.knn(points, 3, engine=engine).engine == answering
+        assert kith.radius_search(points, 0.1, engine=engine).engine == answering
+        _, catalog = kith.fof(points, 0.1, return_catalog=True, engine=engine)
+        assert catalog.engine == answering and copy.copy(catalog).engine == answering
+    for engine in ("auto", "tree", "brute"):
+        assert kith.mst(points, engine=engine).engine == radius[engine]
+    assert kith.hierarchy(points).engine == kith.fof_ladder(points, [0.1, 0.2]).engine == chosen
 
 
 def test_an_engine_without_a_call_says_so():

@@ -62,7 +62,7 @@ SearchSummary knn_on_device(const PointsOrTree& points, const PointsView* querie
         if (points.tree() != nullptr) {
             const TreeData& tree = points.tree()->data();
             summary = search_tree_on_device<T, D>(context, *tree.on_device, tree.shape, queries, call);
-        } else if (call.visitor != nullptr) { // blocks are ranges of leaves
+        } else if (call.visitor != nullptr) {
             const DeviceTreeHandle tree =
                 build_tree_on_device<T, D>(context, points.points(), call.options.box, TreeShape{});
             summary = search_tree_on_device<T, D>(context, tree, TreeShape{}, queries, call);
@@ -76,6 +76,7 @@ SearchSummary knn_on_device(const PointsOrTree& points, const PointsView* querie
             summary = search_points_on_device<T, D>(context, points.points(), queries, call);
         }
     });
+    summary.engine = call.visitor != nullptr ? Engine::tree : engine; // blocks are ranges of leaves
     summary.stages = context.take_stages();
     return summary;
 }

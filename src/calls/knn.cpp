@@ -126,27 +126,27 @@ bool search_few(const KnnCall& call) {
     return search_points({&tree, call.queries, &request, *InputOrderRows<T>(*call.rows).direct()});
 }
 
-/// The call has been checked. Returns the engine that was used.
-Engine run(const KnnCall& call, SearchSummary& summary) {
+/// The call has been checked.
+void run(const KnnCall& call, SearchSummary& summary) {
     const Execution& execution = call.options.execution;
     const Engine engine = choose(Task::neighbors, call.options.engine,
                                  {call.points.count(), call.row_count(), call.queries != nullptr, call.k,
                                   call.points.tree() != nullptr, execution.device.kind});
     if (is_on_gpu(execution)) {
         summary = knn_on_device(call.points, call.queries, {call.k, call.options, call.rows, call.visitor}, engine);
-        return engine;
+        return;
     }
+    summary.engine = engine;
     if (is_for_this_thread(call, engine) &&
         with_dtype(call.points.dtype(), [&]<Coordinate T>(T) { return search_few<T>(call); })) {
         summary.box = call.points.tree()->box();
-        return engine;
+        return;
     }
     Context context(execution);
     with_dtype(call.points.dtype(), [&]<Coordinate T>(T) {
         with_sink<T>(call, [&](RowSink<T>& sink) { search(context, call, engine, sink, summary); });
     });
     summary.stages = context.take_stages();
-    return engine;
 }
 
 SearchSummary checked_and_run(const KnnCall& call) {
@@ -163,14 +163,14 @@ SearchSummary checked_and_run(const KnnCall& call) {
 
 } // namespace detail
 
-/// Makes results, and completes them where the engine that was used is known.
+/// Makes results in memory that suits the call.
 struct KnnResultAccess {
     static KnnResult run(detail::KnnCall call) {
         detail::check(call);
         KnnResult result = allocate(call);
         const NeighborRows rows = result.rows_view();
         call.rows = &rows;
-        result.engine_ = detail::run(call, result);
+        detail::run(call, result);
         return result;
     }
 

@@ -281,6 +281,7 @@ std::vector<std::int64_t> counted(const RadiusCall& call) {
 SearchSummary visited(const RadiusVisitor& visitor, const RadiusCall& call) {
     SearchSummary summary;
     summary.stages = searched(call, [&]<Coordinate T>(RadiusSearch<T>& search) {
+        summary.engine = search.engine();
         summary.unresolved = search.count_unresolved([&](UnresolvedCounter<T>* counter) {
             const RadiusVisitor counted = [&](const RadiusBlock& block) {
                 for (std::size_t row = 0; row < block.query_indices.size(); ++row) {
@@ -333,7 +334,7 @@ RadiusResult rows_of(const RadiusCall& call) {
                                         : search.count(*counter, offsets, rows.wide_indices);
             }
         });
-        access.engine = search.engine();
+        result.engine = search.engine();
         result.box = resolved_box(search.frame());
     });
     return result;

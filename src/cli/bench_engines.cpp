@@ -128,14 +128,14 @@ EngineRow measure(EngineRow row, const SearchInput& input, const Run& run, const
 void measure_calls(std::vector<EngineRow>& rows, EngineRow row, SearchInput input, const EngineGrid& grid) {
     const KnnResult neighbors = nearest(input, Engine::automatic, grid.execution);
     row.call = "knn";
-    row.automatic = neighbors.engine();
+    row.automatic = neighbors.engine;
     rows.push_back(measure(row, input, nearest, neighbors, grid));
     if (grid.execution.device.kind != DeviceKind::cpu) {
         return;
     }
     input.radius = median_radius(neighbors, row.k);
     const RadiusResult within_radius = within(input, Engine::automatic, grid.execution);
-    row.automatic = within_radius.engine();
+    row.automatic = within_radius.engine;
     row.call = "radius_search";
     rows.push_back(measure(row, input, within, within_radius, grid));
     row.call = "radius_count";

@@ -32,10 +32,10 @@ SearchOutcome outcome_of(const Arguments& arguments, const KnnResult& found) {
     outcome.queries = found.rows();
     outcome.warning = found.unresolved.warning();
     outcome.facts["k"] = arguments.k;
-    outcome.facts["engine"] = name_of(found.engine());
+    outcome.facts["engine"] = name_of(found.engine);
     outcome.facts["device"] = name_of(arguments.common.device);
     outcome.report =
-        fmt::format("k = {}, engine {}, on {}", arguments.k, name_of(found.engine()), name_of(arguments.common.device));
+        fmt::format("k = {}, engine {}, on {}", arguments.k, name_of(found.engine), name_of(arguments.common.device));
     return outcome;
 }
 

@@ -110,7 +110,7 @@ SearchOutcome search(const Arguments& arguments, const SearchTask& task) {
     outcome.facts["radius"] = arguments.radius;
     outcome.facts["neighbors"] = found->neighbors();
     if (found->rows) {
-        outcome.facts["engine"] = name_of(found->rows->engine());
+        outcome.facts["engine"] = name_of(found->rows->engine);
         outcome.warning = found->rows->unresolved.warning();
     }
     outcome.report = report_of(arguments, found->neighbors(), found->queries());

@@ -52,7 +52,7 @@ public:
     }
     /// Of what was taken.
     [[nodiscard]] SearchSummary summary() const {
-        return {{}, is_needed() ? counter_->rows() : UnresolvedRows{}, resolved_box(frame_)};
+        return {.unresolved = is_needed() ? counter_->rows() : UnresolvedRows{}, .box = resolved_box(frame_)};
     }
 
 private:

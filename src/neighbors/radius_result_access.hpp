@@ -15,11 +15,10 @@ struct RadiusResultAccess {
     std::shared_ptr<void>& distances;
     IndexType& index_type;
     DType& dtype;
-    Engine& engine;
 
     explicit RadiusResultAccess(RadiusResult& result)
         : offsets(result.offsets_), indices(result.indices_), distances(result.distances_),
-          index_type(result.index_type_), dtype(result.dtype_), engine(result.engine_) {}
+          index_type(result.index_type_), dtype(result.dtype_) {}
 };
 
 } // namespace kith

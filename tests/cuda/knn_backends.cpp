@@ -53,7 +53,7 @@ KnnBackend backend_of(Engine engine) {
         }
         const KnnResult found =
             queries ? knn(points.view(), queries->view(), request.k, options) : knn(points.view(), request.k, options);
-        EXPECT_EQ(found.engine(), engine);
+        EXPECT_EQ(found.engine, engine);
         EXPECT_EQ(found.device(), (queries ? queries->view() : points.view()).device());
         return rows_on_host<T>(found);
     });

@@ -141,7 +141,7 @@ TEST_F(CallsOnDevice, ShowVisitorsWhatTheTreeFinds) {
     const detail::DeviceKnnCall call{4, {.execution = cuda()}, nullptr, &visitor};
     for (const Engine engine : {Engine::tree, Engine::brute_force}) {
         rows = 0;
-        (void)detail::knn_on_device(view, nullptr, call, engine);
+        EXPECT_EQ(detail::knn_on_device(view, nullptr, call, engine).engine, Engine::tree);
         EXPECT_EQ(rows, view.count());
     }
     for (const Engine engine : {Engine::kdtree, Engine::clover}) {

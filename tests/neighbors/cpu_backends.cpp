@@ -50,7 +50,7 @@ KnnBackend backend_of(Engine engine) {
             }();
             EXPECT_EQ(found.rows(), request.rows());
             EXPECT_EQ(found.k(), k);
-            EXPECT_TRUE(engine == Engine::automatic || found.engine() == engine);
+            EXPECT_TRUE(engine == Engine::automatic || found.engine == engine);
             return rows_of<T>(found);
         },
         engine == Engine::tree ? 1 : 2);

@@ -87,7 +87,7 @@ TEST_F(FewQueries, TakeTheOptionsOfTheCall) {
                 const KnnOptions options{.max_distance = most, .squared = squared, .index_type = type};
                 const KnnResult found = knn(tree, PointsView(queries, 3), 30, options);
                 EXPECT_TRUE(same_rows<double>(found, expected.rows(30, options))) << "within " << most;
-                EXPECT_EQ(found.engine(), Engine::tree);
+                EXPECT_EQ(found.engine, Engine::tree);
                 EXPECT_TRUE(found.stages.empty());
             }
         }

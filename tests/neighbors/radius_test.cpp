@@ -141,7 +141,7 @@ void expect_searches(const PointSet<T>& set, const std::vector<T>* queries, cons
                                  std::to_string(options.order == RowOrder::index);
         std::vector<std::int64_t> counts;
         CollectedRows<T> visited(static_cast<std::int64_t>(rows));
-        UnresolvedRows unresolved;
+        SearchSummary summary;
         const auto visit = [&](const RadiusBlock& block) { visited.add(block); };
         std::optional<RadiusResult> found;
         const TreeShape shape{.leaf_size = std::vector<int>{1, 5, 40}[static_cast<std::size_t>(drawn(3))],
@@ -149,11 +149,11 @@ void expect_searches(const PointSet<T>& set, const std::vector<T>* queries, cons
         const Tree tree(view, {.box = named.box, .shape = shape, .execution = options.execution});
         if (queries != nullptr) {
             found = radius_search(tree, query_view, given, options);
-            unresolved = radius_visit(visit, tree, query_view, given, options).unresolved;
+            summary = radius_visit(visit, tree, query_view, given, options);
             options.box = named.box;
             counts = radius_count(view, query_view, given, options);
         } else {
-            unresolved = radius_visit(visit, tree, given, options).unresolved;
+            summary = radius_visit(visit, tree, given, options);
             counts = radius_count(tree, given, options);
             options.box = named.box;
             found = radius_search(view, given, options);
@@ -161,7 +161,11 @@ void expect_searches(const PointSet<T>& set, const std::vector<T>* queries, cons
         EXPECT_EQ(difference(rows_of_result<T>(*found), truth), "") << what;
         EXPECT_EQ(difference(visited.rows(), truth), "") << what << ", visited";
         EXPECT_TRUE(oracle::Unresolved(found->unresolved) == truth.unresolved) << what << ", unresolved";
-        EXPECT_TRUE(oracle::Unresolved(unresolved) == truth.unresolved) << what << ", unresolved, visited";
+        EXPECT_TRUE(oracle::Unresolved(summary.unresolved) == truth.unresolved) << what << ", unresolved, visited";
+        if (options.engine != Engine::automatic) {
+            EXPECT_EQ(found->engine, options.engine) << what;
+            EXPECT_EQ(summary.engine, options.engine) << what << ", visited";
+        }
         for (std::size_t i = 0; i < rows; ++i) {
             ASSERT_EQ(counts[i], truth.offsets[i + 1] - truth.offsets[i]) << what << ", count of row " << i;
         }

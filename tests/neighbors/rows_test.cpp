@@ -57,10 +57,11 @@ TEST_F(Rows, NeedNoTree) {
     for (const Engine engine : knn_engines()) {
         std::vector<std::int32_t> indices(200 * k, -7);
         std::vector<float> distances(200 * k, -7);
-        const StageReports stages =
-            knn_into({std::span(indices), std::span(distances)}, PointsView(points, 3), k, {.engine = engine}).stages;
+        const SearchSummary summary =
+            knn_into({std::span(indices), std::span(distances)}, PointsView(points, 3), k, {.engine = engine});
         EXPECT_TRUE(same_rows<float>({{indices.begin(), indices.end()}, distances}, expected, k));
-        EXPECT_EQ(stages.back().name, "search");
+        EXPECT_EQ(summary.stages.back().name, "search");
+        EXPECT_EQ(summary.engine, engine == Engine::automatic ? Engine::tree : engine);
 
         std::vector<std::int64_t> wide(50 * k, -7);
         std::vector<float> near(50 * k, -7);

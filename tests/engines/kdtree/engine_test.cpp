@@ -41,7 +41,7 @@ void expect_the_plane_tree_s_rows(const PointsView& points, std::int64_t k, cons
     const Execution execution = cpu(threads);
     const KnnResult expected = knn(points, k, {.box = box, .engine = Engine::tree, .execution = execution});
     const KnnResult found = knn(points, k, {.box = box, .engine = Engine::kdtree, .execution = execution});
-    EXPECT_EQ(found.engine(), Engine::kdtree);
+    EXPECT_EQ(found.engine, Engine::kdtree);
     EXPECT_TRUE(same_rows<T>(found, rows_of<T>(expected)));
     const double radius = 1.5 * static_cast<double>(expected.template distances<T>()[k - 1]);
     const auto radii = [&](Engine engine) {

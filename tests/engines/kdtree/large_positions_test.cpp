@@ -59,7 +59,7 @@ void expect_the_rows_of_brute_force(Engine engine) {
     }
     const PointsView queries(sample, 2);
     const KnnResult expected = knn(view, queries, k, {.engine = Engine::brute_force});
-    ASSERT_EQ(expected.engine(), Engine::brute_force);
+    ASSERT_EQ(expected.engine, Engine::brute_force);
     EXPECT_TRUE(same_rows(knn(view, queries, k, {.engine = engine}), rows_of<T>(expected)));
     const oracle::Rows<T> all = rows_of<T>(knn(view, k, {.engine = engine}));
     oracle::Rows<T> some;
