@@ -9,9 +9,12 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdio>
 #include <limits>
+#include <numeric>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -27,41 +30,61 @@ TEST(Mpi, CollectiveCalls) {
     }
 }
 
-TEST(Mpi, NeighborsAndGroupsHaveTheBitsOfOneProcess) {
-    if (!is_built(3)) {
-        GTEST_SKIP() << "dimension 3 is not built";
+/// Neighbors and groups over all ranks against those of one process with the same points by ascending id.
+template <class T>
+void expect_the_bits_of_one_process(MpiCommunicator& ranks, const PointsView& points, const Box& box, double length,
+                                    const Distribution& firsts, std::int64_t first_id) {
+    const auto first = static_cast<std::size_t>(firsts[static_cast<std::size_t>(ranks.rank())]);
+    const PointsView mine = part_of(points, firsts, ranks.rank());
+    const auto count = static_cast<std::size_t>(mine.count());
+    std::vector<std::int64_t> ids(first_id > 0 ? count : 0);
+    std::iota(ids.begin(), ids.end(), first_id + static_cast<std::int64_t>(first));
+    const RankOptions numbered{.ids = ids, .rebalance = points.count() % 2 == 0};
+
+    const KnnResult rows = knn(points, 9, {.box = box, .index_type = IndexType::int64, .execution = cpu(1)});
+    const DistributedKnnResult found = knn(ranks, mine, 9, {.box = box, .execution = cpu(1)}, numbered);
+    EXPECT_TRUE(std::ranges::equal(found.neighbors.indices64(), rows.indices64().subspan(9 * first, 9 * count), {}, {},
+                                   [&](std::int64_t index) { return index < 0 ? -1 : first_id + index; }));
+    EXPECT_TRUE(std::ranges::equal(found.neighbors.distances<T>(), rows.distances<T>().subspan(9 * first, 9 * count)));
+
+    const FofOptions options{.box = box, .execution = cpu(1)};
+    const FofResult groups = fof(points, LinkingLength::absolute(length), options);
+    const DistributedFofResult labeled = fof(ranks, mine, LinkingLength::absolute(length), options, numbered);
+    EXPECT_TRUE(std::ranges::equal(labeled.labels, std::span(groups.labels).subspan(first, count)));
+    EXPECT_EQ(labeled.groups, groups.groups);
+}
+
+/// In turn slabs, a few points on some ranks and none on others, all on the last rank; without ids, and with ids around
+/// 2^31 and far beyond.
+template <class T>
+void expect_the_bits_of_one_process(MpiCommunicator& ranks, int dimension) {
+    if (!is_built(dimension)) {
+        return;
     }
-    MpiCommunicator ranks(MPI_COMM_WORLD, 1000);
-    const auto rank = static_cast<std::size_t>(ranks.rank());
+    auto turn = static_cast<std::size_t>(dimension + ranks.size()) + sizeof(T);
     for (const char* name : {"two", "clustered", "coincident", "slightly_outside"}) {
-        const PointSet<float> set = point_set<float>(name, 3);
-        const std::vector<float> slabs = along_the_first_axis(set.coordinates, 3);
-        const PointsView points(slabs, 3);
-        for (const NamedBox& named : {set.boxes.back()}) {
-            for (const Distribution& firsts :
-                 {evenly(set.count(), ranks.size()), unevenly(set.count(), ranks.size())}) {
-                const PointsView mine = part_of(points, firsts, ranks.rank());
-                const auto first = static_cast<std::size_t>(firsts[rank]);
-                const auto count = static_cast<std::size_t>(mine.count());
-                const KnnResult rows =
-                    knn(points, 9, {.box = named.box, .index_type = IndexType::int64, .execution = cpu(1)});
-                const DistributedKnnResult found = knn(ranks, mine, 9, {.box = named.box, .execution = cpu(1)});
-                EXPECT_TRUE(
-                    std::ranges::equal(found.neighbors.indices64(), rows.indices64().subspan(9 * first, 9 * count)))
-                    << name << ", " << named.name;
-                EXPECT_TRUE(std::ranges::equal(found.neighbors.distances<float>(),
-                                               rows.distances<float>().subspan(9 * first, 9 * count)))
-                    << name << ", " << named.name;
-                const LinkingLength length = LinkingLength::absolute(set.extent() * 0.05);
-                const FofOptions options{.box = named.box, .execution = cpu(1)};
-                const FofResult groups = fof(points, length, options);
-                const DistributedFofResult labeled = fof(ranks, mine, length, options);
-                EXPECT_TRUE(std::ranges::equal(labeled.labels, std::span(groups.labels).subspan(first, count)))
-                    << name << ", " << named.name;
-                EXPECT_EQ(labeled.groups, groups.groups);
-            }
-        }
+        const PointSet<T> set = point_set<T>(name, dimension);
+        const std::vector<T> slabs = along_the_first_axis(set.coordinates, dimension);
+        const NamedBox& named = set.boxes.back();
+        const std::size_t how = turn++ % 3;
+        const Distribution firsts = how == 0   ? evenly(set.count(), ranks.size())
+                                    : how == 1 ? unevenly(set.count(), ranks.size())
+                                               : all_on(ranks.size() - 1, set.count(), ranks.size());
+        const std::int64_t first_id =
+            std::array{std::int64_t{0}, (std::int64_t{1} << 31) - 1, std::int64_t{1} << 62}[turn / 2 % 3];
+        SCOPED_TRACE(std::string(name) + ", " + named.name + ", dimension " + std::to_string(dimension) +
+                     ", distribution " + std::to_string(how) + ", first id " + std::to_string(first_id));
+        expect_the_bits_of_one_process<T>(ranks, PointsView(slabs, dimension), named.box, set.extent() * 0.05, firsts,
+                                          first_id);
     }
+}
+
+TEST(Mpi, NeighborsAndGroupsHaveTheBitsOfOneProcess) {
+    MpiCommunicator ranks(MPI_COMM_WORLD, 1000);
+    expect_the_bits_of_one_process<float>(ranks, 3);
+    expect_the_bits_of_one_process<double>(ranks, 2);
+    expect_the_bits_of_one_process<double>(ranks, 3);
+    expect_the_bits_of_one_process<float>(ranks, 6);
 }
 
 TEST(Mpi, AnErrorOfOneRankIsThrownByAll) {

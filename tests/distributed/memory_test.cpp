@@ -1,0 +1,117 @@
+// Memory of calls over ranks beside that of the serial call on the same points: the highest resident memory of a process
+// that makes the call, beyond what it was before. All ranks are in one process, so it is that of all of them.
+#include "support/cases.hpp"
+
+#include <kith/distributed.hpp>
+#include <kith/fof.hpp>
+#include <kith/knn.hpp>
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace kith::test {
+namespace {
+
+std::int64_t highest_resident_bytes() {
+    rusage usage{};
+    getrusage(RUSAGE_SELF, &usage);
+    return std::int64_t{usage.ru_maxrss} * 1024;
+}
+
+/// What call() takes at most, in bytes, in a process of its own; -1 if that fails.
+template <class Call>
+std::int64_t memory_of(const Call& call) {
+    int ends[2];
+    if (pipe(ends) != 0) {
+        return -1;
+    }
+    const pid_t child = fork();
+    if (child == 0) {
+        const std::int64_t before = highest_resident_bytes();
+        call();
+        const std::int64_t bytes = highest_resident_bytes() - before;
+        _exit(write(ends[1], &bytes, sizeof bytes) == sizeof bytes ? 0 : 1);
+    }
+    close(ends[1]);
+    std::int64_t bytes = -1;
+    const bool is_read = read(ends[0], &bytes, sizeof bytes) == sizeof bytes;
+    close(ends[0]);
+    int status = 1;
+    waitpid(child, &status, 0);
+    return is_read && status == 0 ? bytes : -1;
+}
+
+/// Blocks of a periodic box, four ranks side by side on two axes.
+std::vector<std::vector<float>> blocks_of(std::int64_t points) {
+    std::vector<std::vector<float>> blocks(4);
+    const std::vector<float> all = uniform_points<float>(points, 3, 0, 1, 17);
+    for (std::size_t i = 0; i < all.size(); i += 3) {
+        auto& block = blocks[(all[i] < 0.5F ? 0U : 1U) + (all[i + 1] < 0.5F ? 0U : 2U)];
+        block.insert(block.end(), {all[i], all[i + 1], all[i + 2]});
+    }
+    return blocks;
+}
+
+/// A quarter more than the serial call for each point, and a little for each rank.
+template <class Serial, class OfRank>
+void expect_little_more_than_serial(const Serial& serial, const OfRank& of_rank) {
+    constexpr std::int64_t count = 400'000;
+    constexpr std::int64_t of_each_rank = std::int64_t{1} << 20;
+    const std::vector<std::vector<float>> blocks = blocks_of(count);
+    std::vector<float> all;
+    for (const std::vector<float>& block : blocks) {
+        all.insert(all.end(), block.begin(), block.end());
+    }
+    const auto ranks = static_cast<int>(blocks.size());
+    const std::int64_t serial_bytes = memory_of([&] { serial(PointsView(all, 3)); });
+    const std::int64_t rank_bytes = memory_of([&] {
+        run_ranks(ranks, [&](Communicator& communicator) {
+            of_rank(communicator, PointsView(blocks[static_cast<std::size_t>(communicator.rank())], 3));
+        });
+    });
+    testing::Test::RecordProperty("serial_bytes_of_a_point", std::to_string(serial_bytes / count));
+    testing::Test::RecordProperty("bytes_of_a_point", std::to_string(rank_bytes / count));
+    ASSERT_GT(serial_bytes, count * 8);
+    EXPECT_GT(rank_bytes, count * 8);
+    EXPECT_LE(rank_bytes, serial_bytes + serial_bytes / 4 + ranks * of_each_rank)
+        << static_cast<double>(rank_bytes) / count << " bytes a point over ranks, "
+        << static_cast<double>(serial_bytes) / count << " in one process";
+}
+
+/// A sanitizer's memory would be measured too.
+class RankMemory : public NeedsDimension<3> {
+protected:
+    void SetUp() override {
+        NeedsDimension<3>::SetUp();
+        if (small_tests) {
+            GTEST_SKIP() << "the memory of this build is not that of a user's";
+        }
+    }
+};
+
+TEST_F(RankMemory, OfNeighborsIsLittleMoreThanThatOfOneProcess) {
+    const KnnOptions options{
+        .box = Box::periodic(1), .exclude_self = true, .index_type = IndexType::int64, .execution = cpu(1)};
+    expect_little_more_than_serial(
+        [&](const PointsView& points) { (void)knn(points, 16, options); },
+        [&](Communicator& ranks, const PointsView& points) { (void)knn(ranks, points, 16, options); });
+}
+
+TEST_F(RankMemory, OfGroupsIsLittleMoreThanThatOfOneProcess) {
+    const FofOptions options{.box = Box::periodic(1), .execution = cpu(1)};
+    const LinkingLength length = LinkingLength::relative(0.2);
+    expect_little_more_than_serial(
+        [&](const PointsView& points) { (void)fof(points, length, options); },
+        [&](Communicator& ranks, const PointsView& points) { (void)fof(ranks, points, length, options); });
+}
+
+} // namespace
+} // namespace kith::test
