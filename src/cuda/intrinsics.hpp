@@ -70,6 +70,50 @@ __device__ T device_max(T a, T b) {
     return a < b ? b : a;
 }
 
+// Words through which the threads of a grid talk to each other: atomic, of the device's scope, in no order with other
+// words. Under emulation, other threads may go on before each of them.
+
+#if defined(KITH_EMULATE_CUDA)
+
+inline std::int32_t load_relaxed(const std::int32_t* word) {
+    emulation::yield();
+    return *word;
+}
+inline std::int32_t load_relaxed_through_cache(const std::int32_t* word) {
+    return load_relaxed(word);
+}
+inline void store_relaxed(std::int32_t* word, std::int32_t value) {
+    emulation::yield();
+    *word = value;
+}
+inline bool compare_exchange_relaxed(std::int32_t* word, std::int32_t expected, std::int32_t value) {
+    emulation::yield();
+    return atomicCAS(word, expected, value) == expected;
+}
+
+#else
+
+__device__ inline std::int32_t load_relaxed(const std::int32_t* word) {
+    std::int32_t value;
+    asm volatile("ld.relaxed.gpu.s32 %0, [%1];" : "=r"(value) : "l"(word));
+    return value;
+}
+/// Any earlier value, if the multiprocessor's cache holds it; faster than the others.
+__device__ inline std::int32_t load_relaxed_through_cache(const std::int32_t* word) {
+    std::int32_t value;
+    asm volatile("ld.relaxed.cta.s32 %0, [%1];" : "=r"(value) : "l"(word));
+    return value;
+}
+__device__ inline void store_relaxed(std::int32_t* word, std::int32_t value) {
+    asm volatile("st.relaxed.gpu.s32 [%0], %1;" : : "l"(word), "r"(value));
+}
+/// Whether the word was as expected, and so holds the value now.
+__device__ inline bool compare_exchange_relaxed(std::int32_t* word, std::int32_t expected, std::int32_t value) {
+    return atomicCAS(word, expected, value) == expected;
+}
+
+#endif
+
 /// a * b + c, rounded once.
 __device__ inline float fused_multiply_add(float a, float b, float c) {
 #if defined(__CUDA_ARCH__)

@@ -120,6 +120,8 @@ public:
             }
             if (threads_[thread]->state == Thread::State::waiting) {
                 release_if_complete(thread);
+            } else if (threads_[thread]->state == Thread::State::ready) { // it yielded
+                ready_.push_back(thread);
             }
         }
         if (!error && std::any_of(threads_.begin(), threads_.end(),
@@ -149,6 +151,13 @@ public:
             throw GivenUp();
         }
         return thread.brought;
+    }
+
+    void yield() {
+        leave(*threads_[running_]);
+        if (given_up_) {
+            throw GivenUp();
+        }
     }
 
     [[nodiscard]] int lane() const { return running_ % warp_size; }
@@ -375,6 +384,12 @@ const Position& here() {
 
 const Brought& meet(Meeting meeting, std::uint32_t mask, std::uint64_t value, const std::source_location& where) {
     return running().meet(meeting, mask, value, where);
+}
+
+void yield() {
+    if (current != nullptr) {
+        current->yield();
+    }
 }
 
 int lane() {

@@ -71,6 +71,9 @@ using Brought = std::array<std::uint64_t, warp_size>;
 /// meeting, at the same place in the text.
 const Brought& meet(Meeting meeting, std::uint32_t mask, std::uint64_t value, const std::source_location& where);
 
+/// Lets other threads of the block go on, in a random order; nothing outside of a kernel.
+void yield();
+
 [[nodiscard]] int lane();
 
 /// When something was done to shared memory, and by whom: what orders it before what others do.
