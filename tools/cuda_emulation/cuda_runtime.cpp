@@ -8,6 +8,7 @@
 #include <cstring>
 #include <iterator>
 #include <map>
+#include <utility>
 
 #include <sys/mman.h>
 
@@ -37,6 +38,14 @@ public:
         return place >= memory_ && place < memory_ + size_of_device;
     }
     [[nodiscard]] std::size_t held() const { return held_; }
+    [[nodiscard]] const std::byte* begin() const { return reinterpret_cast<const std::byte*>(memory_); }
+    [[nodiscard]] std::vector<std::span<const std::byte>> pieces() const {
+        std::vector<std::span<const std::byte>> all;
+        for (const auto& [start, piece] : pieces_) {
+            all.emplace_back(begin() + start + fence, piece.bytes);
+        }
+        return all;
+    }
 
     /// Of the piece that a pointer points into; 0 for none.
     [[nodiscard]] int device_of(const void* pointer) const {
@@ -144,9 +153,13 @@ public:
 };
 
 constexpr int devices = 2;
+int multiprocessors = 2; // of each device
 int current_device = 0;
 int takes_left = -1;
+bool takes_fail_until_trimmed = false;
+cudaError_t counting_says = cudaSuccess;
 Requests made;
+std::function<void(const Work&)> observer;
 cudaError_t last_error = cudaSuccess;
 
 cudaError_t failed(cudaError_t error) {
@@ -156,9 +169,20 @@ cudaError_t failed(cudaError_t error) {
 
 } // namespace
 
-void launch(const std::string& name, const Grid& grid, const std::function<void()>& kernel) {
+void observe(std::function<void(const Work&)> new_observer) {
+    observer = std::move(new_observer);
+}
+
+void tell_observer(const Work& work) {
+    if (observer) {
+        observer(work);
+    }
+}
+
+void launch(const Work& work, const std::function<void()>& kernel) {
+    tell_observer(work);
     const Open open;
-    run(name, grid, kernel);
+    run(work.name, work.grid, kernel);
 }
 
 void touch(const std::function<void()>& body) {
@@ -170,12 +194,32 @@ const Requests& requests() {
     return made;
 }
 
+std::vector<std::span<const std::byte>> held_pieces() {
+    return Arena::only().pieces();
+}
+
+const std::byte* device_begin() {
+    return Arena::only().begin();
+}
+
 std::int64_t held_on_device() {
     return static_cast<std::int64_t>(Arena::only().held());
 }
 
+void set_multiprocessors(int count) {
+    multiprocessors = count;
+}
+
 void fail_after(int takes) {
     takes_left = takes;
+}
+
+void fail_until_trimmed() {
+    takes_fail_until_trimmed = true;
+}
+
+void fail_to_count(cudaError_t error) {
+    counting_says = error;
 }
 
 } // namespace kith::emulation
@@ -194,6 +238,10 @@ const char* cudaGetErrorString(cudaError_t error) {
         return "invalid argument";
     case cudaErrorMemoryAllocation:
         return "out of memory";
+    case cudaErrorInsufficientDriver:
+        return "CUDA driver version is insufficient for CUDA runtime version";
+    case cudaErrorNoDevice:
+        return "no CUDA-capable device is detected";
     case cudaErrorInvalidDevice:
         return "invalid device ordinal";
     }
@@ -201,8 +249,8 @@ const char* cudaGetErrorString(cudaError_t error) {
 }
 
 cudaError_t cudaGetDeviceCount(int* count) {
-    *count = devices;
-    return cudaSuccess;
+    *count = counting_says == cudaSuccess ? devices : 0;
+    return counting_says == cudaSuccess ? cudaSuccess : failed(counting_says);
 }
 
 cudaError_t cudaGetDevice(int* device) {
@@ -219,7 +267,7 @@ cudaError_t cudaSetDevice(int device) {
 }
 
 cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr /*attribute*/, int /*device*/) {
-    *value = 2; // multiprocessors
+    *value = multiprocessors;
     return cudaSuccess;
 }
 
@@ -245,9 +293,20 @@ cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t /*pool*/, cudaMemPoolAttr /*at
     return cudaSuccess;
 }
 
+cudaError_t cudaMemPoolTrimTo(cudaMemPool_t /*pool*/, std::size_t /*bytes*/) {
+    takes_fail_until_trimmed = false;
+    return cudaSuccess;
+}
+
+cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned /*flags*/) {
+    static int only = 0;
+    *stream = reinterpret_cast<cudaStream_t>(&only);
+    return cudaSuccess;
+}
+
 cudaError_t cudaMallocFromPoolAsync(void** memory, std::size_t bytes, cudaMemPool_t /*pool*/, cudaStream_t /*stream*/) {
     ++made.takes;
-    const bool fails = takes_left == 0;
+    const bool fails = takes_left == 0 || takes_fail_until_trimmed;
     takes_left -= takes_left > 0 ? 1 : 0;
     *memory = fails ? nullptr : Arena::only().take(bytes, current_device);
     return *memory == nullptr ? failed(cudaErrorMemoryAllocation) : cudaSuccess;

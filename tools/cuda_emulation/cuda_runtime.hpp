@@ -11,14 +11,44 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <string>
+#include <vector>
 
 struct CUstream_st;
 
+enum cudaError_t {
+    cudaSuccess = 0,
+    cudaErrorInvalidValue = 1,
+    cudaErrorMemoryAllocation = 2,
+    cudaErrorInsufficientDriver = 35,
+    cudaErrorNoDevice = 100,
+    cudaErrorInvalidDevice = 101,
+};
+
 namespace kith::emulation {
 
+/// Work that is put on a stream: a kernel with its job, or what CUB does with whole arrays.
+struct Work {
+    const std::string& name;
+    Grid grid;                      ///< of a kernel
+    const void* kernel;             ///< its address in this program; null: CUB
+    std::span<const std::byte> job; ///< of a kernel
+    std::int64_t elements = 0;      ///< of an array that CUB works on
+    int element_bytes = 0;
+    int passes = 0; ///< over these elements
+};
+/// From now on, this sees all work before it is done; nothing: nobody does.
+void observe(std::function<void(const Work&)> observer);
+void tell_observer(const Work& work);
+
 /// Runs a kernel, which may touch the device's memory.
-void launch(const std::string& name, const Grid& grid, const std::function<void()>& kernel);
+void launch(const Work& work, const std::function<void()>& kernel);
+template <class Job>
+void launch(const std::string& name, const Grid& grid, void (*kernel)(Job), const Job& job) {
+    launch({name, grid, reinterpret_cast<const void*>(kernel), std::as_bytes(std::span(&job, 1))},
+           [&] { kernel(job); });
+}
 
 /// Runs host code in place of work of the device, which may touch the device's memory.
 void touch(const std::function<void()>& body);
@@ -34,19 +64,24 @@ struct Requests {
 /// Since the program began.
 [[nodiscard]] const Requests& requests();
 
+/// What is held of the device's memory, in the order of addresses, and where that memory begins.
+[[nodiscard]] std::vector<std::span<const std::byte>> held_pieces();
+[[nodiscard]] const std::byte* device_begin();
 /// Bytes of the device's memory that are held.
 [[nodiscard]] std::int64_t held_on_device();
+/// How many multiprocessors the devices have from now on; 2 until then.
+void set_multiprocessors(int count);
 /// How many of the coming attempts to take memory succeed before one fails; negative: all.
 void fail_after(int takes);
+/// From now on attempts to take memory fail until the library returns what it keeps.
+void fail_until_trimmed();
+/// What the next counts of devices say; cudaSuccess for as many as there are.
+void fail_to_count(cudaError_t error);
 
 } // namespace kith::emulation
 
-enum cudaError_t {
-    cudaSuccess = 0,
-    cudaErrorInvalidValue = 1,
-    cudaErrorMemoryAllocation = 2,
-    cudaErrorInvalidDevice = 101,
-};
+#define CUDART_VERSION 12040
+constexpr unsigned cudaStreamNonBlocking = 1;
 enum cudaMemcpyKind { cudaMemcpyDefault = 4 };
 enum cudaDeviceAttr { cudaDevAttrMultiProcessorCount = 16 };
 enum cudaMemPoolAttr {
@@ -90,6 +125,8 @@ cudaError_t cudaMemGetInfo(std::size_t* free, std::size_t* total);
 cudaError_t cudaMemPoolCreate(cudaMemPool_t* pool, const cudaMemPoolProps* properties);
 cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribute, void* value);
 cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribute, void* value);
+cudaError_t cudaMemPoolTrimTo(cudaMemPool_t pool, std::size_t bytes);
+cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned flags);
 cudaError_t cudaMallocFromPoolAsync(void** memory, std::size_t bytes, cudaMemPool_t pool, cudaStream_t stream);
 cudaError_t cudaFreeAsync(void* memory, cudaStream_t stream);
 cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind, cudaStream_t stream);

@@ -12,12 +12,15 @@ namespace kith::detail::inline KITH_GPU {
 
 namespace {
 
-/// Does the work where the device's memory can be touched.
+/// Does the work where the device's memory can be touched. An observer learns how often CUB reads and writes elements of
+/// how many bytes.
 template <class Body>
-void with_scratch(DeviceWork& work, std::int64_t count, const Body& body) {
+void with_scratch(DeviceWork& work, const char* name, std::int64_t count, int element_bytes, int passes,
+                  const Body& body) {
     const std::int64_t bytes = count / 4 + 1;
     const DeviceBuffer<std::uint8_t> scratch = work.buffer<std::uint8_t>(bytes);
     if (!work.only_measures()) {
+        emulation::tell_observer({name, {}, nullptr, {}, count, element_bytes, passes});
         emulation::touch([&] {
             std::fill_n(scratch.data(), bytes, 0xCD);
             body();
@@ -28,20 +31,22 @@ void with_scratch(DeviceWork& work, std::int64_t count, const Body& body) {
 template <class Key>
 void sort_arrays(DeviceWork& work, SortedArray<Key>& keys, SortedArray<std::int32_t>& values, std::int64_t count,
                  int bits) {
-    with_scratch(work, count, [&] {
-        std::vector<std::int64_t> order(static_cast<std::size_t>(count));
-        std::iota(order.begin(), order.end(), 0);
-        const int unused = 8 * static_cast<int>(sizeof(Key)) - bits;
-        std::stable_sort(order.begin(), order.end(), [&](std::int64_t a, std::int64_t b) {
-            return bits > 0 && keys.elements[a] << unused < keys.elements[b] << unused;
-        });
-        for (std::size_t i = 0; i < order.size(); ++i) {
-            keys.spare[i] = keys.elements[order[i]];
-            values.spare[i] = values.elements[order[i]];
-        }
-        std::swap(keys.elements, keys.spare);
-        std::swap(values.elements, values.spare);
-    });
+    constexpr int bits_of_pass = 8;
+    with_scratch(work, "radix sort", count, sizeof(Key) + sizeof(std::int32_t),
+                 (bits + bits_of_pass - 1) / bits_of_pass, [&] {
+                     std::vector<std::int64_t> order(static_cast<std::size_t>(count));
+                     std::iota(order.begin(), order.end(), 0);
+                     const int unused = 8 * static_cast<int>(sizeof(Key)) - bits;
+                     std::stable_sort(order.begin(), order.end(), [&](std::int64_t a, std::int64_t b) {
+                         return bits > 0 && keys.elements[a] << unused < keys.elements[b] << unused;
+                     });
+                     for (std::size_t i = 0; i < order.size(); ++i) {
+                         keys.spare[i] = keys.elements[order[i]];
+                         values.spare[i] = values.elements[order[i]];
+                     }
+                     std::swap(keys.elements, keys.spare);
+                     std::swap(values.elements, values.spare);
+                 });
 }
 
 template <class Key>
@@ -73,7 +78,7 @@ void sort_by_key(DeviceWork& work, DeviceBuffer<std::uint32_t>& keys, DeviceBuff
 
 void select_flagged(DeviceWork& work, const std::uint8_t* flags, std::int64_t count, std::int32_t* places,
                     std::int32_t* selected) {
-    with_scratch(work, count, [&] {
+    with_scratch(work, "select", count, sizeof(std::uint8_t), 1, [&] {
         *selected = 0;
         for (std::int64_t i = 0; i < count; ++i) {
             if (flags[i] != 0) {
@@ -84,11 +89,13 @@ void select_flagged(DeviceWork& work, const std::uint8_t* flags, std::int64_t co
 }
 
 void exclusive_sum(DeviceWork& work, const std::int32_t* values, std::int64_t count, std::int32_t* sums) {
-    with_scratch(work, count, [&] { std::exclusive_scan(values, values + count, sums, 0); });
+    with_scratch(work, "sum", count, sizeof(std::int32_t), 1,
+                 [&] { std::exclusive_scan(values, values + count, sums, 0); });
 }
 
 void inclusive_sum(DeviceWork& work, const std::int32_t* values, std::int64_t count, std::int32_t* sums) {
-    with_scratch(work, count, [&] { std::inclusive_scan(values, values + count, sums); });
+    with_scratch(work, "sum", count, sizeof(std::int32_t), 1,
+                 [&] { std::inclusive_scan(values, values + count, sums); });
 }
 
 } // namespace kith::detail::inline KITH_GPU
