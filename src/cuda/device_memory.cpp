@@ -12,24 +12,58 @@ namespace kith::detail::inline KITH_GPU {
 
 namespace {
 
-/// The library's pool on a device, made when it is first needed.
-cudaMemPool_t pool_of(int device) {
-    static std::mutex making;
-    static std::array<cudaMemPool_t, 64> pools{};
+/// The library's memory on a device.
+struct Pool {
+    cudaMemPool_t memory = nullptr;
+    cudaStream_t stream = nullptr; ///< waits for nobody; takes back what no work uses any more
+};
+
+std::mutex making;
+std::array<Pool, 64> pools{};
+
+/// Made when it is first needed, for the current device.
+Pool pool_of(int device) {
     const std::lock_guard lock(making);
-    cudaMemPool_t& known = pools.at(static_cast<std::size_t>(device));
-    if (known == nullptr) {
-        cudaMemPool_t pool = nullptr;
+    Pool& known = pools.at(static_cast<std::size_t>(device));
+    if (known.memory == nullptr) {
         cudaMemPoolProps properties{};
         properties.allocType = cudaMemAllocationTypePinned;
         properties.location.type = cudaMemLocationTypeDevice;
         properties.location.id = device;
-        check_cuda(cudaMemPoolCreate(&pool, &properties), "making a pool of memory");
+        Pool made;
+        check_cuda(cudaStreamCreateWithFlags(&made.stream, cudaStreamNonBlocking), "making a pool of memory");
+        check_cuda(cudaMemPoolCreate(&made.memory, &properties), "making a pool of memory");
         std::uint64_t kept = std::numeric_limits<std::uint64_t>::max();
-        check_cuda(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &kept), "making a pool of memory");
-        known = pool;
+        check_cuda(cudaMemPoolSetAttribute(made.memory, cudaMemPoolAttrReleaseThreshold, &kept),
+                   "making a pool of memory");
+        known = made;
     }
     return known;
+}
+
+/// Returns to the driver what nobody holds of a pool.
+void trim(const Pool& pool) {
+    check_cuda(cudaStreamSynchronize(pool.stream), "waiting for freed memory");
+    check_cuda(cudaMemPoolTrimTo(pool.memory, 0), "releasing memory");
+}
+
+/// Null if there is not so much. What the pool holds in pieces that are too small helps only once the driver has it back.
+void* take_from(const Pool& pool, std::int64_t bytes, cudaStream_t stream) {
+    for (const bool is_retry : {false, true}) {
+        void* memory = nullptr;
+        const cudaError_t error =
+            cudaMallocFromPoolAsync(&memory, static_cast<std::size_t>(bytes), pool.memory, stream);
+        if (error != cudaErrorMemoryAllocation) {
+            check_cuda(error, "taking memory");
+            return memory;
+        }
+        (void)cudaGetLastError();
+        if (!is_retry) {
+            check_cuda(cudaStreamSynchronize(stream), "waiting for freed memory");
+            trim(pool);
+        }
+    }
+    return nullptr;
 }
 
 /// Bytes that the device could give: free ones, and those of the pool that nobody holds, less what the driver may need for
@@ -63,7 +97,7 @@ std::int64_t DeviceMemory::left() const {
     if (budget_ > 0) {
         return budget_ - memory_tracker_.held();
     }
-    return resource_ != nullptr ? std::numeric_limits<std::int64_t>::max() : free_bytes(pool_of(device_));
+    return resource_ != nullptr ? std::numeric_limits<std::int64_t>::max() : free_bytes(pool_of(device_).memory);
 }
 
 bool DeviceMemory::has_room_for(std::int64_t bytes) const {
@@ -80,14 +114,7 @@ void* DeviceMemory::take(std::int64_t bytes) {
         if (resource_ != nullptr) {
             memory = resource_->allocate(bytes, stream_);
         } else {
-            const cudaError_t error =
-                cudaMallocFromPoolAsync(&memory, static_cast<std::size_t>(bytes), pool_of(device_), stream_);
-            if (error == cudaErrorMemoryAllocation) {
-                (void)cudaGetLastError();
-                memory = nullptr;
-            } else {
-                check_cuda(error, "taking memory");
-            }
+            memory = take_from(pool_of(device_), bytes, stream_);
         }
     }
     if (memory == nullptr) {
@@ -107,7 +134,7 @@ void DeviceMemory::give_back(void* memory, std::int64_t bytes) noexcept {
     }
     memory_tracker_.release(bytes);
     int before = device_;
-    if (stream_ == nullptr) { // that of the device which is current; a tree may go when another one is
+    if (has_left_stream_) { // a tree may go when another device is current
         (void)cudaGetDevice(&before);
     }
     if (before != device_) {
@@ -116,7 +143,7 @@ void DeviceMemory::give_back(void* memory, std::int64_t bytes) noexcept {
     if (resource_ != nullptr) {
         resource_->deallocate(memory, bytes, stream_);
     } else {
-        (void)cudaFreeAsync(memory, stream_);
+        (void)cudaFreeAsync(memory, has_left_stream_ ? pools[static_cast<std::size_t>(device_)].stream : stream_);
     }
     if (before != device_) {
         (void)cudaSetDevice(before);

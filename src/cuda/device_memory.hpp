@@ -2,7 +2,8 @@
 //
 // It comes from the caller's resource or, in stream order, from a pool that this library has on each device: freed memory
 // stays there for the next call, since mapping fresh pages takes longer than a small search. What a call gives back is
-// taken again by the same stream at once. A buffer may outlive its call (a tree keeps its arrays).
+// taken again by the same stream at once. A buffer may outlive its call (a tree keeps its arrays); it is given back on a
+// stream of the pool's own, which no work of the caller waits for.
 #pragma once
 
 #include <kith/execution.hpp>
@@ -33,11 +34,15 @@ public:
 
     /// From now on memory is given back without waiting for the caller's stream, which need not live any longer: nothing
     /// uses that memory any more.
-    void leave_stream() noexcept { stream_ = nullptr; }
+    void leave_stream() noexcept {
+        stream_ = nullptr;
+        has_left_stream_ = true;
+    }
 
 private:
     int device_;
     cudaStream_t stream_;
+    bool has_left_stream_ = false;
     DeviceResource* resource_; ///< null: the pool
     std::int64_t budget_;      ///< 0: none but what is free
     MemoryTracker memory_tracker_;

@@ -24,13 +24,19 @@ void check_cuda(cudaError_t error, const char* what) {
 DeviceSpan::DeviceSpan(int device) {
     int devices = 0;
     const cudaError_t error = cudaGetDeviceCount(&devices);
-    if (error != cudaSuccess || devices == 0) {
+    if (error == cudaErrorNoDevice || (error == cudaSuccess && devices == 0)) {
+        (void)cudaGetLastError();
+        throw Error(ErrorKind::device, "there is no GPU to run on; run on the CPU instead");
+    }
+    if (error == cudaErrorInsufficientDriver) {
         (void)cudaGetLastError();
         throw Error(ErrorKind::device,
-                    message("there is no GPU to run on (the CUDA runtime says: ",
-                            error == cudaSuccess ? "no device" : std::string_view(cudaGetErrorString(error)),
-                            "); run on the CPU instead"));
+                    message("GPUs cannot be used, since NVIDIA's driver is missing or too old (the CUDA runtime says: ",
+                            std::string_view(cudaGetErrorString(error)), "); install a driver for CUDA ",
+                            CUDART_VERSION / 1000, ".", CUDART_VERSION % 1000 / 10,
+                            " or later, or run on the CPU instead"));
     }
+    check_cuda(error, "counting the devices");
     if (device < 0 || device >= devices) {
         throw Error(ErrorKind::device,
                     message("GPU ", device, " was asked for; there are ", devices, ", numbered from 0"));

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <numeric>
+#include <string>
 #include <vector>
 
 namespace kith::test {
@@ -97,6 +98,13 @@ TEST(DeviceMemory, SaysWhenTheDeviceHasNoMore) {
     (void)context.buffer<std::int32_t>(3);
 }
 
+TEST(DeviceMemory, ReturnsWhatItKeepsBeforeItSaysThatThereIsNoMore) {
+    DeviceContext context(cuda());
+    emulation::fail_until_trimmed();
+    const DeviceBuffer<std::int32_t> buffer = context.buffer<std::int32_t>(3);
+    EXPECT_NE(buffer.data(), nullptr);
+}
+
 /// Counts what is taken and given back.
 class Counting : public DeviceResource {
 public:
@@ -129,6 +137,18 @@ TEST(DeviceMemory, ComesFromTheCallersResource) {
 TEST(DeviceContext, RefusesDevicesThatAreNotThere) {
     EXPECT_TRUE(is_refused(ErrorKind::device, {"GPU 2", "there are 2"}, [] { DeviceContext context(cuda(2)); }));
     EXPECT_TRUE(is_refused(ErrorKind::device, {"GPU -1"}, [] { DeviceContext context(cuda(-1)); }));
+}
+
+TEST(DeviceContext, TellsAMissingGpuFromADriverThatIsTooOld) {
+    const auto refused_with = [](cudaError_t error, const std::vector<std::string>& texts) {
+        emulation::fail_to_count(error);
+        const auto result = is_refused(ErrorKind::device, texts, [] { DeviceContext context(cuda()); });
+        emulation::fail_to_count(cudaSuccess);
+        return result;
+    };
+    EXPECT_TRUE(refused_with(cudaErrorNoDevice, {"there is no GPU", "on the CPU"}));
+    EXPECT_TRUE(refused_with(cudaErrorInsufficientDriver, {"driver", "too old", "12.4"}));
+    EXPECT_TRUE(refused_with(cudaErrorInvalidValue, {"counting the devices", "invalid argument"}));
 }
 
 TEST(DeviceWide, SortsSumsAndSelects) {
