@@ -8,41 +8,66 @@
 #include "cuda/warp_ranges.hpp"
 #include "geometry/distances_kernel.hpp"
 #include "neighbors/rank_key.hpp"
+#include "neighbors/warp_top_k.hpp"
 #include "tree/view.hpp"
 
 #include <cstdint>
+#include <limits>
 
 namespace kith::detail::inline KITH_GPU {
 
-inline constexpr int leaf_warps = 4; ///< of a block of threads
-inline constexpr int max_near =
-    96; ///< nodes of a plane within the radius; so, six blocks fit a multiprocessor of 228 KiB
+inline constexpr int leaf_warps = 2;      ///< of a block of threads
+inline constexpr int max_near = 96;       ///< nodes of a plane within the radius
+inline constexpr int points_at_once = 8;  ///< that a lane measures between looks at its column
+inline constexpr int max_positions = 512; ///< in a block: so many a key tells apart
 
-/// Points that a block has room for: 8 KiB of a warp.
+/// A point near a leaf, read whole.
 template <class T, int D>
-inline constexpr int max_gathered = 8192 / (D * sizeof(T) + sizeof(std::int32_t)) / warp_size* warp_size;
+struct alignas(D * sizeof(T) + sizeof(std::int32_t) <= 16 ? 16 : 8) BlockPoint {
+    T x[D];
+    std::int32_t index;
+};
 
-/// Points near a leaf, in a warp's part of shared arrays.
-template <class T, int D, bool Periodic>
+/// How many points a lane can collect for a list of so many neighbors: those within the radius of its leaf, which are
+/// some twice as many as the list is long.
+template <int List>
+inline constexpr int max_collected = List <= 16 ? 60 : 92;
+
+/// Longer lists are not found by lanes.
+template <int List>
+inline constexpr bool fits_lane = List <= warp_size;
+
+/// Shared memory of one warp.
+template <class T, int D, int List>
+struct LeafMemory {
+    static constexpr int max_points = 8192 / sizeof(BlockPoint<T, D>);
+    static constexpr int column_words = (max_collected<List> + points_at_once) * warp_size;
+    static constexpr int row_words = (1 + sizeof(T) / sizeof(std::uint32_t)) * (List + 1) * warp_size;
+    static_assert(max_points <= max_positions);
+
+    SharedArray<BlockPoint<T, D>, max_points> points;
+    /// While points are gathered, the nodes near the leaf, two lists in turn; then columns of keys; then rows.
+    SharedArray<std::uint32_t, !fits_lane<List>           ? 2 * max_near
+                               : column_words < row_words ? row_words
+                                                          : column_words>
+        words;
+    SharedArray<RankKey<T>, queue_size> waiting;
+};
+
+/// Points near a leaf, in a warp's shared memory.
+template <class T, int D, bool Periodic, int List>
 class LeafBlock {
 public:
-    static constexpr int most = max_gathered<T, D>;
-    using Coordinates = SharedArray<T, leaf_warps * D * most>;
-    using Numbers = SharedArray<std::int32_t, leaf_warps * most>;
-    using Nodes = SharedArray<std::int32_t, leaf_warps * 2 * max_near>;
+    using Memory = LeafMemory<T, D, List>;
     using Box = DeviceBox<T, D, Periodic>;
 
-    __device__ LeafBlock(const TreeView<T>& tree, Coordinates& coordinates, Numbers& indices, Nodes& nodes)
-        : tree_(tree), coordinates_(coordinates), indices_(indices), nodes_(nodes),
-          lane_(static_cast<int>(threadIdx.x) % warp_size), warp_(static_cast<int>(threadIdx.x) / warp_size) {}
+    __device__ LeafBlock(const TreeView<T>& tree, Memory& memory)
+        : tree_(tree), memory_(memory), lane_(static_cast<int>(threadIdx.x) % warp_size) {}
 
     /// Gathers all points within a squared radius of a box. False if they, or the nodes that hold them, are too many.
     __device__ bool gather(const Box& box, T radius) {
         __syncwarp(); // nobody reads the last block any more
         size_ = 0;
-        if (tree_.top < 0) {
-            return true;
-        }
         int first = 0; // where the list of the plane above is
         int listed = 0;
         for (int plane = tree_.top; plane >= 0; --plane) {
@@ -58,7 +83,7 @@ public:
                 if (plane == tree_.top) {
                     count = lane_ == 0 ? tree_.planes[plane].nodes : 0;
                 } else if (i + lane_ < listed) {
-                    const std::int32_t parent = nodes_[node_position(first + i + lane_)];
+                    const auto parent = static_cast<std::int32_t>(memory_.words[first + i + lane_]);
                     start = tree_.planes[plane + 1].first_child[parent];
                     count = tree_.planes[plane + 1].first_child[parent + 1] - start;
                 }
@@ -77,33 +102,40 @@ public:
             std::int32_t start = 0;
             std::int32_t count = 0;
             if (i + lane_ < listed) {
-                const std::int32_t leaf = nodes_[node_position(first + i + lane_)];
+                const auto leaf = static_cast<std::int32_t>(memory_.words[first + i + lane_]);
                 start = first_point[leaf];
                 count = first_point[leaf + 1] - start;
             }
             fits = visit_ranges(start, count,
                                 [&](std::int32_t point, bool is_one) { return take(box, radius, point, is_one); });
         }
+        if (lane_ < points_at_once) { // no candidate, so that points can be read together
+            BlockPoint<T, D> none;
+#pragma unroll
+            for (int axis = 0; axis < D; ++axis) {
+                none.x[axis] = std::numeric_limits<T>::infinity();
+            }
+            none.index = std::numeric_limits<std::int32_t>::max();
+            memory_.points[size_ + lane_] = none;
+        }
         __syncwarp();
         return fits;
     }
 
-    [[nodiscard]] __device__ int size() const { return size_; }
-
+    [[nodiscard]] __device__ int size() const {
+        return size_;
+    }
     /// The candidate at a position of the block for a query.
     __device__ RankKey<T> candidate(const DevicePoint<T, D, Periodic>& query, int position) {
-        return {
-            query.squared_distance([&](int axis) -> T { return coordinates_[coordinate_position(axis, position)]; }),
-            static_cast<std::int32_t>(indices_[warp_ * most + position])};
+        const BlockPoint<T, D> point = memory_.points[position];
+        return {query.squared_distance([&](int axis) { return point.x[axis]; }), point.index};
     }
 
 private:
-    [[nodiscard]] __device__ int node_position(int i) const { return warp_ * 2 * max_near + i; }
-    [[nodiscard]] __device__ int coordinate_position(int axis, int position) const {
-        return (warp_ * D + axis) * most + position;
-    }
     /// How many lanes before this one are in a mask.
-    [[nodiscard]] __device__ int before(unsigned lanes) const { return __popc(lanes & ((1U << lane_) - 1)); }
+    [[nodiscard]] __device__ int before(unsigned lanes) const {
+        return __popc(lanes & ((1U << lane_) - 1));
+    }
 
     /// Lists the nodes of the lanes that are within the radius. False if there is no room.
     __device__ bool keep(const Box& box, T radius, const PlaneView<T>& plane, std::int32_t node, bool is_one, int to,
@@ -117,7 +149,7 @@ private:
             return false;
         }
         if (is_near) {
-            nodes_[node_position(to + found + before(near))] = node;
+            memory_.words[to + found + before(near)] = static_cast<std::uint32_t>(node);
         }
         found += __popc(near);
         return true;
@@ -126,38 +158,31 @@ private:
     /// Takes in the points of the lanes that are within the radius. False if there is no room.
     __device__ bool take(const Box& box, T radius, std::int32_t point, bool is_one) {
         const PointSetView<T>& points = tree_.points;
-        T position[D];
+        BlockPoint<T, D> taken;
         bool is_near = false;
         if (is_one) {
 #pragma unroll
             for (int axis = 0; axis < D; ++axis) {
-                position[axis] = points.coordinates[axis * points.stride + point];
+                taken.x[axis] = points.coordinates[axis * points.stride + point];
             }
-            const auto coordinate = [&](int axis) { return position[axis]; };
+            const auto coordinate = [&](int axis) { return taken.x[axis]; };
             is_near = !(radius < box.least_squared_distance(coordinate, coordinate));
         }
         const unsigned near = __ballot_sync(whole_warp, is_near);
-        if (size_ + __popc(near) > most) {
+        if (size_ + __popc(near) > Memory::max_points - points_at_once) {
             return false;
         }
         if (is_near) {
-            const int to = size_ + before(near);
-#pragma unroll
-            for (int axis = 0; axis < D; ++axis) {
-                coordinates_[coordinate_position(axis, to)] = position[axis];
-            }
-            indices_[warp_ * most + to] = points.indices[point];
+            taken.index = points.indices[point];
+            memory_.points[size_ + before(near)] = taken;
         }
         size_ += __popc(near);
         return true;
     }
 
     const TreeView<T>& tree_;
-    Coordinates& coordinates_;
-    Numbers& indices_;
-    Nodes& nodes_;
+    Memory& memory_;
     int lane_;
-    int warp_;
     int size_ = 0;
 };
 

@@ -2,17 +2,21 @@
 //
 // The points that can matter to a leaf are those within some radius of its box. The radius is guessed, from the leaves
 // before it and the leaf's own density, and the points within it are gathered into shared memory (leaf_block.hpp). Each
-// query then makes one pass over this block, within the distance that the query before it suggests; what it finds is all
-// there is within that distance, so that k of them are the answer. Rows that find fewer look at the whole block; then the
-// radius grows around those that are left. Rows that no round serves, and leaves that no block holds, are named for
-// another search (search_kernel.hpp).
+// lane then takes a query of the leaf and all points within the radius of it (lane_lists.hpp); that is all there is within
+// that distance, so that k of them are the answer. Where this does not serve a row, the warp takes it on its own: within
+// the distance that the query before it suggests, then within the radius. So are lists of more than 32 found. Then the
+// radius grows around the rows that found too few. Rows that no round serves, and leaves that no block holds, are named
+// for another search (search_kernel.hpp).
 #pragma once
 
 #include "cuda/lane_bounds.hpp"
 #include "neighbors/device_reach.hpp"
+#include "neighbors/lane_lists.hpp"
 #include "neighbors/leaf_block.hpp"
 #include "neighbors/warp_row.hpp"
 
+#include <bit>
+#include <cmath>
 #include <cstdint>
 #include <limits>
 
@@ -34,15 +38,13 @@ struct LeafKernelJob {
 inline constexpr int max_rows_of_leaf = warp_size;
 
 /// The queries of one leaf, a lane each.
-template <class T, int D, bool Periodic, int Rows>
+template <class T, int D, bool Periodic, int List>
 class LeafRows {
 public:
-    using Block = LeafBlock<T, D, Periodic>;
-    static constexpr int size = leaf_warps * queue_size;
-    using Waiting = SharedArray<RankKey<T>, size>;
+    using Memory = LeafMemory<T, D, List>;
 
-    __device__ LeafRows(const LeafKernelJob<T>& job, Block& block, Waiting& waiting)
-        : job_(job), block_(block), waiting_(waiting), lane_(static_cast<int>(threadIdx.x) % warp_size),
+    __device__ LeafRows(const LeafKernelJob<T>& job, Memory& memory)
+        : job_(job), memory_(memory), block_(job.sources, memory), lane_(static_cast<int>(threadIdx.x) % warp_size),
           reach_(job.request.k, job.first_reach), guess_(std::numeric_limits<T>::infinity()) {}
 
     /// Serves the rows of a leaf, or names them as left.
@@ -84,7 +86,9 @@ public:
     }
 
 private:
-    using Nearest = NearestOfWarp<T, Rows, size>;
+    using Block = LeafBlock<T, D, Periodic, List>;
+    using Query = DevicePoint<T, D, Periodic>;
+    using Nearest = NearestOfWarp<T, rows_of_list<List>, queue_size>;
 
     __device__ void leave(std::int32_t row) { job_.left.rows[atomicAdd(job_.left.count, 1)] = row; }
 
@@ -119,7 +123,86 @@ private:
         if (block_.size() < job_.request.k && !holds_all) {
             return;
         }
-        for (unsigned rows = pending_; rows != 0; rows &= rows - 1) {
+        unsigned rows = pending_;
+        if constexpr (fits_lane<List>) {
+            rows = search_by_lanes(radius, holds_all);
+        }
+        search_row_by_row(rows, radius, holds_all);
+    }
+
+    /// The same with a lane for each row. Returns those that are better searched for one by one: few, or with more points
+    /// within their thresholds than a column holds, or with ties that keys do not break.
+    __device__ unsigned search_by_lanes(T radius, bool holds_all) {
+        constexpr int passes = 3;
+        constexpr int min_lanes = 4; // a pass for all takes as long as so many rows one by one
+        LaneLists<T, D, Periodic, List> lists(memory_, block_.size());
+        const Query query(x_, 1, job_.sources.period.data());
+        const std::int32_t excluded = job_.request.exclude_self ? index_ : -1;
+        const auto k = static_cast<int>(job_.request.k);
+        unsigned rows = pending_; // that no pass has served
+        unsigned served = 0;
+        T threshold = radius;
+        int count = 0;
+        for (int pass = 0; __popc(rows) >= min_lanes; ++pass) {
+            const bool is_one = ((rows >> lane_) & 1U) != 0;
+            const auto collected = lists.collect(query, excluded, is_one ? threshold : T(-1));
+            const bool is_full = collected.count > lists.capacity;
+            const bool is_whole = threshold == radius && !is_full;
+            const bool is_served = is_one && !is_full && (collected.count >= k || (is_whole && holds_all));
+            count = is_served ? collected.count : count;
+            served |= __ballot_sync(whole_warp, is_served);
+            const bool is_too_few = is_one && is_whole && !is_served;
+            fewest_ = device_min(fewest_, __reduce_min_sync(whole_warp, is_too_few ? collected.count : fewest_));
+            rows &= ~(served | __ballot_sync(whole_warp, is_too_few));
+            if (rows == 0 || pass + 1 == passes) {
+                break;
+            }
+            // A threshold for between k and as many as a column holds.
+            const float expected = static_cast<float>(collected.count) * static_cast<float>(block_.size()) /
+                                   static_cast<float>(collected.measured);
+            const float wanted = static_cast<float>(k + lists.capacity) / 2;
+            threshold = device_min(
+                threshold * static_cast<T>(std::exp2(2.0F / D * std::log2(wanted / (expected + 0.5F)))), radius);
+        }
+        if (served == 0) {
+            return rows;
+        }
+        const bool is_sure = lists.select(query, count);
+        const unsigned sure = served & __ballot_sync(whole_warp, is_sure);
+        write_rows(lists, sure);
+        pending_ &= ~sure;
+        RankKey<T> last = no_candidate<T>();
+        if (((sure >> lane_) & 1U) != 0) {
+            last = lists.neighbor(lane_, k - 1);
+        }
+        const bool is_found = last < no_candidate<T>();
+        const T reached = is_found ? last.squared() : ((sure >> lane_) & 1U) != 0 ? radius : T(0);
+        // Distances order as their bits do.
+        const unsigned farthest = __reduce_max_sync(whole_warp, std::bit_cast<unsigned>(static_cast<float>(reached)));
+        farthest_ = device_max(farthest_, static_cast<T>(std::bit_cast<float>(farthest)));
+        return rows | (served & ~sure);
+    }
+
+    /// Writes the rows that lanes hold, a lane for each neighbor.
+    __device__ void write_rows(LaneLists<T, D, Periodic, List>& lists, unsigned rows) {
+        const DeviceRequest<T>& request = job_.request;
+        const std::int32_t row_of_lane = request.first_position < 0 ? index_ : first_ + lane_ - request.first_position;
+        const auto k = static_cast<std::uint32_t>(request.k);
+        const int rank = lane_ % List;
+        write_neighbors(request, [&](const auto& write) {
+#pragma unroll 1
+            for (int first = 0; first < warp_size && (rows >> first) != 0; first += warp_size / List) {
+                const int lane = first + lane_ / List;
+                const auto row = static_cast<std::uint32_t>(__shfl_sync(whole_warp, row_of_lane, lane));
+                if (rank < request.k && ((rows >> lane) & 1U) != 0) {
+                    write(static_cast<std::int64_t>(std::uint64_t{row} * k) + rank, lists.neighbor(lane, rank));
+                }
+            }
+        });
+    }
+
+    __device__ void search_row_by_row(unsigned rows, T radius, bool holds_all) {
+        for (; rows != 0; rows &= rows - 1) {
             const int row = __ffs(static_cast<int>(rows)) - 1;
             const std::int32_t index = __shfl_sync(whole_warp, index_, row);
             T x[D];
@@ -127,13 +210,13 @@ private:
             for (int axis = 0; axis < D; ++axis) {
                 x[axis] = __shfl_sync(whole_warp, x_[axis], row);
             }
-            const DevicePoint<T, D, Periodic> query(x, 1, job_.sources.period.data());
+            const Query query(x, 1, job_.sources.period.data());
             for (T threshold = device_min(guess_, radius);; threshold = radius) {
                 const Nearest nearest = nearest_to(query, index, threshold);
                 const int found = nearest.found();
                 const bool is_done = !(nearest.last_wanted().squared() > threshold);
                 if (is_done || (threshold == radius && holds_all)) {
-                    write_ranks<T, Rows>(job_.request, nearest, {index, first_ + row}, 0);
+                    write_ranks<T, rows_of_list<List>>(job_.request, nearest, {index, first_ + row}, 0);
                     pending_ &= ~(1U << row);
                     learn(is_done ? nearest.last_wanted().squared() : radius);
                     break;
@@ -147,11 +230,9 @@ private:
     }
 
     /// The nearest of the block within a squared distance.
-    __device__ __forceinline__ Nearest nearest_to(const DevicePoint<T, D, Periodic>& query, std::int32_t index,
-                                                  T threshold) {
-        const int first_waiting = static_cast<int>(threadIdx.x) / warp_size * queue_size;
+    __device__ __forceinline__ Nearest nearest_to(const Query& query, std::int32_t index, T threshold) {
         const std::int32_t excluded = job_.request.exclude_self ? index : -1;
-        Nearest nearest(waiting_, first_waiting, static_cast<int>(job_.request.k),
+        Nearest nearest(memory_.waiting, 0, static_cast<int>(job_.request.k),
                         {threshold, std::numeric_limits<std::int32_t>::max()});
         for (int start = 0; start < block_.size(); start += warp_size) {
             RankKey<T> key = no_candidate<T>();
@@ -182,8 +263,8 @@ private:
     }
 
     const LeafKernelJob<T>& job_;
-    Block& block_;
-    Waiting& waiting_;
+    Memory& memory_;
+    Block block_;
     int lane_;
     DeviceReach<D> reach_;
     T guess_;        ///< squared k-th distance expected of the next query
@@ -195,36 +276,32 @@ private:
     std::int32_t index_ = -1; ///< its original index
 };
 
-/// For k up to 32 * Rows.
-template <class T, int D, bool Periodic, int Rows>
+/// For k up to List: 16, 32 or 64.
+template <class T, int D, bool Periodic, int List>
 struct SearchLeaves {
     using Job = LeafKernelJob<T>;
     static constexpr int threads = leaf_warps * warp_size;
-    static constexpr int blocks = 0;
+    /// About as many as shared memory has room for, so few that no register is kept in memory.
+    static constexpr int blocks = List == 32 ? 4 : 6;
 
     static __device__ __forceinline__ void run(const Job& job) {
         static_assert(sizeof(job) <= 4096, "parameters of a kernel");
-        using Block = LeafBlock<T, D, Periodic>;
-        using RowsOfLeaf = LeafRows<T, D, Periodic, Rows>;
-        __shared__ typename Block::Coordinates coordinates;
-        __shared__ typename Block::Numbers indices;
-        __shared__ typename Block::Nodes nodes;
-        __shared__ typename RowsOfLeaf::Waiting waiting;
+        __shared__ LeafMemory<T, D, List> memory[leaf_warps];
 
-        const std::int64_t warp = std::int64_t{blockIdx.x} * leaf_warps + static_cast<int>(threadIdx.x) / warp_size;
-        const std::int64_t first = job.first_leaf + warp * job.leaves_of_warp;
-        Block block(job.sources, coordinates, indices, nodes);
-        RowsOfLeaf rows(job, block, waiting);
+        const int warp = static_cast<int>(threadIdx.x) / warp_size;
+        const std::int64_t first = job.first_leaf + (std::int64_t{blockIdx.x} * leaf_warps + warp) * job.leaves_of_warp;
+        LeafRows<T, D, Periodic, List> rows(job, memory[warp]);
         for (std::int64_t leaf = first; leaf < first + job.leaves_of_warp && leaf < job.end_leaf; ++leaf) {
             rows.search(static_cast<std::int32_t>(leaf));
         }
     }
 };
 
-template <class T, int D, bool Periodic, int Rows>
-__global__ void __launch_bounds__(leaf_warps* warp_size)
+template <class T, int D, bool Periodic, int List>
+__global__ void __launch_bounds__(SearchLeaves<T, D, Periodic, List>::threads,
+                                  SearchLeaves<T, D, Periodic, List>::blocks)
     search_leaves_kernel(const __grid_constant__ LeafKernelJob<T> job) {
-    SearchLeaves<T, D, Periodic, Rows>::run(job);
+    SearchLeaves<T, D, Periodic, List>::run(job);
 }
 
 } // namespace kith::detail::inline KITH_GPU

@@ -55,17 +55,6 @@ DeviceRequest<T> incomplete_request(const DeviceKnnCall& call) {
                          row_memory<T>(rows.distances(), rows.indices(), rows.index_type()));
 }
 
-/// Calls function.operator()<Periodic, Rows>(): with the kernel for the box and for k.
-template <class Function>
-void with_search_kernel(bool periodic, std::int64_t k, const Function& function) {
-    const bool is_short = k <= warp_size;
-    if (periodic) {
-        is_short ? function.template operator()<true, 1>() : function.template operator()<true, 2>();
-    } else {
-        is_short ? function.template operator()<false, 1>() : function.template operator()<false, 2>();
-    }
-}
-
 template <Coordinate T, int D>
 class AsyncSearch {
 public:
@@ -131,10 +120,10 @@ private:
         if (by_leaf) {
             work_.fill(left_count.data(), 0, sizeof(std::int32_t));
         }
-        with_search_kernel(is_periodic(search_.call.options.box, D), k(), [&]<bool Periodic, int Rows>() {
-            launch_stored<SearchLeaves<T, D, Periodic, Rows>>(work_, "search by leaf", share.blocks, leaf_job.data());
-            launch_stored<SearchTree<T, D, Periodic, Rows>>(work_, "search by query", blocks_for_queries(work_, count),
-                                                            query_job.data());
+        with_search_kernel(is_periodic(search_.call.options.box, D), k(), [&]<bool Periodic, int List>() {
+            launch_stored<SearchLeaves<T, D, Periodic, List>>(work_, "search by leaf", share.blocks, leaf_job.data());
+            launch_stored<SearchTree<T, D, Periodic, rows_of_list<List>>>(
+                work_, "search by query", blocks_for_queries(work_, count), query_job.data());
         });
     }
 

@@ -69,6 +69,21 @@ inline std::int64_t blocks_for_queries(const DeviceWork& work, std::int64_t quer
 /// The longest list of neighbors that leaves are searched for.
 inline constexpr int max_list_length = 64;
 
+/// Calls function.operator()<Periodic, List>(): with the kernel for the box and for k.
+template <class Function>
+void with_search_kernel(bool periodic, std::int64_t k, const Function& function) {
+    const auto with_list = [&]<bool Periodic>() {
+        if (k <= 16) {
+            function.template operator()<Periodic, 16>();
+        } else if (k <= 32) {
+            function.template operator()<Periodic, 32>();
+        } else {
+            function.template operator()<Periodic, max_list_length>();
+        }
+    };
+    periodic ? with_list.template operator()<true>() : with_list.template operator()<false>();
+}
+
 template <Coordinate T, int D>
 class DeviceSearch {
 public:
@@ -80,24 +95,12 @@ public:
         if (range.first_point == range.end_point) {
             return;
         }
-        if (sources_.points.frame.periodic) {
-            run_in<true>(request, range);
-        } else {
-            run_in<false>(request, range);
-        }
+        with_search_kernel(sources_.points.frame.periodic, request.k,
+                           [&]<bool Periodic, int List>() { run_lists<Periodic, List>(request, range); });
     }
 
 private:
-    template <bool Periodic>
-    void run_in(const DeviceRequest<T>& request, const LeafRange& range) {
-        if (request.k <= warp_size) {
-            run_lists<Periodic, 1>(request, range);
-        } else {
-            run_lists<Periodic, 2>(request, range);
-        }
-    }
-
-    template <bool Periodic, int Rows>
+    template <bool Periodic, int List>
     void run_lists(const DeviceRequest<T>& request, const LeafRange& range) {
         const TreeView<T> sources = sources_.view();
         SearchKernelJob<T> rest{queries_.points.view(), sources, request, range.first_point, range.end_point, {}};
@@ -109,18 +112,18 @@ private:
             count = work_.buffer<std::int32_t>(1);
             rest.only = {rows.data(), count.data()};
             work_.fill(count.data(), 0, sizeof(std::int32_t));
-            run_leaves<Periodic, Rows>(request, range, rest.only, sources);
+            run_leaves<Periodic, List>(request, range, rest.only, sources);
         }
-        launch(work_, "search by query", search_tree_kernel<T, D, Periodic, Rows>, blocks_for_queries(work_, points),
-               search_warps * warp_size, rest);
+        launch(work_, "search by query", search_tree_kernel<T, D, Periodic, rows_of_list<List>>,
+               blocks_for_queries(work_, points), search_warps * warp_size, rest);
     }
 
-    template <bool Periodic, int Rows>
+    template <bool Periodic, int List>
     void run_leaves(const DeviceRequest<T>& request, const LeafRange& range, const DeviceRows& left,
                     const TreeView<T>& sources) {
         const LeavesOfWarps share = LeavesOfWarps::of(work_, std::int64_t{range.end_leaf} - range.first_leaf);
         const DevicePointSet<T>& points = sources_.points;
-        launch(work_, "search by leaf", search_leaves_kernel<T, D, Periodic, Rows>, share.blocks,
+        launch(work_, "search by leaf", search_leaves_kernel<T, D, Periodic, List>, share.blocks,
                leaf_warps * warp_size,
                {queries_.view(), sources, &queries_ == &sources_, request, range.first_leaf, range.end_leaf,
                 share.leaves_of_warp, even_reach<T, D>(points.frame, points.count, request.k + 1), left});

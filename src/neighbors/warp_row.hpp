@@ -18,19 +18,23 @@ __device__ T reported(T squared, const ReportScale<T>& report) {
     return report.power(report.squared || !(squared > 0) ? squared : root(squared));
 }
 
-/// Writes one neighbor of a row, or that it is missing.
-template <class T>
-__device__ void write_neighbor(const DeviceRequest<T>& request, std::int64_t position, RankKey<T> key) {
-    const bool missing = !(key < no_candidate<T>());
+/// Writes neighbors to where the request wants them: for_each(write) calls write(position, neighbor) for each, as often as
+/// there are arrays.
+template <class T, class ForEach>
+__device__ void write_neighbors(const DeviceRequest<T>& request, const ForEach& for_each) {
+    const auto is_missing = [](RankKey<T> key) { return key.index() == no_candidate<T>().index(); };
+    const auto index_of = [&](RankKey<T> key) { return is_missing(key) ? -1 : key.index(); };
     if (request.rows.indices != nullptr) {
-        request.rows.indices[position] = missing ? -1 : key.index();
+        for_each([&](std::int64_t position, RankKey<T> key) { request.rows.indices[position] = index_of(key); });
     }
     if (request.rows.wide_indices != nullptr) {
-        request.rows.wide_indices[position] = missing ? -1 : key.index();
+        for_each([&](std::int64_t position, RankKey<T> key) { request.rows.wide_indices[position] = index_of(key); });
     }
     if (request.rows.distances != nullptr) {
-        request.rows.distances[position] =
-            missing ? std::numeric_limits<T>::infinity() : reported(key.squared(), request.report);
+        for_each([&](std::int64_t position, RankKey<T> key) {
+            request.rows.distances[position] =
+                is_missing(key) ? std::numeric_limits<T>::infinity() : reported(key.squared(), request.report);
+        });
     }
 }
 
@@ -40,13 +44,15 @@ __device__ void write_ranks(const DeviceRequest<T>& request, const Nearest& near
                             std::int64_t first_rank) {
     const int lane = static_cast<int>(threadIdx.x) % warp_size;
     const std::int64_t row = request.first_position < 0 ? query.index : query.position - request.first_position;
+    write_neighbors(request, [&](const auto& write) {
 #pragma unroll
-    for (int part = 0; part < Rows; ++part) {
-        const std::int64_t rank = first_rank + part * warp_size + lane;
-        if (rank < request.k) {
-            write_neighbor(request, row * request.k + rank, nearest.of_row(part));
+        for (int part = 0; part < Rows; ++part) {
+            const std::int64_t rank = first_rank + part * warp_size + lane;
+            if (rank < request.k) {
+                write(row * request.k + rank, nearest.of_row(part));
+            }
         }
-    }
+    });
 }
 
 /// Fills the row of a query, or no row where that is nobody's. Each pass calls search(nearest, offer), which hands every

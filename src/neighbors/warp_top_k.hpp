@@ -12,6 +12,10 @@
 
 namespace kith::detail::inline KITH_GPU {
 
+/// How many rows of 32 a list of so many neighbors takes.
+template <int List>
+inline constexpr int rows_of_list = (List + warp_size - 1) / warp_size;
+
 template <class T, int Rows>
 class WarpTopK {
 public:

@@ -53,8 +53,8 @@ void expect_what_the_oracle_finds(const PointSet<T>& set, const NamedBox& named,
     const auto sources = detail::normalize_sources<T>(set.view(), named.box);
     const auto queries = detail::normalize_queries<T>(PointsView(others, D), sources.frame);
 
-    const std::vector<std::int64_t> lengths{1, 16, 33, 64, set.count() + 3};
-    const std::int64_t k = lengths[static_cast<std::size_t>(draw.integer(5))];
+    const std::vector<std::int64_t> lengths{1, 16, 29, 33, 64, set.count() + 3};
+    const std::int64_t k = lengths[static_cast<std::size_t>(draw.integer(6))];
     KnnOptions options{.exclude_self = self && draw.integer(2) == 0, .squared = draw.integer(2) == 0};
     const oracle::Rows<T> some = expected.rows(5);
     if (draw.integer(3) == 0 && !some.distances.empty()) {

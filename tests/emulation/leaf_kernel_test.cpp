@@ -18,7 +18,7 @@ namespace kith::test {
 namespace {
 
 /// Searches leaf by leaf, where the lists are long enough, then for what that leaves. Returns how many rows that is.
-template <class T, int D, bool Periodic, int Rows>
+template <class T, int D, bool Periodic, int List>
 std::int32_t run_kernels(const KernelSearch<T, D>& search, const TreeShape& shape) {
     Random& draw = search.draw;
     const auto tree = detail::build_plane_tree<T>(search.context, search.sources, shape);
@@ -35,9 +35,9 @@ std::int32_t run_kernels(const KernelSearch<T, D>& search, const TreeShape& shap
     const detail::LeafKernelJob<T> leaves{queries.view(), tree.view(), self,        search.request, 0,
                                           leaf_count,     per_warp,    first_reach, left_rows};
     const std::int64_t warps = (leaf_count + per_warp - 1) / per_warp;
-    const bool fits = search.request.k <= detail::WarpTopK<T, Rows>::capacity;
+    const bool fits = search.request.k <= List;
     run_warps("search_leaves", fits ? warps : 0, detail::leaf_warps, static_cast<std::uint64_t>(draw.integer(1000)),
-              [&] { detail::search_leaves_kernel<T, D, Periodic, Rows>(leaves); });
+              [&] { detail::search_leaves_kernel<T, D, Periodic, List>(leaves); });
     std::vector<std::int32_t> left(rows.begin(), rows.begin() + count);
     std::sort(left.begin(), left.end());
     EXPECT_TRUE(std::adjacent_find(left.begin(), left.end()) == left.end());
@@ -57,7 +57,7 @@ std::int32_t run_kernels(const KernelSearch<T, D>& search, const TreeShape& shap
                                           fits ? left_rows : detail::DeviceRows{}};
     run_warps("search_tree", 1 + draw.integer(queries.points.count + 1), detail::search_warps,
               static_cast<std::uint64_t>(draw.integer(1000)),
-              [&] { detail::search_tree_kernel<T, D, Periodic, Rows>(rest); });
+              [&] { detail::search_tree_kernel<T, D, Periodic, detail::rows_of_list<List>>(rest); });
     return count;
 }
 
@@ -68,9 +68,11 @@ TEST_P(LeafKernel, EqualsTheOracle) {
         GetParam(), []<class T, int D, bool Periodic>(KernelSearch<T, D> search, std::bool_constant<Periodic>) {
             const TreeShape shape = drawn_tree_shape(search.draw);
             if (search.request.k > 32) {
-                run_kernels<T, D, Periodic, 2>(search, shape);
+                run_kernels<T, D, Periodic, 64>(search, shape);
+            } else if (search.request.k > 16) {
+                run_kernels<T, D, Periodic, 32>(search, shape);
             } else {
-                run_kernels<T, D, Periodic, 1>(search, shape);
+                run_kernels<T, D, Periodic, 16>(search, shape);
             }
         });
 }
@@ -79,7 +81,7 @@ INSTANTIATE_TEST_SUITE_P(EveryCase, LeafKernel, testing::ValuesIn(every_case_in(
 
 /// Searches with k = 8 among points of a set, which may be cut short, and holds the answer against the oracle. Returns
 /// the share of the rows that was left to the second kernel.
-template <class T, bool Periodic, int Rows>
+template <class T, bool Periodic, int List>
 double share_left(const std::string& name, std::int64_t count, const TreeShape& shape, std::int64_t k) {
     Random draw(5);
     PointSet<T> set = point_set<T>(name, 3);
@@ -96,7 +98,7 @@ double share_left(const std::string& name, std::int64_t count, const TreeShape& 
         detail::ReportScale<T>(sources.frame, false),
         {distances.data(), indices.data(), nullptr}};
     const std::int32_t left =
-        run_kernels<T, 3, Periodic, Rows>(KernelSearch<T, 3>{context, sources, nullptr, request, draw}, shape);
+        run_kernels<T, 3, Periodic, List>(KernelSearch<T, 3>{context, sources, nullptr, request, draw}, shape);
     const oracle::Neighbors<T> neighbors(oracle::working_copy<T>(set.coordinates, 3, box));
     EXPECT_TRUE(same_rows<T>({{indices.begin(), indices.end()}, distances}, neighbors.rows(k), k))
         << name << ", leaves of " << shape.leaf_size;
@@ -108,16 +110,17 @@ using LeafKernelAlone = NeedsDimension<3>;
 // Or else the other kernel would do all the work, and do it right.
 TEST_F(LeafKernelAlone, ServesAlmostAllRowsOfUniformPoints) {
     const TreeShape shape{.leaf_size = 24};
-    EXPECT_LT((share_left<float, false, 1>("uniform", 400, shape, 8)), 0.1);
-    EXPECT_LT((share_left<float, true, 2>("uniform", 400, shape, 20)), 0.1);
-    EXPECT_LT((share_left<double, true, 1>("uniform", 200, shape, 8)), 0.1);
-    EXPECT_LT((share_left<double, false, 2>("uniform", 200, shape, 8)), 0.1);
+    EXPECT_LT((share_left<float, false, 16>("uniform", 400, shape, 8)), 0.1);
+    EXPECT_LT((share_left<float, true, 32>("uniform", 400, shape, 20)), 0.1);
+    EXPECT_LT((share_left<double, true, 16>("uniform", 200, shape, 8)), 0.1);
+    EXPECT_LT((share_left<double, false, 32>("uniform", 200, shape, 20)), 0.1);
+    EXPECT_LT((share_left<double, false, 64>("uniform", 200, shape, 8)), 0.1);
 }
 
 TEST_F(LeafKernelAlone, TakesLeavesOfEverySize) {
     for (const int leaf_size : {31, 32, 33, 40}) {
         for (const char* name : {"uniform", "clustered", "coincident"}) {
-            (void)share_left<float, false, 1>(name, 150, {.leaf_size = leaf_size}, 5);
+            (void)share_left<float, false, 16>(name, 150, {.leaf_size = leaf_size}, 5);
         }
     }
 }

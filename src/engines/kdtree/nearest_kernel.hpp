@@ -44,11 +44,13 @@ __device__ void find_nearest_of(const NearestJob<T, D>& job, std::int64_t query,
 template <class T, int D, class Nearest>
 __device__ void write_row(const NearestJob<T, D>& job, std::int32_t index, const Nearest& nearest) {
     using Rank = decltype(nearest.size());
-    for (Rank rank = 0; rank < job.request.k; ++rank) {
-        write_neighbor(job.request, index * job.request.k + rank,
-                       rank < nearest.size() ? RankKey<T>(nearest[rank].squared_distance, nearest[rank].index)
-                                             : no_candidate<T>());
-    }
+    write_neighbors(job.request, [&](const auto& write) {
+        for (Rank rank = 0; rank < job.request.k; ++rank) {
+            write(index * job.request.k + rank, rank < nearest.size()
+                                                    ? RankKey<T>(nearest[rank].squared_distance, nearest[rank].index)
+                                                    : no_candidate<T>());
+        }
+    });
 }
 
 /// With lists of so many neighbors, or heaps if that is 0.

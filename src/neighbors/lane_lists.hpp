@@ -1,0 +1,230 @@
+// The nearest points of a block for the queries of a warp, one a lane.
+//
+// Every lane measures every point of the block and keeps those within its threshold as 32-bit keys in its own column of
+// shared memory: the upper bits of the squared distance above the point's position in the block. Keys then go through
+// registers in groups as long as the list; a network without branches sorts each and merges it into the list of the
+// least. Upper bits that are alike may stand for distances in another order: the distances of the list are computed
+// again, and neighbors out of order by (squared distance, index) exchanged. Where the upper bits of the last key are
+// those of a key that the list has no room for, the list may be another, and its lane says so.
+//
+// Cost: some 13 instructions a point, 240 a group of 16 keys, for all lanes together.
+// Source: Batcher, "Sorting networks and their applications" (1968).
+#pragma once
+
+#include "geometry/distances_kernel.hpp"
+#include "neighbors/leaf_block.hpp"
+#include "neighbors/warp_row.hpp"
+
+#include <bit>
+#include <cstdint>
+#include <limits>
+
+namespace kith::detail::inline KITH_GPU {
+
+/// The upper bits of a squared distance, which order as it does, above a position.
+template <class T>
+__device__ std::uint32_t position_key(T squared, int position) {
+    constexpr std::uint32_t position_bits = max_positions - 1;
+    std::uint32_t upper = 0;
+    if constexpr (sizeof(T) == sizeof(std::uint32_t)) {
+        upper = std::bit_cast<std::uint32_t>(squared);
+    } else {
+        upper = static_cast<std::uint32_t>(std::bit_cast<std::uint64_t>(squared) >> 32);
+    }
+    return (upper & ~position_bits) | static_cast<std::uint32_t>(position);
+}
+
+__device__ inline void exchange(std::uint32_t& a, std::uint32_t& b) {
+    const std::uint32_t lesser = device_min(a, b);
+    b = device_max(a, b);
+    a = lesser;
+}
+
+/// Merges the two sorted halves of the keys from First on that are Step apart.
+template <int First, int Count, int Step>
+__device__ __forceinline__ void merge_odd_even(std::uint32_t* keys) {
+    if constexpr (2 * Step < Count) {
+        merge_odd_even<First, Count, 2 * Step>(keys);
+        merge_odd_even<First + Step, Count, 2 * Step>(keys);
+#pragma unroll
+        for (int i = First + Step; i + Step < First + Count; i += 2 * Step) {
+            exchange(keys[i], keys[i + Step]);
+        }
+    } else {
+        exchange(keys[First], keys[First + Step]);
+    }
+}
+
+template <int First, int Count>
+__device__ __forceinline__ void sort_keys(std::uint32_t* keys) {
+    if constexpr (Count > 1) {
+        sort_keys<First, Count / 2>(keys);
+        sort_keys<First + Count / 2, Count / 2>(keys);
+        merge_odd_even<First, Count, 1>(keys);
+    }
+}
+
+/// Sorts keys that ascend and then descend, or the other way round.
+template <int Count, int Distance>
+__device__ __forceinline__ void merge_bitonic(std::uint32_t* keys) {
+    if constexpr (Distance >= 1) {
+#pragma unroll
+        for (int i = 0; i < Count; ++i) {
+            if ((i & Distance) == 0) {
+                exchange(keys[i], keys[i + Distance]);
+            }
+        }
+        merge_bitonic<Count, Distance / 2>(keys);
+    }
+}
+
+/// Lists of up to List neighbors, a power of two of at most 32. All members are called by the whole warp.
+template <class T, int D, bool Periodic, int List>
+class LaneLists {
+public:
+    static constexpr int capacity = max_collected<List>;
+    using Query = DevicePoint<T, D, Periodic>;
+    using Memory = LeafMemory<T, D, List>;
+
+    /// For a block of so many points, which another follows that is infinitely far.
+    __device__ LaneLists(Memory& memory, int block_size)
+        : memory_(memory), lane_(static_cast<int>(threadIdx.x) % warp_size), block_size_(block_size),
+          no_key_(~(max_positions - 1U) | static_cast<std::uint32_t>(block_size)) {}
+
+    /// What a lane found within its threshold.
+    struct Collected {
+        int count;    ///< more than the capacity: not all of them
+        int measured; ///< about so many points of the block until there were more than the capacity
+    };
+
+    /// Collects the points within each lane's threshold but one of this index; a lane whose threshold is negative keeps
+    /// what it has.
+    __device__ Collected collect(const Query& query, std::int32_t excluded, T threshold) {
+        constexpr int end = (capacity + 1) * warp_size; // of what a column may hold before the next look at it
+        constexpr int read_together = 4;                // or else each would wait for the key before it
+        int to = lane_;
+        int measured = 0;
+        for (int start = 0; start < block_size_; start += points_at_once) {
+            threshold = to < end ? threshold : T(-1);
+            measured = to < end ? start + points_at_once : measured;
+#pragma unroll
+            for (int first = 0; first < points_at_once; first += read_together) {
+                BlockPoint<T, D> points[read_together];
+#pragma unroll
+                for (int i = 0; i < read_together; ++i) {
+                    points[i] = memory_.points[start + first + i];
+                }
+#pragma unroll
+                for (int i = 0; i < read_together; ++i) {
+                    const T squared = query.squared_distance([&](int axis) { return points[i].x[axis]; });
+                    if (squared <= threshold && points[i].index != excluded) {
+                        memory_.words[to] = position_key(squared, start + first + i);
+                        to += warp_size;
+                    }
+                }
+            }
+        }
+        return {to / warp_size, measured};
+    }
+
+    /// Selects the nearest of so many that each lane collected. False where they may be others.
+    __device__ bool select(const Query& query, int count) {
+        std::uint32_t list[List];
+        load_group(list, 0, count);
+        sort_keys<0, List>(list);
+        std::uint32_t least_beyond = no_key_;
+        const int most = __reduce_max_sync(whole_warp, count);
+        for (int start = List; start < most; start += List) {
+            std::uint32_t group[List];
+            load_group(group, start, count);
+            sort_keys<0, List>(group);
+#pragma unroll
+            for (int i = 0; i < List; ++i) {
+                std::uint32_t farther = group[List - 1 - i];
+                exchange(list[i], farther);
+                least_beyond = device_min(least_beyond, farther);
+            }
+            merge_bitonic<List, List / 2>(list);
+        }
+        __syncwarp(); // columns become rows
+        put_rows(query, list);
+        __syncwarp();
+        return least_beyond == no_key_ || (list[List - 1] ^ least_beyond) >= max_positions;
+    }
+
+    /// A neighbor of the list that a lane selected.
+    __device__ RankKey<T> neighbor(int of_lane, int rank) {
+        const int at = of_lane * row_stride + rank;
+        const auto index = static_cast<std::int32_t>(static_cast<std::uint32_t>(memory_.words[at]));
+        const std::uint32_t upper = memory_.words[row_words + at];
+        if constexpr (sizeof(T) == sizeof(std::uint32_t)) {
+            return {std::bit_cast<T>(upper), index};
+        } else {
+            const std::uint32_t lower = memory_.words[2 * row_words + at];
+            return {std::bit_cast<T>(std::uint64_t{upper} << 32 | lower), index};
+        }
+    }
+
+private:
+    static constexpr int row_stride = List + 1; ///< odd, so that lanes write to different banks
+    static constexpr int row_words = warp_size * row_stride;
+
+    __device__ __forceinline__ void load_group(std::uint32_t (&group)[List], int start, int count) {
+#pragma unroll
+        for (int i = 0; i < List; ++i) {
+            group[i] = no_key_;
+            if (start + i < count) {
+                group[i] = memory_.words[(start + i) * warp_size + lane_];
+            }
+        }
+    }
+
+    /// Puts the list, in its exact order, into the lane's row.
+    __device__ __forceinline__ void put_rows(const Query& query, const std::uint32_t (&list)[List]) {
+        RankKey<T> nearest[List];
+        int ascends = 1;
+#pragma unroll
+        for (int i = 0; i < List; ++i) {
+            const BlockPoint<T, D> point = memory_.points[static_cast<int>(list[i] % max_positions)];
+            nearest[i] = {query.squared_distance([&](int axis) { return point.x[axis]; }), point.index};
+            if (i > 0) { // without a branch
+                ascends &= static_cast<int>(nearest[i - 1].squared() < nearest[i].squared()) |
+                           static_cast<int>(list[i] == no_key_);
+            }
+        }
+        while (__all_sync(whole_warp, ascends) == 0) {
+            ascends = 1;
+#pragma unroll
+            for (int parity = 0; parity < 2; ++parity) {
+#pragma unroll
+                for (int i = parity; i + 1 < List; i += 2) {
+                    const RankKey<T> a = nearest[i];
+                    const RankKey<T> b = nearest[i + 1];
+                    const bool exchanges = b < a;
+                    nearest[i] = RankKey<T>::either(exchanges, b, a);
+                    nearest[i + 1] = RankKey<T>::either(exchanges, a, b);
+                    ascends &= static_cast<int>(!exchanges);
+                }
+            }
+        }
+#pragma unroll
+        for (int i = 0; i < List; ++i) {
+            const int at = lane_ * row_stride + i;
+            memory_.words[at] = static_cast<std::uint32_t>(nearest[i].index());
+            if constexpr (sizeof(T) == sizeof(std::uint32_t)) {
+                memory_.words[row_words + at] = std::bit_cast<std::uint32_t>(nearest[i].squared());
+            } else {
+                const auto bits = std::bit_cast<std::uint64_t>(nearest[i].squared());
+                memory_.words[row_words + at] = static_cast<std::uint32_t>(bits >> 32);
+                memory_.words[2 * row_words + at] = static_cast<std::uint32_t>(bits);
+            }
+        }
+    }
+
+    Memory& memory_;
+    int lane_;
+    int block_size_;
+    std::uint32_t no_key_; ///< after every key: that of the point at infinity
+};
+
+} // namespace kith::detail::inline KITH_GPU
