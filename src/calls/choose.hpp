@@ -84,6 +84,7 @@ constexpr bool are_few_pairs(const CallSize& size) {
 inline Engine choose(Task task, Engine wanted, const CallSize& size) {
     constexpr std::int64_t max_pairs_on_gpu = std::int64_t{1} << 27;
     constexpr std::int64_t max_points_to_connect = 512;
+    constexpr std::int64_t max_points_to_cluster = 192; // a tree takes dense nodes whole
     check_engine(wanted, task, size.device, size.asynchronous);
     if (size.keeps_tree && size.device != DeviceKind::cpu) {
         return Engine::tree;
@@ -99,7 +100,7 @@ inline Engine choose(Task task, Engine wanted, const CallSize& size) {
             return size.queries * size.points <= max_pairs_on_gpu;
         }
         if (task != Task::neighbors && task != Task::radius) {
-            return size.points <= max_points_to_connect;
+            return size.points <= (task == Task::clusters ? max_points_to_cluster : max_points_to_connect);
         }
         return size.separate_queries ? are_few_pairs(size) : size.points <= few_points;
     };
