@@ -290,7 +290,9 @@ class _Ranks:
         self.comm.Free()
 
     def agreed(self, work):
-        """Calls work(); if it raises on some processes, raises the exception of the lowest of these ranks on all."""
+        """Calls work(); if it raises on some processes, raises the exception of the lowest of these ranks on all, with the
+        number of this rank before its text, unless there is one rank only.
+        """
         raised = result = None
         try:
             result = work()
@@ -301,7 +303,9 @@ class _Ranks:
             mine = _known_kind(raised), str(raised)
         for rank, error in enumerate(self.comm.allgather(mine)):
             if error is not None:
-                raise raised if rank == self.rank else error[0](f"rank {rank}: {error[1]}")
+                if self.size == 1:
+                    raise raised
+                raise error[0](f"rank {rank}: {error[1]}") from (raised if rank == self.rank else None)
         return result
 
     def require_same(self, name, value):

@@ -1,5 +1,7 @@
 """Run by test_mpi.py over several processes: a wrong argument on one of them, the last, must be an error on all."""
 
+import re
+
 import kith.mpi
 import numpy
 from mpi4py import MPI
@@ -64,9 +66,11 @@ for call, slip in SLIPS:
         call(**slip if world.rank == world.size - 1 else {})
         text = None
     except Exception as error:
-        text = str(error)
+        text = str(error.args[0])  # str() of a KeyError adds quotes
     texts = world.allgather(text)  # hangs where a process still waits within kith
     assert all(texts), f"{name}: {texts}"
+    assert len(set(texts)) == 1, f"{name}: {texts}"
+    assert re.match(r"rank \d: ", texts[0]) or "all ranks must" in texts[0], f"{name}: {texts[0]}"
     if world.rank == 0:
         print(name, flush=True)
 knn(), radius_search(), fof()  # and all goes on

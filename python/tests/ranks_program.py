@@ -112,7 +112,7 @@ for given, options in (({}, {}), (columns, {}), (columns, {"psi": 0.5}), (column
     same_catalog(pickle.loads(pickle.dumps(part)), world, expected)
 
 # Ids in place of global indices: the answers are those of one process with the points by ascending id.
-ids = numpy.random.default_rng(0).permutation(3 * len(whole["points"]))[rows]
+ids = numpy.random.default_rng(0).permutation(3 * len(whole["points"]))[rows] + (2**31 - 1000)
 order = numpy.argsort(everyone(ids))
 by_id, sorted_ids = whole["points"][order], everyone(ids)[order]
 place = numpy.searchsorted(sorted_ids, ids)  # of this process's points
