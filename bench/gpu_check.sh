@@ -1,5 +1,5 @@
 #!/bin/bash
-# Everything that is to be known of kith on a GPU, in eight minutes: facts, the main rows of the benchmark, the GPU tests,
+# Everything that is to be known of kith on a GPU, in eight minutes: facts, the GPU tests, the main rows of the benchmark,
 # the memory checker, the other rows, a simulated universe. Usage: gpu_check.sh BUILD OUTPUT, where BUILD is a build folder
 # or what gpu_pack.sh made of one, and OUTPUT a folder for results and logs.
 #
@@ -116,11 +116,25 @@ checked() {
     fi
 }
 
+# Without machine code for this GPU, the driver compiles every kernel first, which takes longer than there is time.
+architectures=$(cat "$build/architectures" 2>/dev/null || sed -n 's/^CMAKE_CUDA_ARCHITECTURES:[^=]*=//p' "$build/CMakeCache.txt")
+this_gpu=$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>/dev/null | head -1 | tr -d .)
+if [ -n "$this_gpu" ] && ! tr ';' '\n' <<<"$architectures" | grep -qE "^$this_gpu(-real)?$"; then
+    echo "gpu_check.sh: $build has code for '$architectures', and none for this GPU, $this_gpu: build with" \
+        "-DCMAKE_CUDA_ARCHITECTURES=$this_gpu" >&2
+    exit 2
+fi
+
 timeout --kill-after=5 30 "${ours[@]}" "$build/bin/bench_gpu" --rows '^switch_1e3_tree$' --repetitions 1 >"$output/last" 2>&1
-if [ $? -eq 3 ]; then
+first_probe=$?
+if [ "$first_probe" -eq 3 ]; then
     cat "$output/last" >&2
     echo "gpu_check.sh: there is no GPU here; nothing was checked" >&2
     exit 3
+elif [ "$first_probe" -ne 0 ]; then
+    tee -a "$log" <"$output/last" >&2
+    say "first probe" "FAILED: $(reason "$first_probe")"
+    status=1
 fi
 
 part 10
@@ -131,10 +145,6 @@ if run facts 10 nvidia-smi; then
 else
     say facts "nvidia-smi: $(reason $?)"
 fi
-
-echo
-part 170
-rows "main rows" --main
 
 shopt -s nullglob
 tests=("$build"/bin/test_cuda*)
@@ -152,6 +162,10 @@ for test in "${tests[@]}"; do
     fi
 done
 
+echo
+part 170
+rows "main rows" --main
+
 # Small cases only: the checker slows kernels down a hundredfold. Names of cases that make large sets say so;
 # KITH_SANITIZED chooses others.
 part 70
@@ -161,7 +175,7 @@ if [ -z "$sanitizer" ]; then
     say compute-sanitizer "left out: it is not there"
 else
     each=$((68 / (2 * (${#tests[@]} + 1))))
-    for tool in memcheck racecheck; do
+    for tool in memcheck initcheck; do
         for test in "${tests[@]}"; do
             name=$(basename "$test")
             run "$tool $name" $each "${ours[@]}" "$sanitizer" --tool "$tool" --error-exitcode 9 --print-limit 5 \

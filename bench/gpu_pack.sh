@@ -1,9 +1,9 @@
 #!/bin/sh
 # Gathers what bench/gpu_check.sh needs on a machine that has nothing but the driver: bench_gpu, the GPU tests, and the
 # shared libraries they load (the C library and the driver's are that machine's own), stripped.
-# Usage: gpu_pack.sh BUILD FOLDER. FOLDER must be empty or an earlier pack. Fails if the pack is over 60 MiB.
+# Usage: gpu_pack.sh BUILD FOLDER. FOLDER must be empty or an earlier pack. Fails if the pack is over 55 MiB, or has no machine code for any GPU.
 set -eu
-most_kib=61440
+most_kib=56320
 
 if [ $# -ne 2 ] || [ ! -d "$1/bin" ]; then
     echo "usage: gpu_pack.sh BUILD FOLDER; BUILD is a build folder with programs in bin/" >&2
@@ -14,6 +14,13 @@ pack=$2
 if [ -e "$pack" ] && [ ! -e "$pack/commit" ] && [ -n "$(ls -A "$pack")" ]; then
     echo "gpu_pack.sh: $pack holds other things; name an empty folder" >&2
     exit 2
+fi
+
+architectures=$(sed -n 's/^CMAKE_CUDA_ARCHITECTURES:[^=]*=//p' "$build/CMakeCache.txt")
+if ! echo "$architectures" | tr ';' '\n' | grep -qE '^[0-9]+[af]?(-real)?$'; then
+    echo "gpu_pack.sh: $build has no machine code ('$architectures'); build with -DCMAKE_CUDA_ARCHITECTURES=90, or what" \
+        "that machine's GPU is" >&2
+    exit 1
 fi
 
 rm -rf "${pack:?}/bin" "${pack:?}/lib"
@@ -49,6 +56,7 @@ here=$(dirname "$0")
 name=$(git -C "$here" rev-parse HEAD 2>/dev/null || echo unknown)
 changed=$(git -C "$here" status --porcelain --untracked-files=no 2>/dev/null || true)
 echo "$name${changed:+ with changes}" >"$pack/commit"
+echo "$architectures" >"$pack/architectures"
 
 size=$(du -sk "$pack" | cut -f1)
 files_in() { find "$1" -type f | wc -l; }
