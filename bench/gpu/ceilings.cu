@@ -42,7 +42,7 @@ Ceilings measure_ceilings(Stream& stream) {
     constexpr std::int64_t threads = std::int64_t{1} << 20;
     const DeviceArray<float> from(floats);
     const DeviceArray<float> to(floats);
-    check(cudaMemset(from.data(), 0x3e, from.bytes()), "filling an array");
+    from.fill(0x3e);
     double copying = 1e30;
     double adding = 1e30;
     for (int attempt = 0; attempt < tries; ++attempt) {

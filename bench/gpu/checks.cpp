@@ -85,8 +85,8 @@ template <class T>
 RowSample<T>::RowSample(std::int64_t queries, std::int64_t neighbors)
     : k(neighbors), stride(std::max<std::int64_t>(1, queries / sampled_rows)), rows((queries + stride - 1) / stride),
       indices(rows * k), distances(rows * k) {
-    check(cudaMemset(indices.data(), 0x7f, indices.bytes()), "filling a sample");
-    check(cudaMemset(distances.data(), 0xff, distances.bytes()), "filling a sample");
+    indices.fill(0x7f);
+    distances.fill(0xff);
 }
 
 template <class T>

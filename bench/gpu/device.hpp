@@ -34,6 +34,7 @@ public:
     explicit DeviceArray(const std::vector<T>& elements) : DeviceArray(static_cast<std::int64_t>(elements.size())) {
         if (!elements.empty()) {
             check(cudaMemcpy(data_, elements.data(), bytes(), cudaMemcpyHostToDevice), "copying to the device");
+            wait_for_default_stream();
         }
     }
     DeviceArray(DeviceArray&& other) noexcept
@@ -52,6 +53,12 @@ public:
     [[nodiscard]] std::size_t bytes() const noexcept { return static_cast<std::size_t>(size_) * sizeof(T); }
     [[nodiscard]] std::span<T> span() const noexcept { return {data_, static_cast<std::size_t>(size_)}; }
 
+    /// Sets every byte, before any work that follows on any stream.
+    void fill(int byte) const {
+        check(cudaMemset(data_, byte, bytes()), "filling an array");
+        wait_for_default_stream();
+    }
+
     /// Elements from `first` on; waits for them.
     [[nodiscard]] std::vector<T> to_host(std::int64_t first, std::int64_t count) const {
         std::vector<T> elements(static_cast<std::size_t>(count));
@@ -65,6 +72,9 @@ public:
     [[nodiscard]] std::vector<T> to_host() const { return to_host(0, size_); }
 
 private:
+    /// A stream of one's own may not follow it.
+    static void wait_for_default_stream() { check(cudaStreamSynchronize(nullptr), "waiting for the default stream"); }
+
     T* data_ = nullptr;
     std::int64_t size_ = 0;
 };

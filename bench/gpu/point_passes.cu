@@ -202,7 +202,7 @@ std::int64_t count_wrong_sizes(const DeviceArray<std::int32_t>& labels, const st
                                std::int64_t groups) {
     const DeviceArray<std::int32_t> stated(sizes);
     const DeviceArray<std::int32_t> members(groups);
-    check(cudaMemset(members.data(), 0, members.bytes()), "clearing an array");
+    members.fill(0);
     const DeviceArray<Count> wrong = zeros(1);
     for_each(nullptr, labels.size(), "counting members",
              CountMembers{labels.data(), groups, members.data(), wrong.data()});

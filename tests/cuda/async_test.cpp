@@ -60,7 +60,7 @@ std::vector<float> uniform(std::int64_t count, std::uint64_t seed) {
 }
 
 void put(const std::vector<float>& points, const OnGpu<float>& there) {
-    expect_ok(cudaMemcpy(there.span().data(), points.data(), points.size() * sizeof(float), cudaMemcpyDefault));
+    copy(there.span().data(), points.data(), points.size() * sizeof(float));
 }
 
 /// A search of points that may change, with all it is given.

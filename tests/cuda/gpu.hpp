@@ -36,17 +36,27 @@ inline void expect_ok(cudaError_t error) {
     ASSERT_EQ(error, cudaSuccess) << cudaGetErrorString(error);
 }
 
+/// Copies, and fills, on the default stream; then waits for it, since other streams may not follow it.
+inline void copy(void* to, const void* from, std::size_t bytes) {
+    expect_ok(cudaMemcpy(to, from, bytes, cudaMemcpyDefault));
+    expect_ok(cudaStreamSynchronize(nullptr));
+}
+inline void fill(void* memory, int byte, std::size_t bytes) {
+    expect_ok(cudaMemset(memory, byte, bytes));
+    expect_ok(cudaStreamSynchronize(nullptr));
+}
+
 /// A copy of elements in memory of the GPU.
 template <class T>
 class OnGpu {
 public:
     explicit OnGpu(const std::vector<T>& elements) : OnGpu(elements.size()) {
-        expect_ok(cudaMemcpy(data_, elements.data(), size_ * sizeof(T), cudaMemcpyDefault));
+        copy(data_, elements.data(), size_ * sizeof(T));
     }
     /// Filled with what is no answer.
     explicit OnGpu(std::size_t size) : size_(size) {
         expect_ok(cudaMalloc(&data_, size * sizeof(T) + 1));
-        expect_ok(cudaMemset(data_, 0xAB, size * sizeof(T)));
+        fill(data_, 0xAB, size * sizeof(T));
     }
     OnGpu(const OnGpu&) = delete;
     OnGpu& operator=(const OnGpu&) = delete;
@@ -55,7 +65,7 @@ public:
     [[nodiscard]] std::span<T> span() const { return {data_, size_}; }
     [[nodiscard]] std::vector<T> on_host() const {
         std::vector<T> elements(size_);
-        expect_ok(cudaMemcpy(elements.data(), data_, size_ * sizeof(T), cudaMemcpyDefault));
+        copy(elements.data(), data_, size_ * sizeof(T));
         return elements;
     }
     /// Row-major points.
@@ -77,7 +87,7 @@ private:
 template <class T>
 std::vector<T> copied_to_host(const T* from, std::size_t size) {
     std::vector<T> elements(size);
-    expect_ok(cudaMemcpy(elements.data(), from, size * sizeof(T), cudaMemcpyDefault));
+    copy(elements.data(), from, size * sizeof(T));
     return elements;
 }
 
