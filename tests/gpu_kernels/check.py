@@ -2,12 +2,14 @@
 """Checks the compiled GPU kernels without a GPU, in seconds: python3 check.py LIBRARY [--renew].
 
 cuobjdump lists what is in a library or an object file. From it this program checks rules, for every kernel:
- - no contraction: each image was compiled with --fmad=false, and no addition or multiplication leaves its rounding open;
- - approximate instructions only where a comment below says what they guess;
- - no local memory in search kernels, which the multiprocessor's issue slots limit; the exceptions are named below;
-and compares the kernels of three dimensions with a table (kernels.tsv): registers, bytes of shared and of local memory,
-fused multiply-adds and approximate instructions. A kernel may use less than its line states, never more. ptxas decides the
-numbers, so the table holds for one release of it and is not compared under another. --renew writes the table.
+  - no contraction: each image was compiled with --fmad=false, and no addition or multiplication leaves its rounding
+   open;
+  - approximate instructions only where a comment below says what they guess;
+  - no local memory in search kernels, which the multiprocessor's issue slots limit; the exceptions are named below;
+and compares the kernels of three dimensions with a table (kernels.tsv): registers, bytes of shared and of local
+memory, fused multiply-adds and approximate instructions. A kernel may use less than its line states, never more.
+ptxas decides the numbers, so the table holds for one release of it and is not compared under another. --renew writes
+the table.
 
 Exit status: 0 all is well, 1 a rule is broken or the table does not match, 77 cuobjdump was not found.
 """

@@ -1,0 +1,351 @@
+#!/usr/bin/env python3
+"""What the library's calls cost at least on an H100 and an H200, from counts and without a GPU: a model, never a
+measured speed.
+
+  cmake --build build/dev --target record_launches && cmake --build build/cuda --target kith
+  bench/gpu_cost.py [--rows PATTERN] [--json bench/models/gpu_cost.json]
+
+Counted. record_launches calls the library on the emulated GPU with a sample of the points and keeps the device's
+memory before the largest launch of each kernel. On that memory an interpreter (tools/ptx_interpreter.py) runs sampled
+blocks of the kernel's PTX, as nvcc made it, and counts how often each instruction of PTX is executed by a warp. ptxas
+assembles the same PTX with its lines as debug information, so that each instruction of the machine code is known by
+the line it came from. A basic block of machine code is executed as often as the median of its lines, divided by the
+copies that ptxas made of it.
+
+Modeled. All counts grow with the number of points; the launches and waits are those of the sample. A stage takes as
+long as the busiest of: issue slots; the pipes of half rate (comparison, minimum, selection, logic, integers), of
+fused multiply-adds, of quarter rate (roots, conversions, bit counts) and of float64; shared memory and shuffles; the
+L2 cache, to which every sector of 32 bytes goes once a block; DRAM, to which every sector goes once a launch. A
+launch takes at least LAUNCH seconds and a wait of the host WAIT. CUB's sorts, selections and sums take their bytes at
+DRAM's rate.
+
+Left out, so that this is a lower bound: latency that too few warps hide, bank conflicts, uneven blocks, instructions
+that are issued for no lane, misses of the instruction cache, and kernels that call functions (a single thread's,
+named below).
+"""
+
+import argparse
+import collections
+import dataclasses
+import json
+import pathlib
+import re
+import statistics
+import subprocess
+import sys
+import tempfile
+
+import numpy
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+sys.path[:0] = [str(ROOT / "tools"), str(ROOT / "tests" / "gpu_kernels")]
+import ptx_interpreter  # noqa: E402
+from check import find_tool, short_name  # noqa: E402
+
+SECTOR = 32  # bytes
+LAUNCH = 1.5e-6  # seconds between kernels that follow each other on a stream
+WAIT = 6e-6      # seconds from the end of a kernel until the next one that a host which waited has launched
+MOST_SEGMENTS = 60_000  # that the interpreter runs of a kernel
+
+
+@dataclasses.dataclass(frozen=True)
+class Gpu:
+    """Rates are warp instructions a cycle of a multiprocessor (CUDA C++ Programming Guide, compute capability 9.0)."""
+    dram: float                # bytes a second
+    l2: float = 5.5e12         # bytes a second
+    multiprocessors: int = 132
+    clock: float = 1.7e9       # Hz
+    rates = {"issue slots": 4, "half rate": 2, "multiply-add": 4, "quarter rate": 0.5, "float64": 2,
+             "shared memory and shuffles": 1}
+
+
+GPUS = {"h100": Gpu(3.35e12), "h200": Gpu(4.8e12)}
+
+PIPES = (  # of machine instructions, by the first match; all others take an issue slot only
+    ("multiply-add", r"FADD|FMUL|FFMA|IMAD"),
+    ("float64", r"DADD|DMUL|DFMA|DSETP|DMNMX"),
+    ("quarter rate", r"MUFU|I2F|F2I|F2F|FRND|POPC|FLO|BREV"),
+    ("shared memory and shuffles", r"LDS|STS|SHFL|ATOMS|LDG|STG|LD$|ST$|LDL|STL|ATOM|RED$|MATCH"),
+    ("half rate", r"ISETP|FSETP|FSEL|SEL|FMNMX|IMNMX|VIMNMX|LOP3|SHF|IADD|LEA|VIADD|PRMT|PLOP3|VOTE$|MOV$|SGXT|BMSK|IABS|FCHK|"
+                  r"P2R|R2P"),
+)
+
+# What one operation of PTX becomes one instruction of: from these, the copies of a block are counted.
+SINGLE = {"shfl": "SHFL", "vote": "VOTE", "atom": "ATOM", "bar": "BAR|WARPSYNC"}
+
+Row = collections.namedtuple("Row", "name points sample kind dimension dtype call parameter")
+ROWS = [
+    *(Row(f"uniform {name} k 16", n, min(n, 30_000), "uniform", 3, "f32", "knn", 16)
+      for name, n in (("1e4", 10**4), ("1e5", 10**5), ("1e6", 10**6), ("1e7", 10**7))),
+    *(Row(f"uniform 1e7 k {k}", 10**7, 30_000, "uniform", 3, "f32", "knn", k) for k in (8, 32, 64)),
+    Row("clustered 256^3 k 16", 256**3, 30_000, "clustered", 3, "f32", "knn", 16),
+    Row("labels 512^3 b 0.2", 512**3, 30_000, "clustered", 3, "f32", "fof", 0.2),
+    Row("uniform 1e7 k 16 float64", 10**7, 30_000, "uniform", 3, "f64", "knn", 16),
+    Row("uniform 1e7 6-D k 16", 10**7, 15_000, "uniform", 6, "f32", "knn", 16),
+]
+
+
+def run(command):
+    return subprocess.run(list(map(str, command)), check=True, capture_output=True, text=True).stdout
+
+
+def machine_code(name, entry, module, tools, folder):
+    """[(opcode, line of PTX)] in basic blocks, of a kernel assembled alone. What BRA.DIV leads to is left out: the same
+    operations once more, for warps that are split where a warp operation needs all."""
+    text = [re.search(r"^\.version .*$", module, re.MULTILINE).group(0),
+            re.search(r"^\.target .*$", module, re.MULTILINE).group(0), ".address_size 64"]
+    text += [line for line in module.splitlines() if line.startswith(".shared") and
+             re.search(r"(\w+)\[\d+\];$", line).group(1) in entry]
+    in_body = False
+    for number, line in enumerate(entry.splitlines(), 1):
+        in_body = in_body or line.strip() == "{"
+        if in_body and re.match(r"(@!?%p\d+ )?[a-z]", line.strip()):
+            text.append(f".loc 1 {number} 1")
+        text.append(line)
+    source, cubin = folder / "kernel.ptx", folder / "kernel.cubin"
+    source.write_text("\n".join([*text, '.file 1 "kernel.ptx"', ""]))
+    target = re.search(r"^\.target (\w+)", module, re.MULTILINE).group(1)
+    run([tools["ptxas"], f"-arch={target}", "-O3", "-fmad=false", "-lineinfo", source, "-o", cubin])
+    disassembly = run([tools["nvdisasm"], "-c", "--print-line-info", cubin])
+    for_split_warps = set(re.findall(r"BRA\.DIV .*`\((\.L_x_\d+)\)", disassembly))
+    blocks, line, is_for_split_warps = [[]], None, False
+    for text_line in disassembly.splitlines():
+        place = re.search(r'//## File "kernel.ptx", line (\d+)', text_line)
+        label = re.match(r"(\.L_x_\d+):", text_line)
+        code = re.match(r"\s+/\*[0-9a-f]+\*/\s+(@!?U?P[\dT]+ )?([A-Z][A-Z0-9_]*)", text_line)
+        if place:
+            line = int(place.group(1))
+        elif label:
+            is_for_split_warps = is_for_split_warps or label.group(1) in for_split_warps
+            blocks.append([])
+        elif code and code.group(2) != "NOP":
+            predicate, opcode = code.groups()
+            if not is_for_split_warps:
+                blocks[-1].append((opcode, line))
+            if opcode in ("BRA", "EXIT", "RET", "BRX", "CALL", "BREAK"):
+                blocks.append([])
+                is_for_split_warps = is_for_split_warps and predicate is not None
+    return [block for block in blocks if block]
+
+
+def executed(blocks, program, counts):
+    """Counter of executed machine instructions by opcode."""
+    of_line = {line: counts[segment] for line, segment in program.segment_of_line.items()}
+    single = {line: SINGLE[operation.split(".")[0]] for line, _, operation, _ in program.instructions
+              if operation.split(".")[0] in SINGLE and not operation.startswith("bar.warp")}
+    copies = collections.Counter(line for block in blocks for opcode, line in block
+                                 if line in single and re.match(single[line], opcode))
+    total = collections.Counter()
+    for block in blocks:
+        known = [of_line[line] for _, line in block if line in of_line]
+        if not known:
+            continue
+        copies_of_block = statistics.median([copies[line] for opcode, line in block if copies[line] and
+                                             re.match(single[line], opcode)] or [1])
+        for opcode, _ in block:
+            total[opcode] += statistics.median(known) / copies_of_block
+    return total
+
+
+def sampled_blocks(count, kind):
+    """Of uniform points: blocks in the middle, where the first and the last octant of the z-order meet, so that the
+    large surface of a sample does not count. Of others: in random order."""
+    if count < 32:
+        return list(range(count))
+    if kind == "uniform":
+        pairs = zip(range(count // 8 - 1, -1, -1), range(7 * count // 8, count))
+        return [block for pair in pairs for block in pair]
+    return [int(i) for i in numpy.random.default_rng(1).permutation(count)]
+
+
+class Library:
+    """The compiled kernels."""
+
+    def __init__(self, library, tools, folder):
+        self.tools, self.folder = tools, folder
+        self.entries, self.code = {}, {}
+        for module in run([tools["cuobjdump"], "--dump-ptx", library]).split("Fatbin ptx code:")[1:]:
+            entries, shared = ptx_interpreter.parse_module(module)
+            for name, entry in entries.items():
+                self.entries.setdefault(name, (entry, shared, module))
+
+    def kernel(self, name):
+        """(program for the interpreter, machine code in blocks)."""
+        if name not in self.code:
+            entry, shared, module = self.entries[name]
+            program = ptx_interpreter.Program(entry, shared)
+            self.code[name] = program, machine_code(name, entry, module, self.tools, self.folder)
+        return self.code[name]
+
+
+def unique_sectors(accesses, kinds):
+    places = [place for kind, place in accesses if kind in kinds]
+    return numpy.unique(numpy.concatenate(places)) if places else numpy.empty(0, dtype=numpy.int64)
+
+
+def cost_of_kernel(library, symbol, launch, memory, begin, kind):
+    """What one block does on average: Counter of opcodes, bytes from and to the L2 cache and DRAM."""
+    program, code = library.kernel(symbol)
+    machine = ptx_interpreter.Machine(program, ptx_interpreter.Launch(
+        launch["blocks"], launch["threads"], numpy.frombuffer(bytes.fromhex(launch["job"]), numpy.uint8), memory, begin))
+    for block in sampled_blocks(launch["blocks"], kind):
+        machine.run(block)
+        if machine.counts.sum() > MOST_SEGMENTS:
+            break
+    ran = len(machine.accesses)
+    opcodes = collections.Counter({opcode: count / ran
+                                   for opcode, count in executed(code, program, machine.counts).items()})
+    l2 = sum(unique_sectors(accesses, kinds).size for accesses in machine.accesses
+             for kinds in (("load",), ("store", "atomic"))) * SECTOR / ran
+    dram = 0
+    everything = [access for accesses in machine.accesses for access in accesses]
+    for kinds in (("load",), ("store", "atomic")):
+        sectors = unique_sectors(everything, kinds)
+        for start, size in launch["pieces"]:
+            inside = numpy.count_nonzero((sectors >= start // SECTOR) & (sectors <= (start + size) // SECTOR))
+            dram += min(inside * SECTOR * launch["blocks"] / ran, size)
+    return opcodes, l2, dram / launch["blocks"]
+
+
+@dataclasses.dataclass
+class Stage:
+    launches: int = 0
+    opcodes: collections.Counter = dataclasses.field(default_factory=collections.Counter)
+    l2: float = 0
+    dram: float = 0
+
+    def loads(self, gpu):
+        """{resource: seconds}."""
+        of_pipe = collections.Counter()
+        for opcode, count in self.opcodes.items():
+            of_pipe["issue slots"] += count
+            pipe = next((pipe for pipe, pattern in PIPES if re.match(pattern, opcode)), None)
+            if pipe:
+                of_pipe[pipe] += count
+        cycles = gpu.multiprocessors * gpu.clock
+        loads = {pipe: count / gpu.rates[pipe] / cycles for pipe, count in of_pipe.items()}
+        return loads | {"L2": self.l2 / gpu.l2, "DRAM": self.dram / gpu.dram, "launches": self.launches * LAUNCH}
+
+    def seconds(self, gpu):
+        loads = self.loads(gpu)
+        limiter = max(loads, key=loads.get)
+        return loads[limiter], limiter
+
+
+def points_of(row):
+    if row.kind == "uniform":
+        return numpy.random.default_rng(1).random((row.sample, row.dimension), dtype=f"f{int(row.dtype[1:]) // 8}")
+    sys.path.insert(0, str(ROOT / "bench"))
+    import point_sets
+    return point_sets.make(row.kind, row.sample, row.dimension, f"f{int(row.dtype[1:]) // 8}").points
+
+
+def cost_of_row(row, library, program, folder):
+    """({stage: Stage} for all points of the row, waits, scratch bytes a point, what is not counted)."""
+    points = folder / f"points.{row.dimension}.{row.dtype}"
+    points_of(row).tofile(points)
+    for old in folder.glob("*.memory"):
+        old.unlink()
+    multiprocessors = max(1, round(GPUS["h100"].multiprocessors * row.sample / row.points))
+    run([program, folder, points, row.call, row.parameter, multiprocessors])
+    record = json.loads((folder / "launches.json").read_text())
+    symbols = {int(address, 16): name.replace("12emulated_gpu", "3gpu")
+               for address, _, name in (line.split() for line in run(["nm", program]).splitlines() if line.count(" ") == 2)
+               if "kernel" in name}
+    growth = row.points / record["points"]
+    of_symbol, not_counted = {}, {}
+    for number, launch in enumerate(record["launches"]):
+        if launch.get("saved"):
+            symbol = symbols[launch["symbol"]]
+            memory = numpy.fromfile(folder / f"{number}.memory", dtype=numpy.uint8)
+            memory = numpy.concatenate([memory, numpy.zeros(-memory.size % 8 + 4096, dtype=numpy.uint8)])
+            try:
+                of_symbol[launch["symbol"]] = cost_of_kernel(library, symbol, launch, memory, record["device_begin"],
+                                                             row.kind)
+            except ptx_interpreter.Unsupported as error:
+                not_counted[launch["symbol"]] = f"{launch['name']}: {error}"
+    stages = collections.defaultdict(Stage)
+    for launch in record["launches"]:
+        stage = stages[launch["name"]]
+        if "symbol" not in launch:
+            stage.launches += launch["passes"] + 1
+            moved = launch["elements"] * launch["element_bytes"] * 2 * launch["passes"] * growth
+            stage.l2 += moved
+            stage.dram += moved
+            continue
+        stage.launches += 1
+        if launch["symbol"] in of_symbol:
+            opcodes, l2, dram = of_symbol[launch["symbol"]]
+            for opcode, count in opcodes.items():
+                stage.opcodes[opcode] += count * launch["blocks"] * growth
+            stage.l2 += l2 * launch["blocks"] * growth
+            stage.dram += dram * launch["blocks"] * growth
+    return stages, record["waits"], record["held_bytes"] / record["points"], sorted(not_counted.values())
+
+
+def report(row, stages, waits, scratch, not_counted):
+    """The row as JSON, printed as a table."""
+    searches = sum(sum(stage.opcodes.values()) for name, stage in stages.items() if name.startswith("search "))
+    found = {"row": row.name, "instructions_per_query": round(searches / row.points, 1),
+             "milliseconds": {}, "bytes_per_point": round(sum(stage.dram for stage in stages.values()) / row.points, 1),
+             "launches": sum(stage.launches for stage in stages.values()), "waits": waits,
+             "held_bytes_per_point": round(scratch, 1), "sample": row.sample, "stages": []}
+    for gpu_name, gpu in GPUS.items():
+        total = sum(stage.seconds(gpu)[0] for stage in stages.values()) + waits * WAIT
+        found["milliseconds"][gpu_name] = round(total * 1e3, 3)
+    print(f"\n{row.name}: at least {found['milliseconds']['h100']} ms on an H100, {found['milliseconds']['h200']} on an H200;"
+          f" {found['launches']} launches, {waits} waits, {found['bytes_per_point']} bytes of DRAM a point,"
+          f" searches {found['instructions_per_query']} warp instructions a query")
+    print(f"  {'stage':24s}{'launches':>9s}{'instr/point':>12s}{'L2 B/point':>11s}{'DRAM B':>8s}{'H100 ms':>9s}  limited by")
+    for name, stage in stages.items():
+        seconds, limiter = stage.seconds(GPUS["h100"])
+        instructions = sum(stage.opcodes.values()) / row.points
+        loads = {resource: round(value * 1e3, 4) for resource, value in stage.loads(GPUS["h100"]).items()}
+        found["stages"].append({"stage": name, "launches": stage.launches, "instructions_per_point": round(instructions, 2),
+                                "l2_bytes_per_point": round(stage.l2 / row.points, 1),
+                                "dram_bytes_per_point": round(stage.dram / row.points, 1),
+                                "h100_milliseconds": loads, "limited_by": limiter})
+        print(f"  {name:24s}{stage.launches:9d}{instructions:12.2f}{stage.l2 / row.points:11.1f}"
+              f"{stage.dram / row.points:8.1f}{seconds * 1e3:9.3f}  {limiter}")
+    for what in not_counted:
+        print(f"  not counted: {what}")
+    found["not_counted"] = not_counted
+    return found
+
+
+def renew(path, found):
+    """Puts a row in its place among those of a file."""
+    rows = json.loads(path.read_text())["rows"] if path.exists() else []
+    by_name = {row["row"]: row for row in [*rows, found]}
+    what = "lower bounds of a model (bench/gpu_cost.py), not measured"
+    path.write_text(json.dumps({"what": what, "rows": [by_name[row.name] for row in ROWS if row.name in by_name]},
+                               indent=1) + "\n")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--rows", default="", help="regular expression; all rows without it")
+    parser.add_argument("--json", type=pathlib.Path, help="a file in which these rows are renewed")
+    parser.add_argument("--library", type=pathlib.Path, default=ROOT / "build/cuda/src/libkith.a")
+    parser.add_argument("--program", type=pathlib.Path, default=ROOT / "build/dev/bin/record_launches")
+    options = parser.parse_args()
+    tools = {name: find_tool(name) for name in ("ptxas", "cuobjdump", "nvdisasm")}
+    missing = [name for name, path in tools.items() if path is None]
+    if missing:
+        sys.exit(f"gpu_cost.py: {', '.join(missing)} not found: put CUDA's toolkit on the path, or let "
+                 "scripts/python-environment.sh install what it lacks")
+    for path, target in ((options.library, "kith of the preset cuda"), (options.program, "record_launches of the preset dev")):
+        if not path.exists():
+            sys.exit(f"gpu_cost.py: {path} is not there: build the target {target}")
+    with tempfile.TemporaryDirectory() as folder:
+        folder = pathlib.Path(folder)
+        library = Library(options.library, tools, folder)
+        for row in ROWS:
+            if re.search(options.rows, row.name):
+                found = report(row, *cost_of_row(row, library, options.program, folder))
+                if options.json:
+                    renew(options.json, found)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,195 @@
+// Records what a call puts on the stream of an emulated GPU, for gpu_cost.py:
+//     record_launches FOLDER POINTS CALL K MULTIPROCESSORS
+//
+// POINTS, a file NAME.D.f32 or NAME.D.f64, holds rows of D coordinates of that type. CALL is knn (with K neighbors) or fof
+// (labels; K is the relative linking length, in a periodic box). The call runs twice. The first run finds, for each kernel, the
+// launch with the most blocks; before that launch of the second run, FOLDER/N.memory gets the device's memory as it is, N
+// counting all launches. FOLDER/launches.json lists them all, and what else the call asked of the runtime.
+#include "calls/device_calls.hpp"
+#include "cuda_emulation/cuda_runtime.hpp"
+
+#include <kith/kith.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <filesystem>
+#include <fstream>
+#include <iomanip>
+#include <iterator>
+#include <map>
+#include <memory>
+#include <span>
+#include <sstream>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+extern "C" const char __executable_start; // where this program was loaded: symbols count from there
+
+namespace {
+
+using kith::emulation::Work;
+
+/// Writes the device's memory, with holes where nothing is held.
+void save_memory(const std::filesystem::path& path) {
+    std::ofstream file(path, std::ios::binary);
+    kith::emulation::touch([&] {
+        for (const auto piece : kith::emulation::held_pieces()) {
+            file.seekp(piece.data() - kith::emulation::device_begin());
+            file.write(reinterpret_cast<const char*>(piece.data()), static_cast<std::streamsize>(piece.size()));
+        }
+    });
+    if (!file) {
+        throw std::runtime_error("cannot write " + path.string());
+    }
+}
+
+std::string hexadecimal(std::span<const std::byte> bytes) {
+    std::ostringstream text;
+    for (const std::byte byte : bytes) {
+        text << std::hex << std::setw(2) << std::setfill('0') << std::to_integer<int>(byte);
+    }
+    return text.str();
+}
+
+std::string json_of(const Work& work, bool is_saved) {
+    std::ostringstream text;
+    text << "{\"name\": \"" << work.name << "\"";
+    if (work.kernel == nullptr) {
+        text << ", \"elements\": " << work.elements << ", \"element_bytes\": " << work.element_bytes
+             << ", \"passes\": " << work.passes << "}";
+        return text.str();
+    }
+    text << ", \"symbol\": " << static_cast<const char*>(work.kernel) - &__executable_start
+         << ", \"blocks\": " << work.grid.blocks.x << ", \"threads\": " << work.grid.threads.x
+         << ", \"saved\": " << (is_saved ? "true" : "false");
+    if (is_saved) {
+        text << ", \"job\": \"" << hexadecimal(work.job) << "\", \"pieces\": [";
+        const char* separator = "";
+        for (const auto piece : kith::emulation::held_pieces()) {
+            text << separator << "[" << piece.data() - kith::emulation::device_begin() << ", " << piece.size() << "]";
+            separator = ", ";
+        }
+        text << "]";
+    }
+    text << "}";
+    return text.str();
+}
+
+template <class Call>
+void record(const std::filesystem::path& folder, std::int64_t points, const Call& call) {
+    int number = 0;
+    std::map<const void*, std::pair<unsigned, int>> largest; // of each kernel: blocks, number of the launch
+    kith::emulation::observe([&](const Work& work) {
+        if (work.kernel != nullptr) {
+            auto& [blocks, of_launch] = largest[work.kernel];
+            if (work.grid.blocks.x > blocks) {
+                blocks = work.grid.blocks.x;
+                of_launch = number;
+            }
+        }
+        ++number;
+    });
+    call();
+
+    std::string launches;
+    number = 0;
+    const kith::emulation::Requests before = kith::emulation::requests();
+    std::int64_t most_held = 0;
+    kith::emulation::observe([&](const Work& work) {
+        const bool is_saved = work.kernel != nullptr && largest.at(work.kernel).second == number;
+        if (is_saved) {
+            save_memory(folder / (std::to_string(number) + ".memory"));
+        }
+        launches += (number == 0 ? "\n  " : ",\n  ") + json_of(work, is_saved);
+        most_held = std::max(most_held, kith::emulation::held_on_device());
+        ++number;
+    });
+    call();
+    kith::emulation::observe({});
+    const kith::emulation::Requests after = kith::emulation::requests();
+    std::ofstream(folder / "launches.json")
+        << "{\"points\": " << points << ", \"waits\": " << after.waits - before.waits
+        << ", \"takes\": " << after.takes - before.takes << ", \"held_bytes\": " << most_held
+        << ", \"device_begin\": " << reinterpret_cast<std::uintptr_t>(kith::emulation::device_begin())
+        << ", \"launches\": [" << launches << "]}\n";
+}
+
+std::vector<char> contents(const std::string& path) {
+    std::ifstream file(path, std::ios::binary);
+    std::vector<char> bytes{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+    if (bytes.empty()) {
+        throw std::runtime_error("cannot read " + path);
+    }
+    return bytes;
+}
+
+/// Memory of the emulated device with these bytes.
+std::shared_ptr<void> on_device(const void* from, std::size_t bytes, const kith::Execution& execution) {
+    std::shared_ptr<void> memory = kith::detail::result_memory_on_device(static_cast<std::int64_t>(bytes), execution);
+    if (from != nullptr) {
+        (void)cudaMemcpyAsync(memory.get(), from, bytes, cudaMemcpyDefault, nullptr);
+    }
+    return memory;
+}
+
+template <class T>
+void record_call(const std::filesystem::path& folder, const std::string& path, int dimension, const std::string& call,
+                 double parameter) {
+    kith::Execution execution = kith::cuda();
+    execution.threads = 1; // of the host: kernels run on the thread that calls
+    const std::vector<char> bytes = contents(path);
+    const auto count = static_cast<std::int64_t>(bytes.size() / sizeof(T)) / dimension;
+    const std::shared_ptr<void> there = on_device(bytes.data(), bytes.size(), execution);
+    const kith::PointsView view(static_cast<const T*>(there.get()), kith::dtype_of<T>, count, dimension, dimension, 1,
+                                execution.device);
+    if (call == "knn") {
+        const auto k = static_cast<std::int64_t>(parameter);
+        const auto size = static_cast<std::size_t>(count * k);
+        const std::shared_ptr<void> indices = on_device(nullptr, size * sizeof(std::int32_t), execution);
+        const std::shared_ptr<void> distances = on_device(nullptr, size * sizeof(T), execution);
+        const kith::NeighborRows rows(std::span(static_cast<std::int32_t*>(indices.get()), size),
+                                      std::span(static_cast<T*>(distances.get()), size));
+        record(folder, count, [&] {
+            (void)kith::detail::knn_on_device(view, nullptr, {k, {.execution = execution}, &rows, nullptr},
+                                              kith::Engine::tree);
+        });
+    } else if (call == "fof") {
+        const std::shared_ptr<void> labels =
+            on_device(nullptr, static_cast<std::size_t>(count) * sizeof(std::int32_t), execution);
+        record(folder, count, [&] {
+            kith::FofSummary found;
+            found.engine = kith::Engine::tree;
+            kith::detail::fof_on_device(
+                view, kith::LinkingLength::relative(parameter), {.box = kith::Box::periodic(1), .execution = execution},
+                {static_cast<std::int32_t*>(labels.get()), static_cast<std::size_t>(count)}, found);
+        });
+    } else {
+        throw std::runtime_error("CALL is '" + call + "'; it must be knn or fof");
+    }
+}
+
+} // namespace
+
+int main(int argc, char** argv) {
+    if (argc != 6) {
+        std::fprintf(stderr, "usage: record_launches FOLDER NAME.D.f32 knn K MULTIPROCESSORS, or ... fof B ...\n");
+        return 2;
+    }
+    try {
+        const std::filesystem::path path(argv[2]);
+        const int dimension = std::atoi(path.stem().extension().string().substr(1).c_str());
+        const auto run = path.extension() == ".f64" ? record_call<double> : record_call<float>;
+        kith::emulation::set_multiprocessors(std::atoi(argv[5]));
+        run(argv[1], path.string(), dimension, argv[3], std::atof(argv[4]));
+    } catch (const std::exception& error) {
+        std::fprintf(stderr, "record_launches: %s\n", error.what());
+        return 1;
+    }
+    return 0;
+}
