@@ -3,8 +3,8 @@
 
 Points are halos in the periodic unit box (kith.datasets.clustered), taken as in open space, since no peer is periodic.
 All contestants of a task run once a round, in turn, so that ratios are paired; the first round warms up and is checked.
-A peer that takes longer than --limit is run once. A line has the median time, the median over rounds of the ratio to the
-first contestant, and the processors' time, which other work on the machine changes less.
+A peer that takes longer than --limit is run once. A line has the median time, the median over rounds of the ratio to
+the first contestant, and the processors' time, which other work on the machine changes less.
 
   tree        kith.mst           the sum of the edges' lengths is that of kith's
   hierarchy   kith.hierarchy     heights of the linkage matrix (peers are quadratic: --few points)
@@ -200,7 +200,8 @@ def main():
     parser.add_argument("--tasks", default="tree,hierarchy,ladder,dbscan,phase-space", help="some of %(default)s")
     parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)), help="(all cores)")
     parser.add_argument("--repetitions", type=int, default=5, help="rounds after the first (%(default)s)")
-    parser.add_argument("--limit", type=float, default=20, metavar="SECONDS", help="slower peers run once (%(default)s)")
+    parser.add_argument("--limit", type=float, default=20, metavar="SECONDS",
+                        help="slower peers run once (%(default)s)")
     parser.add_argument("--output", help="results as JSON")
     options = parser.parse_args()
     points = kith.datasets.clustered(options.n).astype(numpy.float64)  # as the peers compute

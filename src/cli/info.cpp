@@ -74,7 +74,8 @@ struct Velocities {
     }
     [[nodiscard]] std::string description() const {
         return fmt::format("dispersion {:.6g}; {}, {}", dispersion,
-                           is_known_peculiar ? "peculiar velocities" : "as stored: the file states no cosmology",
+                           is_known_peculiar ? "peculiar velocities"
+                                             : "stored velocities (the file states no cosmology)",
                            unit ? fmt::format("in units of {:g} km/s", *unit / 1e5) : "in the file's unit");
     }
 };
