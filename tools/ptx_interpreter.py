@@ -86,6 +86,18 @@ def bit_field_insert(a, b, position, length):
     return (b & ~mask) | (shift_left(a, position) & mask)
 
 
+def permute_bytes(a, b, selector):
+    """Each half-byte of the selector names one of eight bytes, or, with its highest bit, that byte's sign."""
+    both = np.broadcast_to(a, WARP).astype(np.uint64) | (np.broadcast_to(b, WARP).astype(np.uint64) << np.uint64(32))
+    selector, result = np.broadcast_to(selector, WARP).astype(np.uint64), np.zeros(WARP, dtype=np.uint64)
+    for i in range(4):
+        chosen = (selector >> np.uint64(4 * i)) & np.uint64(15)
+        byte = (both >> (np.uint64(8) * (chosen & np.uint64(7)))) & np.uint64(255)
+        sign = np.where(byte & np.uint64(128), np.uint64(255), np.uint64(0))
+        result |= np.where(chosen & np.uint64(8), sign, byte) << np.uint64(8 * i)
+    return result.astype(np.uint32)
+
+
 def shuffle(mode, values, b, c):
     clamp, segment = c & 0x1F, (c >> 8) & 0x1F
     b = b & 0x1F
@@ -251,9 +263,9 @@ class Warp:
             self.places = np.where(active, following, places)
 
 
-HELPERS = {name: globals()[name] for name in
-           ("popc", "clz", "bfind_shift", "brev", "shift_left", "shift_right", "bit_field_insert", "shuffle", "ballot",
-            "match_any", "rounded")}
+HELPERS = {helper.__name__: helper for helper in
+           (popc, clz, bfind_shift, brev, shift_left, shift_right, bit_field_insert, permute_bytes, shuffle, ballot,
+            match_any, rounded)}
 COMPARISONS = {"eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">=", "lo": "<", "ls": "<=", "hi": ">",
                "hs": ">="}
 UNORDERED = {"ltu": ">=", "leu": ">", "gtu": "<=", "geu": "<", "equ": "!=", "neu": "=="}  # the opposite, negated
@@ -515,6 +527,8 @@ class Program:
             count = f"(np.asarray({get(3, 'u32')}).astype(np.uint64) & np.uint64(31))"
             shifted = f"({wide} << {count}) >> np.uint64(32)" if parts[1] == "l" else f"{wide} >> {count}"
             return put(f"({shifted}).astype(np.uint32)")
+        if operation == "prmt.b32":
+            return put(f"permute_bytes({get(1)}, {get(2)}, {get(3)})")
         if head in ("popc", "clz", "brev"):
             return put(f"{head}({get(1)})", "b32" if head != "brev" else kind)
         if head == "bfind":

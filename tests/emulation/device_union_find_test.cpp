@@ -57,6 +57,17 @@ TEST(DeviceUnionFind, HasTheLowestMemberAsRootWhateverTheOrder) {
     }
 }
 
+__global__ void add_one_kernel(std::int32_t* word) {
+    detail::store_relaxed(word, detail::load_relaxed(word) + 1);
+}
+
+TEST(RelaxedWords, LetOtherThreadsGoOn) {
+    std::int32_t word = 0;
+    run_warps("add one", 2, 2, 1, [&] { add_one_kernel(&word); });
+    EXPECT_GE(word, 1);
+    EXPECT_LT(word, 64); // some thread has overwritten what another added
+}
+
 /// Three threads make unions among four points. Each access to a parent is a step; before each step, any thread may be the
 /// one that goes on. A load finds the value of now or, as long as the thread may still be behind, an older one: any older
 /// one through the cache, otherwise one that is no older than what the thread has seen of that word.

@@ -75,6 +75,8 @@ class Interpreter(unittest.TestCase):
                 ("popc.b32 %r10, %r5;", [bin(v).count("1") for v in x]),
                 ("brev.b32 %r10, %r5;", [int(f"{v:032b}"[::-1], 2) for v in x]),
                 ("bfi.b32 %r10, 5, %r5, 4, 3;", (x & ~numpy.uint32(0x70)) | 0x50),
+                ("prmt.b32 %r10, %r5, 0, 0x0123;", x.byteswap()),
+                ("prmt.b32 %r10, %r5, %r5, 0x7778;", ((x >> 24) * 0x1010100 & 0xFFFFFF00) | (x >> 7 & 1) * 255),
                 ("setp.lt.s32 %p1, %r5, 0;\nselp.u32 %r10, 1, 2, %p1;", numpy.where(x.view(numpy.int32) < 0, 1, 2)),
                 ("mov.b64 %rd4, {%r5, %r4};\nshr.u64 %rd4, %rd4, 32;\ncvt.u32.u64 %r10, %rd4;", numpy.arange(128))):
             with self.subTest(body):
