@@ -55,9 +55,9 @@ constexpr std::int64_t leaf_number(kdtree::Node node, std::int64_t leaves) {
 template <class T, int D>
 class BucketNodes {
     using Node = kdtree::Node;
-    using Record = TreeRecord<T, D>;
 
 public:
+    using Record = TreeRecord<T, D>;
     static constexpr bool takes_pivot = false;
 
     explicit BucketNodes(BucketTree<T>& tree, const Record* records)
@@ -67,6 +67,10 @@ public:
     [[nodiscard]] std::int64_t size_of(Node node) const {
         const std::int64_t full = (std::int64_t{kdtree::subtree_size(node, nodes_)} + 1) / 2 * bucket_size;
         return is_last(node) ? full - (tree_.leaves * bucket_size - tree_.points.count) : full;
+    }
+    [[nodiscard]] static int column(const Record* /*records*/, std::int64_t /*size*/, int axis) { return axis; }
+    [[nodiscard]] static kdtree::Bounds<T, D> bounds_of(const Record* records, std::int64_t size) {
+        return bounds_of_records(records, size);
     }
     [[nodiscard]] bool is_leaf(Node node) const { return node >= first_leaf_; }
 
@@ -120,7 +124,7 @@ BucketTree<T> build_bucket_tree(Context& context, const UnsortedPoints<T>& given
             }
         });
     });
-    const kdtree::Bounds<T, D> bounds = RecordPartition<T, D>::bounds_of(records.data(), given.count());
+    const kdtree::Bounds<T, D> bounds = bounds_of_records(records.data(), given.count());
     std::copy_n(bounds.lower.x, D, tree.lower.begin());
     std::copy_n(bounds.upper.x, D, tree.upper.begin());
     BucketNodes<T, D> nodes(tree, records.data());

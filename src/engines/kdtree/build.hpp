@@ -1,8 +1,9 @@
 // Builds a left-balanced k-d tree with all threads: the tree of kith/device/kdtree_build.hpp, by another method.
 //
 // Points are copied as records and parted node by node (splitting.hpp); the record at the rank that the shape of the tree
-// asks for goes straight to its position in level order.
-// Cost: O(N log N) on average. Memory beside the tree: one record a point, and a buffer of blocks a thread.
+// asks for goes straight to its position in level order. Records that would take more than 28 bytes have one coordinate in
+// the upper levels, read anew by each; the points of smaller subtrees are gathered and parted within the cache.
+// Cost: O(N log N) on average. Memory beside the tree: at most 28 bytes a point, and a buffer of blocks a thread.
 // Source: I. Wald (2023), arXiv:2211.00120, for the shape and the widest axis.
 #pragma once
 
@@ -45,15 +46,19 @@ template <class T, int D>
 class PointNodes {
     using Node = kdtree::Node;
     using Bounds = kdtree::Bounds<T, D>;
-    using Record = TreeRecord<T, D>;
 
 public:
+    using Record = TreeRecord<T, D>;
     static constexpr bool takes_pivot = true;
 
     PointNodes(KdTree<T, D>& tree, kdtree::Split split)
         : tree_(tree), split_(split), count_(static_cast<Node>(tree.nodes.size())) {}
 
     [[nodiscard]] std::int64_t size_of(Node node) const { return kdtree::subtree_size(node, count_); }
+    [[nodiscard]] static int column(const Record* /*records*/, std::int64_t /*size*/, int axis) { return axis; }
+    [[nodiscard]] static Bounds bounds_of(const Record* records, std::int64_t size) {
+        return bounds_of_records(records, size);
+    }
     [[nodiscard]] bool is_leaf(Node node) const { return kdtree::left_child(node) >= count_; }
 
     std::int32_t put_leaf(Node node, const Record* record, const Bounds& cell) {
@@ -64,7 +69,7 @@ public:
     }
     std::int32_t put(Node node, int axis, const Record& record, std::int32_t least) {
         const std::int32_t smallest = std::min(least, record.index);
-        tree_.nodes[node] = record.x;
+        tree_.nodes[node] = record.coordinates();
         tree_.indices[node] = record.index;
         tree_.least_indices[node] = smallest;
         if (split_ != kdtree::Split::cyclic) {
@@ -77,6 +82,54 @@ private:
     KdTree<T, D>& tree_;
     kdtree::Split split_;
     Node count_;
+};
+
+/// The upper levels of a tree whose records have one coordinate (see KdSplitting): smaller subtrees are its leaves.
+template <class T, int D, class Load>
+class UpperNodes {
+    using Node = kdtree::Node;
+    using Bounds = kdtree::Bounds<T, D>;
+
+public:
+    using Record = TreeRecord<T, 1>;
+    static constexpr bool takes_pivot = true;
+
+    UpperNodes(PointNodes<T, D>& nodes, kdtree::Split split, const Load& load, std::int64_t gathered_size)
+        : nodes_(nodes), lower_(nodes, split), load_(load), gathered_size_(gathered_size) {}
+
+    [[nodiscard]] std::int64_t size_of(Node node) const { return nodes_.size_of(node); }
+    [[nodiscard]] int column(Record* records, std::int64_t size, int axis) const {
+        parallel_for(0, size, record_grain, [&](std::int64_t begin, std::int64_t end) {
+            for (std::int64_t i = begin; i < end; ++i) {
+                records[i].x[0] = load_(records[i].index)[axis];
+            }
+        });
+        return 0;
+    }
+    [[nodiscard]] Bounds bounds_of(const Record* records, std::int64_t size) const {
+        return bounds_of_points<T, D>(size, [&](std::int64_t i) { return load_(records[i].index); });
+    }
+    [[nodiscard]] bool is_leaf(Node node) const { return size_of(node) <= gathered_size_; }
+
+    std::int32_t put_leaf(Node node, const Record* records, const Bounds& cell) {
+        const std::int64_t size = size_of(node);
+        ScratchArray<TreeRecord<T, D>>& points = points_.local();
+        points.reserve(size);
+        for (std::int64_t i = 0; i < size; ++i) {
+            points[i] = {load_(records[i].index), records[i].index};
+        }
+        return lower_.order_in_thread(node, points.data(), cell);
+    }
+    std::int32_t put(Node node, int axis, const Record& record, std::int32_t least) {
+        return nodes_.put(node, axis, {load_(record.index), record.index}, least);
+    }
+
+private:
+    PointNodes<T, D>& nodes_;
+    KdSplitting<T, D, PointNodes<T, D>> lower_;
+    const Load& load_;
+    std::int64_t gathered_size_;
+    PerThread<ScratchArray<TreeRecord<T, D>>> points_;
 };
 
 /// A tree of `count` points, 2^31 - 1 at most; `load(i)` gives the coordinates of point i, finite ones. Runs inside a
@@ -94,15 +147,29 @@ KdTree<T, D> build_kd_tree(Context& context, std::int64_t count, const Load& loa
     if (count == 0) {
         return tree;
     }
-    Buffer<TreeRecord<T, D>> records(context.memory_tracker(), count);
+    constexpr std::int64_t most_bytes = 28; // of a record
+    constexpr bool are_whole = sizeof(TreeRecord<T, D>) <= most_bytes;
+    using Record = TreeRecord<T, are_whole ? D : 1>;
+    Buffer<Record> records(context.memory_tracker(), count);
     parallel_for(0, count, record_grain, [&](std::int64_t begin, std::int64_t end) {
         for (std::int64_t i = begin; i < end; ++i) {
-            records[i] = {load(i), static_cast<std::int32_t>(i)};
+            if constexpr (are_whole) {
+                records[i] = {load(i), static_cast<std::int32_t>(i)};
+            } else {
+                records[i].index = static_cast<std::int32_t>(i);
+            }
         }
     });
-    tree.bounds = RecordPartition<T, D>::bounds_of(records.data(), count);
+    tree.bounds = bounds_of_points<T, D>(count, load);
     PointNodes<T, D> nodes(tree, split);
-    KdSplitting<T, D, PointNodes<T, D>>(nodes, split).order(0, records.data(), tree.bounds);
+    if constexpr (are_whole) {
+        KdSplitting<T, D, PointNodes<T, D>>(nodes, split).order(0, records.data(), tree.bounds);
+    } else {
+        // Within the cache; and, from some thousand points on, the threads' buffers take 13 bytes a point at most.
+        const std::int64_t gathered_size = std::clamp<std::int64_t>(count / (8 * loop_threads()), 1 << 10, 1 << 16);
+        UpperNodes<T, D, Load> upper(nodes, split, load, gathered_size);
+        KdSplitting<T, D, UpperNodes<T, D, Load>>(upper, split).order(0, records.data(), tree.bounds);
+    }
     return tree;
 }
 

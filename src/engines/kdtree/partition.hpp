@@ -23,9 +23,47 @@ namespace kith::detail {
 /// Records that one task loads or scans.
 inline constexpr std::int64_t record_grain = 1 << 14;
 
+/// Smaller ranges are work for one thread.
+inline constexpr std::int64_t parallel_size = 1 << 17;
+
+/// The tight box of one point or more; `load(i)` gives the coordinates of point i.
+template <class T, int D, class Load>
+kdtree::Bounds<T, D> bounds_of_points(std::int64_t size, const Load& load) {
+    using Bounds = kdtree::Bounds<T, D>;
+    const auto extend = [&](std::int64_t begin, std::int64_t end, Bounds box) {
+        for (std::int64_t i = begin; i < end; ++i) {
+            const std::array<T, D> x = load(i);
+            for (int axis = 0; axis < D; ++axis) {
+                box.lower.x[axis] = std::min(box.lower.x[axis], x[axis]);
+                box.upper.x[axis] = std::max(box.upper.x[axis], x[axis]);
+            }
+        }
+        return box;
+    };
+    const std::array<T, D> x = load(0);
+    Bounds first;
+    for (int axis = 0; axis < D; ++axis) {
+        first.lower.x[axis] = first.upper.x[axis] = x[axis];
+    }
+    if (size < parallel_size) {
+        return extend(0, size, first);
+    }
+    return parallel_reduce(0, size, record_grain, first, extend, [](Bounds left, const Bounds& right) {
+        for (int axis = 0; axis < D; ++axis) {
+            left.lower.x[axis] = std::min(left.lower.x[axis], right.lower.x[axis]);
+            left.upper.x[axis] = std::max(left.upper.x[axis], right.upper.x[axis]);
+        }
+        return left;
+    });
+}
+
+template <class T, int D>
+kdtree::Bounds<T, D> bounds_of_records(const TreeRecord<T, D>* records, std::int64_t size) {
+    return bounds_of_points<T, D>(size, [records](std::int64_t i) { return records[i].coordinates(); });
+}
+
 template <class T, int D>
 class RecordPartition {
-    using Bounds = kdtree::Bounds<T, D>;
     using Record = TreeRecord<T, D>;
     using Key = TreeKey<T>;
 
@@ -37,41 +75,14 @@ public:
     };
     [[nodiscard]] Scratch& local_scratch() { return scratch_.local(); }
 
-    /// Of one record or more.
-    [[nodiscard]] static Bounds bounds_of(const Record* records, std::int64_t size) {
-        const auto extend = [&](std::int64_t begin, std::int64_t end, Bounds box) {
-            for (std::int64_t i = begin; i < end; ++i) {
-                for (int axis = 0; axis < D; ++axis) {
-                    box.lower.x[axis] = std::min(box.lower.x[axis], records[i].x[axis]);
-                    box.upper.x[axis] = std::max(box.upper.x[axis], records[i].x[axis]);
-                }
-            }
-            return box;
-        };
-        Bounds first;
-        for (int axis = 0; axis < D; ++axis) {
-            first.lower.x[axis] = first.upper.x[axis] = records[0].x[axis];
-        }
-        if (size < parallel_size) {
-            return extend(0, size, first);
-        }
-        return parallel_reduce(0, size, record_grain, first, extend, [](Bounds left, const Bounds& right) {
-            for (int axis = 0; axis < D; ++axis) {
-                left.lower.x[axis] = std::min(left.lower.x[axis], right.lower.x[axis]);
-                left.upper.x[axis] = std::max(left.upper.x[axis], right.upper.x[axis]);
-            }
-            return left;
-        });
-    }
-
-    /// Brings the record of a rank along an axis to its place, and the others to their side of it. The records are within
-    /// the cell. Large ranges are parted by all threads, others with the memory of this one.
-    void split(Record* records, std::int64_t size, std::int64_t rank, int axis, const Bounds& cell, Scratch& scratch) {
+    /// Brings the record of a rank along an axis to its place, and the others to their side of it. The records are between
+    /// `lower` and `upper`. Large ranges are parted by all threads, others with the memory of this one.
+    void split(Record* records, std::int64_t size, std::int64_t rank, int axis, T lower, T upper, Scratch& scratch) {
         if (size <= sorted_size) {
             sort_few(records, size, axis);
             return;
         }
-        const Key pivot = select(records, size, rank, axis, cell, scratch);
+        const Key pivot = select(records, size, rank, axis, lower, upper, scratch);
         if (size <= block_size) {
             std::swap(records[pivot.record], records[size - 1]);
             (void)part_block(records, size - 1, axis, pivot, scratch);
@@ -82,8 +93,7 @@ public:
     }
 
 private:
-    static constexpr std::int64_t block_size = 1 << 13;    ///< records that one thread parts, within its cache
-    static constexpr std::int64_t parallel_size = 1 << 17; ///< smaller ranges are parted by one thread
+    static constexpr std::int64_t block_size = 1 << 13; ///< records that one thread parts, within its cache
     static constexpr std::int64_t sorted_size = 8;
 
     struct Range {
@@ -91,16 +101,16 @@ private:
         std::int64_t end;
     };
 
-    static Key select(const Record* records, std::int64_t size, std::int64_t rank, int axis, const Bounds& cell,
+    static Key select(const Record* records, std::int64_t size, std::int64_t rank, int axis, T lower, T upper,
                       Scratch& scratch) {
-        return size < parallel_size ? select_key(records, size, rank, axis, cell, scratch.keys)
+        return size < parallel_size ? select_key(records, size, rank, axis, lower, upper, scratch.keys)
                                     : select_key_by_all(records, size, rank, axis);
     }
 
     static void sort_few(Record* records, std::int64_t size, int axis) {
         for (std::int64_t i = 1; i < size; ++i) {
+            const Key key{records[i].x[axis], records[i].index, 0};
             const Record record = records[i];
-            const Key key{record.x[axis], record.index, 0};
             std::int64_t hole = i;
             for (; hole > 0 && key < Key{records[hole - 1].x[axis], records[hole - 1].index, 0}; --hole) {
                 records[hole] = records[hole - 1];
@@ -115,10 +125,12 @@ private:
         Record* const others = scratch.records.data();
         std::int64_t smaller = 0;
         for (std::int64_t i = 0; i < size; ++i) {
+            // Not from the copy: that would wait for its stores.
+            const Key key{records[i].x[axis], records[i].index, 0};
             const Record record = records[i];
             records[smaller] = record;
             others[i - smaller] = record;
-            smaller += Key{record.x[axis], record.index, 0} < pivot ? 1 : 0;
+            smaller += key < pivot ? 1 : 0;
         }
         std::copy_n(others, size - smaller, records + smaller);
         return smaller;

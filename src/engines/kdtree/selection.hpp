@@ -20,10 +20,27 @@
 
 namespace kith::detail {
 
+/// Packed: 28 bytes for three float64. So no reference to its coordinates may be taken.
 template <class T, int D>
-struct TreeRecord {
-    std::array<T, D> x;
+struct [[gnu::packed, gnu::aligned(4)]] TreeRecord {
+    static constexpr int dimension = D;
+
+    T x[D];
     std::int32_t index;
+
+    TreeRecord() = default;
+    TreeRecord(const std::array<T, D>& coordinates, std::int32_t original) : index(original) {
+        for (int axis = 0; axis < D; ++axis) {
+            x[axis] = coordinates[axis];
+        }
+    }
+    [[nodiscard]] std::array<T, D> coordinates() const {
+        std::array<T, D> copy;
+        for (int axis = 0; axis < D; ++axis) {
+            copy[axis] = x[axis];
+        }
+        return copy;
+    }
 };
 
 /// What a point is ordered by along an axis, and which record of the range it is.
@@ -102,13 +119,13 @@ TreeKey<T> select_key(std::vector<TreeKey<T>>& keys, std::int64_t rank) {
     return keys[rank];
 }
 
-/// The key of a rank along an axis. The records are within the cell.
+/// The key of a rank along an axis, where the records are between `lower` and `upper`.
 template <class T, int D>
-TreeKey<T> select_key(const TreeRecord<T, D>* records, std::int64_t size, std::int64_t rank, int axis,
-                      const kdtree::Bounds<T, D>& cell, std::vector<TreeKey<T>>& keys) {
+TreeKey<T> select_key(const TreeRecord<T, D>* records, std::int64_t size, std::int64_t rank, int axis, T lower, T upper,
+                      std::vector<TreeKey<T>>& keys) {
     keys.clear();
     const int intervals = intervals_for(size);
-    const Intervals<T> interval_of(cell.lower.x[axis], cell.upper.x[axis], intervals);
+    const Intervals<T> interval_of(lower, upper, intervals);
     const bool counts = interval_of.are_of_use();
     const int interval =
         counts ? interval_of_rank(

@@ -60,13 +60,13 @@ TEST(KdTreeBuildersIn, OtherDimensions) {
 }
 
 /// Ranges large enough that all threads part them.
-template <int D>
-void compare_large(const std::vector<float>& coordinates) {
-    const std::vector<std::array<float, D>> points = arrays_of<float, D>(coordinates);
-    for (const Split split : {Split::cyclic, Split::widest}) {
-        const BuiltTree<std::array<float, D>> tree(points, split);
+template <int D, class T>
+void compare_large(const std::vector<T>& coordinates) {
+    const std::vector<std::array<T, D>> points = arrays_of<T, D>(coordinates);
+    for (const Split split : all_splits) {
+        const BuiltTree<std::array<T, D>> tree(points, split);
         for (const int threads : {1, 3}) {
-            EXPECT_TRUE((agree<float, D>(points, tree, split, threads)));
+            EXPECT_TRUE((agree<T, D>(points, tree, split, threads)));
         }
     }
 }
@@ -74,6 +74,17 @@ constexpr std::int64_t large = (1 << 17) + 1000;
 
 TEST(LargeKdTrees, OfUniformPoints) {
     compare_large<3>(uniform_points<float>(large, 3, -1, 1, 1));
+}
+
+/// Whose records have one coordinate in the upper levels.
+TEST(LargeKdTrees, OfWidePoints) {
+    compare_large<7>(uniform_points<float>(large, 7, -1, 1, 2));
+    compare_large<4>(uniform_points<double>(large, 4, -1, 1, 3));
+    std::vector<double> coordinates = uniform_points<double>(large / 8, 8, 0, 1, 4);
+    for (double& x : coordinates) {
+        x = std::floor(4 * x); // many are equal
+    }
+    compare_large<8>(coordinates);
 }
 
 TEST(LargeKdTrees, OfCoincidentPoints) {
