@@ -51,7 +51,7 @@ struct RankConstants {
     [[nodiscard]] double coordinate_bytes() const { return dimension * scalar_bytes(); }
     [[nodiscard]] double scalar_bytes() const { return dtype == DType::float32 ? 4.0 : 8.0; }
     /// Of a node of the top plane: its corners and a number.
-    [[nodiscard]] double node_bytes() const { return 2 * max_dimension * scalar_bytes() + 8; }
+    [[nodiscard]] double node_bytes() const { return 2 * dimension * scalar_bytes() + 8; }
 };
 
 [[nodiscard]] Json json_of(const RankConstants& constants);

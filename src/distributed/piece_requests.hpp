@@ -5,6 +5,7 @@
 // is monotone, so they need no slack. A run of leaves at one place asks once. Cost: the leaves times the ranks near each.
 #pragma once
 
+#include "distributed/differences.hpp"
 #include "distributed/ranks.hpp"
 #include "points/frame.hpp"
 #include "support/context.hpp"
@@ -45,6 +46,24 @@ Corners<T> corners_of(const PlaneView<T>& plane, std::int64_t node, int dimensio
     for (int axis = 0; axis < dimension; ++axis) {
         corners[axis] = plane.lower(axis)[node];
         corners[max_dimension + axis] = plane.upper(axis)[node];
+    }
+    return corners;
+}
+
+/// Writes corners into a message, without the axes that there are not, and reads them.
+template <Coordinate T>
+void put_corners(MessageWriter& writer, const Corners<T>& corners, int dimension) {
+    const std::span<const T> all(corners);
+    writer.put(all.first(static_cast<std::size_t>(dimension)));
+    writer.put(all.subspan(max_dimension, static_cast<std::size_t>(dimension)));
+}
+template <Coordinate T>
+Corners<T> take_corners(MessageReader& reader, int dimension) {
+    Corners<T> corners{};
+    for (const int first : {0, max_dimension}) {
+        for (int axis = 0; axis < dimension; ++axis) {
+            corners[first + axis] = reader.take<T>();
+        }
     }
     return corners;
 }
@@ -108,16 +127,27 @@ struct TopPlanes {
     std::vector<Corners<T>> of_ranks; ///< boxes of all nodes of a rank
 
     TopPlanes(Ranks& ranks, const TreeView<T>& tree, int dimension) {
-        std::vector<Node> mine;
+        std::vector<std::byte> mine; // of each node its points and the corners on the axes that there are
         if (tree.top >= 0) {
             const PlaneView<T>& top = tree.planes[tree.top];
+            MessageWriter writer(mine);
             for (std::int32_t node = 0; node < top.nodes; ++node) {
-                mine.push_back({corners_of(top, node, dimension), top.points_in(node)});
+                const std::int64_t points = top.points_in(node);
+                writer.put(std::span(&points, 1));
+                put_corners(writer, corners_of(top, node, dimension), dimension);
             }
         }
-        auto all = ranks.template gather_lists<Node>(mine);
-        nodes = std::move(all.values);
-        firsts = std::move(all.firsts);
+        const auto all = ranks.template gather_lists<std::byte>(mine);
+        const auto node_size = static_cast<std::int64_t>(2 * dimension * sizeof(T) + sizeof(std::int64_t));
+        for (const std::int64_t first : all.firsts) {
+            firsts.push_back(first / node_size);
+        }
+        nodes.resize(static_cast<std::size_t>(firsts.back()));
+        MessageReader reader(all.values);
+        for (Node& node : nodes) {
+            node.points = reader.template take<std::int64_t>();
+            node.box = take_corners<T>(reader, dimension);
+        }
         for (int rank = 0; rank < ranks.size(); ++rank) {
             of_ranks.push_back(joined_box<T>(nodes.begin() + first(rank), nodes.begin() + first(rank + 1),
                                              [](const Node& node) -> const Corners<T>& { return node.box; }));
@@ -284,17 +314,16 @@ std::vector<std::vector<PieceRequest<T>>> exchange_requests(Ranks& ranks, const 
             }
             RankMessage& message = messages.emplace_back();
             message.rank = rank;
-            std::vector<T> corners; // of the axes that there are
             MessageWriter writer(message.bytes);
+            const auto count = static_cast<std::int64_t>(requests.size());
+            writer.put(std::span(&count, 1));
             for (const PieceRequest<T>& request : requests) {
-                corners.clear();
-                for (int axis = 0; axis < frame.dimension; ++axis) {
-                    corners.push_back(request.box[axis]);
-                    corners.push_back(request.box[max_dimension + axis]);
-                }
-                corners.push_back(request.bound.distance);
-                writer.put(std::span<const T>(corners));
-                writer.put(std::span<const std::int64_t>(&request.bound.index, 1));
+                put_corners(writer, request.box, frame.dimension);
+                writer.put(std::span(&request.bound.distance, 1));
+            }
+            DifferenceWriter indices(writer);
+            for (const PieceRequest<T>& request : requests) {
+                indices.put(request.bound.index);
             }
         }
     });
@@ -303,18 +332,16 @@ std::vector<std::vector<PieceRequest<T>>> exchange_requests(Ranks& ranks, const 
     ranks.agreed([&] {
         for (RankMessage& message : received) {
             MessageReader reader(message.bytes);
-            while (reader.bytes_left() > 0) {
-                std::vector<T> corners;
-                std::vector<std::int64_t> index;
-                reader.take(2 * frame.dimension + 1, corners);
-                reader.take(1, index);
-                PieceRequest<T> request{};
-                for (int axis = 0; axis < frame.dimension; ++axis) {
-                    request.box[axis] = corners[2 * static_cast<std::size_t>(axis)];
-                    request.box[max_dimension + axis] = corners[2 * static_cast<std::size_t>(axis) + 1];
-                }
-                request.bound = {corners.back(), index[0]};
-                from[static_cast<std::size_t>(message.rank)].push_back(request);
+            auto& requests = from[static_cast<std::size_t>(message.rank)];
+            requests.resize(static_cast<std::size_t>(reader.take<std::int64_t>()));
+            for (PieceRequest<T>& request : requests) {
+                request.box = take_corners<T>(reader, frame.dimension);
+                request.bound.distance = reader.take<T>();
+            }
+            std::vector<std::int64_t> indices;
+            take_differences(reader, std::ssize(requests), 0, indices);
+            for (std::size_t i = 0; i < requests.size(); ++i) {
+                requests[i].bound.index = indices[i];
             }
             message.bytes = std::vector<std::byte>(); // frees them
         }

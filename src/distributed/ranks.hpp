@@ -159,6 +159,14 @@ public:
         rest_ = rest_.subspan(1);
         return byte;
     }
+    template <class Value>
+    [[nodiscard]] Value take() {
+        static_assert(std::is_trivially_copyable_v<Value>);
+        Value value;
+        std::memcpy(&value, rest_.data(), sizeof value);
+        rest_ = rest_.subspan(sizeof value);
+        return value;
+    }
     /// Appends so many values to `to`.
     template <class Value>
     void take(std::int64_t count, std::vector<Value>& to) {
