@@ -34,8 +34,9 @@ void compare_all_async(DeviceWork& work, const DeviceKnnAsync& search, const Dev
                                  wanted_by(search.call),
                                  job.data()});
     const std::int64_t blocks = (queries.count + all_pairs_warps - 1) / all_pairs_warps;
-    with_search_kernel(is_periodic(search.call.options.box, D), search.call.k, [&]<bool Periodic, int Rows>() {
-        launch_stored<SearchAllPairs<T, D, Periodic, Rows>>(work, "search of all pairs", blocks, job.data());
+    with_search_kernel(is_periodic(search.call.options.box, D), search.call.k, [&]<bool Periodic, int List>() {
+        launch_stored<SearchAllPairs<T, D, Periodic, rows_of_list<List>>>(work, "search of all pairs", blocks,
+                                                                          job.data());
     });
 }
 
