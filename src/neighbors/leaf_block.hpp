@@ -1,10 +1,12 @@
 // The points near a leaf, gathered by a warp into its part of shared memory.
 //
 // The warp goes down the planes of the source tree with the nodes side by side in its lanes: on each, the children of the
-// nodes within the radius are tested and the near ones listed; below the leaves, points are tested in the same way.
+// nodes within the radius are tested and the near ones listed; below the leaves, points are tested in the same way. Down
+// to the parents of leaves, this is done once for the leaves that a warp searches one after the other.
 // Lists and block have room for what leaves usually need; where that is not enough, it is said.
 #pragma once
 
+#include "cuda/lane_bounds.hpp"
 #include "cuda/warp_ranges.hpp"
 #include "geometry/distances_kernel.hpp"
 #include "neighbors/rank_key.hpp"
@@ -61,41 +63,26 @@ public:
     using Memory = LeafMemory<T, D, List>;
     using Box = DeviceBox<T, D, Periodic>;
 
-    __device__ LeafBlock(const TreeView<T>& tree, Memory& memory)
-        : tree_(tree), memory_(memory), lane_(static_cast<int>(threadIdx.x) % warp_size) {}
+    /// For boxes that lie in those of some leaves.
+    __device__ LeafBlock(const TreeView<T>& tree, Memory& memory, const PlaneView<T>& leaves, std::int32_t first_leaf,
+                         std::int32_t end_leaf)
+        : tree_(tree), memory_(memory), lane_(static_cast<int>(threadIdx.x) % warp_size), leaves_(leaves),
+          first_leaf_(first_leaf), end_leaf_(end_leaf),
+          may_share_(tree.top > shared_plane && end_leaf - first_leaf <= warp_size) {}
 
     /// Gathers all points within a squared radius of a box. False if they, or the nodes that hold them, are too many.
     __device__ bool gather(const Box& box, T radius) {
         __syncwarp(); // nobody reads the last block any more
         size_ = 0;
-        int first = 0; // where the list of the plane above is
-        int listed = 0;
-        for (int plane = tree_.top; plane >= 0; --plane) {
-            const int to = max_near - first;
-            int found = 0;
-            const auto list = [&](std::int32_t node, bool is_one) {
-                return keep(box, radius, tree_.planes[plane], node, is_one, to, found);
-            };
-            bool fits = true;
-            for (int i = 0; fits && (plane == tree_.top ? i == 0 : i < listed); i += warp_size) {
-                std::int32_t start = 0;
-                std::int32_t count = 0;
-                if (plane == tree_.top) {
-                    count = lane_ == 0 ? tree_.planes[plane].nodes : 0;
-                } else if (i + lane_ < listed) {
-                    const auto parent = static_cast<std::int32_t>(memory_.words[first + i + lane_]);
-                    start = tree_.planes[plane + 1].first_child[parent];
-                    count = tree_.planes[plane + 1].first_child[parent + 1] - start;
-                }
-                fits = visit_ranges(start, count, list);
-            }
-            __syncwarp();
-            if (!fits) {
-                return false;
-            }
-            first = to;
-            listed = found;
+        if (may_share_ && shared_radius_ < radius) {
+            share(radius * 2);
         }
+        ListedNodes near = all_nodes();
+        if ((may_share_ && !list_shared(box, radius, near)) || !list_down_to(0, box, radius, near)) {
+            return false;
+        }
+        const int first = near.first;
+        const int listed = near.count;
         const std::int32_t* first_point = tree_.planes[0].first_point;
         bool fits = true;
         for (int i = 0; fits && i < listed; i += warp_size) {
@@ -132,26 +119,115 @@ public:
     }
 
 private:
+    static constexpr int shared_plane = 1;
+
+    /// Nodes of a plane in a list; above the top plane, there is one that is all nodes' parent.
+    struct ListedNodes {
+        int plane;
+        int first; ///< where they are in shared memory
+        int count;
+    };
+    [[nodiscard]] __device__ ListedNodes all_nodes() const {
+        return {tree_.top + 1, 0, tree_.top < 0 ? 0 : 1};
+    }
+
+    /// Lists the nodes of a plane within a squared radius of a box, from those of a coarser one. False if they are too
+    /// many.
+    __device__ bool list_down_to(int last_plane, const Box& box, T radius, ListedNodes& listed) {
+        while (listed.plane > last_plane) {
+            ListedNodes children{listed.plane - 1, max_near - listed.first, 0};
+            const PlaneView<T>& plane = tree_.planes[children.plane];
+            bool fits = true;
+            for (int i = 0; fits && i < listed.count; i += warp_size) {
+                std::int32_t start = 0;
+                std::int32_t count = 0;
+                if (i + lane_ < listed.count) {
+                    if (listed.plane > tree_.top) {
+                        count = plane.nodes;
+                    } else {
+                        const std::int32_t* first_child = tree_.planes[listed.plane].first_child;
+                        const auto parent = static_cast<std::int32_t>(memory_.words[listed.first + i + lane_]);
+                        start = first_child[parent];
+                        count = first_child[parent + 1] - start;
+                    }
+                }
+                fits = visit_ranges(start, count, [&](std::int32_t node, bool is_one) {
+                    return keep(box, radius, plane, node, is_one, children);
+                });
+            }
+            __syncwarp();
+            if (!fits) {
+                return false;
+            }
+            listed = children;
+        }
+        return true;
+    }
+
+    /// Lists the nodes within a squared radius of the box of all leaves, to start from for each, or does no more so if they
+    /// are too many. Bounds are monotonic: what is near a leaf's box is near this.
+    __device__ void share(T radius) {
+        T lower[D];
+        T upper[D];
+        const std::int32_t leaf = device_min(first_leaf_ + lane_, end_leaf_ - 1);
+#pragma unroll
+        for (int axis = 0; axis < D; ++axis) {
+            lower[axis] = leaves_.lower(axis)[leaf];
+            upper[axis] = leaves_.upper(axis)[leaf];
+        }
+        join_boxes_of_lanes<warp_size>(lower, upper);
+        const Box box([&](int axis) { return lower[axis]; }, [&](int axis) { return upper[axis]; },
+                      tree_.period.data());
+        ListedNodes near = all_nodes();
+        may_share_ = list_down_to(shared_plane, box, radius, near) && near.count <= 2 * warp_size;
+        if (may_share_) {
+            shared_radius_ = radius;
+            shared_count_ = near.count;
+#pragma unroll
+            for (int i = 0; i < 2; ++i) {
+                const int position = i * warp_size + lane_;
+                shared_[i] =
+                    position < near.count ? static_cast<std::int32_t>(memory_.words[near.first + position]) : 0;
+            }
+            __syncwarp();
+        }
+    }
+
+    /// Lists those of the shared nodes that are within a squared radius of a box.
+    __device__ bool list_shared(const Box& box, T radius, ListedNodes& listed) {
+        listed = {shared_plane, 0, 0};
+        bool fits = true;
+#pragma unroll
+        for (int i = 0; i < 2; ++i) {
+            if (fits && i * warp_size < shared_count_) {
+                fits = keep(box, radius, tree_.planes[shared_plane], shared_[i], i * warp_size + lane_ < shared_count_,
+                            listed);
+            }
+        }
+        __syncwarp();
+        return fits;
+    }
+
     /// How many lanes before this one are in a mask.
     [[nodiscard]] __device__ int before(unsigned lanes) const {
         return __popc(lanes & ((1U << lane_) - 1));
     }
 
     /// Lists the nodes of the lanes that are within the radius. False if there is no room.
-    __device__ bool keep(const Box& box, T radius, const PlaneView<T>& plane, std::int32_t node, bool is_one, int to,
-                         int& found) {
+    __device__ bool keep(const Box& box, T radius, const PlaneView<T>& plane, std::int32_t node, bool is_one,
+                         ListedNodes& listed) {
         const bool is_near =
             is_one && !(radius < box.least_squared_distance(
                                      [&](int axis) { return plane.lower_corners[axis * plane.stride + node]; },
                                      [&](int axis) { return plane.upper_corners[axis * plane.stride + node]; }));
         const unsigned near = __ballot_sync(whole_warp, is_near);
-        if (found + __popc(near) > max_near) {
+        if (listed.count + __popc(near) > max_near) {
             return false;
         }
         if (is_near) {
-            memory_.words[to + found + before(near)] = static_cast<std::uint32_t>(node);
+            memory_.words[listed.first + listed.count + before(near)] = static_cast<std::uint32_t>(node);
         }
-        found += __popc(near);
+        listed.count += __popc(near);
         return true;
     }
 
@@ -184,6 +260,13 @@ private:
     Memory& memory_;
     int lane_;
     int size_ = 0;
+    const PlaneView<T>& leaves_;
+    std::int32_t first_leaf_;
+    std::int32_t end_leaf_;
+    bool may_share_;
+    T shared_radius_ = -1; ///< squared
+    int shared_count_ = 0;
+    std::int32_t shared_[2]; ///< nodes within that radius of any of the leaves, two a lane
 };
 
 } // namespace kith::detail::inline KITH_GPU

@@ -43,9 +43,11 @@ class LeafRows {
 public:
     using Memory = LeafMemory<T, D, List>;
 
-    __device__ LeafRows(const LeafKernelJob<T>& job, Memory& memory)
-        : job_(job), memory_(memory), block_(job.sources, memory), lane_(static_cast<int>(threadIdx.x) % warp_size),
-          reach_(job.request.k, job.first_reach), guess_(std::numeric_limits<T>::infinity()) {}
+    /// For leaves that follow each other.
+    __device__ LeafRows(const LeafKernelJob<T>& job, Memory& memory, std::int32_t first_leaf, std::int32_t end_leaf)
+        : job_(job), memory_(memory), block_(job.sources, memory, job.queries.planes[0], first_leaf, end_leaf),
+          lane_(static_cast<int>(threadIdx.x) % warp_size), reach_(job.request.k, job.first_reach),
+          guess_(std::numeric_limits<T>::infinity()) {}
 
     /// Serves the rows of a leaf, or names them as left.
     __device__ void search(std::int32_t leaf) {
@@ -281,8 +283,8 @@ template <class T, int D, bool Periodic, int List>
 struct SearchLeaves {
     using Job = LeafKernelJob<T>;
     static constexpr int threads = leaf_warps * warp_size;
-    /// About as many as shared memory has room for, so few that no register is kept in memory.
-    static constexpr int blocks = List == 32 ? 4 : 6;
+    /// So few that no register is kept in memory.
+    static constexpr int blocks = 4;
 
     static __device__ __forceinline__ void run(const Job& job) {
         static_assert(sizeof(job) <= 4096, "parameters of a kernel");
@@ -290,8 +292,13 @@ struct SearchLeaves {
 
         const int warp = static_cast<int>(threadIdx.x) / warp_size;
         const std::int64_t first = job.first_leaf + (std::int64_t{blockIdx.x} * leaf_warps + warp) * job.leaves_of_warp;
-        LeafRows<T, D, Periodic, List> rows(job, memory[warp]);
-        for (std::int64_t leaf = first; leaf < first + job.leaves_of_warp && leaf < job.end_leaf; ++leaf) {
+        if (first >= job.end_leaf) {
+            return;
+        }
+        const std::int64_t end = device_min(first + job.leaves_of_warp, std::int64_t{job.end_leaf});
+        LeafRows<T, D, Periodic, List> rows(job, memory[warp], static_cast<std::int32_t>(first),
+                                            static_cast<std::int32_t>(end));
+        for (std::int64_t leaf = first; leaf < end; ++leaf) {
             rows.search(static_cast<std::int32_t>(leaf));
         }
     }
