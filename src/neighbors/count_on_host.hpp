@@ -52,7 +52,12 @@ public:
     }
     /// Of what was taken.
     [[nodiscard]] SearchSummary summary() const {
-        return {.unresolved = is_needed() ? counter_->rows() : UnresolvedRows{}, .box = resolved_box(frame_)};
+        SearchSummary summary;
+        summary.box = resolved_box(frame_);
+        if (is_needed()) {
+            summary.unresolved = counter_->rows();
+        }
+        return summary;
     }
 
 private:
