@@ -85,9 +85,9 @@ def radius_search(points: AnyArray, r: float | AnyArray, queries: AnyArray | Non
     Returns
     -------
     RadiusResult
-        A row for each query, with `offsets`, `indices` and `distances`, and the `engine` that found them. Indices and distances are arrays of the library
-        of the points, or of that of the queries if they are arrays of PyTorch or JAX. The arrays own their memory,
-        without a copy (JAX may make one).
+        A row for each query, with `offsets`, `indices` and `distances`, and the `engine` that found them. Indices and
+        distances are arrays of the library of the points, or of that of the queries if they are arrays of PyTorch or
+        JAX. The arrays own their memory, without a copy (JAX may make one).
 
     Raises
     ------
