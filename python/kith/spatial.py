@@ -281,7 +281,9 @@ def _radius(r, what):
 
 def _rows(tree, queries, radius, radii=None, exclude_self=False, threads=None):
     """Offsets, indices and distances of the points within one radius, or one for each query, ordered by index."""
-    return _core.radius_search_tree(tree, queries, radius, radii, exclude_self, False, True, False, 0, threads, None)
+    offsets, indices, distances, _ = _core.radius_search_tree(tree, queries, radius, radii, exclude_self, False, True,
+                                                              False, 0, threads, None)
+    return offsets, indices, distances
 
 
 def _lists(rows):
