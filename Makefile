@@ -68,6 +68,7 @@ check: dependencies python-environment
 
 nightly: dependencies python-environment
 	$(MAKE) DEPENDENCIES=no test check asan-all openmpi
+	$(BUILD) tsan --target kith_cli
 	KITH_LARGE_TESTS=1 $(MAKE) DEPENDENCIES=no full
 	scripts/build-wheel.sh
 	@echo "all nightly checks passed"
@@ -95,7 +96,7 @@ documentation:
 
 # Warnings are not errors under the sanitizers: what they add to the code makes GCC warn of what is not there.
 # The emulated GPU and the program under them take longer than they are worth every day: make nightly has them.
-ASAN_MODULES := oracle points order tree neighbors groups mst kdtree clover halos distributed io cli
+ASAN_MODULES := oracle points order tree neighbors groups mst kdtree clover halos distributed io
 ASAN_TEST = LSAN_OPTIONS="suppressions=$(CURDIR)/scripts/leak_sanitizer.supp" $(TEST) asan
 asan: dependencies
 	cmake --preset asan
@@ -121,11 +122,12 @@ clang-build:
 	$(TEST) clang --label-regex '^($(subst $(space),|,$(CLANG_MODULES)))$$'
 
 # The thread sanitizer's is the shared libraries', in three dimensions with every instruction set, and has the modules
-# whose code runs on several threads: threads meet in the same places in all dimensions.
+# whose code runs on several threads: threads meet in the same places in all dimensions. make nightly links the program
+# with the shared libraries.
 TSAN_MODULES := order tree neighbors groups mst kdtree clover halos distributed simd
 tsan: dependencies
 	cmake --preset tsan
-	$(BUILD) tsan --target kith_cli $(TSAN_MODULES:%=test_%)
+	$(BUILD) tsan --target $(TSAN_MODULES:%=test_%)
 	TSAN_OPTIONS="suppressions=$(CURDIR)/scripts/thread_sanitizer.supp" $(TEST) tsan \
 		--label-regex '^($(subst $(space),|,$(TSAN_MODULES)))$$'
 

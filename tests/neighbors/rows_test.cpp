@@ -299,5 +299,15 @@ TEST_F(Rows, ReportTheirStages) {
     EXPECT_LT(owned.stages.back().peak_bytes, 200 * 48 + 8192);
 }
 
+// Rows also serve as working memory.
+TEST_F(Rows, TakeAtMost24BytesAPointBesideThem) {
+    constexpr std::int64_t count = 200'000;
+    const std::vector<float> many = uniform_points<float>(count, 3, 0, 1, 9);
+    for (const StageReport& stage :
+         knn(PointsView(many, 3), 16, {.engine = Engine::tree, .execution = cpu(2)}).stages) {
+        EXPECT_LE(stage.peak_bytes, 24 * count) << stage.name;
+    }
+}
+
 } // namespace
 } // namespace kith::test
