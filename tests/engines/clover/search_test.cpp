@@ -25,6 +25,23 @@ NamedBox drawn_box(const std::vector<NamedBox>& boxes, Random& draw) {
     return boxes[static_cast<std::size_t>(draw.integer(std::ssize(boxes)))];
 }
 
+/// A set in a box, queries for it, and what the oracle finds.
+template <class T>
+struct SetInBox {
+    SetInBox(const PointSet<T>& set, const NamedBox& its_box, int query_count)
+        : box(its_box), queries(queries_for(set, its_box.box, query_count)), dimension(set.dimension),
+          copy(oracle::working_copy<T>(set.coordinates, set.dimension, its_box.box)) {}
+
+    [[nodiscard]] PointsView queries_view() const { return {queries, dimension}; }
+
+    NamedBox box;
+    std::vector<T> queries;
+    int dimension;
+    oracle::WorkingCopy<T> copy;
+    oracle::Neighbors<T> expected{copy};
+    oracle::Neighbors<T> expected_of_queries{copy, std::span<const T>(queries)};
+};
+
 class FlatCloverSearches : public testing::TestWithParam<Case> {};
 class CloverSearches : public testing::TestWithParam<Case> {};
 
@@ -40,24 +57,20 @@ TEST_P(CloverSearches, EqualTheOracle) {
             return;
         }
         Random draw = drawn_for(GetParam());
-        const NamedBox named = drawn_box(set.boxes, draw);
-        const auto copy = oracle::working_copy<T>(set.coordinates, set.dimension, named.box);
-        const oracle::Neighbors<T> expected(copy);
-        const std::vector<T> queries = queries_for(set, named.box, 150);
-        const PointsView queries_view(queries, set.dimension);
-        const oracle::Neighbors<T> expected_of_queries(copy, std::span<const T>(queries));
+        const SetInBox<T> sample(set, drawn_box(set.boxes, draw), 150);
+        const PointsView queries = sample.queries_view();
         for (const std::int64_t k : {std::int64_t{1}, std::int64_t{8}, std::int64_t{33}, set.count() + 2}) {
             CloverSearch<T> search{set.view(), nullptr, k, {}, drawn_shape(draw)};
-            search.options.box = named.box;
+            search.options.box = sample.box.box;
             search.options.exclude_self = draw.integer(2) == 0;
             search.options.execution = cpu(1 + static_cast<int>(draw.integer(3)));
-            EXPECT_TRUE(same_rows(search.rows(), expected.rows(k, search.options), k))
-                << "box " << named.name << ", k " << k << ", cells of " << search.shape.cell_size;
-            search.queries = &queries_view;
+            EXPECT_TRUE(same_rows(search.rows(), sample.expected.rows(k, search.options), k))
+                << "box " << sample.box.name << ", k " << k << ", cells of " << search.shape.cell_size;
+            search.queries = &queries;
             search.options.exclude_self = false;
             search.shape = drawn_shape(draw);
-            EXPECT_TRUE(same_rows(search.rows(), expected_of_queries.rows(k, search.options), k))
-                << "box " << named.name << ", queries, k " << k << ", cells of " << search.shape.cell_size;
+            EXPECT_TRUE(same_rows(search.rows(), sample.expected_of_queries.rows(k, search.options), k))
+                << "box " << sample.box.name << ", queries, k " << k << ", cells of " << search.shape.cell_size;
         }
     });
 }
@@ -69,26 +82,22 @@ TEST_P(FlatCloverSearches, EqualTheOracle) {
             return;
         }
         Random draw = drawn_for(GetParam());
-        const NamedBox named = drawn_box(set.boxes, draw);
-        const auto copy = oracle::working_copy<T>(set.coordinates, set.dimension, named.box);
-        const oracle::Neighbors<T> expected(copy);
-        const std::vector<T> queries = queries_for(set, named.box, 100);
-        const PointsView queries_view(queries, set.dimension);
-        const oracle::Neighbors<T> expected_of_queries(copy, std::span<const T>(queries));
+        const SetInBox<T> sample(set, drawn_box(set.boxes, draw), 100);
+        const PointsView queries = sample.queries_view();
         for (const std::int64_t hubs : {std::int64_t{1}, std::int64_t{40}, set.count() + 7}) {
             const std::int64_t k = std::vector<std::int64_t>{1, 9, 40}[static_cast<std::size_t>(draw.integer(3))];
             detail::FlatShape shape{.hubs = hubs, .seed = static_cast<std::uint64_t>(draw.integer(1000))};
             shape.choice = draw.integer(2) == 0 ? detail::HubChoice::random : detail::HubChoice::spread;
             shape.skips_by_box = draw.integer(2) == 0;
             CloverSearch<T> search{set.view(), nullptr, k};
-            search.options.box = named.box;
+            search.options.box = sample.box.box;
             search.options.exclude_self = draw.integer(2) == 0;
-            EXPECT_TRUE(same_rows(search.flat_rows(shape), expected.rows(k, search.options), k))
-                << "box " << named.name << ", k " << k << ", hubs " << hubs;
-            search.queries = &queries_view;
+            EXPECT_TRUE(same_rows(search.flat_rows(shape), sample.expected.rows(k, search.options), k))
+                << "box " << sample.box.name << ", k " << k << ", hubs " << hubs;
+            search.queries = &queries;
             search.options.exclude_self = false;
-            EXPECT_TRUE(same_rows(search.flat_rows(shape), expected_of_queries.rows(k, search.options), k))
-                << "box " << named.name << ", queries, k " << k << ", hubs " << hubs;
+            EXPECT_TRUE(same_rows(search.flat_rows(shape), sample.expected_of_queries.rows(k, search.options), k))
+                << "box " << sample.box.name << ", queries, k " << k << ", hubs " << hubs;
         }
     });
 }
