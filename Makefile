@@ -69,6 +69,7 @@ check: dependencies python-environment
 nightly: dependencies python-environment
 	$(MAKE) DEPENDENCIES=no test check asan-all openmpi
 	$(BUILD) tsan --target kith_cli
+	test ! -d build/clang || $(BUILD) clang --target kith_cli
 	KITH_LARGE_TESTS=1 $(MAKE) DEPENDENCIES=no full
 	scripts/build-wheel.sh
 	@echo "all nightly checks passed"
@@ -110,21 +111,22 @@ asan-all: asan
 empty :=
 space := $(empty) $(empty)
 
-# The core, the program and the tests of what depends on types and instruction sets, where clang is found.
+# The core, with every instruction set, and the tests of what depends on these and on types, where clang is found. make
+# nightly compiles the program, too.
 CLANG = $(shell command -v clang++ || command -v clang++-14)
-CLANG_MODULES := headers order tree neighbors groups mst kdtree clover
+CLANG_MODULES := headers order tree neighbors groups mst kdtree clover simd
 clang: dependencies
 	@if [ -n "$(CLANG)" ]; then $(MAKE) DEPENDENCIES=no clang-build; \
 	    else echo "make clang: clang++ is missing; ITS BUILD IS LEFT OUT" >&2; fi
 clang-build:
 	cmake --preset clang -DCMAKE_CXX_COMPILER=$(CLANG)
-	$(BUILD) clang --target kith_cli $(CLANG_MODULES:%=test_%)
+	$(BUILD) clang --target $(CLANG_MODULES:%=test_%)
 	$(TEST) clang --label-regex '^($(subst $(space),|,$(CLANG_MODULES)))$$'
 
-# The thread sanitizer's is the shared libraries', in three dimensions with every instruction set, and has the modules
-# whose code runs on several threads: threads meet in the same places in all dimensions. make nightly links the program
-# with the shared libraries.
-TSAN_MODULES := order tree neighbors groups mst kdtree clover halos distributed simd
+# The thread sanitizer's is the shared libraries', in three dimensions, and has the modules whose code runs on several
+# threads: threads meet in the same places in all dimensions and with all instruction sets. make nightly links the
+# program with the shared libraries.
+TSAN_MODULES := order tree neighbors groups mst kdtree clover halos distributed
 tsan: dependencies
 	cmake --preset tsan
 	$(BUILD) tsan --target $(TSAN_MODULES:%=test_%)

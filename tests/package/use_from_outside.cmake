@@ -16,7 +16,7 @@ if(WAY STREQUAL "find_package")
     set(kith_from "-DCMAKE_PREFIX_PATH=${WORK}/prefix" "-DEXAMPLES=${KITH_SOURCE}/examples")
 else()
     set(kith_from "-DKITH_SOURCE=${KITH_SOURCE}" -DKITH_DIMS=3 -DKITH_SIMD=NATIVE -DKITH_CUDA=OFF -DKITH_IO=OFF
-        -DCMAKE_BUILD_TYPE=Debug)
+        -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS_DEBUG=-O0)
 endif()
 set(with_mpi OFF)
 if(LAUNCHER)
