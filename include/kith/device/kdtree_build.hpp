@@ -1,12 +1,12 @@
-// Builds a left-balanced k-d tree in place, on the host, in one thread: the caller's structs are swapped into level
-// order.
+// Builds a left-balanced k-d tree in place, on the host: the caller's structs are swapped into level order.
 //
 // The points of a subtree are in one range. Its node is the point at the rank that the shape of the tree asks for
 // (kdtree_layout.hpp), found by selection; smaller points go before it, larger ones behind, and so on in both parts.
 // That ends in the in-order sequence; cycles of swaps then bring every point to its node. The order along an axis is
 // (coordinate, original index), -0.0 as +0.0: every builder makes the same tree, whatever its method.
-// Cost: O(N log N) time on average, O(N log^2 N) at worst. Memory beside points and original indices: one integer a
-// point, one byte with split axes of choice.
+// Cost: O(N log N) time on average, O(N log^2 N) at worst; the parts of a node are work for two threads, its own
+// selection and the swaps into level order for one. Memory beside points and original indices: one integer a point, one
+// byte with split axes of choice.
 // Source: I. Wald (2023), arXiv:2211.00120, for the shape, and section 6 for the widest axis; the paper sorts all
 // levels.
 #pragma once
@@ -19,6 +19,8 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <system_error>
+#include <thread>
 #include <utility>
 
 namespace kith::kdtree {
@@ -106,8 +108,9 @@ public:
         }
     }
 
-    /// Brings the points of a subtree, which begin there, into order. Recursion is as deep as the tree, 31 at most.
-    void order(Node node, Node begin, Bounds<T, D> cell) {
+    /// Brings the points of a subtree, which begin there, into order, with so many threads. Recursion is as deep as the
+    /// tree, 31 at most.
+    void order(Node node, Node begin, Bounds<T, D> cell, int threads) {
         const Node size = subtree_size(node, count_);
         if (size == 0) {
             return;
@@ -125,8 +128,21 @@ public:
         Bounds<T, D> right = cell;
         cell.upper.x[axis] = plane;
         right.lower.x[axis] = plane;
-        order(left_child(node), begin, cell);
-        order(right_child(node), pivot + 1, right);
+        constexpr Node thread_size = 1 << 14; // smaller subtrees are not worth a thread
+        std::thread other;
+        if (threads > 1 && size >= thread_size) {
+            try {
+                other = std::thread([&] { order(right_child(node), pivot + 1, right, threads / 2); });
+                threads -= threads / 2;
+            } catch (const std::system_error&) { // there are no more: this one does it all
+            }
+        }
+        order(left_child(node), begin, cell, threads);
+        if (other.joinable()) {
+            other.join();
+        } else {
+            order(right_child(node), pivot + 1, right, threads);
+        }
     }
 
     /// From the in-order sequence to level order.
@@ -232,13 +248,14 @@ private:
 } // namespace detail
 
 /// Swaps points into level order and fills indices with their original positions. `scratch` has as many elements.
-/// `split_axes` has as many, too; with Split::cyclic it may be empty. Returns the bounds of the points. Throws Error:
-/// too_large for more than 2^31 - 1 points, invalid_argument for arrays of other lengths, invalid_points for
+/// `split_axes` has as many, too; with Split::cyclic it may be empty. The tree does not depend on the number of threads;
+/// with more than one, swapping points must not throw. Returns the bounds of the points. Throws Error: too_large for more
+/// than 2^31 - 1 points, invalid_argument for arrays of other lengths or less than one thread, invalid_points for
 /// coordinates that are not finite; nothing is changed then. Cost: above.
 template <class Point, class Traits = PointTraits<Point>>
 Bounds<DistanceOf<typename Traits::Scalar>, Traits::dimension>
 build(std::span<Point> points, std::span<std::int32_t> indices, std::span<Node> scratch,
-      std::span<std::uint8_t> split_axes = {}, Split split = Split::cyclic) {
+      std::span<std::uint8_t> split_axes = {}, Split split = Split::cyclic, int threads = 1) {
     if (points.size() > max_nodes) {
         throw Error(ErrorKind::too_large,
                     std::to_string(points.size()) + " points; a tree holds at most 2147483647: split them");
@@ -248,6 +265,9 @@ build(std::span<Point> points, std::span<std::int32_t> indices, std::span<Node> 
     if (split != Split::cyclic || !split_axes.empty()) {
         detail::require_size("split_axes", split_axes.size(), points.size());
     }
+    if (threads < 1) {
+        throw Error(ErrorKind::invalid_argument, "threads is " + std::to_string(threads) + "; it must be at least 1");
+    }
     const auto count = static_cast<Node>(points.size());
     detail::InPlaceBuild<Traits, Point> tree(points, indices, split_axes, split);
     tree.check_finite();
@@ -256,7 +276,7 @@ build(std::span<Point> points, std::span<std::int32_t> indices, std::span<Node> 
     }
     const auto bounds = tree.bounds(0, count);
     if (count > 0) {
-        tree.order(0, 0, bounds);
+        tree.order(0, 0, bounds, threads);
     }
     tree.put_in_levels(scratch);
     return bounds;

@@ -65,6 +65,7 @@ void compare_large(const std::vector<T>& coordinates) {
     const std::vector<std::array<T, D>> points = arrays_of<T, D>(coordinates);
     for (const Split split : all_splits) {
         const BuiltTree<std::array<T, D>> tree(points, split);
+        EXPECT_EQ((BuiltTree<std::array<T, D>>(points, split, 3).indices), tree.indices);
         for (const int threads : {1, 3}) {
             EXPECT_TRUE((agree<T, D>(points, tree, split, threads)));
         }
@@ -191,6 +192,9 @@ TEST(KdTreeBuild, RefusesWhatItCannotOrder) {
                            [&] { kdtree::build(std::span(points), std::span(indices).first(1), std::span(scratch)); }));
     EXPECT_TRUE(is_refused(ErrorKind::invalid_argument, {"split_axes", "0", "2"}, [&] {
         kdtree::build(std::span(points), std::span(indices), std::span(scratch), {}, Split::widest);
+    }));
+    EXPECT_TRUE(is_refused(ErrorKind::invalid_argument, {"threads", "0"}, [&] {
+        kdtree::build(std::span(points), std::span(indices), std::span(scratch), {}, Split::cyclic, 0);
     }));
     EXPECT_TRUE(is_refused(ErrorKind::invalid_argument, {"least", "1", "2"},
                            [&] { kdtree::find_least_indices(indices, std::span(indices).first(1)); }));

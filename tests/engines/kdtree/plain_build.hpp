@@ -110,10 +110,11 @@ class BuiltTree {
 public:
     using Traits = kdtree::PointTraits<Point>;
 
-    BuiltTree(std::vector<Point> points, kdtree::Split split)
+    BuiltTree(std::vector<Point> points, kdtree::Split split, int threads = 1)
         : nodes(std::move(points)), indices(nodes.size()), least_indices(nodes.size()), split_axes(nodes.size()) {
         std::vector<kdtree::Node> scratch(nodes.size());
-        bounds = kdtree::build(std::span(nodes), std::span(indices), std::span(scratch), std::span(split_axes), split);
+        bounds = kdtree::build(std::span(nodes), std::span(indices), std::span(scratch), std::span(split_axes), split,
+                               threads);
         kdtree::find_least_indices(indices, least_indices);
     }
     [[nodiscard]] auto view() const {

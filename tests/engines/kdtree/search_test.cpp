@@ -11,6 +11,7 @@
 #include <cmath>
 #include <limits>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 namespace kith::test {
@@ -58,6 +59,7 @@ void compare_searches(const View& view, const oracle::WorkingCopy<T>& copy, cons
     std::vector<kdtree::Neighbor<T>> memory(static_cast<std::size_t>(long_k));
     std::vector<double> radii;
     std::vector<std::int64_t> counts;
+    std::vector<std::int64_t> within_radii; // original indices, row by row
     for (std::size_t i = 0; i < queries.size(); i += D) {
         const auto query = position_at<T, D>(&queries[i]);
         kdtree::Closest<T> one;
@@ -76,6 +78,14 @@ void compare_searches(const View& view, const oracle::WorkingCopy<T>& copy, cons
         kdtree::CountWithin<T> within(oracle::squared_radius(copy, radii.back()));
         kdtree::search<method>(view, query, within);
         counts.push_back(within.count());
+        std::vector<std::pair<T, std::int32_t>> row;
+        const auto note = [&](T squared, std::int32_t index, Node) { row.emplace_back(squared, index); };
+        kdtree::WithinRadius visited(oracle::squared_radius(copy, radii.back()), note);
+        kdtree::search<method>(view, query, visited);
+        std::sort(row.begin(), row.end());
+        for (const auto& [squared, index] : row) {
+            within_radii.push_back(index);
+        }
     }
     EXPECT_TRUE(same_rows(closest, expected.rows(1), 1));
     EXPECT_TRUE(same_rows(five, expected.rows(5), 5));
@@ -84,6 +94,7 @@ void compare_searches(const View& view, const oracle::WorkingCopy<T>& copy, cons
     for (std::size_t i = 0; i < counts.size(); ++i) {
         EXPECT_EQ(counts[i], expected_within.offsets[i + 1] - expected_within.offsets[i]) << "query " << i;
     }
+    EXPECT_EQ(within_radii, expected_within.indices);
 }
 
 template <class T, int D>
