@@ -1,7 +1,7 @@
 # Whether and how kith is built for NVIDIA GPUs: sets KITH_HAS_CUDA.
 #
 # AUTO builds for GPUs wherever nvcc is found; no GPU is needed for that. CMAKE_CUDA_ARCHITECTURES chooses the kinds of
-# GPU; where it is not given, it is this machine's GPU's, or where there is none, code for all from 8.0 on.
+# GPU; where it is not given, it is this machine's GPU's, or where there is none, 9.0 and code for all from 8.0 on.
 set(KITH_HAS_CUDA OFF)
 
 # Adds what the modules do on a GPU to a target, a file for every type and each of the dimensions, with the extension: cu,
@@ -48,7 +48,8 @@ if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
         list(REMOVE_DUPLICATES kith_gpus)
         set(CMAKE_CUDA_ARCHITECTURES ${kith_gpus})
     else()
-        set(CMAKE_CUDA_ARCHITECTURES 80-virtual) # code that drivers finish when it is first used; quick to build
+        # Machine code for Hopper; for others, code that their driver finishes when it is first used.
+        set(CMAKE_CUDA_ARCHITECTURES 90-real 80-virtual)
     endif()
 endif()
 enable_language(CUDA)

@@ -77,6 +77,11 @@ struct Execution {
 /// Whether calls can run on a GPU: kith was built with CUDA, and the driver finds a device.
 [[nodiscard]] bool has_cuda() noexcept;
 
+/// Returns to the driver the memory of a GPU that the library keeps for later calls, as far as no call, tree or result
+/// holds it; the next call takes longer. On the CPU nothing is kept. Throws Error: device if the GPU does not exist,
+/// unsupported for any GPU if kith was built without CUDA.
+void release_memory(const Device& device);
+
 /// Run on the CPU with `threads` threads; 0 means all cores.
 inline Execution cpu(int threads = 0, Progress progress = {}) {
     return Execution{Device{}, threads, std::move(progress)};

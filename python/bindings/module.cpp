@@ -1,8 +1,10 @@
 // kith._core: the C++ library as thinly as possible. Defaults, conversions and documentation are in the Python files.
 #include "bindings.hpp"
+#include "call.hpp"
 #include "numbers.hpp"
 
 #include <kith/error.hpp>
+#include <kith/execution.hpp>
 #include <kith/version.hpp>
 
 #include <stdexcept>
@@ -50,6 +52,11 @@ NB_MODULE(_core, module) {
                                                    PyExc_RuntimeError, nullptr);
     module.attr("Canceled") = nb::borrow(canceled); // its first reference is the translator's
     nb::register_exception_translator(translate, canceled);
+    module.def("has_cuda", &has_cuda);
+    module.def(
+        "release_memory",
+        [](nb::handle device) { release_memory(call_options(device, nb::none(), nb::none()).device); },
+        nb::arg().none());
     bind_boxes(module);
     bind_search(module);
     bind_radius(module);

@@ -20,6 +20,7 @@ import importlib
 from kith import _core
 from kith._core import Box
 from kith.clusters import dbscan
+from kith.devices import has_cuda, release_memory
 from kith.files import Snapshot, read, read_catalog, read_header, read_tipsy_array, write_catalog
 from kith.groups import Catalog, b_of_overdensity, fof
 from kith.linkage import FofLadder, Hierarchy, fof_ladder, hierarchy
@@ -30,8 +31,8 @@ from kith.spanning_tree import SpanningTree, mst
 Canceled: type[RuntimeError] = getattr(_core, "Canceled")
 __version__ = _core.version
 __all__ = ["Box", "Canceled", "Catalog", "FofLadder", "Hierarchy", "KnnResult", "RadiusResult", "Snapshot", "SpanningTree",
-           "Tree", "b_of_overdensity", "dbscan", "fof", "fof_ladder", "hierarchy", "knn", "mst", "radius_count",
-           "radius_search", "read", "read_catalog", "read_header", "read_tipsy_array", "write_catalog"]
+           "Tree", "b_of_overdensity", "dbscan", "fof", "fof_ladder", "has_cuda", "hierarchy", "knn", "mst", "radius_count",
+           "radius_search", "read", "read_catalog", "read_header", "read_tipsy_array", "release_memory", "write_catalog"]
 
 _ON_DEMAND = ("datasets", "jax", "mass_function", "mpi", "plot", "sklearn", "spatial")
 

@@ -218,3 +218,16 @@ def test_documentation_examples(tmp_path, monkeypatch):
             continue
         failed, tried = doctest.testmod(module, optionflags=doctest.ELLIPSIS)
         assert tried > 0 and failed == 0, module.__name__
+
+
+def test_memory_of_gpus():
+    kith.release_memory("cpu")  # nothing is kept there
+    if kith.has_cuda():
+        kith.release_memory()
+    else:
+        with pytest.raises((NotImplementedError, RuntimeError), match="CUDA|GPU"):
+            kith.release_memory()
+    with pytest.raises(ValueError, match="'gpu'"):
+        kith.release_memory("gpu")
+    with pytest.raises(TypeError, match="device"):
+        kith.release_memory(5)

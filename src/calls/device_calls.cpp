@@ -104,6 +104,11 @@ bool finds_device() noexcept {
     return cudaGetDeviceCount(&devices) == cudaSuccess && devices > 0;
 }
 
+void release_memory_on_device(const Device& device) {
+    const DeviceSpan span(device.index);
+    release_pool(device.index);
+}
+
 std::shared_ptr<void> result_memory_on_device(std::int64_t bytes, const Execution& execution) {
     DeviceContext context(execution);
     auto buffer = std::make_shared<DeviceBuffer<std::uint8_t>>(context.buffer<std::uint8_t>(bytes));

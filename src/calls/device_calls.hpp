@@ -33,6 +33,8 @@ void fof_on_device(const PointsOrTree& points, LinkingLength length, const FofOp
 
 bool finds_device() noexcept;
 
+void release_memory_on_device(const Device& device);
+
 /// Memory of the device for a result, given back when nobody holds it any more.
 std::shared_ptr<void> result_memory_on_device(std::int64_t bytes, const Execution& execution);
 

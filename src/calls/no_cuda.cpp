@@ -38,6 +38,10 @@ bool finds_device() noexcept {
     return false;
 }
 
+void release_memory_on_device(const Device& /*device*/) {
+    refuse();
+}
+
 Catalog catalog_on_device(const halos::LabeledGroups& /*groups*/, const Particles& /*particles*/, const Box& /*box*/,
                           const CatalogOptions& /*options*/) {
     refuse();

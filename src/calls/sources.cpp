@@ -51,3 +51,9 @@ void check_queries(const PointsView& queries, const PointsOrTree& points, const 
 bool kith::has_cuda() noexcept {
     return detail::finds_device();
 }
+
+void kith::release_memory(const Device& device) {
+    if (device.kind == DeviceKind::cuda) {
+        detail::release_memory_on_device(device);
+    }
+}

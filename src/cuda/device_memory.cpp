@@ -84,6 +84,13 @@ std::int64_t free_bytes(cudaMemPool_t pool) {
 
 } // namespace
 
+void release_pool(int device) {
+    const std::lock_guard lock(making);
+    if (const Pool& pool = pools.at(static_cast<std::size_t>(device)); pool.memory != nullptr) {
+        trim(pool);
+    }
+}
+
 DeviceMemory::DeviceMemory(const Execution& execution)
     : device_(execution.device.index), stream_(execution.stream), resource_(execution.memory),
       budget_(execution.memory_budget) {

@@ -85,4 +85,7 @@ private:
     std::shared_ptr<DeviceMemory> memory_;
 };
 
+/// Returns to the driver what nobody holds of the pool of a device, if it has one.
+void release_pool(int device);
+
 } // namespace kith::detail::inline KITH_GPU

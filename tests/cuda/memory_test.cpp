@@ -100,6 +100,20 @@ TEST(CudaDevice, IsRefusedIfItIsNotThere) {
         is_refused(ErrorKind::device, {"GPU"}, [&] { (void)knn(PointsView(points, 3), 5, {.execution = cuda(99)}); }));
 }
 
+TEST_F(CudaMemory, IsReturnedToTheDriver) {
+    KITH_NEEDS_GPU();
+    const std::vector<float> points = uniform_points<float>(100'000, 3, 0, 1, 1);
+    (void)knn(PointsView(points, 3), 5, {.execution = cuda()});
+    std::size_t kept = 0;
+    std::size_t free = 0;
+    std::size_t total = 0;
+    expect_ok(cudaMemGetInfo(&kept, &total));
+    release_memory(cuda().device);
+    expect_ok(cudaMemGetInfo(&free, &total));
+    EXPECT_GT(free, kept);
+    EXPECT_TRUE(is_refused(ErrorKind::device, {"GPU", "99"}, [] { release_memory(cuda(99).device); }));
+}
+
 TEST(HasCuda, IsWhetherThereIsAGpu) {
     EXPECT_EQ(has_cuda(), no_gpu().empty());
 }

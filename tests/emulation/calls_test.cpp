@@ -376,5 +376,14 @@ TEST_F(CallsOnDevice, RunningOutOfMemoryAnywhereLeavesNothingBehind) {
     EXPECT_EQ(labels, expected.labels);
 }
 
+TEST_F(CallsOnDevice, ReleaseMemory) {
+    (void)detail::result_memory_on_device(100, cuda());
+    emulation::fail_until_trimmed();
+    detail::release_memory_on_device(cuda().device);
+    EXPECT_FALSE(emulation::fails_until_trimmed());
+    EXPECT_TRUE(
+        is_refused(ErrorKind::device, {"GPU", "99"}, [] { detail::release_memory_on_device(cuda(99).device); }));
+}
+
 } // namespace
 } // namespace kith::test

@@ -218,6 +218,10 @@ void fail_until_trimmed() {
     takes_fail_until_trimmed = true;
 }
 
+bool fails_until_trimmed() {
+    return takes_fail_until_trimmed;
+}
+
 void fail_to_count(cudaError_t error) {
     counting_says = error;
 }

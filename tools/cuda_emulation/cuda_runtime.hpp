@@ -75,6 +75,7 @@ void set_multiprocessors(int count);
 void fail_after(int takes);
 /// From now on attempts to take memory fail until the library returns what it keeps.
 void fail_until_trimmed();
+[[nodiscard]] bool fails_until_trimmed();
 /// What the next counts of devices say; cudaSuccess for as many as there are.
 void fail_to_count(cudaError_t error);
 
