@@ -1,14 +1,18 @@
-// kith._jax: the search and the labels as custom calls of XLA, for kith.jax.
+// kith._jax: search, labels and z-order as custom calls of XLA, for kith.jax.
 //
 // A handler gets the arrays where XLA has them and writes where XLA wants the results; on a GPU it works on XLA's stream
 // and returns when that work is done. Options come as attributes: a box as d periods and d origins, NaN for none.
 #include <kith/error.hpp>
 #include <kith/fof.hpp>
 #include <kith/knn.hpp>
+#include <kith/tree.hpp>
 
 #include <nanobind/nanobind.h>
 
 #include <xla/ffi/api/ffi.h>
+#if KITH_JAX_HAS_CUDA
+#include <cuda_runtime_api.h>
+#endif
 
 #include <algorithm>
 #include <cmath>
@@ -124,6 +128,25 @@ ffi::Error label(const Execution& execution, const ffi::AnyBuffer& points, Outpu
     });
 }
 
+/// Which points are where along the z-order curve.
+ffi::Error order(const Execution& execution, const ffi::AnyBuffer& points, Output order, Numbers periods,
+                 Numbers origins) {
+    return guarded([&] {
+        const Tree tree(points_of(points, execution.device), {.box = box_of(periods, origins), .execution = execution});
+        if (execution.device.kind == DeviceKind::cpu) {
+            std::copy_n(tree.order().data(), tree.size(), static_cast<std::int32_t*>(order->untyped_data()));
+            return;
+        }
+#if KITH_JAX_HAS_CUDA
+        if (cudaMemcpyAsync(order->untyped_data(), tree.order().data(), tree.order().size_bytes(),
+                            cudaMemcpyDeviceToDevice, execution.stream) != cudaSuccess ||
+            cudaStreamSynchronize(execution.stream) != cudaSuccess) { // the tree's memory goes with it
+            throw Error(ErrorKind::device, "copying the z-order of the points failed on the GPU");
+        }
+#endif
+    });
+}
+
 // Where a handler runs is told by its first arguments.
 template <class Binding>
 auto with_search_options(Binding binding) {
@@ -146,6 +169,14 @@ auto with_label_options(Binding binding) {
         .template Attr<Numbers>("periods")
         .template Attr<Numbers>("origins");
 }
+template <class Binding>
+auto with_order_options(Binding binding) {
+    return std::move(binding)
+        .template Arg<ffi::AnyBuffer>()
+        .template Ret<ffi::AnyBuffer>()
+        .template Attr<Numbers>("periods")
+        .template Attr<Numbers>("origins");
+}
 auto on_gpu() {
     return ffi::Ffi::Bind().Ctx<ffi::PlatformStream<CudaStream>>().Ctx<ffi::DeviceOrdinal>();
 }
@@ -163,6 +194,10 @@ XLA_FFI_DEFINE_HANDLER(label_on_cpu, ([](ffi::AnyBuffer points, Output labels, a
                            return label(cpu(), points, labels, options...);
                        }),
                        with_label_options(ffi::Ffi::Bind()));
+XLA_FFI_DEFINE_HANDLER(order_on_cpu, ([](ffi::AnyBuffer points, Output indices, Numbers periods, Numbers origins) {
+                           return order(cpu(), points, indices, periods, origins);
+                       }),
+                       with_order_options(ffi::Ffi::Bind()));
 XLA_FFI_DEFINE_HANDLER(search_self_on_gpu,
                        ([](CudaStream stream, std::int32_t device, ffi::AnyBuffer points, Output distances,
                            Output indices, auto... options) {
@@ -180,6 +215,12 @@ XLA_FFI_DEFINE_HANDLER(label_on_gpu,
                            auto... options) { return label(cuda(device, stream), points, labels, options...); }),
                        with_label_options(on_gpu()));
 
+XLA_FFI_DEFINE_HANDLER(order_on_gpu,
+                       ([](CudaStream stream, std::int32_t device, ffi::AnyBuffer points, Output indices,
+                           Numbers periods,
+                           Numbers origins) { return order(cuda(device, stream), points, indices, periods, origins); }),
+                       with_order_options(on_gpu()));
+
 nb::capsule capsule_of(XLA_FFI_Handler* handler) {
     return nb::capsule(reinterpret_cast<void*>(handler));
 }
@@ -192,9 +233,11 @@ NB_MODULE(_jax, module) {
         handlers[nb::make_tuple("kith_search_self", "cpu")] = capsule_of(search_self_on_cpu);
         handlers[nb::make_tuple("kith_search_queries", "cpu")] = capsule_of(search_queries_on_cpu);
         handlers[nb::make_tuple("kith_label", "cpu")] = capsule_of(label_on_cpu);
+        handlers[nb::make_tuple("kith_order", "cpu")] = capsule_of(order_on_cpu);
         handlers[nb::make_tuple("kith_search_self", "CUDA")] = capsule_of(search_self_on_gpu);
         handlers[nb::make_tuple("kith_search_queries", "CUDA")] = capsule_of(search_queries_on_gpu);
         handlers[nb::make_tuple("kith_label", "CUDA")] = capsule_of(label_on_gpu);
+        handlers[nb::make_tuple("kith_order", "CUDA")] = capsule_of(order_on_gpu);
         return handlers;
     });
 }

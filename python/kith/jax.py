@@ -1,6 +1,6 @@
-"""The search and the labels under `jax.jit`, with distances that can be differentiated.
+"""Search, labels and z-order under `jax.jit`, with distances that can be differentiated.
 
-Both are custom calls of XLA, on CPUs and NVIDIA GPUs; arrays stay where they are. The number of neighbors, the box and
+They are custom calls of XLA, on CPUs and NVIDIA GPUs; arrays stay where they are. The number of neighbors, the box and
 the other options are ordinary Python values, fixed when a function is traced. kith must have been built with JAX at
 hand: `pip install --no-build-isolation .` where JAX, nanobind and scikit-build-core are installed.
 """
@@ -104,6 +104,70 @@ def fof(points, linking_length=None, *, b=None, box=None):
     call = jax.ffi.ffi_call("kith_label", jax.ShapeDtypeStruct(points.shape[:1], jnp.int32), vmap_method="sequential")
     return call(jax.lax.stop_gradient(points), length=numpy.float64(length),
                 is_relative=is_relative, periods=numpy.array(periods), origins=numpy.array(origins))
+
+
+def z_order(points, *, box=None):
+    """Indices of the points along the z-order curve, int32, shape (n,).
+
+    `points[z_order(points)]` are in the order in which kith sorts points: neighbors in space are near each other in
+    memory. Points with equal coordinates are in the order of their indices.
+
+    >>> import jax, kith.jax
+    >>> jax.jit(kith.jax.z_order)(jax.numpy.array([[3.0, 3], [0, 1], [0, 0]])).tolist()
+    [2, 1, 0]
+    """
+    points = _real(points, "points")
+    periods, origins = _box(box, points.shape[1])
+    call = jax.ffi.ffi_call("kith_order", jax.ShapeDtypeStruct(points.shape[:1], jnp.int32), vmap_method="sequential")
+    return call(jax.lax.stop_gradient(points), periods=numpy.array(periods), origins=numpy.array(origins))
+
+
+def reduce_neighbors(function, points, k, *, box=None, exclude_self=False, max_distance=None, index_dtype=numpy.int32):
+    """A summary of the neighbors of each point, without bringing the neighbors themselves into the order of the points.
+
+    The rows of k neighbors stay in z-order; only what `function` makes of them is put back. That saves most of the
+    memory traffic of results where a few numbers a point are wanted, such as a density.
+
+    Parameters
+    ----------
+    function : callable
+        ``function(distances, indices, points)`` gets the rows of `knn` and the points, both in z-order, where indices
+        are rows of these points; it returns an array of n rows, or a tree of such arrays, in the same order.
+    points, k, box, exclude_self, max_distance, index_dtype
+        As for `knn`.
+
+    Returns
+    -------
+    What `function` returns, its rows in the order of `points`.
+
+    Notes
+    -----
+    Among equally distant points z-order decides, not the order of `points`. Differentiable as `knn` is. Other arrays of
+    the points, such as masses, come into the same order by ``masses[z_order(points, box=box)]``.
+
+    Source: J. Stücker et al. (2026), arXiv:2604.05885, section III-E.
+
+    Examples
+    --------
+    >>> import jax, kith.jax
+    >>> points = jax.numpy.array([[3.0, 0.0], [0.0, 0.0], [0.0, 1.0]])
+    >>> kith.jax.reduce_neighbors(lambda distances, indices, points: distances[:, 1], points, 2).tolist()
+    [3.0, 1.0, 1.0]
+    """
+    points = _real(points, "points")
+    order = z_order(points, box=box)
+    ordered = points[order]
+    found = function(*knn(ordered, k, box=box, exclude_self=exclude_self, max_distance=max_distance,
+                          index_dtype=index_dtype), ordered)
+    return jax.tree_util.tree_map(lambda rows: _in_input_order(rows, order), found)
+
+
+def _in_input_order(rows, order):
+    rows = jnp.asarray(rows)
+    if rows.shape[:1] != order.shape:
+        raise ValueError(f"function returned an array of shape {rows.shape}; it must have a row for each of the "
+                         f"{order.shape[0]} points")
+    return jnp.zeros_like(rows).at[order].set(rows, unique_indices=True)
 
 
 class _Options(typing.NamedTuple):

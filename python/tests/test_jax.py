@@ -91,6 +91,35 @@ def test_no_points():
     assert indices.tolist() == [[-1, -1]]
 
 
+@pytest.mark.parametrize("options", [{}, {"box": 1}, {"exclude_self": True}])
+def test_reductions_in_z_order(options):
+    expected = kith.knn(POINTS, 6, **options)[0]
+
+    def summary(distances, indices, points):
+        apart = jnp.abs(points[indices] - points[:, None])
+        apart = jnp.minimum(apart, 1 - apart) if "box" in options else apart
+        return {"sum": distances.sum(axis=1), "again": jnp.sqrt((apart**2).sum(axis=2)), "points": points}
+
+    found = jax.jit(lambda x: kith.jax.reduce_neighbors(summary, x, 6, **options))(POINTS)
+    assert numpy.allclose(found["sum"], expected.sum(axis=1), rtol=1e-12)
+    assert numpy.allclose(found["again"], expected, rtol=1e-12)
+    assert (numpy.asarray(found["points"]) == POINTS).all()
+    total = jax.grad(lambda x: kith.jax.reduce_neighbors(lambda d, i, x: d.sum(axis=1), x, 6, **options).sum())
+    assert numpy.allclose(total(POINTS), jax.grad(lambda x: kith.jax.knn(x, 6, **options)[0].sum())(POINTS), atol=1e-12)
+    with pytest.raises(ValueError, match=r"shape \(\).*300 points"):
+        kith.jax.reduce_neighbors(lambda d, i, x: d.sum(), POINTS, 6)
+
+
+def test_z_order():
+    order = numpy.asarray(jax.jit(kith.jax.z_order)(POINTS))
+    assert order.dtype == numpy.int32 and (numpy.sort(order) == numpy.arange(300)).all()
+    again = numpy.asarray(kith.jax.z_order(jnp.asarray(POINTS[order])))
+    assert (again == numpy.arange(300)).all()
+    assert kith.jax.z_order(jnp.zeros((0, 3))).shape == (0,)
+    batch = jnp.stack([jnp.asarray(POINTS), jnp.asarray(POINTS[::-1])])
+    assert (jax.vmap(kith.jax.z_order)(batch)[1] == 299 - order).all()
+
+
 def test_what_is_wrong_is_said():
     with pytest.raises(TypeError, match="float32 or float64"):
         kith.jax.knn(jnp.zeros((3, 2), dtype=jnp.int32), 1)
@@ -144,3 +173,4 @@ def test_on_a_gpu():
     distances, indices = jax.jit(lambda x: kith.jax.knn(x, 6, box=1))(points)
     assert distances.devices() == {gpu}
     assert (numpy.asarray(indices) == kith.knn(POINTS, 6, box=1)[1]).all()
+    assert (numpy.asarray(jax.jit(kith.jax.z_order)(points)) == numpy.asarray(kith.jax.z_order(POINTS))).all()
