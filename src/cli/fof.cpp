@@ -1,15 +1,12 @@
 // kith fof: friends-of-friends groups of a snapshot, as a catalog, labels, Tipsy files and a picture.
 #include "cli/catalog_help.hpp"
 #include "cli/commands.hpp"
-#include "cli/fof_arguments.hpp"
-#include "cli/interrupt.hpp"
+#include "cli/fof_outputs.hpp"
+#include "cli/fof_report.hpp"
 #include "cli/linking.hpp"
-#include "cli/map.hpp"
 #include "cli/peculiar_velocities.hpp"
-#include "cli/snapshot_run.hpp"
 #include "cli/usage_error.hpp"
 
-#include <kith/catalog_file.hpp>
 #include <kith/distributed.hpp>
 #include <kith/io.hpp>
 #include <kith/kith.hpp>
@@ -17,37 +14,18 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
-#include <filesystem>
-#include <functional>
+#include <cstddef>
+#include <cstdint>
 #include <limits>
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 namespace kith::cli {
 
 namespace {
-
-constexpr std::size_t largest_shown = 10;
-
-/// One run and what it finds out.
-struct FofRun : SnapshotRun {
-    using SnapshotRun::SnapshotRun;
-    FofResult groups;
-    Catalog catalog;
-};
-
-void plan(OutputFiles& outputs, const FofArguments& arguments) {
-    outputs.plan("-o", arguments.catalog, {".hdf5", ".h5"});
-    outputs.plan("--table", arguments.table, {".csv", ".ecsv"});
-    outputs.plan("--labels", arguments.labels, {".npy"});
-    outputs.plan("--grp", arguments.grp);
-    outputs.plan("--gtp", arguments.gtp);
-    outputs.plan("--map", arguments.map, {".png"});
-    outputs.plan("--sorted-snapshot", arguments.sorted_snapshot, {".hdf5", ".h5"});
-}
 
 void require_axes_for_gtp(const FofArguments& arguments) {
     const int axes = arguments.gtp.empty() ? 3 : io::read_header(arguments.snapshot).dimension;
@@ -66,19 +44,6 @@ void require_types_for_sorting(const FofArguments& arguments) {
                         "of each group in /Members/Index)",
                         arguments.sorted_snapshot, arguments.snapshot));
     }
-}
-
-/// Of the first rows.
-std::optional<ScalarsView> masses_of(const io::Snapshot& snapshot, std::int64_t rows) {
-    if (!snapshot.masses) {
-        return std::nullopt;
-    }
-    return std::visit(
-        [&](const auto& masses) { return ScalarsView(std::span(masses).first(static_cast<std::size_t>(rows))); },
-        snapshot.masses->values);
-}
-std::optional<ScalarsView> masses_of(const io::Snapshot& snapshot) {
-    return masses_of(snapshot, snapshot.positions.rows());
 }
 
 std::optional<PhaseSpace> phase_space_of(const FofArguments& arguments, const FofRun& run) {
@@ -203,193 +168,6 @@ void describe_groups(const FofArguments& arguments, FofRun& run, const Execution
     }
 }
 
-std::string linking_length_of(const FofRun& run) {
-    return format_length(run.groups.linking_length, run.snapshot.positions.dtype());
-}
-
-/// Of groups in phase space, as a peculiar velocity.
-double psi_of(const FofArguments& arguments, const FofRun& run) {
-    return arguments.psi->is_relative() ? run.groups.velocity_length * peculiar_factor(run.snapshot.header)
-                                        : arguments.psi->value();
-}
-
-io::Provenance provenance(const FofArguments& arguments, const FofRun& run, const Invocation& invocation) {
-    io::Provenance provenance = run.provenance(invocation);
-    auto& parameters = provenance.parameters;
-    parameters["linking_length"] = linking_length_of(run);
-    if (arguments.linking_length.is_relative()) {
-        parameters["b"] = fmt::format("{}", arguments.linking_length.value());
-        parameters["volume"] = fmt::format("{}", run.groups.volume);
-        parameters["volume_kind"] = name_of(run.groups.volume_kind);
-    }
-    if (arguments.min_overdensity) {
-        parameters["min_overdensity"] = fmt::format("{}", *arguments.min_overdensity);
-    }
-    if (arguments.sample) {
-        parameters["sample"] = fmt::format("{}", run.snapshot.positions.rows());
-        parameters["seed"] = fmt::format("{}", arguments.seed);
-    }
-    if (arguments.psi) {
-        parameters["psi"] = fmt::format("{}", psi_of(arguments, run));
-        parameters["velocity_scale"] = fmt::format("{}", run.groups.velocity_scale);
-        if (arguments.psi->is_relative()) {
-            parameters["psi_sigma"] = fmt::format("{}", arguments.psi->value());
-        }
-    }
-    parameters["min_members"] = fmt::format("{}", arguments.min_members);
-    return provenance;
-}
-
-void write_map(const FofArguments& arguments, const FofRun& run, const io::Provenance& made_by,
-               const std::filesystem::path& target) {
-    const std::int64_t groups = run.catalog.groups;
-    const std::string length = fmt::format("{:.4g}", run.groups.linking_length);
-    MapSubject subject;
-    subject.points = run.snapshot.positions.view();
-    subject.masses = masses_of(run.snapshot);
-    subject.box = run.box.box;
-    subject.groups = &run.catalog;
-    const auto& files = run.snapshot.header.files;
-    const std::filesystem::path named = files.size() == 1 ? files.front() : std::filesystem::path(arguments.snapshot);
-    subject.title = named.filename().string();
-    subject.subtitle = fmt::format("{} group{} of {} or more", format_count(groups), groups == 1 ? "" : "s",
-                                   format_count(arguments.min_members));
-    if (groups > max_circles) {
-        subject.subtitle += fmt::format(", the {} largest circled", max_circles);
-    }
-    subject.caption = fmt::format("{} points, linking length {}", format_count(subject.points.count()), length);
-    if (arguments.linking_length.is_relative()) {
-        subject.caption += fmt::format(" (b = {:.6g})", arguments.linking_length.value());
-    }
-    if (arguments.psi) {
-        subject.caption += fmt::format(", of velocities {:.4g}", psi_of(arguments, run));
-    }
-    std::vector<std::pair<std::string, std::string>> notes = {
-        {"Software", made_by.program}, {"Command", made_by.command}, {"Source", made_by.input}};
-    notes.insert(notes.end(), made_by.parameters.begin(), made_by.parameters.end());
-    draw_map(subject).write_png(target, notes);
-}
-
-void write_outputs(const FofArguments& arguments, FofRun& run, const Invocation& invocation) {
-    const OutputFiles& outputs = run.outputs;
-    const io::Provenance made_by = provenance(arguments, run, invocation);
-    if (!arguments.map.empty()) {
-        run.bar.announce("drawing the map");
-        run.clock.time("map", [&] { write_map(arguments, run, made_by, outputs.staged(arguments.map)); });
-        stop_if_interrupted();
-    }
-    run.bar.announce("writing");
-    run.clock.time("write", [&] {
-        const io::CatalogFileOptions beside{std::filesystem::path(arguments.sorted_snapshot).filename().string()};
-        io::write_catalog_hdf5(outputs.staged(arguments.catalog), run.catalog, run.snapshot, run.box.box, made_by,
-                               beside);
-        if (!arguments.table.empty()) {
-            const bool is_csv = std::filesystem::path(arguments.table).extension() == ".csv";
-            io::write_catalog_table(outputs.staged(arguments.table),
-                                    is_csv ? io::TableFormat::csv : io::TableFormat::ecsv, run.catalog, run.snapshot,
-                                    made_by);
-        }
-        if (!arguments.labels.empty() || !arguments.grp.empty()) {
-            const std::vector<std::int32_t> labels = labels_by_row(run.groups.labels, run.catalog.groups, run.snapshot);
-            if (!arguments.labels.empty()) {
-                io::write_npy(outputs.staged(arguments.labels), labels);
-            }
-            if (!arguments.grp.empty()) {
-                io::write_grp(outputs.staged(arguments.grp), labels);
-            }
-        }
-        if (!arguments.gtp.empty()) {
-            io::write_gtp(outputs.staged(arguments.gtp), run.catalog, run.snapshot.header.time.value_or(0));
-        }
-    });
-}
-
-void write_sorted(const FofArguments& arguments, FofRun& run, const Invocation& invocation, const Progress& progress) {
-    if (arguments.sorted_snapshot.empty()) {
-        return;
-    }
-    const std::vector<std::string> left_out = run.clock.time("write", [&] {
-        return io::write_sorted_snapshot(run.outputs.staged(arguments.sorted_snapshot), run.catalog, run.snapshot,
-                                         provenance(arguments, run, invocation), progress);
-    });
-    run.warnings.insert(run.warnings.end(), left_out.begin(), left_out.end());
-}
-
-std::vector<std::int32_t> largest_of(const FofResult& groups) {
-    const std::size_t shown = std::min(largest_shown, groups.sizes.size());
-    return {groups.sizes.begin(), groups.sizes.begin() + static_cast<std::ptrdiff_t>(shown)};
-}
-
-/// JSON has no infinity, so that is a text, which readers of numbers take, too.
-Json json_of_length(double length) {
-    return std::isinf(length) ? Json("inf") : Json(length);
-}
-
-Json json_of(const FofArguments& arguments, const FofRun& run) {
-    Json json;
-    const bool relative = arguments.linking_length.is_relative();
-    json["n"] = run.rows_in_all();
-    json["linking_length"] = run.groups.linking_length;
-    json["b"] = relative ? Json(arguments.linking_length.value()) : Json(nullptr);
-    json["volume"] = relative ? Json(run.groups.volume) : Json(nullptr);
-    json["volume_kind"] = name_of(run.groups.volume_kind);
-    json["min_overdensity"] = arguments.min_overdensity ? Json(*arguments.min_overdensity) : Json(nullptr);
-    json["sample"] = arguments.sample ? Json(run.positions().rows()) : Json(nullptr);
-    json["seed"] = arguments.sample ? Json(arguments.seed) : Json(nullptr);
-    json["psi"] = arguments.psi ? json_of_length(psi_of(arguments, run)) : Json(nullptr);
-    json["psi_sigma"] = arguments.psi && arguments.psi->is_relative() ? Json(arguments.psi->value()) : Json(nullptr);
-    json["velocity_scale"] = arguments.psi ? Json(run.groups.velocity_scale) : Json(nullptr);
-    json["min_members"] = arguments.min_members;
-    json["groups"] = run.catalog.groups;
-    json["groups_with_singles"] = run.groups.sizes.size();
-    json["grouped"] = run.catalog.members.size();
-    json["largest"] = largest_of(run.groups);
-    json["route"] = arguments.route.by_spanning_tree ? spanning_tree_route : name_of(run.groups.engine);
-    json["device"] = name_of(arguments.common.device);
-    return json;
-}
-
-void print_linking(const FofArguments& arguments, const FofRun& run) {
-    if (arguments.sample) {
-        print_line("sample", fmt::format("drawn at random, seed {}; lengths in mean separations are in those of this "
-                                         "sample",
-                                         arguments.seed));
-    }
-    std::string linking = linking_length_of(run);
-    if (arguments.linking_length.is_relative()) {
-        linking += " = " + describe_relative(fmt::format("{}", arguments.linking_length.value()), run.groups.volume,
-                                             run.groups.volume_kind);
-        linking += arguments.min_overdensity ? fmt::format("; overdensity {}", *arguments.min_overdensity) : "";
-    }
-    print_line("linking", linking);
-    if (arguments.psi) {
-        const bool is_relative = arguments.psi->is_relative();
-        print_line("", fmt::format("psi = {:.6g}{}, of peculiar velocities; the file's times {:.6g} are lengths",
-                                   psi_of(arguments, run),
-                                   is_relative ? fmt::format(" = {} dispersions", arguments.psi->value()) : "",
-                                   run.groups.velocity_scale));
-    }
-}
-
-void print_groups(const FofArguments& arguments, const FofRun& run) {
-    if (!run.snapshot.masses && !run.snapshot.uniform_mass) {
-        print_line("masses", "none given: every particle counts 1");
-    }
-    print_line("groups", fmt::format("{} of {} or more members ({} of the points); {} with singles",
-                                     format_count(run.catalog.groups), format_count(arguments.min_members),
-                                     format_count(static_cast<std::int64_t>(run.catalog.members.size())),
-                                     format_count(static_cast<std::int64_t>(run.groups.sizes.size()))));
-    const std::vector<std::int32_t> largest = largest_of(run.groups);
-    if (run.catalog.groups == 0 && !largest.empty()) {
-        print_line("", fmt::format("the largest has {} member{}, so the catalog is empty; a smaller --min-members or "
-                                   "a longer linking length would fill it",
-                                   format_count(largest.front()), largest.front() == 1 ? "" : "s"));
-    }
-    if (!largest.empty()) {
-        print_line("largest", fmt::format("{}", fmt::join(largest, ", ")));
-    }
-}
-
 void execute(FofArguments arguments, const Invocation& invocation) {
     FofRun run(arguments.common, arguments.snapshot, {"read", "order", "tree", "link", "catalog", "map", "write"},
                invocation.ranks);
@@ -397,7 +175,7 @@ void execute(FofArguments arguments, const Invocation& invocation) {
         run.refuse_over_ranks(arguments.route.by_spanning_tree || (arguments.route.engine != Engine::automatic &&
                                                                    arguments.route.engine != Engine::tree),
                               "a --route other than tree");
-        plan(run.outputs, arguments);
+        plan_outputs(run.outputs, arguments);
         require_axes_for_gtp(arguments);
         require_types_for_sorting(arguments);
     });
@@ -424,10 +202,7 @@ void execute(FofArguments arguments, const Invocation& invocation) {
         write_outputs(arguments, run, invocation);
         write_sorted(arguments, run, invocation, execution.progress);
     });
-    run.report(json_of(arguments, run), [&] {
-        print_linking(arguments, run);
-        print_groups(arguments, run);
-    });
+    run.report(json_of(arguments, run), [&] { print_groups(arguments, run); });
 }
 
 } // namespace

@@ -1,0 +1,136 @@
+#include "cli/fof_outputs.hpp"
+
+#include "cli/interrupt.hpp"
+#include "cli/linking.hpp"
+#include "cli/map.hpp"
+
+#include <kith/catalog_file.hpp>
+#include <kith/io.hpp>
+
+#include <fmt/format.h>
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace kith::cli {
+
+namespace {
+
+io::Provenance provenance(const FofArguments& arguments, const FofRun& run, const Invocation& invocation) {
+    io::Provenance provenance = run.provenance(invocation);
+    auto& parameters = provenance.parameters;
+    parameters["linking_length"] = linking_length_of(run);
+    if (arguments.linking_length.is_relative()) {
+        parameters["b"] = fmt::format("{}", arguments.linking_length.value());
+        parameters["volume"] = fmt::format("{}", run.groups.volume);
+        parameters["volume_kind"] = name_of(run.groups.volume_kind);
+    }
+    if (arguments.min_overdensity) {
+        parameters["min_overdensity"] = fmt::format("{}", *arguments.min_overdensity);
+    }
+    if (arguments.sample) {
+        parameters["sample"] = fmt::format("{}", run.snapshot.positions.rows());
+        parameters["seed"] = fmt::format("{}", arguments.seed);
+    }
+    if (arguments.psi) {
+        parameters["psi"] = fmt::format("{}", psi_of(arguments, run));
+        parameters["velocity_scale"] = fmt::format("{}", run.groups.velocity_scale);
+        if (arguments.psi->is_relative()) {
+            parameters["psi_sigma"] = fmt::format("{}", arguments.psi->value());
+        }
+    }
+    parameters["min_members"] = fmt::format("{}", arguments.min_members);
+    return provenance;
+}
+
+void write_map(const FofArguments& arguments, const FofRun& run, const io::Provenance& made_by,
+               const std::filesystem::path& target) {
+    const std::int64_t groups = run.catalog.groups;
+    const std::string length = fmt::format("{:.4g}", run.groups.linking_length);
+    MapSubject subject;
+    subject.points = run.snapshot.positions.view();
+    subject.masses = masses_of(run.snapshot);
+    subject.box = run.box.box;
+    subject.groups = &run.catalog;
+    const auto& files = run.snapshot.header.files;
+    const std::filesystem::path named = files.size() == 1 ? files.front() : std::filesystem::path(arguments.snapshot);
+    subject.title = named.filename().string();
+    subject.subtitle = fmt::format("{} group{} of {} or more", format_count(groups), groups == 1 ? "" : "s",
+                                   format_count(arguments.min_members));
+    if (groups > max_circles) {
+        subject.subtitle += fmt::format(", the {} largest circled", max_circles);
+    }
+    subject.caption = fmt::format("{} points, linking length {}", format_count(subject.points.count()), length);
+    if (arguments.linking_length.is_relative()) {
+        subject.caption += fmt::format(" (b = {:.6g})", arguments.linking_length.value());
+    }
+    if (arguments.psi) {
+        subject.caption += fmt::format(", of velocities {:.4g}", psi_of(arguments, run));
+    }
+    std::vector<std::pair<std::string, std::string>> notes = {
+        {"Software", made_by.program}, {"Command", made_by.command}, {"Source", made_by.input}};
+    notes.insert(notes.end(), made_by.parameters.begin(), made_by.parameters.end());
+    draw_map(subject).write_png(target, notes);
+}
+
+} // namespace
+
+void plan_outputs(OutputFiles& outputs, const FofArguments& arguments) {
+    outputs.plan("-o", arguments.catalog, {".hdf5", ".h5"});
+    outputs.plan("--table", arguments.table, {".csv", ".ecsv"});
+    outputs.plan("--labels", arguments.labels, {".npy"});
+    outputs.plan("--grp", arguments.grp);
+    outputs.plan("--gtp", arguments.gtp);
+    outputs.plan("--map", arguments.map, {".png"});
+    outputs.plan("--sorted-snapshot", arguments.sorted_snapshot, {".hdf5", ".h5"});
+}
+
+void write_outputs(const FofArguments& arguments, FofRun& run, const Invocation& invocation) {
+    const OutputFiles& outputs = run.outputs;
+    const io::Provenance made_by = provenance(arguments, run, invocation);
+    if (!arguments.map.empty()) {
+        run.bar.announce("drawing the map");
+        run.clock.time("map", [&] { write_map(arguments, run, made_by, outputs.staged(arguments.map)); });
+        stop_if_interrupted();
+    }
+    run.bar.announce("writing");
+    run.clock.time("write", [&] {
+        const io::CatalogFileOptions beside{std::filesystem::path(arguments.sorted_snapshot).filename().string()};
+        io::write_catalog_hdf5(outputs.staged(arguments.catalog), run.catalog, run.snapshot, run.box.box, made_by,
+                               beside);
+        if (!arguments.table.empty()) {
+            const bool is_csv = std::filesystem::path(arguments.table).extension() == ".csv";
+            io::write_catalog_table(outputs.staged(arguments.table),
+                                    is_csv ? io::TableFormat::csv : io::TableFormat::ecsv, run.catalog, run.snapshot,
+                                    made_by);
+        }
+        if (!arguments.labels.empty() || !arguments.grp.empty()) {
+            const std::vector<std::int32_t> labels = labels_by_row(run.groups.labels, run.catalog.groups, run.snapshot);
+            if (!arguments.labels.empty()) {
+                io::write_npy(outputs.staged(arguments.labels), labels);
+            }
+            if (!arguments.grp.empty()) {
+                io::write_grp(outputs.staged(arguments.grp), labels);
+            }
+        }
+        if (!arguments.gtp.empty()) {
+            io::write_gtp(outputs.staged(arguments.gtp), run.catalog, run.snapshot.header.time.value_or(0));
+        }
+    });
+}
+
+void write_sorted(const FofArguments& arguments, FofRun& run, const Invocation& invocation, const Progress& progress) {
+    if (arguments.sorted_snapshot.empty()) {
+        return;
+    }
+    const std::vector<std::string> left_out = run.clock.time("write", [&] {
+        return io::write_sorted_snapshot(run.outputs.staged(arguments.sorted_snapshot), run.catalog, run.snapshot,
+                                         provenance(arguments, run, invocation), progress);
+    });
+    run.warnings.insert(run.warnings.end(), left_out.begin(), left_out.end());
+}
+
+} // namespace kith::cli

@@ -1,0 +1,33 @@
+#include "cli/fof_run.hpp"
+
+#include "cli/linking.hpp"
+#include "cli/peculiar_velocities.hpp"
+
+#include <cstddef>
+#include <span>
+#include <variant>
+
+namespace kith::cli {
+
+std::optional<ScalarsView> masses_of(const io::Snapshot& snapshot, std::int64_t rows) {
+    if (!snapshot.masses) {
+        return std::nullopt;
+    }
+    return std::visit(
+        [&](const auto& masses) { return ScalarsView(std::span(masses).first(static_cast<std::size_t>(rows))); },
+        snapshot.masses->values);
+}
+std::optional<ScalarsView> masses_of(const io::Snapshot& snapshot) {
+    return masses_of(snapshot, snapshot.positions.rows());
+}
+
+std::string linking_length_of(const FofRun& run) {
+    return format_length(run.groups.linking_length, run.snapshot.positions.dtype());
+}
+
+double psi_of(const FofArguments& arguments, const FofRun& run) {
+    return arguments.psi->is_relative() ? run.groups.velocity_length * peculiar_factor(run.snapshot.header)
+                                        : arguments.psi->value();
+}
+
+} // namespace kith::cli
