@@ -10,6 +10,7 @@
 #include <functional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace kith {
@@ -48,10 +49,19 @@ public:
     /// are in the order in which it passed them.
     [[nodiscard]] virtual std::vector<RankMessage> exchange(std::vector<RankMessage> messages) = 0;
 
+    /// exchange() in two parts, between which this rank works while messages travel: start_exchange() takes the messages
+    /// and does not wait for other ranks, finish_exchange() returns the messages to this rank. Only abort() may be called
+    /// between them. The default waits: finish_exchange() makes the whole exchange.
+    virtual void start_exchange(std::vector<RankMessage> messages) { started_ = std::move(messages); }
+    [[nodiscard]] virtual std::vector<RankMessage> finish_exchange() { return exchange(std::move(started_)); }
+
     /// Ends the work of all ranks, because this rank cannot continue. If ranks are processes, abort() ends them and
     /// does not return. If ranks are threads, abort() returns, and the collective calls of the other ranks throw an
     /// error of the same kind as the error that this rank is handling.
     virtual void abort(const std::string& reason) noexcept = 0;
+
+private:
+    std::vector<RankMessage> started_; ///< by default
 };
 
 /// Runs body(communicator) in `ranks` threads of this process, each of which is a rank, and waits for all of them. If

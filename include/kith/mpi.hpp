@@ -13,6 +13,7 @@
 #include <mpi.h>
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -38,19 +39,24 @@ public:
     void all_gather(std::span<const std::byte> mine, std::span<std::byte> all,
                     std::span<const std::int64_t> counts) override;
     [[nodiscard]] std::vector<RankMessage> exchange(std::vector<RankMessage> messages) override;
+    void start_exchange(std::vector<RankMessage> messages) override;
+    [[nodiscard]] std::vector<RankMessage> finish_exchange() override;
     /// Writes the reason to standard error and calls MPI_Abort.
     void abort(const std::string& reason) noexcept override;
 
 private:
+    struct Exchange;
+
     void require_same_largest_message() const;
-    void send(const RankMessage& message, int tag, std::vector<MPI_Request>& sends);
-    bool receive(int tag, std::vector<std::vector<RankMessage>>& received, std::vector<bool>& has_part);
+    void send(const RankMessage& message, Exchange& exchange) const;
+    bool receive(Exchange& exchange) const;
 
     MPI_Comm communicator_ = MPI_COMM_NULL;
     std::int64_t largest_message_;
     int rank_ = 0;
     int size_ = 0;
     int tag_ = 0; ///< of the next exchange
+    std::unique_ptr<Exchange> started_;
 };
 
 } // namespace kith

@@ -35,6 +35,8 @@ public:
     [[nodiscard]] std::vector<RankMessage> exchange(std::vector<RankMessage> messages) override {
         return ranks_->exchange(std::move(messages));
     }
+    void start_exchange(std::vector<RankMessage> messages) override { ranks_->start_exchange(std::move(messages)); }
+    [[nodiscard]] std::vector<RankMessage> finish_exchange() override { return ranks_->finish_exchange(); }
     void abort(const std::string& reason) noexcept override { ranks_->abort(reason); }
 
 private:

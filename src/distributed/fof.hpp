@@ -1,7 +1,7 @@
 // Friends-of-friends over ranks.
 //
-// Each rank links its own points. Then one rank of each two asks the other for the points that are within the linking
-// length of its leaves (pieces.hpp); they come with the names of their components. Of a node that is within reach of a
+// One rank of each two asks the other for the points that are within the linking length of its leaves (pieces.hpp), and
+// each rank links its own points while requests travel; what comes has the names of its components. Of a node that is within reach of a
 // leaf as a whole, and one component already, one point does. The points of the leaves that asked, and those that came,
 // are linked in a tree of their own by the same walk; where a group of it holds several components, these are linked
 // across ranks (component_forest.hpp), and all are numbered (number_components.hpp).
@@ -60,9 +60,12 @@ public:
         ranks_.agreed([&] {
             with_allocation_errors(
                 "the labels", [&] { result.labels.resize(static_cast<std::size_t>(shared_.points.view.count())); });
-            link_own();
+            component_ = Buffer<std::int32_t>(context_.memory_tracker(), shared_.points.view.count());
+            if (shared_.points.view.count() > 0) {
+                tree_ = build_plane_tree<T>(context_, shared_.points, {});
+            }
         });
-        std::vector<ComponentEntry> links = fetch_links();
+        std::vector<ComponentEntry> links = ranks_.size() > 1 ? fetch_links() : link_alone();
         const ComponentForest forest(ranks_, shared_.ownership, std::move(links));
         number_components(ranks_, context_, shared_.ownership, shared_.numbers, component_.span(), forest,
                           result.labels, result);
@@ -79,11 +82,9 @@ private:
 
     void link_own() {
         const std::int64_t count = shared_.points.view.count();
-        component_ = Buffer<std::int32_t>(context_.memory_tracker(), count);
         if (count == 0) {
             return;
         }
-        tree_ = build_plane_tree<T>(context_, shared_.points, {});
         context_.stage("link", [&] {
             Buffer<std::int32_t> parents(context_.memory_tracker(), count);
             const UnionFind groups = link_tree(context_, tree_, squared_length_, parents);
@@ -113,10 +114,12 @@ private:
         return other != rank && ((rank + other) % 2 != 0) == (rank < other);
     }
 
+    std::vector<ComponentEntry> link_alone() {
+        ranks_.agreed([&] { link_own(); });
+        return {};
+    }
+
     std::vector<ComponentEntry> fetch_links() {
-        if (ranks_.size() == 1) {
-            return {};
-        }
         const TreeView<T> tree = tree_.view();
         const TopPlanes<T> tops(ranks_, tree, frame().dimension);
         PieceRequests<T> requests;
@@ -127,6 +130,11 @@ private:
                     context_, frame(), tree, tops, ranks_.size(), [&](int rank) { return asks(rank); },
                     [&](std::int64_t) { return GlobalCandidate<T>{squared_length_}; },
                     [](const Corners<T>&, GlobalCandidate<T>&, const auto&) {});
+            });
+        });
+        const auto link_and_name = [&] {
+            link_own();
+            context_.stage("ask", [&] { // what of a node can be taken whole
                 names = node_attributes<Names>(
                     context_, tree,
                     [&](std::int32_t i) {
@@ -137,9 +145,9 @@ private:
                         return Names{std::min(a.least, b.least), std::max(a.greatest, b.greatest)};
                     });
             });
-        });
+        };
         const FetchedPoints<T> fetched = fetch_pieces<T>(
-            ranks_, context_, shared_, tree, requests.to, unlimited,
+            ranks_, context_, shared_, tree, requests.to, unlimited, link_and_name,
             [&](int level, std::int32_t node) {
                 const Names& of_node = names[static_cast<std::size_t>(level)][node];
                 return of_node.least == of_node.greatest;

@@ -200,7 +200,11 @@ private:
                     });
             });
         });
-        return fetch_points<T>(ranks_, context_, shared_, tree_.view(), requests_.to, request_.k);
+        return fetch_points<T>(ranks_, context_, shared_, tree_.view(), requests_.to, request_.k, [&] {
+            if (receiving.top >= 0) {
+                context_.run([&] { asking_ = subtree(context_, receivers(), requests_.is_asking); });
+            }
+        });
     }
 
     /// What no answer of the leaf's points comes after.
@@ -221,16 +225,12 @@ private:
             return;
         }
         NormalizedPoints<T> others;
-        PlaneTree<T> asking;
-        context_.run([&] {
-            others = normalized(frame(), PointsView(fetched.rows, frame().dimension));
-            asking = subtree(context_, receivers(), requests_.is_asking);
-        });
+        context_.run([&] { others = normalized(frame(), PointsView(fetched.rows, frame().dimension)); });
         const PlaneTree<T> pieces = build_plane_tree<T>(context_, others, {});
         KnnRequest<T> request = request_;
         request.exclude_self = false; // the points of others are not one's own
         MergedRows<T> sink(rows, fetched);
-        context_.stage("search pieces", [&] { search_tree(context_, asking, pieces, request, sink); });
+        context_.stage("search pieces", [&] { search_tree(context_, asking_, pieces, request, sink); });
     }
 
     /// Of all ranks' rows.
@@ -285,6 +285,7 @@ private:
     PlaneTree<T> tree_;       ///< of this rank's points; without planes if there are none
     PlaneTree<T> query_tree_; ///< of its separate queries, alike
     PieceRequests<T> requests_;
+    PlaneTree<T> asking_; ///< of the receivers in leaves that asked
 };
 
 } // namespace kith::detail

@@ -14,6 +14,8 @@
 #include <array>
 #include <cstdio>
 #include <exception>
+#include <iterator>
+#include <memory>
 #include <numeric>
 #include <string_view>
 #include <thread>
@@ -50,6 +52,19 @@ void wait_for(MPI_Request& request, const char* what) {
 }
 
 } // namespace
+
+/// An exchange that has started.
+struct MpiCommunicator::Exchange {
+    Exchange(int its_tag, std::vector<RankMessage> to_send, int ranks)
+        : tag(its_tag), messages(std::move(to_send)), received(static_cast<std::size_t>(ranks)),
+          has_part(static_cast<std::size_t>(ranks), false) {}
+
+    int tag;
+    std::vector<RankMessage> messages; ///< until they are sent
+    std::vector<MPI_Request> sends;
+    std::vector<std::vector<RankMessage>> received; ///< by sender
+    std::vector<bool> has_part;                     ///< by sender: its last message is not complete
+};
 
 MpiCommunicator::MpiCommunicator(MPI_Comm communicator, std::int64_t largest_message)
     : largest_message_(largest_message) {
@@ -157,69 +172,83 @@ void MpiCommunicator::all_gather(std::span<const std::byte> mine, std::span<std:
     }
 }
 
-void MpiCommunicator::send(const RankMessage& message, int tag, std::vector<MPI_Request>& sends) {
+void MpiCommunicator::send(const RankMessage& message, Exchange& exchange) const {
     const auto bytes = static_cast<std::int64_t>(message.bytes.size());
     for (std::int64_t first = 0; first <= bytes; first += largest_message_) {
         const std::int64_t part = std::min(largest_message_, bytes - first);
-        check(MPI_Issend(message.bytes.data() + first, static_cast<int>(part), MPI_BYTE, message.rank, tag,
-                         communicator_, &sends.emplace_back()),
+        check(MPI_Issend(message.bytes.data() + first, static_cast<int>(part), MPI_BYTE, message.rank, exchange.tag,
+                         communicator_, &exchange.sends.emplace_back()),
               "MPI_Issend");
     }
 }
 
-/// Receives one part, if one is there. has_part: of a rank whose last message is not complete.
-bool MpiCommunicator::receive(int tag, std::vector<std::vector<RankMessage>>& received, std::vector<bool>& has_part) {
+/// Receives one part, if one is there.
+bool MpiCommunicator::receive(Exchange& exchange) const {
     int is_there = 0;
     MPI_Status status;
-    check(MPI_Iprobe(MPI_ANY_SOURCE, tag, communicator_, &is_there, &status), "MPI_Iprobe");
+    check(MPI_Iprobe(MPI_ANY_SOURCE, exchange.tag, communicator_, &is_there, &status), "MPI_Iprobe");
     if (is_there == 0) {
         return false;
     }
     int count = 0;
     check(MPI_Get_count(&status, MPI_BYTE, &count), "MPI_Get_count");
     const auto source = static_cast<std::size_t>(status.MPI_SOURCE);
-    if (!has_part[source]) {
-        received[source].push_back({status.MPI_SOURCE, {}});
+    std::vector<RankMessage>& received = exchange.received[source];
+    if (!exchange.has_part[source]) {
+        received.push_back({status.MPI_SOURCE, {}});
     }
-    std::vector<std::byte>& bytes = received[source].back().bytes;
+    std::vector<std::byte>& bytes = received.back().bytes;
     const std::size_t before = bytes.size();
     bytes.resize(before + static_cast<std::size_t>(count));
-    check(MPI_Recv(bytes.data() + before, count, MPI_BYTE, status.MPI_SOURCE, tag, communicator_, MPI_STATUS_IGNORE),
+    check(MPI_Recv(bytes.data() + before, count, MPI_BYTE, status.MPI_SOURCE, exchange.tag, communicator_,
+                   MPI_STATUS_IGNORE),
           "MPI_Recv");
-    has_part[source] = count == largest_message_;
+    exchange.has_part[source] = count == largest_message_;
     return true;
 }
 
 std::vector<RankMessage> MpiCommunicator::exchange(std::vector<RankMessage> messages) {
+    start_exchange(std::move(messages));
+    return finish_exchange();
+}
+
+void MpiCommunicator::start_exchange(std::vector<RankMessage> messages) {
     for (const RankMessage& message : messages) {
         if (message.rank < 0 || message.rank >= size_) {
             throw Error(ErrorKind::invalid_argument, "a message names a rank that does not exist");
         }
     }
-    std::vector<RankMessage> all;
     try {
-        const int tag = std::exchange(tag_, 1 - tag_);
-        std::vector<std::vector<RankMessage>> received(static_cast<std::size_t>(size_));
-        std::vector<bool> has_part(static_cast<std::size_t>(size_), false);
-        std::vector<MPI_Request> sends;
-        for (RankMessage& message : messages) {
+        started_ = std::make_unique<Exchange>(std::exchange(tag_, 1 - tag_), std::move(messages), size_);
+        for (RankMessage& message : started_->messages) {
             if (message.rank == rank_) {
-                received[static_cast<std::size_t>(rank_)].push_back(std::move(message));
+                started_->received[static_cast<std::size_t>(rank_)].push_back(std::move(message));
             } else {
-                send(message, tag, sends);
+                send(message, *started_);
             }
         }
+    } catch (const std::exception& error) { // others wait for parts that will not come
+        abort(error.what());
+        throw;
+    }
+}
+
+std::vector<RankMessage> MpiCommunicator::finish_exchange() {
+    std::vector<RankMessage> all;
+    try {
+        Exchange& exchange = *started_;
         MPI_Request barrier = MPI_REQUEST_NULL;
         bool is_waiting = false;
         for (int done = 0; done == 0;) {
-            if (receive(tag, received, has_part)) {
+            if (receive(exchange)) {
                 continue;
             }
             if (is_waiting) {
                 check(MPI_Test(&barrier, &done, MPI_STATUS_IGNORE), "MPI_Test");
             } else {
                 int are_sent = 0;
-                check(MPI_Testall(static_cast<int>(sends.size()), sends.data(), &are_sent, MPI_STATUSES_IGNORE),
+                check(MPI_Testall(static_cast<int>(exchange.sends.size()), exchange.sends.data(), &are_sent,
+                                  MPI_STATUSES_IGNORE),
                       "MPI_Testall");
                 if (are_sent != 0) {
                     check(MPI_Ibarrier(communicator_, &barrier), "MPI_Ibarrier");
@@ -230,10 +259,11 @@ std::vector<RankMessage> MpiCommunicator::exchange(std::vector<RankMessage> mess
                 std::this_thread::yield(); // more ranks than cores
             }
         }
-        for (std::vector<RankMessage>& from_rank : received) {
+        for (std::vector<RankMessage>& from_rank : exchange.received) {
             std::ranges::move(from_rank, std::back_inserter(all));
         }
-    } catch (const std::exception& error) { // others wait for parts that will not come
+        started_.reset();
+    } catch (const std::exception& error) { // others wait for parts that are not received
         abort(error.what());
         throw;
     }

@@ -301,52 +301,45 @@ PieceRequests<T> make_requests(Context& context, const Frame<T>& frame, const Tr
     return requests;
 }
 
-/// Brings the requests to the ranks that they are for: what other ranks ask of this one, by rank.
+/// The requests as messages to the ranks that they are for.
 template <Coordinate T>
-std::vector<std::vector<PieceRequest<T>>> exchange_requests(Ranks& ranks, const Frame<T>& frame,
-                                                            const std::vector<std::vector<PieceRequest<T>>>& to) {
+std::vector<RankMessage> messages_of(const std::vector<std::vector<PieceRequest<T>>>& to, int dimension) {
     std::vector<RankMessage> messages;
-    ranks.agreed([&] {
-        for (int rank = 0; rank < ranks.size(); ++rank) {
-            const auto& requests = to[static_cast<std::size_t>(rank)];
-            if (requests.empty()) {
-                continue;
-            }
-            RankMessage& message = messages.emplace_back();
-            message.rank = rank;
-            MessageWriter writer(message.bytes);
-            const auto count = static_cast<std::int64_t>(requests.size());
-            writer.put(std::span(&count, 1));
-            for (const PieceRequest<T>& request : requests) {
-                put_corners(writer, request.box, frame.dimension);
-                writer.put(std::span(&request.bound.distance, 1));
-            }
-            DifferenceWriter indices(writer);
-            for (const PieceRequest<T>& request : requests) {
-                indices.put(request.bound.index);
-            }
+    for (std::size_t rank = 0; rank < to.size(); ++rank) {
+        const auto& requests = to[rank];
+        if (requests.empty()) {
+            continue;
         }
-    });
-    std::vector<std::vector<PieceRequest<T>>> from(static_cast<std::size_t>(ranks.size()));
-    std::vector<RankMessage> received = ranks.exchange(std::move(messages));
-    ranks.agreed([&] {
-        for (RankMessage& message : received) {
-            MessageReader reader(message.bytes);
-            auto& requests = from[static_cast<std::size_t>(message.rank)];
-            requests.resize(static_cast<std::size_t>(reader.take<std::int64_t>()));
-            for (PieceRequest<T>& request : requests) {
-                request.box = take_corners<T>(reader, frame.dimension);
-                request.bound.distance = reader.take<T>();
-            }
-            std::vector<std::int64_t> indices;
-            take_differences(reader, std::ssize(requests), 0, indices);
-            for (std::size_t i = 0; i < requests.size(); ++i) {
-                requests[i].bound.index = indices[i];
-            }
-            message.bytes = std::vector<std::byte>(); // frees them
+        MessageWriter writer(messages.emplace_back(RankMessage{static_cast<int>(rank), {}}).bytes);
+        const auto count = static_cast<std::int64_t>(requests.size());
+        writer.put(std::span(&count, 1));
+        for (const PieceRequest<T>& request : requests) {
+            put_corners(writer, request.box, dimension);
+            writer.put(std::span(&request.bound.distance, 1));
         }
-    });
-    return from;
+        DifferenceWriter indices(writer);
+        for (const PieceRequest<T>& request : requests) {
+            indices.put(request.bound.index);
+        }
+    }
+    return messages;
+}
+
+/// What the sender of such a message asks of this rank.
+template <Coordinate T>
+std::vector<PieceRequest<T>> requests_of(const RankMessage& message, int dimension) {
+    MessageReader reader(message.bytes);
+    std::vector<PieceRequest<T>> requests(static_cast<std::size_t>(reader.take<std::int64_t>()));
+    for (PieceRequest<T>& request : requests) {
+        request.box = take_corners<T>(reader, dimension);
+        request.bound.distance = reader.take<T>();
+    }
+    std::vector<std::int64_t> indices;
+    take_differences(reader, std::ssize(requests), 0, indices);
+    for (std::size_t i = 0; i < requests.size(); ++i) {
+        requests[i].bound.index = indices[i];
+    }
+    return requests;
 }
 
 } // namespace kith::detail

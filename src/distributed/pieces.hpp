@@ -148,25 +148,26 @@ struct FetchedPoints {
     }
 };
 
-/// Answers the requests of all ranks and gets the answers to this rank's own. number_of(row) is the number that is sent
-/// with each point (differences.hpp): an int64, or an int32 that others add to the first global index of this rank.
-template <Coordinate T, class IsWhole, class NumberOf>
+/// Answers the requests of all ranks and gets the answers to this rank's own; meanwhile() is work of this rank alone, done
+/// while requests travel. number_of(row) is the number that is sent with each point (differences.hpp): an int64, or an
+/// int32 that others add to the first global index of this rank.
+template <Coordinate T, class Meanwhile, class IsWhole, class NumberOf>
 FetchedPoints<T> fetch_pieces(Ranks& ranks, Context& context, const SharedPoints<T>& shared, const TreeView<T>& tree,
                               const std::vector<std::vector<PieceRequest<T>>>& to, std::int64_t most,
-                              const IsWhole& is_whole, const NumberOf& number_of) {
+                              const Meanwhile& meanwhile, const IsWhole& is_whole, const NumberOf& number_of) {
     using Number = std::invoke_result_t<NumberOf, std::int32_t>;
     const Frame<T>& frame = shared.points.frame;
-    const auto from = exchange_requests(ranks, frame, to);
     std::vector<RankMessage> messages;
+    ranks.agreed([&] { messages = messages_of(to, frame.dimension); });
+    std::vector<RankMessage> asked = ranks.exchange_during(std::move(messages), meanwhile);
+    messages.clear();
     ranks.agreed([&] {
         context.stage("select", [&] {
             Buffer<std::uint8_t> is_wanted(context.memory_tracker(), tree.points.count);
             const Coordinates<T> given(shared.points.view);
-            for (int rank = 0; rank < ranks.size(); ++rank) {
-                const auto& requests = from[static_cast<std::size_t>(rank)];
-                if (requests.empty()) {
-                    continue;
-                }
+            for (RankMessage& of_rank : asked) {
+                const std::vector<PieceRequest<T>> requests = requests_of<T>(of_rank, frame.dimension);
+                of_rank.bytes = std::vector<std::byte>(); // frees them
                 std::memset(is_wanted.data(), 0, static_cast<std::size_t>(tree.points.count));
                 parallel_for(0, static_cast<std::int64_t>(requests.size()), 16,
                              [&](std::int64_t begin, std::int64_t end) {
@@ -182,8 +183,7 @@ FetchedPoints<T> fetch_pieces(Ranks& ranks, Context& context, const SharedPoints
                     }
                 }
                 std::ranges::sort(wanted);
-                RankMessage& message = messages.emplace_back();
-                message.rank = rank;
+                RankMessage& message = messages.emplace_back(RankMessage{of_rank.rank, {}});
                 message.bytes.reserve(wanted.size() * (frame.dimension * sizeof(T) + 2) +
                                       8); // most differences are small
                 MessageWriter writer(message.bytes);
@@ -220,15 +220,16 @@ FetchedPoints<T> fetch_pieces(Ranks& ranks, Context& context, const SharedPoints
 }
 
 /// The same with the points' own numbers, by which the answer is sorted.
-template <Coordinate T>
+template <Coordinate T, class Meanwhile>
 FetchedPoints<T> fetch_points(Ranks& ranks, Context& context, const SharedPoints<T>& shared, const TreeView<T>& tree,
-                              const std::vector<std::vector<PieceRequest<T>>>& to, std::int64_t most) {
+                              const std::vector<std::vector<PieceRequest<T>>>& to, std::int64_t most,
+                              const Meanwhile& meanwhile) {
     const auto never_whole = [](int, std::int32_t) { return false; };
     if (!shared.numbers.are_given()) {
-        return fetch_pieces<T>(ranks, context, shared, tree, to, most, never_whole,
+        return fetch_pieces<T>(ranks, context, shared, tree, to, most, meanwhile, never_whole,
                                [](std::int32_t row) { return row; });
     }
-    FetchedPoints<T> fetched = fetch_pieces<T>(ranks, context, shared, tree, to, most, never_whole,
+    FetchedPoints<T> fetched = fetch_pieces<T>(ranks, context, shared, tree, to, most, meanwhile, never_whole,
                                                [&](std::int32_t row) { return shared.numbers[row]; });
     ranks.agreed([&] { fetched.sort(shared.points.frame.dimension); });
     return fetched;

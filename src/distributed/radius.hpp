@@ -167,7 +167,7 @@ private:
                     [](const Corners<T>&, GlobalCandidate<T>&, const auto&) {});
             });
         });
-        return fetch_points<T>(ranks_, context_, shared_, own, requests.to, unlimited);
+        return fetch_points<T>(ranks_, context_, shared_, own, requests.to, unlimited, [] {});
     }
 
     /// The largest radius of the leaf's queries.

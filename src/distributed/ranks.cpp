@@ -51,21 +51,26 @@ void Ranks::gather_bytes(std::span<const std::byte> mine, std::span<std::byte> a
     communicator_.all_gather(mine, all, counts);
 }
 
-std::vector<RankMessage> Ranks::exchange(std::vector<RankMessage> messages) {
+void Ranks::start_exchange(std::vector<RankMessage> messages) {
     const auto own = std::stable_partition(messages.begin(), messages.end(),
                                            [&](const RankMessage& message) { return message.rank != rank(); });
-    std::vector<RankMessage> kept(std::make_move_iterator(own), std::make_move_iterator(messages.end()));
+    kept_.assign(std::make_move_iterator(own), std::make_move_iterator(messages.end()));
     messages.erase(own, messages.end());
     for (const RankMessage& message : messages) {
         traffic_.bytes_sent += static_cast<std::int64_t>(message.bytes.size());
         ++traffic_.messages_sent;
     }
-    std::vector<RankMessage> received = communicator_.exchange(std::move(messages));
+    communicator_.start_exchange(std::move(messages));
+}
+
+std::vector<RankMessage> Ranks::finish_exchange() {
+    std::vector<RankMessage> received = communicator_.finish_exchange();
     for (const RankMessage& message : received) {
         traffic_.bytes_received += static_cast<std::int64_t>(message.bytes.size());
     }
     received.insert(std::ranges::lower_bound(received, rank(), {}, &RankMessage::rank),
-                    std::make_move_iterator(kept.begin()), std::make_move_iterator(kept.end()));
+                    std::make_move_iterator(kept_.begin()), std::make_move_iterator(kept_.end()));
+    kept_.clear();
     return received;
 }
 

@@ -42,13 +42,7 @@ public:
     /// Runs body() here, and throws on all ranks if it throws on one: what the lowest of these has thrown.
     template <class Body>
     void agreed(const Body& body) {
-        std::optional<Failure> failure;
-        try {
-            body();
-        } catch (...) {
-            failure = current_failure();
-        }
-        agree(failure);
+        agree(failure_of(body));
     }
 
     /// Runs body(), which throws on all ranks or on none, and does not communicate: what another rank has caused is not
@@ -96,7 +90,20 @@ public:
     }
 
     /// Messages to ranks, and those to this one, by ascending sender. Those to itself do not travel.
-    [[nodiscard]] std::vector<RankMessage> exchange(std::vector<RankMessage> messages);
+    [[nodiscard]] std::vector<RankMessage> exchange(std::vector<RankMessage> messages) {
+        start_exchange(std::move(messages));
+        return finish_exchange();
+    }
+    /// The same, and runs body() here while messages travel, as agreed() does. The exchange ends before the ranks agree, so
+    /// that none is under way when an error is thrown. body() does not communicate.
+    template <class Body>
+    [[nodiscard]] std::vector<RankMessage> exchange_during(std::vector<RankMessage> messages, const Body& body) {
+        start_exchange(std::move(messages));
+        const std::optional<Failure> failure = failure_of(body);
+        std::vector<RankMessage> received = finish_exchange();
+        agree(failure);
+        return received;
+    }
 
 private:
     struct Failure {
@@ -104,8 +111,19 @@ private:
         std::string text;
     };
 
+    template <class Body>
+    static std::optional<Failure> failure_of(const Body& body) {
+        try {
+            body();
+        } catch (...) {
+            return current_failure();
+        }
+        return std::nullopt;
+    }
     static Failure current_failure();
     void agree(const std::optional<Failure>& failure);
+    void start_exchange(std::vector<RankMessage> messages);
+    std::vector<RankMessage> finish_exchange();
     std::int64_t reduced(std::int64_t value, Reduction reduction) {
         communicator_.all_reduce(std::span(&value, 1), reduction);
         return value;
@@ -115,6 +133,7 @@ private:
 
     Communicator& communicator_;
     Traffic traffic_;
+    std::vector<RankMessage> kept_; ///< messages of this rank to itself, of an exchange that has started
 };
 
 /// Runs body(ranks), the work of one call. An exception that the ranks have not agreed on ends the work of all.

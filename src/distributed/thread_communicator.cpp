@@ -188,10 +188,17 @@ public:
     }
 
     [[nodiscard]] std::vector<RankMessage> exchange(std::vector<RankMessage> messages) override {
+        start_exchange(std::move(messages));
+        return finish_exchange();
+    }
+    /// Messages are shown at once, and wait where they are until all ranks meet.
+    void start_exchange(std::vector<RankMessage> messages) override {
         const bool known = std::ranges::all_of(
             messages, [this](const RankMessage& message) { return message.rank >= 0 && message.rank < size(); });
         require(known, "a message names a rank that does not exist");
         mine().messages = std::move(messages);
+    }
+    [[nodiscard]] std::vector<RankMessage> finish_exchange() override {
         const std::uint32_t call = meet();
         std::vector<RankMessage> received;
         for (int rank = 0; rank < size(); ++rank) {

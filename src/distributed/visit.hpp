@@ -164,7 +164,7 @@ private:
                     });
             });
         });
-        return fetch_points<T>(ranks_, context_, shared_, own, requests.to, k_);
+        return fetch_points<T>(ranks_, context_, shared_, own, requests.to, k_, [] {});
     }
 
     Ranks& ranks_;

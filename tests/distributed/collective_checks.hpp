@@ -56,14 +56,21 @@ inline void expect_all_gather(Communicator& ranks) {
 
 inline void expect_exchange(Communicator& ranks) {
     for (int round = 0; round < 20; ++round) {
-        // Every rank writes two messages to the next one, and one to rank 0; in odd rounds nobody writes.
+        // Every rank writes two messages to the next one, and one to rank 0; in odd rounds nobody writes. Half of the rounds
+        // are in two parts.
         std::vector<RankMessage> messages;
         const std::string from = "from " + std::to_string(ranks.rank()) + " in " + std::to_string(round);
         const int next = (ranks.rank() + 1) % ranks.size();
         if (round % 2 == 0) {
             messages = {{next, bytes_of(from + " first")}, {0, bytes_of(from)}, {next, {}}};
         }
-        const std::vector<RankMessage> received = ranks.exchange(messages);
+        std::vector<RankMessage> received;
+        if (round % 4 < 2) {
+            received = ranks.exchange(messages);
+        } else {
+            ranks.start_exchange(messages);
+            received = ranks.finish_exchange();
+        }
         std::vector<std::pair<int, std::string>> found;
         for (const RankMessage& message : received) {
             found.emplace_back(message.rank, text_of(message.bytes));

@@ -16,6 +16,7 @@
 #include <span>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace kith::test {
@@ -74,6 +75,76 @@ TEST_P(ThreadRanks, TypedListsAndTheirTraffic) {
         EXPECT_EQ(ranks.traffic().messages_sent, ranks.rank() == 0 ? 0 : 1); // to itself nothing travels
         EXPECT_EQ(ranks.sum(ranks.traffic().bytes_sent), ranks.sum(ranks.traffic().bytes_received));
     });
+}
+
+/// Has no exchange in two parts of its own.
+class Waits final : public Communicator {
+public:
+    explicit Waits(Communicator& ranks) : ranks_(ranks) {}
+    [[nodiscard]] int rank() const noexcept override { return ranks_.rank(); }
+    [[nodiscard]] int size() const noexcept override { return ranks_.size(); }
+    void all_reduce(std::span<std::int64_t> values, Reduction reduction) override {
+        ranks_.all_reduce(values, reduction);
+    }
+    void all_gather(std::span<const std::byte> mine, std::span<std::byte> all,
+                    std::span<const std::int64_t> counts) override {
+        ranks_.all_gather(mine, all, counts);
+    }
+    [[nodiscard]] std::vector<RankMessage> exchange(std::vector<RankMessage> messages) override {
+        return ranks_.exchange(std::move(messages));
+    }
+    void abort(const std::string& reason) noexcept override { ranks_.abort(reason); }
+
+private:
+    Communicator& ranks_;
+};
+
+TEST_P(ThreadRanks, ExchangeInTwoPartsByDefault) {
+    run_ranks(GetParam(), [](Communicator& communicator) {
+        Waits ranks(communicator);
+        expect_exchange(ranks);
+    });
+}
+
+/// Rank 0 starts only after all others have: nobody waits to start.
+TEST_P(ThreadRanks, AnExchangeStartsWithoutTheOthers) {
+    std::atomic<int> started = 0;
+    run_ranks(GetParam(), [&](Communicator& ranks) {
+        while (ranks.rank() == 0 && started < ranks.size() - 1) {
+            std::this_thread::yield();
+        }
+        ranks.start_exchange({{0, bytes_of(std::to_string(ranks.rank()))}});
+        ++started;
+        while (started < ranks.size()) { // work that needs what others do after they have started
+            std::this_thread::yield();
+        }
+        std::string all;
+        for (const RankMessage& message : ranks.finish_exchange()) {
+            all += text_of(message.bytes);
+        }
+        EXPECT_EQ(all, ranks.rank() == 0 ? std::string("01234567").substr(0, static_cast<std::size_t>(ranks.size()))
+                                         : std::string());
+    });
+}
+
+TEST_P(ThreadRanks, AnErrorDuringAnExchangeIsThrownByAllAfterIt) {
+    const int size = GetParam();
+    for (int failing = 0; failing < size; ++failing) {
+        run_ranks(size, [&](Communicator& communicator) {
+            Ranks ranks(communicator);
+            for (int round = 0; round < 3; ++round) { // and all can go on
+                EXPECT_TRUE(is_refused(ErrorKind::file, {"no more"}, [&] {
+                    (void)ranks.exchange_during({{failing, bytes_of("lost")}}, [&] {
+                        if (ranks.rank() == failing) {
+                            throw Error(ErrorKind::file, "no more");
+                        }
+                    });
+                }));
+                EXPECT_EQ(ranks.exchange({{failing, bytes_of("next")}}).size(),
+                          static_cast<std::size_t>(ranks.rank() == failing ? size : 0));
+            }
+        });
+    }
 }
 
 TEST_P(ThreadRanks, AnErrorOfOneRankIsThrownByAll) {

@@ -38,6 +38,14 @@ public:
         before_();
         return ranks_.exchange(std::move(messages));
     }
+    void start_exchange(std::vector<RankMessage> messages) override {
+        before_();
+        ranks_.start_exchange(std::move(messages));
+    }
+    [[nodiscard]] std::vector<RankMessage> finish_exchange() override {
+        before_();
+        return ranks_.finish_exchange();
+    }
     void abort(const std::string& reason) noexcept override { ranks_.abort(reason); }
 
 private:
