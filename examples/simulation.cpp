@@ -31,6 +31,7 @@ void simulate(kith::Communicator& ranks, int steps) {
          ++id) {
         mine.push_back({id, {start(id, 0), start(id, 1), start(id, 2)}});
     }
+    std::vector<float> work; // what each particle cost in the previous step
     for (int step = 0; step < steps; ++step) {
         for (Particle& particle : mine) {
             for (float& x : particle.position) {
@@ -41,8 +42,9 @@ void simulate(kith::Communicator& ranks, int steps) {
         // Collective: all ranks call it, including those without particles.
         const kith::DistributedFofResult groups =
             kith::fof(ranks, kith::PointsView(mine, &Particle::position), kith::LinkingLength::absolute(0.03),
-                      {.box = kith::Box::periodic(1), .execution = kith::cpu(1)});
+                      {.box = kith::Box::periodic(1), .execution = kith::cpu(1)}, {.rebalance = true, .weights = work});
         // groups.labels[i] is the group of mine[i], among those of all ranks.
+        work = groups.work;
         if (ranks.rank() == 0) {
             std::cout << "step " << step << ": " << groups.groups_of_at_least(20)
                       << " groups of 20 or more, the largest of " << groups.sizes.front().size << '\n';

@@ -50,6 +50,11 @@ struct RankOptions {
     /// where the points near them are. Other functions ignore it. Worth its traffic if the points of a rank are
     /// scattered, or if it has far more of them than others. Must be the same on all ranks.
     bool rebalance = false;
+    /// Optional, used if the call rebalances several ranks: the cost of each point of this rank in any unit, finite and 0
+    /// or more. Each rank then gets about the same sum of weights instead of the same number of points. A weight below
+    /// 1/64 of the mean counts as that; if all are 0, all points are alike. Either all ranks that have points pass
+    /// weights, or none. The answers do not depend on them. In a simulation, pass the `work` of the previous result.
+    ScalarsView weights = {};
 };
 
 struct DistributedKnnResult {
@@ -57,6 +62,9 @@ struct DistributedKnnResult {
     KnnResult neighbors;
     std::int64_t first_query = 0; ///< global index of this rank's first query
     Traffic traffic;
+    /// If the call rebalanced several ranks: what each point of this rank cost, in seconds. The time that a rank worked
+    /// is divided among the points that it worked on in proportion to their weights. Otherwise empty.
+    std::vector<float> work = {};
 };
 
 /// For each point of this rank (a self-search), or each of its queries, the k nearest points of all ranks. Unresolved
@@ -64,8 +72,8 @@ struct DistributedKnnResult {
 /// there is more than one rank; the index type is ignored; the execution may differ between ranks, and must be on the
 /// CPU.
 /// Throws Error, on every rank: as knn() does; invalid_argument if ranks differ in function, dimension, type, k, box or
-/// options; too_large if a rank has more than 2^31 - 1 points or queries, also after rebalancing, or fetches more than
-/// 2^31 - 1 points (own and fetched points are counted separately).
+/// options, or if ids or weights are not as RankOptions says; too_large if a rank has more than 2^31 - 1 points or
+/// queries, also after rebalancing, or fetches more than 2^31 - 1 points (own and fetched points are counted separately).
 [[nodiscard]] DistributedKnnResult knn(Communicator& communicator, const PointsView& points, std::int64_t k,
                                        const KnnOptions& options = {}, const RankOptions& rank_options = {});
 [[nodiscard]] DistributedKnnResult knn(Communicator& communicator, const PointsView& points, const PointsView& queries,
@@ -145,7 +153,8 @@ struct GroupsOfSize {
 };
 
 /// Groups of the points of all ranks, including single points, numbered from 0 by decreasing size; ties are broken by
-/// the smallest global index. All members except labels, stages and traffic are the same on every rank.
+/// the smallest global index. All members except labels, stages, traffic and work are the same on every
+/// rank.
 struct DistributedFofResult {
     std::vector<std::int64_t> labels; ///< group of every point of this rank, in input order
     std::int64_t groups = 0;          ///< number of groups, including single points
@@ -158,6 +167,7 @@ struct DistributedFofResult {
     Box box;
     StageReports stages;
     Traffic traffic;
+    std::vector<float> work; ///< as in DistributedKnnResult
 
     /// Number of groups with at least min_members members: labels 0 to this number minus one.
     [[nodiscard]] std::int64_t groups_of_at_least(std::int64_t min_members) const;
@@ -167,9 +177,9 @@ struct DistributedFofResult {
 /// all these points, and a relative linking length of velocities to the dispersion of all their velocities. Options:
 /// the search algorithm is always the tree if there is more than one rank; in phase space each rank passes its own
 /// velocities and masses; the execution may differ between ranks, and must be on the CPU. Throws Error, on every rank:
-/// as fof() does; invalid_argument if ranks differ in dimension, type, length or box; too_large if a rank has more than
-/// 2^31 - 1 points, or if the points that it fetches and its own points that they may link to are together more than
-/// that.
+/// as fof() does; invalid_argument if ranks differ in dimension, type, length or box, or if ids or weights are not as
+/// RankOptions says; too_large if a rank has more than 2^31 - 1 points, or if the points that it fetches and its own
+/// points that they may link to are together more than that.
 [[nodiscard]] DistributedFofResult fof(Communicator& communicator, const PointsView& points,
                                        LinkingLength linking_length, const FofOptions& options = {},
                                        const RankOptions& rank_options = {});

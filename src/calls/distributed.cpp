@@ -58,15 +58,18 @@ void check(Ranks& ranks, RankFunction function, const KnnOverRanks& call, const 
 
 template <Coordinate T>
 void search_rebalanced(Ranks& ranks, Context& context, const KnnOverRanks& call, const SharedPoints<T>& shared,
-                       std::span<const std::int64_t> ids, KnnResult& result) {
-    const CurveDivision<T> division(ranks, context, shared);
-    const MovedPoints<T> points(ranks, context, division, call.points, ids);
+                       std::span<const std::int64_t> ids, DistributedKnnResult& over_ranks) {
+    KnnResult& result = over_ranks.neighbors;
+    const PointWeights weights(ranks, call.of_ranks.weights, call.points.count());
+    const PointWeights of_queries;
+    const CurveDivision<T> division(ranks, context, shared, weights);
+    const MovedPoints<T> points(ranks, context, division, call.points, ids, weights);
     std::optional<MovedPoints<T>> queries;
     if (call.queries != nullptr) {
         ranks.agreed([&] { // before they move, so that an error names the rank and the row that they came from
             context.run([&] { (void)normalize_queries(*call.queries, shared.points.frame); });
         });
-        queries.emplace(ranks, context, division, *call.queries, std::span<const std::int64_t>());
+        queries.emplace(ranks, context, division, *call.queries, std::span<const std::int64_t>(), of_queries);
     }
     const MovedPoints<T>& receivers = queries ? *queries : points;
     SharedPoints<T> here = points.shared(context, shared);
@@ -83,6 +86,8 @@ void search_rebalanced(Ranks& ranks, Context& context, const KnnOverRanks& call,
         .run(*found);
     result.unresolved = found->unresolved;
     result.box = found->box;
+    result.stages = context.take_stages();
+    over_ranks.work = points.work(seconds_of(result.stages));
     const auto size = static_cast<std::size_t>(result.rows() * call.k);
     receivers.bring_back(found->indices64(), call.k,
                          std::span(static_cast<std::int64_t*>(result.rows_view().indices()), size));
@@ -91,7 +96,7 @@ void search_rebalanced(Ranks& ranks, Context& context, const KnnOverRanks& call,
 }
 
 template <Coordinate T>
-void search(Ranks& ranks, Context& context, const KnnOverRanks& call, KnnResult& result) {
+void search(Ranks& ranks, Context& context, const KnnOverRanks& call, DistributedKnnResult& result) {
     const GivenIds ids(ranks, call.of_ranks.ids, call.points.count());
     SharedPoints<T> shared = share_frame<T>(ranks, context, call.points, call.options.box);
     if (call.of_ranks.rebalance && ranks.size() > 1) {
@@ -99,7 +104,8 @@ void search(Ranks& ranks, Context& context, const KnnOverRanks& call, KnnResult&
         return;
     }
     ranks.agreed([&] { ids.sort(shared); });
-    DistributedSearch<T>(ranks, context, shared, call.queries, call.k, call.options, ids.order()).run(result);
+    DistributedSearch<T>(ranks, context, shared, call.queries, call.k, call.options, ids.order()).run(result.neighbors);
+    result.neighbors.stages = context.take_stages();
 }
 
 DistributedKnnResult knn_over(Communicator& communicator, const PointsView& points, const PointsView* queries,
@@ -114,16 +120,17 @@ DistributedKnnResult knn_over(Communicator& communicator, const PointsView& poin
             });
         }
         std::optional<Context> context;
-        std::optional<KnnResult> result;
+        std::optional<DistributedKnnResult> result;
         const KnnOverRanks call{points, queries, k, options, of_ranks};
         check(ranks, RankFunction::knn, call, [&] {
             context.emplace(options.execution);
-            result.emplace(queries != nullptr ? queries->count() : points.count(), k, IndexType::int64, points.dtype());
+            const std::int64_t rows = queries != nullptr ? queries->count() : points.count();
+            result.emplace(DistributedKnnResult{KnnResult(rows, k, IndexType::int64, points.dtype()), 0, {}});
         });
         with_dtype(points.dtype(), [&]<Coordinate T>(T) { search<T>(ranks, *context, call, *result); });
-        result->stages = context->take_stages();
-        const Ownership rows(ranks, result->rows());
-        return DistributedKnnResult{std::move(*result), rows.first(), ranks.traffic()};
+        result->first_query = Ownership(ranks, result->neighbors.rows()).first();
+        result->traffic = ranks.traffic();
+        return std::move(*result);
     });
 }
 

@@ -56,8 +56,10 @@ DistributedFofResult as_distributed(FofResult&& serial, const Execution& executi
 
 template <Coordinate T>
 void group_rebalanced(Ranks& ranks, Context& context, const SharedPoints<T>& shared, std::span<const std::int64_t> ids,
-                      DistributedFofResult& result) {
-    const MovedPoints<T> points(ranks, context, CurveDivision<T>(ranks, context, shared), shared.given, ids);
+                      const ScalarsView& given_weights, DistributedFofResult& result) {
+    const PointWeights weights(ranks, given_weights, shared.given.count());
+    const CurveDivision<T> division(ranks, context, shared, weights);
+    const MovedPoints<T> points(ranks, context, division, shared.given, ids, weights);
     SharedPoints<T> here = points.shared(context, shared);
     std::optional<GivenIds> ids_here;
     ranks.agreed([&] {
@@ -65,6 +67,8 @@ void group_rebalanced(Ranks& ranks, Context& context, const SharedPoints<T>& sha
         ids_here->sort(here);
     });
     DistributedGroups<T>(ranks, context, here).run(result);
+    result.stages = context.take_stages();
+    result.work = points.work(seconds_of(result.stages));
     std::vector<std::int64_t> labels;
     ranks.agreed([&] {
         ids_here->restore(result.labels);
@@ -112,14 +116,14 @@ DistributedFofResult fof_over(Communicator& communicator, const PointsView& poin
             }
             SharedPoints<T>& linked = options.phase_space ? in_phase_space.points : shared;
             if (of_ranks.rebalance && ranks.size() > 1) {
-                group_rebalanced(ranks, *context, linked, ids.given(), result);
+                group_rebalanced(ranks, *context, linked, ids.given(), of_ranks.weights, result);
                 return;
             }
             ranks.agreed([&] { ids.sort(linked); });
             DistributedGroups<T>(ranks, *context, linked).run(result);
+            result.stages = context->take_stages();
             ranks.agreed([&] { ids.restore(result.labels); });
         });
-        result.stages = context->take_stages();
         result.traffic = ranks.traffic();
         return result;
     });

@@ -1,14 +1,17 @@
-// Points that are moved so that each rank has about as many, and those that are near each other.
+// Points that are moved so that each rank has about as much work, and points that are near each other.
 //
-// The z-order is cut where a sample of the points of all ranks says (sorted_keys.hpp); points at one place are told apart
-// by their global index. A moved point keeps its number (point_numbers.hpp), so that the answers stay what they were; they
-// are sent back to where the points came from. Separate queries go where the points near them are, which leaves as many
-// on a rank as there are in its part of space. Cost: every coordinate is sent once. Source: sample sort on a
-// space-filling curve, as in the jz-tree paper, section III-C.
+// The z-order is cut where a sample of the points of all ranks says (sorted_keys.hpp), by weight (point_weights.hpp);
+// points at one place are told apart by their global index. A moved point keeps its number (point_numbers.hpp), so that
+// the answers stay what they were; they are sent back to where the points came from. So is what points cost: the seconds
+// of the rank that worked on them, divided among its points by weight. As weights of the next call they correct the
+// weights of this one for the part of each rank, and keep what earlier calls, cut elsewhere, found out within it. Separate
+// queries go where the points near them are, which leaves as many on a rank as there are in its part of space. Cost: every
+// coordinate is sent once. Source: sample sort on a space-filling curve, as in the jz-tree paper, section III-C.
 #pragma once
 
 #include "distributed/differences.hpp"
 #include "distributed/given_ids.hpp"
+#include "distributed/point_weights.hpp"
 #include "distributed/shared_frame.hpp"
 #include "distributed/sorted_keys.hpp"
 #include "points/coordinates.hpp"
@@ -38,7 +41,7 @@ template <Coordinate T>
 class CurveDivision {
 public:
     /// Collective. Of the points of all ranks.
-    CurveDivision(Ranks& ranks, Context& context, const SharedPoints<T>& shared)
+    CurveDivision(Ranks& ranks, Context& context, const SharedPoints<T>& shared, const PointWeights& weights)
         : frame_(shared.points.frame), lower_(shared.lower), upper_(shared.upper) {
         std::vector<CurveKey> keys;
         std::vector<std::int64_t> order;
@@ -54,7 +57,7 @@ public:
             });
             order = order_of(keys);
         });
-        splitters_ = split_keys(ranks, keys, order);
+        splitters_ = split_keys(ranks, keys, order, [&](std::int64_t row) { return weights[row]; });
     }
     /// The rank that gets a point, or a query, whose coordinates are finite.
     [[nodiscard]] int rank_of(const Coordinates<T>& points, std::int64_t row, std::int64_t global_index) const {
@@ -101,8 +104,9 @@ class MovedPoints {
 public:
     /// Collective. `ids` are those of the points, or empty.
     MovedPoints(Ranks& ranks, Context& context, const CurveDivision<T>& division, const PointsView& points,
-                std::span<const std::int64_t> ids)
-        : ranks_(ranks), dimension_(points.dimension()), sent_(static_cast<std::size_t>(ranks.size())) {
+                std::span<const std::int64_t> ids, const PointWeights& weights)
+        : ranks_(ranks), dimension_(points.dimension()), weights_(weights),
+          sent_(static_cast<std::size_t>(ranks.size())) {
         const Ownership owners(ranks, points.count());
         const bool has_ids = ranks.max(ids.empty() ? 0 : 1) != 0;
         std::vector<RankMessage> messages;
@@ -126,6 +130,11 @@ public:
                 }
                 MessageWriter writer(messages.emplace_back(RankMessage{rank, {}}).bytes);
                 const auto put = [&](const auto value) { writer.put(std::span(&value, 1)); };
+                double weight = 0;
+                for (const std::int64_t row : rows) {
+                    weight += weights[row];
+                }
+                put(weight);
                 put(std::ssize(rows));
                 DifferenceWriter differences(writer);
                 for (const std::int64_t row : rows) {
@@ -145,6 +154,7 @@ public:
         ranks.agreed([&] {
             for (RankMessage& message : received) { // by rank and row, so by global index
                 MessageReader reader(message.bytes);
+                weight_ += reader.take<double>();
                 std::vector<std::int64_t> count;
                 reader.take(1, count);
                 take_differences(reader, count[0], owners.first_of(message.rank), global_indices_);
@@ -202,14 +212,43 @@ public:
         });
     }
 
+    /// Collective. What each point that this rank passed cost, if this rank worked so long on those that came to it.
+    [[nodiscard]] std::vector<float> work(double seconds) const {
+        const std::vector<double> of_weight = ranks_.gather(weight_ > 0 ? seconds / weight_ : 0);
+        std::vector<float> work;
+        ranks_.agreed([&] {
+            std::size_t count = 0;
+            for (const std::vector<std::int64_t>& rows : sent_) {
+                count += rows.size();
+            }
+            work.resize(count);
+            for (std::size_t rank = 0; rank < sent_.size(); ++rank) {
+                for (const std::int64_t row : sent_[rank]) {
+                    work[static_cast<std::size_t>(row)] = static_cast<float>(of_weight[rank] * weights_[row]);
+                }
+            }
+        });
+        return work;
+    }
+
 private:
     Ranks& ranks_;
     int dimension_;
+    const PointWeights& weights_;
+    double weight_ = 0;                           ///< of the points that came
     std::vector<std::vector<std::int64_t>> sent_; ///< rows, by rank
     std::vector<T> rows_;
     std::vector<std::int64_t> global_indices_;
     std::vector<std::int64_t> ids_;
     std::vector<std::pair<int, std::int64_t>> senders_; ///< ranks and numbers of points
 };
+
+inline double seconds_of(const StageReports& stages) {
+    double sum = 0;
+    for (const StageReport& stage : stages) {
+        sum += stage.seconds;
+    }
+    return sum;
+}
 
 } // namespace kith::detail

@@ -1,7 +1,8 @@
 // Keys of all ranks in one order: a sample sort.
 //
-// Each rank sorts its keys and shows a sample of them, in proportion to their number; the samples are split into as many
-// equal parts as there are ranks, and each part gives a bucket its first key. Ranks send each other what belongs in their buckets. Equal keys share a bucket.
+// Each rank sorts its keys and shows a sample of them, in proportion to their weight; the samples are split into as many
+// equal parts as there are ranks, and each part gives a bucket its first key. Ranks send each other what belongs in their
+// buckets. Equal keys share a bucket.
 // Cost: O(n log n), every key sent once. Source: Frazer, McKellar (1970), J. ACM 17, 496.
 #pragma once
 
@@ -26,16 +27,30 @@ std::vector<std::int64_t> order_of(const std::vector<Key>& keys) {
     return order;
 }
 
-/// Collective. The first keys of the buckets of ranks 1, 2, ..., which hold about as many of all keys.
-template <class Key>
-std::vector<Key> split_keys(Ranks& ranks, const std::vector<Key>& keys, const std::vector<std::int64_t>& order) {
-    constexpr std::int64_t samples_per_rank = 64; // buckets differ by some 10 %
+/// Collective. The first keys of the buckets of ranks 1, 2, ..., which hold about the same weight of all keys.
+/// weight_of(i) is that of key i, more than 0; the sum over all ranks is finite.
+template <class Key, class WeightOf>
+std::vector<Key> split_keys(Ranks& ranks, const std::vector<Key>& keys, const std::vector<std::int64_t>& order,
+                            const WeightOf& weight_of) {
+    constexpr int samples_per_rank = 64; // buckets differ by some 10 %
+    double mine = 0;
+    for (std::int64_t i = 0; i < std::ssize(keys); ++i) {
+        mine += weight_of(i);
+    }
+    double total = 0;
+    for (const double of_rank : ranks.gather(mine)) { // added alike on all ranks
+        total += of_rank;
+    }
     std::vector<Key> sample;
-    const std::int64_t total = ranks.sum(std::ssize(keys));
     ranks.agreed([&] {
-        const std::int64_t step = std::max<std::int64_t>(1, total / (samples_per_rank * ranks.size()));
-        for (std::int64_t i = step / 2; i < std::ssize(keys); i += step) {
-            sample.push_back(keys[static_cast<std::size_t>(order[static_cast<std::size_t>(i)])]);
+        const double step = total / (static_cast<double>(samples_per_rank) * ranks.size());
+        double next = step / 2;
+        double passed = 0;
+        for (const std::int64_t i : order) {
+            passed += weight_of(i);
+            for (; next < passed; next += step) { // several times if it outweighs several samples
+                sample.push_back(keys[static_cast<std::size_t>(i)]);
+            }
         }
     });
     std::vector<Key> samples = ranks.gather_lists<Key>(sample).values;
@@ -69,7 +84,7 @@ public:
     /// Collective.
     SortedKeys(Ranks& ranks, const std::vector<Key>& keys) : ranks_(ranks) {
         ranks.agreed([&] { order_ = order_of(keys); });
-        const std::vector<Key> splitters = split_keys(ranks, keys, order_);
+        const std::vector<Key> splitters = split_keys(ranks, keys, order_, [](std::int64_t) { return 1.0; });
         std::vector<RankMessage> messages;
         ranks.agreed([&] {
             int last = -1;

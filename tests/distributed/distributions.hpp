@@ -71,6 +71,15 @@ inline Distribution drawn_distribution(std::int64_t count, int ranks, Random& dr
     }
 }
 
+/// Some weight for each point of a rank.
+inline std::vector<float> weights_for(std::int64_t count) {
+    std::vector<float> weights;
+    for (std::int64_t row = 0; row < count; ++row) {
+        weights.push_back(static_cast<float>(row * row % 11));
+    }
+    return weights;
+}
+
 inline PointsView part_of(const PointsView& points, const Distribution& firsts, int rank) {
     const auto i = static_cast<std::size_t>(rank);
     return points.subview(firsts[i], firsts[i + 1] - firsts[i]);

@@ -46,8 +46,10 @@ testing::AssertionResult same_as_serial(const PointsView& points, const LinkingL
     std::mutex failing;
     testing::AssertionResult result = testing::AssertionSuccess();
     run_ranks(static_cast<int>(firsts.size()) - 1, [&](Communicator& ranks) {
-        const DistributedFofResult found = fof(ranks, part_of(points, firsts, ranks.rank()), length,
-                                               part_of(options, firsts, ranks.rank()), {.rebalance = rebalance});
+        const PointsView mine = part_of(points, firsts, ranks.rank());
+        const std::vector<float> weights = weights_for(mine.count());
+        const DistributedFofResult found = fof(ranks, mine, length, part_of(options, firsts, ranks.rank()),
+                                               {.rebalance = rebalance, .weights = weights});
         std::vector<std::int32_t> sizes;
         for (const GroupsOfSize& of_size : found.sizes) {
             sizes.insert(sizes.end(), static_cast<std::size_t>(of_size.groups),

@@ -43,10 +43,12 @@ testing::AssertionResult same_as_serial(const Search& search, const Distribution
         const int rank = communicator.rank();
         const PointsView mine = part_of(search.points, points, rank);
         const Distribution& rows = search.queries != nullptr ? queries : points;
+        const std::vector<float> weights = weights_for(mine.count());
+        const RankOptions of_ranks{.rebalance = search.rebalance, .weights = weights};
         const DistributedKnnResult found =
-            search.queries != nullptr ? knn(communicator, mine, part_of(*search.queries, queries, rank), search.k,
-                                            options, {.rebalance = search.rebalance})
-                                      : knn(communicator, mine, search.k, options, {.rebalance = search.rebalance});
+            search.queries != nullptr
+                ? knn(communicator, mine, part_of(*search.queries, queries, rank), search.k, options, of_ranks)
+                : knn(communicator, mine, search.k, options, of_ranks);
         const std::int64_t first = rows[static_cast<std::size_t>(rank)];
         const std::int64_t count = rows[static_cast<std::size_t>(rank) + 1] - first;
         const auto from = static_cast<std::size_t>(first * search.k);

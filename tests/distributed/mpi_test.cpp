@@ -39,7 +39,8 @@ void expect_the_bits_of_one_process(MpiCommunicator& ranks, const PointsView& po
     const auto count = static_cast<std::size_t>(mine.count());
     std::vector<std::int64_t> ids(first_id > 0 ? count : 0);
     std::iota(ids.begin(), ids.end(), first_id + static_cast<std::int64_t>(first));
-    const RankOptions numbered{.ids = ids, .rebalance = points.count() % 2 == 0};
+    const std::vector<float> weights = weights_for(mine.count());
+    const RankOptions numbered{.ids = ids, .rebalance = points.count() % 2 == 0, .weights = weights};
 
     const KnnResult rows = knn(points, 9, {.box = box, .index_type = IndexType::int64, .execution = cpu(1)});
     const DistributedKnnResult found = knn(ranks, mine, 9, {.box = box, .execution = cpu(1)}, numbered);
