@@ -146,8 +146,24 @@ constexpr const char* fof_runs = "fof over ranks runs";
 
 using IdArray = nb::ndarray<const std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
-RankOptions rank_options(const std::optional<IdArray>& ids, bool rebalance) {
-    return {.ids = ids ? std::span(ids->data(), ids->size()) : std::span<const std::int64_t>(), .rebalance = rebalance};
+RankOptions rank_options(const std::optional<IdArray>& ids, bool rebalance, const std::optional<InputArray>& weights,
+                         const char* runs) {
+    RankOptions options{.rebalance = rebalance};
+    if (ids) {
+        options.ids = std::span(ids->data(), ids->size());
+    }
+    if (weights) {
+        require_host(device_of(*weights), "weights is", runs);
+        options.weights = scalars_of(*weights, "weights");
+    }
+    return options;
+}
+
+/// What each point cost, if it was measured.
+void report_work(nb::dict& report, const std::vector<float>& work, bool rebalance, const nb::capsule& owner) {
+    if (rebalance) {
+        report["work"] = array_of(std::span<const float>(work), owner);
+    }
 }
 
 std::optional<PointsView> queries_of(const std::optional<InputArray>& queries) {
@@ -156,12 +172,12 @@ std::optional<PointsView> queries_of(const std::optional<InputArray>& queries) {
 
 nb::object search(const InputArray& points, const std::optional<InputArray>& queries, nb::handle box, std::int64_t k,
                   bool exclude_self, double max_distance, const std::optional<IdArray>& ids, bool rebalance,
-                  int threads) {
+                  const std::optional<InputArray>& weights, int threads) {
     const PointsView view = host_points(points, "points", search_runs);
     const std::optional<PointsView> centers = queries_of(queries);
     const KnnOptions options{
         .box = box_of(box), .exclude_self = exclude_self, .max_distance = max_distance, .execution = cpu(threads)};
-    const RankOptions of_ranks = rank_options(ids, rebalance);
+    const RankOptions of_ranks = rank_options(ids, rebalance, weights, search_runs);
     const auto run = [view, centers, k, options, of_ranks](const nb::object& ranks) {
         std::optional<DistributedKnnResult> made;
         run_over(ranks, [&](Communicator& communicator) {
@@ -174,11 +190,12 @@ nb::object search(const InputArray& points, const std::optional<InputArray>& que
         nb::dict report = report_of(rows.stages, found->traffic);
         report["first_query"] = found->first_query;
         report["warning"] = rows.unresolved.warning().c_str();
+        report_work(report, found->work, of_ranks.rebalance, owner);
         return nb::make_tuple(rows.dtype() == DType::float64 ? rows_of(rows.distances<double>(), k, owner)
                                                              : rows_of(rows.distances<float>(), k, owner),
                               rows_of(rows.indices64(), k, owner), report);
     };
-    return call_of(run, points, queries, ids);
+    return call_of(run, points, queries, ids, weights);
 }
 
 nb::object search_within(const InputArray& points, const std::optional<InputArray>& queries, nb::handle box,
@@ -193,7 +210,7 @@ nb::object search_within(const InputArray& points, const std::optional<InputArra
         within = std::span(static_cast<const double*>(each.data()), static_cast<std::size_t>(each.count()));
     }
     const RadiusOptions options{.box = box_of(box), .exclude_self = exclude_self, .execution = cpu(threads)};
-    const RankOptions of_ranks = rank_options(ids, false);
+    const RankOptions of_ranks = rank_options(ids, false, std::nullopt, search_runs);
     const auto count = [view, centers, within, options, of_ranks](const nb::object& ranks) {
         DistributedCounts made;
         run_over(ranks, [&](Communicator& communicator) {
@@ -231,7 +248,7 @@ nb::object label(const InputArray& points, double length, bool is_relative, bool
                  bool psi_is_relative, const std::optional<InputArray>& velocities,
                  const std::optional<InputArray>& masses, const std::optional<InputArray>& types, nb::handle box,
                  std::int64_t labeled, std::int64_t listed, const std::optional<IdArray>& ids, bool rebalance,
-                 int threads) {
+                 const std::optional<InputArray>& weights, int threads) {
     Particles particles;
     particles.positions = host_points(points, "points", fof_runs);
     if (velocities) {
@@ -250,7 +267,7 @@ nb::object label(const InputArray& points, double length, bool is_relative, bool
     if (in_phase_space) {
         options.phase_space = phase_space_of(velocities, psi, psi_is_relative, masses, Device{});
     }
-    const RankOptions of_ranks = rank_options(ids, rebalance);
+    const RankOptions of_ranks = rank_options(ids, rebalance, weights, fof_runs);
     const auto run = [=](const nb::object& ranks) {
         DistributedFofResult made;
         std::optional<DistributedCatalogResult> part;
@@ -272,6 +289,7 @@ nb::object label(const InputArray& points, double length, bool is_relative, bool
         report["groups"] = found->groups;
         report["linking_length"] = found->linking_length;
         report["psi"] = found->velocity_length;
+        report_work(report, found->work, of_ranks.rebalance, owner);
         nb::object of_catalog = nb::none();
         if (part) {
             auto* const members = new std::vector<std::int64_t>(std::move(part->members));
@@ -281,7 +299,7 @@ nb::object label(const InputArray& points, double length, bool is_relative, bool
         }
         return nb::make_tuple(array_of(std::span<const std::int64_t>(found->labels), owner), of_catalog, report);
     };
-    return call_of(run, points, velocities, masses, types, ids);
+    return call_of(run, points, velocities, masses, types, ids, weights);
 }
 
 } // namespace
@@ -289,14 +307,15 @@ nb::object label(const InputArray& points, double length, bool is_relative, bool
 void bind_ranks(nb::module_& module) {
     module.def("search_over_ranks", search, nb::arg("points"), nb::arg("queries").none(), nb::arg("box").none(),
                nb::arg("k"), nb::arg("exclude_self"), nb::arg("max_distance"), nb::arg("ids").none(),
-               nb::arg("rebalance"), nb::arg("threads"));
+               nb::arg("rebalance"), nb::arg("weights").none(), nb::arg("threads"));
     module.def("search_within_over_ranks", search_within, nb::arg("points"), nb::arg("queries").none(),
                nb::arg("box").none(), nb::arg("radius"), nb::arg("radii").none(), nb::arg("exclude_self"),
                nb::arg("ids").none(), nb::arg("only_counts"), nb::arg("threads"));
     module.def("label_over_ranks", label, nb::arg("points"), nb::arg("length"), nb::arg("is_relative"),
                nb::arg("in_phase_space"), nb::arg("psi"), nb::arg("psi_is_relative"), nb::arg("velocities").none(),
                nb::arg("masses").none(), nb::arg("types").none(), nb::arg("box").none(), nb::arg("labeled"),
-               nb::arg("listed"), nb::arg("ids").none(), nb::arg("rebalance"), nb::arg("threads"));
+               nb::arg("listed"), nb::arg("ids").none(), nb::arg("rebalance"), nb::arg("weights").none(),
+               nb::arg("threads"));
 }
 
 } // namespace kith::python

@@ -40,7 +40,8 @@ _TAGS = (1, 2)
 
 def knn(comm: MPI.Intracomm, points: AnyArray, k: int, queries: AnyArray | None = None, *, box: BoxLike = None,
         exclude_self: bool = False, max_distance: float | None = None, ids: AnyArray | None = None,
-        rebalance: bool = False, threads: int = 0, return_report: bool = False) -> Any:
+        rebalance: bool = False, weights: AnyArray | None = None, threads: int = 0,
+        return_report: bool = False) -> Any:
     """The k nearest neighbors of every point or query of this process, among the points of all processes.
 
     Parameters
@@ -60,11 +61,16 @@ def knn(comm: MPI.Intracomm, points: AnyArray, k: int, queries: AnyArray | None 
         other; queries are sent to where the points near them are, and the answers are sent back. Worth its traffic if
         the points of a process are scattered, or if it has far more of them than others. Must be the same on all
         processes.
+    weights : array, shape (n,), optional
+        For `rebalance`: the cost of each point in any unit, finite and 0 or more. Each process then gets about the same
+        sum of weights instead of the same number of points. Either all processes that have points pass weights, or
+        none. In a simulation, pass `report["work"]` of the previous step.
     threads : int
         Number of threads of this process. 0 means all cores, so pass a number if several processes share a machine.
     return_report : bool
         Also return a dict with bytes_sent, bytes_received and messages_sent of this process, the seconds of each stage,
-        and first_query, the global index of its first query.
+        and first_query, the global index of its first query. With `rebalance` it also has work, an array of float32 of
+        shape (n,): what each point cost, in seconds; empty if there is one process.
 
     Returns
     -------
@@ -83,7 +89,7 @@ def knn(comm: MPI.Intracomm, points: AnyArray, k: int, queries: AnyArray | None 
             _arrays.as_real(points, "points"), _queries(queries), box, _arrays.as_whole(k, "k"),
             _arrays.flag(exclude_self, "exclude_self"),
             math.inf if max_distance is None else _arrays.as_number(max_distance, "max_distance"), _ids(ids),
-            _arrays.flag(rebalance, "rebalance"), threads))
+            _arrays.flag(rebalance, "rebalance"), _weights(weights), threads))
         distances, indices, report = call(ranks)
     _warn(report, ranks)
     return (distances, indices, report) if return_report else (distances, indices)
@@ -146,13 +152,13 @@ def radius_count(comm: MPI.Intracomm, points: AnyArray, r: float | AnyArray, que
 def fof(comm: MPI.Intracomm, points: AnyArray, linking_length: float | None = None, *, b: float | None = None,
         psi: float | None = None, psi_sigma: float | None = None, box: BoxLike = None, min_members: int | None = None,
         return_catalog: bool = False, velocities: AnyArray | None = None, masses: AnyArray | None = None,
-        types: AnyArray | None = None, ids: AnyArray | None = None, rebalance: bool = False, threads: int = 0,
-        return_report: bool = False) -> Any:
+        types: AnyArray | None = None, ids: AnyArray | None = None, rebalance: bool = False,
+        weights: AnyArray | None = None, threads: int = 0, return_report: bool = False) -> Any:
     """Labels of friends-of-friends groups of the points of all processes, and on request their catalog.
 
     Parameters
     ----------
-    comm, points, ids, rebalance, threads, return_report
+    comm, points, ids, rebalance, weights, threads, return_report
         As for `kith.mpi.knn`, but the report has groups (the number of groups), linking_length and psi in place of
         first_query.
     linking_length, b, psi, psi_sigma, box, min_members, return_catalog
@@ -186,7 +192,7 @@ def fof(comm: MPI.Intracomm, points: AnyArray, linking_length: float | None = No
                 arrays["points"], *_arrays.length(linking_length, b), not (psi is None and psi_sigma is None), length,
                 is_relative, arrays["velocities"], arrays["masses"], arrays["types"], box, labeled,
                 listed if _arrays.flag(return_catalog, "return_catalog") else 0, _ids(ids),
-                _arrays.flag(rebalance, "rebalance"), threads)
+                _arrays.flag(rebalance, "rebalance"), _weights(weights), threads)
         arrays, call = ranks.agreed(prepare)
         ranks.require_same("min_members", min_members)
         ranks.require_same("return_catalog", return_catalog)
@@ -235,6 +241,10 @@ def _queries(queries):
 
 def _ids(ids):
     return None if ids is None else _arrays.as_integers(ids, numpy.int64, "ids")
+
+
+def _weights(weights):
+    return None if weights is None else _arrays.as_column(weights, "weights")
 
 
 def _within(ranks, points, r, queries, box, exclude_self, ids, only_counts, threads):

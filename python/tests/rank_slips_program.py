@@ -48,7 +48,8 @@ SLIPS += [(call, slip) for call in (knn, radius_search) for slip in (
     {"ids": numpy.arange(50)}, {"ids": numpy.arange(50) + 0.5}, {"ids": numpy.arange(49)}, {"queries": points[0]},
     {"queries": "words"}, {"queries": points[:, :2]}, {"queries": points},
     {"exclude_self": 3}, {"exclude_self": None})]
-SLIPS += [(call, slip) for call in (knn, fof) for slip in ({"rebalance": 3}, {"rebalance": True})]
+SLIPS += [(call, slip) for call in (knn, fof) for slip in (
+    {"rebalance": 3}, {"rebalance": True}, {"weights": "words"}, {"weights": points})]
 SLIPS += [(knn, slip) for slip in (
     {"k": None}, {"k": 2.5}, {"k": "3"}, {"k": 0}, {"k": 4}, {"max_distance": "far"}, {"max_distance": -1},
     {"max_distance": 0.5}, {"exclude_self": True})]

@@ -66,8 +66,17 @@ for comm in (world, world.Split(0, world.size - world.rank)):  # the second one 
             assert report["groups"] == expected.max() + 1
             labels = kith.mpi.fof(comm, mine, b=0.5, box=BOX, min_members=4, rebalance=True, threads=1)
             assert numpy.array_equal(labels, kith.fof(whole, b=0.5, box=BOX, min_members=4)[rows])
-            _, indices = kith.mpi.knn(comm, mine, 5, box=BOX, exclude_self=True, rebalance=True, threads=1)
-            assert numpy.array_equal(indices, expected_indices[rows])
+            weights = numpy.arange(len(mine)) % 4
+            for _ in range(3):
+                _, indices, report = kith.mpi.knn(comm, mine, 5, box=BOX, exclude_self=True, rebalance=True,
+                                                  weights=weights, threads=1, return_report=True)
+                assert numpy.array_equal(indices, expected_indices[rows])
+                weights = report["work"] if comm.size > 1 else weights
+                assert weights.shape == (len(mine),) and report["work"].dtype == numpy.float32
+            labels, report = kith.mpi.fof(comm, mine, b=0.5, box=BOX, rebalance=True, weights=weights, threads=1,
+                                          return_report=True)
+            assert numpy.array_equal(labels, expected[rows])
+            assert len(report["work"]) == (len(mine) if comm.size > 1 else 0)
             few = whole[:7] if comm.rank == comm.size - 1 else whole[:0]
             distances, indices = kith.mpi.knn(comm, mine, 3, few, max_distance=0.1, threads=1)
             expected_distances, expected_indices = kith.knn(whole, 3, few, max_distance=0.1)
