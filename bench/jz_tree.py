@@ -1,0 +1,589 @@
+#!/usr/bin/env python3
+"""Remakes figures 5, 6, 7a, 8a and 9a to 9c of the jz-tree paper on this machine: jz_tree.py [--quick].
+
+Source: J. Stücker, O. Hahn, L. Winkler, A. Gutierrez Adame, T. Flöss, jz-tree: GPU friendly neighbour search and
+friends-of-friends with dual tree walks in JAX plus CUDA, arXiv:2604.05885 (2026). The paper has a GPU. Here every row is
+measured on the CPU and, where this kith finds a GPU, with device="cuda" from and to host memory, copies included. Its
+simulations are replaced by kith.datasets.cosmic_box, also with N^(1/3) Mpc/h and one particle a cell.
+
+What is compared (a method that is missing is named and left out):
+  tree, kdtree, clover, brute        kith's engines: its default, a k-d tree, cells around hubs, all pairs
+  nanoflann, scipy, pykdtree, faiss  neighbors, as in bench/compare.py
+  hfof, scipy_pairs                  groups, likewise; one thread
+Answers of kith's engines, devices and numbers of threads must be the same bits. Those of peers must agree with them.
+
+Figure 5 takes the stages that the program reports, and mpirun for ranks. All else calls the Python package kith: install
+it, or name the folder of a release build, PYTHONPATH=build/full/python. --quick takes about a minute.
+
+Results go to bench/results/jz_tree/figures.json, figures to docs/images. --plot FILE only draws.
+"""
+
+import argparse
+import datetime
+import importlib.util
+import json
+import pathlib
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+import environment
+
+environment.require("matplotlib", "numpy")
+import checks
+import contest
+import matplotlib
+import numpy
+import workloads
+
+matplotlib.use("Agg")
+import matplotlib.pyplot as pyplot
+import matplotlib.ticker as ticker
+
+K, COMPARED_K = 16, 30  # the paper's, and that of figure 6
+B, MIN_MEMBERS = 0.2, 20
+LONG, PATIENCE = 1.0, 600  # seconds: what takes longer runs once; what takes longer still is stopped
+MOST_PAIRS = {False: 1e5**2, True: 1e4**2}  # of all pairs; what is more is left out
+SIZES = {False: {"profile": 2_000_000, "peers": (1000, 10_000, 100_000, 1_000_000, 3_000_000), "sides": (32, 64, 100, 160),
+                 "dimension": (100_000, 1_000_000), "neighbors": 1_000_000, "sources": (100_000, 1_000_000),
+                 "queries": (100, 1000, 10_000, 100_000, 1_000_000, 3_000_000)},
+         True: {"profile": 100_000, "peers": (1000, 10_000, 30_000), "sides": (16, 32), "dimension": (10_000,),
+                "neighbors": 30_000, "sources": (10_000,), "queries": (100, 1000, 10_000, 30_000)}}
+MOST_OF_SLOW = 1_000_000  # points; larger sets are searched with the plane tree, CLOVER and nanoflann only
+NEIGHBOR_PEERS = ("nanoflann", "scipy", "pykdtree", "faiss")
+GROUP_PEERS = ("hfof", "scipy_pairs")
+SETS = {"lattice": "uniform grid", "uniform": "uniform random", "gaussian": "normal distribution",
+        "cosmic": "simulation", "cosmic, periodic": "simulation, periodic"}
+NAMES = {"tree": "plane tree", "kept": "plane tree, kept", "kdtree": "k-d tree", "clover": "CLOVER", "brute": "all pairs",
+         "nanoflann": "nanoflann", "scipy": "SciPy", "pykdtree": "pykdtree", "faiss": "FAISS, all pairs", "hfof": "hfof",
+         "scipy_pairs": "SciPy, pairs"}
+COLORS = {"tree": "black", "kept": "tab:purple", "kdtree": "tab:blue", "clover": "tab:green", "brute": "tab:red",
+          "nanoflann": "tab:orange", "scipy": "tab:cyan", "pykdtree": "tab:olive", "faiss": "tab:pink",
+          "hfof": "tab:brown", "scipy_pairs": "tab:cyan"}
+STAGES = {"order": ("tab:blue", "z-order"), "tree": ("tab:green", "tree"), "search": ("tab:orange", "search"),
+          "rows": ("tab:gray", "rows into input order"), "ask": ("tab:purple", "requests to other ranks"),
+          "select": ("tab:olive", "select points for them"), "search pieces": ("tab:red", "search these points"),
+          "upload": ("tab:brown", "copy to the GPU"), "download": ("tab:pink", "copy from the GPU")}
+FILES = ("read", "write", "total", "all")  # stages that are none of the search's
+
+
+class Measurements:
+    def __init__(self, arguments, scratch):
+        self.quick, self.threads, self.scratch = arguments.quick, arguments.threads, scratch
+        self.program, self.programs = arguments.program, arguments.programs
+        self.sizes = SIZES[arguments.quick]
+        self.rows, self.left_out, self.versions = [], {}, {"kith": kith.__version__}
+        self.devices = ["cpu"]
+        try:
+            kith.knn(numpy.zeros((1, 3), dtype=numpy.float32), 1, device="cuda")
+            self.devices.append("cuda")
+        except (NotImplementedError, RuntimeError) as reason:
+            self.leave_out("all", "GPU", reason)
+
+    def leave_out(self, figure, what, reason):
+        if self.left_out.setdefault(f"{figure}: {what}", str(reason)) == str(reason):
+            print(f"  {figure}: without {what}: {reason}", flush=True)
+
+    def given(self, **what):
+        """A workload, and its points and queries: drawn once, then found in the folder of bench/compare.py."""
+        workload = workloads.Workload(threads=self.threads, **what)
+        return workload, contest.Input(workload, environment.ROOT / "build" / "bench-data" / "points", self.scratch)
+
+    def add(self, figure, workload, method, seconds, device="cpu", threads=None, **more):
+        row = {"figure": figure, "set": workload.points + (", periodic" if workload.periodic else ""), "n": workload.n,
+               "d": workload.d, "k": workload.k, "queries": workload.queries, "method": method,
+               "device": device, "threads": threads or self.threads, "median": statistics.median(seconds),
+               "min": min(seconds), "max": max(seconds), "runs": len(seconds), **more}
+        self.rows.append(row)
+        asked = f"{workload.queries:,} queries of " if workload.queries else ""
+        print(f"  {figure}: {asked}{workload.n:,} points ({row['set']}) in {workload.d}-D, k = {workload.k}, {method}, "
+              f"{'GPU' if device == 'cuda' else 'threads: ' + str(row['threads'])}: {row['median']:.4g} s", flush=True)
+
+    @staticmethod
+    def repeated(first, run):
+        """Seconds; the first run warmed up, but is enough if it is long. Short ones are repeated more often."""
+        return [first] if first > LONG else [run() for _ in range(max(3, min(25, int(0.3 / max(first, 1e-6)))))]
+
+    def neighbors(self, figure, methods, peers=(), **what):
+        """A row for each method on each device, all of the same bits, and one for each peer: (name, threads)."""
+        workload, given = self.given(**what)
+        points = numpy.array(given.points)
+        queries = None if given.queries is None else numpy.array(given.queries)
+        asked = workload.queries or workload.n
+        out = (numpy.zeros((asked, workload.k), dtype=points.dtype), numpy.zeros((asked, workload.k), dtype=numpy.int32))
+        expected = None
+        for device in self.devices:
+            for method in methods:
+                if method == "brute" and workload.n * asked > MOST_PAIRS[self.quick]:
+                    continue
+                try:
+                    search = self.search_of(method, device, points, queries, workload.k, given.box or None, out)
+                    first = timed(search)
+                except NotImplementedError as reason:
+                    self.leave_out(figure, f"{NAMES[method]} on {device}", reason)
+                    continue
+                if expected is None:
+                    expected = [rows.copy() for rows in out]
+                    judge = self.judge_of_neighbors(workload, given, expected)
+                elif not all(map(numpy.array_equal, expected, out)):
+                    sys.exit(f"jz_tree.py: the rows of {method} on {device} are others; this is a defect of kith")
+                self.add(figure, workload, method, self.repeated(first, lambda: timed(search)), device)
+        if expected is not None:
+            for peer, threads in peers:
+                self.peer(figure, workload, given, peer, threads, judge)
+
+    def search_of(self, method, device, points, queries, k, box, out):
+        if method == "kept":
+            tree = kith.Tree(points, box, device=device, threads=self.threads)
+            return lambda: tree.query(queries, k, threads=self.threads, out=out)
+        return lambda: kith.knn(points, k, queries, box=box, engine=method, device=device, threads=self.threads, out=out)
+
+    def judge_of_neighbors(self, workload, given, expected):
+        neighbors = checks.Neighbors(given.points, given.queries, workload.k, given.box, workload.dtype)
+        ours = str(self.scratch / "kith")
+        for name, rows in zip(("distances", "indices"), expected):
+            numpy.save(f"{ours}.{name}.npy", rows)
+        if flaw := neighbors.in_itself(ours) or neighbors.against_all_pairs(ours):
+            sys.exit(f"jz_tree.py: kith's rows are wrong: {flaw}")
+
+        def judge(peer):
+            slack = peer.introduction.get("squared_slack", 0.0)
+            theirs = self.answer(peer)
+            return neighbors.in_itself(theirs, slack) or neighbors.against(ours, theirs, slack)
+
+        return judge
+
+    def answer(self, peer, command="answer"):
+        prefix = str(self.scratch / "peer")
+        peer.ask(f"{command} {prefix}", PATIENCE)
+        return prefix
+
+    def peer(self, figure, workload, given, name, threads, judge):
+        command = contest.command_of(name, self.programs, environment.python())
+        if not pathlib.Path(command[0]).exists():
+            self.leave_out(figure, name, f"{pathlib.Path(command[0]).name} is not built")
+            return
+        arguments = [argument if not argument.startswith("threads=") else f"threads={threads}"
+                     for argument in given.arguments(workload)]
+        peer, what = None, f"{name}, {workload.n:,} points"
+        try:
+            peer = contest.Contestant(name, command + arguments, threads)
+            about = peer.introduction
+            if refused := about.get("absent") or about.get("unsupported"):
+                self.leave_out(figure, name if "absent" in about else what, refused)
+                return
+            self.versions[name] = about["version"]
+            first = peer.ask("run", PATIENCE)["seconds"]
+            if flaw := judge(peer):
+                self.leave_out(figure, what, f"a wrong answer: {flaw}")
+                return
+            seconds = self.repeated(first, lambda: peer.ask("run", PATIENCE)["seconds"])
+            self.add(figure, workload, name, seconds, threads=threads)
+        except contest.Trouble as trouble:
+            self.leave_out(figure, what, trouble)
+        finally:
+            if peer:
+                peer.stop()
+
+    def profile(self):
+        """Figure 5: the stages, then those of as many ranks as there are threads, with as many points a rank as before.
+
+        On the CPU every run is a new process; on a GPU, whose first call takes long, the program repeats the search.
+        """
+        if self.program is None:
+            self.leave_out("5", "all", "the program kith is not built; give --program")
+            return
+        for share in dict.fromkeys((1, self.threads)):
+            workload, given = self.given(points="uniform", n=share * self.sizes["profile"], k=K)
+            along = self.scratch / "along.npy"
+            numpy.save(along, given.points[kith.Tree(given.points, threads=self.threads).order])
+            for name, path in (("random order", given.points_file), ("along the curve", along)):
+                self.add_stages(workload, name, [], ["knn", path, "-o", self.scratch / "rows.npz"], share)
+                if share == 1 and "cuda" in self.devices:
+                    self.add_stages(workload, name, [], ["bench", path, "--device", "cuda"], share, "cuda")
+        if self.threads > 1:
+            launcher = shutil.which("mpirun")
+            if launcher is None:
+                self.leave_out("5", "ranks", "there is no mpirun")
+                return
+            self.add_stages(workload, "ranks", [launcher, "-n", str(self.threads)],
+                            ["knn", along, "-o", self.scratch / "rows.npz"], 1, ranks=self.threads)
+
+    def add_stages(self, workload, name, launcher, command, threads, device="cpu", **more):
+        runs = []
+        for _ in range(1 if device == "cuda" else 3):
+            done = subprocess.run([*launcher, self.program, *command, "-k", str(K), "--threads", str(threads), "--json"],
+                                  capture_output=True, text=True)
+            if done.returncode != 0:
+                self.leave_out("5", name, (done.stderr.strip().splitlines() or [f"exit status {done.returncode}"])[-1])
+                return
+            try:
+                said = json.loads(done.stdout)
+            except ValueError:  # several answers
+                self.leave_out("5", name, "the program is built without MPI, or for that of another mpirun")
+                return
+            stages = said.get("ranks", {}).get("most_seconds") or said.get("seconds") or {
+                stage: took["seconds"] for stage, took in said["knn"].items()}
+            runs.append({stage: took for stage, took in stages.items() if stage not in FILES})
+        runs.sort(key=lambda stages: sum(stages.values()))
+        self.add("5", workload, name, [sum(stages.values()) for stages in runs], device, threads,
+                 stages=runs[len(runs) // 2], **more)
+
+    def peers(self):
+        """Figure 6."""
+        everyone = [(name, self.threads) for name in NEIGHBOR_PEERS] + [("scipy", 1)] * (self.threads > 1)
+        for n in self.sizes["peers"]:
+            small = n <= MOST_OF_SLOW
+            self.neighbors("6", ("tree", "kdtree", "clover", "brute") if small else ("tree", "clover"),
+                           everyone if small else everyone[:1], points="uniform", n=n, queries=n, k=COMPARED_K)
+
+    def sets(self):
+        """Figure 7a."""
+        for side in self.sizes["sides"]:
+            for name in SETS:
+                points, _, periodic = name.partition(", ")
+                self.neighbors("7a", ("tree", "kdtree") if side**3 <= MOST_OF_SLOW else ("tree",), points=points,
+                               periodic=bool(periodic), n=side**3, k=K)
+
+    def groups(self):
+        """Figure 8a: labels, and the catalog of groups of at least 20 members; of peers labels only."""
+        for side in self.sizes["sides"]:
+            workload, given = self.given(points="cosmic", n=side**3, k=0, b=B, periodic=True)
+            points, expected = numpy.array(given.points), None
+            for device in self.devices:
+                for method, threads in dict.fromkeys((("tree", self.threads), ("tree", 1), ("kdtree", self.threads),
+                                                      ("brute", self.threads))):
+                    if method == "brute" and workload.n**2 > MOST_PAIRS[self.quick] or device == "cuda" and threads == 1:
+                        continue
+
+                    def find():
+                        return kith.fof(points, given.linking_length, box=given.box, engine=method, device=device,
+                                        threads=threads, return_catalog=True)
+
+                    try:
+                        begin = time.perf_counter()
+                        labels, catalog = find()
+                        first = time.perf_counter() - begin
+                    except NotImplementedError as reason:
+                        self.leave_out("8a", f"{NAMES[method]} on {device}", reason)
+                        continue
+                    expected = labels if expected is None else expected
+                    if not numpy.array_equal(labels, expected):
+                        sys.exit(f"jz_tree.py: the groups of {method} on {device} are others; this is a defect of kith")
+                    self.add("8a", workload, method, self.repeated(first, lambda: timed(find)), device, threads,
+                             groups=len(catalog))
+
+            def regrouped(factor, peer):
+                return numpy.load(self.answer(peer, f"regroup {factor!r}") + ".labels.npy")
+
+            def judge(peer):
+                theirs = numpy.load(self.answer(peer) + ".labels.npy")
+                return checks.groups_agree(expected, theirs, lambda factor: regrouped(factor, peer))
+
+            for peer in GROUP_PEERS:
+                self.peer("8a", workload, given, peer, 1, judge)
+
+    def dimensions(self):
+        """Figure 9a."""
+        built = [d for d in range(2, 9) if is_built(d)]
+        if missing := [str(d) for d in range(2, 9) if d not in built]:
+            self.leave_out("9a", f"{', '.join(missing)} dimensions", "this kith is built without them")
+        for n in self.sizes["dimension"]:
+            for d in built:
+                self.neighbors("9a", ("tree", "kdtree", "brute"), points="uniform", n=n, d=d, k=K)
+
+    def numbers_of_neighbors(self):
+        """Figure 9b."""
+        for k in (1, 2, 4, 8, 16, 32, 64, 128):
+            self.neighbors("9b", ("tree", "kdtree"), points="uniform", n=self.sizes["neighbors"], k=k)
+
+    def queries(self):
+        """Figure 9c; and with a tree that is built once, which the paper does not have."""
+        for queries in self.sizes["queries"]:
+            self.neighbors("9c", ("tree",), points="uniform", n=queries if queries > K else K, k=K)
+            for n in self.sizes["sources"]:
+                self.neighbors("9c", ("tree", "kept"), points="uniform", n=n, queries=queries, k=K)
+
+
+def is_built(dimension):
+    try:
+        kith.Tree([[0.0] * dimension])
+    except NotImplementedError:
+        return False
+    return True
+
+
+def timed(run):
+    begin = time.perf_counter()
+    run()
+    return time.perf_counter() - begin
+
+
+MEASURE = {"profile": Measurements.profile, "peers": Measurements.peers, "sets": Measurements.sets,
+           "groups": Measurements.groups, "dimension": Measurements.dimensions,
+           "neighbors": Measurements.numbers_of_neighbors, "queries": Measurements.queries}
+PART_OF = {"5": "profile", "6": "peers", "7a": "sets", "8a": "groups", "9a": "dimension", "9b": "neighbors",
+           "9c": "queries"}
+
+
+def lines(axes, rows, x, style=lambda row: {}, value=lambda row: row["median"]):
+    """A line for each method, device and number of threads."""
+    most = max((row["threads"] for row in rows), default=1)
+    several = {row["method"] for row in rows if row["threads"] < most and row["device"] == "cpu"}
+    drawn = {}
+    for row in rows:
+        drawn.setdefault((row["method"], row["device"], row["threads"], row["set"], row.get("of")), []).append(row)
+    for (method, device, threads, _, _), mine in drawn.items():
+        label = NAMES[method]
+        if device == "cuda":
+            label += ", GPU"
+        elif method in several:
+            label += ", 1 thread" if threads == 1 else f", {threads} threads"
+        how = {"color": COLORS[method], "marker": "^" if device == "cuda" else "o", "label": label,
+               "linestyle": "--" if threads < most and device == "cpu" else "-"} | style(mine[0])
+        axes.plot(*zip(*sorted((row[x], value(row)) for row in mine)), markersize=4, **how)
+
+
+def finished(axes, title, x, y, columns=2, logarithmic="xy"):
+    axes.set(title=title, xlabel=x, ylabel=y)
+    if "x" in logarithmic:
+        axes.set_xscale("log")
+    if "y" in logarithmic:
+        axes.set_yscale("log")
+    else:
+        axes.set_ylim(bottom=0)
+    axes.grid(alpha=0.3)
+    if axes.lines:
+        axes.legend(fontsize="small", loc="upper center", bbox_to_anchor=(0.5, -0.14), ncols=columns, frameon=False)
+
+
+def ratio_to_tree(rows, device="cpu"):
+    """Times of each row over the plane tree's for the same points, on all threads."""
+    threads = max((row["threads"] for row in rows), default=1)
+    base = {row["n"]: row["median"] for row in rows
+            if row["method"] == "tree" and row["device"] == device and row["threads"] == threads}
+    return [{**row, "median": row["median"] / base[row["n"]]} for row in rows if row["n"] in base]
+
+
+def draw_profile(rows):
+    """Of points in random order the search is divided into that of the same points along the curve, and the rest."""
+    bars = []
+    for row in rows:
+        stages = dict(row["stages"])
+        along = next((other["stages"] for other in rows if other["method"] == "along the curve"
+                      and all(other[key] == row[key] for key in ("n", "device", "threads"))), None)
+        if row["method"] == "along the curve":
+            continue
+        if row["method"] == "random order" and along and "search" in stages:
+            stages["rows"] = max(0, stages["search"] - along["search"])
+            stages["search"] -= stages["rows"]
+        where = "GPU" if row["device"] == "cuda" else "1 thread" if row["threads"] == 1 else f"{row['threads']} threads"
+        if row["method"] == "ranks":
+            where = f"{row['ranks']} ranks,\npoints of each together"
+        bars.append((f"{where}\n{row['n']:,} points", {stage: 1e3 * took for stage, took in stages.items()}))
+    figure, axes = pyplot.subplots(figsize=(10, 1.4 + 0.9 * len(bars)), layout="constrained")
+    present = dict.fromkeys(stage for stage in STAGES for _, stages in bars if stage in stages)
+    present |= dict.fromkeys(stage for _, stages in bars for stage in stages)
+    left = numpy.zeros(len(bars))
+    for stage in present:
+        color, label = STAGES.get(stage, (None, stage))
+        widths = numpy.array([stages.get(stage, 0) for _, stages in bars])
+        axes.barh(range(len(bars)), widths, left=left, color=color, label=label)
+        for at, (begin, width) in enumerate(zip(left, widths)):
+            if width > 0.06 * max(sum(stages.values()) for _, stages in bars):
+                axes.text(begin + width / 2, at, f"{width:.0f}", ha="center", va="center", color="white", fontsize="small")
+        left += widths
+    axes.set_yticks(range(len(bars)), [name for name, _ in bars])
+    axes.invert_yaxis()
+    axes.set(title=f"5: stages of a search for k = {K} neighbors of all points", xlabel="milliseconds")
+    axes.legend(fontsize="small", loc="upper center", bbox_to_anchor=(0.4, -0.6 / (0.8 + 0.9 * len(bars))), ncols=4,
+                frameon=False)
+    yield "jz_tree_profile", figure
+
+
+def draw_peers(rows):
+    figure, (left, right) = pyplot.subplots(1, 2, figsize=(12, 5.2), layout="constrained")
+    lines(left, rows, "n")
+    finished(left, f"6: k = {COMPARED_K}, as many queries as points, uniform", "points", "seconds", 3)
+    lines(right, ratio_to_tree(rows), "n")
+    right.axhline(1, color="gray", linewidth=0.8)
+    finished(right, "6: times of the plane tree", "points", "times", 3)
+    yield "jz_tree_peers", figure
+
+
+def draw_sets(rows):
+    figure, axes = pyplot.subplots(1, 2, figsize=(12, 5), layout="constrained")
+    colors = dict(zip(SETS, ("tab:orange", "black", "tab:blue", "tab:green", "tab:red")))
+    for place, method in zip(axes, ("tree", "kdtree")):
+        mine = [row for row in rows if row["method"] == method]
+        lines(place, mine, "n", value=lambda row: 1e6 * row["median"] / row["n"], style=lambda row: {
+            "color": colors[row["set"]], "label": SETS[row["set"]] + (", GPU" if row["device"] == "cuda" else "")})
+        finished(place, f"7a: {NAMES[method]}, k = {K}", "points", "microseconds a point", 2, "x")
+    yield "jz_tree_sets", figure
+
+
+def draw_groups(rows):
+    figure, (left, right) = pyplot.subplots(1, 2, figsize=(12, 5.2), layout="constrained")
+    lines(left, rows, "n")
+    finished(left, f"8a: groups of a simulation, b = {B}, with catalog (peers: labels)", "particles", "seconds")
+    lines(right, ratio_to_tree(rows), "n")
+    right.axhline(1, color="gray", linewidth=0.8)
+    finished(right, "8a: times of the plane tree", "particles", "times")
+    yield "jz_tree_groups", figure
+
+
+def draw_scaling(rows):
+    """Figures 9a to 9c."""
+    figure, axes = pyplot.subplots(1, 3, figsize=(15, 5.2), layout="constrained")
+    mine = [{**row, "of": row["n"]} for row in rows if row["figure"] == "9a"]
+    largest = max((row["n"] for row in mine), default=0)
+    lines(axes[0], mine, "d", style=lambda row: {
+        "label": f"{NAMES[row['method']]}, {row['n']:,} points" + (", GPU" if row["device"] == "cuda" else ""),
+        "linestyle": "-" if row["n"] == largest else "--"})
+    axes[0].set_xticks(range(2, 9))
+    finished(axes[0], f"9a: dimension, k = {K}", "dimension", "seconds", 2, "y")
+    mine = [row for row in rows if row["figure"] == "9b"]
+    lines(axes[1], mine, "k")
+    axes[1].set_xscale("log", base=2)
+    finished(axes[1], f"9b: {max((row['n'] for row in mine), default=0):,} points", "k", "seconds", 2, "y")
+    axes[1].xaxis.set_major_formatter(ticker.FormatStrFormatter("%d"))
+    mine = [{**row, "of": row["n"] if row["queries"] else "all", "queries": row["queries"] or row["n"]}
+            for row in rows if row["figure"] == "9c"]
+    sources = sorted({row["of"] for row in mine if row["of"] != "all"})
+    shades = dict(zip(sources, ("tab:blue", "tab:orange", "tab:green")))
+    lines(axes[2], mine, "queries", style=lambda row: {
+        "label": ("points search themselves" if row["of"] == "all" else f"{row['of']:,} points"
+                  + (", tree kept" if row["method"] == "kept" else "")) + (", GPU" if row["device"] == "cuda" else ""),
+        "color": shades.get(row["of"], "black"), "linestyle": ":" if row["method"] == "kept" else "-"})
+    finished(axes[2], f"9c: queries, k = {K}", "queries", "seconds")
+    yield "jz_tree_scaling", figure
+
+
+def print_summary(rows):
+    """The numbers of docs/jz-tree.md."""
+    def show(title, pairs):
+        print(f"{title}: " + ", ".join(f"{name} {value:.3g}" for name, value in pairs))
+
+    def of(figure, **what):
+        return [row for row in rows if row["figure"] == figure and all(row[key] == value for key, value in what.items())]
+
+    for row in of("5"):
+        percent = 100 / sum(row["stages"].values())
+        show(f"5, {row['device']}, {row['method']}, {row['threads']} threads, {row['n']:,} points, percent of "
+             f"{row['median']:.3g} s", [(name, percent * took) for name, took in row["stages"].items()])
+    for figure in ("6", "8a"):
+        for n in dict.fromkeys(row["n"] for row in of(figure)):
+            show(f"{figure}, {n:,} points, over the plane tree", [
+                (f"{row['method']}/{row['device']}/{row['threads']}", row["median"])
+                for row in ratio_to_tree(of(figure, n=n))])
+    for method in ("tree", "kdtree"):
+        for n in dict.fromkeys(row["n"] for row in of("7a", method=method)):
+            base = {row["device"]: row["median"] for row in of("7a", method=method, n=n, set="uniform")}
+            show(f"7a, {method}, {n:,} points, over uniform", [
+                (f"{row['set']}/{row['device']}", row["median"] / base[row["device"]])
+                for row in of("7a", method=method, n=n)])
+    for figure, key in (("9a", "d"), ("9b", "k")):
+        for method, n, device in dict.fromkeys((row["method"], row["n"], row["device"]) for row in of(figure)):
+            show(f"{figure}, {method}, {n:,} points, {device}, seconds by {key}", [
+                (row[key], row["median"]) for row in of(figure, method=method, n=n, device=device)])
+    for method, n, device in dict.fromkeys((row["method"], row["n"] if row["queries"] else 0, row["device"])
+                                           for row in of("9c")):
+        mine = of("9c", method=method, device=device, **({"n": n} if n else {"queries": 0}))
+        show(f"9c, {method}, {f'{n:,} points' if n else 'all points'}, {device}, seconds by queries", [
+            (f"{row['queries'] or row['n']:,}", row["median"]) for row in mine if bool(row["queries"]) == bool(n)])
+
+
+DRAW = {"5": draw_profile, "6": draw_peers, "7a": draw_sets, "8a": draw_groups, "9": draw_scaling}
+
+
+def folder_with(name, given):
+    """The folder of programs that was given, or that of a build."""
+    places = [given] if given else [environment.ROOT / "build" / folder / "bin"
+                                    for folder in ("bench", "release", "full", "dev")]
+    return next((place for place in places if (place / name).exists()), places[0])
+
+
+def measure(arguments):
+    arguments.programs = folder_with("contest_nanoflann", arguments.programs)
+    program = arguments.program or folder_with("kith", None) / "kith"
+    arguments.program = program if program.exists() else None
+    with tempfile.TemporaryDirectory(prefix="kith-jz-tree-") as folder:
+        machine = environment.machine()
+        measurements = Measurements(arguments, pathlib.Path(folder))
+        for part in arguments.parts:
+            start = time.perf_counter()
+            MEASURE[part](measurements)
+            print(f"{part}: {time.perf_counter() - start:.0f} s", flush=True)
+    return {"date": datetime.datetime.now().isoformat(timespec="minutes"), "commit": environment.commit(),
+            "machine": machine, "versions": measurements.versions, "quick": arguments.quick,
+            "left_out": measurements.left_out, "rows": measurements.rows}
+
+
+def merged(report, before, parts):
+    """The new report, with what the old one has of other parts."""
+    report["rows"] = [row for row in before["rows"] if PART_OF[row["figure"]] not in parts] + report["rows"]
+    report["versions"] = {**before["versions"], **report["versions"]}
+    old = {what: why for what, why in before["left_out"].items() if PART_OF.get(what.split(":")[0], parts[0]) not in parts}
+    report["left_out"] = {**old, **report["left_out"]}
+    return report
+
+
+def rounded(value):
+    if isinstance(value, float):
+        return float(f"{value:.4g}")
+    if isinstance(value, dict):
+        return {name: rounded(member) for name, member in value.items()}
+    return [rounded(member) for member in value] if isinstance(value, list) else value
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--quick", action="store_true", help="small sets")
+    parser.add_argument("--parts", nargs="+", choices=MEASURE, default=list(MEASURE),
+                        help="measure these only, and keep the other rows of the results that are there")
+    parser.add_argument("--threads", type=int, default=2, help="of all methods that have threads (%(default)s)")
+    parser.add_argument("--program", type=pathlib.Path, help="kith (that of build/)")
+    parser.add_argument("--programs", type=pathlib.Path, metavar="FOLDER",
+                        help="of contest_nanoflann (that of build/)")
+    parser.add_argument("--plot", type=pathlib.Path, metavar="FILE", help="draw these results, and measure nothing")
+    parser.add_argument("--output", type=pathlib.Path,
+                        default=environment.ROOT / "bench" / "results" / "jz_tree" / "figures.json",
+                        help="results (bench/results/jz_tree/figures.json)")
+    parser.add_argument("--images", type=pathlib.Path, default=environment.ROOT / "docs" / "images",
+                        help="folder of the figures (docs/images)")
+    arguments = parser.parse_args()
+    if arguments.plot:
+        report = json.loads(arguments.plot.read_text())
+    else:
+        if importlib.util.find_spec("kith") is None:
+            sys.exit("jz_tree.py: this Python has no kith; install it, or name the folder of a build: "
+                     "PYTHONPATH=build/full/python bench/jz_tree.py")
+        global kith
+        import kith
+        report = rounded(measure(arguments))
+        if arguments.output.exists():
+            report = merged(report, json.loads(arguments.output.read_text()), arguments.parts)
+        arguments.output.parent.mkdir(parents=True, exist_ok=True)
+        rows = ",\n".join(json.dumps(row) for row in report.pop("rows"))
+        arguments.output.write_text(json.dumps(report, indent=1)[:-2] + f',\n "rows": [\n{rows}\n]}}\n')
+        report["rows"] = json.loads(f"[{rows}]")
+        print(arguments.output)
+    print_summary(report["rows"])
+    arguments.images.mkdir(parents=True, exist_ok=True)
+    for name, draw in DRAW.items():
+        mine = [row for row in report["rows"] if row["figure"].startswith(name)]
+        if not mine:
+            print(f"{draw.__name__}: its rows are not among the results")
+            continue
+        for image, figure in draw(mine):
+            path = arguments.images / f"{image}.png"
+            figure.savefig(path, dpi=80)
+            print(path)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
