@@ -13,7 +13,9 @@ What is compared (a method that is missing is named and left out):
 Answers of kith's engines, devices and numbers of threads must be the same bits. Those of peers must agree with them.
 
 Figure 5 takes the stages that the program reports, and mpirun for ranks. All else calls the Python package kith: install
-it, or name the folder of a release build, PYTHONPATH=build/full/python. --quick takes about a minute.
+it (pip install .), or name the folder of a build: PYTHONPATH=build/dev/python, whose code is about a quarter slower. The
+simulations run once, the largest for several minutes, and are kept in build/bench-data. Beside them all takes about four
+minutes, --quick half a minute.
 
 Results go to bench/results/jz_tree/figures.json, figures to docs/images. --plot FILE only draws.
 """
@@ -45,7 +47,7 @@ import matplotlib.ticker as ticker
 
 K, COMPARED_K = 16, 30  # the paper's, and that of figure 6
 B, MIN_MEMBERS = 0.2, 20
-LONG, PATIENCE = 1.0, 600  # seconds: what takes longer runs once; what takes longer still is stopped
+LONG, PATIENCE = 2.0, 600  # seconds: what takes longer runs once; what takes longer still is stopped
 MOST_PAIRS = {False: 1e5**2, True: 1e4**2}  # of all pairs; what is more is left out
 SIZES = {False: {"profile": 2_000_000, "peers": (1000, 10_000, 100_000, 1_000_000, 3_000_000), "sides": (32, 64, 100, 160),
                  "dimension": (100_000, 1_000_000), "neighbors": 1_000_000, "sources": (100_000, 1_000_000),
@@ -218,12 +220,12 @@ class Measurements:
             done = subprocess.run([*launcher, self.program, *command, "-k", str(K), "--threads", str(threads), "--json"],
                                   capture_output=True, text=True)
             if done.returncode != 0:
-                self.leave_out("5", name, (done.stderr.strip().splitlines() or [f"exit status {done.returncode}"])[-1])
+                self.leave_out("5", f"{name} on {device}", (done.stderr.strip().splitlines() or [f"exit status {done.returncode}"])[-1])
                 return
             try:
                 said = json.loads(done.stdout)
             except ValueError:  # several answers
-                self.leave_out("5", name, "the program is built without MPI, or for that of another mpirun")
+                self.leave_out("5", f"{name} on {device}", "the program is built without MPI, or for that of another mpirun")
                 return
             stages = said.get("ranks", {}).get("most_seconds") or said.get("seconds") or {
                 stage: took["seconds"] for stage, took in said["knn"].items()}
@@ -398,6 +400,7 @@ def draw_profile(rows):
         left += widths
     axes.set_yticks(range(len(bars)), [name for name, _ in bars])
     axes.invert_yaxis()
+    axes.margins(x=0.02)
     axes.set(title=f"5: stages of a search for k = {K} neighbors of all points", xlabel="milliseconds")
     axes.legend(fontsize="small", loc="upper center", bbox_to_anchor=(0.4, -0.6 / (0.8 + 0.9 * len(bars))), ncols=4,
                 frameon=False)
@@ -410,7 +413,7 @@ def draw_peers(rows):
     finished(left, f"6: k = {COMPARED_K}, as many queries as points, uniform", "points", "seconds", 3)
     lines(right, ratio_to_tree(rows), "n")
     right.axhline(1, color="gray", linewidth=0.8)
-    finished(right, "6: times of the plane tree", "points", "times", 3)
+    finished(right, "6: times relative to the plane tree", "points", "times", 3)
     yield "jz_tree_peers", figure
 
 
@@ -431,7 +434,7 @@ def draw_groups(rows):
     finished(left, f"8a: groups of a simulation, b = {B}, with catalog (peers: labels)", "particles", "seconds")
     lines(right, ratio_to_tree(rows), "n")
     right.axhline(1, color="gray", linewidth=0.8)
-    finished(right, "8a: times of the plane tree", "particles", "times")
+    finished(right, "8a: times relative to the plane tree", "particles", "times")
     yield "jz_tree_groups", figure
 
 
@@ -560,7 +563,7 @@ def main():
     else:
         if importlib.util.find_spec("kith") is None:
             sys.exit("jz_tree.py: this Python has no kith; install it, or name the folder of a build: "
-                     "PYTHONPATH=build/full/python bench/jz_tree.py")
+                     "PYTHONPATH=build/dev/python bench/jz_tree.py")
         global kith
         import kith
         report = rounded(measure(arguments))
