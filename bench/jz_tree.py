@@ -215,17 +215,17 @@ class Measurements:
                             ["knn", along, "-o", self.scratch / "rows.npz"], 1, ranks=self.threads)
 
     def add_stages(self, workload, name, launcher, command, threads, device="cpu", **more):
-        runs = []
+        runs, what = [], f"{name} on {device}"
         for _ in range(1 if device == "cuda" else 3):
             done = subprocess.run([*launcher, self.program, *command, "-k", str(K), "--threads", str(threads), "--json"],
                                   capture_output=True, text=True)
             if done.returncode != 0:
-                self.leave_out("5", f"{name} on {device}", (done.stderr.strip().splitlines() or [f"exit status {done.returncode}"])[-1])
+                self.leave_out("5", what, (done.stderr.strip().splitlines() or [f"exit status {done.returncode}"])[-1])
                 return
             try:
                 said = json.loads(done.stdout)
             except ValueError:  # several answers
-                self.leave_out("5", f"{name} on {device}", "the program is built without MPI, or for that of another mpirun")
+                self.leave_out("5", what, "the program is built without MPI, or for that of another mpirun")
                 return
             stages = said.get("ranks", {}).get("most_seconds") or said.get("seconds") or {
                 stage: took["seconds"] for stage, took in said["knn"].items()}
