@@ -3,11 +3,12 @@
 // Every lane measures every point of the block and keeps those within its threshold as 32-bit keys in its own column of
 // shared memory: the upper bits of the squared distance above the point's position in the block. Keys then go through
 // registers in groups as long as the list; a network without branches sorts each and merges it into the list of the
-// least. Upper bits that are alike may stand for distances in another order: the distances of the list are computed
+// least. Where a column is full before the block ends, its list alone remains, the k-th key becomes the threshold, and the
+// lanes go on. Upper bits that are alike may stand for distances in another order: the distances of the list are computed
 // again, and neighbors out of order by (squared distance, index) exchanged. Where the upper bits of the last key are
 // those of a key that the list has no room for, the list may be another, and its lane says so.
 //
-// Cost: some 13 instructions a point, 240 a group of 16 keys, for all lanes together.
+// Cost: some 14 instructions a point, 300 a group of 16 keys, for all lanes together.
 // Source: Batcher, "Sorting networks and their applications" (1968).
 #pragma once
 
@@ -32,6 +33,17 @@ __device__ std::uint32_t position_key(T squared, int position) {
         upper = static_cast<std::uint32_t>(std::bit_cast<std::uint64_t>(squared) >> 32);
     }
     return (upper & ~position_bits) | static_cast<std::uint32_t>(position);
+}
+
+/// The greatest squared distance with the upper bits of such a key.
+template <class T>
+__device__ T greatest_with_key(std::uint32_t key) {
+    const std::uint32_t upper = key | (max_positions - 1U);
+    if constexpr (sizeof(T) == sizeof(std::uint32_t)) {
+        return std::bit_cast<T>(upper);
+    } else {
+        return std::bit_cast<T>(std::uint64_t{upper} << 32 | ~std::uint32_t{0});
+    }
 }
 
 __device__ inline void exchange(std::uint32_t& a, std::uint32_t& b) {
@@ -91,65 +103,31 @@ public:
         : memory_(memory), lane_(static_cast<int>(threadIdx.x) % warp_size), block_size_(block_size),
           no_key_(~(max_positions - 1U) | static_cast<std::uint32_t>(block_size)) {}
 
-    /// What a lane found within its threshold.
-    struct Collected {
-        int count;    ///< more than the capacity: not all of them
-        int measured; ///< about so many points of the block until there were more than the capacity
-    };
-
-    /// Collects the points within each lane's threshold but one of this index; a lane whose threshold is negative keeps
-    /// what it has.
-    __device__ Collected collect(const Query& query, std::int32_t excluded, T threshold) {
-        constexpr int end = (capacity + 1) * warp_size; // of what a column may hold before the next look at it
-        constexpr int read_together = 4;                // or else each would wait for the key before it
-        int to = lane_;
-        int measured = 0;
-        for (int start = 0; start < block_size_; start += points_at_once) {
-            threshold = to < end ? threshold : T(-1);
-            measured = to < end ? start + points_at_once : measured;
-#pragma unroll
-            for (int first = 0; first < points_at_once; first += read_together) {
-                BlockPoint<T, D> points[read_together];
-#pragma unroll
-                for (int i = 0; i < read_together; ++i) {
-                    points[i] = memory_.points[start + first + i];
-                }
-#pragma unroll
-                for (int i = 0; i < read_together; ++i) {
-                    const T squared = query.squared_distance([&](int axis) { return points[i].x[axis]; });
-                    if (squared <= threshold && points[i].index != excluded) {
-                        memory_.words[to] = position_key(squared, start + first + i);
-                        to += warp_size;
-                    }
-                }
-            }
-        }
-        return {to / warp_size, measured};
-    }
-
-    /// Selects the nearest of so many that each lane collected. False where they may be others.
-    __device__ bool select(const Query& query, int count) {
+    /// Selects, of the points within each lane's threshold but one of this index, the nearest k or more. Returns how many
+    /// that are; `is_sure` is false where they may be others.
+    __device__ int select(const Query& query, std::int32_t excluded, T threshold, int k, bool& is_sure) {
         std::uint32_t list[List];
-        load_group(list, 0, count);
-        sort_keys<0, List>(list);
         std::uint32_t least_beyond = no_key_;
-        const int most = __reduce_max_sync(whole_warp, count);
-        for (int start = List; start < most; start += List) {
-            std::uint32_t group[List];
-            load_group(group, start, count);
-            sort_keys<0, List>(group);
+        int count = 0;
+        for (int start = 0;;) {
+            start = collect(query, excluded, threshold, start, count);
+            reduce(list, count, least_beyond);
+            if (start >= block_size_) {
+                break;
+            }
+            // A column is full: it keeps the list alone, and takes what may come before its k-th.
 #pragma unroll
             for (int i = 0; i < List; ++i) {
-                std::uint32_t farther = group[List - 1 - i];
-                exchange(list[i], farther);
-                least_beyond = device_min(least_beyond, farther);
+                memory_.words[i * warp_size + lane_] = list[i];
             }
-            merge_bitonic<List, List / 2>(list);
+            threshold = count < k ? threshold : greatest_with_key<T>(memory_.words[(k - 1) * warp_size + lane_]);
+            count = device_min(count, List);
         }
         __syncwarp(); // columns become rows
         put_rows(query, list);
         __syncwarp();
-        return least_beyond == no_key_ || (list[List - 1] ^ least_beyond) >= max_positions;
+        is_sure = least_beyond == no_key_ || (list[List - 1] ^ least_beyond) >= max_positions;
+        return count;
     }
 
     /// A neighbor of the list that a lane selected.
@@ -168,6 +146,54 @@ public:
 private:
     static constexpr int row_stride = List + 1; ///< odd, so that lanes write to different banks
     static constexpr int row_words = warp_size * row_stride;
+
+    /// Collects from a position of the block on, until the block ends or a column is full. Returns the position that is
+    /// next.
+    __device__ __forceinline__ int collect(const Query& query, std::int32_t excluded, T threshold, int start,
+                                           int& count) {
+        constexpr int end = (capacity + 1) * warp_size; // of what a column may hold before the next look at it
+        constexpr int read_together = 4;                // or else each would wait for the key before it
+        int to = count * warp_size + lane_;
+        for (; start < block_size_ && __all_sync(whole_warp, to < end); start += points_at_once) {
+#pragma unroll
+            for (int first = 0; first < points_at_once; first += read_together) {
+                BlockPoint<T, D> points[read_together];
+#pragma unroll
+                for (int i = 0; i < read_together; ++i) {
+                    points[i] = memory_.points[start + first + i];
+                }
+#pragma unroll
+                for (int i = 0; i < read_together; ++i) {
+                    const T squared = query.squared_distance([&](int axis) { return points[i].x[axis]; });
+                    if (squared <= threshold && points[i].index != excluded) {
+                        memory_.words[to] = position_key(squared, start + first + i);
+                        to += warp_size;
+                    }
+                }
+            }
+        }
+        count = to / warp_size;
+        return start;
+    }
+
+    /// The least of so many keys in each lane's column, sorted, and the least of those that the list has no room for.
+    __device__ __forceinline__ void reduce(std::uint32_t (&list)[List], int count, std::uint32_t& least_beyond) {
+        load_group(list, 0, count);
+        sort_keys<0, List>(list);
+        const int most = __reduce_max_sync(whole_warp, count);
+        for (int start = List; start < most; start += List) {
+            std::uint32_t group[List];
+            load_group(group, start, count);
+            sort_keys<0, List>(group);
+#pragma unroll
+            for (int i = 0; i < List; ++i) {
+                std::uint32_t farther = group[List - 1 - i];
+                exchange(list[i], farther);
+                least_beyond = device_min(least_beyond, farther);
+            }
+            merge_bitonic<List, List / 2>(list);
+        }
+    }
 
     __device__ __forceinline__ void load_group(std::uint32_t (&group)[List], int start, int count) {
 #pragma unroll

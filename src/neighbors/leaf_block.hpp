@@ -19,7 +19,7 @@
 namespace kith::detail::inline KITH_GPU {
 
 inline constexpr int leaf_warps = 2;      ///< of a block of threads
-inline constexpr int max_near = 96;       ///< nodes of a plane within the radius
+inline constexpr int max_near = 256;      ///< nodes of a plane within the radius
 inline constexpr int points_at_once = 8;  ///< that a lane measures between looks at its column
 inline constexpr int max_positions = 512; ///< in a block: so many a key tells apart
 
@@ -30,8 +30,8 @@ struct alignas(D * sizeof(T) + sizeof(std::int32_t) <= 16 ? 16 : 8) BlockPoint {
     std::int32_t index;
 };
 
-/// How many points a lane can collect for a list of so many neighbors: those within the radius of its leaf, which are
-/// some twice as many as the list is long.
+/// How many points a lane collects before it keeps but a list of so many neighbors: usually all within the radius of its
+/// leaf, which are some twice as many as the list is long.
 template <int List>
 inline constexpr int max_collected = List <= 16 ? 60 : 92;
 

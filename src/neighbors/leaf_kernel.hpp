@@ -1,12 +1,14 @@
 // Nearest neighbors of all points of one tree among those of another on a GPU, a warp for each leaf.
 //
-// The points that can matter to a leaf are those within some radius of its box. The radius is guessed, from the leaves
-// before it and the leaf's own density, and the points within it are gathered into shared memory (leaf_block.hpp). Each
-// lane then takes a query of the leaf and all points within the radius of it (lane_lists.hpp); that is all there is within
-// that distance, so that k of them are the answer. Where this does not serve a row, the warp takes it on its own: within
-// the distance that the query before it suggests, then within the radius. So are lists of more than 32 found. Then the
-// radius grows around the rows that found too few. Rows that no round serves, and leaves that no block holds, are named
-// for another search (search_kernel.hpp).
+// The points that can matter to rows are those within some radius of their box. For the rows of a leaf, the radius is
+// guessed, from the leaves before it and the leaf's own density, and the points within it are gathered into shared memory
+// (leaf_block.hpp). Each lane then takes a query of the leaf and all points within the radius of it (lane_lists.hpp); that
+// is all there is within that distance, so that k of them are the answer. Few rows, and those whose order keys do not
+// decide, the warp takes one by one, as it does all for lists of more than 32. A row that found too few wants a greater
+// radius by its own count, and is searched for again with the others that did. Where a block does not hold what rows want,
+// half of them are searched for at first: in six dimensions this goes on until a row is alone with the few points near it,
+// while its leaf has thousands. Rows that are not served in this way, and those of larger leaves, are named for another
+// search (search_kernel.hpp).
 #pragma once
 
 #include "cuda/lane_bounds.hpp"
@@ -46,7 +48,7 @@ public:
     /// For leaves that follow each other.
     __device__ LeafRows(const LeafKernelJob<T>& job, Memory& memory, std::int32_t first_leaf, std::int32_t end_leaf)
         : job_(job), memory_(memory), block_(job.sources, memory, job.queries.planes[0], first_leaf, end_leaf),
-          lane_(static_cast<int>(threadIdx.x) % warp_size), reach_(job.request.k, job.first_reach),
+          lane_(static_cast<int>(threadIdx.x) % warp_size), expected_(job.request.k, job.first_reach),
           guess_(std::numeric_limits<T>::infinity()) {}
 
     /// Serves the rows of a leaf, or names them as left.
@@ -60,28 +62,43 @@ public:
             }
             return;
         }
-        constexpr int rounds = 4;
+        constexpr int max_failures = 8; // without a row served between them
         const T limit = job_.request.limit.squared();
         pending_ = whole_warp >> (warp_size - rows);
         load_queries();
-        farthest_ = 0;
-        T radius = reach_.guess(static_cast<float>(pending_box().squared_diagonal()), job_.self_search ? rows : 0);
-        T known = 0; // what the next leaf may go by, if no row is served
-        for (int round = 0; round < rounds && pending_ != 0; ++round) {
+        reach_ = -1;
+        together_ = device_min(4 * together_, warp_size); // of the leaf before, which may have been an exception
+        for (int failures = 0; failures < max_failures && pending_ != 0; ++failures) {
+            active_ = first_of_pending(together_);
+            const Box box = active_box();
+            T radius = greatest(is_in(active_) ? device_max(reach_, T(0)) : T(0));
+            const bool is_guess = __any_sync(whole_warp, is_in(active_) && reach_ < 0) != 0;
+            if (is_guess) {
+                const float guessed =
+                    expected_.guess(static_cast<float>(box.squared_diagonal()), job_.self_search ? __popc(active_) : 0);
+                radius = device_max(radius, static_cast<T>(guessed));
+            }
             radius = device_min(radius, limit);
             if (!(radius < std::numeric_limits<T>::infinity()) || (radius == 0 && limit > 0)) {
                 break;
             }
-            if (block_.gather(pending_box(), radius)) {
-                search_block(radius, radius == limit);
-                radius *= growth();
-            } else { // half the volume
-                radius *= static_cast<T>(std::exp2(-2.0F / D));
-                known = radius;
+            if (block_.gather(box, radius)) {
+                const unsigned before = pending_;
+                farthest_ = 0;
+                search_block(radius);
+                if (is_guess) {
+                    expected_.learn(static_cast<float>(farthest_));
+                }
+                failures = pending_ != before ? -1 : failures;
+                const bool has_room = 4 * block_.size() < Memory::max_points;
+                together_ = has_room ? device_min(2 * together_, warp_size) : together_;
+            } else if (!is_guess && __popc(active_) > 1) {
+                together_ = __popc(active_) / 2;
+            } else if (is_in(active_) && (reach_ < 0 || !is_guess)) { // half the volume
+                reach_ = radius * static_cast<T>(std::exp2(-2.0F / D));
             }
         }
-        reach_.learn(static_cast<float>(farthest_ > 0 ? farthest_ : known));
-        if (((pending_ >> lane_) & 1U) != 0) {
+        if (is_in(pending_)) {
             leave(first_ + lane_);
         }
         __syncwarp();
@@ -89,6 +106,7 @@ public:
 
 private:
     using Block = LeafBlock<T, D, Periodic, List>;
+    using Box = typename Block::Box;
     using Query = DevicePoint<T, D, Periodic>;
     using Nearest = NearestOfWarp<T, rows_of_list<List>, queue_size>;
 
@@ -96,7 +114,7 @@ private:
 
     __device__ void load_queries() {
         const PointSetView<T>& points = job_.queries.points;
-        const bool is_one = ((pending_ >> lane_) & 1U) != 0;
+        const bool is_one = is_in(pending_);
 #pragma unroll
         for (int axis = 0; axis < D; ++axis) {
             x_[axis] = is_one ? points.coordinates[axis * points.stride + first_ + lane_] : T(0);
@@ -104,9 +122,19 @@ private:
         index_ = is_one ? points.indices[first_ + lane_] : -1;
     }
 
-    /// The box of the rows that are left.
-    [[nodiscard]] __device__ typename Block::Box pending_box() const {
-        const bool is_one = ((pending_ >> lane_) & 1U) != 0;
+    /// Whether the lane's row is one of these.
+    [[nodiscard]] __device__ bool is_in(unsigned rows) const {
+        return ((rows >> lane_) & 1U) != 0;
+    }
+
+    [[nodiscard]] __device__ unsigned first_of_pending(int count) const {
+        const int rank = __popc(pending_ & ((1U << lane_) - 1));
+        return __ballot_sync(whole_warp, is_in(pending_) && rank < count);
+    }
+
+    /// The box of the active rows.
+    [[nodiscard]] __device__ Box active_box() const {
+        const bool is_one = is_in(active_);
         T lower[D];
         T upper[D];
 #pragma unroll
@@ -119,70 +147,47 @@ private:
                 job_.sources.period.data()};
     }
 
-    /// Searches the block, which holds everything within the radius, for the rows that are left.
-    __device__ void search_block(T radius, bool holds_all) {
-        fewest_ = block_.size();
+    /// The greatest squared distance of all lanes; of wide ones somewhat more, lest it be rounded to less.
+    [[nodiscard]] __device__ static T greatest(T squared) {
+        // Distances order as their bits do.
+        constexpr unsigned infinity = std::bit_cast<unsigned>(std::numeric_limits<float>::infinity());
+        const unsigned bits =
+            std::bit_cast<unsigned>(static_cast<float>(squared)) + (sizeof(T) > sizeof(float) ? 1 : 0);
+        return static_cast<T>(std::bit_cast<float>(__reduce_max_sync(whole_warp, device_min(bits, infinity))));
+    }
+
+    /// Searches the block, which holds everything within the radius, for the active rows.
+    __device__ void search_block(T radius) {
+        const bool holds_all = !(radius < job_.request.limit.squared());
         if (block_.size() < job_.request.k && !holds_all) {
+            reach_ = is_in(active_) ? radius * growth(block_.size()) : reach_;
             return;
         }
-        unsigned rows = pending_;
+        unsigned rows = active_;
         if constexpr (fits_lane<List>) {
-            rows = search_by_lanes(radius, holds_all);
+            constexpr int min_lanes = 4; // all lanes take as long as so many rows one by one
+            if (__popc(rows) >= min_lanes) {
+                rows = search_by_lanes(radius, holds_all);
+            }
         }
         search_row_by_row(rows, radius, holds_all);
     }
 
-    /// The same with a lane for each row. Returns those that are better searched for one by one: few, or with more points
-    /// within their thresholds than a column holds, or with ties that keys do not break.
+    /// The same with a lane for each row. Returns those whose order keys do not decide.
     __device__ unsigned search_by_lanes(T radius, bool holds_all) {
-        constexpr int passes = 3;
-        constexpr int min_lanes = 4; // a pass for all takes as long as so many rows one by one
         LaneLists<T, D, Periodic, List> lists(memory_, block_.size());
         const Query query(x_, 1, job_.sources.period.data());
         const std::int32_t excluded = job_.request.exclude_self ? index_ : -1;
         const auto k = static_cast<int>(job_.request.k);
-        unsigned rows = pending_; // that no pass has served
-        unsigned served = 0;
-        T threshold = radius;
-        int count = 0;
-        for (int pass = 0; __popc(rows) >= min_lanes; ++pass) {
-            const bool is_one = ((rows >> lane_) & 1U) != 0;
-            const auto collected = lists.collect(query, excluded, is_one ? threshold : T(-1));
-            const bool is_full = collected.count > lists.capacity;
-            const bool is_whole = threshold == radius && !is_full;
-            const bool is_served = is_one && !is_full && (collected.count >= k || (is_whole && holds_all));
-            count = is_served ? collected.count : count;
-            served |= __ballot_sync(whole_warp, is_served);
-            const bool is_too_few = is_one && is_whole && !is_served;
-            fewest_ = device_min(fewest_, __reduce_min_sync(whole_warp, is_too_few ? collected.count : fewest_));
-            rows &= ~(served | __ballot_sync(whole_warp, is_too_few));
-            if (rows == 0 || pass + 1 == passes) {
-                break;
-            }
-            // A threshold for between k and as many as a column holds.
-            const float expected = static_cast<float>(collected.count) * static_cast<float>(block_.size()) /
-                                   static_cast<float>(collected.measured);
-            const float wanted = static_cast<float>(k + lists.capacity) / 2;
-            threshold = device_min(
-                threshold * static_cast<T>(std::exp2(2.0F / D * std::log2(wanted / (expected + 0.5F)))), radius);
-        }
-        if (served == 0) {
-            return rows;
-        }
-        const bool is_sure = lists.select(query, count);
-        const unsigned sure = served & __ballot_sync(whole_warp, is_sure);
-        write_rows(lists, sure);
-        pending_ &= ~sure;
-        RankKey<T> last = no_candidate<T>();
-        if (((sure >> lane_) & 1U) != 0) {
-            last = lists.neighbor(lane_, k - 1);
-        }
-        const bool is_found = last < no_candidate<T>();
-        const T reached = is_found ? last.squared() : ((sure >> lane_) & 1U) != 0 ? radius : T(0);
-        // Distances order as their bits do.
-        const unsigned farthest = __reduce_max_sync(whole_warp, std::bit_cast<unsigned>(static_cast<float>(reached)));
-        farthest_ = device_max(farthest_, static_cast<T>(std::bit_cast<float>(farthest)));
-        return rows | (served & ~sure);
+        bool is_sure = false;
+        const int count = lists.select(query, excluded, is_in(active_) ? radius : T(-1), k, is_sure);
+        const bool has_all = is_in(active_) && (count >= k || holds_all);
+        const unsigned served = __ballot_sync(whole_warp, has_all && is_sure);
+        write_rows(lists, served);
+        pending_ &= ~served;
+        reach_ = is_in(active_) && !has_all ? radius * growth(count) : reach_;
+        farthest_ = greatest(!has_all ? T(0) : count >= k ? lists.neighbor(lane_, k - 1).squared() : radius);
+        return __ballot_sync(whole_warp, has_all && !is_sure);
     }
 
     /// Writes the rows that lanes hold, a lane for each neighbor.
@@ -213,9 +218,9 @@ private:
                 x[axis] = __shfl_sync(whole_warp, x_[axis], row);
             }
             const Query query(x, 1, job_.sources.period.data());
-            for (T threshold = device_min(guess_, radius);; threshold = radius) {
+            const bool is_short = block_.size() <= 2 * warp_size; // two searches would take longer
+            for (T threshold = is_short ? radius : device_min(guess_, radius);; threshold = radius) {
                 const Nearest nearest = nearest_to(query, index, threshold);
-                const int found = nearest.found();
                 const bool is_done = !(nearest.last_wanted().squared() > threshold);
                 if (is_done || (threshold == radius && holds_all)) {
                     write_ranks<T, rows_of_list<List>>(job_.request, nearest, {index, first_ + row}, 0);
@@ -224,7 +229,8 @@ private:
                     break;
                 }
                 if (threshold == radius) {
-                    fewest_ = found < fewest_ ? found : fewest_;
+                    const T reach = radius * growth(nearest.found());
+                    reach_ = lane_ == row ? reach : reach_;
                     break;
                 }
             }
@@ -255,9 +261,9 @@ private:
         farthest_ = device_max(farthest_, reached);
     }
 
-    /// The factor from the radius that was searched to one that should do for the rows that are left.
-    [[nodiscard]] __device__ T growth() const {
-        const float share = (static_cast<float>(job_.request.k) * 1.2F + 2.0F) / (static_cast<float>(fewest_) + 0.5F);
+    /// The factor from a squared radius that holds so many of a row's neighbors to one that should hold all.
+    [[nodiscard]] __device__ T growth(int found) const {
+        const float share = (static_cast<float>(job_.request.k) * 1.2F + 2.0F) / (static_cast<float>(found) + 0.5F);
         const float least = std::exp2(2.0F / D);
         const float most = std::exp2(8.0F / D);
         const float factor = std::exp2(2.0F / D * std::log2(share));
@@ -268,14 +274,16 @@ private:
     Memory& memory_;
     Block block_;
     int lane_;
-    DeviceReach<D> reach_;
+    DeviceReach<D> expected_;
     T guess_;        ///< squared k-th distance expected of the next query
     T farthest_ = 0; ///< squared distance that a row of the leaf had to look at
     std::int32_t first_ = 0;
-    unsigned pending_ = 0;    ///< the rows that are left, a bit each
-    int fewest_ = 0;          ///< that one of them found
-    T x_[D];                  ///< of the lane's query
-    std::int32_t index_ = -1; ///< its original index
+    unsigned pending_ = 0;     ///< the rows that are left, a bit each
+    unsigned active_ = 0;      ///< those of them that are searched for together
+    int together_ = warp_size; ///< at most so many are
+    T reach_ = -1;             ///< squared radius that should hold the neighbors of the lane's row; negative: unknown
+    T x_[D];                   ///< of the lane's query
+    std::int32_t index_ = -1;  ///< its original index
 };
 
 /// For k up to List: 16, 32 or 64.

@@ -28,8 +28,8 @@ struct FoundByLanes {
 
 /// The points of a block, each with its position as index, searched for 32 queries within a threshold.
 template <int List>
-FoundByLanes<List> search_by_lanes(const std::vector<Point>& points, const std::vector<Point>& queries,
-                                   float threshold) {
+FoundByLanes<List> search_by_lanes(const std::vector<Point>& points, const std::vector<Point>& queries, float threshold,
+                                   int k = List) {
     using detail::warp_size;
     FoundByLanes<List> found{std::vector<std::vector<std::pair<float, std::int32_t>>>(warp_size),
                              std::vector<bool>(warp_size), std::vector<int>(warp_size)};
@@ -51,10 +51,9 @@ FoundByLanes<List> search_by_lanes(const std::vector<Point>& points, const std::
         const detail::DevicePoint<float, 3, false> query(queries[static_cast<std::size_t>(lane)].data(), 1,
                                                          open.data());
         detail::LaneLists<float, 3, false, List> lists(memory, count);
-        const auto collected = lists.collect(query, -1, threshold);
-        found.counts[static_cast<std::size_t>(lane)] = collected.count;
-        found.is_sure[static_cast<std::size_t>(lane)] =
-            lists.select(query, collected.count <= lists.capacity ? collected.count : 0);
+        bool is_sure = false;
+        found.counts[static_cast<std::size_t>(lane)] = lists.select(query, -1, threshold, k, is_sure);
+        found.is_sure[static_cast<std::size_t>(lane)] = is_sure;
         for (int rank = 0; rank < List; ++rank) {
             const detail::RankKey<float> key = lists.neighbor(lane, rank);
             found.lists[static_cast<std::size_t>(lane)].emplace_back(key.squared(), key.index());
@@ -132,14 +131,30 @@ TEST(LaneLists, OrderTiesByIndexAndAreNotSureOfThoseThatTheListEndsIn) {
     }
 }
 
-TEST(LaneLists, SayThatAColumnIsFull) {
-    const std::vector<Point> points = drawn_points(300, 9);
-    const FoundByLanes<16> found =
-        search_by_lanes<16>(points, drawn_points(detail::warp_size, 10), std::numeric_limits<float>::max());
-    for (const int count : found.counts) {
-        EXPECT_GT(count, (detail::max_collected<16>));
-        EXPECT_LE(count, (detail::max_collected<16>)+detail::points_at_once);
+// Every column fills up, several times, with keys of which the list keeps the least.
+template <int List>
+void expect_the_nearest_of_all(int k) {
+    const std::vector<Point> points = drawn_points(500, 9);
+    const std::vector<Point> queries = drawn_points(detail::warp_size, 10);
+    const float threshold = std::numeric_limits<float>::max();
+    const FoundByLanes<List> found = search_by_lanes<List>(points, queries, threshold, k);
+    int sure = 0;
+    for (std::size_t lane = 0; lane < queries.size(); ++lane) {
+        const auto expected = within(points, queries[lane], threshold);
+        EXPECT_GE(found.counts[lane], k);
+        for (std::size_t rank = 0; found.is_sure[lane] && rank < static_cast<std::size_t>(k); ++rank) {
+            EXPECT_EQ(found.lists[lane][rank], expected[rank]) << "lane " << lane;
+        }
+        sure += found.is_sure[lane] ? 1 : 0;
     }
+    EXPECT_GE(sure, detail::warp_size - 4);
+}
+
+TEST(LaneLists, KeepTheNearestWhenColumnsAreFull) {
+    expect_the_nearest_of_all<16>(1);
+    expect_the_nearest_of_all<16>(8);
+    expect_the_nearest_of_all<16>(16);
+    expect_the_nearest_of_all<32>(32);
 }
 
 } // namespace

@@ -39,7 +39,6 @@ LOCAL = (
     (r"^search_cells_kernel<", 64, "the same"),
     (r"^(search_all_pairs_kernel|SearchAllPairs)<", 32, "the same"),
     (r"^LinkLeaves<float, 6", 40, "the same, once a leaf"),
-    (r"^(search_leaves_kernel|SearchLeaves)<(double|float, 6)", 88, "wide points beyond the bound of registers"),
 )
 
 # ptxas keeps to the rounding that an operation names; without one it may contract or flush.
