@@ -1,15 +1,16 @@
-// Searches by CLOVER's forms and by kith's other engines, timed and compared bit for bit, and the work of the flat form.
+// Searches by CLOVER's forms and by kith's other engines, timed and compared bit for bit, and the work of the flat
+// form.
 //
 //   bench_clover points=FILE.npy k=N methods=tree,clover,flat:1024,... [queries=N] [threads=N] [runs=N] [rows=FILE]
 //   bench_clover points=FILE.npy k=N,N,... work=H [skip=1] [spread=1] [every=N]
 //
-// The first form prints a row for each method: an engine's name, or flat:H, the published form with H hubs, flat-plain:H
-// without skipping cells by their boxes, spread:H with hubs chosen by k-means++. Methods run in turn, so that a machine
-// that slows down slows all; a first round warms up, and is all that a method gets that takes more than long=1 seconds.
-// Time runs from unsorted float32 points to rows in input order; queries are the first so many of the points. The rows of
-// all methods must be those of the first. points=uniform:N draws points in the unit cube.
-// With work=H nothing is timed: what every N-th query of the flat form looks at is counted (work.hpp).
-// Answers are JSON on one line. bench/clover.py calls it.
+// The first form prints a row for each method: an engine's name, or flat:H, the published form with H hubs,
+// flat-plain:H without skipping cells by their boxes, spread:H with hubs chosen by k-means++. Methods run in turn, so
+// that a machine that slows down slows all; a first round warms up, and is all that a method gets that takes more than
+// long=1 seconds. Time runs from unsorted float32 points to rows in input order; queries are the first so many of the
+// points. The rows of all methods must be those of the first. points=uniform:N draws points in the unit cube. With
+// work=H nothing is timed: what every N-th query of the flat form looks at is counted (work.hpp). Answers are JSON on
+// one line. bench/clover.py calls it.
 #include "clover/work.hpp"
 #include "contestants/npy.hpp"
 #include "neighbors/knn.hpp"

@@ -1,10 +1,10 @@
-// How much work CLOVER's search does as it is published, counted query by query: algorithm 1 as a warp of 32 lanes runs it.
+// How much work CLOVER's search does as it is published, counted query by query: algorithm 1 as a warp of 32 lanes runs
+// it.
 //
-// Cells and edges are those of the library's flat form; the rest is written down plainly, without vectors, and nothing of
-// it is timed. A step measures 32 points of one cell; its updates are the lanes whose point is nearer than the k-th best
-// before the step (section 4.2.4). A scan, for comparison, measures all
-// points, in no order.
-// Source: CLOVER (ICS 2025), algorithm 1 and figures 2, 17, 18 and 19.
+// Cells and edges are those of the library's flat form; the rest is written down plainly, without vectors, and nothing
+// of it is timed. A step measures 32 points of one cell; its updates are the lanes whose point is nearer than the k-th
+// best before the step (section 4.2.4). A scan, for comparison, measures all points, in no order. Source: CLOVER (ICS
+// 2025), algorithm 1 and figures 2, 17, 18 and 19.
 #pragma once
 
 #include "engines/clover/flat.hpp"

@@ -1,6 +1,6 @@
-// Groups by the route of the halo-finding thesis (section 3.3.1) on CGAL: a Delaunay triangulation of the positions holds
-// their minimum spanning tree, Kruskal's method finds it among the edges, and what is longer than the linking length is
-// deleted. On one thread, in open space.
+// Groups by the route of the halo-finding thesis (section 3.3.1) on CGAL: a Delaunay triangulation of the positions
+// holds their minimum spanning tree, Kruskal's method finds it among the edges, and what is longer than the linking
+// length is deleted. On one thread, in open space.
 //
 // Points of six dimensions are positions and scaled velocities. As in the thesis the triangulation is that of the
 // positions, and only its edges are weighed in six dimensions: the tree is then no minimum one, and groups fall apart.

@@ -1,9 +1,9 @@
 // Whether an answer is right: each check returns nothing if so, else a sentence.
 //
-// A row of neighbors is the answer if and only if its indices are distinct, its distances are those of the indices, it is
-// ordered by (distance, index), and as many points come before its last one, among all points, as the row has before it.
-// Groups: every label's count is the size stated, sizes do not increase, no sampled point has a friend of another label,
-// and sampled groups hang together; groups of up to a million points are those of the CPU.
+// A row of neighbors is the answer if and only if its indices are distinct, its distances are those of the indices, it
+// is ordered by (distance, index), and as many points come before its last one, among all points, as the row has before
+// it. Groups: every label's count is the size stated, sizes do not increase, no sampled point has a friend of another
+// label, and sampled groups hang together; groups of up to a million points are those of the CPU.
 #pragma once
 
 #include "point_passes.hpp"

@@ -1,5 +1,5 @@
-// The least time that a task can take on a device: the bytes that must go through its memory and the float32 instructions
-// that must be issued, counted by hand for each stage, over the measured ceilings.
+// The least time that a task can take on a device: the bytes that must go through its memory and the float32
+// instructions that must be issued, counted by hand for each stage, over the measured ceilings.
 //
 // A floor is a yardstick, not a proof: bytes count each array once a pass, a scattered access as the 32 bytes that the
 // memory moves for it, and instructions only those of distances. What selecting neighbors costs is not in it.
@@ -50,9 +50,10 @@ using Work = std::vector<StageWork>;
     return {"tree", static_cast<double>(points) * (row + (2 * row + 12) / 27), 0};
 }
 
-/// How many points a query is compared with at least, where points are uniform: those of the leaf (27 points, a cube) and
-/// of all that is within the distance r of the k-th neighbor of it. In units of the mean separation a cube of side s
-/// grown by r has the volume sum over j of (d choose j) s^(d-j) V_j r^j (Steiner), V_j that of the j-dimensional ball.
+/// How many points a query is compared with at least, where points are uniform: those of the leaf (27 points, a cube)
+/// and of all that is within the distance r of the k-th neighbor of it. In units of the mean separation a cube of side
+/// s grown by r has the volume sum over j of (d choose j) s^(d-j) V_j r^j (Steiner), V_j that of the j-dimensional
+/// ball.
 [[nodiscard]] inline double points_compared(std::int64_t k, int dimension) {
     const auto ball = [](int j) { return std::pow(std::numbers::pi, 0.5 * j) / std::tgamma(0.5 * j + 1); };
     const double side = std::pow(27.0, 1.0 / dimension);

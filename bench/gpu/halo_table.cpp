@@ -20,7 +20,8 @@ double enclosed(double x) {
     return std::log1p(x) - x / (1 + x);
 }
 
-/// The mass within a radius goes with its square near the center, so a table by the root of the mass is close to linear.
+/// The mass within a radius goes with its square near the center, so a table by the root of the mass is close to
+/// linear.
 std::vector<double> inverse_profile() {
     std::vector<double> radii;
     for (int step = 0; step <= profile_steps; ++step) {

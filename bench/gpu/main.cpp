@@ -1,7 +1,7 @@
 // bench_gpu: what kith takes on a GPU, row by row, each checked, beside its goal and its floor.
 //
-// Results go to a file after every row. Exit status: 0 all is right, 1 something failed or was wrong, 2 the arguments make
-// no sense, 3 there is no GPU.
+// Results go to a file after every row. Exit status: 0 all is right, 1 something failed or was wrong, 2 the arguments
+// make no sense, 3 there is no GPU.
 #include "generator.hpp"
 #include "report_file.hpp"
 #include "row.hpp"

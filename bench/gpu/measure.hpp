@@ -1,8 +1,8 @@
 // How a row is timed, and what is written of it.
 //
 // Two runs warm up, ten count, each between two events on the stream; the result is overwritten before each, and each
-// must leave the same bits. A row that takes long has fewer, but three at least. One more run, not timed, takes its memory
-// from a resource that counts; then the answer is checked.
+// must leave the same bits. A row that takes long has fewer, but three at least. One more run, not timed, takes its
+// memory from a resource that counts; then the answer is checked.
 #pragma once
 
 #include "ceilings.hpp"

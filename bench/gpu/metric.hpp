@@ -1,5 +1,5 @@
-// Squared distances as docs/semantics.md has them, written out once more so that the benchmark does not check the library
-// by itself. Compile without contraction.
+// Squared distances as docs/semantics.md has them, written out once more so that the benchmark does not check the
+// library by itself. Compile without contraction.
 #pragma once
 
 #include "marks.hpp"

@@ -1,8 +1,8 @@
 // The file of results: valid JSON after every row, whatever happens next.
 //
-// A line with the date, the commit and the machine, then a line for each row; bench/plot.py reads it as it reads the files
-// of bench/compare.py. A file that is there is continued, so that rows may come from several runs: of a row that is
-// measured again the later one counts. Each change writes a new file and renames it.
+// A line with the date, the commit and the machine, then a line for each row; bench/plot.py reads it as it reads the
+// files of bench/compare.py. A file that is there is continued, so that rows may come from several runs: of a row that
+// is measured again the later one counts. Each change writes a new file and renames it.
 #pragma once
 
 #include "json.hpp"

@@ -1,11 +1,12 @@
-// Table 1 of the paper on left-balanced k-d trees (I. Wald, arXiv:2211.00120) on this machine's CPU, and what building costs.
+// Table 1 of the paper on left-balanced k-d trees (I. Wald, arXiv:2211.00120) on this machine's CPU, and what building
+// costs.
 //
 //   bench_kdtree [most points] [rounds]      default: 10,000,000 points, 3 rounds
 //
-// Uniform points of the paper's types, int1 and float4, split axes by level; 1,000 points to the number given. In place is
-// kdtree::build of kith/device/kdtree_build.hpp; it and the other builder run on one thread and on all. (The other one has
-// no integers: int1 is built from the same numbers in float64.) Every tree is compared with that of the other builder. Bytes
-// are those of working memory, beside points, original indices and the tree's own arrays.
+// Uniform points of the paper's types, int1 and float4, split axes by level; 1,000 points to the number given. In place
+// is kdtree::build of kith/device/kdtree_build.hpp; it and the other builder run on one thread and on all. (The other
+// one has no integers: int1 is built from the same numbers in float64.) Every tree is compared with that of the other
+// builder. Bytes are those of working memory, beside points, original indices and the tree's own arrays.
 #include "engines/kdtree/build.hpp"
 
 #include <algorithm>

@@ -1,10 +1,11 @@
 // Records what a call puts on the stream of an emulated GPU, for gpu_cost.py:
 //     record_launches FOLDER POINTS CALL K MULTIPROCESSORS
 //
-// POINTS, a file NAME.D.f32 or NAME.D.f64, holds rows of D coordinates of that type. CALL is knn (with K neighbors) or fof
-// (labels; K is the relative linking length, in a periodic box). The call runs twice. The first run finds, for each kernel, the
-// launch with the most blocks; before that launch of the second run, FOLDER/N.memory gets the device's memory as it is, N
-// counting all launches. FOLDER/launches.json lists them all, and what else the call asked of the runtime.
+// POINTS, a file NAME.D.f32 or NAME.D.f64, holds rows of D coordinates of that type. CALL is knn (with K neighbors) or
+// fof (labels; K is the relative linking length, in a periodic box). The call runs twice. The first run finds, for each
+// kernel, the launch with the most blocks; before that launch of the second run, FOLDER/N.memory gets the device's
+// memory as it is, N counting all launches. FOLDER/launches.json lists them all, and what else the call asked of the
+// runtime.
 #include "calls/device_calls.hpp"
 #include "cuda_emulation/cuda_runtime.hpp"
 

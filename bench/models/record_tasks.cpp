@@ -1,8 +1,9 @@
 // Records what the library does in parallel, piece by piece, on one thread: record_tasks POINTS.npy CALL THREADS
 //
-// CALL is knn (k = 16), fof (b = 0.2, with the catalog of its groups) or radius (rows within the same length). Tasks are
-// those that so many threads would get. Printed is what began or ended and when, in nanoseconds since the call began:
-// the call and its end, its stages with begin and end, then loops, pieces and their ends in order. scaling.py reads it.
+// CALL is knn (k = 16), fof (b = 0.2, with the catalog of its groups) or radius (rows within the same length). Tasks
+// are those that so many threads would get. Printed is what began or ended and when, in nanoseconds since the call
+// began: the call and its end, its stages with begin and end, then loops, pieces and their ends in order. scaling.py
+// reads it.
 #include "../contestants/npy.hpp"
 #include "support/parallel.hpp"
 
@@ -30,8 +31,8 @@ struct Stages {
     kith::StageReports stages;
 };
 
-/// Runs call(execution), whose result has `stages`, twice, and prints the record of the second run: as in the benchmarks,
-/// the caller's memory has been written before. Returns the result.
+/// Runs call(execution), whose result has `stages`, twice, and prints the record of the second run: as in the
+/// benchmarks, the caller's memory has been written before. Returns the result.
 template <class Call>
 auto record(const char* name, int threads, const Call& call) {
     (void)call(kith::cpu(threads));

@@ -70,11 +70,11 @@ struct FofSize {
 [[nodiscard]] std::int64_t fof_async_bytes(const FofSize& size, const Execution& execution = cuda());
 
 /// The groups of points, asynchronously: labels as in fof_into(), one per point. Memory, errors and status are as for
-/// knn_async(); the summary is in memory like that of the status. Also throws unsupported for groups in phase space, and
-/// invalid_argument for a negative, NaN or infinite length, or an absolute one that the points' type cannot express. The
-/// status also reports a relative length if the points have no volume or their type cannot express it, and a length
-/// above 0 whose square vanishes beside the largest coordinate or period; the contents of labels and summary are then
-/// unspecified.
+/// knn_async(); the summary is in memory like that of the status. Also throws unsupported for groups in phase space,
+/// and invalid_argument for a negative, NaN or infinite length, or an absolute one that the points' type cannot
+/// express. The status also reports a relative length if the points have no volume or their type cannot express it, and
+/// a length above 0 whose square vanishes beside the largest coordinate or period; the contents of labels and summary
+/// are then unspecified.
 void fof_async(std::span<std::int32_t> labels, const PointsView& points, LinkingLength linking_length,
                const FofOptions& options, std::span<std::byte> scratch, DeviceFofSummary* summary,
                DeviceStatus* status);

@@ -62,13 +62,12 @@ struct Catalog {
     StageReports stages;
 };
 
-/// Computes the properties of the groups with at least min_members members, in the box in which they were found. Members
-/// of a group without mass (all masses zero) have equal weights.
-/// Throws Error: invalid_argument (lengths that differ, labels and sizes that do not match, a type above 6,
-/// min_members < 1, a negative, NaN or infinite mass, a NaN or infinite velocity; names the first such row; columns in
-/// memory of a GPU for a call on the CPU), too_large (more than 2^31 - 1 rows),
-/// invalid_points (a position that is not finite, extent over twice the period), out_of_memory, unsupported, device,
-/// canceled.
+/// Computes the properties of the groups with at least min_members members, in the box in which they were found.
+/// Members of a group without mass (all masses zero) have equal weights. Throws Error: invalid_argument (lengths that
+/// differ, labels and sizes that do not match, a type above 6, min_members < 1, a negative, NaN or infinite mass, a NaN
+/// or infinite velocity; names the first such row; columns in memory of a GPU for a call on the CPU), too_large (more
+/// than 2^31 - 1 rows), invalid_points (a position that is not finite, extent over twice the period), out_of_memory,
+/// unsupported, device, canceled.
 [[nodiscard]] Catalog catalog(const FofResult& groups, const Particles& particles, const CatalogOptions& options = {});
 
 /// The same for labels in the caller's memory, as written by fof_into(). If the call runs on a GPU, labels and columns

@@ -29,8 +29,8 @@ enum class TableFormat : std::uint8_t {
 };
 
 /// Writes the groups as a table, one row per group: its number, then the columns with in_table(). Vectors have one
-/// column per axis (GroupPos_x), masses and counts by type one per type that has members (GroupMassType_1). Numbers are the
-/// shortest that read back to the same bits. Throws Error: invalid_argument (a catalog that is not the snapshot's),
+/// column per axis (GroupPos_x), masses and counts by type one per type that has members (GroupMassType_1). Numbers are
+/// the shortest that read back to the same bits. Throws Error: invalid_argument (a catalog that is not the snapshot's),
 /// too_large (2^31 members or more), file (the path cannot be written).
 void write_catalog_table(const std::filesystem::path& path, TableFormat format, const Catalog& catalog,
                          const Snapshot& snapshot, const Provenance& provenance);

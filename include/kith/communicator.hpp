@@ -49,9 +49,9 @@ public:
     /// are in the order in which it passed them.
     [[nodiscard]] virtual std::vector<RankMessage> exchange(std::vector<RankMessage> messages) = 0;
 
-    /// exchange() in two parts, between which this rank works while messages travel: start_exchange() takes the messages
-    /// and does not wait for other ranks, finish_exchange() returns the messages to this rank. Only abort() may be called
-    /// between them. The default waits: finish_exchange() makes the whole exchange.
+    /// exchange() in two parts, between which this rank works while messages travel: start_exchange() takes the
+    /// messages and does not wait for other ranks, finish_exchange() returns the messages to this rank. Only abort()
+    /// may be called between them. The default waits: finish_exchange() makes the whole exchange.
     virtual void start_exchange(std::vector<RankMessage> messages) { started_ = std::move(messages); }
     [[nodiscard]] virtual std::vector<RankMessage> finish_exchange() { return exchange(std::move(started_)); }
 

@@ -50,10 +50,11 @@ struct RankOptions {
     /// where the points near them are. Other functions ignore it. Worth its traffic if the points of a rank are
     /// scattered, or if it has far more of them than others. Must be the same on all ranks.
     bool rebalance = false;
-    /// Optional, used if the call rebalances several ranks: the cost of each point of this rank in any unit, finite and 0
-    /// or more. Each rank then gets about the same sum of weights instead of the same number of points. A weight below
-    /// 1/64 of the mean counts as that; if all are 0, all points are alike. Either all ranks that have points pass
-    /// weights, or none. The answers do not depend on them. In a simulation, pass the `work` of the previous result.
+    /// Optional, used if the call rebalances several ranks: the cost of each point of this rank in any unit, finite and
+    /// 0 or more. Each rank then gets about the same sum of weights instead of the same number of points. A weight
+    /// below 1/64 of the mean counts as that; if all are 0, all points are alike. Either all ranks that have points
+    /// pass weights, or none. The answers do not depend on them. In a simulation, pass the `work` of the previous
+    /// result.
     ScalarsView weights = {};
 };
 
@@ -73,7 +74,8 @@ struct DistributedKnnResult {
 /// CPU.
 /// Throws Error, on every rank: as knn() does; invalid_argument if ranks differ in function, dimension, type, k, box or
 /// options, or if ids or weights are not as RankOptions says; too_large if a rank has more than 2^31 - 1 points or
-/// queries, also after rebalancing, or fetches more than 2^31 - 1 points (own and fetched points are counted separately).
+/// queries, also after rebalancing, or fetches more than 2^31 - 1 points (own and fetched points are counted
+/// separately).
 [[nodiscard]] DistributedKnnResult knn(Communicator& communicator, const PointsView& points, std::int64_t k,
                                        const KnnOptions& options = {}, const RankOptions& rank_options = {});
 [[nodiscard]] DistributedKnnResult knn(Communicator& communicator, const PointsView& points, const PointsView& queries,

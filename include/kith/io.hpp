@@ -139,7 +139,8 @@ struct ReadOptions {
 ///
 /// Throws Error(file) for a file that is missing, too short (naming the byte), of no known format (naming those known),
 /// or inconsistent beyond repair; Error(invalid_argument) for an empty selection of types, listing the counts of every
-/// type, and for a share whose index is not from 0 to its count minus 1; Error(out_of_memory). An array without rows is valid.
+/// type, and for a share whose index is not from 0 to its count minus 1; Error(out_of_memory). An array without rows is
+/// valid.
 [[nodiscard]] SnapshotHeader read_header(const std::filesystem::path& path);
 [[nodiscard]] Snapshot read_snapshot(const std::filesystem::path& path, const ReadOptions& options = {});
 
@@ -181,8 +182,8 @@ struct NeighborSource {
     std::int64_t k = 0;
     IndexType index_type = IndexType::int32;
     DType dtype = DType::float32;
-    /// Fills the block with the next bytes of all indices in row-major order, then of all distances. What it throws ends
-    /// the writing, and leaves no file.
+    /// Fills the block with the next bytes of all indices in row-major order, then of all distances. What it throws
+    /// ends the writing, and leaves no file.
     std::function<void(std::span<std::byte> block)> next;
 };
 
@@ -217,10 +218,10 @@ void write_clusters_hdf5(const std::filesystem::path& path, std::span<const std:
 /// The group of every row of the file at a level.
 using LabelsOfLevel = std::function<std::vector<std::int32_t>(std::int64_t level)>;
 
-/// Writes groups at several linking lengths: for each level its `linking_lengths` and number of `groups`; for each group
-/// listed, level after level with `offsets` (levels + 1, int64), its `sizes`, `parents` (-1 at the last level) and
-/// `first_rows`, the row of the file of its first member; on request `labels/0`, `labels/1`, ... `file_rows` are those
-/// of the points (Snapshot::file_rows). Throws Error(invalid_argument) unless there is one for each point.
+/// Writes groups at several linking lengths: for each level its `linking_lengths` and number of `groups`; for each
+/// group listed, level after level with `offsets` (levels + 1, int64), its `sizes`, `parents` (-1 at the last level)
+/// and `first_rows`, the row of the file of its first member; on request `labels/0`, `labels/1`, ... `file_rows` are
+/// those of the points (Snapshot::file_rows). Throws Error(invalid_argument) unless there is one for each point.
 void write_fof_ladder_hdf5(const std::filesystem::path& path, const FofLadder& ladder,
                            std::span<const std::int64_t> file_rows, const Provenance& provenance,
                            const LabelsOfLevel& labels = {});

@@ -85,10 +85,10 @@ inline NeighborRow::Iterator NeighborRow::end() const noexcept {
     return {*this, size_};
 }
 
-/// Rows with unresolved neighbors. An unresolved neighbor is not at the position of its query, but so near to it, relative
-/// to the largest absolute coordinate or period, that the squared distance loses digits or vanishes (docs/semantics.md,
-/// "Numbers"): its distance and place in the row are unreliable. The usual reason is a placeholder far from all other
-/// points.
+/// Rows with unresolved neighbors. An unresolved neighbor is not at the position of its query, but so near to it,
+/// relative to the largest absolute coordinate or period, that the squared distance loses digits or vanishes
+/// (docs/semantics.md, "Numbers"): its distance and place in the row are unreliable. The usual reason is a placeholder
+/// far from all other points.
 struct UnresolvedRows {
     std::int64_t rows = 0;            ///< number of such rows; the rest is meaningful if there are any
     std::int64_t first_query = -1;    ///< original index of the first query with such a row

@@ -68,7 +68,8 @@ struct RadiusOptions {
 };
 
 /// Rows of different lengths, one after the other: row i is elements offsets()[i] to offsets()[i + 1] (the CSR format).
-/// Rows are in the order of the queries as given. In host memory. A moved-from result may only be assigned or destroyed.
+/// Rows are in the order of the queries as given. In host memory. A moved-from result may only be assigned or
+/// destroyed.
 class RadiusResult : public SearchSummary {
 public:
     RadiusResult() = default;

@@ -50,10 +50,10 @@ struct NodeBoxes {
 /// Device work that reads the tree must complete before its last copy is destroyed.
 class Tree {
 public:
-    /// Sorts and splits the points; the view is not kept. Throws Error: invalid_points (NaN, infinity, extent over twice
-    /// the period; the text names the first such point), invalid_argument (box of another dimension, negative period,
-    /// invalid shape), too_large (more than 2^31 - 1 points), unsupported (dimension or CUDA not built), out_of_memory,
-    /// device, canceled.
+    /// Sorts and splits the points; the view is not kept. Throws Error: invalid_points (NaN, infinity, extent over
+    /// twice the period; the text names the first such point), invalid_argument (box of another dimension, negative
+    /// period, invalid shape), too_large (more than 2^31 - 1 points), unsupported (dimension or CUDA not built),
+    /// out_of_memory, device, canceled.
     explicit Tree(const PointsView& points, const TreeOptions& options = {});
 
     [[nodiscard]] std::int64_t size() const;

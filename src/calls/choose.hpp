@@ -64,8 +64,8 @@ inline void check_engine(Engine wanted, Task task, DeviceKind device, bool async
 inline constexpr std::int64_t few_points = 32;
 
 /// Whether brute force answers separate queries sooner than a tree is built, on the CPU. Measured, in 2, 3 and 6
-/// dimensions (notebook/performance.md): building costs as much as comparing some 128 queries with all points; selecting
-/// k of them costs as much as comparing 8 k^2 more.
+/// dimensions (notebook/performance.md): building costs as much as comparing some 128 queries with all points;
+/// selecting k of them costs as much as comparing 8 k^2 more.
 constexpr bool are_few_pairs(const CallSize& size) {
     constexpr std::int64_t max_queries = 128;
     constexpr double to_start = 256; // building costs as much even for no points
@@ -78,9 +78,9 @@ constexpr bool are_few_pairs(const CallSize& size) {
 }
 
 /// The engine that the caller wants, or the one that is faster. On the CPU the rules are measured
-/// (notebook/performance.md): comparing all with all beats building a tree for a handful of points, and for few queries.
-/// On a GPU they follow from the instructions that both are expected to take, not from a measurement: a warp compares a
-/// query with 32 points in about 20, while a tree is some thirty kernels, however small.
+/// (notebook/performance.md): comparing all with all beats building a tree for a handful of points, and for few
+/// queries. On a GPU they follow from the instructions that both are expected to take, not from a measurement: a warp
+/// compares a query with 32 points in about 20, while a tree is some thirty kernels, however small.
 inline Engine choose(Task task, Engine wanted, const CallSize& size) {
     constexpr std::int64_t max_pairs_on_gpu = std::int64_t{1} << 27;
     constexpr std::int64_t max_points_to_connect = 512;

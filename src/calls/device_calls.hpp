@@ -19,7 +19,8 @@ inline bool is_on_gpu(const Execution& execution) noexcept {
     return execution.device.kind == DeviceKind::cuda;
 }
 
-/// Throws what a call on this device must not be run with: no CUDA in this build, a dimension that it was not built for.
+/// Throws what a call on this device must not be run with: no CUDA in this build, a dimension that it was not built
+/// for.
 void require_device(int dimension);
 
 DeviceTreeHandle build_tree_on_device(const PointsView& points, const TreeOptions& options, StageReports& stages);

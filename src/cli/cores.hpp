@@ -1,5 +1,5 @@
-// The cores that ranks on one machine share. A rank need not be allowed to use all: mpirun --bind-to, taskset, Slurm and
-// containers restrict each process to some (its affinity).
+// The cores that ranks on one machine share. A rank need not be allowed to use all: mpirun --bind-to, taskset, Slurm
+// and containers restrict each process to some (its affinity).
 #pragma once
 
 #include <span>

@@ -1,8 +1,8 @@
 // Ctrl-C and other interrupts, without half-written files.
 //
 // The first SIGINT, SIGTERM, SIGHUP or SIGQUIT only raises a flag; the progress callback and the commands between their
-// stages look at it, and the run ends as canceled. A second one ends the process at once, except while outputs are being
-// written.
+// stages look at it, and the run ends as canceled. A second one ends the process at once, except while outputs are
+// being written.
 #pragma once
 
 namespace kith::cli {

@@ -25,8 +25,8 @@ using kith::cli::RankTeam;
 using kith::cli::success;
 using kith::cli::wrong_usage;
 
-/// A standard stream that the caller closed leaves its number to the next file opened, so that a warning would end up in
-/// an output. In its place comes one from which nothing can be read or to which nothing can be written.
+/// A standard stream that the caller closed leaves its number to the next file opened, so that a warning would end up
+/// in an output. In its place comes one from which nothing can be read or to which nothing can be written.
 void hold_standard_streams() {
     for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
         if (::fcntl(stream, F_GETFD) == -1) {

@@ -30,8 +30,8 @@ constexpr Trim boxed{0.001, 0.25};
 /// Open points have a middle and thin outskirts, which would take all the room.
 constexpr Trim open{0.02, 0.5};
 
-/// The range of one axis that holds the points, wrapped into the box. `unit_view` has the box, its lower edges are 0 and
-/// its spans 1.
+/// The range of one axis that holds the points, wrapped into the box. `unit_view` has the box, its lower edges are 0
+/// and its spans 1.
 std::pair<double, double> range_of_most(const PointsView& points, int axis, const View& unit_view) {
     const std::int64_t step = std::max<std::int64_t>(1, points.count() / 1000000);
     std::vector<double> sample;

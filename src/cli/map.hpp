@@ -28,8 +28,8 @@ struct MapSubject {
     std::string caption;  ///< below the map
 };
 
-/// The view of a map: the box on periodic axes, but where the points are on open ones and where they fill less than half
-/// a period; widened until it is not too slim.
+/// The view of a map: the box on periodic axes, but where the points are on open ones and where they fill less than
+/// half a period; widened until it is not too slim.
 [[nodiscard]] View choose_view(const PointsView& points, const Box& box);
 
 /// 1200 pixels wide or high, whichever is longer. Points have two axes or more.

@@ -43,13 +43,13 @@ struct ResolvedBox {
     std::string origin; ///< where it comes from, for people: "from the file", "--box", "the file names none"
 };
 
-/// Throws UsageError if the number of periods is not the number of axes, and Error(file) if the choice is the file's box
-/// and the file states one that has no meaning.
+/// Throws UsageError if the number of periods is not the number of axes, and Error(file) if the choice is the file's
+/// box and the file states one that has no meaning.
 [[nodiscard]] ResolvedBox resolve_box(const BoxChoice& choice, const io::SnapshotHeader& header);
 
 /// Adds what is suspicious about periods that --box gives: that they contradict the file's, or else that points extend
-/// well beyond them and are wrapped. Above two periods the library refuses; a little beyond one is how simulations write
-/// particles that left the box.
+/// well beyond them and are wrapped. Above two periods the library refuses; a little beyond one is how simulations
+/// write particles that left the box.
 void add_box_warnings(std::vector<std::string>& warnings, const BoxChoice& choice, const io::Snapshot& snapshot);
 
 /// "1 x 1 x 1", "open", or "1 x open x 1".

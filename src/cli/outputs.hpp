@@ -1,9 +1,9 @@
 // The files that one run writes: all of them, or none.
 //
-// Names are checked before anything is read (those of the other files of an input in several right after): the extension, that no output is an input or another output, that the
-// directory takes new files. Every file is then written under a hidden name beside its target, and commit() renames
-// them all once the last is complete. Whatever goes wrong before that leaves the directory, with any older outputs in
-// it, as it was.
+// Names are checked before anything is read (those of the other files of an input in several right after): the
+// extension, that no output is an input or another output, that the directory takes new files. Every file is then
+// written under a hidden name beside its target, and commit() renames them all once the last is complete. Whatever goes
+// wrong before that leaves the directory, with any older outputs in it, as it was.
 #pragma once
 
 #include <filesystem>

@@ -4,9 +4,9 @@
 // a layer around its block, whose thickness in mean separations depends on the call and is measured; requests and links
 // count as points of the layer. In addition every rank receives the boxes of the top planes of all others, in as many
 // messages, and small numbers. A rank's
-// own work and that on the layer take a measured time per point; the search of other ranks' boxes is part of it, since up
-// to some thousands of ranks a leaf looks at few of them. Left out:
-// uneven loads, waits for other ranks, reading and writing, networks that are slower than their links.
+// own work and that on the layer take a measured time per point; the search of other ranks' boxes is part of it, since
+// up to some thousands of ranks a leaf looks at few of them. Left out: uneven loads, waits for other ranks, reading and
+// writing, networks that are slower than their links.
 #pragma once
 
 #include "cli/report.hpp"

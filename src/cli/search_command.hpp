@@ -88,7 +88,8 @@ struct Search {
     std::function<SearchOutcome(const SearchTask&)> run;
 };
 
-/// Reads, searches, writes and reports, over the ranks of the invocation. Nothing is written if anything fails, or no output is named.
+/// Reads, searches, writes and reports, over the ranks of the invocation. Nothing is written if anything fails, or no
+/// output is named.
 void run_search(const SearchArguments& arguments, const Invocation& invocation, const Search& search);
 
 } // namespace kith::cli

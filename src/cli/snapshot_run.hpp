@@ -69,8 +69,8 @@ public:
     /// Throws UsageError for options that do not work over ranks.
     void refuse_over_ranks(bool is_given, std::string_view option) const;
 
-    /// Refuses outputs that would overwrite the input or cannot be written, then reads. Over ranks each reads its share;
-    /// with `whole`, rank 0 and a process alone read all rows, and those columns.
+    /// Refuses outputs that would overwrite the input or cannot be written, then reads. Over ranks each reads its
+    /// share; with `whole`, rank 0 and a process alone read all rows, and those columns.
     void read(const io::ReadOptions& options, const std::optional<io::ReadOptions>& whole = {});
 
     /// Keeps rows drawn at random from those of all ranks (subset.hpp); rank 0 holds them all.
@@ -93,8 +93,8 @@ public:
         }
     }
 
-    /// The body writes the staged files, over ranks on rank 0, which may take from the funnel. Nothing is left of them if
-    /// anything fails.
+    /// The body writes the staged files, over ranks on rank 0, which may take from the funnel. Nothing is left of them
+    /// if anything fails.
     void write(const std::function<void()>& body, RankFunnel* funnel = nullptr);
 
     /// Provenance of every output: the command, the box, the types.

@@ -47,7 +47,8 @@ void trim(const Pool& pool) {
     check_cuda(cudaMemPoolTrimTo(pool.memory, 0), "releasing memory");
 }
 
-/// Null if there is not so much. What the pool holds in pieces that are too small helps only once the driver has it back.
+/// Null if there is not so much. What the pool holds in pieces that are too small helps only once the driver has it
+/// back.
 void* take_from(const Pool& pool, std::int64_t bytes, cudaStream_t stream) {
     for (const bool is_retry : {false, true}) {
         void* memory = nullptr;
@@ -66,8 +67,8 @@ void* take_from(const Pool& pool, std::int64_t bytes, cudaStream_t stream) {
     return nullptr;
 }
 
-/// Bytes that the device could give: free ones, and those of the pool that nobody holds, less what the driver may need for
-/// itself and what is lost between pieces of the pool.
+/// Bytes that the device could give: free ones, and those of the pool that nobody holds, less what the driver may need
+/// for itself and what is lost between pieces of the pool.
 std::int64_t free_bytes(cudaMemPool_t pool) {
     std::size_t free = 0;
     std::size_t total = 0;

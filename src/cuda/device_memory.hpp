@@ -1,9 +1,9 @@
 // Memory of a device: where a call takes it from, how much it may take, and how much it has taken.
 //
-// It comes from the caller's resource or, in stream order, from a pool that this library has on each device: freed memory
-// stays there for the next call, since mapping fresh pages takes longer than a small search. What a call gives back is
-// taken again by the same stream at once. A buffer may outlive its call (a tree keeps its arrays); it is given back on a
-// stream of the pool's own, which no work of the caller waits for.
+// It comes from the caller's resource or, in stream order, from a pool that this library has on each device: freed
+// memory stays there for the next call, since mapping fresh pages takes longer than a small search. What a call gives
+// back is taken again by the same stream at once. A buffer may outlive its call (a tree keeps its arrays); it is given
+// back on a stream of the pool's own, which no work of the caller waits for.
 #pragma once
 
 #include <kith/execution.hpp>
@@ -27,13 +27,13 @@ public:
 
     /// What else could be taken now: the rest of the budget, or what the device has free.
     [[nodiscard]] std::int64_t left() const;
-    /// Whether so much could be taken now. Little is taken to be there, without asking the device, which takes longer than
-    /// a small search.
+    /// Whether so much could be taken now. Little is taken to be there, without asking the device, which takes longer
+    /// than a small search.
     [[nodiscard]] bool has_room_for(std::int64_t bytes) const;
     [[nodiscard]] MemoryTracker& memory_tracker() noexcept { return memory_tracker_; }
 
-    /// From now on memory is given back without waiting for the caller's stream, which need not live any longer: nothing
-    /// uses that memory any more.
+    /// From now on memory is given back without waiting for the caller's stream, which need not live any longer:
+    /// nothing uses that memory any more.
     void leave_stream() noexcept {
         stream_ = nullptr;
         has_left_stream_ = true;

@@ -1,6 +1,7 @@
 // Sorts, sums and selections over whole arrays of a device: the only file that includes CUB.
 //
-// Counts are known on the host. Under emulation the standard library does the same (tools/cuda_emulation/device_wide.cpp).
+// Counts are known on the host. Under emulation the standard library does the same
+// (tools/cuda_emulation/device_wide.cpp).
 #pragma once
 
 #include "cuda/device_work.hpp"

@@ -1,8 +1,8 @@
 // CUDA intrinsics, as kernels use them.
 //
 // Under nvcc these are CUDA's own. Tests compile the same kernels as C++ and run them on the CPU; there, shared memory
-// also notices what must not be done to it (tools/cuda_emulation). So kernels keep to what both know: operations of a warp
-// name their mask, and shared memory is a SharedArray.
+// also notices what must not be done to it (tools/cuda_emulation). So kernels keep to what both know: operations of a
+// warp name their mask, and shared memory is a SharedArray.
 #pragma once
 
 #include "cuda/namespace.hpp"

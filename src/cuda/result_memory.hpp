@@ -1,5 +1,5 @@
-// Memory for a result, on either side: kernels write straight into the caller's memory if that is the device's, or else into
-// scratch that is copied to the host at the end.
+// Memory for a result, on either side: kernels write straight into the caller's memory if that is the device's, or else
+// into scratch that is copied to the host at the end.
 #pragma once
 
 #include "cuda/device_context.hpp"

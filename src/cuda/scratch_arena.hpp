@@ -1,4 +1,5 @@
-// Memory that a caller gives for the work of one call, handed out piece by piece; or no memory, to learn how much it takes.
+// Memory that a caller gives for the work of one call, handed out piece by piece; or no memory, to learn how much it
+// takes.
 //
 // Pieces are taken from the bottom up. What is given back is taken again once nothing lies above it, so that what is
 // taken last should be given back first. All work is on one stream, so that a piece may be given back while work that

@@ -1,8 +1,8 @@
 // Kernels whose job lies in memory of the device.
 //
 // A job that the host knows goes to its kernel by value. Where a part of it depends on the points and the host must not
-// wait to learn it, a kernel before completes the job in memory. The text is one: a body, which both kernels run, a type
-// with
+// wait to learn it, a kernel before completes the job in memory. The text is one: a body, which both kernels run, a
+// type with
 //   Job             what it is given,
 //   threads         of a block,
 //   blocks          at a time on a multiprocessor, at least; 0 if that is left open,

@@ -1,11 +1,11 @@
 // Components of all ranks, joined by links between components of single ranks.
 //
 // A component is named by the smallest global index of its points on its rank; the rank that owns this point owns the
-// component. A link joins two names. It goes to the owner of the larger one: if that is a root, it points to the smaller
-// one from then on; otherwise the link is replaced by one between its parent and the smaller name, which goes on in the
-// same way, until no rank has a link left. Parents are smaller than their children, so the roots are the smallest names.
-// One pass would not do: friendship over several ranks is only known when the links of all have been followed. Source:
-// jz-tree paper, appendix B.
+// component. A link joins two names. It goes to the owner of the larger one: if that is a root, it points to the
+// smaller one from then on; otherwise the link is replaced by one between its parent and the smaller name, which goes
+// on in the same way, until no rank has a link left. Parents are smaller than their children, so the roots are the
+// smallest names. One pass would not do: friendship over several ranks is only known when the links of all have been
+// followed. Source: jz-tree paper, appendix B.
 //
 // After every round of links, each component replaces its parent by its parent's parent. So the ways that links follow
 // are halved as they grow, and the rounds are few even if neighbors in space are on random ranks.

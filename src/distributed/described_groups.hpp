@@ -21,8 +21,8 @@ struct DescribedGroups {
     std::vector<std::int64_t> members;
 };
 
-/// Messages to the ranks of the groups' parts: labels, one column after another, members. width_of(column) is the number
-/// of values of a group.
+/// Messages to the ranks of the groups' parts: labels, one column after another, members. width_of(column) is the
+/// number of values of a group.
 template <class WidthOf>
 std::vector<RankMessage> pack_described(const DescribedGroups& described, const GroupDivision& division,
                                         const WidthOf& width_of) {

@@ -2,9 +2,9 @@
 //
 // One rank of each two asks the other for the points that are within the linking length of its leaves (pieces.hpp), and
 // each rank links its own points while requests travel; what comes has the names of its components. Of a node that is
-// within reach of a leaf as a whole, and one component already, one point does. The points of the leaves that asked, and
-// those that came, are linked in a tree of their own by the same walk; where a group of it holds several components, these
-// are linked across ranks (component_forest.hpp), and all are numbered (number_components.hpp).
+// within reach of a leaf as a whole, and one component already, one point does. The points of the leaves that asked,
+// and those that came, are linked in a tree of their own by the same walk; where a group of it holds several
+// components, these are linked across ranks (component_forest.hpp), and all are numbered (number_components.hpp).
 #pragma once
 
 #include <kith/distributed.hpp>
@@ -51,7 +51,8 @@ void resolve_length(Ranks& ranks, const SharedPoints<T>& shared, const LinkingLe
 template <Coordinate T>
 class DistributedGroups {
 public:
-    /// Points in the frame of all ranks, in the order of their numbers, as the labels are; the linking length of the result has been resolved.
+    /// Points in the frame of all ranks, in the order of their numbers, as the labels are; the linking length of the
+    /// result has been resolved.
     DistributedGroups(Ranks& ranks, Context& context, const SharedPoints<T>& shared)
         : ranks_(ranks), context_(context), shared_(shared) {}
 

@@ -1,8 +1,8 @@
 // Ids that the caller gives to points in place of global indices.
 //
-// They decide ties, so a rank works on its points in the order of its ids, in a copy unless they are so already. That no
-// two points have the same is checked by sorting the ids of all ranks (sorted_keys.hpp), unless the ids of ranks lie in
-// ranges that do not overlap.
+// They decide ties, so a rank works on its points in the order of its ids, in a copy unless they are so already. That
+// no two points have the same is checked by sorting the ids of all ranks (sorted_keys.hpp), unless the ids of ranks lie
+// in ranges that do not overlap.
 #pragma once
 
 #include "distributed/point_numbers.hpp"
@@ -18,8 +18,8 @@ namespace kith::detail {
 
 class GivenIds {
 public:
-    /// Collective. `count` is the number of this rank's points. Throws invalid_argument, on all ranks, if the ids are not
-    /// as many or not unique, or given on some ranks with points only.
+    /// Collective. `count` is the number of this rank's points. Throws invalid_argument, on all ranks, if the ids are
+    /// not as many or not unique, or given on some ranks with points only.
     GivenIds(Ranks& ranks, std::span<const std::int64_t> ids, std::int64_t count);
 
     /// Ids that are known to be valid.

@@ -1,8 +1,9 @@
 // Which rank has which group of a catalog in its part.
 //
-// Groups are numbered by decreasing size, so the sizes say, on every rank alike, where the members of each group start in
-// the list of the members of all. This list is cut into as many equal parts as there are ranks; a group belongs to the
-// part in which its members start. So ranks describe about equally many members, unless a group is larger than a part.
+// Groups are numbered by decreasing size, so the sizes say, on every rank alike, where the members of each group start
+// in the list of the members of all. This list is cut into as many equal parts as there are ranks; a group belongs to
+// the part in which its members start. So ranks describe about equally many members, unless a group is larger than a
+// part.
 #pragma once
 
 #include <kith/distributed.hpp>

@@ -1,5 +1,5 @@
-// A rank's points and those that it fetched, as one kept tree in the frame of all ranks, by ascending number: the search of
-// one process then gives complete rows in their order.
+// A rank's points and those that it fetched, as one kept tree in the frame of all ranks, by ascending number: the
+// search of one process then gives complete rows in their order.
 #pragma once
 
 #include <kith/tree.hpp>
@@ -47,7 +47,8 @@ struct JoinedPoints {
     std::optional<Tree> tree;
     JoinedNumbers numbers; ///< by row of the tree
 
-    /// The rows of the tree as UnresolvedCounter wants them: as passed where scaling may have made different ones equal.
+    /// The rows of the tree as UnresolvedCounter wants them: as passed where scaling may have made different ones
+    /// equal.
     template <Coordinate T>
     [[nodiscard]] std::vector<T> as_given() const {
         const PlaneTree<T>& plane_tree = tree->data().template as<T>();

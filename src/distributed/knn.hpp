@@ -116,8 +116,9 @@ private:
 template <Coordinate T>
 class DistributedSearch {
 public:
-    /// Arguments that have been checked, the same on all ranks. Points are by ascending number, `order` are their rows as
-    /// passed (GivenIds). `query_indices` are the global indices of separate queries, unless those are by rank and row.
+    /// Arguments that have been checked, the same on all ranks. Points are by ascending number, `order` are their rows
+    /// as passed (GivenIds). `query_indices` are the global indices of separate queries, unless those are by rank and
+    /// row.
     DistributedSearch(Ranks& ranks, Context& context, const SharedPoints<T>& shared, const PointsView* queries,
                       std::int64_t k, const KnnOptions& options, std::span<const std::int64_t> order,
                       std::span<const std::int64_t> query_indices = {})

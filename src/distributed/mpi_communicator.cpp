@@ -1,10 +1,10 @@
 // The collective calls by MPI.
 //
-// Messages that their receivers do not expect travel by non-blocking consensus (Hoefler, Siebert and Lumsdaine, Scalable
-// communication protocols for dynamic sparse data exchange, 2010): a synchronous send completes when it is received; a rank
-// whose sends are complete enters a barrier that does not block, and receives until all have entered. A rank may be one
-// exchange ahead of another, never two, so two tags keep exchanges apart. A message is cut into parts of the largest size;
-// the first part that is shorter, perhaps empty, is its last.
+// Messages that their receivers do not expect travel by non-blocking consensus (Hoefler, Siebert and Lumsdaine,
+// Scalable communication protocols for dynamic sparse data exchange, 2010): a synchronous send completes when it is
+// received; a rank whose sends are complete enters a barrier that does not block, and receives until all have entered.
+// A rank may be one exchange ahead of another, never two, so two tags keep exchanges apart. A message is cut into parts
+// of the largest size; the first part that is shorter, perhaps empty, is its last.
 #include <kith/error.hpp>
 #include <kith/mpi.hpp>
 

@@ -65,8 +65,8 @@ NextLabels first_labels(Ranks& ranks, const NextLabels& counts, DistributedFofRe
     return next;
 }
 
-/// The groups of this rank in blocks of rows, so that threads number them side by side: counted first, by block and size,
-/// from which follows the label that each block starts with.
+/// The groups of this rank in blocks of rows, so that threads number them side by side: counted first, by block and
+/// size, from which follows the label that each block starts with.
 class BlocksOfRoots {
 public:
     BlocksOfRoots(Context& context, std::span<const std::int32_t> component, std::span<std::int64_t> labels)

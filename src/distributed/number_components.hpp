@@ -2,10 +2,10 @@
 // of friends").
 //
 // No rank sees all groups. A group is counted by the rank that owns its smallest index; each rank tells the others how
-// many groups of each size it counts. The label of a group is then the number of larger groups, plus those of its size on
-// lower ranks, whose indices are smaller, plus those of its size here with smaller indices. Different sizes are few:
-// N points have less than the root of 2 N of them. If points have ids of their own, which need not ascend with ranks, all
-// groups are sorted by size and smallest id instead (sorted_keys.hpp).
+// many groups of each size it counts. The label of a group is then the number of larger groups, plus those of its size
+// on lower ranks, whose indices are smaller, plus those of its size here with smaller indices. Different sizes are few:
+// N points have less than the root of 2 N of them. If points have ids of their own, which need not ascend with ranks,
+// all groups are sorted by size and smallest id instead (sorted_keys.hpp).
 #pragma once
 
 #include <kith/distributed.hpp>
@@ -19,8 +19,8 @@
 
 namespace kith::detail {
 
-/// Fills the labels of this rank's points, and the groups and sizes of the result. component[row] is the smallest row of
-/// the component of a row on this rank.
+/// Fills the labels of this rank's points, and the groups and sizes of the result. component[row] is the smallest row
+/// of the component of a row on this rank.
 void number_components(Ranks& ranks, Context& context, const Ownership& ownership, const PointNumbers& numbers,
                        std::span<const std::int32_t> component, const ComponentForest& forest,
                        std::span<std::int64_t> labels, DistributedFofResult& result);

@@ -1,8 +1,8 @@
-// Points of phase space over ranks (points/phase_space.hpp): their lengths, and their coordinates as points of twice the
-// dimension.
+// Points of phase space over ranks (points/phase_space.hpp): their lengths, and their coordinates as points of twice
+// the dimension.
 //
-// Bounds of velocities are joined by minimum and maximum, the sums of the dispersion are in fixed point (halos/dispersion);
-// so both lengths, and the frame, are those of one process. Cost: a copy of all coordinates.
+// Bounds of velocities are joined by minimum and maximum, the sums of the dispersion are in fixed point
+// (halos/dispersion); so both lengths, and the frame, are those of one process. Cost: a copy of all coordinates.
 #pragma once
 
 #include <kith/distributed.hpp>

@@ -1,8 +1,9 @@
 // What the receivers of one rank ask of other ranks: boxes and bounds (pieces.hpp).
 //
-// Every rank tells all others the boxes of its top plane. A receiving leaf asks each rank that has such a box within its
-// bound, once, with its own box and that bound. Bounds of boxes use the operations of distances in their order; rounding
-// is monotone, so they need no slack. A run of leaves at one place asks once. Cost: the leaves times the ranks near each.
+// Every rank tells all others the boxes of its top plane. A receiving leaf asks each rank that has such a box within
+// its bound, once, with its own box and that bound. Bounds of boxes use the operations of distances in their order;
+// rounding is monotone, so they need no slack. A run of leaves at one place asks once. Cost: the leaves times the ranks
+// near each.
 #pragma once
 
 #include "distributed/differences.hpp"
@@ -156,8 +157,8 @@ struct TopPlanes {
     [[nodiscard]] std::int64_t first(int rank) const { return firsts[static_cast<std::size_t>(rank)]; }
 };
 
-/// Lowers the bound of a box to the distance within which the nodes that it reaches, and this rank's own, hold that many
-/// points (jz-tree paper, section III).
+/// Lowers the bound of a box to the distance within which the nodes that it reaches, and this rank's own, hold that
+/// many points (jz-tree paper, section III).
 template <Coordinate T>
 void tighten(const TopPlanes<T>& tops, const Frame<T>& frame, int own_rank, std::int64_t wanted, const Corners<T>& box,
              const std::vector<std::pair<int, std::int64_t>>& reached, GlobalCandidate<T>& bound) {
@@ -216,8 +217,8 @@ std::vector<int> ranks_near(const Frame<T>& frame, std::span<const PieceRequest<
     return near;
 }
 
-/// Asks each rank r with asks(r) for what is within bound_of(leaf) of a leaf of the receivers. tighten(box, bound, nodes)
-/// may lower a bound that reaches the given nodes of other ranks.
+/// Asks each rank r with asks(r) for what is within bound_of(leaf) of a leaf of the receivers. tighten(box, bound,
+/// nodes) may lower a bound that reaches the given nodes of other ranks.
 template <Coordinate T, class Asks, class BoundOf, class Tighten>
 PieceRequests<T> make_requests(Context& context, const Frame<T>& frame, const TreeView<T>& receivers,
                                const TopPlanes<T>& tops, int ranks, const Asks& asks, const BoundOf& bound_of,

@@ -1,9 +1,9 @@
 // The points of other ranks that the receivers of this rank can want.
 //
-// A rank walks its tree down for each request that it gets (piece_requests.hpp) and marks the points that are not beyond
-// the bound; what it has marked for any leaf, it sends: coordinates as given, so that both ranks have the same working
-// coordinates and can tell tiny ones apart, and a number each. Source: jz-tree paper, section III-C, with leaves in place
-// of all planes: a bound is known beforehand, so that one round does.
+// A rank walks its tree down for each request that it gets (piece_requests.hpp) and marks the points that are not
+// beyond the bound; what it has marked for any leaf, it sends: coordinates as given, so that both ranks have the same
+// working coordinates and can tell tiny ones apart, and a number each. Source: jz-tree paper, section III-C, with
+// leaves in place of all planes: a bound is known beforehand, so that one round does.
 //
 // A leaf whose points are all at one place wants no more points than its answers have, however many lie there.
 #pragma once
@@ -148,9 +148,9 @@ struct FetchedPoints {
     }
 };
 
-/// Answers the requests of all ranks and gets the answers to this rank's own; meanwhile() is work of this rank alone, done
-/// while requests travel. number_of(row) is the number that is sent with each point (differences.hpp): an int64, or an
-/// int32 that others add to the first global index of this rank.
+/// Answers the requests of all ranks and gets the answers to this rank's own; meanwhile() is work of this rank alone,
+/// done while requests travel. number_of(row) is the number that is sent with each point (differences.hpp): an int64,
+/// or an int32 that others add to the first global index of this rank.
 template <Coordinate T, class Meanwhile, class IsWhole, class NumberOf>
 FetchedPoints<T> fetch_pieces(Ranks& ranks, Context& context, const SharedPoints<T>& shared, const TreeView<T>& tree,
                               const std::vector<std::vector<PieceRequest<T>>>& to, std::int64_t most,

@@ -1,7 +1,7 @@
 // The global numbers of points: what ties are broken by, and what results hold.
 //
-// Without ids the number of a point is its global index, so that numbers ascend with rank and row. Ids are in any order.
-// The kernels break ties by 32-bit rows, so the points of a rank are worked on in the order of their ids.
+// Without ids the number of a point is its global index, so that numbers ascend with rank and row. Ids are in any
+// order. The kernels break ties by 32-bit rows, so the points of a rank are worked on in the order of their ids.
 #pragma once
 
 #include "distributed/ownership.hpp"

@@ -1,8 +1,8 @@
 // What points cost, by which rebalancing cuts their z-order.
 //
-// Weights are given, or 1 each. They are scaled by the greatest of all ranks, so that no sum overflows. One below 1/64 of
-// the mean counts as that: so no rank gets all the points that cost nothing, and a cost that is measured can correct a
-// weight of 0.
+// Weights are given, or 1 each. They are scaled by the greatest of all ranks, so that no sum overflows. One below 1/64
+// of the mean counts as that: so no rank gets all the points that cost nothing, and a cost that is measured can correct
+// a weight of 0.
 #pragma once
 
 #include <kith/error.hpp>
@@ -22,8 +22,8 @@ class PointWeights {
 public:
     /// 1 each.
     PointWeights() = default;
-    /// Collective. `count` is the number of this rank's points. Throws invalid_argument, on all ranks, if weights are not as
-    /// many, not finite or below 0, or given on some ranks with points only.
+    /// Collective. `count` is the number of this rank's points. Throws invalid_argument, on all ranks, if weights are
+    /// not as many, not finite or below 0, or given on some ranks with points only.
     PointWeights(Ranks& ranks, const ScalarsView& weights, std::int64_t count) {
         if (ranks.max(weights.count() > 0 ? 1 : 0) == 0) {
             return;

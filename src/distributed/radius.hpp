@@ -1,9 +1,9 @@
 // Neighbors within a radius over ranks.
 //
 // A radius is known before any search, so each rank first fetches the points of others that its receiving leaves want
-// (pieces.hpp). With its own points, in the order of their numbers, they become one tree in the frame of all ranks, which
-// the search of one process then reads; so rows come out complete and in their order. A point itself is always in its
-// row, at a distance of 0, and is taken out at the end if it is not wanted.
+// (pieces.hpp). With its own points, in the order of their numbers, they become one tree in the frame of all ranks,
+// which the search of one process then reads; so rows come out complete and in their order. A point itself is always in
+// its row, at a distance of 0, and is taken out at the end if it is not wanted.
 #pragma once
 
 #include <kith/distributed.hpp>

@@ -94,8 +94,8 @@ public:
         start_exchange(std::move(messages));
         return finish_exchange();
     }
-    /// The same, and runs body() here while messages travel, as agreed() does. The exchange ends before the ranks agree, so
-    /// that none is under way when an error is thrown. body() does not communicate.
+    /// The same, and runs body() here while messages travel, as agreed() does. The exchange ends before the ranks
+    /// agree, so that none is under way when an error is thrown. body() does not communicate.
     template <class Body>
     [[nodiscard]] std::vector<RankMessage> exchange_during(std::vector<RankMessage> messages, const Body& body) {
         start_exchange(std::move(messages));

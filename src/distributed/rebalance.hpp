@@ -2,11 +2,12 @@
 //
 // The z-order is cut where a sample of the points of all ranks says (sorted_keys.hpp), by weight (point_weights.hpp);
 // points at one place are told apart by their global index. A moved point keeps its number (point_numbers.hpp), so that
-// the answers stay what they were; they are sent back to where the points came from. So is what points cost: the seconds
-// of the rank that worked on them, divided among its points by weight. As weights of the next call they correct the
-// weights of this one for the part of each rank, and keep what earlier calls, cut elsewhere, found out within it. Separate
-// queries go where the points near them are, which leaves as many on a rank as there are in its part of space. Cost: every
-// coordinate is sent once. Source: sample sort on a space-filling curve, as in the jz-tree paper, section III-C.
+// the answers stay what they were; they are sent back to where the points came from. So is what points cost: the
+// seconds of the rank that worked on them, divided among its points by weight. As weights of the next call they correct
+// the weights of this one for the part of each rank, and keep what earlier calls, cut elsewhere, found out within it.
+// Separate queries go where the points near them are, which leaves as many on a rank as there are in its part of space.
+// Cost: every coordinate is sent once. Source: sample sort on a space-filling curve, as in the jz-tree paper, section
+// III-C.
 #pragma once
 
 #include "distributed/differences.hpp"

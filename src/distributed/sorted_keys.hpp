@@ -1,9 +1,9 @@
 // Keys of all ranks in one order: a sample sort.
 //
-// Each rank sorts its keys and shows a sample of them, in proportion to their weight; the samples are split into as many
-// equal parts as there are ranks, and each part gives a bucket its first key. Ranks send each other what belongs in their
-// buckets. Equal keys share a bucket.
-// Cost: O(n log n), every key sent once. Source: Frazer, McKellar (1970), J. ACM 17, 496.
+// Each rank sorts its keys and shows a sample of them, in proportion to their weight; the samples are split into as
+// many equal parts as there are ranks, and each part gives a bucket its first key. Ranks send each other what belongs
+// in their buckets. Equal keys share a bucket. Cost: O(n log n), every key sent once. Source: Frazer, McKellar (1970),
+// J. ACM 17, 496.
 #pragma once
 
 #include "distributed/ownership.hpp"

@@ -1,9 +1,10 @@
 // k nearest neighbors over ranks for a visitor, without memory for all rows.
 //
-// Each rank first searches its receivers among its own points, and keeps of every row its last neighbor alone, the bound
-// of what others may have. The points that are fetched for these bounds are joined with its own into one tree
-// (joined_points.hpp), whose search of one process streams complete rows. A point itself is asked for along with k others,
-// and taken out, if it is not wanted. Cost: the first search twice, and 12 or 16 bytes a query in place of its row.
+// Each rank first searches its receivers among its own points, and keeps of every row its last neighbor alone, the
+// bound of what others may have. The points that are fetched for these bounds are joined with its own into one tree
+// (joined_points.hpp), whose search of one process streams complete rows. A point itself is asked for along with k
+// others, and taken out, if it is not wanted. Cost: the first search twice, and 12 or 16 bytes a query in place of its
+// row.
 #pragma once
 
 #include <kith/distributed.hpp>

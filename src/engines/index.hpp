@@ -1,5 +1,5 @@
-// What every engine but the plane tree is to the calls: an index over source points that is built once and brings the rows
-// of any number of requests to their sinks. A new engine is a folder with an Index, and a line in index.cpp.
+// What every engine but the plane tree is to the calls: an index over source points that is built once and brings the
+// rows of any number of requests to their sinks. A new engine is a folder with an Index, and a line in index.cpp.
 #pragma once
 
 #include <kith/execution.hpp>

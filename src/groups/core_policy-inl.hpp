@@ -50,7 +50,8 @@ public:
         std::copy_n(job.receivers->period.begin(), D, period_);
     }
 
-    /// Counts each of [begin, end) among these points; it is a core point if it has `needed`. Returns how many are left.
+    /// Counts each of [begin, end) among these points; it is a core point if it has `needed`. Returns how many are
+    /// left.
     std::int64_t count_within(std::int64_t begin, std::int64_t end, std::int64_t needed) {
         needed_ = needed;
         open_ = 0;

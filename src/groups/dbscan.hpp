@@ -1,9 +1,9 @@
 // DBSCAN in the plane tree, from a finished tree to labels.
 //
-// Core points are found by a receiver walk (core_policy-inl.hpp). The tree of the core points alone (tree/subtree.hpp) is
-// then linked as friends of friends are, its components are numbered, and it is the source of a second receiver walk, in
-// which border points find the lowest of the clusters within reach (border_policy-inl.hpp). Where all points are core
-// points, the tree itself is linked. No lists of neighbors are stored.
+// Core points are found by a receiver walk (core_policy-inl.hpp). The tree of the core points alone (tree/subtree.hpp)
+// is then linked as friends of friends are, its components are numbered, and it is the source of a second receiver
+// walk, in which border points find the lowest of the clusters within reach (border_policy-inl.hpp). Where all points
+// are core points, the tree itself is linked. No lists of neighbors are stored.
 #pragma once
 
 #include <kith/dbscan.hpp>

@@ -1,13 +1,14 @@
 // Union-find over point positions in memory of the device, for all threads of a grid at once.
 //
 // As union_find.hpp does it: every point points toward a lower position of its group, or to itself if it is the root;
-// the higher of two roots is hooked to the lower by compare-and-swap, and both are looked up again if others were faster;
-// paths are halved on the way. The last roots are the lowest positions of the groups, whatever the order of unions.
+// the higher of two roots is hooked to the lower by compare-and-swap, and both are looked up again if others were
+// faster; paths are halved on the way. The last roots are the lowest positions of the groups, whatever the order of
+// unions.
 //
-// Blocks talk to each other through the parents alone, by relaxed atomic words of the device's scope. A look through the
-// cache of a multiprocessor may find any older parent, which is a member of the same group all the same: two points that
-// lead to one place are of one group for good, and two that do not are looked at again before anything is done. Most pairs
-// of friends are of one group by the time they are found, and cost no more than that.
+// Blocks talk to each other through the parents alone, by relaxed atomic words of the device's scope. A look through
+// the cache of a multiprocessor may find any older parent, which is a member of the same group all the same: two points
+// that lead to one place are of one group for good, and two that do not are looked at again before anything is done.
+// Most pairs of friends are of one group by the time they are found, and cost no more than that.
 #pragma once
 
 #include "cuda/intrinsics.hpp"

@@ -1,10 +1,10 @@
 // Friends-of-friends as a policy of the pair walk.
 //
-// Problem: join every two points within the linking length. A pair of nodes whose every two points are within it is joined
-// whole; a pair of nodes that are each one group is done at its first link, or before if the two are one already. A node
-// is known to be one group if its diagonal is within the linking length, or once its children are and have been joined.
-// Within a leaf the groups are found one after the other, as masks of bits. Pairs of leaves compare points, a vector at a
-// time, only those near the other leaf's box.
+// Problem: join every two points within the linking length. A pair of nodes whose every two points are within it is
+// joined whole; a pair of nodes that are each one group is done at its first link, or before if the two are one
+// already. A node is known to be one group if its diagonal is within the linking length, or once its children are and
+// have been joined. Within a leaf the groups are found one after the other, as masks of bits. Pairs of leaves compare
+// points, a vector at a time, only those near the other leaf's box.
 
 #include "groups/link.hpp"
 #include "walk/pair_walk-inl.hpp"

@@ -49,8 +49,8 @@ public:
         launch_threads(work_, "numbering single points", number_singles_kernel<std::int32_t>, points_.count, job);
     }
 
-    /// Their numbers, in memory of the device: of the groups of two and more once they are listed, of single points once
-    /// all is numbered.
+    /// Their numbers, in memory of the device: of the groups of two and more once they are listed, of single points
+    /// once all is numbered.
     [[nodiscard]] const std::int32_t* groups() const { return groups_.data(); }
     [[nodiscard]] const std::int32_t* singles() const { return points_.parents + points_.count; }
 

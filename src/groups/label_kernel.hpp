@@ -1,10 +1,10 @@
-// From the groups of a union-find to labels on a GPU: by decreasing size, ties by the smallest original index; points that
-// are all of their group are numbered last, in input order. As labels.cpp does it.
+// From the groups of a union-find to labels on a GPU: by decreasing size, ties by the smallest original index; points
+// that are all of their group are numbered last, in input order. As labels.cpp does it.
 //
 // All points are made to point at their roots. A root counts itself when it starts; every other member is added to its
 // root, in runs, since members of a group lie together along the curve. The roots of two members or more are listed,
-// sorted by size and smallest index, and told their labels, which the members then write in input order. The sums are of
-// whole numbers, and so do not depend on order.
+// sorted by size and smallest index, and told their labels, which the members then write in input order. The sums are
+// of whole numbers, and so do not depend on order.
 //
 // Scratch: two numbers a point, parents included, and a byte while groups are listed. Sizes are counted in what becomes
 // the labels, and single points are counted in what was the parents. Index, of positions, sizes and labels, is int32.

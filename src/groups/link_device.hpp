@@ -1,10 +1,10 @@
 // Friends-of-friends on a GPU, from points or their tree to labels: what runs after what.
 //
 // Points are labeled as the CPU labels them, bit for bit. Scratch, in bytes: 4 a point for parents, 4 for smallest
-// indices, 4 a node of the tree until all is linked; then 3 a point while groups are listed, and 2 a point and 28 a group
-// of two members or more while they are sorted. That makes 11 a point where groups of two and more are at most a 28th of
-// the points, and 24 where all points are in pairs. The stream is waited for twice: for the number of groups, and for
-// that of single points.
+// indices, 4 a node of the tree until all is linked; then 3 a point while groups are listed, and 2 a point and 28 a
+// group of two members or more while they are sorted. That makes 11 a point where groups of two and more are at most a
+// 28th of the points, and 24 where all points are in pairs. The stream is waited for twice: for the number of groups,
+// and for that of single points.
 #pragma once
 
 #include "cuda/device_context.hpp"
@@ -58,8 +58,8 @@ void link_tree(DeviceContext& context, const TreeView<T>& tree, T squared_length
     launch(context, "linking leaves", link_leaves_kernel<T, D, Periodic>, blocks, link_warps * warp_size, job);
 }
 
-/// Groups of the points of a tree at a linking length, squared and in working units. Labels are the device's, one a point,
-/// by original index.
+/// Groups of the points of a tree at a linking length, squared and in working units. Labels are the device's, one a
+/// point, by original index.
 template <class T, int D>
 DeviceGroups label_groups(DeviceContext& context, const TreeView<T>& tree, bool periodic, T squared_length,
                           std::int32_t* labels) {
@@ -77,8 +77,8 @@ DeviceGroups label_groups(DeviceContext& context, const TreeView<T>& tree, bool 
     return number_groups(context, tree.points.indices, count, parents, labels);
 }
 
-/// Runs the stage "link" with link(labels on the device), which returns the groups, and brings the answer to where it was
-/// asked for. given() returns the points as given, on the host, row-major, should the length be refused beside one.
+/// Runs the stage "link" with link(labels on the device), which returns the groups, and brings the answer to where it
+/// was asked for. given() returns the points as given, on the host, row-major, should the length be refused beside one.
 template <Coordinate T, class Given, class Link>
 void label_on_device(DeviceContext& context, const Frame<T>& frame, std::int64_t count, LinkingLength length,
                      std::span<std::int32_t> labels, FofSummary& result, const Given& given, const Link& link) {

@@ -3,10 +3,10 @@
 // First, plane by plane from the top, a thread a node: a node whose every two points are within the linking length is
 // whole, and so are all nodes in it; its points adopt the first point of the largest such node. Second, a warp a leaf:
 // the groups within the other leaves, which are marked as well if they are one group. Third, a warp a leaf again: the
-// later leaves that may hold friends are looked for in the tree, so that each pair of leaves is met once. What is too far
-// away is dropped, and so are nodes that are known to be of one group with the leaf, or with those of its points that are
-// near; between a leaf and a node that are one group each, one link is enough. A clump of any number of points is thus
-// dropped by each of its leaves at one look, and costs in proportion to its points.
+// later leaves that may hold friends are looked for in the tree, so that each pair of leaves is met once. What is too
+// far away is dropped, and so are nodes that are known to be of one group with the leaf, or with those of its points
+// that are near; between a leaf and a node that are one group each, one link is enough. A clump of any number of points
+// is thus dropped by each of its leaves at one look, and costs in proportion to its points.
 //
 // Every node of every plane has a mark: a point whose group all points of the node are in, or none. Bounds use the same
 // operations as distances, so nothing needs slack. Method: fof_policy-inl.hpp, after the jz-tree paper, section IV-A.

@@ -19,8 +19,8 @@ struct ResolvedLength {
     VolumeKind volume_kind = VolumeKind::none;
 };
 
-/// The root of that degree of a number that is not negative. Its last bits are the same wherever it is taken, which those
-/// of pow() are not: the steps are sums, products and quotients, each rounded as IEEE 754 says.
+/// The root of that degree of a number that is not negative. Its last bits are the same wherever it is taken, which
+/// those of pow() are not: the steps are sums, products and quotients, each rounded as IEEE 754 says.
 KITH_HOST_DEVICE inline double root_of(double x, int degree) noexcept {
     if (!(x > 0)) {
         return 0;

@@ -50,8 +50,8 @@ public:
         }
     }
 
-    /// Links the groups of two points; returns the root of the joint group at that moment. In line: with a call it takes a
-    /// twentieth longer to link halos.
+    /// Links the groups of two points; returns the root of the joint group at that moment. In line: with a call it
+    /// takes a twentieth longer to link halos.
     [[gnu::always_inline]] std::int32_t unite(std::int32_t a, std::int32_t b) const noexcept {
         while (true) {
             a = find(a);

@@ -2,8 +2,9 @@
 //
 // Rows are surveyed and checked, those of the groups are brought into group order (device_members.hpp), and the groups
 // are described (device_moments.hpp). Everything that is added or compared over members is an integer, a minimum or a
-// maximum, of terms that are written once for both (vector_moments.hpp). The host makes room for the columns while the device
-// works. Source: jz-tree paper, section IV-B. Cost: O(N), a sort of the members, and the copy of the columns to the host.
+// maximum, of terms that are written once for both (vector_moments.hpp). The host makes room for the columns while the
+// device works. Source: jz-tree paper, section IV-B. Cost: O(N), a sort of the members, and the copy of the columns to
+// the host.
 #pragma once
 
 #include <kith/catalog_columns.hpp>

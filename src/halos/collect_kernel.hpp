@@ -1,8 +1,8 @@
 // One pass over all members on a GPU, whatever it collects: minima, maxima, integer sums.
 //
 // A warp takes a chunk of members, a lane every 32nd of them; the lanes' parts are joined and stored. Then a warp takes
-// what owns chunks, a group or a run of one type in it, joins the parts and concludes. Nothing that is collected knows an
-// order, so that chunks, lanes and warps do not show in the bits. What is collected is up to the pass:
+// what owns chunks, a group or a run of one type in it, joins the parts and concludes. Nothing that is collected knows
+// an order, so that chunks, lanes and warps do not show in the bits. What is collected is up to the pass:
 //
 //     struct Pass {
 //         struct Part { join(const Part&, bring); };    // bring: fetches a number of the other part

@@ -90,7 +90,8 @@ double check_particle_values(const Particles& particles);
 /// Of particles that have been checked.
 Columns columns_of(const Particles& particles, double largest_velocity, const PositionFrame& frame);
 
-/// The checks that need no particle: all that can be said of the arguments' sizes. `device_kind` is where the call runs.
+/// The checks that need no particle: all that can be said of the arguments' sizes. `device_kind` is where the call
+/// runs.
 void check_shapes(const LabeledGroups& groups, const Particles& particles, const CatalogOptions& options,
                   DeviceKind device_kind);
 

@@ -1,8 +1,8 @@
 // Brings rows into group order on a GPU; see member_kernel.hpp.
 //
 // A sort of the members' keys, of as many bits as there are runs: three or four rounds of a radix sort for a million
-// halos. Memory: a byte a row for the list, and 16 bytes a member while they are sorted (24 with more than 2^32 runs); 4
-// stay.
+// halos. Memory: a byte a row for the list, and 16 bytes a member while they are sorted (24 with more than 2^32 runs);
+// 4 stay.
 #pragma once
 
 #include "cuda/device_context.hpp"

@@ -1,10 +1,11 @@
 // Describes groups whose members are in order on a GPU; see moment_kernel.hpp.
 //
 // The columns are brought into group order first if there is memory for it, one after the other; else every pass looks
-// rows up. Bytes of memory moved for a member, in three dimensions and float32: about 110 for its position (the row that
-// is looked up, 4; a sector or two of 32 where it lies; 12 written; 12 for each of four passes), as much for a velocity,
-// 85 for a mass (4, a sector, 4, and 4 for each of eleven passes). Bringing it into order takes about 75 before (the
-// list, its key, three rounds of a sort), and each row of the input 5 (label and flag), 16 more with velocity and mass.
+// rows up. Bytes of memory moved for a member, in three dimensions and float32: about 110 for its position (the row
+// that is looked up, 4; a sector or two of 32 where it lies; 12 written; 12 for each of four passes), as much for a
+// velocity, 85 for a mass (4, a sector, 4, and 4 for each of eleven passes). Bringing it into order takes about 75
+// before (the list, its key, three rounds of a sort), and each row of the input 5 (label and flag), 16 more with
+// velocity and mass.
 #pragma once
 
 #include "cuda/launch.hpp"

@@ -1,5 +1,5 @@
-// What is wrong with particles in a device's memory is said by the CPU: they are copied to the host and described there,
-// which throws before it has done much. Only calls that are refused come here.
+// What is wrong with particles in a device's memory is said by the CPU: they are copied to the host and described
+// there, which throws before it has done much. Only calls that are refused come here.
 #pragma once
 
 #include <kith/catalog.hpp>

@@ -37,8 +37,8 @@ double velocity_dispersion(const PointsView& velocities, const std::optional<Sca
 /// The largest absolute component on each axis.
 std::array<double, max_dimension> largest_components(const FiniteVelocities& velocities);
 
-/// 0 for no particles. Without masses, or if all are zero, all count alike. Throws invalid_argument, naming the row, for
-/// a mass that is negative or not finite.
+/// 0 for no particles. Without masses, or if all are zero, all count alike. Throws invalid_argument, naming the row,
+/// for a mass that is negative or not finite.
 double velocity_dispersion(const FiniteVelocities& velocities, const std::optional<ScalarsView>& masses);
 
 } // namespace kith::detail::halos

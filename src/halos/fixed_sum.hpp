@@ -1,8 +1,8 @@
 // Sums that do not depend on the order of their terms.
 //
-// Every term is a product of two doubles. It is formed exactly, as an integer of 106 bits with an exponent, rounded once
-// to a unit common to the whole sum, and added as a 128-bit integer, which is associative. The unit follows from two
-// numbers that know no order either: the largest exponent of any term, and the number of terms, n. With 2^top above
+// Every term is a product of two doubles. It is formed exactly, as an integer of 106 bits with an exponent, rounded
+// once to a unit common to the whole sum, and added as a 128-bit integer, which is associative. The unit follows from
+// two numbers that know no order either: the largest exponent of any term, and the number of terms, n. With 2^top above
 // every |term|, the unit is 2^(top - f), where f = 106 for n < 2^20 and f = 126 - bit_width(n) >= 95 beyond, so that n
 // terms cannot overflow.
 //

@@ -1,4 +1,5 @@
-// A few hundred members of one group, gathered from the columns: weights, offsets from the reference member, velocities.
+// A few hundred members of one group, gathered from the columns: weights, offsets from the reference member,
+// velocities.
 //
 // Rows of a group lie scattered in the input. They are gathered once per block, axis after axis, so that the loops over
 // a block read consecutive numbers and keep their sums in registers. A group that fits one block is gathered once for

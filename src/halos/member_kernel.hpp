@@ -3,8 +3,8 @@
 // The rows of the groups that are described are listed, ascending, and sorted by a key that numbers the runs: a run is
 // the members of one type in one group, or the whole group where there are no types. The sort is stable, so that the
 // index needs no key. Then each run's first member is found where keys change. Runs are cut into chunks of members, one
-// for a warp each, so that a group of a million keeps many warps busy and one of twenty keeps one. Last, the columns are
-// brought into group order once, since every pass over them reads them again.
+// for a warp each, so that a group of a million keeps many warps busy and one of twenty keeps one. Last, the columns
+// are brought into group order once, since every pass over them reads them again.
 #pragma once
 
 #include "cuda/intrinsics.hpp"

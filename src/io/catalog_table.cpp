@@ -1,8 +1,8 @@
 // Groups as a table in text: CSV (RFC 4180) or ECSV 1.0 (Astropy Proposal for Enhancement 6).
 //
 // The header of ECSV is YAML in comment lines; texts in it are written as JSON strings, which YAML takes. A unit is
-// given only where the numbers are physical as they stand and their unit is known: a comoving length or a mass per h has
-// none that ECSV could state.
+// given only where the numbers are physical as they stand and their unit is known: a comoving length or a mass per h
+// has none that ECSV could state.
 #include "io/catalog_columns.hpp"
 #include "io/output_file.hpp"
 

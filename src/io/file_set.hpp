@@ -14,8 +14,8 @@ namespace kith::io {
 /// several sets have that stem.
 [[nodiscard]] std::filesystem::path resolve_stem(const std::filesystem::path& path);
 
-/// The `count` files, at least 1, of the set of which `member` is one, in order. Throws Error(file) if the member's name
-/// holds no number below `count`, or for the first file that is missing.
+/// The `count` files, at least 1, of the set of which `member` is one, in order. Throws Error(file) if the member's
+/// name holds no number below `count`, or for the first file that is missing.
 [[nodiscard]] std::vector<std::filesystem::path> files_of_set(const std::filesystem::path& member, std::int64_t count);
 
 } // namespace kith::io

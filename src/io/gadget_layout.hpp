@@ -3,8 +3,8 @@
 // The header's 256 bytes (offsets): 0 npart i32 x 6, 24 mass f64 x 6, 72 time, 80 redshift, 96 lower and 168 upper 32
 // bits of the particles in all files, 124 number of files, 128 BoxSize, 136 Omega0, 144 OmegaLambda, 152 h. Real files
 // leave BoxSize, the totals and the number of files 0, and some have neither velocities nor ids. Blocks come in the
-// order POS, VEL, ID, MASS, others; MASS holds only the types whose entry in the mass table is 0. Precision and the width
-// of ids follow from the blocks' lengths. Velocities are taken as stored: in cosmological runs these are peculiar
+// order POS, VEL, ID, MASS, others; MASS holds only the types whose entry in the mass table is 0. Precision and the
+// width of ids follow from the blocks' lengths. Velocities are taken as stored: in cosmological runs these are peculiar
 // velocities over sqrt(a).
 #pragma once
 

@@ -22,8 +22,8 @@ std::optional<double> finite(const std::optional<double>& value) {
     return value && std::isfinite(*value) ? value : std::nullopt;
 }
 
-// The attribute `Cosmology` of kith's catalogs ends in ": Redshift, Omega0": values that the input did not state and that
-// stand there because other readers need some.
+// The attribute `Cosmology` of kith's catalogs ends in ": Redshift, Omega0": values that the input did not state and
+// that stand there because other readers need some.
 bool is_made_up(const CatalogFile& catalog, std::string_view name) {
     const auto found = catalog.provenance.find("Cosmology");
     if (found == catalog.provenance.end()) {

@@ -1,8 +1,8 @@
 // Halo catalogs read back: the columns of /Group that a Catalog has, and the members.
 //
-// Groups are counted by GroupLen; every other column must have as many rows, in every file of a set. Members follow each
-// other in group order, so that a group's begin where those of the group before end; where a file states offsets, they
-// must be these. Types that a file does not tell apart (Gadget has 6 and fewer) have no members.
+// Groups are counted by GroupLen; every other column must have as many rows, in every file of a set. Members follow
+// each other in group order, so that a group's begin where those of the group before end; where a file states offsets,
+// they must be these. Types that a file does not tell apart (Gadget has 6 and fewer) have no members.
 #include "io/file_set.hpp"
 #include "io/hdf5_catalog_header.hpp"
 #include "io/hdf5_create.hpp"

@@ -1,9 +1,9 @@
 // Copying the objects of HDF5 files into a new one, where some datasets need a copy of another kind.
 //
-// The library's H5Ocopy copies a dataset, or a group with all below it, as it is. Here groups are walked instead, so that
-// the caller can copy a dataset in its own way. Soft links stay links. Two hard links to one object become two hard links
-// to one copy, and so does what is reached by an external link. Attributes keep their types; those that hold references
-// to other objects are left out, since they would refer to the old file. No times are stored.
+// The library's H5Ocopy copies a dataset, or a group with all below it, as it is. Here groups are walked instead, so
+// that the caller can copy a dataset in its own way. Soft links stay links. Two hard links to one object become two
+// hard links to one copy, and so does what is reached by an external link. Attributes keep their types; those that hold
+// references to other objects are left out, since they would refer to the old file. No times are stored.
 #pragma once
 
 #include "io/hdf5_create.hpp"
@@ -35,7 +35,8 @@ public:
     /// Copies the group `path`, from wherever a link of that name leads, with all below it. `file` is for messages.
     void copy_group(hid_t source, const std::string& path, const std::string& file);
 
-    /// Copies what the link `name` of `source` stands for to `path`. Links that lead nowhere are left out, soft ones kept.
+    /// Copies what the link `name` of `source` stands for to `path`. Links that lead nowhere are left out, soft ones
+    /// kept.
     void copy_link(hid_t source, const std::string& name, const std::string& path, const std::string& file);
 
     /// Copies the attributes of `from` to `to`.

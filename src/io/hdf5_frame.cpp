@@ -1,9 +1,10 @@
 // Time and frame of an HDF5 snapshot.
 //
 // Gadget's and AREPO's Time is the scale factor of a cosmological run. SWIFT's is a physical time, and the scale factor
-// stands beside it. Whether the run is cosmological is stated by ComovingIntegrationOn (Gadget-4, AREPO) or "Cosmological
-// run" (SWIFT), or follows from time and redshift. The powers of a and h are those that the columns state in their own
-// attributes, under the names of Gadget-4, SWIFT or EAGLE; columns without them follow the convention of their code.
+// stands beside it. Whether the run is cosmological is stated by ComovingIntegrationOn (Gadget-4, AREPO) or
+// "Cosmological run" (SWIFT), or follows from time and redshift. The powers of a and h are those that the columns state
+// in their own attributes, under the names of Gadget-4, SWIFT or EAGLE; columns without them follow the convention of
+// their code.
 #include "io/hdf5_frame.hpp"
 
 #include "io/frame.hpp"

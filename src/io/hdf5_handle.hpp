@@ -120,7 +120,8 @@ struct Dataset {
 /// Whether `object` has an attribute of that name, of any type.
 [[nodiscard]] bool has_attribute(hid_t object, const char* name);
 
-/// A numeric attribute as doubles, and its first number; nothing if it is absent or not numeric, or the object negative.
+/// A numeric attribute as doubles, and its first number; nothing if it is absent or not numeric, or the object
+/// negative.
 [[nodiscard]] std::optional<std::vector<double>> numbers(hid_t object, const char* name);
 [[nodiscard]] std::optional<double> number(hid_t object, const char* name);
 

@@ -63,8 +63,8 @@ void require_own_values(const PropertyList& creation, const std::string& path, c
     }
 }
 
-// Filters that may change values once more (scale-offset, plugins for floating-point numbers) are not applied again, and
-// those that this library cannot apply cannot be.
+// Filters that may change values once more (scale-offset, plugins for floating-point numbers) are not applied again,
+// and those that this library cannot apply cannot be.
 bool is_kept(H5Z_filter_t filter) {
     constexpr std::array<H5Z_filter_t, 5> lossless = {H5Z_FILTER_DEFLATE, H5Z_FILTER_SHUFFLE, H5Z_FILTER_FLETCHER32,
                                                       H5Z_FILTER_SZIP, H5Z_FILTER_NBIT};

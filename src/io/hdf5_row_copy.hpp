@@ -30,10 +30,10 @@ struct RowOrder {
 /// Whether a dataset of the first part has one row per particle of it.
 [[nodiscard]] bool is_per_row(hid_t dataset, const RowOrder& order);
 
-/// Writes the dataset `path`, whose first part is `dataset`, in the new order: same type, shape of a row and fill value.
-/// A chunked dataset stays chunked, with those of its filters that HDF5 itself brings and that lose nothing; any other
-/// becomes contiguous. Attributes are not copied. Returns the dataset. Throws Error(file) for a dataset that a file lacks
-/// or that differs there in type or shape; Error(unsupported) for virtual datasets.
+/// Writes the dataset `path`, whose first part is `dataset`, in the new order: same type, shape of a row and fill
+/// value. A chunked dataset stays chunked, with those of its filters that HDF5 itself brings and that lose nothing; any
+/// other becomes contiguous. Attributes are not copied. Returns the dataset. Throws Error(file) for a dataset that a
+/// file lacks or that differs there in type or shape; Error(unsupported) for virtual datasets.
 [[nodiscard]] Handle<H5Dclose> copy_rows(hid_t dataset, const std::string& path, const RowOrder& order,
                                          const OutputFile& target);
 

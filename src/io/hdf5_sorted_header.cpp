@@ -1,7 +1,7 @@
 // The header of a sorted snapshot: one file, its counts, and what made it (see hdf5_sorted_snapshot.hpp).
 //
-// Codes differ in names, types and lengths of these attributes, and readers in which they take. Names that the input has
-// are kept up; NumPart_ThisFile, NumPart_Total and NumFilesPerSnapshot are always there.
+// Codes differ in names, types and lengths of these attributes, and readers in which they take. Names that the input
+// has are kept up; NumPart_ThisFile, NumPart_Total and NumFilesPerSnapshot are always there.
 #include "io/hdf5_sorted_snapshot.hpp"
 
 #include "io/hdf5_catalog_header.hpp"

@@ -1,9 +1,9 @@
 // The snapshot in group order, as HDF5 (the order is that of sorted_rows.hpp).
 //
-// An HDF5 input is copied with all that is in it: every dataset that has one row per particle is joined from the files of
-// the snapshot and put in order (hdf5_row_copy.hpp), all else is copied from the first file as it is. The header's counts
-// become those of one file. What says at which rows of the old file particles lie would be wrong and is left out: SWIFT's
-// /Cells, EAGLE's /HashTable. Inputs of other formats are written from the columns that their readers give
+// An HDF5 input is copied with all that is in it: every dataset that has one row per particle is joined from the files
+// of the snapshot and put in order (hdf5_row_copy.hpp), all else is copied from the first file as it is. The header's
+// counts become those of one file. What says at which rows of the old file particles lie would be wrong and is left
+// out: SWIFT's /Cells, EAGLE's /HashTable. Inputs of other formats are written from the columns that their readers give
 // (hdf5_sorted_columns.cpp).
 #include "io/hdf5_sorted_snapshot.hpp"
 

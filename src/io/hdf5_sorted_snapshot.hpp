@@ -27,8 +27,8 @@ void write_counts(const OutputFile& file, const TypeCounts& counts);
 /// Sets MassTable of /Header, where the files of the input had different ones.
 void write_mass_table(const OutputFile& file, const MassTable& masses);
 
-/// The provenance as attributes of /Header. A name that the copied header has already stays what it was; what an earlier
-/// run of kith wrote goes first.
+/// The provenance as attributes of /Header. A name that the copied header has already stays what it was; what an
+/// earlier run of kith wrote goes first.
 void write_provenance_of_copy(const OutputFile& file, const Provenance& provenance);
 
 } // namespace hdf5

@@ -1,7 +1,8 @@
 // Points from any dataset of an HDF5 file, FILE:/path: n x d numbers, 2 to 8 columns.
 //
-// float32 and half precision are read as float32, float64 and whole numbers as float64, like .npy. Such a dataset has no
-// types, and the file's box is not taken for it: velocities lie in no box. A warning names the box that the file states.
+// float32 and half precision are read as float32, float64 and whole numbers as float64, like .npy. Such a dataset has
+// no types, and the file's box is not taken for it: velocities lie in no box. A warning names the box that the file
+// states.
 #include "io/hdf5_table.hpp"
 
 #include "io/array_shape.hpp"

@@ -57,8 +57,8 @@ protected:
     /// Opens one file; the functions below are about it, until the next is opened.
     virtual void open_file(const std::filesystem::path& path) = 0;
     virtual FileSummary summarize() = 0;
-    /// The precision in which a column is stored; nothing if the part has none. Throws Error(file) if what is stored has
-    /// not the part's rows.
+    /// The precision in which a column is stored; nothing if the part has none. Throws Error(file) if what is stored
+    /// has not the part's rows.
     virtual std::optional<DType> stored(Column column, const Part& part) = 0;
     /// The rows of a stored column that are read, converted to `dtype`; at least one.
     virtual void read(Column column, const Part& part, DType dtype, void* out) = 0;

@@ -1,4 +1,5 @@
-// Points from PLY: the properties x, y and z (or x and y) of the element vertex, in text or binary of either byte order.
+// Points from PLY: the properties x, y and z (or x and y) of the element vertex, in text or binary of either byte
+// order.
 //
 // Coordinates that are all float are read as float32, others as float64. Elements before the vertices are stepped over,
 // which in binary files needs records of one length; what follows the vertices is not looked at.

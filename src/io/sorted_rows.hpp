@@ -15,8 +15,8 @@
 namespace kith::io {
 
 /// For every row of the type in the input, in file order, its row in the sorted snapshot: a permutation. Throws
-/// Error(invalid_argument) if the catalog's members are no rows of the snapshot, are listed twice, or are not as many as
-/// its count_by_type says.
+/// Error(invalid_argument) if the catalog's members are no rows of the snapshot, are listed twice, or are not as many
+/// as its count_by_type says.
 [[nodiscard]] std::vector<std::int64_t> sorted_rows(const Catalog& catalog, const Snapshot& snapshot, std::size_t type);
 
 } // namespace kith::io

@@ -1,9 +1,9 @@
 // Tables of numbers in text: which lines are rows, and which columns are coordinates.
 //
 // Rows are lines of as many numbers each, with commas or blanks between them; empty lines and comments (#, %, //) are
-// left out. A line of names may come first, also as a comment. Names choose the columns: x, y and z; vx, vy and vz; mass
-// or m; id. Without names x and y all columns are coordinates, 2 to 8 of them. Columns that are not chosen may hold
-// anything. All this is decided from the first few thousand bytes of the file.
+// left out. A line of names may come first, also as a comment. Names choose the columns: x, y and z; vx, vy and vz;
+// mass or m; id. Without names x and y all columns are coordinates, 2 to 8 of them. Columns that are not chosen may
+// hold anything. All this is decided from the first few thousand bytes of the file.
 #pragma once
 
 #include "io/text_fields.hpp"

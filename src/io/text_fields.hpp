@@ -60,8 +60,8 @@ int for_each_field(std::string_view line, Separator separator, const Use& use) {
     }
 }
 
-/// Whether all of the field is one number that Number can hold; a plus sign in front is allowed. Numbers too small for a
-/// floating-point type are rounded, to 0 in the end.
+/// Whether all of the field is one number that Number can hold; a plus sign in front is allowed. Numbers too small for
+/// a floating-point type are rounded, to 0 in the end.
 template <class Number>
 bool parse_number(std::string_view field, Number& value) {
     const bool plus = field.size() > 1 && field.front() == '+' && field[1] != '-';

@@ -1,8 +1,8 @@
 // Tipsy auxiliary arrays: a count, then one number or a vector of three for each particle of a snapshot.
 //
-// ASCII: the count and the values, parted by white space. Binary: i32 count, then values of 4 or 8 bytes, in either byte
-// order. Vectors are stored component by component. Width and byte order follow from the length of the file; whether
-// binary values are whole numbers or not the file does not say, so the caller does.
+// ASCII: the count and the values, parted by white space. Binary: i32 count, then values of 4 or 8 bytes, in either
+// byte order. Vectors are stored component by component. Width and byte order follow from the length of the file;
+// whether binary values are whole numbers or not the file does not say, so the caller does.
 #include "io/byte_order.hpp"
 #include "io/guess.hpp"
 #include "io/input_file.hpp"

@@ -1,8 +1,8 @@
 // Tipsy ASCII: gas, dark and star particles are types 0, 1 and 4. Numbers are read as float64.
 //
-// The text is `n ngas nstar`, `ndim`, `time`, then one property after the other, each of all particles in the order gas,
-// dark, star: masses, positions axis by axis, velocities axis by axis, and others that are not read. Numbers stand on
-// lines of their own, but any white space parts them.
+// The text is `n ngas nstar`, `ndim`, `time`, then one property after the other, each of all particles in the order
+// gas, dark, star: masses, positions axis by axis, velocities axis by axis, and others that are not read. Numbers stand
+// on lines of their own, but any white space parts them.
 #include "io/guess.hpp"
 #include "io/memory.hpp"
 #include "io/reader.hpp"

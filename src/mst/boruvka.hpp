@@ -1,16 +1,16 @@
 // The minimum spanning tree in the plane tree.
 //
-// Method: Boruvka (1926). Every point is a component; in each round every component takes the least edge that leaves it,
-// in the order of edges, so that no two choices close a circle. Edges come from the rows of a search for the nearest
-// neighbors of all points, as long as these are known to hold the least one: it must be shorter than all that the rows of
-// the component do not tell. That brings a million points down to some ten thousand components. From then on a receiver
-// walk finds what the rows do not tell (forest_policy-inl.hpp), for the few points that can matter, with the components
-// as attributes of nodes. Source: single-tree Boruvka of Prokopenko, Sao, Lebrun-Grandie (ICPP 2022, arXiv:2207.00514),
-// whose bounds and labels of nodes these are; there every point walks by itself in every round. Cost: that of the rows,
-// then close to O(n) a round, log n rounds.
+// Method: Boruvka (1926). Every point is a component; in each round every component takes the least edge that leaves
+// it, in the order of edges, so that no two choices close a circle. Edges come from the rows of a search for the
+// nearest neighbors of all points, as long as these are known to hold the least one: it must be shorter than all that
+// the rows of the component do not tell. That brings a million points down to some ten thousand components. From then
+// on a receiver walk finds what the rows do not tell (forest_policy-inl.hpp), for the few points that can matter, with
+// the components as attributes of nodes. Source: single-tree Boruvka of Prokopenko, Sao, Lebrun-Grandie (ICPP 2022,
+// arXiv:2207.00514), whose bounds and labels of nodes these are; there every point walks by itself in every round.
+// Cost: that of the rows, then close to O(n) a round, log n rounds.
 //
-// The root of a component is its lowest position. Each link takes one root away, whose place the edge gets: edges need no
-// counter.
+// The root of a component is its lowest position. Each link takes one root away, whose place the edge gets: edges need
+// no counter.
 #pragma once
 
 #include "mst/edges.hpp"

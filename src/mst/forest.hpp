@@ -1,9 +1,9 @@
 // The growing forest of a spanning tree, as the steps of a round and the walk see it.
 //
-// Every point has a row of its nearest others, which is as much as is known of its edges: of the first of them in another
-// component it is the least edge out of its own; once none is, all that is known is that no such edge is shorter than the
-// last of the row. Components only grow, so rows are read once from front to back. A later search of the tree refills the
-// last place of a row.
+// Every point has a row of its nearest others, which is as much as is known of its edges: of the first of them in
+// another component it is the least edge out of its own; once none is, all that is known is that no such edge is
+// shorter than the last of the row. Components only grow, so rows are read once from front to back. A later search of
+// the tree refills the last place of a row.
 //
 // Arrays of points are by position in the tree. What is known of a component stands at its root, the lowest position.
 #pragma once
@@ -19,8 +19,8 @@
 
 namespace kith::detail {
 
-/// Neighbors in a row: with fewer, more components are left to the walk; with more, the rows take longer. 5 to 8 measured
-/// alike.
+/// Neighbors in a row: with fewer, more components are left to the walk; with more, the rows take longer. 5 to 8
+/// measured alike.
 inline constexpr int row_length = 6;
 
 /// Instead of a place in a row: the point lies where one of a smaller index does. The run is connected after the first

@@ -1,8 +1,9 @@
 // Heights of edges: the smallest linking lengths that join their ends.
 //
-// A linking length R of type T makes friends of two points if d2 <= fl(r * r), where r is R in working units. Rounding is
-// monotone, so the lengths that do so are all those from some smallest one on. That is the root of d2 or the number after
-// it, except where squares or scaled lengths are subnormal; there it is found by halving the range of all numbers.
+// A linking length R of type T makes friends of two points if d2 <= fl(r * r), where r is R in working units. Rounding
+// is monotone, so the lengths that do so are all those from some smallest one on. That is the root of d2 or the number
+// after it, except where squares or scaled lengths are subnormal; there it is found by halving the range of all
+// numbers.
 #pragma once
 
 #include "points/frame.hpp"

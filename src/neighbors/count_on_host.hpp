@@ -1,5 +1,5 @@
-// Counting unresolved rows of a search on a GPU: where coordinates are tiny, indices are brought to the host, which goes
-// over them (unresolved.hpp). That may be slow: such points are rare, and their answers mean little.
+// Counting unresolved rows of a search on a GPU: where coordinates are tiny, indices are brought to the host, which
+// goes over them (unresolved.hpp). That may be slow: such points are rare, and their answers mean little.
 #pragma once
 
 #include "neighbors/device_rows.hpp"

@@ -22,7 +22,8 @@ struct DeviceKnnCall {
     const NeighborVisitor* visitor = nullptr;
 };
 
-/// A search that only puts work on a stream (include/kith/async.hpp). Arguments have been checked as far as the host can.
+/// A search that only puts work on a stream (include/kith/async.hpp). Arguments have been checked as far as the host
+/// can.
 struct DeviceKnnAsync {
     PointsView points;
     std::optional<PointsView> queries; ///< none: a self-search

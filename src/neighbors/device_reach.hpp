@@ -14,15 +14,15 @@ namespace kith::detail::inline KITH_GPU {
 template <int D>
 class DeviceReach {
 public:
-    /// A leaf that is a cube of uniform points has the calibration that is assumed first: the radius that holds `needed`
-    /// points is this share of its diagonal (squared), and its farthest point needs about half as much again. Where a
-    /// density tells nothing either, the first radius is tried.
+    /// A leaf that is a cube of uniform points has the calibration that is assumed first: the radius that holds
+    /// `needed` points is this share of its diagonal (squared), and its farthest point needs about half as much again.
+    /// Where a density tells nothing either, the first radius is tried.
     __device__ DeviceReach(std::int64_t needed, float first_radius)
         : last_(first_radius > 0 ? std::log2(first_radius) : unknown()),
           calibration_(std::log2(0.385F * 1.5F / D) + 2.0F / D * std::log2(static_cast<float>(needed) + 1.0F)) {}
 
-    /// The squared radius to try first, for a leaf with this squared diagonal and so many points; 0 points if its density
-    /// says nothing about the sources. Infinity if nothing is known.
+    /// The squared radius to try first, for a leaf with this squared diagonal and so many points; 0 points if its
+    /// density says nothing about the sources. Infinity if nothing is known.
     __device__ float guess(float squared_diagonal, std::int32_t points) {
         const bool tells = points > 2 && squared_diagonal > 0;
         density_ = tells ? std::log2(squared_diagonal) - 2.0F / D * std::log2(static_cast<float>(points)) : unknown();

@@ -1,5 +1,5 @@
-// Where a search on a GPU writes its rows: straight into the caller's memory if that is the device's, or else into scratch
-// that is copied to the host at the end.
+// Where a search on a GPU writes its rows: straight into the caller's memory if that is the device's, or else into
+// scratch that is copied to the host at the end.
 #pragma once
 
 #include <kith/knn.hpp>

@@ -3,10 +3,10 @@
 // Every lane measures every point of the block and keeps those within its threshold as 32-bit keys in its own column of
 // shared memory: the upper bits of the squared distance above the point's position in the block. Keys then go through
 // registers in groups as long as the list; a network without branches sorts each and merges it into the list of the
-// least. Where a column is full before the block ends, its list alone remains, the k-th key becomes the threshold, and the
-// lanes go on. Upper bits that are alike may stand for distances in another order: the distances of the list are computed
-// again, and neighbors out of order by (squared distance, index) exchanged. Where the upper bits of the last key are
-// those of a key that the list has no room for, the list may be another, and its lane says so.
+// least. Where a column is full before the block ends, its list alone remains, the k-th key becomes the threshold, and
+// the lanes go on. Upper bits that are alike may stand for distances in another order: the distances of the list are
+// computed again, and neighbors out of order by (squared distance, index) exchanged. Where the upper bits of the last
+// key are those of a key that the list has no room for, the list may be another, and its lane says so.
 //
 // Cost: some 14 instructions a point, 300 a group of 16 keys, for all lanes together.
 // Source: Batcher, "Sorting networks and their applications" (1968).
@@ -103,8 +103,8 @@ public:
         : memory_(memory), lane_(static_cast<int>(threadIdx.x) % warp_size), block_size_(block_size),
           no_key_(~(max_positions - 1U) | static_cast<std::uint32_t>(block_size)) {}
 
-    /// Selects, of the points within each lane's threshold but one of this index, the nearest k or more. Returns how many
-    /// that are; `is_sure` is false where they may be others.
+    /// Selects, of the points within each lane's threshold but one of this index, the nearest k or more. Returns how
+    /// many that are; `is_sure` is false where they may be others.
     __device__ int select(const Query& query, std::int32_t excluded, T threshold, int k, bool& is_sure) {
         std::uint32_t list[List];
         std::uint32_t least_beyond = no_key_;

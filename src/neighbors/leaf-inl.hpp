@@ -84,8 +84,8 @@ public:
     }
 
     /// Searches ranges of source points for the pending rows, all of which lie in the box; nothing beyond the bound is
-    /// looked at. Rows that find enough are finished; if the bound is known to hold all answers, the others are as well.
-    /// Returns whether all rows are.
+    /// looked at. Rows that find enough are finished; if the bound is known to hold all answers, the others are as
+    /// well. Returns whether all rows are.
     bool search(const Receiver<T, D>& box, const IndexRange* ranges, std::int64_t count, const Candidate<T>& bound,
                 bool holds_all) {
         block_ = gather_near<Periodic, D>(box, source_points(), ranges, count, bound, scratch_.block,

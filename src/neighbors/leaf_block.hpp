@@ -1,9 +1,9 @@
 // The points near a leaf, gathered by a warp into its part of shared memory.
 //
-// The warp goes down the planes of the source tree with the nodes side by side in its lanes: on each, the children of the
-// nodes within the radius are tested and the near ones listed; below the leaves, points are tested in the same way. Down
-// to the parents of leaves, this is done once for the leaves that a warp searches one after the other.
-// Lists and block have room for what leaves usually need; where that is not enough, it is said.
+// The warp goes down the planes of the source tree with the nodes side by side in its lanes: on each, the children of
+// the nodes within the radius are tested and the near ones listed; below the leaves, points are tested in the same way.
+// Down to the parents of leaves, this is done once for the leaves that a warp searches one after the other. Lists and
+// block have room for what leaves usually need; where that is not enough, it is said.
 #pragma once
 
 #include "cuda/lane_bounds.hpp"
@@ -30,8 +30,8 @@ struct alignas(D * sizeof(T) + sizeof(std::int32_t) <= 16 ? 16 : 8) BlockPoint {
     std::int32_t index;
 };
 
-/// How many points a lane collects before it keeps but a list of so many neighbors: usually all within the radius of its
-/// leaf, which are some twice as many as the list is long.
+/// How many points a lane collects before it keeps but a list of so many neighbors: usually all within the radius of
+/// its leaf, which are some twice as many as the list is long.
 template <int List>
 inline constexpr int max_collected = List <= 16 ? 60 : 92;
 
@@ -164,8 +164,8 @@ private:
         return true;
     }
 
-    /// Lists the nodes within a squared radius of the box of all leaves, to start from for each, or does no more so if they
-    /// are too many. Bounds are monotonic: what is near a leaf's box is near this.
+    /// Lists the nodes within a squared radius of the box of all leaves, to start from for each, or does no more so if
+    /// they are too many. Bounds are monotonic: what is near a leaf's box is near this.
     __device__ void share(T radius) {
         T lower[D];
         T upper[D];

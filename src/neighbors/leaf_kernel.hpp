@@ -1,14 +1,14 @@
 // Nearest neighbors of all points of one tree among those of another on a GPU, a warp for each leaf.
 //
 // The points that can matter to rows are those within some radius of their box. For the rows of a leaf, the radius is
-// guessed, from the leaves before it and the leaf's own density, and the points within it are gathered into shared memory
-// (leaf_block.hpp). Each lane then takes a query of the leaf and all points within the radius of it (lane_lists.hpp); that
-// is all there is within that distance, so that k of them are the answer. Few rows, and those whose order keys do not
-// decide, the warp takes one by one, as it does all for lists of more than 32. A row that found too few wants a greater
-// radius by its own count, and is searched for again with the others that did. Where a block does not hold what rows want,
-// half of them are searched for at first: in six dimensions this goes on until a row is alone with the few points near it,
-// while its leaf has thousands. Rows that are not served in this way, and those of larger leaves, are named for another
-// search (search_kernel.hpp).
+// guessed, from the leaves before it and the leaf's own density, and the points within it are gathered into shared
+// memory (leaf_block.hpp). Each lane then takes a query of the leaf and all points within the radius of it
+// (lane_lists.hpp); that is all there is within that distance, so that k of them are the answer. Few rows, and those
+// whose order keys do not decide, the warp takes one by one, as it does all for lists of more than 32. A row that found
+// too few wants a greater radius by its own count, and is searched for again with the others that did. Where a block
+// does not hold what rows want, half of them are searched for at first: in six dimensions this goes on until a row is
+// alone with the few points near it, while its leaf has thousands. Rows that are not served in this way, and those of
+// larger leaves, are named for another search (search_kernel.hpp).
 #pragma once
 
 #include "cuda/lane_bounds.hpp"

@@ -1,7 +1,7 @@
 // Rows that were found among pieces of the sources, made into rows of all, on a GPU: a warp for each row.
 //
-// Rows between pieces are raw: squared distances in working units, a missing neighbor being an infinite one of index -1,
-// so that (squared distance, index) still orders them. Merged rows are scaled when they are complete.
+// Rows between pieces are raw: squared distances in working units, a missing neighbor being an infinite one of index
+// -1, so that (squared distance, index) still orders them. Merged rows are scaled when they are complete.
 #pragma once
 
 #include "cuda/intrinsics.hpp"

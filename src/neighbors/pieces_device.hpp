@@ -1,8 +1,9 @@
-// A search on a GPU of points that do not fit its memory, or the budget: pieces of the queries in pieces of the sources.
+// A search on a GPU of points that do not fit its memory, or the budget: pieces of the queries in pieces of the
+// sources.
 //
-// A piece is a range of points as given. Each piece of queries is searched in each piece of sources, and what is found is
-// merged into its rows (merge_kernel.hpp); answers are those of the search in one piece. Points of the host are brought to
-// the device piece by piece. Cost: the search's, times the number of pieces of the sources.
+// A piece is a range of points as given. Each piece of queries is searched in each piece of sources, and what is found
+// is merged into its rows (merge_kernel.hpp); answers are those of the search in one piece. Points of the host are
+// brought to the device piece by piece. Cost: the search's, times the number of pieces of the sources.
 #pragma once
 
 #include "cuda/result_memory.hpp"

@@ -2,8 +2,8 @@
 //
 // Depth first, and among siblings the nearest first: their boxes are measured a vector at a time, and each time the
 // nearest that is left is taken, until it cannot hold an answer any more. The first leaf is mostly the one that the
-// query is in, so that the bound is good from then on. Candidates stay unsorted until there are k; from then on they are
-// sorted, and new ones, which are few, are inserted one by one.
+// query is in, so that the bound is good from then on. Candidates stay unsorted until there are k; from then on they
+// are sorted, and new ones, which are few, are inserted one by one.
 
 #include "geometry/distances-inl.hpp"
 #include "neighbors/rows-inl.hpp"

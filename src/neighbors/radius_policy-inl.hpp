@@ -1,10 +1,10 @@
 // Neighbors within a radius as a policy of the receiver walk.
 //
-// The reach is the largest radius of a node's points. For counts, source nodes that lie within the smallest one are taken
-// whole: their points are counted once for all receivers below. What is left when the receivers are leaves is listed from
-// the parent's list (walk/near_ranges-inl.hpp), gathered once per leaf and measured from each of its points, a vector at
-// a time. Rows are sorted as those of k nearest neighbors are; long ones, and those by index, as 64-bit words with a key
-// above the place in the block (order/word_sort.hpp).
+// The reach is the largest radius of a node's points. For counts, source nodes that lie within the smallest one are
+// taken whole: their points are counted once for all receivers below. What is left when the receivers are leaves is
+// listed from the parent's list (walk/near_ranges-inl.hpp), gathered once per leaf and measured from each of its
+// points, a vector at a time. Rows are sorted as those of k nearest neighbors are; long ones, and those by index, as
+// 64-bit words with a key above the place in the block (order/word_sort.hpp).
 
 #include "neighbors/gather-inl.hpp"
 #include "neighbors/radius.hpp"

@@ -18,8 +18,8 @@ namespace kith::detail {
 template <Coordinate T>
 class Reach {
 public:
-    /// The squared radius to try first, for a leaf with this squared diagonal and so many points; 0 points if its density
-    /// says nothing about the sources. Infinity as long as nothing has been learned.
+    /// The squared radius to try first, for a leaf with this squared diagonal and so many points; 0 points if its
+    /// density says nothing about the sources. Infinity as long as nothing has been learned.
     [[nodiscard]] T guess(T squared_diagonal, std::int32_t points, int dimension) {
         density_ = std::numeric_limits<double>::quiet_NaN();
         if (points > 2 && squared_diagonal > 0) {

@@ -1,8 +1,8 @@
 // A neighbor search on a GPU that only puts work on the stream: no count is read, no memory taken but the caller's.
 //
 // As the search that waits (search_device.hpp), with a tree whose counts the number of points decides
-// (tree/fixed_planes.hpp) and a frame that the device finds. The tree changes how long it takes, not what it finds. Where
-// something is refused, jobs are completed so that no row is searched.
+// (tree/fixed_planes.hpp) and a frame that the device finds. The tree changes how long it takes, not what it finds.
+// Where something is refused, jobs are completed so that no row is searched.
 #pragma once
 
 #include "cuda/stored_job.hpp"

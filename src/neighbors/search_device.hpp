@@ -1,8 +1,8 @@
 // The neighbor search on a GPU, from finished trees to rows in memory of the device.
 //
 // Lists of up to 64 neighbors are found leaf by leaf (leaf_kernel.hpp), and what that leaves, query by query
-// (search_kernel.hpp); longer lists query by query alone. Nothing here waits for the device. Beside the trees it takes 4
-// bytes a query, to name those that are left.
+// (search_kernel.hpp); longer lists query by query alone. Nothing here waits for the device. Beside the trees it takes
+// 4 bytes a query, to name those that are left.
 #pragma once
 
 #include "cuda/launch.hpp"
@@ -30,8 +30,8 @@ LeafRange all_leaves(const DevicePlaneTree<T>& tree) {
     return {0, static_cast<std::int32_t>(leaves), 0, static_cast<std::int32_t>(tree.points.count)};
 }
 
-/// The squared radius of a ball that holds so many of the points if all fill their extent evenly, in working units; 0 if
-/// they fill no volume.
+/// The squared radius of a ball that holds so many of the points if all fill their extent evenly, in working units; 0
+/// if they fill no volume.
 template <Coordinate T, int D>
 KITH_HOST_DEVICE float even_reach(const Frame<T>& frame, std::int64_t points, std::int64_t needed) {
     double volume = 1;
@@ -46,7 +46,8 @@ KITH_HOST_DEVICE float even_reach(const Frame<T>& frame, std::int64_t points, st
     return static_cast<float>(std::pow(volume * share / ball, 2.0 / D));
 }
 
-/// How leaves are shared out among warps: a warp learns from leaf to leaf, but there must be warps for every multiprocessor.
+/// How leaves are shared out among warps: a warp learns from leaf to leaf, but there must be warps for every
+/// multiprocessor.
 struct LeavesOfWarps {
     std::int32_t leaves_of_warp;
     std::int64_t blocks;

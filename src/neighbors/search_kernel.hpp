@@ -1,9 +1,9 @@
 // Exact nearest neighbors in the plane tree on a GPU, a warp for each query: for any k and any points.
 //
 // The warp goes down to the leaf that seems nearest, which gives the first bound, then through all nodes that may hold
-// something nearer, the nearest first: 32 nodes of a plane are tested at once, by least distance and smallest index, the
-// same pair that orders neighbors, so that ties are cut exactly. Lane p keeps what is left to do on plane p; nothing
-// else is needed to come back, so neither depth nor the number of nodes can overflow.
+// something nearer, the nearest first: 32 nodes of a plane are tested at once, by least distance and smallest index,
+// the same pair that orders neighbors, so that ties are cut exactly. Lane p keeps what is left to do on plane p;
+// nothing else is needed to come back, so neither depth nor the number of nodes can overflow.
 #pragma once
 
 #include "geometry/distances_kernel.hpp"

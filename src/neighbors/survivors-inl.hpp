@@ -34,8 +34,8 @@ struct Measured {
 };
 
 /// Measures the squared distances from some queries, so many times D numbers, to every point of a block, and notes the
-/// positions of those within the threshold, inclusive. The block is followed by a whole vector of NaN on axis 0. Queries
-/// that go together share the reading of the block, and none waits for the other.
+/// positions of those within the threshold, inclusive. The block is followed by a whole vector of NaN on axis 0.
+/// Queries that go together share the reading of the block, and none waits for the other.
 template <bool Periodic, int D, int Queries, class T>
 HWY_INLINE void measure_within(const T* queries, const T* period, const T* block, std::int64_t stride,
                                std::int64_t size, T threshold, Measured<T>* measured) {

@@ -1,5 +1,5 @@
-// Counting rows with unresolved neighbors: apart from their query, but so little, beside the largest coordinate or period,
-// that the square of the distance has lost digits or is zero.
+// Counting rows with unresolved neighbors: apart from their query, but so little, beside the largest coordinate or
+// period, that the square of the distance has lost digits or is zero.
 //
 // Only where coordinates are tiny (points/frame.hpp) is there anything to count; then finished rows are gone over once
 // more. Whether two points are apart is decided by the coordinates as given, wrapped, since scaling may have made

@@ -18,8 +18,8 @@ __device__ T reported(T squared, const ReportScale<T>& report) {
     return report.power(report.squared || !(squared > 0) ? squared : root(squared));
 }
 
-/// Writes neighbors to where the request wants them: for_each(write) calls write(position, neighbor) for each, as often as
-/// there are arrays.
+/// Writes neighbors to where the request wants them: for_each(write) calls write(position, neighbor) for each, as often
+/// as there are arrays.
 template <class T, class ForEach>
 __device__ void write_neighbors(const DeviceRequest<T>& request, const ForEach& for_each) {
     const auto is_missing = [](RankKey<T> key) { return key.index() == no_candidate<T>().index(); };
@@ -55,9 +55,9 @@ __device__ void write_ranks(const DeviceRequest<T>& request, const Nearest& near
     });
 }
 
-/// Fills the row of a query, or no row where that is nobody's. Each pass calls search(nearest, offer), which hands every
-/// candidate that may be nearer than nearest.bound() to offer(key), the whole warp at once, no_candidate() where a lane
-/// has none. The waiting room is waiting[first_waiting] and what follows.
+/// Fills the row of a query, or no row where that is nobody's. Each pass calls search(nearest, offer), which hands
+/// every candidate that may be nearer than nearest.bound() to offer(key), the whole warp at once, no_candidate() where
+/// a lane has none. The waiting room is waiting[first_waiting] and what follows.
 template <class T, int Rows, int Size, class Search>
 __device__ void find_row(const DeviceRequest<T>& request, SharedArray<RankKey<T>, Size>& waiting, int first_waiting,
                          const DeviceQuery& query, const Search& search) {

@@ -1,9 +1,9 @@
 // The k nearest so far of one query, kept in order by the lanes of a warp.
 //
-// Candidates wait in shared memory until there is one for every lane. Such a batch is sorted across the lanes and merged
-// into the rows of the list from the nearest on; what a row has no room for goes on to the next (bitonic networks: 15
-// exchanges for a batch, 10 for a row). So an accepted candidate costs a few instructions of the warp, where insertion
-// costs about k. The list has room for 32 * Rows candidates; all are kept, the bound is the wanted-th.
+// Candidates wait in shared memory until there is one for every lane. Such a batch is sorted across the lanes and
+// merged into the rows of the list from the nearest on; what a row has no room for goes on to the next (bitonic
+// networks: 15 exchanges for a batch, 10 for a row). So an accepted candidate costs a few instructions of the warp,
+// where insertion costs about k. The list has room for 32 * Rows candidates; all are kept, the bound is the wanted-th.
 #pragma once
 
 #include "neighbors/rank_key.hpp"

@@ -1,5 +1,5 @@
-// The keys that points are sorted by on a GPU, a thread for each point: those of the CPU (keys.hpp), with as many bits as
-// make up 63.
+// The keys that points are sorted by on a GPU, a thread for each point: those of the CPU (keys.hpp), with as many bits
+// as make up 63.
 #pragma once
 
 #include "cuda/intrinsics.hpp"

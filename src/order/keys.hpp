@@ -43,8 +43,8 @@ public:
     KITH_HOST_DEVICE KeyEncoder(int top_exponent, int sign_exponent)
         : unit_exponent_(top_exponent - bits_per_axis + 1),
           top_if_signs_differ_(top_exponent == sign_exponent ? top : 0) {
-        // No number at hand reaches 2^sign_exponent. Where that is less than 2^63 units, a conversion to an integer does
-        // what the general way does with shifts: multiplying by a power of two is exact, or gives less than one.
+        // No number at hand reaches 2^sign_exponent. Where that is less than 2^63 units, a conversion to an integer
+        // does what the general way does with shifts: multiplying by a power of two is exact, or gives less than one.
         if (sign_exponent - unit_exponent_ < 63 && std::abs(unit_exponent_) < 1000) {
             units_ = std::ldexp(1.0, -unit_exponent_);
         }

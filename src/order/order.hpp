@@ -5,7 +5,8 @@
 // that fits the second-level cache is sorted there by its keys and written out axis by axis. Points whose keys agree
 // share a smaller cell and are sorted again within it, a few of them by comparison; coincident points keep the order of
 // their original indices, since nothing on the way changes the order of equals. Cost: O(N) time for ordinary data; 16
-// bytes a point of scratch in 3-D float32 and 2 while the cell of all points is split, in donated memory if there is any.
+// bytes a point of scratch in 3-D float32 and 2 while the cell of all points is split, in donated memory if there is
+// any.
 #pragma once
 
 #include "order/keys.hpp"
@@ -195,8 +196,8 @@ private:
         }
     }
 
-    /// From the points of each part in each block, block after block, to where they go: behind those of the parts before,
-    /// then of the blocks before.
+    /// From the points of each part in each block, block after block, to where they go: behind those of the parts
+    /// before, then of the blocks before.
     static void count_before(std::int64_t* counts, std::int64_t blocks, std::int64_t parts) {
         std::vector<std::int64_t> next(static_cast<std::size_t>(parts), 0);
         const auto each_row = [&](auto&& body) { // some parts at a time, so that memory is gone through in order

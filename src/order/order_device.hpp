@@ -1,8 +1,8 @@
 // Points into the order of the z-order curve on a GPU: the CPU's order (order.hpp).
 //
 // Keys of 63 bits relative to the cell of all points are sorted by radix, then runs of equal keys are settled round by
-// round (tie_kernel.hpp); a last pass gathers the coordinates. Cost: 24 bytes a point of scratch while sorting, of which
-// 12 are free again when the working copy is made.
+// round (tie_kernel.hpp); a last pass gathers the coordinates. Cost: 24 bytes a point of scratch while sorting, of
+// which 12 are free again when the working copy is made.
 #pragma once
 
 #include "cuda/device_context.hpp"

@@ -3,8 +3,8 @@
 // A run of equal keys shares a cell smaller than the keys' unit. Its members get new keys relative to the run's own
 // smallest cell, found as the topmost bit in which any member differs from the first, are sorted by them within their
 // run, and those that are equal again form the runs of the next round. Coincident points stay as they are, in order of
-// their index. Each round resolves 63 / D bits an axis of what differs, so that few rounds do even for points that cluster
-// around zero.
+// their index. Each round resolves 63 / D bits an axis of what differs, so that few rounds do even for points that
+// cluster around zero.
 #pragma once
 
 #include "cuda/intrinsics.hpp"

@@ -7,8 +7,8 @@
 
 namespace kith::detail {
 
-/// Points as a structure of arrays, and how the bits of their axes are made (see KeyEncoder). Whole vectors are read and
-/// written: `stride`, and the room for keys, are `count` rounded up to a multiple of key_padding or more.
+/// Points as a structure of arrays, and how the bits of their axes are made (see KeyEncoder). Whole vectors are read
+/// and written: `stride`, and the room for keys, are `count` rounded up to a multiple of key_padding or more.
 template <Coordinate T>
 struct KeyJob {
     const T* coordinates;

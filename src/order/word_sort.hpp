@@ -1,8 +1,8 @@
 // Sorting 64-bit words within the cache, most significant digit first.
 //
-// One pass splits the words by their topmost bits, as many as make buckets of a few; one insertion sort over all of them
-// then moves words within their buckets only. Buckets that are large all the same are sorted first, by the next bits. So
-// only the bits that matter are looked at, about log2 of the number of words.
+// One pass splits the words by their topmost bits, as many as make buckets of a few; one insertion sort over all of
+// them then moves words within their buckets only. Buckets that are large all the same are sorted first, by the next
+// bits. So only the bits that matter are looked at, about log2 of the number of words.
 #pragma once
 
 #include <algorithm>

@@ -68,8 +68,8 @@ KITH_HOST_DEVICE int differing_bit(T a, T b, int sign_exponent) noexcept {
     return unit + static_cast<int>(std::bit_width(difference)) - 1;
 }
 
-/// Of the numbers that agree with `first` or `last` above the bit of `exponent`, where these two differ, the smallest on
-/// the side of `last`: the half that comes second.
+/// Of the numbers that agree with `first` or `last` above the bit of `exponent`, where these two differ, the smallest
+/// on the side of `last`: the half that comes second.
 template <Coordinate T>
 T second_half(T first, T last, int exponent) noexcept {
     using Bits = FloatBits<T>;

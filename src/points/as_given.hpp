@@ -1,5 +1,5 @@
-// Points as their caller gave them, on the host, where a working copy does not do: to tell points apart that scaling has
-// made equal, and to name the one that sets the scale, since a placeholder does.
+// Points as their caller gave them, on the host, where a working copy does not do: to tell points apart that scaling
+// has made equal, and to name the one that sets the scale, since a placeholder does.
 #pragma once
 
 #include <kith/device_status.hpp>
@@ -29,8 +29,8 @@ std::vector<T> packed(const PointsView& view) {
     return rows;
 }
 
-/// The points of a working copy in memory of the host, in raw units and in the order of their indices, row-major. Those of
-/// periodic axes are wrapped; otherwise they are what was given if no coordinate is tiny.
+/// The points of a working copy in memory of the host, in raw units and in the order of their indices, row-major. Those
+/// of periodic axes are wrapped; otherwise they are what was given if no coordinate is tiny.
 template <Coordinate T>
 std::vector<T> unscaled_rows(const Frame<T>& frame, const PointSetView<T>& points) {
     const PowerOfTwo<T> scale(-frame.exponent);
@@ -43,8 +43,8 @@ std::vector<T> unscaled_rows(const Frame<T>& frame, const PointSetView<T>& point
     return rows;
 }
 
-/// The first point with a coordinate as large as the largest, and that coordinate. Point -1: it is a period, or no point
-/// at hand has it.
+/// The first point with a coordinate as large as the largest, and that coordinate. Point -1: it is a period, or no
+/// point at hand has it.
 struct LargestCoordinate {
     std::int64_t point = -1;
     std::int32_t axis = -1;

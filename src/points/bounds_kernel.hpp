@@ -1,5 +1,5 @@
-// Least and greatest coordinates of a caller's points, the one nearest to zero and the first point that is not finite, on
-// a GPU: every block goes over its share and writes what it found; the host joins that.
+// Least and greatest coordinates of a caller's points, the one nearest to zero and the first point that is not finite,
+// on a GPU: every block goes over its share and writes what it found; the host joins that.
 #pragma once
 
 #include "cuda/intrinsics.hpp"

@@ -25,8 +25,8 @@ T distance_from_zero(T x) {
     return x == 0 ? std::numeric_limits<T>::infinity() : std::abs(x);
 }
 
-/// Takes the points [begin, end) of an array without gaps into the bounds, a few at a time so that compilers make vectors
-/// of them. Returns whether all are finite; if not, the bounds say nothing.
+/// Takes the points [begin, end) of an array without gaps into the bounds, a few at a time so that compilers make
+/// vectors of them. Returns whether all are finite; if not, the bounds say nothing.
 template <Coordinate T, int D>
 bool extend_dense(const T* points, std::int64_t begin, std::int64_t end, PointBounds<T>& bounds) {
     constexpr std::int64_t block = 8;

@@ -111,7 +111,8 @@ struct Frame {
     }
 };
 
-/// Checks all of a box but what takes the points: its axes, and that periods and origins are numbers of the points' type.
+/// Checks all of a box but what takes the points: its axes, and that periods and origins are numbers of the points'
+/// type.
 template <Coordinate T>
 void check_box(const Box& box, int dimension);
 

@@ -1,7 +1,7 @@
 // Checking points that are in memory of a device, and finding the frame in which they are worked on: frame.hpp's rules.
 //
-// One pass over the points on the device tells their bounds; the rest is the host's. Points that are refused are copied to
-// the host, whose own check then throws: refusals may be slow, and read the same everywhere.
+// One pass over the points on the device tells their bounds; the rest is the host's. Points that are refused are copied
+// to the host, whose own check then throws: refusals may be slow, and read the same everywhere.
 #pragma once
 
 #include "points/bounds_device.hpp"

@@ -1,9 +1,9 @@
 // Positions and velocities as points of phase space.
 //
-// Problem: friends are close in position and velocity together, |dx|^2 / l^2 + |dv|^2 / psi^2 <= 1. Method: these are the
-// friends, within l, of points with twice as many coordinates: the position, then the velocity times s = l / psi, formed
-// in float64 and rounded to the points' type once; space is open along the latter. See docs/semantics.md, "Phase space".
-// Source: GPU halo-finding thesis, equation 3.3. Cost: one pass over the velocities, and one more to copy them.
+// Problem: friends are close in position and velocity together, |dx|^2 / l^2 + |dv|^2 / psi^2 <= 1. Method: these are
+// the friends, within l, of points with twice as many coordinates: the position, then the velocity times s = l / psi,
+// formed in float64 and rounded to the points' type once; space is open along the latter. See docs/semantics.md, "Phase
+// space". Source: GPU halo-finding thesis, equation 3.3. Cost: one pass over the velocities, and one more to copy them.
 #pragma once
 
 #include <kith/error.hpp>
@@ -84,8 +84,8 @@ inline FiniteVelocities finite_velocities(const PointsView& view) {
     return velocities;
 }
 
-/// As many velocities as positions, of as many components. Throws if the points' type cannot express one that is scaled.
-/// The frame is that of points with all these coordinates.
+/// As many velocities as positions, of as many components. Throws if the points' type cannot express one that is
+/// scaled. The frame is that of points with all these coordinates.
 template <Coordinate T>
 PhaseSpacePoints<T> in_phase_space(const NormalizedPoints<T>& positions, const Box& box,
                                    const FiniteVelocities& velocities, double scale) {

@@ -1,4 +1,5 @@
-// The rule by which the frame of sources is found, and what is refused on the way: one text for the host and for devices.
+// The rule by which the frame of sources is found, and what is refused on the way: one text for the host and for
+// devices.
 //
 // What is known beforehand are the box and the bounds of the points, all finite. See docs/semantics.md, "Numbers" and
 // "Boxes".
@@ -105,8 +106,8 @@ KITH_HOST_DEVICE DeviceStatus resolve_frame(const PlainBox& box, int dimension,
     return {};
 }
 
-/// Whether a coordinate as near to zero as this one is tiny, or an image of one in the box may be: images are multiples of
-/// 2^-(digits + 2) of the period, but for those at the origin.
+/// Whether a coordinate as near to zero as this one is tiny, or an image of one in the box may be: images are multiples
+/// of 2^-(digits + 2) of the period, but for those at the origin.
 template <Coordinate T>
 KITH_HOST_DEVICE bool may_be_tiny(const Frame<T>& frame, T nearest_to_zero) noexcept {
     const T tiny = frame.tiny;

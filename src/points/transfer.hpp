@@ -1,7 +1,7 @@
 // Points from the memory of the host to that of a device, and back.
 //
-// What is copied is the piece of memory from the first scalar of a view to the last, gaps included, so that one copy does
-// whatever the layout is; views with wide gaps, such as those of separate arrays, are packed first.
+// What is copied is the piece of memory from the first scalar of a view to the last, gaps included, so that one copy
+// does whatever the layout is; views with wide gaps, such as those of separate arrays, are packed first.
 #pragma once
 
 #include "cuda/device_context.hpp"
@@ -45,8 +45,8 @@ struct ByteRange {
     }
 };
 
-/// Whether one copy of the range reads only the caller's memory and not much besides the points: rows that interleave the
-/// axes, or memory without gaps. Between separate arrays there may be pages that nobody owns.
+/// Whether one copy of the range reads only the caller's memory and not much besides the points: rows that interleave
+/// the axes, or memory without gaps. Between separate arrays there may be pages that nobody owns.
 inline bool is_one_array(const PointsView& view, const ByteRange& range) {
     const std::int64_t packed = view.count() * view.dimension() * item_size(view.dtype());
     const std::int64_t row = ByteRange::of(view.subview(0, 1)).count;

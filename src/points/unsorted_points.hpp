@@ -17,8 +17,8 @@ struct UnsortedPoints {
     [[nodiscard]] const Frame<T>& frame() const { return set != nullptr ? set->frame : normalized->frame; }
     [[nodiscard]] std::int64_t count() const { return set != nullptr ? set->count : normalized->view.count(); }
 
-    /// Calls function(coordinates, index): coordinates(i) are those of point i in working units, index(i) is its original
-    /// index.
+    /// Calls function(coordinates, index): coordinates(i) are those of point i in working units, index(i) is its
+    /// original index.
     template <int D, class Function>
     void read(const Function& function) const {
         if (set == nullptr) {

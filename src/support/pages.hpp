@@ -28,8 +28,8 @@ inline void* allocate_pages(std::int64_t bytes) {
     if (bytes < 2 * large_page) {
         return std::aligned_alloc(64, static_cast<std::size_t>(bytes));
     }
-    // Rounded up because std::aligned_alloc wants it; what is never touched takes no memory, so the last page, touched in
-    // part, stays one of ordinary pages.
+    // Rounded up because std::aligned_alloc wants it; what is never touched takes no memory, so the last page, touched
+    // in part, stays one of ordinary pages.
     const std::int64_t pages = (bytes + large_page - 1) / large_page;
     void* memory = std::aligned_alloc(large_page, static_cast<std::size_t>(pages * large_page));
     if (memory != nullptr) {

@@ -56,8 +56,8 @@ Value parallel_reduce(std::int64_t begin, std::int64_t end, std::int64_t grain, 
         });
 }
 
-/// Calls the caller's own code from within a task. If it runs parallel loops and waits for them, this thread takes up no
-/// other task meanwhile, so that what belongs to the thread (PerThread) stays as it is.
+/// Calls the caller's own code from within a task. If it runs parallel loops and waits for them, this thread takes up
+/// no other task meanwhile, so that what belongs to the thread (PerThread) stays as it is.
 template <class Body>
 void isolated(const Body& body) {
     tbb::this_task_arena::isolate(body);

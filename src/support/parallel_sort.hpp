@@ -1,8 +1,8 @@
 // Sorting by all threads: a sample sort.
 //
 // A sorted sample cuts the order into buckets. Blocks of elements count how many go into each bucket, then move them
-// there; buckets are sorted side by side. Cost: O(n log n) work, and memory for a copy. Source: Frazer, McKellar (1970),
-// J. ACM 17, 496.
+// there; buckets are sorted side by side. Cost: O(n log n) work, and memory for a copy. Source: Frazer, McKellar
+// (1970), J. ACM 17, 496.
 #pragma once
 
 #include "support/context.hpp"

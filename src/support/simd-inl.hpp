@@ -109,7 +109,8 @@ HWY_INLINE std::int64_t compress_store(Tag tag, V v, Mask mask, hn::TFromD<Tag>*
 #endif
 }
 
-/// Stores `first` plus the number of every lane whose mask bit is set; returns how many. Writes eight or a whole vector.
+/// Stores `first` plus the number of every lane whose mask bit is set; returns how many. Writes eight or a whole
+/// vector.
 template <class Tag, class Mask>
 HWY_INLINE std::int64_t append_positions(Tag tag, Mask mask, std::int32_t first, std::int32_t* out) {
     constexpr std::size_t lanes = hn::MaxLanes(Tag());

@@ -87,8 +87,8 @@ DevicePointSet<T> copy_points_async(DeviceWork& work, const PointsView& view, co
     return points;
 }
 
-/// The working copy along the curve, and planes of that shape over it. Equal keys stay as they are: order decides how long
-/// a search takes, never what it finds.
+/// The working copy along the curve, and planes of that shape over it. Equal keys stay as they are: order decides how
+/// long a search takes, never what it finds.
 template <Coordinate T, int D>
 DevicePlaneTree<T> build_tree_async(DeviceWork& work, const PointsView& view, const FixedShape& shape,
                                     const AsyncPoints<T>& place) {

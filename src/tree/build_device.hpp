@@ -1,9 +1,9 @@
 // The plane tree on a GPU: order, cut, then the planes from the leaves to the top.
 //
 // The cuts are those of the CPU's tree without regularization: what that is good for, few points far from all others,
-// costs the walks of a GPU little, and answers do not depend on it. Cuts are found for the leaves and measured once; each
-// coarser plane keeps those whose cells hold more points. The host waits twice: for the number of cuts, and for how many
-// of them each plane has.
+// costs the walks of a GPU little, and answers do not depend on it. Cuts are found for the leaves and measured once;
+// each coarser plane keeps those whose cells hold more points. The host waits twice: for the number of cuts, and for
+// how many of them each plane has.
 #pragma once
 
 #include <kith/tree.hpp>
@@ -126,7 +126,8 @@ private:
     DeviceBuffer<std::int32_t> size_; ///< of the cells
 };
 
-/// The tree of a piece of points, within a stage of the caller's: its points keep the indices that they have in the whole.
+/// The tree of a piece of points, within a stage of the caller's: its points keep the indices that they have in the
+/// whole.
 template <Coordinate T, int D>
 DevicePlaneTree<T> build_piece_tree(DeviceContext& context, const NormalizedPoints<T>& piece, std::int32_t first,
                                     const TreeShape& options) {

@@ -6,9 +6,9 @@
 // coarser plane from having half the nodes of the finer one, so that a sprinkling of far points cannot stop the
 // coarsening.
 //
-// Points of phase space are ordered and cut by their positions alone, and have boxes of all coordinates: friends in phase
-// space are near in position, too (GPU halo-finding thesis, equation 4.1), and keys of three axes are cheaper and finer
-// than those of six.
+// Points of phase space are ordered and cut by their positions alone, and have boxes of all coordinates: friends in
+// phase space are near in position, too (GPU halo-finding thesis, equation 4.1), and keys of three axes are cheaper and
+// finer than those of six.
 //
 // Compiled once for each scalar type: build_float.cpp, build_double.cpp.
 #pragma once

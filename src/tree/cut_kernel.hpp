@@ -1,9 +1,9 @@
 // Where the sorted points are cut into nodes, on a GPU: a thread for each gap between two of them.
 //
-// The smallest Morton cell that holds the two points beside a gap is split there; the gap is a cut if that cell holds more
-// than n_max points. How far the cell reaches is found from the gap, by steps that double and then by halves: whether it
-// is a cut is known within n_max points, so that almost all gaps look at their neighbors only. The CPU goes down from
-// the cell of all points instead (cuts.hpp); the cuts and their sizes are the same. Source: jz-tree paper,
+// The smallest Morton cell that holds the two points beside a gap is split there; the gap is a cut if that cell holds
+// more than n_max points. How far the cell reaches is found from the gap, by steps that double and then by halves:
+// whether it is a cut is known within n_max points, so that almost all gaps look at their neighbors only. The CPU goes
+// down from the cell of all points instead (cuts.hpp); the cuts and their sizes are the same. Source: jz-tree paper,
 // sections II-C and II-D. Cost: O(N log n_max) for finding the cuts, O(log N) for measuring each.
 #pragma once
 
@@ -24,8 +24,8 @@ public:
     __device__ GapCells(const PointSetView<T>& points, int sign_exponent)
         : points_(points), sign_exponent_(sign_exponent) {}
 
-    /// Points in the cell of the gap before the point `gap`, 1 or more. More than `most` may come out as any number above
-    /// `most`.
+    /// Points in the cell of the gap before the point `gap`, 1 or more. More than `most` may come out as any number
+    /// above `most`.
     __device__ std::int64_t size(std::int64_t gap, std::int64_t most) const {
         const int level = level_between(gap - 1, gap);
         if (level == coincident) {

@@ -5,8 +5,8 @@
 // cut remembers the size and level of its cell, so that the cuts of every coarser plane are a selection of these. A
 // cell is split by binary search for the first point that has the cell's topmost bit, which is a number to compare
 // with; a run of coincident points is split by position, at the largest power of two, so that such splits nest too.
-// Source: jz-tree paper, sections II-C and II-D; there each gap searches for its cell instead. Cost: O(N / n_max log N),
-// nothing allocated per gap.
+// Source: jz-tree paper, sections II-C and II-D; there each gap searches for its cell instead. Cost: O(N / n_max log
+// N), nothing allocated per gap.
 #pragma once
 
 #include "order/zorder.hpp"
@@ -119,8 +119,8 @@ private:
     /// The cell of the points [begin, end) within another one.
     ///
     /// Points are out of order if another thread changed the caller's while they were loaded. A cell may then seem as
-    /// large as the one that it is part of; it is split by position, so that every descent ends, and leaves are as small
-    /// as they must be.
+    /// large as the one that it is part of; it is split by position, so that every descent ends, and leaves are as
+    /// small as they must be.
     [[nodiscard]] Cell cell_of(std::int64_t begin, std::int64_t end, int level_around) const {
         Cell cell{begin, end, split_of<T, D>(point(begin), point(end - 1), sign_exponent_)};
         if (cell.top.level(D) >= level_around) {

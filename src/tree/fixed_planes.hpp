@@ -1,13 +1,13 @@
-// Planes with as many nodes as the number of points alone decides, on a GPU: the host knows every count without looking at
-// the points.
+// Planes with as many nodes as the number of points alone decides, on a GPU: the host knows every count without looking
+// at the points.
 //
-// The gaps between sorted points are shared out evenly, so many in a row to each cut, and every cut takes of its gaps the
-// one where the largest cell ends: where the keys beside it part highest. So leaves have up to twice as many points as
-// there are gaps to a cut, less one, and about half of that; and the faces of large cells, which few gaps lie on, are cuts.
-// The cuts of a coarser plane take among those of the plane below in the same way. Nodes are no cells all the same: a cut
-// takes one face where there are two beside each other, and points of one key are cut anywhere. Answers do not depend on
-// that; the time does. (Plain runs of points, cut anywhere, would leave one row in six to the search by query, of uniform
-// points; with cuts at faces none is left.)
+// The gaps between sorted points are shared out evenly, so many in a row to each cut, and every cut takes of its gaps
+// the one where the largest cell ends: where the keys beside it part highest. So leaves have up to twice as many points
+// as there are gaps to a cut, less one, and about half of that; and the faces of large cells, which few gaps lie on,
+// are cuts. The cuts of a coarser plane take among those of the plane below in the same way. Nodes are no cells all the
+// same: a cut takes one face where there are two beside each other, and points of one key are cut anywhere. Answers do
+// not depend on that; the time does. (Plain runs of points, cut anywhere, would leave one row in six to the search by
+// query, of uniform points; with cuts at faces none is left.)
 #pragma once
 
 #include "tree/device_planes.hpp"

@@ -55,7 +55,8 @@ __global__ void flag_coarser_cuts_kernel(const __grid_constant__ CoarserCutsJob<
     }
 }
 
-/// A plane between its cuts. Those of a coarser plane are a selection of the finer plane's; those of the leaves are all.
+/// A plane between its cuts. Those of a coarser plane are a selection of the finer plane's; those of the leaves are
+/// all.
 template <class Count>
 struct PlaneKernelJob {
     Count cuts;

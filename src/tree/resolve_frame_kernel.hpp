@@ -1,8 +1,8 @@
-// Finding the frame of points on a GPU, once their bounds are known (resolve_frame.hpp's rule), by one warp; what is refused
-// goes to a status, since no host is there to throw it.
+// Finding the frame of points on a GPU, once their bounds are known (resolve_frame.hpp's rule), by one warp; what is
+// refused goes to a status, since no host is there to throw it.
 //
-// The jobs that place the points, which need the frame, are completed here. Where something is refused they are completed
-// so that they do no harm: keys in any order, coordinates that nobody reads.
+// The jobs that place the points, which need the frame, are completed here. Where something is refused they are
+// completed so that they do no harm: keys in any order, coordinates that nobody reads.
 #pragma once
 
 #include "cuda/intrinsics.hpp"

@@ -27,8 +27,8 @@ struct PlaneView {
     }
 };
 
-/// From plane to plane the most points of a node at least double, from 1 on, until one node may hold them all: there are
-/// never more. A warp that walks down keeps the state of one plane in each lane.
+/// From plane to plane the most points of a node at least double, from 1 on, until one node may hold them all: there
+/// are never more. A warp that walks down keeps the state of one plane in each lane.
 inline constexpr int max_planes = 32;
 
 template <class T>

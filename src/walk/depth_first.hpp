@@ -1,8 +1,8 @@
 // A warp's way through a plane tree, depth first, in order of position.
 //
-// 32 nodes of a plane are asked at once, one by each lane, whether they are wanted; the wanted ones are then gone into one
-// after the other. Lane p keeps what is left to do on plane p; nothing else is needed to come back, so
-// neither depth nor the number of nodes can overflow.
+// 32 nodes of a plane are asked at once, one by each lane, whether they are wanted; the wanted ones are then gone into
+// one after the other. Lane p keeps what is left to do on plane p; nothing else is needed to come back, so neither
+// depth nor the number of nodes can overflow.
 #pragma once
 
 #include "tree/view.hpp"
@@ -13,9 +13,9 @@
 
 namespace kith::detail::inline KITH_GPU {
 
-/// Visits nodes of a tree that is not empty. is_wanted(plane, node) is asked by single lanes. visit(plane, node) is called
-/// by the whole warp for every wanted node and says, the same to all lanes, whether to go on to its children; on plane 0
-/// there are none.
+/// Visits nodes of a tree that is not empty. is_wanted(plane, node) is asked by single lanes. visit(plane, node) is
+/// called by the whole warp for every wanted node and says, the same to all lanes, whether to go on to its children; on
+/// plane 0 there are none.
 template <class T, class IsWanted, class Visit>
 __device__ void walk_depth_first(const TreeView<T>& tree, const IsWanted& is_wanted, const Visit& visit) {
     const int lane = static_cast<int>(threadIdx.x) % warp_size;

@@ -1,9 +1,8 @@
 // Which source points can lie within some radius of a receiving leaf, as ranges of consecutive points.
 //
-// The leaves of one parent share a list of source nodes, which is as long as the guaranteed bound is wide. Of these, the
-// ones within reach are collected once, with their boxes side by side; each leaf then tests only those, and the source
-// leaves in them. Leaves that follow each other become one range, so that points are read in
-// runs.
+// The leaves of one parent share a list of source nodes, which is as long as the guaranteed bound is wide. Of these,
+// the ones within reach are collected once, with their boxes side by side; each leaf then tests only those, and the
+// source leaves in them. Leaves that follow each other become one range, so that points are read in runs.
 
 #include "geometry/distances-inl.hpp"
 
@@ -42,12 +41,12 @@ public:
     [[nodiscard]] std::int64_t size() const { return count_; }
     void clear() { count_ = 0; }
 
-    /// From now on, of leaves whose points all coincide only the first points are listed, at most so many; they must have
-    /// the smallest indices.
+    /// From now on, of leaves whose points all coincide only the first points are listed, at most so many; they must
+    /// have the smallest indices.
     void limit_of_single_point(std::int32_t most) { max_of_single_point_ = most; }
 
-    /// Lists the points of the leaves within a squared radius of a box, which lies in the box of the nodes' list. Returns
-    /// how many they are; stops soon after that is more than `most`.
+    /// Lists the points of the leaves within a squared radius of a box, which lies in the box of the nodes' list.
+    /// Returns how many they are; stops soon after that is more than `most`.
     HWY_NOINLINE std::int64_t list(const Receiver<T, D>& box, T radius, std::int64_t most) {
         const Tag tag;
         const std::int64_t lanes = static_cast<std::int64_t>(hn::Lanes(tag));

@@ -1,9 +1,9 @@
 // The pair walk: a plane tree with itself, depth first, every two nodes of a plane once.
 //
-// Problem: do something to all pairs of points that are within reach of each other. Method (jz-tree paper, section IV-A,
-// rearranged for a CPU): first the pairs within each node, children before their parent, then the pairs between nodes. A
-// pair of nodes is met at their lowest common ancestor and goes down a plane as the pairs of their children. What is done
-// is up to a policy:
+// Problem: do something to all pairs of points that are within reach of each other. Method (jz-tree paper, section
+// IV-A, rearranged for a CPU): first the pairs within each node, children before their parent, then the pairs between
+// nodes. A pair of nodes is met at their lowest common ancestor and goes down a plane as the pairs of their children.
+// What is done is up to a policy:
 //
 //   T reach()                                 drop: pairs of nodes whose least squared distance is larger
 //   void take_node(plane, node)               all pairs within the node are within reach
@@ -15,9 +15,9 @@
 //   void finish_leaf_pair<Periodic>(leaf, other)
 //
 // Tasks are the nodes of one plane: within() for all of them, side by side; then with_later(), which comes to the later
-// nodes from the top, through the later siblings of the node and of its ancestors, and only to those within reach. Bounds
-// use the same operations as distances, so nothing needs slack. Where no two points of two nodes are nearer through the
-// edge of the box, they are walked as in open space, whose distances are theirs, bit for bit.
+// nodes from the top, through the later siblings of the node and of its ancestors, and only to those within reach.
+// Bounds use the same operations as distances, so nothing needs slack. Where no two points of two nodes are nearer
+// through the edge of the box, they are walked as in open space, whose distances are theirs, bit for bit.
 
 #include "geometry/distances-inl.hpp"
 

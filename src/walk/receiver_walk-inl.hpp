@@ -1,10 +1,10 @@
 // The receiver walk: a receiving tree against a source tree, depth first, with a list of source nodes carried down.
 //
 // Problem: every receiving point wants something of the source points near it; how near is known better the smaller the
-// receiving node is. Method (jz-tree paper, section III, rearranged for a CPU): a receiving node carries the list of the
-// source nodes that can matter to any of its points. Going down a plane (schedule.hpp), the children of the listed nodes
-// are measured from each child of the receiver, a vector at a time. What is wanted is up to a policy, which is asked in
-// the order in which its functions stand here:
+// receiving node is. Method (jz-tree paper, section III, rearranged for a CPU): a receiving node carries the list of
+// the source nodes that can matter to any of its points. Going down a plane (schedule.hpp), the children of the listed
+// nodes are measured from each child of the receiver, a vector at a time. What is wanted is up to a policy, which is
+// asked in the order in which its functions stand here:
 //
 //   using Bound                                  what is known of all answers of a receiving node
 //   Bound enter(parent, level, node)             from its parent's bound, or null if the node is a task; all that follows
@@ -19,8 +19,8 @@
 //   bool finish_early(leaf, siblings_left, box, bound)   begins a receiving leaf; true if it needs no list of its own
 //   void finish(leaf, box, list, bound)          a receiving leaf and its list of source leaves
 //
-// What is taken whole at a node is true of all points below it: a policy keeps it in the bound, which is handed down, or
-// on a stack whose height is in the bound. Where a task's node and the top of the sources are leaves already,
+// What is taken whole at a node is true of all points below it: a policy keeps it in the bound, which is handed down,
+// or on a stack whose height is in the bound. Where a task's node and the top of the sources are leaves already,
 // finish_early() comes after the list, which it may ignore.
 //
 // Lists live in per-thread memory, so that nothing is allocated in the inner loops; they are as long as the reach is

@@ -14,8 +14,8 @@ using Json = nlohmann::json;
 using Labels = std::vector<std::int32_t>;
 using Names = std::vector<std::string>;
 
-// Two gas and eight dark particles in three files. Neighbors of one file are friends at 1.8, others are not; so the dark
-// groups are rows 2 to 4 (group 1), 5 to 8 (group 0) and row 9.
+// Two gas and eight dark particles in three files. Neighbors of one file are friends at 1.8, others are not; so the
+// dark groups are rows 2 to 4 (group 1), 5 to 8 (group 0) and row 9.
 class Sorted : public kith::test::ProgramTest {
 protected:
     Sorted() {

@@ -38,8 +38,8 @@ TEST(RankModel, ALayerIsTheVolumeAroundABlock) {
     }
 }
 
-// What the page of ranks and kith plan rely on: within a factor of 1.2. The constants come from 8 ranks of 20,000 points,
-// the volumes from others of 100, 6,000 and 40,000.
+// What the page of ranks and kith plan rely on: within a factor of 1.2. The constants come from 8 ranks of 20,000
+// points, the volumes from others of 100, 6,000 and 40,000.
 TEST(RankModel, ModeledVolumesAreNearMeasuredOnes) {
     if (!test::is_built(3)) {
         GTEST_SKIP() << "dimension 3 is not built";

@@ -1,5 +1,5 @@
-// Calls that only put work on a stream, on a GPU: the answers of the calls that wait, bit for bit, plain and captured in a
-// graph that is replayed with other points in the same memory.
+// Calls that only put work on a stream, on a GPU: the answers of the calls that wait, bit for bit, plain and captured
+// in a graph that is replayed with other points in the same memory.
 #include "cuda/gpu.hpp"
 
 #include <kith/async.hpp>

@@ -1,5 +1,5 @@
-// Groups of very many points and their catalog on a GPU against the CPU's, bit for bit, columns on either side. The suite
-// of all searches runs there as well (groups/conformance_test.cpp).
+// Groups of very many points and their catalog on a GPU against the CPU's, bit for bit, columns on either side. The
+// suite of all searches runs there as well (groups/conformance_test.cpp).
 #include "cuda/gpu.hpp"
 
 #include <kith/catalog_columns.hpp>

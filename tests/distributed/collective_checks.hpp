@@ -56,8 +56,8 @@ inline void expect_all_gather(Communicator& ranks) {
 
 inline void expect_exchange(Communicator& ranks) {
     for (int round = 0; round < 20; ++round) {
-        // Every rank writes two messages to the next one, and one to rank 0; in odd rounds nobody writes. Half of the rounds
-        // are in two parts.
+        // Every rank writes two messages to the next one, and one to rank 0; in odd rounds nobody writes. Half of the
+        // rounds are in two parts.
         std::vector<RankMessage> messages;
         const std::string from = "from " + std::to_string(ranks.rank()) + " in " + std::to_string(round);
         const int next = (ranks.rank() + 1) % ranks.size();

@@ -1,5 +1,5 @@
-// Ways to distribute the points of a set over ranks: contiguous parts of the set, since the order of the ranks' points is
-// that of the set.
+// Ways to distribute the points of a set over ranks: contiguous parts of the set, since the order of the ranks' points
+// is that of the set.
 #pragma once
 
 #include "support/point_sets.hpp"

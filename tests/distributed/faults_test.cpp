@@ -97,8 +97,8 @@ TEST_F(Faults, ADelayedRankGivesTheSameAnswers) {
     });
 }
 
-/// Runs answers_of() with one failure on one rank, at the n-th place where there can be one, for every n. Every rank must
-/// get an error of that kind; returns how many places there are.
+/// Runs answers_of() with one failure on one rank, at the n-th place where there can be one, for every n. Every rank
+/// must get an error of that kind; returns how many places there are.
 template <class Run>
 int expect_errors_everywhere(const Run& run) {
     for (int place = 0;; ++place) {

@@ -1,5 +1,5 @@
-// Memory of calls over ranks beside that of the serial call on the same points: the highest resident memory of a process
-// that makes the call, beyond what it was before. All ranks are in one process, so it is that of all of them.
+// Memory of calls over ranks beside that of the serial call on the same points: the highest resident memory of a
+// process that makes the call, beyond what it was before. All ranks are in one process, so it is that of all of them.
 #include "support/cases.hpp"
 
 #include <kith/distributed.hpp>

@@ -1,5 +1,5 @@
-// A search for groups that only puts work on a stream, and all that it is given on the emulated device: scratch of exactly
-// the bytes asked for.
+// A search for groups that only puts work on a stream, and all that it is given on the emulated device: scratch of
+// exactly the bytes asked for.
 #pragma once
 
 #include "calls/device_async_calls.hpp"

@@ -68,9 +68,9 @@ TEST(RelaxedWords, LetOtherThreadsGoOn) {
     EXPECT_LT(word, 64); // some thread has overwritten what another added
 }
 
-/// Three threads make unions among four points. Each access to a parent is a step; before each step, any thread may be the
-/// one that goes on. A load finds the value of now or, as long as the thread may still be behind, an older one: any older
-/// one through the cache, otherwise one that is no older than what the thread has seen of that word.
+/// Three threads make unions among four points. Each access to a parent is a step; before each step, any thread may be
+/// the one that goes on. A load finds the value of now or, as long as the thread may still be behind, an older one: any
+/// older one through the cache, otherwise one that is no older than what the thread has seen of that word.
 class EveryOrder {
 public:
     static constexpr int points = 4;

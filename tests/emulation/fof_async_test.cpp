@@ -1,5 +1,6 @@
-// Searches for groups that only put work on a stream, on the emulated device, beyond what the suite of all searches asks of
-// them (groups/conformance_test.cpp): trees of every shape; and what cannot be searched is said, at once or in the status.
+// Searches for groups that only put work on a stream, on the emulated device, beyond what the suite of all searches
+// asks of them (groups/conformance_test.cpp): trees of every shape; and what cannot be searched is said, at once or in
+// the status.
 #include "calls/device_async_calls.hpp"
 
 #include "emulation/async_groups.hpp"

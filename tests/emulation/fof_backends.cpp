@@ -1,5 +1,5 @@
-// The emulated GPU's ways to find groups: in a kept tree, by brute force, and stream-ordered; points and labels in memory
-// of the host and of the device.
+// The emulated GPU's ways to find groups: in a kept tree, by brute force, and stream-ordered; points and labels in
+// memory of the host and of the device.
 #include "cuda/device_context.hpp"
 #include "emulation/async_groups.hpp"
 #include "emulation/given_points.hpp"

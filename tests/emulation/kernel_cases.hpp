@@ -1,5 +1,5 @@
-// Searches that kernels answer on the CPU, and the oracle beside them, in three dimensions: every type, point set and box;
-// several k, options drawn for each search. Whole searches are held against the oracle in every dimension
+// Searches that kernels answer on the CPU, and the oracle beside them, in three dimensions: every type, point set and
+// box; several k, options drawn for each search. Whole searches are held against the oracle in every dimension
 // (neighbors/conformance_test.cpp).
 #pragma once
 

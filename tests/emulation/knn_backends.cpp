@@ -1,5 +1,5 @@
-// The emulated GPU's ways to search for neighbors: in a kept tree, by brute force, through a visitor, and stream-ordered;
-// points and rows in memory of the host and of the device.
+// The emulated GPU's ways to search for neighbors: in a kept tree, by brute force, through a visitor, and
+// stream-ordered; points and rows in memory of the host and of the device.
 #include "emulation/async_search.hpp"
 #include "emulation/given_points.hpp"
 #include "emulation/tested_dimensions.hpp"

@@ -1,5 +1,5 @@
-// Lists of neighbors by lanes, in one warp on the CPU: what lanes say that they are sure of, which a leaf's search would
-// hide by finding it otherwise.
+// Lists of neighbors by lanes, in one warp on the CPU: what lanes say that they are sure of, which a leaf's search
+// would hide by finding it otherwise.
 #include "emulation/kernel_cases.hpp"
 
 #include "neighbors/lane_lists.hpp"

@@ -1,5 +1,5 @@
-// What linking in a tree goes by, one step after the other: bounds between boxes, whole nodes, groups within leaves, and the
-// way through the tree.
+// What linking in a tree goes by, one step after the other: bounds between boxes, whole nodes, groups within leaves,
+// and the way through the tree.
 #include "emulation/kernel_cases.hpp"
 #include "emulation/kernel_trees.hpp"
 #include "emulation/linking_lengths.hpp"
@@ -110,8 +110,8 @@ void expect_whole_nodes(const detail::PlaneTree<T>& tree, const Links<T, D, Peri
     }
 }
 
-/// Points have the lowest of their leaf that they are linked with as root, those of whole leaves their mark; leaves that
-/// turn out to be one group are marked.
+/// Points have the lowest of their leaf that they are linked with as root, those of whole leaves their mark; leaves
+/// that turn out to be one group are marked.
 template <class T, int D, bool Periodic>
 void expect_groups_of_leaves(const detail::PlaneTree<T>& tree, Links<T, D, Periodic>& links, T squared_length) {
     const detail::Plane<T>& leaves = tree.planes[0];

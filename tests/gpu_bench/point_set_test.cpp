@@ -72,7 +72,8 @@ TEST(HaloTable, SevenTenthsAreInHalosOfTheirMassFunction) {
     EXPECT_EQ(table.background, count * 3 / 10);
     EXPECT_EQ(table.first.back(), count - table.background);
     ASSERT_EQ(table.first.size(), table.radius.size() + 1);
-    // Halos above a mass go with m^-0.9, so of those above 20 the share (20/200)^0.9 is above 200; the last is cut short.
+    // Halos above a mass go with m^-0.9, so of those above 20 the share (20/200)^0.9 is above 200; the last is cut
+    // short.
     std::int64_t above = 0;
     const auto halos = static_cast<std::int64_t>(table.radius.size());
     for (std::int64_t halo = 0; halo < halos; ++halo) {

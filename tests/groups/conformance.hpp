@@ -1,7 +1,7 @@
 // One suite of friends-of-friends groups for every engine, device and kind of call.
 //
-// A program of tests supplies its backends; the suite (conformance_test.cpp) is compiled into each of them: test_groups has
-// the CPU's, test_emulation_device those of the emulated GPU, test_cuda those of a real one. Every answer is held
+// A program of tests supplies its backends; the suite (conformance_test.cpp) is compiled into each of them: test_groups
+// has the CPU's, test_emulation_device those of the emulated GPU, test_cuda those of a real one. Every answer is held
 // against the oracle.
 #pragma once
 

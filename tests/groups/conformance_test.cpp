@@ -75,7 +75,8 @@ TEST_P(FofConformance, GroupsEqualTheOracle) {
     });
 }
 
-// All backends resolve a relative length to the same bits, those of the CPU's tree; the groups are those of that length.
+// All backends resolve a relative length to the same bits, those of the CPU's tree; the groups are those of that
+// length.
 TEST_P(FofConformance, RelativeLengthsAreTheSame) {
     with_type(GetParam().dtype, [&]<class T>(T) {
         const PointSet<T> set = point_set<T>(GetParam().set, GetParam().dimension);

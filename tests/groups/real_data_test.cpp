@@ -1,7 +1,7 @@
 // Groups of real simulations against what other halo finders published for them.
 //
-// The files lie outside the project; where they are absent the tests are skipped. Tipsy files are read by hand: a header
-// of 32 bytes, then dark particles of nine big-endian floats (mass, position, velocity, softening, potential).
+// The files lie outside the project; where they are absent the tests are skipped. Tipsy files are read by hand: a
+// header of 32 bytes, then dark particles of nine big-endian floats (mass, position, velocity, softening, potential).
 #include "support/cases.hpp"
 
 #include <kith/kith.hpp>

@@ -81,7 +81,8 @@ TEST(FixedSum, MultipliesWithoutRounding) {
 }
 
 TEST(FixedSum, RoundsToTheNearestUnit) {
-    // The unit of a sum with top 2^1 is 2^-105 for three terms; of the small terms one is kept, one rounded up, one lost.
+    // The unit of a sum with top 2^1 is 2^-105 for three terms; of the small terms one is kept, one rounded up, one
+    // lost.
     EXPECT_EQ(sum_of({1.0, 0x1p-105, -1.0}), 0x1p-104); // half a unit goes up: 1.0 times 1.0 has two exponents of 1
     EXPECT_EQ(sum_of({1.0, 0x1p-104, -1.0}), 0x1p-104);
     EXPECT_EQ(sum_of({1.0, 0x1p-106, -1.0}), 0.0);

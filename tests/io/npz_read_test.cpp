@@ -1,4 +1,5 @@
-// Points from .npz: by name, the only ones without, compressed or not; and archives that are refused, with what they hold.
+// Points from .npz: by name, the only ones without, compressed or not; and archives that are refused, with what they
+// hold.
 #include "io/files.hpp"
 
 #include <zip.h>

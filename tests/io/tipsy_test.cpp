@@ -13,7 +13,8 @@ struct Variant {
     bool wide_velocities = false;
 };
 
-// Particle i has mass i + 1, position (i, i + 0.25, i + 0.5) and velocity minus twice that. Two gas, three dark, one star.
+// Particle i has mass i + 1, position (i, i + 0.25, i + 0.5) and velocity minus twice that. Two gas, three dark, one
+// star.
 std::string tipsy(const Variant& variant) {
     Bytes bytes(variant.order);
     bytes.add(0.5).add(6).add(3).add(2).add(3).add(1);

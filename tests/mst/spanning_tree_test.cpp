@@ -244,7 +244,8 @@ TEST_F(ManyPoints, TakeFewBytes) { // docs/decisions.md says how many
     }
 }
 
-/// Published real sets, the first 4096 points of each: in the periodic unit box, and an open scan that is almost a surface.
+/// Published real sets, the first 4096 points of each: in the periodic unit box, and an open scan that is almost a
+/// surface.
 std::vector<float> real_points(const std::filesystem::path& file) {
     std::vector<float> points;
     if (file.extension() == ".u16") {

@@ -1,8 +1,8 @@
 // One suite of neighbor searches for every engine, device and kind of call.
 //
-// A program of tests supplies its backends; the suite (conformance_test.cpp) is compiled into each of them: test_neighbors has
-// the CPU's, test_emulation_device those of the emulated GPU, test_cuda those of a real one. Every answer is held
-// against the oracle, bit for bit.
+// A program of tests supplies its backends; the suite (conformance_test.cpp) is compiled into each of them:
+// test_neighbors has the CPU's, test_emulation_device those of the emulated GPU, test_cuda those of a real one. Every
+// answer is held against the oracle, bit for bit.
 #pragma once
 
 #include "support/cases.hpp"

@@ -1,5 +1,5 @@
-// How calls run: progress is told and can cancel, one tree serves many callers at once, copies share it, it outlives the
-// array it was built from, and calls leave no memory behind.
+// How calls run: progress is told and can cancel, one tree serves many callers at once, copies share it, it outlives
+// the array it was built from, and calls leave no memory behind.
 #include "support/cases.hpp"
 
 #include <kith/kith.hpp>

@@ -1,5 +1,5 @@
-// Rows that a placeholder, far from all other points, leaves unresolved: counted by every call, and said; and what such a
-// point leaves alone. The conformance suites hold the numbers of such rows against the oracle on every point set.
+// Rows that a placeholder, far from all other points, leaves unresolved: counted by every call, and said; and what such
+// a point leaves alone. The conformance suites hold the numbers of such rows against the oracle on every point set.
 #include "support/cases.hpp"
 
 #include <kith/kith.hpp>

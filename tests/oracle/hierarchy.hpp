@@ -1,5 +1,5 @@
-// The single-linkage hierarchy by relabeling: every edge in its order, the clusters of its ends become one. The contract is
-// docs/semantics.md, "Hierarchy of groups". Cost: the square of the number of points.
+// The single-linkage hierarchy by relabeling: every edge in its order, the clusters of its ends become one. The
+// contract is docs/semantics.md, "Hierarchy of groups". Cost: the square of the number of points.
 #pragma once
 
 #include "oracle/spanning_tree.hpp"

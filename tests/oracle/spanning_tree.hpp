@@ -1,5 +1,5 @@
-// The minimum spanning tree by Kruskal's method: all pairs of points in the order of edges, each taken unless its ends are
-// connected already. The contract is docs/semantics.md, "Minimum spanning tree". Cost: n^2 log n.
+// The minimum spanning tree by Kruskal's method: all pairs of points in the order of edges, each taken unless its ends
+// are connected already. The contract is docs/semantics.md, "Minimum spanning tree". Cost: n^2 log n.
 #pragma once
 
 #include "oracle/working_copy.hpp"

@@ -1,9 +1,10 @@
 // The oracle's view of the points: what the contract (docs/semantics.md, "Numbers" and "Boxes") says the coordinates
 // become before any distance is taken.
 //
-// A coordinate on a periodic axis is wrapped into the box, then everything is multiplied by one power of two that brings
-// the largest absolute source coordinate, as given, or period into [2^47, 2^48) (float) or [2^31, 2^32) (double). Periods and origins are rounded to the
-// coordinates' type first. All loops are the plainest possible; nothing here is shared with the library.
+// A coordinate on a periodic axis is wrapped into the box, then everything is multiplied by one power of two that
+// brings the largest absolute source coordinate, as given, or period into [2^47, 2^48) (float) or [2^31, 2^32)
+// (double). Periods and origins are rounded to the coordinates' type first. All loops are the plainest possible;
+// nothing here is shared with the library.
 #pragma once
 
 #include <kith/points.hpp>

@@ -78,8 +78,8 @@ TEST(Distance, UsesTheNearestImageAndFusedSums) {
     const WorkingCopy<float> around = copy_of({0.0F, 0.0F, 3.0F, 4.0F}, 2, Box::periodic(4));
     EXPECT_EQ(squared_distance(around, around.point(0), around.point(1)), std::ldexp(1.0F, 2 * around.exponent));
 
-    // Squares of (2^-12, 1 + 2^-12): fused, 2^-24 + (1 + 2^-11 + 2^-24) = 1 + 2^-11 + 2^-23 is exact; unfused, the second
-    // square is rounded to 1 + 2^-11 first and the 2^-24 of the first axis is then lost too.
+    // Squares of (2^-12, 1 + 2^-12): fused, 2^-24 + (1 + 2^-11 + 2^-24) = 1 + 2^-11 + 2^-23 is exact; unfused, the
+    // second square is rounded to 1 + 2^-11 first and the 2^-24 of the first axis is then lost too.
     const WorkingCopy<float> fused = copy_of({0.0F, 0.0F, 0x1p-12F, 1.0F + 0x1p-12F}, 2);
     EXPECT_EQ(squared_distance(fused, fused.point(0), fused.point(1)),
               std::ldexp(1.0F + 0x1p-11F + 0x1p-23F, 2 * fused.exponent));

@@ -1,5 +1,5 @@
-// Rows in the caller's memory, at every place of a cache line, of every length and type, for every instruction set: they
-// are right, and nothing beside them is touched.
+// Rows in the caller's memory, at every place of a cache line, of every length and type, for every instruction set:
+// they are right, and nothing beside them is touched.
 #include "simd/only_target.hpp"
 #include "support/cases.hpp"
 

@@ -1,5 +1,5 @@
-// Prefix sums, joined lists and selections, against the same by one loop, for sizes around the blocks' and any number of
-// threads.
+// Prefix sums, joined lists and selections, against the same by one loop, for sizes around the blocks' and any number
+// of threads.
 #include "support/cases.hpp"
 #include "support/prefix_sums.hpp"
 

@@ -1,5 +1,6 @@
-// Points that another thread changes while they are loaded: beyond the bounds that were found for them, and not in order.
-// The answer is then worth nothing, but it comes, every point is in it, and no leaf is larger than those that are searched.
+// Points that another thread changes while they are loaded: beyond the bounds that were found for them, and not in
+// order. The answer is then worth nothing, but it comes, every point is in it, and no leaf is larger than those that
+// are searched.
 #include "order/order.hpp"
 #include "support/cases.hpp"
 #include "support/context.hpp"

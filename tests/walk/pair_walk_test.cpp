@@ -1,5 +1,5 @@
-// The pair walk meets every two leaves at most once, and all that hold points within reach, whichever plane is the tasks',
-// for every instruction set. A policy that counts what it is given stands for friends-of-friends.
+// The pair walk meets every two leaves at most once, and all that hold points within reach, whichever plane is the
+// tasks', for every instruction set. A policy that counts what it is given stands for friends-of-friends.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,8 +1,8 @@
 // The calls of CUDA's runtime that the library makes, on a device that is not there.
 //
 // Its memory can be touched by kernels and copies only: host code that follows a pointer into it ends the program. What
-// was taken is poisoned, has fences around it and is counted. There are two devices, with little memory. Work is done at
-// once, so that every order of a stream holds.
+// was taken is poisoned, has fences around it and is counted. There are two devices, with little memory. Work is done
+// at once, so that every order of a stream holds.
 #pragma once
 
 #include "cuda_emulation/cuda_intrinsics.hpp"

@@ -12,8 +12,8 @@ namespace kith::detail::inline KITH_GPU {
 
 namespace {
 
-/// Does the work where the device's memory can be touched. An observer learns how often CUB reads and writes elements of
-/// how many bytes.
+/// Does the work where the device's memory can be touched. An observer learns how often CUB reads and writes elements
+/// of how many bytes.
 template <class Body>
 void with_scratch(DeviceWork& work, const char* name, std::int64_t count, int element_bytes, int passes,
                   const Body& body) {

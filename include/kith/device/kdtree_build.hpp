@@ -248,10 +248,10 @@ private:
 } // namespace detail
 
 /// Swaps points into level order and fills indices with their original positions. `scratch` has as many elements.
-/// `split_axes` has as many, too; with Split::cyclic it may be empty. The tree does not depend on the number of threads;
-/// with more than one, swapping points must not throw. Returns the bounds of the points. Throws Error: too_large for more
-/// than 2^31 - 1 points, invalid_argument for arrays of other lengths or less than one thread, invalid_points for
-/// coordinates that are not finite; nothing is changed then. Cost: above.
+/// `split_axes` has as many, too; with Split::cyclic it may be empty. The tree does not depend on the number of
+/// threads; with more than one, swapping points must not throw. Returns the bounds of the points. Throws Error:
+/// too_large for more than 2^31 - 1 points, invalid_argument for arrays of other lengths or less than one thread,
+/// invalid_points for coordinates that are not finite; nothing is changed then. Cost: above.
 template <class Point, class Traits = PointTraits<Point>>
 Bounds<DistanceOf<typename Traits::Scalar>, Traits::dimension>
 build(std::span<Point> points, std::span<std::int32_t> indices, std::span<Node> scratch,

@@ -1,8 +1,8 @@
 // Friends-of-friends by brute force on a GPU: every point against every later one, in tiles of shared memory.
 //
-// A thread has one point; the threads of a block share a tile of others, and go through the tiles from their own on. The
-// kernel is for few points: it costs the square of their number. Most friends are of one group already when they meet,
-// and are not joined again (groups/device_union_find.hpp).
+// A thread has one point; the threads of a block share a tile of others, and go through the tiles from their own on.
+// The kernel is for few points: it costs the square of their number. Most friends are of one group already when they
+// meet, and are not joined again (groups/device_union_find.hpp).
 #pragma once
 
 #include "geometry/distances_kernel.hpp"

@@ -1,7 +1,7 @@
 // The brute-force engine on a GPU: every query against every source, in tiles of shared memory.
 //
-// A warp serves one query (neighbors/warp_row.hpp); the warps of a block share a tile of sources (halo-finding thesis, section
-// 3.4.1). Cost: O(N) a query, again for every list that k takes.
+// A warp serves one query (neighbors/warp_row.hpp); the warps of a block share a tile of sources (halo-finding thesis,
+// section 3.4.1). Cost: O(N) a query, again for every list that k takes.
 #pragma once
 
 #include "geometry/distances_kernel.hpp"

@@ -1,5 +1,5 @@
-// Neighbors within a radius by comparing all with all. The kernel is that of the receiver walk's leaves, given every source
-// at once (neighbors/radius_policy-inl.hpp).
+// Neighbors within a radius by comparing all with all. The kernel is that of the receiver walk's leaves, given every
+// source at once (neighbors/radius_policy-inl.hpp).
 #pragma once
 
 #include "neighbors/radius.hpp"

@@ -1,12 +1,12 @@
 // The minimum spanning tree by comparing all with all.
 //
 // The tree grows from one point. Every point outside knows the least edge that joins it to the tree; the least of these
-// edges is taken, the next point with it, and the others see whether that one is nearer. Source: Prim (1957), Bell System
-// Technical Journal 36, 1389, in the form of Dijkstra (1959) for dense graphs. Cost: n^2 / 2 distances, a vector at a
-// time, by one thread; memory for a copy of the points and an edge each.
+// edges is taken, the next point with it, and the others see whether that one is nearer. Source: Prim (1957), Bell
+// System Technical Journal 36, 1389, in the form of Dijkstra (1959) for dense graphs. Cost: n^2 / 2 distances, a vector
+// at a time, by one thread; memory for a copy of the points and an edge each.
 //
-// Of two edges that end at the same outside point, equally long, the one with the smaller other index comes first in the
-// order of edges: indices alone are compared.
+// Of two edges that end at the same outside point, equally long, the one with the smaller other index comes first in
+// the order of edges: indices alone are compared.
 #pragma once
 
 #include "mst/edges.hpp"
@@ -37,7 +37,8 @@ struct PointsOutside {
     std::int64_t count;
 };
 
-/// Lets every point outside see the one that the tree took last, and returns the position of the one that it takes next.
+/// Lets every point outside see the one that the tree took last, and returns the position of the one that it takes
+/// next.
 std::int64_t next_point(const PointsOutside<float>& outside, const float* taken, std::int32_t index);
 std::int64_t next_point(const PointsOutside<double>& outside, const double* taken, std::int32_t index);
 

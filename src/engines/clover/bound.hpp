@@ -1,8 +1,8 @@
 // What the triangle inequality says of a cell, in spite of rounding.
 //
-// Problem: a hub is at least D from every point p of a cell, and at most r from a query q. So d(q, p) >= D - r; but D and
-// r are rounded, and so is the squared distance of q and p, with which this is compared.
-// Method: with u half the spacing of numbers at 1 and n axes,
+// Problem: a hub is at least D from every point p of a cell, and at most r from a query q. So d(q, p) >= D - r; but D
+// and r are rounded, and so is the squared distance of q and p, with which this is compared. Method: with u half the
+// spacing of numbers at 1 and n axes,
 //     l = D (1 - c u) - r (1 + c u) - e,    c = ceil(n/2) + 5,    e = 5 u sqrt(sum of L^2 over the periodic axes) + f,
 // and nothing of the cell is within a squared distance s if l > 0 and l^2 (1 - (n + 7) u) > s.
 // Derivation, to first order in u, where every constant leaves room for the rest:

@@ -1,10 +1,10 @@
 // The edges of the cells of a group: the cells whose boxes are nearest to each hub, with exact weights.
 //
 // Groups are gone through by their distance from the box of the group's hubs, until none can hold a cell that is nearer
-// than those found. Somewhat more cells than there are edges are weighed, and the lightest kept. The horizon is the next
-// weight, or the distance to the box of the next cell if that is smaller: no point of a cell that is left out is nearer,
-// since bounds of boxes need no slack (geometry/distances-inl.hpp). Lists are sorted as whole numbers: a distance rounded
-// down to float32, whose bits are in its order, above the cell's number.
+// than those found. Somewhat more cells than there are edges are weighed, and the lightest kept. The horizon is the
+// next weight, or the distance to the box of the next cell if that is smaller: no point of a cell that is left out is
+// nearer, since bounds of boxes need no slack (geometry/distances-inl.hpp). Lists are sorted as whole numbers: a
+// distance rounded down to float32, whose bits are in its order, above the cell's number.
 
 #include "engines/clover/assign-inl.hpp"
 

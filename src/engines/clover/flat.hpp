@@ -1,12 +1,12 @@
 // CLOVER as published: one level of hubs, and edges between all cells.
 //
 // Every point belongs to the nearest of H hubs; an edge from cell i to cell j weighs the distance from hub i to the
-// nearest point of j; every cell has edges to all, in ascending order. Each query follows the edges of its cell, scans the
-// cells, and stops where the triangle inequality excludes the next. Added to that: cells are skipped whose boxes are out
-// of reach, and hubs may be spread by k-means++, which the paper names as the remedy for queries that scan much.
-// For comparisons only: the hierarchical form (knn.hpp) is faster. Cost: N H distances to find the cells, as many for the
-// weights. Memory: 8 bytes for each of H * H edges, refused beyond a budget.
-// Source: CLOVER (ICS 2025), sections 3 and 4.2.3; D. Arthur, S. Vassilvitskii, "k-means++" (SODA 2007).
+// nearest point of j; every cell has edges to all, in ascending order. Each query follows the edges of its cell, scans
+// the cells, and stops where the triangle inequality excludes the next. Added to that: cells are skipped whose boxes
+// are out of reach, and hubs may be spread by k-means++, which the paper names as the remedy for queries that scan
+// much. For comparisons only: the hierarchical form (knn.hpp) is faster. Cost: N H distances to find the cells, as many
+// for the weights. Memory: 8 bytes for each of H * H edges, refused beyond a budget. Source: CLOVER (ICS 2025),
+// sections 3 and 4.2.3; D. Arthur, S. Vassilvitskii, "k-means++" (SODA 2007).
 #pragma once
 
 #include "engines/clover/hubs.hpp"
@@ -105,8 +105,8 @@ std::vector<Position<T, D>> choose_hubs(const Given& given, const FlatShape& sha
     return hubs;
 }
 
-/// Parts points by hubs. If these are their own, cells are not empty, and a crowd at a hub's place has a cell to itself,
-/// of which a query looks at no more points than it needs; or else there is one cell for each hub.
+/// Parts points by hubs. If these are their own, cells are not empty, and a crowd at a hub's place has a cell to
+/// itself, of which a query looks at no more points than it needs; or else there is one cell for each hub.
 template <Coordinate T, int D, class Given>
 FlatCells<T> part_by_hubs(Context& context, const Given& given, const std::vector<Position<T, D>>& hubs, bool are_own,
                           std::int64_t alignment) {

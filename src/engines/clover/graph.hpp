@@ -3,11 +3,11 @@
 // The cells partition the points, which lie cell after cell; cells that were split from one larger cell follow each
 // other, and are a group. Both are planes of a tree (tree/plane_tree.hpp) with tight boxes: plane 0 the cells, plane 1
 // the groups. Every bound holds for any partition and any hub: a cell need not be what is nearest to its hub, and edges
-// are measured from a hub of their own, the center of the cell's box, because it is nearer to the farthest of its points.
-// An edge from cell i to cell j weighs the distance from hub i to the nearest point of cell j. A cell has edges to the few
-// cells whose boxes are nearest to its hub, in ascending order of weight, and a horizon, the least weight that an edge to
-// any other cell might have.
-// Source: CLOVER (ICS 2025), section 3; the levels of hubs and the horizon are ours.
+// are measured from a hub of their own, the center of the cell's box, because it is nearer to the farthest of its
+// points. An edge from cell i to cell j weighs the distance from hub i to the nearest point of cell j. A cell has edges
+// to the few cells whose boxes are nearest to its hub, in ascending order of weight, and a horizon, the least weight
+// that an edge to any other cell might have. Source: CLOVER (ICS 2025), section 3; the levels of hubs and the horizon
+// are ours.
 #pragma once
 
 #include "support/context.hpp"

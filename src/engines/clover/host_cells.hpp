@@ -1,8 +1,7 @@
 // Cells and their graph as a search on a GPU takes them, made by the CPU.
 //
-// A GPU's search waits for them: at 1e6 points 0.14 s on two cores (notebook/performance.md), and the points travel to the
-// host and back. Only plain arrays are declared here, so that what includes this needs neither oneTBB nor
-// Highway.
+// A GPU's search waits for them: at 1e6 points 0.14 s on two cores (notebook/performance.md), and the points travel to
+// the host and back. Only plain arrays are declared here, so that what includes this needs neither oneTBB nor Highway.
 #pragma once
 
 #include <kith/execution.hpp>

@@ -16,8 +16,8 @@
 
 namespace kith::detail {
 
-/// Cells of queries are about as large in space as those of the sources, so that few queries do not share one that spans
-/// the whole box.
+/// Cells of queries are about as large in space as those of the sources, so that few queries do not share one that
+/// spans the whole box.
 inline CellShape shape_of_queries(std::int64_t sources, std::int64_t queries, CellShape shape = {}) {
     const double share = static_cast<double>(queries) / static_cast<double>(sources);
     const auto most = static_cast<double>(shape.cell_size);

@@ -1,11 +1,11 @@
 // The neighbors of all points of a cell, found together.
 //
-// A cell's queries are searched as a leaf's are (neighbors/leaf-inl.hpp): within a radius that is expected to hold their
-// k nearest, then within larger ones for those that found too few; the radius that some of the nearest cells guarantee
-// ends that. Which cells the radius meets the graph tells: edges are followed in ascending order of weight until the
-// triangle inequality excludes the next and all after it, and a cell is skipped if its box is out of reach. Where the
-// horizon is not excluded, edges are not all, and the groups are asked instead, by their boxes.
-// Separate queries are cells too; each of them uses the edges of the source cell whose hub is near its own.
+// A cell's queries are searched as a leaf's are (neighbors/leaf-inl.hpp): within a radius that is expected to hold
+// their k nearest, then within larger ones for those that found too few; the radius that some of the nearest cells
+// guarantee ends that. Which cells the radius meets the graph tells: edges are followed in ascending order of weight
+// until the triangle inequality excludes the next and all after it, and a cell is skipped if its box is out of reach.
+// Where the horizon is not excluded, edges are not all, and the groups are asked instead, by their boxes. Separate
+// queries are cells too; each of them uses the edges of the source cell whose hub is near its own.
 
 #include "engines/clover/connect-inl.hpp"
 #include "neighbors/leaf-inl.hpp"

@@ -99,8 +99,8 @@ private:
     DeviceBuffer<float> horizon_;
 };
 
-/// Adds blocks of queries that follow the edges of one cell, or of their own. A block serves few: a cell at one place may
-/// hold any number.
+/// Adds blocks of queries that follow the edges of one cell, or of their own. A block serves few: a cell at one place
+/// may hold any number.
 inline void add_queries(std::vector<CellQueries>& blocks, std::int32_t home, std::int32_t first, std::int32_t last) {
     constexpr std::int32_t most = 64;
     while (first < last) {

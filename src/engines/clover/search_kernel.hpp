@@ -1,13 +1,13 @@
 // The search among cells on a GPU: a block for the queries of a cell, a warp for each of them.
 //
-// A warp follows the edges of its query's cell in ascending order of weight, skips the cells whose boxes are out of reach,
-// scans the others 32 points at a time, and stops where the triangle inequality excludes what follows. If the horizon is
-// not excluded, edges are not all: then groups are asked, nearest first, for cells that are no targets. The flat form has
-// one group, and edges to all cells, which are read by as many as a warp has lanes. Bounds of boxes
-// need no slack (geometry/distances_kernel.hpp). Candidates wait until there is one for every lane and are merged by
-// bitonic networks; lists longer than 64 take several passes (neighbors/warp_row.hpp).
-// Separate queries find a cell of the sources whose hub is near, and use its edges.
-// Source: CLOVER (ICS 2025), algorithm 1 and section 3.2; its lists are replaced by those that other engines have.
+// A warp follows the edges of its query's cell in ascending order of weight, skips the cells whose boxes are out of
+// reach, scans the others 32 points at a time, and stops where the triangle inequality excludes what follows. If the
+// horizon is not excluded, edges are not all: then groups are asked, nearest first, for cells that are no targets. The
+// flat form has one group, and edges to all cells, which are read by as many as a warp has lanes. Bounds of boxes need
+// no slack (geometry/distances_kernel.hpp). Candidates wait until there is one for every lane and are merged by bitonic
+// networks; lists longer than 64 take several passes (neighbors/warp_row.hpp). Separate queries find a cell of the
+// sources whose hub is near, and use its edges. Source: CLOVER (ICS 2025), algorithm 1 and section 3.2; its lists are
+// replaced by those that other engines have.
 #pragma once
 
 #include "engines/clover/bound.hpp"

@@ -1,10 +1,10 @@
 // Builds a left-balanced k-d tree with all threads: the tree of kith/device/kdtree_build.hpp, by another method.
 //
-// Points are copied as records and parted node by node (splitting.hpp); the record at the rank that the shape of the tree
-// asks for goes straight to its position in level order. Records that would take more than 28 bytes have one coordinate in
-// the upper levels, read anew by each; the points of smaller subtrees are gathered and parted within the cache.
-// Cost: O(N log N) on average. Memory beside the tree: at most 28 bytes a point, and a buffer of blocks a thread.
-// Source: I. Wald (2023), arXiv:2211.00120, for the shape and the widest axis.
+// Points are copied as records and parted node by node (splitting.hpp); the record at the rank that the shape of the
+// tree asks for goes straight to its position in level order. Records that would take more than 28 bytes have one
+// coordinate in the upper levels, read anew by each; the points of smaller subtrees are gathered and parted within the
+// cache. Cost: O(N log N) on average. Memory beside the tree: at most 28 bytes a point, and a buffer of blocks a
+// thread. Source: I. Wald (2023), arXiv:2211.00120, for the shape and the widest axis.
 #pragma once
 
 #include <kith/device/kdtree.hpp>

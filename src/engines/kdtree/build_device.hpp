@@ -1,12 +1,11 @@
 // Builds a left-balanced k-d tree on a GPU: the tree of kith/device/kdtree_build.hpp, by tags and a sort a level.
 //
-// Every point has a tag: the node that it is, or the node of the current level that it is under. Sorted by (tag, position
-// along the tag's axis, index), the point of each node is at its pivot, and those before and behind it get the tags of
-// its children. Keys are made in the order of indices and sorted by a stable radix sort, so that ties need no key: of one
-// word in float32, in float64 by position and then by tag. Subtrees that fit are finished in shared memory.
-// Cost: a sort of all points for each of log2(N / subtree_points) levels. Memory beside the tree and a copy of the points:
-// 28 bytes a point, and what a sort takes.
-// Source: I. Wald (2023), arXiv:2211.00120, sections 4 and 6.
+// Every point has a tag: the node that it is, or the node of the current level that it is under. Sorted by (tag,
+// position along the tag's axis, index), the point of each node is at its pivot, and those before and behind it get the
+// tags of its children. Keys are made in the order of indices and sorted by a stable radix sort, so that ties need no
+// key: of one word in float32, in float64 by position and then by tag. Subtrees that fit are finished in shared memory.
+// Cost: a sort of all points for each of log2(N / subtree_points) levels. Memory beside the tree and a copy of the
+// points: 28 bytes a point, and what a sort takes. Source: I. Wald (2023), arXiv:2211.00120, sections 4 and 6.
 #pragma once
 
 #include <kith/error.hpp>

@@ -1,5 +1,5 @@
-// The k-d tree as an engine: leaves of several points, searched from each query on its own for the nearest neighbors, and
-// from a few queries at once for those within a radius.
+// The k-d tree as an engine: leaves of several points, searched from each query on its own for the nearest neighbors,
+// and from a few queries at once for those within a radius.
 #pragma once
 
 #include "engines/index.hpp"

@@ -1,5 +1,5 @@
-// One level of a left-balanced k-d tree on a GPU, by tags and a sort (build_device.hpp): a thread for each point, or for
-// each node of the level.
+// One level of a left-balanced k-d tree on a GPU, by tags and a sort (build_device.hpp): a thread for each point, or
+// for each node of the level.
 #pragma once
 
 #include "cuda/intrinsics.hpp"
@@ -27,8 +27,8 @@ __global__ void choose_axes_kernel(const __grid_constant__ LevelJob<T, D> job) {
     }
 }
 
-/// Keys in the order of indices, which a stable sort keeps among equal ones: (tag, position) in one word, or, in float64,
-/// the position alone. Points that are nodes already have no position.
+/// Keys in the order of indices, which a stable sort keeps among equal ones: (tag, position) in one word, or, in
+/// float64, the position alone. Points that are nodes already have no position.
 template <class T, int D>
 __global__ void position_keys_kernel(const __grid_constant__ LevelJob<T, D> job) {
     const std::int64_t i = thread_index();

@@ -1,7 +1,7 @@
 // The leaves of a k-d tree that lie near a box, as ranges of points.
 //
-// Bounds between boxes are those of geometry/distances-inl.hpp, operation by operation, and need no slack. Cells are those
-// that the planes cut from the box of all points.
+// Bounds between boxes are those of geometry/distances-inl.hpp, operation by operation, and need no slack. Cells are
+// those that the planes cut from the box of all points.
 
 #include "geometry/distances-inl.hpp"
 

@@ -1,11 +1,10 @@
 // The nearest neighbors of one query in a k-d tree with leaves of several points.
 //
-// Depth first, the nearer part first, with a stack of the farther ones: closest-corner tracking of kdtree_search.hpp, with
-// the same bounds, which need no slack. A subtree is dropped if (bound, smallest index) of it comes after the k-th
-// candidate. Leaves are measured a vector at a time; candidates are collected, and cut down to the nearest whenever there
-// are half again as many.
-// Source: I. Wald, cudaKDTree, for closest corners. Cost: O(log N + k) for ordinary points, leaves for runs of coincident
-// ones included.
+// Depth first, the nearer part first, with a stack of the farther ones: closest-corner tracking of kdtree_search.hpp,
+// with the same bounds, which need no slack. A subtree is dropped if (bound, smallest index) of it comes after the k-th
+// candidate. Leaves are measured a vector at a time; candidates are collected, and cut down to the nearest whenever
+// there are half again as many. Source: I. Wald, cudaKDTree, for closest corners. Cost: O(log N + k) for ordinary
+// points, leaves for runs of coincident ones included.
 
 #include "neighbors/select-inl.hpp"
 
@@ -42,8 +41,8 @@ public:
         scratch.sorted_indices.reserve(size);
     }
 
-    /// Finds the neighbors of a query in working coordinates: sorted in the scratch. Returns how many there are, which may
-    /// be more than needed.
+    /// Finds the neighbors of a query in working coordinates: sorted in the scratch. Returns how many there are, which
+    /// may be more than needed.
     HWY_INLINE std::int64_t search(const T* query) {
         std::copy_n(query, D, query_);
         bound_ = limit_;

@@ -1,8 +1,8 @@
-// The k nearest neighbors in a left-balanced k-d tree on a GPU: a thread for each query, the traversal by closest corners
-// of kith/device/kdtree_search.hpp.
+// The k nearest neighbors in a left-balanced k-d tree on a GPU: a thread for each query, the traversal by closest
+// corners of kith/device/kdtree_search.hpp.
 //
-// Up to largest_short_list neighbors are kept in registers, more of them in a heap in memory of the device; a thread goes
-// through as many queries as that memory asks for.
+// Up to largest_short_list neighbors are kept in registers, more of them in a heap in memory of the device; a thread
+// goes through as many queries as that memory asks for.
 #pragma once
 
 #include <kith/device/kdtree_search.hpp>

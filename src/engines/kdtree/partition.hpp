@@ -1,9 +1,9 @@
 // Parts records by the one of a given rank along an axis: smaller ones before it, larger ones behind.
 //
-// The record of that rank is found first (selection.hpp), then the others are compared with it. A large range is parted by
-// all threads: blocks side by side, then what is on the wrong side is exchanged. The order along an axis is total
-// (coordinate, original index), so which records are where does not depend on the number of threads.
-// Cost: O(n) on average. Memory: a buffer of a block for each thread.
+// The record of that rank is found first (selection.hpp), then the others are compared with it. A large range is parted
+// by all threads: blocks side by side, then what is on the wrong side is exchanged. The order along an axis is total
+// (coordinate, original index), so which records are where does not depend on the number of threads. Cost: O(n) on
+// average. Memory: a buffer of a block for each thread.
 #pragma once
 
 #include <kith/device/kdtree.hpp>
@@ -75,8 +75,8 @@ public:
     };
     [[nodiscard]] Scratch& local_scratch() { return scratch_.local(); }
 
-    /// Brings the record of a rank along an axis to its place, and the others to their side of it. The records are between
-    /// `lower` and `upper`. Large ranges are parted by all threads, others with the memory of this one.
+    /// Brings the record of a rank along an axis to its place, and the others to their side of it. The records are
+    /// between `lower` and `upper`. Large ranges are parted by all threads, others with the memory of this one.
     void split(Record* records, std::int64_t size, std::int64_t rank, int axis, T lower, T upper, Scratch& scratch) {
         if (size <= sorted_size) {
             sort_few(records, size, axis);

@@ -1,5 +1,5 @@
-// The searches of the k-d tree engine, as their callers see them. The kernels are in nearest-inl.hpp and near_leaves-inl.hpp,
-// compiled for each instruction set and chosen at run time.
+// The searches of the k-d tree engine, as their callers see them. The kernels are in nearest-inl.hpp and
+// near_leaves-inl.hpp, compiled for each instruction set and chosen at run time.
 #pragma once
 
 #include "engines/kdtree/bucket_tree.hpp"
@@ -37,8 +37,8 @@ void find_nearest(const KdTreeKnnJob<float>& job, std::int64_t begin, std::int64
 void find_nearest(const KdTreeKnnJob<double>& job, std::int64_t begin, std::int64_t end,
                   KdTreeScratch<double>& scratch);
 
-/// The points that may be within the radii of the receivers [begin, end); the ranges are in the scratch. Whole nodes are
-/// counted if the job asks for counts.
+/// The points that may be within the radii of the receivers [begin, end); the ranges are in the scratch. Whole nodes
+/// are counted if the job asks for counts.
 NearSources near_sources(const BucketTree<float>& tree, const RadiusJob<float>& job, std::int64_t begin,
                          std::int64_t end, RadiusScratch<float>& scratch);
 NearSources near_sources(const BucketTree<double>& tree, const RadiusJob<double>& job, std::int64_t begin,

@@ -1,12 +1,11 @@
 // The recursion of every k-d tree: records (coordinates, original index) are parted node by node, depth first.
 //
 // What the nodes are, an output says (build.hpp: points; bucket_tree.hpp: planes above leaves of several points). Each
-// range is parted by the record at the rank that the shape of the tree asks for, and each part is ordered in turn: so every
-// node is known as soon as it is reached, nothing is sorted, and from some level on all happens within the cache. The order
-// along an axis is total (coordinate, original index), so the tree does not depend on the number of threads.
-// Cost: O(N log N) on average. Memory: one record a point (16 bytes in 3-D float32, 28 in float64), and a buffer of blocks a
-// thread.
-// Source: I. Wald (2023), arXiv:2211.00120, for the widest axis.
+// range is parted by the record at the rank that the shape of the tree asks for, and each part is ordered in turn: so
+// every node is known as soon as it is reached, nothing is sorted, and from some level on all happens within the cache.
+// The order along an axis is total (coordinate, original index), so the tree does not depend on the number of threads.
+// Cost: O(N log N) on average. Memory: one record a point (16 bytes in 3-D float32, 28 in float64), and a buffer of
+// blocks a thread. Source: I. Wald (2023), arXiv:2211.00120, for the widest axis.
 #pragma once
 
 #include "engines/kdtree/partition.hpp"

@@ -220,8 +220,8 @@ TEST_F(Clover, HandsTheRowsOfACrowdOnInBlocks) {
     EXPECT_LE(most, 1024U);
 }
 
-/// Beyond the points: 8 bytes for each while cells are made, threads' memory included, and 320 for each cell. One thread
-/// splits a part with many coincident points from others.
+/// Beyond the points: 8 bytes for each while cells are made, threads' memory included, and 320 for each cell. One
+/// thread splits a part with many coincident points from others.
 TEST_F(Clover, TakesLittleMemory) {
     constexpr std::int64_t count = 200'000;
     for (const std::string set : {"uniform", "clumped", "crowd"}) {

@@ -1,7 +1,7 @@
 // support/pages.hpp of the scaling model: large memory is touched at once, in a loop of its own.
 //
-// The system clears a page when it is first touched. In a library that runs many threads, all of them touch new memory; on
-// one thread the first pieces of a scatter would touch all of it and seem long.
+// The system clears a page when it is first touched. In a library that runs many threads, all of them touch new memory;
+// on one thread the first pieces of a scatter would touch all of it and seem long.
 #pragma once
 
 #include "../../../../src/support/pages.hpp"

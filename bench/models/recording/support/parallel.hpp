@@ -1,8 +1,8 @@
 // support/parallel.hpp of the scaling model: the same functions, run by one thread, every piece of every loop timed.
 //
-// The model compiles the library's sources with this folder first among the include paths. Ranges are halved down to the
-// grain, as oneTBB halves them, and the pieces run in order; loops within pieces are recorded as such. The library itself
-// has no hooks.
+// The model compiles the library's sources with this folder first among the include paths. Ranges are halved down to
+// the grain, as oneTBB halves them, and the pieces run in order; loops within pieces are recorded as such. The library
+// itself has no hooks.
 #pragma once
 
 #include "support/denormals.hpp"
