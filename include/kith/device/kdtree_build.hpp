@@ -130,10 +130,10 @@ public:
         right.lower.x[axis] = plane;
         constexpr Node thread_size = 1 << 14; // smaller subtrees are not worth a thread
         std::thread other;
-        if (threads > 1 && size >= thread_size) {
+        if (const int of_other = threads / 2; of_other > 0 && size >= thread_size) {
             try {
-                other = std::thread([&] { order(right_child(node), pivot + 1, right, threads / 2); });
-                threads -= threads / 2;
+                other = std::thread([=, this] { order(right_child(node), pivot + 1, right, of_other); });
+                threads -= of_other;             // after the thread began, which has copies of all that it reads
             } catch (const std::system_error&) { // there are no more: this one does it all
             }
         }
