@@ -31,6 +31,7 @@ import environment
 
 environment.require("matplotlib", "numpy")
 import contest
+import figures
 import matplotlib
 import numpy
 import point_sets
@@ -427,18 +428,11 @@ def print_tables(rows):
             print(f"Table 3, k = 30 over k = 10, {method}: " + ", ".join(f"{name} {a / b:.2f}" for name, a, b in pairs))
 
 
-def program_at(given, name):
-    """A program that was given, or where a build puts it; None if there is none."""
-    places = [given] if given else [environment.ROOT / "build" / folder / "bin" / name
-                                    for folder in ("bench", "release", "dev")]
-    return next((place for place in places if place.exists()), None)
-
-
 def measure(arguments):
-    arguments.program = program_at(arguments.program, "bench_clover")
+    arguments.program = figures.program_at(arguments.program, "bench_clover")
     if arguments.program is None:
         sys.exit("clover.py: bench_clover is not built; configure with -DKITH_BENCHMARKS=ON, or give --program")
-    arguments.nanoflann = program_at(arguments.nanoflann, "contest_nanoflann")
+    arguments.nanoflann = figures.program_at(arguments.nanoflann, "contest_nanoflann")
     if arguments.nanoflann is None:
         print("nanoflann is left out: contest_nanoflann is not built")
     with tempfile.TemporaryDirectory(prefix="kith-clover-") as folder:
@@ -452,36 +446,20 @@ def measure(arguments):
             "rows": measurements.rows}
 
 
-def rounded(value):
-    if isinstance(value, float):
-        return float(f"{value:.4g}")
-    if isinstance(value, dict):
-        return {name: rounded(member) for name, member in value.items()}
-    return [rounded(member) for member in value] if isinstance(value, list) else value
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--quick", action="store_true", help="small sets")
-    parser.add_argument("--parts", nargs="+", choices=PARTS, default=list(PARTS),
-                        help="measure these only, and keep the other rows of the results that are there")
+    figures.add_options(parser, "clover", PARTS)
     names = [*(row[0] for row in SETS), *REAL]
     parser.add_argument("--sets", nargs="+", choices=names, default=names,
                         help="of figure 13, 22 and the tables, these only; other rows are kept")
     parser.add_argument("--threads", type=int, default=2, help="of all methods (%(default)s)")
     parser.add_argument("--program", type=pathlib.Path, help="bench_clover (that of build/)")
     parser.add_argument("--nanoflann", type=pathlib.Path, help="contest_nanoflann (that of build/)")
-    parser.add_argument("--plot", type=pathlib.Path, metavar="FILE", help="draw these results, and measure nothing")
-    parser.add_argument("--output", type=pathlib.Path,
-                        default=environment.ROOT / "bench" / "results" / "clover" / "figures.json",
-                        help="results (bench/results/clover/figures.json)")
-    parser.add_argument("--images", type=pathlib.Path, default=environment.ROOT / "docs" / "images",
-                        help="folder of the figures (docs/images)")
     arguments = parser.parse_args()
     if arguments.plot:
         report = json.loads(arguments.plot.read_text())
     else:
-        report = rounded(measure(arguments))
+        report = figures.rounded(measure(arguments))
         if arguments.output.exists():
             before = json.loads(arguments.output.read_text())
             def is_new(row):
@@ -492,11 +470,7 @@ def main():
             left_out = {**before["left_out"], **report["left_out"]}
             measured = {f"{row['figure']}, {row['set']}" for row in report["rows"]}
             report["left_out"] = {what: why for what, why in left_out.items() if what not in measured}
-        arguments.output.parent.mkdir(parents=True, exist_ok=True)
-        rows = ",\n".join(json.dumps(row) for row in report.pop("rows"))
-        arguments.output.write_text(json.dumps(report, indent=1)[:-2] + f',\n "rows": [\n{rows}\n]}}\n')
-        report["rows"] = json.loads(f"[{rows}]")
-        print(arguments.output)
+        report = figures.write(report, arguments.output)
     print_tables(report["rows"])
     arguments.images.mkdir(parents=True, exist_ok=True)
     for first, draw in DRAW.items():

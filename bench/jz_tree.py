@@ -37,6 +37,7 @@ import environment
 environment.require("matplotlib", "numpy")
 import checks
 import contest
+import figures
 import matplotlib
 import numpy
 import workloads
@@ -535,29 +536,13 @@ def merged(report, before, parts):
     return report
 
 
-def rounded(value):
-    if isinstance(value, float):
-        return float(f"{value:.4g}")
-    if isinstance(value, dict):
-        return {name: rounded(member) for name, member in value.items()}
-    return [rounded(member) for member in value] if isinstance(value, list) else value
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--quick", action="store_true", help="small sets")
-    parser.add_argument("--parts", nargs="+", choices=MEASURE, default=list(MEASURE),
-                        help="measure these only, and keep the other rows of the results that are there")
+    figures.add_options(parser, "jz_tree", MEASURE)
     parser.add_argument("--threads", type=int, default=2, help="of all methods that have threads (%(default)s)")
     parser.add_argument("--program", type=pathlib.Path, help="kith (that of build/)")
     parser.add_argument("--programs", type=pathlib.Path, metavar="FOLDER",
                         help="of contest_nanoflann (that of build/)")
-    parser.add_argument("--plot", type=pathlib.Path, metavar="FILE", help="draw these results, and measure nothing")
-    parser.add_argument("--output", type=pathlib.Path,
-                        default=environment.ROOT / "bench" / "results" / "jz_tree" / "figures.json",
-                        help="results (bench/results/jz_tree/figures.json)")
-    parser.add_argument("--images", type=pathlib.Path, default=environment.ROOT / "docs" / "images",
-                        help="folder of the figures (docs/images)")
     arguments = parser.parse_args()
     if arguments.plot:
         report = json.loads(arguments.plot.read_text())
@@ -567,14 +552,10 @@ def main():
                      "PYTHONPATH=build/dev/python bench/jz_tree.py")
         global kith
         import kith
-        report = rounded(measure(arguments))
+        report = figures.rounded(measure(arguments))
         if arguments.output.exists():
             report = merged(report, json.loads(arguments.output.read_text()), arguments.parts)
-        arguments.output.parent.mkdir(parents=True, exist_ok=True)
-        rows = ",\n".join(json.dumps(row) for row in report.pop("rows"))
-        arguments.output.write_text(json.dumps(report, indent=1)[:-2] + f',\n "rows": [\n{rows}\n]}}\n')
-        report["rows"] = json.loads(f"[{rows}]")
-        print(arguments.output)
+        report = figures.write(report, arguments.output)
     print_summary(report["rows"])
     arguments.images.mkdir(parents=True, exist_ok=True)
     for name, draw in DRAW.items():

@@ -28,6 +28,7 @@ import environment
 
 environment.require("matplotlib", "numpy", "scipy")
 import contest
+import figures
 import matplotlib
 import numpy
 import point_sets
@@ -294,7 +295,7 @@ def finished(axes, title, label, logarithmic=True):
         axes.legend(fontsize="small", loc="upper center", bbox_to_anchor=(0.5, -0.14), ncols=2, frameon=False)
 
 
-def figures(report):
+def drawn_figures(report):
     rows = report["rows"]
 
     def where(name):
@@ -344,18 +345,11 @@ def figures(report):
     yield "thesis_peers", figure
 
 
-def program_at(given, name):
-    """A program that was given, or where a build puts it; None if there is none."""
-    places = [given] if given else [environment.ROOT / "build" / folder / "bin" / name
-                                    for folder in ("bench", "release", "dev")]
-    return next((place for place in places if place.exists()), None)
-
-
 def measure(arguments):
-    program = program_at(arguments.program, "kith")
+    program = figures.program_at(arguments.program, "kith")
     if program is None:
         sys.exit("thesis.py: there is no program kith; build it (make build), or give --program")
-    arguments.delaunay = program_at(arguments.delaunay, "contest_delaunay")
+    arguments.delaunay = figures.program_at(arguments.delaunay, "contest_delaunay")
     if arguments.delaunay is None:
         print("The Delaunay route is left out: contest_delaunay is not built, as where CGAL (libcgal-dev) is missing")
     with tempfile.TemporaryDirectory(prefix="kith-thesis-") as folder:
@@ -371,19 +365,11 @@ def measure(arguments):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--quick", action="store_true", help="small sets")
-    parser.add_argument("--parts", nargs="+", choices=PARTS, default=list(PARTS),
-                        help="measure these only, and keep the other rows of the results that are there")
+    figures.add_options(parser, "thesis", PARTS)
     parser.add_argument("--threads", type=int,
                         help="of kith (as in the figures: 2 for spanning trees and files, 1 for all else)")
     parser.add_argument("--program", type=pathlib.Path, help="kith (that of build/)")
     parser.add_argument("--delaunay", type=pathlib.Path, help="contest_delaunay (that of build/)")
-    parser.add_argument("--plot", type=pathlib.Path, metavar="FILE", help="draw these results, and measure nothing")
-    parser.add_argument("--output", type=pathlib.Path,
-                        default=environment.ROOT / "bench" / "results" / "thesis" / "figures.json",
-                        help="results (bench/results/thesis/figures.json)")
-    parser.add_argument("--images", type=pathlib.Path, default=environment.ROOT / "docs" / "images",
-                        help="folder of the figures (docs/images)")
     arguments = parser.parse_args()
     if arguments.plot:
         report = json.loads(arguments.plot.read_text())
@@ -392,11 +378,9 @@ def main():
         if arguments.output.exists():
             report["rows"] = [row for row in json.loads(arguments.output.read_text())["rows"]
                               if part_of(row) not in arguments.parts] + report["rows"]
-        arguments.output.parent.mkdir(parents=True, exist_ok=True)
-        arguments.output.write_text(json.dumps(report, indent=1) + "\n")
-        print(arguments.output)
+        report = figures.write(report, arguments.output)
     arguments.images.mkdir(parents=True, exist_ok=True)
-    for name, figure in figures(report):
+    for name, figure in drawn_figures(report):
         if not any(axes.lines for axes in figure.axes):
             print(f"{name}: its rows are not among the results")
             continue
