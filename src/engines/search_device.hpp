@@ -22,13 +22,14 @@ SearchSummary search_copies_on_device(DeviceContext& context, const PointsView& 
         queries_there.emplace(points_on_device<T>(context, *queries));
         normalized_queries = normalize_queries_on_device<T, D>(context, queries_there->view(), normalized.frame);
     }
-    DeviceRequest<T> request = device_request(normalized.frame, call);
+    const DeviceBuffer<SearchFrame<T>> frame =
+        stored(context, "search", search_frame<T, D>(normalized.frame, wanted_by(call), points.count()));
     CountOnHost<T> count(
         context, normalized.frame, normalized.has_tiny || (normalized_queries && normalized_queries->has_tiny),
         [&] { return host_rows<T>(context, points); }, queries);
     const RowsOnDevice<T> rows(context, *call.rows,
                                count.is_needed() ? call.k * (queries != nullptr ? queries : &points)->count() : 0);
-    request.rows = rows.memory();
+    const DeviceRequest<T> request = device_request(call, frame.data(), rows.memory());
     context.stage("search", [&] {
         const DevicePointSet<T> sources = gather_on_device<T, D>(context, normalized);
         if (normalized_queries) {

@@ -12,6 +12,14 @@
 
 namespace kith::detail::inline KITH_GPU {
 
+/// What linking takes from the frame of the points, in memory of the device.
+template <class T>
+struct LinkFrame {
+    Periods<T> period;
+    T squared_length = 0;    ///< linking length squared, in working units
+    bool is_refused = false; ///< nothing is linked
+};
+
 template <class T, int D, bool Periodic>
 class FriendSearch {
 public:

@@ -8,11 +8,12 @@
 #pragma once
 
 #include "cuda/device_context.hpp"
-#include "cuda/launch.hpp"
+#include "cuda/device_value.hpp"
 #include "cuda/result_memory.hpp"
 #include "groups/group_numbering.hpp"
 #include "groups/link_kernel.hpp"
 #include "groups/linking_length.hpp"
+#include "tree/view.hpp"
 
 #include <cstdint>
 #include <span>
@@ -41,40 +42,50 @@ inline DeviceGroups number_groups(DeviceContext& context, const std::int32_t* in
     return result;
 }
 
-/// Links all friends in a tree that is not empty. All points get parents.
-template <class T, int D, bool Periodic>
-void link_tree(DeviceContext& context, const TreeView<T>& tree, T squared_length, const DeviceUnionFind& groups) {
-    const DeviceBuffer<std::int32_t> marks = context.buffer<std::int32_t>(mark_count(tree));
-    const LinkKernelJob<T> job = link_job(tree, squared_length, groups, marks.data());
-    static_assert(not_one_group == -1, "all bytes of it are 255");
-    context.fill(job.marks[tree.top], 255, std::int64_t{tree.planes[tree.top].nodes} * 4);
-    for (int plane = tree.top; plane >= 0; --plane) {
-        launch_threads(context, "marking whole nodes", mark_whole_nodes_kernel<T, D, Periodic>,
-                       tree.planes[plane].nodes, {job, plane});
-    }
-    const std::int64_t blocks = (std::int64_t{tree.planes[0].nodes} + link_warps - 1) / link_warps;
-    launch(context, "linking inside leaves", link_inside_leaves_kernel<T, D, Periodic>, blocks, link_warps * warp_size,
-           job);
-    launch(context, "linking leaves", link_leaves_kernel<T, D, Periodic>, blocks, link_warps * warp_size, job);
+/// Calls function.operator()<Periodic>().
+template <class Function>
+void with_link_kernel(bool periodic, const Function& function) {
+    periodic ? function.template operator()<true>() : function.template operator()<false>();
 }
 
-/// Groups of the points of a tree at a linking length, squared and in working units. Labels are the device's, one a
-/// point, by original index.
-template <class T, int D>
-DeviceGroups label_groups(DeviceContext& context, const TreeView<T>& tree, bool periodic, T squared_length,
-                          std::int32_t* labels) {
-    const std::int32_t count = tree.points.count;
-    if (count == 0) {
+/// Links all friends in a tree. All points get parents.
+template <Coordinate T, int D>
+void link_tree(DeviceWork& work, const TreeView<T>& tree, bool periodic, const LinkFrame<T>* frame,
+               const DeviceUnionFind& groups) {
+    if (tree.top < 0) {
+        return;
+    }
+    const DeviceBuffer<std::int32_t> marks = work.buffer<std::int32_t>(mark_count(tree));
+    const LinkKernelJob<T> job = link_job(tree, frame, groups, marks.data());
+    static_assert(not_one_group == -1, "all bytes of it are 255");
+    work.fill(job.marks[tree.top], 255, std::int64_t{tree.planes[tree.top].nodes} * 4);
+    const std::int64_t blocks = (std::int64_t{tree.planes[0].nodes} + link_warps - 1) / link_warps;
+    with_link_kernel(periodic, [&]<bool Periodic>() {
+        for (int plane = tree.top; plane >= 0; --plane) {
+            launch_threads(work, "marking whole nodes", mark_whole_nodes_kernel<T, D, Periodic>,
+                           tree.planes[plane].nodes, {job, plane});
+        }
+        launch(work, "linking inside leaves", link_inside_leaves_kernel<T, D, Periodic>, blocks, link_warps * warp_size,
+               job);
+        launch(work, "linking leaves", link_leaves_kernel<T, D, Periodic>, blocks, link_warps * warp_size, job);
+    });
+}
+
+/// Groups of points; link(parents, frame) puts the links at that linking length, squared and in working units, on the
+/// stream. Labels are the device's, one a point, by original index.
+template <Coordinate T, class Link>
+DeviceGroups label_groups(DeviceContext& context, const PointSetView<T>& points, const Periods<T>& period,
+                          T squared_length, std::int32_t* labels, const Link& link) {
+    if (points.count == 0) {
         return {};
     }
-    const DeviceBuffer<std::int32_t> parents = context.buffer<std::int32_t>(std::int64_t{count} + 1);
-    const DeviceUnionFind groups(parents.data());
-    if (periodic) {
-        link_tree<T, D, true>(context, tree, squared_length, groups);
-    } else {
-        link_tree<T, D, false>(context, tree, squared_length, groups);
+    const DeviceBuffer<std::int32_t> parents = context.buffer<std::int32_t>(std::int64_t{points.count} + 1);
+    {
+        const DeviceBuffer<LinkFrame<T>> frame =
+            stored(context, "linking length", LinkFrame<T>{period, squared_length, false});
+        link(DeviceUnionFind(parents.data()), frame.data());
     }
-    return number_groups(context, tree.points.indices, count, parents, labels);
+    return number_groups(context, points.indices, points.count, parents, labels);
 }
 
 /// Runs the stage "link" with link(labels on the device), which returns the groups, and brings the answer to where it

@@ -26,7 +26,7 @@ inline constexpr std::int32_t not_one_group = -1;
 template <class T>
 struct LinkKernelJob {
     TreeView<T> tree;
-    T squared_length = 0; ///< linking length squared, in working units
+    const LinkFrame<T>* frame = nullptr;
     DeviceUnionFind groups;
     /// Per plane and node: a point whose group all points of the node are in, or not_one_group.
     std::array<std::int32_t*, max_planes> marks{};
@@ -43,9 +43,9 @@ std::int64_t mark_count(const TreeView<T>& tree) {
 }
 
 template <class T>
-LinkKernelJob<T> link_job(const TreeView<T>& tree, T squared_length, const DeviceUnionFind& groups,
+LinkKernelJob<T> link_job(const TreeView<T>& tree, const LinkFrame<T>* frame, const DeviceUnionFind& groups,
                           std::int32_t* marks) {
-    LinkKernelJob<T> job{tree, squared_length, groups, {}};
+    LinkKernelJob<T> job{tree, frame, groups, {}};
     for (int plane = 0; plane <= tree.top; ++plane) {
         job.marks[plane] = marks;
         marks += tree.planes[plane].nodes;
@@ -60,60 +60,43 @@ struct WholeNodesKernelJob {
 };
 
 template <class T, int D, bool Periodic>
-__device__ DeviceBox<T, D, Periodic> box_of(const TreeView<T>& tree, int plane, std::int32_t node) {
-    const PlaneView<T>& nodes = tree.planes[plane];
+__device__ DeviceBox<T, D, Periodic> box_of(const PlaneView<T>& nodes, std::int32_t node, const Periods<T>& period) {
     return {[&](int axis) { return nodes.lower_corners[axis * nodes.stride + node]; },
-            [&](int axis) { return nodes.upper_corners[axis * nodes.stride + node]; }, tree.period.data()};
-}
-
-template <class T, int D, bool Periodic>
-__device__ __forceinline__ void mark_whole_nodes(const LinkKernelJob<T>& link, const int& of_plane) {
-    const std::int64_t thread = thread_index();
-    const PlaneView<T>& plane = link.tree.planes[of_plane];
-    if (thread >= plane.nodes) {
-        return;
-    }
-    const auto node = static_cast<std::int32_t>(thread);
-    std::int32_t mark = link.marks[of_plane][node];
-    if (mark == not_one_group) {
-        const auto greatest =
-            box_of<T, D, Periodic>(link.tree, of_plane, node)
-                .greatest_squared_distance([&](int axis) { return plane.lower_corners[axis * plane.stride + node]; },
-                                           [&](int axis) { return plane.upper_corners[axis * plane.stride + node]; });
-        mark = greatest <= link.squared_length ? plane.first_point[node] : not_one_group;
-        link.marks[of_plane][node] = mark;
-    }
-    if (of_plane > 0) {
-        std::int32_t* below = link.marks[of_plane - 1];
-        for (std::int32_t child = plane.first_child[node]; child < plane.first_child[node + 1]; ++child) {
-            below[child] = mark;
-        }
-    }
+            [&](int axis) { return nodes.upper_corners[axis * nodes.stride + node]; }, period.data()};
 }
 
 /// Marks the whole nodes of a plane, and hands the marks of all nodes to their children. The marks of the top plane are
 /// not_one_group before. The grid has a thread for each node.
 template <class T, int D, bool Periodic>
 __global__ void mark_whole_nodes_kernel(const __grid_constant__ WholeNodesKernelJob<T> job) {
-    mark_whole_nodes<T, D, Periodic>(job.link, job.plane);
-}
-
-/// The same for links that lie in memory of the device (cuda/stored_job.hpp).
-template <class T>
-struct StoredWholeNodesKernelJob {
-    const LinkKernelJob<T>* link;
-    int plane = 0;
-};
-
-template <class T, int D, bool Periodic>
-__global__ void mark_stored_whole_nodes_kernel(const StoredWholeNodesKernelJob<T> job) {
-    mark_whole_nodes<T, D, Periodic>(*job.link, job.plane);
+    const std::int64_t thread = thread_index();
+    const PlaneView<T>& plane = job.link.tree.planes[job.plane];
+    const LinkFrame<T>& frame = *job.link.frame;
+    if (thread >= plane.nodes || frame.is_refused) {
+        return;
+    }
+    const auto node = static_cast<std::int32_t>(thread);
+    std::int32_t mark = job.link.marks[job.plane][node];
+    if (mark == not_one_group) {
+        const auto greatest =
+            box_of<T, D, Periodic>(plane, node, frame.period)
+                .greatest_squared_distance([&](int axis) { return plane.lower_corners[axis * plane.stride + node]; },
+                                           [&](int axis) { return plane.upper_corners[axis * plane.stride + node]; });
+        mark = greatest <= frame.squared_length ? plane.first_point[node] : not_one_group;
+        job.link.marks[job.plane][node] = mark;
+    }
+    if (job.plane > 0) {
+        std::int32_t* below = job.link.marks[job.plane - 1];
+        for (std::int32_t child = plane.first_child[node]; child < plane.first_child[node + 1]; ++child) {
+            below[child] = mark;
+        }
+    }
 }
 
 inline constexpr int link_warps = 4; ///< of a block
 /// Blocks at a time on a multiprocessor, at least: leaves 64 registers where a box takes few of them, else 128.
-template <class T, int D>
-inline constexpr int link_blocks = D * sizeof(T) <= 24 ? 8 : 4;
+template <class T, int D, bool Periodic>
+inline constexpr int link_blocks = (Periodic ? 2 : 1) * D * sizeof(T) <= 24 ? 8 : 4;
 
 /// The leaf of this warp; may be one that is not there.
 __device__ inline std::int64_t leaf_of_warp() {
@@ -122,58 +105,53 @@ __device__ inline std::int64_t leaf_of_warp() {
 
 /// Gives all points their first parents, by the links within their leaf. The grid has a warp for each leaf.
 template <class T, int D, bool Periodic>
-struct LinkInsideLeaves {
-    using Job = LinkKernelJob<T>;
-    static constexpr int threads = link_warps * warp_size;
-    static constexpr int blocks = link_blocks<T, D>;
-
-    static __device__ __forceinline__ void run(const Job& job) {
-        const PlaneView<T>& leaves = job.tree.planes[0];
-        const std::int64_t leaf = leaf_of_warp();
-        if (leaf >= leaves.nodes) {
-            return;
-        }
-        const int lane = static_cast<int>(threadIdx.x) % warp_size;
-        const std::int32_t begin = leaves.first_point[leaf];
-        const std::int32_t size = leaves.first_point[leaf + 1] - begin;
-        const std::int32_t mark = job.marks[0][leaf];
-        if (mark != not_one_group) {
-            for (std::int32_t i = lane; i < size; i += warp_size) {
-                job.groups.set_parent(begin + i, mark);
-            }
-            return;
-        }
-        const auto search = [&](std::int32_t i) {
-            return FriendSearch<T, D, Periodic>(job.tree.points, job.tree.period, job.squared_length, begin + i,
-                                                device_min(size - i, std::int32_t{warp_size}));
-        };
-        for (std::int32_t i = 0; i < size; i += warp_size) {
-            search(i).start_groups(job.groups);
-        }
-        __syncwarp();
-        for (std::int32_t i = 0; size - i > warp_size; i += warp_size) { // the pairs between one 32 and another
-            const FriendSearch<T, D, Periodic> some = search(i);
-            for (std::int32_t other = i + warp_size; other < size; other += warp_size) {
-                const unsigned candidates =
-                    whole_warp >> (warp_size - device_min(size - other, std::int32_t{warp_size}));
-                some.join(job.groups, begin + other, some.among(begin + other, candidates));
-            }
-        }
-        __syncwarp();
-        bool is_one_group = true;
+__global__ void __launch_bounds__(link_warps* warp_size, link_blocks<T, D, Periodic>)
+    link_inside_leaves_kernel(const __grid_constant__ LinkKernelJob<T> job) {
+    const PlaneView<T>& leaves = job.tree.planes[0];
+    const std::int64_t leaf = leaf_of_warp();
+    if (leaf >= leaves.nodes) {
+        return;
+    }
+    const int lane = static_cast<int>(threadIdx.x) % warp_size;
+    const std::int32_t begin = leaves.first_point[leaf];
+    const std::int32_t size = leaves.first_point[leaf + 1] - begin;
+    const LinkFrame<T>& frame = *job.frame;
+    if (frame.is_refused) {
         for (std::int32_t i = lane; i < size; i += warp_size) {
-            is_one_group = is_one_group && job.groups.find(begin + i) == begin; // the root is the lowest
+            job.groups.set_parent(begin + i, begin + i);
         }
-        if (__all_sync(whole_warp, is_one_group) && lane == 0) {
-            job.marks[0][leaf] = begin;
+        return;
+    }
+    const std::int32_t mark = job.marks[0][leaf];
+    if (mark != not_one_group) {
+        for (std::int32_t i = lane; i < size; i += warp_size) {
+            job.groups.set_parent(begin + i, mark);
+        }
+        return;
+    }
+    const auto search = [&](std::int32_t i) {
+        return FriendSearch<T, D, Periodic>(job.tree.points, frame.period, frame.squared_length, begin + i,
+                                            device_min(size - i, std::int32_t{warp_size}));
+    };
+    for (std::int32_t i = 0; i < size; i += warp_size) {
+        search(i).start_groups(job.groups);
+    }
+    __syncwarp();
+    for (std::int32_t i = 0; size - i > warp_size; i += warp_size) { // the pairs between one 32 and another
+        const FriendSearch<T, D, Periodic> some = search(i);
+        for (std::int32_t other = i + warp_size; other < size; other += warp_size) {
+            const unsigned candidates = whole_warp >> (warp_size - device_min(size - other, std::int32_t{warp_size}));
+            some.join(job.groups, begin + other, some.among(begin + other, candidates));
         }
     }
-};
-
-template <class T, int D, bool Periodic>
-__global__ void __launch_bounds__(link_warps* warp_size, link_blocks<T, D>)
-    link_inside_leaves_kernel(const __grid_constant__ LinkKernelJob<T> job) {
-    LinkInsideLeaves<T, D, Periodic>::run(job);
+    __syncwarp();
+    bool is_one_group = true;
+    for (std::int32_t i = lane; i < size; i += warp_size) {
+        is_one_group = is_one_group && job.groups.find(begin + i) == begin; // the root is the lowest
+    }
+    if (__all_sync(whole_warp, is_one_group) && lane == 0) {
+        job.marks[0][leaf] = begin;
+    }
 }
 
 /// One leaf's links with later ones. All members but is_wanted() are called by the whole warp.
@@ -182,14 +160,15 @@ class LaterLeaves {
 public:
     __device__ LaterLeaves(const LinkKernelJob<T>& job, std::int32_t leaf)
         : job_(job), begin_(job.tree.planes[0].first_point[leaf]), end_(job.tree.planes[0].first_point[leaf + 1]),
-          member_(job.marks[0][leaf]), box_(box_of<T, D, Periodic>(job.tree, 0, leaf)),
+          member_(job.marks[0][leaf]), squared_length_(job.frame->squared_length),
+          box_(box_of<T, D, Periodic>(job.tree.planes[0], leaf, job.frame->period)),
           lane_(static_cast<int>(threadIdx.x) % warp_size) {}
 
     __device__ void link() {
         const std::int32_t size = end_ - begin_;
         for (std::int32_t i = 0; i < size; i += warp_size) {
-            const FriendSearch<T, D, Periodic> points(job_.tree.points, job_.tree.period, job_.squared_length,
-                                                      begin_ + i, device_min(size - i, std::int32_t{warp_size}));
+            const FriendSearch<T, D, Periodic> points(job_.tree.points, job_.frame->period, squared_length_, begin_ + i,
+                                                      device_min(size - i, std::int32_t{warp_size}));
             walk_depth_first(
                 job_.tree, [&](int plane, std::int32_t node) { return is_wanted(plane, node); },
                 [&](int plane, std::int32_t node) {
@@ -221,7 +200,7 @@ private:
         const PlaneView<T>& nodes = job_.tree.planes[plane];
         const auto lower = [&](int axis) { return nodes.lower_corners[axis * nodes.stride + node]; };
         const auto upper = [&](int axis) { return nodes.upper_corners[axis * nodes.stride + node]; };
-        if (nodes.first_point[node + 1] <= end_ || job_.squared_length < box_.least_squared_distance(lower, upper)) {
+        if (nodes.first_point[node + 1] <= end_ || squared_length_ < box_.least_squared_distance(lower, upper)) {
             return false;
         }
         const std::int32_t other = job_.marks[plane][node];
@@ -231,7 +210,7 @@ private:
         if (are_joined(other)) {
             return false;
         }
-        if (job_.squared_length < box_.greatest_squared_distance(lower, upper)) {
+        if (squared_length_ < box_.greatest_squared_distance(lower, upper)) {
             return true;
         }
         job_.groups.unite(member_, other);
@@ -286,36 +265,26 @@ private:
     [[nodiscard]] __device__ bool is_candidate(std::int32_t point) {
         const PointSetView<T>& points = job_.tree.points;
         const auto x = [&](int axis) { return points.coordinates[axis * points.stride + point]; };
-        return !(job_.squared_length < box_.least_squared_distance(x, x)) && !are_joined(point);
+        return !(squared_length_ < box_.least_squared_distance(x, x)) && !are_joined(point);
     }
 
     const LinkKernelJob<T>& job_;
     std::int32_t begin_;
     std::int32_t end_;
     std::int32_t member_; ///< of the one group of the leaf's points, or not_one_group
+    T squared_length_;
     DeviceBox<T, D, Periodic> box_;
     int lane_;
 };
 
 /// Joins all friends of which one is in a leaf and one in a later leaf. The grid has a warp for each leaf.
 template <class T, int D, bool Periodic>
-struct LinkLeaves {
-    using Job = LinkKernelJob<T>;
-    static constexpr int threads = link_warps * warp_size;
-    static constexpr int blocks = link_blocks<T, D>;
-
-    static __device__ __forceinline__ void run(const Job& job) {
-        const std::int64_t leaf = leaf_of_warp();
-        if (leaf < job.tree.planes[0].nodes) {
-            LaterLeaves<T, D, Periodic>(job, static_cast<std::int32_t>(leaf)).link();
-        }
-    }
-};
-
-template <class T, int D, bool Periodic>
-__global__ void __launch_bounds__(link_warps* warp_size, link_blocks<T, D>)
+__global__ void __launch_bounds__(link_warps* warp_size, link_blocks<T, D, Periodic>)
     link_leaves_kernel(const __grid_constant__ LinkKernelJob<T> job) {
-    LinkLeaves<T, D, Periodic>::run(job);
+    const std::int64_t leaf = leaf_of_warp();
+    if (leaf < job.tree.planes[0].nodes && !job.frame->is_refused) {
+        LaterLeaves<T, D, Periodic>(job, static_cast<std::int32_t>(leaf)).link();
+    }
 }
 
 } // namespace kith::detail::inline KITH_GPU

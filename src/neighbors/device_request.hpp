@@ -4,9 +4,11 @@
 #include "neighbors/candidate.hpp"
 #include "neighbors/device_entry.hpp"
 #include "neighbors/rank_key.hpp"
+#include "points/point_set_view.hpp"
 
 #include <kith/knn.hpp>
 
+#include <cmath>
 #include <cstdint>
 #include <limits>
 
@@ -27,12 +29,21 @@ DeviceRowMemory<T> row_memory(void* distances, void* indices, IndexType type) {
             wide ? static_cast<std::int64_t*>(indices) : nullptr};
 }
 
+/// What a search takes from the frame of the sources, in memory of the device.
+template <class T>
+struct SearchFrame {
+    Periods<T> period;
+    RankKey<T> limit; ///< only what comes before it counts; all that is as far does, so its index is the largest
+    ReportScale<T> report;
+    float first_reach = 0;   ///< squared radius that may hold k points, for a warp that knows no better
+    bool is_refused = false; ///< nothing is searched for
+};
+
 template <class T>
 struct DeviceRequest {
     std::int64_t k = 1;
     bool exclude_self = false;
-    RankKey<T> limit; ///< only what comes before it counts; all that is as far does, so its index is the largest
-    ReportScale<T> report;
+    const SearchFrame<T>* frame = nullptr;
     DeviceRowMemory<T> rows;
     std::int32_t first_position = -1; ///< rows are those of sorted queries from this one on; -1: of original indices
 };
@@ -45,25 +56,42 @@ struct WantedNeighbors {
     double max_distance = std::numeric_limits<double>::infinity();
 };
 
-template <Coordinate T>
-KITH_HOST_DEVICE DeviceRequest<T> request_in(const Frame<T>& frame, const WantedNeighbors& wanted,
-                                             const DeviceRowMemory<T>& rows) {
-    const T radius = frame.load_radius(wanted.max_distance);
-    return {wanted.k,
-            wanted.exclude_self,
-            {radius * radius, std::numeric_limits<std::int32_t>::max()},
-            ReportScale<T>(frame, wanted.squared),
-            rows,
-            -1};
-}
-
 inline WantedNeighbors wanted_by(const DeviceKnnCall& call) {
     return {call.k, call.options.exclude_self, call.options.squared, call.options.max_distance};
 }
 
 template <Coordinate T>
-DeviceRequest<T> device_request(const Frame<T>& frame, const DeviceKnnCall& call) {
-    return request_in<T>(frame, wanted_by(call), {});
+DeviceRequest<T> device_request(const DeviceKnnCall& call, const SearchFrame<T>* frame,
+                                const DeviceRowMemory<T>& rows) {
+    return {call.k, call.options.exclude_self, frame, rows, -1};
+}
+
+/// The squared radius of a ball that holds so many of the points if all fill their extent evenly, in working units; 0
+/// if they fill no volume.
+template <Coordinate T, int D>
+KITH_HOST_DEVICE float even_reach(const Frame<T>& frame, std::int64_t points, std::int64_t needed) {
+    double volume = 1;
+    for (int axis = 0; axis < D; ++axis) {
+        volume *= frame.extent[axis] * std::ldexp(1.0, frame.exponent);
+    }
+    double ball = D % 2 == 0 ? 1 : 2; // of radius 1: from 2 pi / d of that with two dimensions less
+    for (int d = D % 2 == 0 ? 2 : 3; d <= D; d += 2) {
+        ball *= 2 * 3.14159265358979 / d;
+    }
+    const double share = static_cast<double>(needed) / static_cast<double>(points > 0 ? points : 1);
+    return static_cast<float>(std::pow(volume * share / ball, 2.0 / D));
+}
+
+/// For a search among so many sources.
+template <Coordinate T, int D>
+KITH_HOST_DEVICE SearchFrame<T> search_frame(const Frame<T>& frame, const WantedNeighbors& wanted,
+                                             std::int64_t sources) {
+    const T radius = frame.load_radius(wanted.max_distance);
+    return {frame.working_period,
+            {radius * radius, std::numeric_limits<std::int32_t>::max()},
+            ReportScale<T>(frame, wanted.squared),
+            even_reach<T, D>(frame, sources, wanted.k + 1),
+            false};
 }
 
 /// A query as its row needs it.

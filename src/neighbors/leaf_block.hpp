@@ -64,10 +64,10 @@ public:
     using Box = DeviceBox<T, D, Periodic>;
 
     /// For boxes that lie in those of some leaves.
-    __device__ LeafBlock(const TreeView<T>& tree, Memory& memory, const PlaneView<T>& leaves, std::int32_t first_leaf,
-                         std::int32_t end_leaf)
-        : tree_(tree), memory_(memory), lane_(static_cast<int>(threadIdx.x) % warp_size), leaves_(leaves),
-          first_leaf_(first_leaf), end_leaf_(end_leaf),
+    __device__ LeafBlock(const TreeView<T>& tree, const Periods<T>& period, Memory& memory, const PlaneView<T>& leaves,
+                         std::int32_t first_leaf, std::int32_t end_leaf)
+        : tree_(tree), period_(period), memory_(memory), lane_(static_cast<int>(threadIdx.x) % warp_size),
+          leaves_(leaves), first_leaf_(first_leaf), end_leaf_(end_leaf),
           may_share_(tree.top > shared_plane && end_leaf - first_leaf <= warp_size) {}
 
     /// Gathers all points within a squared radius of a box. False if they, or the nodes that hold them, are too many.
@@ -176,8 +176,7 @@ private:
             upper[axis] = leaves_.upper(axis)[leaf];
         }
         join_boxes_of_lanes<warp_size>(lower, upper);
-        const Box box([&](int axis) { return lower[axis]; }, [&](int axis) { return upper[axis]; },
-                      tree_.period.data());
+        const Box box([&](int axis) { return lower[axis]; }, [&](int axis) { return upper[axis]; }, period_.data());
         ListedNodes near = all_nodes();
         may_share_ = list_down_to(shared_plane, box, radius, near) && near.count <= 2 * warp_size;
         if (may_share_) {
@@ -257,6 +256,7 @@ private:
     }
 
     const TreeView<T>& tree_;
+    const Periods<T>& period_;
     Memory& memory_;
     int lane_;
     int size_ = 0;

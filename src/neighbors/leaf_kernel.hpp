@@ -33,7 +33,6 @@ struct LeafKernelJob {
     std::int32_t first_leaf = 0; ///< of the queries
     std::int32_t end_leaf = 0;
     std::int32_t leaves_of_warp = 1; ///< that follow each other
-    float first_reach = 0;           ///< squared radius that may hold k points, for a warp that knows no better
     DeviceRows left;                 ///< gets the rows that are not served
 };
 
@@ -47,8 +46,9 @@ public:
 
     /// For leaves that follow each other.
     __device__ LeafRows(const LeafKernelJob<T>& job, Memory& memory, std::int32_t first_leaf, std::int32_t end_leaf)
-        : job_(job), memory_(memory), block_(job.sources, memory, job.queries.planes[0], first_leaf, end_leaf),
-          lane_(static_cast<int>(threadIdx.x) % warp_size), expected_(job.request.k, job.first_reach),
+        : job_(job), memory_(memory),
+          block_(job.sources, job.request.frame->period, memory, job.queries.planes[0], first_leaf, end_leaf),
+          lane_(static_cast<int>(threadIdx.x) % warp_size), expected_(job.request.k, job.request.frame->first_reach),
           guess_(std::numeric_limits<T>::infinity()) {}
 
     /// Serves the rows of a leaf, or names them as left.
@@ -63,7 +63,7 @@ public:
             return;
         }
         constexpr int max_failures = 8; // without a row served between them
-        const T limit = job_.request.limit.squared();
+        const T limit = job_.request.frame->limit.squared();
         pending_ = whole_warp >> (warp_size - rows);
         load_queries();
         reach_ = -1;
@@ -144,7 +144,7 @@ private:
         }
         join_boxes_of_lanes<warp_size>(lower, upper);
         return {[&](int axis) { return lower[axis]; }, [&](int axis) { return upper[axis]; },
-                job_.sources.period.data()};
+                job_.request.frame->period.data()};
     }
 
     /// The greatest squared distance of all lanes; of wide ones somewhat more, lest it be rounded to less.
@@ -158,7 +158,7 @@ private:
 
     /// Searches the block, which holds everything within the radius, for the active rows.
     __device__ void search_block(T radius) {
-        const bool holds_all = !(radius < job_.request.limit.squared());
+        const bool holds_all = !(radius < job_.request.frame->limit.squared());
         if (block_.size() < job_.request.k && !holds_all) {
             reach_ = is_in(active_) ? radius * growth(block_.size()) : reach_;
             return;
@@ -176,7 +176,7 @@ private:
     /// The same with a lane for each row. Returns those whose order keys do not decide.
     __device__ unsigned search_by_lanes(T radius, bool holds_all) {
         LaneLists<T, D, Periodic, List> lists(memory_, block_.size());
-        const Query query(x_, 1, job_.sources.period.data());
+        const Query query(x_, 1, job_.request.frame->period.data());
         const std::int32_t excluded = job_.request.exclude_self ? index_ : -1;
         const auto k = static_cast<int>(job_.request.k);
         bool is_sure = false;
@@ -217,7 +217,7 @@ private:
             for (int axis = 0; axis < D; ++axis) {
                 x[axis] = __shfl_sync(whole_warp, x_[axis], row);
             }
-            const Query query(x, 1, job_.sources.period.data());
+            const Query query(x, 1, job_.request.frame->period.data());
             const bool is_short = block_.size() <= 2 * warp_size; // two searches would take longer
             for (T threshold = is_short ? radius : device_min(guess_, radius);; threshold = radius) {
                 const Nearest nearest = nearest_to(query, index, threshold);
@@ -286,37 +286,27 @@ private:
     std::int32_t index_ = -1;  ///< its original index
 };
 
+/// Blocks at a time on a multiprocessor, at least: so few that no register is kept in memory.
+inline constexpr int min_leaf_blocks = 4;
+
 /// For k up to List: 16, 32 or 64.
 template <class T, int D, bool Periodic, int List>
-struct SearchLeaves {
-    using Job = LeafKernelJob<T>;
-    static constexpr int threads = leaf_warps * warp_size;
-    /// So few that no register is kept in memory.
-    static constexpr int blocks = 4;
-
-    static __device__ __forceinline__ void run(const Job& job) {
-        static_assert(sizeof(job) <= 4096, "parameters of a kernel");
-        __shared__ LeafMemory<T, D, List> memory[leaf_warps];
-
-        const int warp = static_cast<int>(threadIdx.x) / warp_size;
-        const std::int64_t first = job.first_leaf + (std::int64_t{blockIdx.x} * leaf_warps + warp) * job.leaves_of_warp;
-        if (first >= job.end_leaf) {
-            return;
-        }
-        const std::int64_t end = device_min(first + job.leaves_of_warp, std::int64_t{job.end_leaf});
-        LeafRows<T, D, Periodic, List> rows(job, memory[warp], static_cast<std::int32_t>(first),
-                                            static_cast<std::int32_t>(end));
-        for (std::int64_t leaf = first; leaf < end; ++leaf) {
-            rows.search(static_cast<std::int32_t>(leaf));
-        }
-    }
-};
-
-template <class T, int D, bool Periodic, int List>
-__global__ void __launch_bounds__(SearchLeaves<T, D, Periodic, List>::threads,
-                                  SearchLeaves<T, D, Periodic, List>::blocks)
+__global__ void __launch_bounds__(leaf_warps* warp_size, min_leaf_blocks)
     search_leaves_kernel(const __grid_constant__ LeafKernelJob<T> job) {
-    SearchLeaves<T, D, Periodic, List>::run(job);
+    static_assert(sizeof(job) <= 4096, "parameters of a kernel");
+    __shared__ LeafMemory<T, D, List> memory[leaf_warps];
+
+    const int warp = static_cast<int>(threadIdx.x) / warp_size;
+    const std::int64_t first = job.first_leaf + (std::int64_t{blockIdx.x} * leaf_warps + warp) * job.leaves_of_warp;
+    if (first >= job.end_leaf || job.request.frame->is_refused) {
+        return;
+    }
+    const std::int64_t end = device_min(first + job.leaves_of_warp, std::int64_t{job.end_leaf});
+    LeafRows<T, D, Periodic, List> rows(job, memory[warp], static_cast<std::int32_t>(first),
+                                        static_cast<std::int32_t>(end));
+    for (std::int64_t leaf = first; leaf < end; ++leaf) {
+        rows.search(static_cast<std::int32_t>(leaf));
+    }
 }
 
 } // namespace kith::detail::inline KITH_GPU

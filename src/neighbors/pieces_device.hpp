@@ -61,11 +61,9 @@ class SearchInPieces {
 public:
     /// Null queries mean a self-search. Unresolved rows are counted, if that is needed.
     SearchInPieces(DeviceContext& context, const NormalizedPoints<T>& sources, const NormalizedPoints<T>* queries,
-                   const DeviceRequest<T>& request, const TreeShape& options, CountOnHost<T>& count)
-        : context_(context), sources_(sources), queries_(queries != nullptr ? *queries : sources), request_(request),
-          report_(request.report), options_(options), count_(count) {
-        request_.report = ReportScale<T>(Frame<T>(), true); // raw
-    }
+                   const DeviceKnnCall& call, const TreeShape& options, CountOnHost<T>& count)
+        : context_(context), sources_(sources), queries_(queries != nullptr ? *queries : sources),
+          wanted_(wanted_by(call)), report_(sources.frame, wanted_.squared), options_(options), count_(count) {}
 
     /// Fills the rows within a stage of the caller's. Host memory is filled piece by piece, too.
     void run(const NeighborRows& rows) {
@@ -75,7 +73,7 @@ public:
         context_.set_pieces(sources.count());
         for (std::int64_t i = 0; i < queries.count(); ++i) {
             const DevicePlaneTree<T> some = queries.tree(context_, i, options_);
-            const std::int64_t numbers = queries.size(i) * request_.k;
+            const std::int64_t numbers = queries.size(i) * wanted_.k;
             Raw best(context_, numbers);
             for (std::int64_t j = 0; j < sources.count(); ++j) {
                 Raw found(context_, numbers);
@@ -90,7 +88,7 @@ public:
             }
             deliver(best, queries.first(i), queries.size(i), rows);
             if (count_.is_needed()) {
-                count_.take(context_.to_host(best.indices.data(), numbers), request_.k, queries.first(i), nullptr);
+                count_.take(context_.to_host(best.indices.data(), numbers), wanted_.k, queries.first(i), nullptr);
             }
         }
     }
@@ -107,7 +105,7 @@ private:
     /// As many points as fit: two trees, one of them being built, and three times the rows.
     [[nodiscard]] std::int64_t piece_size() const {
         using Bytes = DeviceBytes<T, D>;
-        const std::int64_t row = request_.k * static_cast<std::int64_t>(sizeof(T) + sizeof(std::int32_t));
+        const std::int64_t row = wanted_.k * static_cast<std::int64_t>(sizeof(T) + sizeof(std::int32_t));
         const std::int64_t point = 2 * Bytes::tree + Bytes::building + 2 * Bytes::raw + 3 * row; // raw with its gaps
         constexpr std::int64_t least = 64; // fewer are not worth the trouble: what is missing is said
         return std::max(least, context_.memory()->left() / 10 * 9 / point); // a tenth for what sorts take
@@ -115,22 +113,27 @@ private:
 
     void search(const DevicePlaneTree<T>& queries, const DevicePlaneTree<T>& sources, std::int64_t first_query,
                 const Raw& found) {
-        DeviceRequest<T> request = request_;
-        request.rows = {found.squared.data() - first_query * request.k, found.indices.data() - first_query * request.k,
-                        nullptr};
+        SearchFrame<T> raw = search_frame<T, D>(sources_.frame, wanted_, sources.points.count);
+        raw.report = ReportScale<T>(Frame<T>(), true);
+        const DeviceBuffer<SearchFrame<T>> frame = stored(context_, "search", raw);
+        const std::int64_t before = first_query * wanted_.k;
+        const DeviceRequest<T> request{wanted_.k,
+                                       wanted_.exclude_self,
+                                       frame.data(),
+                                       {found.squared.data() - before, found.indices.data() - before, nullptr}};
         DeviceSearch<T, D>(context_, queries, sources).run(request, all_leaves(queries));
     }
 
     [[nodiscard]] Raw merged(const Raw& one, const Raw& other, std::int64_t rows) {
-        Raw both(context_, rows * request_.k);
+        Raw both(context_, rows * wanted_.k);
         launch(context_, "merging rows", merge_rows_kernel<T>, (rows + merge_warps - 1) / merge_warps,
-               merge_warps * warp_size, {rows, request_.k, one.view(), other.view(), both.view()});
+               merge_warps * warp_size, {rows, wanted_.k, one.view(), other.view(), both.view()});
         return both;
     }
 
     void deliver(const Raw& raw, std::int64_t first_row, std::int64_t rows, const NeighborRows& to) {
-        const std::int64_t first = first_row * request_.k;
-        const std::int64_t numbers = rows * request_.k;
+        const std::int64_t first = first_row * wanted_.k;
+        const std::int64_t numbers = rows * wanted_.k;
         const bool wide = to.index_type() == IndexType::int64;
         const std::int64_t width = wide ? 8 : 4;
         const auto part_of = [&](void* memory, std::int64_t element) {
@@ -157,7 +160,7 @@ private:
     DeviceContext& context_;
     const NormalizedPoints<T>& sources_;
     const NormalizedPoints<T>& queries_;
-    DeviceRequest<T> request_;
+    WantedNeighbors wanted_;
     ReportScale<T> report_;
     TreeShape options_;
     CountOnHost<T>& count_;

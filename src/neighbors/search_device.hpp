@@ -11,7 +11,6 @@
 #include "tree/device_planes.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
 
 namespace kith::detail::inline KITH_GPU {
@@ -28,22 +27,6 @@ template <Coordinate T>
 LeafRange all_leaves(const DevicePlaneTree<T>& tree) {
     const std::int64_t leaves = tree.planes.empty() ? 0 : tree.planes[0].nodes;
     return {0, static_cast<std::int32_t>(leaves), 0, static_cast<std::int32_t>(tree.points.count)};
-}
-
-/// The squared radius of a ball that holds so many of the points if all fill their extent evenly, in working units; 0
-/// if they fill no volume.
-template <Coordinate T, int D>
-KITH_HOST_DEVICE float even_reach(const Frame<T>& frame, std::int64_t points, std::int64_t needed) {
-    double volume = 1;
-    for (int axis = 0; axis < D; ++axis) {
-        volume *= frame.extent[axis] * std::ldexp(1.0, frame.exponent);
-    }
-    double ball = D % 2 == 0 ? 1 : 2; // of radius 1: from 2 pi / d of that with two dimensions less
-    for (int d = D % 2 == 0 ? 2 : 3; d <= D; d += 2) {
-        ball *= 2 * 3.14159265358979 / d;
-    }
-    const double share = static_cast<double>(needed) / static_cast<double>(points > 0 ? points : 1);
-    return static_cast<float>(std::pow(volume * share / ball, 2.0 / D));
 }
 
 /// How leaves are shared out among warps: a warp learns from leaf to leaf, but there must be warps for every
@@ -123,11 +106,10 @@ private:
     void run_leaves(const DeviceRequest<T>& request, const LeafRange& range, const DeviceRows& left,
                     const TreeView<T>& sources) {
         const LeavesOfWarps share = LeavesOfWarps::of(work_, std::int64_t{range.end_leaf} - range.first_leaf);
-        const DevicePointSet<T>& points = sources_.points;
         launch(work_, "search by leaf", search_leaves_kernel<T, D, Periodic, List>, share.blocks,
                leaf_warps * warp_size,
                {queries_.view(), sources, &queries_ == &sources_, request, range.first_leaf, range.end_leaf,
-                share.leaves_of_warp, even_reach<T, D>(points.frame, points.count, request.k + 1), left});
+                share.leaves_of_warp, left});
     }
 
     DeviceWork& work_;

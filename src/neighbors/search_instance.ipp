@@ -20,7 +20,9 @@ namespace {
 template <Coordinate T, int D>
 SearchSummary search_trees(DeviceContext& context, const DevicePlaneTree<T>& queries, const DevicePlaneTree<T>& sources,
                            const DeviceKnnCall& call, CountOnHost<T>& count) {
-    DeviceRequest<T> request = device_request(sources.points.frame, call);
+    const DeviceBuffer<SearchFrame<T>> frame =
+        stored(context, "search", search_frame<T, D>(sources.points.frame, wanted_by(call), sources.points.count));
+    DeviceRequest<T> request = device_request(call, frame.data(), {});
     if (call.visitor != nullptr) {
         context.stage("search", [&] {
             if (queries.points.count > 0) {
@@ -81,8 +83,8 @@ SearchSummary search_points_on_device(DeviceContext& context, const PointsView& 
         context, normalized.frame, normalized.has_tiny || (normalized_queries && normalized_queries->has_tiny),
         [&] { return host_rows<T>(context, points); }, queries);
     context.stage("search", [&] {
-        SearchInPieces<T, D>(context, normalized, normalized_queries ? &*normalized_queries : nullptr,
-                             device_request(normalized.frame, call), shape, count)
+        SearchInPieces<T, D>(context, normalized, normalized_queries ? &*normalized_queries : nullptr, call, shape,
+                             count)
             .run(*call.rows);
     });
     return count.summary();

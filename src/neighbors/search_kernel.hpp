@@ -185,38 +185,28 @@ inline constexpr int search_warps = 4; ///< of a block
 
 /// As many warps as there are queries, or fewer: each takes one after the other.
 template <class T, int D, bool Periodic, int Rows>
-struct SearchTree {
-    using Job = SearchKernelJob<T>;
-    static constexpr int threads = search_warps * warp_size;
-    static constexpr int blocks = 0;
-
-    static __device__ __forceinline__ void run(const Job& job) {
-        constexpr int size = search_warps * queue_size;
-        __shared__ SharedArray<RankKey<T>, size> waiting;
-
-        const int lane = static_cast<int>(threadIdx.x) % warp_size;
-        const int warp = static_cast<int>(threadIdx.x) / warp_size;
-        const bool is_listed = job.only.rows != nullptr;
-        const std::int64_t queries = is_listed ? *job.only.count : job.end_query - job.first_query;
-        for (std::int64_t position = std::int64_t{blockIdx.x} * search_warps + warp; position < queries;
-             position += std::int64_t{gridDim.x} * search_warps) {
-            const std::int32_t query =
-                is_listed ? job.only.rows[position] : static_cast<std::int32_t>(job.first_query + position);
-            const DevicePoint<T, D, Periodic> where(job.queries.coordinates + query, job.queries.stride,
-                                                    job.sources.period.data());
-            NodeFinder<T, D, Periodic> nodes(job.sources, where);
-            find_row<T, Rows>(job.request, waiting, warp * queue_size, {job.queries.indices[query], query},
-                              [&](auto& nearest, const auto& offer) {
-                                  search_nodes(job.sources, where, nodes, nearest, offer, lane);
-                              });
-        }
-    }
-};
-
-template <class T, int D, bool Periodic, int Rows>
 __global__ void __launch_bounds__(search_warps* warp_size)
     search_tree_kernel(const __grid_constant__ SearchKernelJob<T> job) {
-    SearchTree<T, D, Periodic, Rows>::run(job);
+    constexpr int size = search_warps * queue_size;
+    __shared__ SharedArray<RankKey<T>, size> waiting;
+
+    const int lane = static_cast<int>(threadIdx.x) % warp_size;
+    const int warp = static_cast<int>(threadIdx.x) / warp_size;
+    const bool is_listed = job.only.rows != nullptr;
+    const std::int64_t queries = job.request.frame->is_refused ? 0
+                                 : is_listed                   ? *job.only.count
+                                                               : job.end_query - job.first_query;
+    for (std::int64_t position = std::int64_t{blockIdx.x} * search_warps + warp; position < queries;
+         position += std::int64_t{gridDim.x} * search_warps) {
+        const std::int32_t query =
+            is_listed ? job.only.rows[position] : static_cast<std::int32_t>(job.first_query + position);
+        const DevicePoint<T, D, Periodic> where(job.queries.coordinates + query, job.queries.stride,
+                                                job.request.frame->period.data());
+        NodeFinder<T, D, Periodic> nodes(job.sources, where);
+        find_row<T, Rows>(
+            job.request, waiting, warp * queue_size, {job.queries.indices[query], query},
+            [&](auto& nearest, const auto& offer) { search_nodes(job.sources, where, nodes, nearest, offer, lane); });
+    }
 }
 
 } // namespace kith::detail::inline KITH_GPU

@@ -31,9 +31,9 @@ __device__ void write_neighbors(const DeviceRequest<T>& request, const ForEach& 
         for_each([&](std::int64_t position, RankKey<T> key) { request.rows.wide_indices[position] = index_of(key); });
     }
     if (request.rows.distances != nullptr) {
-        for_each([&](std::int64_t position, RankKey<T> key) {
+        for_each([&, report = request.frame->report](std::int64_t position, RankKey<T> key) {
             request.rows.distances[position] =
-                is_missing(key) ? std::numeric_limits<T>::infinity() : reported(key.squared(), request.report);
+                is_missing(key) ? std::numeric_limits<T>::infinity() : reported(key.squared(), report);
         });
     }
 }
@@ -67,7 +67,7 @@ __device__ void find_row(const DeviceRequest<T>& request, SharedArray<RankKey<T>
     for (std::int64_t rank = 0; rank < request.k; rank += Nearest::capacity) {
         const std::int64_t left = request.k - rank;
         Nearest nearest(waiting, first_waiting, left < Nearest::capacity ? static_cast<int>(left) : Nearest::capacity,
-                        request.limit);
+                        request.frame->limit);
         search(nearest, [&](RankKey<T> key) {
             nearest.offer(key, key < nearest.bound() && (rank == 0 || after < key) && key.index() != excluded);
         });

@@ -14,13 +14,13 @@ namespace kith::detail::inline KITH_GPU {
 template <class T, int D>
 using DeviceKeyEncoder = KeyEncoder<T, D, 63 / D>;
 
-/// A point's key within the cell that the maker is for.
+/// A point's key within the cell of the encoder.
 template <class T, int D>
-__device__ std::uint64_t device_key(const DeviceKeyEncoder<T, D>& maker, const std::array<T, D>& x) {
+__device__ std::uint64_t device_key(const DeviceKeyEncoder<T, D>& encoder, const std::array<T, D>& x) {
     std::uint64_t key = 0;
 #pragma unroll
     for (int axis = 0; axis < D; ++axis) {
-        const std::uint64_t bits = maker.axis_bits(x[axis]);
+        const std::uint64_t bits = encoder.axis_bits(x[axis]);
 #pragma unroll
         for (int bit = 0; bit < DeviceKeyEncoder<T, D>::bits_per_axis; ++bit) {
             key |= ((bits >> bit) & 1U) << (bit * D + D - 1 - axis);
@@ -32,30 +32,19 @@ __device__ std::uint64_t device_key(const DeviceKeyEncoder<T, D>& maker, const s
 template <class T, int D>
 struct KeyKernelJob {
     DeviceView<T> points;
-    DeviceKeyEncoder<T, D> maker; ///< for the cell of all points
+    const DeviceKeyEncoder<T, D>* encoder; ///< for the cell of all points; in memory of the device
     std::uint64_t* keys;
     std::int32_t* indices; ///< gets each point's own
 };
 
 template <class T, int D>
-struct MakeKeys {
-    using Job = KeyKernelJob<T, D>;
-    static constexpr int threads = threads_of_block;
-    static constexpr int blocks = 0;
-
-    static __device__ __forceinline__ void run(const Job& job) {
-        const std::int64_t i = thread_index();
-        if (i < job.points.count) {
-            const std::int64_t point = job.points.first + i;
-            job.keys[i] = device_key<T, D>(job.maker, job.points.template position<D>(point));
-            job.indices[i] = static_cast<std::int32_t>(point);
-        }
-    }
-};
-
-template <class T, int D>
 __global__ void make_keys_kernel(const __grid_constant__ KeyKernelJob<T, D> job) {
-    MakeKeys<T, D>::run(job);
+    const std::int64_t i = thread_index();
+    if (i < job.points.count) {
+        const std::int64_t point = job.points.first + i;
+        job.keys[i] = device_key<T, D>(*job.encoder, job.points.template position<D>(point));
+        job.indices[i] = static_cast<std::int32_t>(point);
+    }
 }
 
 } // namespace kith::detail::inline KITH_GPU

@@ -6,13 +6,12 @@
 #pragma once
 
 #include "cuda/device_context.hpp"
+#include "cuda/device_value.hpp"
 #include "cuda/device_wide.hpp"
-#include "cuda/launch.hpp"
 #include "order/key_kernel.hpp"
 #include "order/root_cell.hpp"
 #include "order/tie_kernel.hpp"
-#include "points/device_point_set.hpp"
-#include "points/gather_kernel.hpp"
+#include "points/gather_device.hpp"
 
 #include <array>
 #include <bit>
@@ -26,7 +25,9 @@ class DeviceZOrderSort {
 public:
     /// For points in memory of the device; of a piece of them, `first` is the index of its first point.
     DeviceZOrderSort(DeviceContext& context, const NormalizedPoints<T>& points, std::int32_t first)
-        : context_(context), points_(DeviceView<T>::of(points, first)),
+        : context_(context), frame_(points.frame),
+          device_frame_(stored(context, "frame of points", DeviceFrame<T>(points.frame, points.wraps))),
+          points_(DeviceView<T>::of(points.view, device_frame_.data(), first)),
           cell_(cell_of<T, D>(points.frame, points.lower, points.upper, points.wraps)) {}
 
     /// One bit above the largest exponent of any coordinate.
@@ -35,19 +36,21 @@ public:
     [[nodiscard]] DevicePointSet<T> sorted() {
         const std::int64_t count = points_.count;
         if (count == 0) {
-            return {context_, points_.frame, 0};
+            return {context_, frame_, 0};
         }
         DeviceBuffer<std::uint64_t> keys = context_.buffer<std::uint64_t>(count);
         DeviceBuffer<std::int32_t> indices = context_.buffer<std::int32_t>(count);
-        launch_threads(
-            context_, "keys", make_keys_kernel<T, D>, count,
-            {points_, DeviceKeyEncoder<T, D>(cell_.top_exponent, cell_.sign_exponent), keys.data(), indices.data()});
+        {
+            const auto encoder =
+                stored(context_, "keys", DeviceKeyEncoder<T, D>(cell_.top_exponent, cell_.sign_exponent));
+            launch_threads(context_, "keys", make_keys_kernel<T, D>, count,
+                           {points_, encoder.data(), keys.data(), indices.data()});
+        }
         sort_by_key(context_, keys, indices, DeviceKeyEncoder<T, D>::bits);
         break_ties(std::move(keys), indices);
 
-        DevicePointSet<T> sorted(context_, points_.frame, count, std::move(indices));
-        launch_threads(context_, "gathering points", gather_points_kernel<T, D>, count,
-                       {points_, sorted.indices.data(), sorted.coordinates.data(), sorted.stride});
+        DevicePointSet<T> sorted(context_, frame_, count, std::move(indices));
+        gather_points<T, D>(context_, points_, sorted);
         return sorted;
     }
 
@@ -147,6 +150,8 @@ private:
     }
 
     DeviceContext& context_;
+    const Frame<T>& frame_;
+    DeviceBuffer<DeviceFrame<T>> device_frame_;
     DeviceView<T> points_;
     RootCell cell_; ///< of all points
 };

@@ -17,7 +17,7 @@ DeviceBuffer<PointBounds<T>> bounds_of_parts(DeviceWork& work, const PointsView&
         std::min<std::int64_t>((view.count() + threads - 1) / threads, std::int64_t{work.multiprocessors()} * 8);
     DeviceBuffer<PointBounds<T>> found = work.buffer<PointBounds<T>>(blocks);
     launch(work, "bounds of points", bounds_kernel<T, D>, blocks, threads,
-           {DeviceView<T>::raw_points(view), found.data()});
+           {DeviceView<T>::of(view, nullptr), found.data()});
     return found;
 }
 

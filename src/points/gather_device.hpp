@@ -1,7 +1,7 @@
 // The working copy of a caller's points in memory of a device.
 #pragma once
 
-#include "cuda/launch.hpp"
+#include "cuda/device_value.hpp"
 #include "points/device_point_set.hpp"
 #include "points/gather_kernel.hpp"
 
@@ -9,13 +9,27 @@
 
 namespace kith::detail::inline KITH_GPU {
 
+/// Fills a working copy in the order given.
+template <Coordinate T, int D>
+void copy_points(DeviceWork& work, const DeviceView<T>& from, const DevicePointSet<T>& to) {
+    launch_threads(work, "copying points", copy_points_kernel<T, D>, from.count,
+                   {from, to.indices.data(), to.coordinates.data(), to.stride});
+}
+
+/// The same in the order of its indices.
+template <Coordinate T, int D>
+void gather_points(DeviceWork& work, const DeviceView<T>& from, const DevicePointSet<T>& to) {
+    launch_threads(work, "gathering points", gather_points_kernel<T, D>, from.count,
+                   {from, to.indices.data(), to.coordinates.data(), to.stride});
+}
+
 /// The working copy in the order given.
 template <Coordinate T, int D>
 DevicePointSet<T> gather_on_device(DeviceWork& work, const NormalizedPoints<T>& normalized) {
-    const std::int64_t count = normalized.view.count();
-    DevicePointSet<T> points(work, normalized.frame, count);
-    launch_threads(work, "copying points", copy_points_kernel<T, D>, count,
-                   {DeviceView<T>::of(normalized), points.indices.data(), points.coordinates.data(), points.stride});
+    DevicePointSet<T> points(work, normalized.frame, normalized.view.count());
+    const DeviceBuffer<DeviceFrame<T>> frame =
+        stored(work, "frame of points", DeviceFrame<T>(normalized.frame, normalized.wraps));
+    copy_points<T, D>(work, DeviceView<T>::of(normalized.view, frame.data()), points);
     return points;
 }
 

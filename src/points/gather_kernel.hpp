@@ -28,43 +28,21 @@ __device__ void gather_point(const GatherPointsJob<T>& job, std::int64_t to, std
 
 /// In the order of the indices.
 template <class T, int D>
-struct GatherPoints {
-    using Job = GatherPointsJob<T>;
-    static constexpr int threads = threads_of_block;
-    static constexpr int blocks = 0;
-
-    static __device__ __forceinline__ void run(const Job& job) {
-        const std::int64_t i = thread_index();
-        if (i < job.points.count) {
-            gather_point<T, D>(job, i, job.indices[i]);
-        }
-    }
-};
-
-template <class T, int D>
 __global__ void gather_points_kernel(const __grid_constant__ GatherPointsJob<T> job) {
-    GatherPoints<T, D>::run(job);
+    const std::int64_t i = thread_index();
+    if (i < job.points.count) {
+        gather_point<T, D>(job, i, job.indices[i]);
+    }
 }
 
 /// In the order given; indices get each point's own.
 template <class T, int D>
-struct CopyPoints {
-    using Job = GatherPointsJob<T>;
-    static constexpr int threads = threads_of_block;
-    static constexpr int blocks = 0;
-
-    static __device__ __forceinline__ void run(const Job& job) {
-        const std::int64_t i = thread_index();
-        if (i < job.points.count) {
-            job.indices[i] = static_cast<std::int32_t>(i);
-            gather_point<T, D>(job, i, i);
-        }
-    }
-};
-
-template <class T, int D>
 __global__ void copy_points_kernel(const __grid_constant__ GatherPointsJob<T> job) {
-    CopyPoints<T, D>::run(job);
+    const std::int64_t i = thread_index();
+    if (i < job.points.count) {
+        job.indices[i] = static_cast<std::int32_t>(i);
+        gather_point<T, D>(job, i, i);
+    }
 }
 
 } // namespace kith::detail::inline KITH_GPU

@@ -1,45 +1,34 @@
-// Points to a working copy of them, and a tree over it, on a GPU without a wait: the frame is found by the device, and
-// what needs it finds its job in memory.
+// Points to a working copy of them, and a tree over it, on a GPU without a wait: the device finds the frame.
 #pragma once
 
 #include "cuda/device_wide.hpp"
-#include "cuda/stored_job.hpp"
 #include "points/bounds_device.hpp"
-#include "points/device_point_set.hpp"
+#include "points/gather_device.hpp"
 #include "tree/fixed_planes.hpp"
 #include "tree/resolve_frame_kernel.hpp"
 
+#include <algorithm>
 #include <cstdint>
 
 namespace kith::detail::inline KITH_GPU {
 
-/// Whether any axis of a box is.
-inline bool is_periodic(const Box& box, int dimension) {
-    for (int axis = 0; axis < dimension; ++axis) {
-        if (box.period(axis) > 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/// Where a call's points come from and what is found out about them.
+/// What a call knows of some points before it looks at them, and where it writes what it finds.
 template <Coordinate T>
 struct AsyncPoints {
     PlainBox box;
-    const ResolvedFrame<T>* sources = nullptr; ///< null: these are the sources
-    ResolvedFrame<T>* resolved_frame = nullptr;
+    const DeviceFrame<T>* sources = nullptr; ///< null: these are the sources
+    DeviceFrame<T>* frame = nullptr;
     DeviceStatus* status = nullptr;
 };
 
 /// Keys, made and sorted: `indices` are left in order, and use(sorted keys) is called while there are any.
 template <Coordinate T, int D, class Use>
-void sort_async(DeviceWork& work, const KeyKernelJob<T, D>* job, const DeviceBuffer<std::uint64_t>& keys,
-                const DeviceBuffer<std::int32_t>& indices, const Use& use) {
+void sort_async(DeviceWork& work, const DeviceView<T>& points, const DeviceKeyEncoder<T, D>* encoder,
+                const DeviceBuffer<std::uint64_t>& keys, const DeviceBuffer<std::int32_t>& indices, const Use& use) {
     const std::int64_t count = keys.size();
     const DeviceBuffer<std::uint64_t> other_keys = work.buffer<std::uint64_t>(count);
     const DeviceBuffer<std::int32_t> other_indices = work.buffer<std::int32_t>(count);
-    launch_stored_threads<MakeKeys<T, D>>(work, "keys", count, job);
+    launch_threads(work, "keys", make_keys_kernel<T, D>, count, {points, encoder, keys.data(), indices.data()});
     SortedArray<std::uint64_t> both_keys{keys.data(), other_keys.data()};
     SortedArray<std::int32_t> both_indices{indices.data(), other_indices.data()};
     sort_by_key(work, both_keys, both_indices, count, DeviceKeyEncoder<T, D>::bits);
@@ -49,41 +38,33 @@ void sort_async(DeviceWork& work, const KeyKernelJob<T, D>* job, const DeviceBuf
     use(both_keys.elements);
 }
 
-/// Room for a working copy. Its frame has the dimension and nothing else; the one that is found is the device's.
+/// Room for a working copy. Of its frame, the host knows the dimension and whether an axis is periodic.
 template <Coordinate T, int D>
-DevicePointSet<T> allocate_points(DeviceWork& work, std::int64_t count) {
-    Frame<T> blank;
-    blank.dimension = D;
-    return {work, blank, count};
+DevicePointSet<T> allocate_points(DeviceWork& work, const PlainBox& box, std::int64_t count) {
+    Frame<T> frame;
+    frame.dimension = D;
+    frame.periodic = std::any_of(box.period.begin(), box.period.end(), [](double period) { return period > 0; });
+    return {work, frame, count};
 }
 
-/// Finds the frame of points, and completes the jobs that need it; `keys` may be null.
+/// Finds the frame of points and the encoder of their keys.
 template <Coordinate T, int D>
-void resolve_async(DeviceWork& work, const PointsView& view, const AsyncPoints<T>& place,
-                   const DevicePointSet<T>& points, GatherPointsJob<T>* gather, KeyKernelJob<T, D>* keys,
-                   std::uint64_t* key_memory) {
+DeviceBuffer<DeviceKeyEncoder<T, D>> resolve_async(DeviceWork& work, const PointsView& view,
+                                                   const AsyncPoints<T>& known) {
+    DeviceBuffer<DeviceKeyEncoder<T, D>> encoder = work.buffer<DeviceKeyEncoder<T, D>>(1);
     const DeviceBuffer<PointBounds<T>> found = bounds_of_parts<T, D>(work, view);
     launch(work, "frame of points", resolve_frame_kernel<T, D>, 1, warp_size,
-           {DeviceView<T>::raw_points(view),
-            found.data(),
-            found.size(),
-            place.box,
-            place.sources,
-            place.resolved_frame,
-            place.status,
-            key_memory,
-            {{}, points.indices.data(), points.coordinates.data(), points.stride},
-            keys,
-            gather});
+           {DeviceView<T>::of(view, nullptr), found.data(), found.size(), known.box, known.sources, known.frame,
+            encoder.data(), known.status});
+    return encoder;
 }
 
 /// The working copy in the order given.
 template <Coordinate T, int D>
-DevicePointSet<T> copy_points_async(DeviceWork& work, const PointsView& view, const AsyncPoints<T>& place) {
-    DevicePointSet<T> points = allocate_points<T, D>(work, view.count());
-    const DeviceBuffer<GatherPointsJob<T>> gather = work.buffer<GatherPointsJob<T>>(1);
-    resolve_async<T, D>(work, view, place, points, gather.data(), nullptr, nullptr);
-    launch_stored_threads<CopyPoints<T, D>>(work, "copying points", view.count(), gather.data());
+DevicePointSet<T> copy_points_async(DeviceWork& work, const PointsView& view, const AsyncPoints<T>& known) {
+    DevicePointSet<T> points = allocate_points<T, D>(work, known.box, view.count());
+    (void)resolve_async<T, D>(work, view, known);
+    copy_points<T, D>(work, DeviceView<T>::of(view, known.frame), points);
     return points;
 }
 
@@ -91,20 +72,19 @@ DevicePointSet<T> copy_points_async(DeviceWork& work, const PointsView& view, co
 /// long a search takes, never what it finds.
 template <Coordinate T, int D>
 DevicePlaneTree<T> build_tree_async(DeviceWork& work, const PointsView& view, const FixedShape& shape,
-                                    const AsyncPoints<T>& place) {
+                                    const AsyncPoints<T>& known) {
     const std::int64_t count = view.count();
+    const DeviceView<T> points = DeviceView<T>::of(view, known.frame);
     DevicePlaneTree<T> tree;
-    tree.points = allocate_points<T, D>(work, count);
+    tree.points = allocate_points<T, D>(work, known.box, count);
     FixedPlanes<T, D> planes(work, count, shape);
-    const DeviceBuffer<GatherPointsJob<T>> gather = work.buffer<GatherPointsJob<T>>(1);
     {
-        const DeviceBuffer<KeyKernelJob<T, D>> key_job = work.buffer<KeyKernelJob<T, D>>(1);
         const DeviceBuffer<std::uint64_t> keys = work.buffer<std::uint64_t>(count);
-        resolve_async<T, D>(work, view, place, tree.points, gather.data(), key_job.data(), keys.data());
-        sort_async<T, D>(work, key_job.data(), keys, tree.points.indices,
+        const DeviceBuffer<DeviceKeyEncoder<T, D>> encoder = resolve_async<T, D>(work, view, known);
+        sort_async<T, D>(work, points, encoder.data(), keys, tree.points.indices,
                          [&](const std::uint64_t* sorted) { planes.cut_leaves(sorted); });
     }
-    launch_stored_threads<GatherPoints<T, D>>(work, "gathering points", count, gather.data());
+    gather_points<T, D>(work, points, tree.points);
     tree.planes = planes.finished(tree.points);
     return tree;
 }

@@ -52,6 +52,16 @@ struct DevicePlaneTree {
     }
 };
 
+/// The points of a tree, or themselves.
+template <Coordinate T>
+const DevicePointSet<T>& points_of(const DevicePlaneTree<T>& tree) {
+    return tree.points;
+}
+template <Coordinate T>
+const DevicePointSet<T>& points_of(const DevicePointSet<T>& points) {
+    return points;
+}
+
 /// The points as given, on the host, row-major; those of periodic axes perhaps wrapped.
 template <Coordinate T>
 std::vector<T> given_rows(DeviceContext& context, const DevicePlaneTree<T>& tree) {

@@ -1,15 +1,14 @@
 // Finding the frame of points on a GPU, once their bounds are known (resolve_frame.hpp's rule), by one warp; what is
 // refused goes to a status, since no host is there to throw it.
 //
-// The jobs that place the points, which need the frame, are completed here. Where something is refused they are
-// completed so that they do no harm: keys in any order, coordinates that nobody reads.
+// Where something is refused, what is written does no harm: keys in any order, coordinates that nobody reads.
 #pragma once
 
 #include "cuda/intrinsics.hpp"
 #include "cuda/lane_bounds.hpp"
 #include "order/key_kernel.hpp"
 #include "order/root_cell.hpp"
-#include "points/gather_kernel.hpp"
+#include "points/device_view.hpp"
 #include "points/resolve_frame.hpp"
 
 #include <array>
@@ -18,26 +17,16 @@
 
 namespace kith::detail::inline KITH_GPU {
 
-/// What the kernels that come later want to know.
-template <class T>
-struct ResolvedFrame {
-    Frame<T> frame; ///< of the sources
-    bool is_refused = false;
-};
-
 template <class T, int D>
 struct ResolveFrameJob {
-    DeviceView<T> points;        ///< without their frame
+    DeviceView<T> points;        ///< raw coordinates are read
     const PointBounds<T>* found; ///< of the parts of the points
     std::int64_t parts;
     PlainBox box;
-    const ResolvedFrame<T>* sources; ///< null if these are the sources
-    ResolvedFrame<T>* resolved_frame;
+    const DeviceFrame<T>* sources; ///< null if these are the sources
+    DeviceFrame<T>* frame;
+    DeviceKeyEncoder<T, D>* encoder;
     DeviceStatus* status; ///< written for sources, and for queries that are refused
-    std::uint64_t* key_memory;
-    GatherPointsJob<T> gather_memory; ///< all but the points
-    KeyKernelJob<T, D>* keys;         ///< to be completed; may be null
-    GatherPointsJob<T>* gather;       ///< likewise
 };
 
 /// The first coordinate of a point that is not finite.
@@ -120,21 +109,17 @@ __global__ void __launch_bounds__(warp_size) resolve_frame_kernel(const __grid_c
     if (are_sources || status.refusal != PointError::none) {
         *job.status = status;
     }
-    DeviceView<T> points = job.points;
     constexpr int any_exponent = 1 << 20; // with it, all that a key takes is shifts
     RootCell cell{0, any_exponent};
+    bool wraps = false;
     if (!is_refused) {
-        const bool wraps = !all_inside(frame, lower, upper);
-        points.work_in(frame, wraps);
+        wraps = !all_inside(frame, lower, upper);
         cell = cell_of<T, D>(frame, lower, upper, wraps);
     }
-    *job.resolved_frame = {frame, is_refused};
-    if (job.keys != nullptr) {
-        *job.keys = {points, DeviceKeyEncoder<T, D>(cell.top_exponent, cell.sign_exponent), job.key_memory,
-                     job.gather_memory.indices};
-    }
-    *job.gather = job.gather_memory;
-    job.gather->points = points;
+    DeviceFrame<T> resolved(frame, wraps);
+    resolved.is_refused = is_refused;
+    *job.frame = resolved;
+    *job.encoder = DeviceKeyEncoder<T, D>(cell.top_exponent, cell.sign_exponent);
 }
 
 } // namespace kith::detail::inline KITH_GPU

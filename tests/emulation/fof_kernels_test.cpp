@@ -36,7 +36,11 @@ oracle::Groups groups_of(std::int64_t count, const Label& label) {
 template <class T, int D>
 oracle::Groups groups_of_tree(const detail::PlaneTree<T>& tree, T squared_length) {
     return groups_of(tree.points.count, [&](DeviceContext& context, std::int32_t* labels) {
-        return detail::label_groups<T, D>(context, tree.view(), tree.points.frame.periodic, squared_length, labels);
+        const detail::Frame<T>& frame = tree.points.frame;
+        return detail::label_groups(context, tree.points.view(), frame.working_period, squared_length, labels,
+                                    [&](const detail::DeviceUnionFind& groups, const detail::LinkFrame<T>* in_frame) {
+                                        detail::link_tree<T, D>(context, tree.view(), frame.periodic, in_frame, groups);
+                                    });
     });
 }
 

@@ -63,15 +63,12 @@ void expect_what_the_oracle_finds(const PointSet<T>& set, const NamedBox& named,
     const auto size = static_cast<std::size_t>(expected.row_count() * k);
     std::vector<std::int32_t> indices(size, -7);
     oracle::Rows<T> rows{std::vector<std::int64_t>(size), std::vector<T>(size, std::numeric_limits<T>::quiet_NaN())};
-    const T radius = sources.frame.load_radius(options.max_distance);
+    const auto frame = detail::search_frame<T, D>(
+        sources.frame, {k, options.exclude_self, options.squared, options.max_distance}, set.count());
     run(KernelSearch<T, D>{context,
                            sources,
                            self ? nullptr : &queries,
-                           {k,
-                            options.exclude_self,
-                            {radius * radius, std::numeric_limits<std::int32_t>::max()},
-                            detail::ReportScale<T>(sources.frame, options.squared),
-                            {rows.distances.data(), indices.data(), nullptr}},
+                           {k, options.exclude_self, &frame, {rows.distances.data(), indices.data(), nullptr}},
                            draw});
     std::copy(indices.begin(), indices.end(), rows.indices.begin());
     EXPECT_TRUE(same_rows<T>(rows, expected.rows(k, options), k))

@@ -30,10 +30,13 @@ std::int32_t run_kernels(const KernelSearch<T, D>& search, const TreeShape& shap
     std::vector<std::int32_t> rows(static_cast<std::size_t>(queries.points.count), -1);
     const detail::DeviceRows left_rows{rows.data(), &count};
     const auto per_warp = static_cast<std::int32_t>(1 + draw.integer(3));
-    const float first_reach = std::vector<float>{0, 1e18F, 1e30F}[static_cast<std::size_t>(draw.integer(3))];
+    detail::SearchFrame<T> frame = *search.request.frame;
+    frame.first_reach = std::vector<float>{0, 1e18F, 1e30F}[static_cast<std::size_t>(draw.integer(3))];
+    detail::DeviceRequest<T> request = search.request;
+    request.frame = &frame;
     const auto leaf_count = static_cast<std::int32_t>(queries.planes.empty() ? 0 : queries.planes[0].nodes);
-    const detail::LeafKernelJob<T> leaves{queries.view(), tree.view(), self,        search.request, 0,
-                                          leaf_count,     per_warp,    first_reach, left_rows};
+    const detail::LeafKernelJob<T> leaves{queries.view(), tree.view(), self,     request, 0,
+                                          leaf_count,     per_warp,    left_rows};
     const std::int64_t warps = (leaf_count + per_warp - 1) / per_warp;
     const bool fits = search.request.k <= List;
     run_warps("search_leaves", fits ? warps : 0, detail::leaf_warps, static_cast<std::uint64_t>(draw.integer(1000)),
@@ -91,12 +94,8 @@ double share_left(const std::string& name, std::int64_t count, const TreeShape& 
     const auto sources = detail::normalize_sources<T>(set.view(), box);
     std::vector<std::int32_t> indices(static_cast<std::size_t>(set.count() * k), -7);
     std::vector<T> distances(indices.size());
-    const detail::DeviceRequest<T> request{
-        k,
-        false,
-        {std::numeric_limits<T>::infinity(), std::numeric_limits<std::int32_t>::max()},
-        detail::ReportScale<T>(sources.frame, false),
-        {distances.data(), indices.data(), nullptr}};
+    const auto frame = detail::search_frame<T, 3>(sources.frame, {.k = k}, set.count());
+    const detail::DeviceRequest<T> request{k, false, &frame, {distances.data(), indices.data(), nullptr}};
     const std::int32_t left =
         run_kernels<T, 3, Periodic, List>(KernelSearch<T, 3>{context, sources, nullptr, request, draw}, shape);
     const oracle::Neighbors<T> neighbors(oracle::working_copy<T>(set.coordinates, 3, box));

@@ -21,10 +21,9 @@ template <class T, int D, bool Periodic>
 class Links {
 public:
     Links(const detail::PlaneTree<T>& tree, T squared_length)
-        : parents_(static_cast<std::size_t>(tree.points.count), -7), job_{tree.view(),
-                                                                          squared_length,
-                                                                          detail::DeviceUnionFind(parents_.data()),
-                                                                          {}} {
+        : parents_(static_cast<std::size_t>(tree.points.count), -7), frame_{tree.points.frame.working_period,
+                                                                            squared_length, false},
+          job_{tree.view(), &frame_, detail::DeviceUnionFind(parents_.data()), {}} {
         for (const detail::Plane<T>& plane : tree.planes) {
             marks_.emplace_back(static_cast<std::size_t>(plane.nodes), detail::not_one_group);
         }
@@ -53,6 +52,7 @@ public:
 private:
     std::vector<std::int32_t> parents_;
     std::vector<std::vector<std::int32_t>> marks_;
+    detail::LinkFrame<T> frame_;
     detail::LinkKernelJob<T> job_;
 };
 
@@ -68,7 +68,7 @@ template <class T, int D, bool Periodic>
 void expect_bounds(const detail::PlaneTree<T>& tree) {
     const detail::PlaneView<T> leaves = tree.planes[0].view();
     for (std::int32_t leaf = 0; leaf < leaves.nodes; ++leaf) {
-        const auto box = detail::box_of<T, D, Periodic>(tree.view(), 0, leaf);
+        const auto box = detail::box_of<T, D, Periodic>(leaves, leaf, tree.points.frame.working_period);
         for (std::int32_t other = 0; other < leaves.nodes; ++other) {
             const auto lower = [&](int axis) { return leaves.lower(axis)[other]; };
             const auto upper = [&](int axis) { return leaves.upper(axis)[other]; };
@@ -95,7 +95,7 @@ void expect_whole_nodes(const detail::PlaneTree<T>& tree, const Links<T, D, Peri
         const detail::Plane<T>& plane = tree.planes[level];
         std::int32_t parent = -1; // the last node of the plane above that starts at this one or before
         for (std::int32_t node = 0; node < plane.nodes; ++node) {
-            const auto box = detail::box_of<T, D, Periodic>(tree.view(), level, node);
+            const auto box = detail::box_of<T, D, Periodic>(plane.view(), node, tree.points.frame.working_period);
             const T greatest = box.greatest_squared_distance([&](int axis) { return plane.lower(axis)[node]; },
                                                              [&](int axis) { return plane.upper(axis)[node]; });
             std::int32_t expected = greatest <= squared_length ? plane.first_point[node] : detail::not_one_group;

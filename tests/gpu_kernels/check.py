@@ -27,7 +27,7 @@ SKIPPED = 77
 
 # What may use approximate instructions: pattern of the kernel's name, why.
 APPROXIMATE = (
-    (r"^(search_leaves_kernel|SearchLeaves)<", "guesses a radius, which decides how long a search takes, not its result"),
+    (r"^search_leaves_kernel<", "guesses a radius, which decides how long a search takes, not its result"),
     (r"^resolve_frame_kernel<", "pow() of the mathematical library begins with an approximate reciprocal, then corrects it"),
 )
 
@@ -35,10 +35,9 @@ APPROXIMATE = (
 SEARCH = re.compile(r"^(search_|Search|nearest_|link_|Link)")
 LOCAL = (
     (r"^nearest_kernel<", 7424, "a thread's stack of nodes and list of neighbors are arrays with variable indices"),
-    (r"^(search_tree_kernel|SearchTree)<", 104, "ptxas keeps values there that are used once a query, for more warps"),
+    (r"^search_tree_kernel<", 104, "ptxas keeps values there that are used once a query, for more warps"),
     (r"^search_cells_kernel<", 64, "the same"),
-    (r"^(search_all_pairs_kernel|SearchAllPairs)<", 32, "the same"),
-    (r"^LinkLeaves<float, 6", 40, "the same, once a leaf"),
+    (r"^search_all_pairs_kernel<", 32, "the same"),
 )
 
 # ptxas keeps to the rounding that an operation names; without one it may contract or flush.
@@ -58,7 +57,7 @@ def find_tool(name):
 
 
 def short_name(demangled):
-    """void a::b::kernel<float, 3>(a::b::Job) as kernel<float, 3>; stored_job_kernel<Body<...>> as Body<...>."""
+    """void a::b::kernel<float, 3>(a::b::Job) as kernel<float, 3>."""
     name = re.sub(r"kith::detail::gpu::|kith::device::|kith::|^void ", "", demangled.strip())
     depth = 0
     for end, character in enumerate(name):
@@ -66,8 +65,7 @@ def short_name(demangled):
         if character == "(" and depth == 0:
             name = name[:end]
             break
-    stored = re.match(r"stored_job_kernel<(.*?) ?>$", name)
-    return stored.group(1) if stored else name
+    return name
 
 
 def demangle(names):

@@ -2,9 +2,10 @@
 // CMake's kith_add_device_instances().
 #include "engines/brute_force/device_entry.hpp"
 #include "engines/brute_force/link_device.hpp"
-#include "engines/brute_force/search_async.hpp"
 #include "engines/brute_force/search_device.hpp"
 #include "engines/search_device.hpp"
+#include "groups/link_async.hpp"
+#include "neighbors/search_async.hpp"
 
 namespace kith::detail::inline KITH_GPU {
 
@@ -28,36 +29,31 @@ void label_all_pairs_on_device(DeviceContext& context, const PointsView& points,
         context, frame, points.count(), length, labels, result, [&] { return host_rows<T>(context, points); },
         [&](std::int32_t* to) {
             const DevicePointSet<T> gathered = gather_on_device<T, D>(context, normalized);
-            return label_groups_all_pairs<T, D>(context, gathered.view(), frame.working_period, frame.periodic,
-                                                squared_length(frame, result), to);
+            return label_groups(context, gathered.view(), frame.working_period, squared_length(frame, result), to,
+                                [&](const DeviceUnionFind& groups, const LinkFrame<T>* in_frame) {
+                                    link_all_pairs<T, D>(context, gathered, in_frame, groups);
+                                });
         });
 }
 
 template <Coordinate T, int D>
-void search_all_pairs_async_on_device(DeviceWork& work, const DeviceKnnAsync& search) {
-    const DeviceBuffer<ResolvedFrame<T>> resolved_frame = work.buffer<ResolvedFrame<T>>(2); // sources, queries
-    const PlainBox box(search.call.options.box, D);
-    const DevicePointSet<T> sources =
-        copy_points_async<T, D>(work, search.points, {box, nullptr, resolved_frame.data(), search.status});
-    if (!search.queries) {
-        compare_all_async<T, D>(work, search, sources, sources, resolved_frame.data());
-        return;
-    }
-    ResolvedFrame<T>* const of_queries = resolved_frame.data() + 1;
-    compare_all_async<T, D>(
-        work, search,
-        copy_points_async<T, D>(work, *search.queries, {box, resolved_frame.data(), of_queries, search.status}),
-        sources, of_queries);
+void search_all_pairs_async_on_device(DeviceWork& work, const DeviceKnnAsync& call) {
+    search_normalized_async<T, D>(
+        work, call,
+        [&](const PointsView& points, const AsyncPoints<T>& known) {
+            return copy_points_async<T, D>(work, points, known);
+        },
+        [&](const DevicePointSet<T>& sources, const DevicePointSet<T>& queries, const DeviceRequest<T>& request) {
+            run_all_pairs<T, D>(work, queries, sources, request);
+        });
 }
 
 template <Coordinate T, int D>
 void label_all_pairs_async_on_device(DeviceWork& work, const DeviceFofAsync& fof) {
-    const DeviceBuffer<ResolvedFrame<T>> resolved_frame = work.buffer<ResolvedFrame<T>>(1);
-    const DevicePointSet<T> points = copy_points_async<T, D>(
-        work, fof.points, {PlainBox(fof.options.box, D), nullptr, resolved_frame.data(), fof.status});
-    label_async(
-        work, fof, resolved_frame.data(), points, [&](const DeviceUnionFind& groups, const LengthToResolve<T>& length) {
-            link_all_pairs_async<T, D>(work, {points.view(), {}, 0, groups}, is_periodic(fof.options.box, D), length);
+    label_normalized_async<T, D>(
+        work, fof, [&](const AsyncPoints<T>& known) { return copy_points_async<T, D>(work, fof.points, known); },
+        [&](const DevicePointSet<T>& points, const LinkFrame<T>* frame, const DeviceUnionFind& groups) {
+            link_all_pairs<T, D>(work, points, frame, groups);
         });
 }
 

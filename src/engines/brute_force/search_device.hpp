@@ -13,7 +13,7 @@ namespace kith::detail::inline KITH_GPU {
 template <Coordinate T, int D>
 void run_all_pairs(DeviceWork& work, const DevicePointSet<T>& queries, const DevicePointSet<T>& sources,
                    const DeviceRequest<T>& request) {
-    const AllPairsJob<T> job{queries.view(), sources.view(), sources.frame.working_period, request};
+    const AllPairsJob<T> job{queries.view(), sources.view(), request};
     const std::int64_t blocks = (queries.count + all_pairs_warps - 1) / all_pairs_warps;
     const auto run = [&](auto* kernel) {
         launch(work, "search of all pairs", kernel, blocks, all_pairs_warps * warp_size, job);

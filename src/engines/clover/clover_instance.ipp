@@ -43,8 +43,9 @@ SearchSummary search_cells_on_device(DeviceContext& context, const PointsView& p
         context, frame, has_tiny, [&] { return host_rows<T>(context, points); }, queries);
     const RowsOnDevice<T> rows(context, *call.rows,
                                count.is_needed() ? call.k * (queries != nullptr ? queries : &points)->count() : 0);
-    DeviceRequest<T> request = device_request(frame, call);
-    request.rows = rows.memory();
+    const DeviceBuffer<SearchFrame<T>> in_frame =
+        stored(context, "search", search_frame<T, D>(frame, wanted_by(call), points.count()));
+    const DeviceRequest<T> request = device_request(call, in_frame.data(), rows.memory());
     context.stage("search", [&] {
         if (normalized_queries) {
             const DevicePointSet<T> gathered = gather_on_device<T, D>(context, *normalized_queries);

@@ -72,10 +72,9 @@ public:
     void search(DeviceWork& work, const PointSetView<T>& queries, const std::vector<CellQueries>& blocks,
                 const DeviceRequest<T>& request) const {
         const DeviceBuffer<CellQueries> there = copied(work, blocks.data(), static_cast<std::int64_t>(blocks.size()));
-        const SearchCellsJob<T> job{
-            queries,        points_.view(),  frame_.working_period, request, TriangleBound<T>(frame_),
-            cells_.view(),  groups_.view(),  hubs_.data(),          edges_,  target_.data(),
-            weight_.data(), horizon_.data(), there.data()};
+        const SearchCellsJob<T> job{queries,        points_.view(), request,         TriangleBound<T>(frame_),
+                                    cells_.view(),  groups_.view(), hubs_.data(),    edges_,
+                                    target_.data(), weight_.data(), horizon_.data(), there.data()};
         const auto run = [&](auto* kernel) {
             launch(work, "search among cells", kernel, std::ssize(blocks), search_cells_warps * warp_size, job);
         };

@@ -32,7 +32,6 @@ template <class T>
 struct SearchCellsJob {
     PointSetView<T> queries;
     PointSetView<T> sources; ///< cell after cell
-    Periods<T> period;
     DeviceRequest<T> request;
     TriangleBound<T> bound;
     PlaneView<T> cells;
@@ -53,7 +52,7 @@ class CellQuery {
 public:
     __device__ CellQuery(const SearchCellsJob<T>& job, std::int32_t query, std::int32_t home)
         : job_(job), lane_(static_cast<int>(threadIdx.x) % warp_size),
-          position_(job.queries.coordinates + query, job.queries.stride, job.period.data()),
+          position_(job.queries.coordinates + query, job.queries.stride, job.request.frame->period.data()),
           home_(home >= 0 ? home : nearest_cell()), radius_(root(distance_to_hub(home_))) {}
 
     /// Offers every point that may be nearer than the bound.

@@ -60,7 +60,7 @@ __global__ void __launch_bounds__(nearest_threads) nearest_kernel(const __grid_c
     const std::int64_t threads = std::int64_t{gridDim.x} * blockDim.x;
     for (std::int64_t query = thread; query < job.queries.count; query += threads) {
         const std::int32_t index = job.queries.indices[query];
-        const T limit = job.request.limit.squared();
+        const T limit = job.request.frame->limit.squared();
         if constexpr (K > 0) {
             kdtree::Nearest<T, K> nearest(limit);
             find_nearest_of(job, query, index, nearest);
