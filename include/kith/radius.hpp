@@ -21,8 +21,8 @@
 
 namespace kith {
 
-/// One radius for all queries, or one per query, in the units of the points; a view of the caller's memory. Each is
-/// rounded to the points' type once. Radii are 0 or more, or infinity.
+/// One radius for all queries, or one per query, in the units of the points; a view of the caller's memory, on the
+/// host. Each is rounded to the points' type once. Radii are 0 or more, or infinity.
 class Radii {
 public:
     Radii(double radius) : uniform_(radius) {} // NOLINT(google-explicit-constructor): a number is a radius
@@ -64,12 +64,12 @@ struct RadiusOptions {
     /// Maximum bytes of an owned result; 0 means the machine's memory. A larger result throws out_of_memory with the
     /// bytes needed before any row is computed.
     std::int64_t max_result_bytes = 0;
-    Execution execution = {}; ///< CPU only
+    Execution execution = {}; ///< on a GPU by the tree alone
 };
 
 /// Rows of different lengths, one after the other: row i is elements offsets()[i] to offsets()[i + 1] (the CSR format).
-/// Rows are in the order of the queries as given. In host memory. A moved-from result may only be assigned or
-/// destroyed.
+/// Rows are in the order of the queries as given, in host memory, also those of a search on a GPU. A moved-from result
+/// may only be assigned or destroyed.
 class RadiusResult : public SearchSummary {
 public:
     RadiusResult() = default;
@@ -111,6 +111,8 @@ struct RadiusBlock {
     std::span<const std::int32_t> indices;
     DType dtype = DType::float32;
     const void* distances_data = nullptr;
+    Device device;               ///< device that owns the memory of all four
+    CudaStream stream = nullptr; ///< on a GPU: stream on which the rows are being written
 
     /// Throws Error: invalid_argument (dtype is not T).
     template <Coordinate T>
@@ -120,8 +122,9 @@ struct RadiusBlock {
     }
 };
 
-/// Receives every row exactly once. Calls are concurrent, in unspecified order. An exception stops the search and
-/// propagates to the caller.
+/// Receives every row exactly once. Calls are concurrent, in unspecified order; on a GPU one after the other, from the
+/// calling thread, before the work that writes the block is complete: work on its stream comes after that. An exception
+/// stops the search and propagates to the caller.
 using RadiusVisitor = std::function<void(const RadiusBlock&)>;
 
 /// All points within the radius of every point, or of every query; queries are of the points' type and dimension.
@@ -129,8 +132,8 @@ using RadiusVisitor = std::function<void(const RadiusBlock&)>;
 /// coordinate or period in the points' type, a number of radii other than that of the queries, exclude_self with
 /// separate queries, queries of another type or dimension, max_result_bytes < 0, an invalid box, a box beside a tree,
 /// a tree on another device), invalid_points (points or queries that are not finite, extent over twice the period,
-/// queries too far away), too_large (more than 2^31 - 1 points or queries), unsupported (a GPU; dimension not built),
-/// out_of_memory, canceled.
+/// queries too far away), too_large (more than 2^31 - 1 points or queries), unsupported (dimension not built, another
+/// engine than the tree on a GPU, a GPU without CUDA in this build), device, out_of_memory, canceled.
 [[nodiscard]] RadiusResult radius_search(const PointsOrTree& points, const Radii& radii,
                                          const RadiusOptions& options = {});
 [[nodiscard]] RadiusResult radius_search(const PointsOrTree& points, const PointsView& queries, const Radii& radii,

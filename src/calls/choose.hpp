@@ -30,8 +30,9 @@ constexpr bool answers(Engine engine, Task task, DeviceKind device, bool asynchr
     switch (engine) {
     case Engine::automatic:
     case Engine::tree:
-    case Engine::brute_force:
         return true;
+    case Engine::brute_force:
+        return device == DeviceKind::cpu || task != Task::radius;
     case Engine::kdtree:
         return device == DeviceKind::cpu ? task != Task::clusters && task != Task::spanning_tree
                                          : task == Task::neighbors && !asynchronous;
@@ -93,7 +94,7 @@ inline Engine choose(Task task, Engine wanted, const CallSize& size) {
         return wanted;
     }
     const auto brute_force_pays = [&] {
-        if (size.keeps_tree) {
+        if (size.keeps_tree || !answers(Engine::brute_force, task, size.device, size.asynchronous)) {
             return false;
         }
         if (size.device != DeviceKind::cpu) {

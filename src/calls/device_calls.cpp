@@ -46,10 +46,7 @@ DeviceTreeHandle build_tree_on_device(const PointsView& points, const TreeOption
 SearchSummary knn_on_device(const PointsOrTree& points, const PointsView* queries, const DeviceKnnCall& call,
                             Engine engine) {
     const Execution& execution = call.options.execution;
-    require_same_device(points.points(), execution, "points");
-    if (queries != nullptr) {
-        require_same_device(*queries, execution, "queries");
-    }
+    require_same_device(points, queries, execution);
     if (call.visitor != nullptr && points.tree() == nullptr && (engine == Engine::kdtree || engine == Engine::clover)) {
         throw Error(ErrorKind::unsupported,
                     message("the engine '", name_of(engine),
@@ -77,6 +74,25 @@ SearchSummary knn_on_device(const PointsOrTree& points, const PointsView* querie
         }
     });
     summary.engine = call.visitor != nullptr ? Engine::tree : engine; // blocks are ranges of leaves
+    summary.stages = context.take_stages();
+    return summary;
+}
+
+SearchSummary radius_on_device(const PointsOrTree& points, const PointsView* queries, const DeviceRadiusCall& call) {
+    const Execution& execution = call.options.execution;
+    require_same_device(points, queries, execution);
+    DeviceContext context(execution);
+    SearchSummary summary;
+    with_instance(points.dtype(), points.dimension(), [&]<Coordinate T, int D>() {
+        if (points.tree() != nullptr) {
+            const TreeData& tree = points.tree()->data();
+            summary = search_radius_on_device<T, D>(context, *tree.on_device, tree.shape, queries, call);
+        } else {
+            const DeviceTreeHandle tree =
+                build_tree_on_device<T, D>(context, points.points(), call.options.box, TreeShape{});
+            summary = search_radius_on_device<T, D>(context, tree, TreeShape{}, queries, call);
+        }
+    });
     summary.stages = context.take_stages();
     return summary;
 }

@@ -28,6 +28,8 @@ DeviceTreeHandle build_tree_on_device(const PointsView& points, const TreeOption
 SearchSummary knn_on_device(const PointsOrTree& points, const PointsView* queries, const DeviceKnnCall& call,
                             Engine engine);
 
+SearchSummary radius_on_device(const PointsOrTree& points, const PointsView* queries, const DeviceRadiusCall& call);
+
 /// Labels, and a result of the engine that it names already.
 void fof_on_device(const PointsOrTree& points, LinkingLength length, const FofOptions& options,
                    std::span<std::int32_t> labels, FofSummary& result);

@@ -4,6 +4,7 @@
 #include <kith/error.hpp>
 #include <kith/execution.hpp>
 #include <kith/points.hpp>
+#include <kith/tree.hpp>
 
 #include "cuda/namespace.hpp"
 #include "support/message.hpp"
@@ -15,6 +16,13 @@ inline void require_same_device(const PointsView& view, const Execution& executi
         throw Error(ErrorKind::invalid_argument,
                     message(what, " are in the memory of GPU ", view.device().index, ", but the call runs on GPU ",
                             execution.device.index, "; run it there or copy them"));
+    }
+}
+
+inline void require_same_device(const PointsOrTree& points, const PointsView* queries, const Execution& execution) {
+    require_same_device(points.points(), execution, "points");
+    if (queries != nullptr) {
+        require_same_device(*queries, execution, "queries");
     }
 }
 

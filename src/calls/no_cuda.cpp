@@ -29,6 +29,11 @@ SearchSummary knn_on_device(const PointsOrTree& /*points*/, const PointsView* /*
     refuse();
 }
 
+SearchSummary radius_on_device(const PointsOrTree& /*points*/, const PointsView* /*queries*/,
+                               const DeviceRadiusCall& /*call*/) {
+    refuse();
+}
+
 void fof_on_device(const PointsOrTree& /*points*/, LinkingLength /*length*/, const FofOptions& /*options*/,
                    std::span<std::int32_t> /*labels*/, FofSummary& /*result*/) {
     refuse();

@@ -15,9 +15,7 @@
 #include "support/context.hpp"
 #include "support/dimension.hpp"
 #include "support/message.hpp"
-#include "support/number_types.hpp"
 #include "support/prefix_sums.hpp"
-#include "support/result_memory.hpp"
 #include "support/zeros.hpp"
 #include "tree/node_attributes.hpp"
 #include "walk/tasks.hpp"
@@ -50,9 +48,6 @@ struct RadiusCall {
 /// All that can be checked without looking at the points. Returns the query with the smallest radius above 0, or -1.
 std::int64_t check(const RadiusCall& call) {
     const RadiusOptions& options = call.options;
-    if (is_on_gpu(options.execution)) {
-        throw Error(ErrorKind::unsupported, "radius search runs on the CPU only; use kith::cpu()");
-    }
     check_points(call.points, options.box, options.execution);
     if (call.queries != nullptr) {
         check_queries(*call.queries, call.points, options.execution);
@@ -63,6 +58,16 @@ std::int64_t check(const RadiusCall& call) {
                     message("max_result_bytes is ", options.max_result_bytes, "; it must be 0 or more"));
     }
     return check_radii(call.radii, call.row_count());
+}
+
+/// The call has been checked.
+SearchSummary search_on_gpu(const RadiusCall& call, const DeviceRadiusCall& search) {
+    const Engine engine = choose(Task::radius, call.options.engine,
+                                 {call.points.count(), call.row_count(), call.queries != nullptr, 0,
+                                  call.points.tree() != nullptr, DeviceKind::cuda});
+    SearchSummary summary = radius_on_device(call.points, call.queries, search);
+    summary.engine = engine;
+    return summary;
 }
 
 /// The points of a call in working coordinates, as trees or in the index of another engine.
@@ -83,7 +88,8 @@ public:
         if (call.row_count() == 0 || call.points.count() == 0) {
             return;
         }
-        refuse_unresolved(smallest);
+        require_resolved_radii(call.radii, smallest, frame(), call.queries == nullptr,
+                               [&] { return points_.largest(context); });
         if (engine_ != Engine::tree) {
             index_ = build_index(context, engine_, points_.unsorted());
             sources_ = without_planes(index_->points());
@@ -184,17 +190,6 @@ public:
     }
 
 private:
-    /// If the points of a self-search are all at zero, so are their distances, and every radius is resolved.
-    void refuse_unresolved(std::int64_t smallest) {
-        if (smallest < 0 || (frame().largest == 0 && call_.queries == nullptr)) {
-            return;
-        }
-        const double radius = call_.radii[smallest];
-        if (frame().is_unresolved(radius)) {
-            refuse_unresolved_radius(call_.radii, smallest, points_.largest(context_));
-        }
-    }
-
     /// Without sources every row is empty: counts and offsets are 0 already.
     void pass_empty_rows(const RadiusSink<T>& sink) const {
         if (sink.visitor == nullptr || call_.row_count() == 0) {
@@ -207,25 +202,21 @@ private:
             offsets.resize(queries.size() + 1);
         });
         std::iota(queries.begin(), queries.end(), 0);
-        (*sink.visitor)({queries, offsets, {}, dtype_of<T>, nullptr});
-    }
-
-    [[nodiscard]] T squared(double radius) const {
-        const T loaded = frame().load_radius(radius);
-        return loaded * loaded;
+        (*sink.visitor)({queries, offsets, {}, dtype_of<T>, nullptr, {}, nullptr});
     }
 
     void load_radii() {
         const Radii& radii = call_.radii;
         if (radii.is_uniform()) {
-            uniform_ = {squared(radii[0]), squared(radii[0])};
+            const T squared = squared_radius(frame(), radii[0]);
+            uniform_ = {squared, squared};
             return;
         }
         const PointSetView<T>& points = receivers_.points;
         squared_radii_ = Buffer<T>(context_.memory_tracker(), points.count);
         parallel_for(0, points.count, 1 << 14, [&](std::int64_t begin, std::int64_t end) {
             for (std::int64_t i = begin; i < end; ++i) {
-                squared_radii_[i] = squared(radii[points.indices[i]]);
+                squared_radii_[i] = squared_radius(frame(), radii[points.indices[i]]);
             }
         });
         of_nodes_ = node_attributes<RadiusRange<T>>(
@@ -255,10 +246,9 @@ private:
     std::vector<Buffer<RadiusRange<T>>> of_nodes_;
 };
 
-/// Calls function(context, RadiusSearch<T>&) and returns what the call took.
+/// Calls function(RadiusSearch<T>&) on the CPU and returns what the call took. `smallest`: what check() returned.
 template <class Function>
-StageReports searched(const RadiusCall& call, const Function& function) {
-    const std::int64_t smallest = check(call);
+StageReports searched(const RadiusCall& call, std::int64_t smallest, const Function& function) {
     Context context(call.options.execution);
     with_dtype(call.points.dtype(), [&]<Coordinate T>(T) {
         RadiusSearch<T> search(context, call, smallest);
@@ -268,8 +258,13 @@ StageReports searched(const RadiusCall& call, const Function& function) {
 }
 
 std::vector<std::int64_t> counted(const RadiusCall& call) {
+    const std::int64_t smallest = check(call);
     std::vector<std::int64_t> counts;
-    searched(call, [&]<Coordinate T>(RadiusSearch<T>& search) {
+    if (is_on_gpu(call.options.execution)) {
+        (void)search_on_gpu(call, {call.radii, smallest, call.options, &counts});
+        return counts;
+    }
+    searched(call, smallest, [&]<Coordinate T>(RadiusSearch<T>& search) {
         counts = search.zeros(0);
         RadiusSink<T> sink;
         sink.counts = counts.data();
@@ -279,8 +274,12 @@ std::vector<std::int64_t> counted(const RadiusCall& call) {
 }
 
 SearchSummary visited(const RadiusVisitor& visitor, const RadiusCall& call) {
+    const std::int64_t smallest = check(call);
+    if (is_on_gpu(call.options.execution)) {
+        return search_on_gpu(call, {call.radii, smallest, call.options, nullptr, nullptr, &visitor});
+    }
     SearchSummary summary;
-    summary.stages = searched(call, [&]<Coordinate T>(RadiusSearch<T>& search) {
+    summary.stages = searched(call, smallest, [&]<Coordinate T>(RadiusSearch<T>& search) {
         summary.engine = search.engine();
         summary.unresolved = search.count_unresolved([&](UnresolvedCounter<T>* counter) {
             const RadiusVisitor counted = [&](const RadiusBlock& block) {
@@ -301,24 +300,24 @@ SearchSummary visited(const RadiusVisitor& visitor, const RadiusCall& call) {
 }
 
 RadiusResult rows_of(const RadiusCall& call) {
+    const std::int64_t smallest = check(call);
     RadiusResult result;
     const RadiusResultAccess access(result);
     const RadiusOptions& options = call.options;
     access.index_type = options.index_type;
     access.dtype = call.points.dtype();
-    result.stages = searched(call, [&]<Coordinate T>(RadiusSearch<T>& search) {
+    if (is_on_gpu(options.execution)) {
+        static_cast<SearchSummary&>(result) = search_on_gpu(call, {call.radii, smallest, options, nullptr, &access});
+        return result;
+    }
+    result.stages = searched(call, smallest, [&]<Coordinate T>(RadiusSearch<T>& search) {
         std::vector<std::int64_t>& offsets = access.offsets;
         offsets = search.zeros(1);
         RadiusSink<T> counts;
         counts.counts = offsets.data() + 1;
         search.run("count", counts);
         search.add_up(offsets);
-        const std::int64_t index_bytes = item_size(options.index_type);
-        const std::int64_t distance_bytes = item_size(call.points.dtype());
-        require_neighbors_fit(result.size(), index_bytes + distance_bytes, options.max_result_bytes);
-        const auto what = [&] { return message(result.size(), " neighbors"); };
-        access.indices = allocate_result(result.size() * index_bytes, what);
-        access.distances = allocate_result(result.size() * distance_bytes, what);
+        access.allocate(options.max_result_bytes);
         RadiusSink<T> rows;
         rows.offsets = offsets.data();
         rows.distances = static_cast<T*>(access.distances.get());

@@ -53,6 +53,13 @@ void sort_buffers(DeviceWork& work, DeviceBuffer<Key>& keys, DeviceBuffer<std::i
     }
 }
 
+template <class Number>
+void sum_inclusively(DeviceWork& work, const Number* values, std::int64_t count, Number* sums) {
+    with_scratch(work, "summing", [&](void* scratch, std::size_t& bytes) {
+        return cub::DeviceScan::InclusiveSum(scratch, bytes, values, sums, count, work.stream());
+    });
+}
+
 } // namespace
 
 void sort_by_key(DeviceWork& work, SortedArray<std::uint64_t>& keys, SortedArray<std::int32_t>& values,
@@ -85,9 +92,11 @@ void exclusive_sum(DeviceWork& work, const std::int32_t* values, std::int64_t co
 }
 
 void inclusive_sum(DeviceWork& work, const std::int32_t* values, std::int64_t count, std::int32_t* sums) {
-    with_scratch(work, "summing", [&](void* scratch, std::size_t& bytes) {
-        return cub::DeviceScan::InclusiveSum(scratch, bytes, values, sums, count, work.stream());
-    });
+    sum_inclusively(work, values, count, sums);
+}
+
+void inclusive_sum(DeviceWork& work, const std::int64_t* values, std::int64_t count, std::int64_t* sums) {
+    sum_inclusively(work, values, count, sums);
 }
 
 } // namespace kith::detail::inline KITH_GPU

@@ -33,5 +33,6 @@ void select_flagged(DeviceWork& work, const std::uint8_t* flags, std::int64_t co
 /// sums[i] is the sum of the first i values (exclusive) or of i + 1 of them (inclusive). In place if both are one.
 void exclusive_sum(DeviceWork& work, const std::int32_t* values, std::int64_t count, std::int32_t* sums);
 void inclusive_sum(DeviceWork& work, const std::int32_t* values, std::int64_t count, std::int32_t* sums);
+void inclusive_sum(DeviceWork& work, const std::int64_t* values, std::int64_t count, std::int64_t* sums);
 
 } // namespace kith::detail::inline KITH_GPU

@@ -15,6 +15,16 @@ __device__ Number least_of_lanes(Number number) {
     return number;
 }
 
+/// The greatest likewise.
+template <int Lanes, class Number>
+__device__ Number greatest_of_lanes(Number number) {
+#pragma unroll
+    for (int lanes = Lanes / 2; lanes > 0; lanes /= 2) {
+        number = device_max(number, __shfl_xor_sync(whole_warp, number, lanes));
+    }
+    return number;
+}
+
 /// Makes every lane's box one that holds the boxes of so many lanes. To be called by the whole warp.
 template <int Lanes, class T, int D>
 __device__ void join_boxes_of_lanes(T (&lower)[D], T (&upper)[D]) {

@@ -75,6 +75,18 @@ public:
         return sum;
     }
 
+    /// No point of a box is farther away.
+    template <class Lower, class Upper>
+    __device__ T greatest_squared_distance(const Lower& lower, const Upper& upper) const {
+        T sum = 0;
+#pragma unroll
+        for (int axis = 0; axis < D; ++axis) {
+            sum = add_square(
+                axis, greatest_on_axis<Periodic>(x_[axis], x_[axis], lower(axis), upper(axis), period_[axis]), sum);
+        }
+        return sum;
+    }
+
 private:
     T x_[D];
     T period_[D];

@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
 
 namespace kith::detail::inline KITH_GPU {
@@ -41,6 +42,15 @@ public:
         const auto rows = static_cast<std::int64_t>(indices.size()) / k;
         for (std::int64_t row = 0; row < rows; ++row) {
             counter_->take(queries != nullptr ? queries[row] : first + row, indices.data() + row * k, k);
+        }
+    }
+    /// Takes rows of different lengths. Their queries are named, or follow each other.
+    template <class Index>
+    void take_rows(std::span<const std::int64_t> offsets, const Index* indices, const std::int32_t* queries,
+                   bool by_distance) {
+        for (std::size_t row = 0; row + 1 < offsets.size(); ++row) {
+            counter_->take(queries != nullptr ? queries[row] : static_cast<std::int64_t>(row), indices + offsets[row],
+                           offsets[row + 1] - offsets[row], by_distance);
         }
     }
     /// Of a whole result.

@@ -3,11 +3,14 @@
 
 #include <kith/device_status.hpp>
 #include <kith/knn.hpp>
+#include <kith/radius.hpp>
 
+#include "neighbors/radius_result_access.hpp"
 #include "tree/device_handle.hpp"
 
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 namespace kith::detail::inline KITH_GPU {
 
@@ -20,6 +23,16 @@ struct DeviceKnnCall {
     KnnOptions options;
     const NeighborRows* rows = nullptr;
     const NeighborVisitor* visitor = nullptr;
+};
+
+/// A radius search and where its answer goes: counts, rows or a visitor.
+struct DeviceRadiusCall {
+    const Radii& radii;
+    std::int64_t smallest_radius; ///< query with the smallest one above 0, or -1
+    const RadiusOptions& options;
+    std::vector<std::int64_t>* counts = nullptr; ///< empty
+    const RadiusResultAccess* rows = nullptr;    ///< without neighbors
+    const RadiusVisitor* visitor = nullptr;
 };
 
 /// A search that only puts work on a stream (include/kith/async.hpp). Arguments have been checked as far as the host
@@ -41,6 +54,11 @@ SearchSummary search_tree_on_device(DeviceContext& context, const DeviceTreeHand
 template <Coordinate T, int D>
 SearchSummary search_points_on_device(DeviceContext& context, const PointsView& points, const PointsView* queries,
                                       const DeviceKnnCall& call);
+
+/// The neighbors within a radius of the queries, which may be the host's, or of the tree's points themselves.
+template <Coordinate T, int D>
+SearchSummary search_radius_on_device(DeviceContext& context, const DeviceTreeHandle& tree, const TreeShape& shape,
+                                      const PointsView* queries, const DeviceRadiusCall& call);
 
 /// Puts a search by trees on the stream, or measures how much memory it takes.
 template <Coordinate T, int D>

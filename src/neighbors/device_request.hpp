@@ -20,6 +20,19 @@ struct DeviceRowMemory {
     T* distances = nullptr;
     std::int32_t* indices = nullptr;
     std::int64_t* wide_indices = nullptr;
+
+    /// A neighbor, where both halves are wanted.
+    __device__ RankKey<T> read(std::int64_t place) const {
+        return {distances[place], indices != nullptr ? indices[place] : static_cast<std::int32_t>(wide_indices[place])};
+    }
+    __device__ void write(std::int64_t place, T distance, std::int32_t index) const {
+        distances[place] = distance;
+        if (indices != nullptr) {
+            indices[place] = index;
+        } else {
+            wide_indices[place] = index;
+        }
+    }
 };
 
 template <class T>

@@ -55,4 +55,24 @@ inline void require_neighbors_fit(std::int64_t neighbors, std::int64_t bytes_eac
                         unresolved_length(unresolved_beside(largest, radii[query]))));
 }
 
+/// Throws if the smallest radius above 0, that of the query `smallest`, vanishes beside largest(). If the points of a
+/// self-search are all at zero, so are their distances, and every radius is resolved.
+template <Coordinate T, class Largest>
+void require_resolved_radii(const Radii& radii, std::int64_t smallest, const Frame<T>& frame, bool self_search,
+                            const Largest& largest) {
+    if (smallest < 0 || (self_search && frame.largest == 0)) {
+        return;
+    }
+    if (frame.is_unresolved(radii[smallest])) {
+        refuse_unresolved_radius(radii, smallest, largest());
+    }
+}
+
+/// In working units.
+template <Coordinate T>
+T squared_radius(const Frame<T>& frame, double radius) {
+    const T loaded = frame.load_radius(radius);
+    return loaded * loaded;
+}
+
 } // namespace kith::detail

@@ -3,6 +3,11 @@
 
 #include <kith/radius.hpp>
 
+#include "neighbors/radius_checks.hpp"
+#include "support/message.hpp"
+#include "support/number_types.hpp"
+#include "support/result_memory.hpp"
+
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -19,6 +24,18 @@ struct RadiusResultAccess {
     explicit RadiusResultAccess(RadiusResult& result)
         : offsets(result.offsets_), indices(result.indices_), distances(result.distances_),
           index_type(result.index_type_), dtype(result.dtype_) {}
+
+    [[nodiscard]] std::int64_t size() const { return offsets.back(); } ///< neighbors of all rows
+
+    /// Memory for the neighbors. Throws out_of_memory if they are more than the options or the machine allow.
+    void allocate(std::int64_t max_bytes) const {
+        const std::int64_t index_bytes = detail::item_size(index_type);
+        const std::int64_t distance_bytes = detail::item_size(dtype);
+        detail::require_neighbors_fit(size(), index_bytes + distance_bytes, max_bytes);
+        const auto what = [&] { return detail::message(size(), " neighbors"); };
+        indices = detail::allocate_result(size() * index_bytes, what);
+        distances = detail::allocate_result(size() * distance_bytes, what);
+    }
 };
 
 } // namespace kith

@@ -1,4 +1,5 @@
 // A real GPU's ways to search for neighbors: every engine, points and queries in memory of the host and of the GPU.
+#include "cuda/given.hpp"
 #include "cuda/gpu.hpp"
 #include "neighbors/conformance.hpp"
 
@@ -22,24 +23,6 @@ oracle::Rows<T> rows_on_host(const KnnResult& result) {
     };
     return result.index_type() == IndexType::int32 ? with(result.indices()) : with(result.indices64());
 }
-
-/// Row-major points of the host, or a copy of them on the GPU.
-template <class T>
-class Given {
-public:
-    Given(const PointsView& points, bool on_gpu) : view_(points) {
-        if (on_gpu) {
-            const T* data = static_cast<const T*>(points.axis(0));
-            memory_.emplace(std::vector<T>(data, data + points.count() * points.dimension()));
-            view_ = memory_->points(points.dimension());
-        }
-    }
-    [[nodiscard]] const PointsView& view() const { return view_; }
-
-private:
-    std::optional<OnGpu<T>> memory_;
-    PointsView view_;
-};
 
 KnnBackend backend_of(Engine engine) {
     return knn_backend("GPU, " + name_of(engine), [engine]<class T>(const KnnRequest<T>& request, Random& draw) {

@@ -61,6 +61,11 @@ void sort_buffers(DeviceWork& work, DeviceBuffer<Key>& keys, DeviceBuffer<std::i
     std::swap(values, other_values);
 }
 
+template <class Number>
+void sum_inclusively(DeviceWork& work, const Number* values, std::int64_t count, Number* sums) {
+    with_scratch(work, "sum", count, sizeof(Number), 1, [&] { std::inclusive_scan(values, values + count, sums); });
+}
+
 } // namespace
 
 void sort_by_key(DeviceWork& work, SortedArray<std::uint64_t>& keys, SortedArray<std::int32_t>& values,
@@ -94,8 +99,11 @@ void exclusive_sum(DeviceWork& work, const std::int32_t* values, std::int64_t co
 }
 
 void inclusive_sum(DeviceWork& work, const std::int32_t* values, std::int64_t count, std::int32_t* sums) {
-    with_scratch(work, "sum", count, sizeof(std::int32_t), 1,
-                 [&] { std::inclusive_scan(values, values + count, sums); });
+    sum_inclusively(work, values, count, sums);
+}
+
+void inclusive_sum(DeviceWork& work, const std::int64_t* values, std::int64_t count, std::int64_t* sums) {
+    sum_inclusively(work, values, count, sums);
 }
 
 } // namespace kith::detail::inline KITH_GPU

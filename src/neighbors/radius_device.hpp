@@ -1,0 +1,208 @@
+// The radius search on a GPU, from finished trees to counts, to rows in memory of the host, or to a visitor.
+//
+// Rows are counted, then filled and sorted. Beside the trees and the rows it takes 8 bytes a query for offsets and 4 to
+// name long rows, and the radii if there is one each; a visitor's blocks take it for one block at a time.
+#pragma once
+
+#include "cuda/device_wide.hpp"
+#include "cuda/launch.hpp"
+#include "neighbors/count_on_host.hpp"
+#include "neighbors/radius_checks.hpp"
+#include "neighbors/radius_kernel.hpp"
+#include "neighbors/row_order_kernel.hpp"
+#include "neighbors/visit_device.hpp"
+#include "support/allocation_errors.hpp"
+#include "tree/device_planes.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+namespace kith::detail::inline KITH_GPU {
+
+template <Coordinate T, int D>
+class DeviceRadiusSearch {
+public:
+    DeviceRadiusSearch(DeviceContext& context, const DevicePlaneTree<T>& queries, const DevicePlaneTree<T>& sources,
+                       const DeviceRadiusCall& call)
+        : context_(context), queries_(queries), sources_(sources), call_(call) {
+        const Radii& radii = call.radii;
+        if (radii.is_uniform()) {
+            uniform_ = squared_radius(frame(), radii[0]);
+            return;
+        }
+        with_allocation_errors("the radii", [&] { squared_.resize(static_cast<std::size_t>(radii.count())); });
+        for (std::int64_t i = 0; i < radii.count(); ++i) {
+            squared_[static_cast<std::size_t>(i)] = squared_radius(frame(), radii[i]);
+        }
+        there_ = context.buffer<T>(radii.count());
+        context.copy(there_.data(), squared_.data(), radii.count() * static_cast<std::int64_t>(sizeof(T)));
+    }
+
+    /// The lengths of all rows, on the host.
+    void count(std::vector<std::int64_t>& counts) {
+        with_allocation_errors("the lengths of the rows",
+                               [&] { counts.resize(static_cast<std::size_t>(queries_.points.count)); });
+        context_.stage("count", [&] {
+            const DeviceBuffer<std::int64_t> there = context_.buffer<std::int64_t>(queries_.points.count);
+            count_rows(all_leaves(queries_), -1, there.data());
+            context_.copy(counts.data(), there.data(), queries_.points.count * 8);
+            context_.wait();
+        });
+    }
+
+    /// All rows, on the host.
+    void find(const RadiusResultAccess& result, CountOnHost<T>& unresolved) {
+        const std::int64_t rows = queries_.points.count;
+        const LeafRange leaves = all_leaves(queries_);
+        DeviceBuffer<std::int64_t> offsets;
+        with_allocation_errors("the lengths of the rows",
+                               [&] { result.offsets.resize(static_cast<std::size_t>(rows) + 1); });
+        context_.stage("count", [&] {
+            offsets = offsets_of(leaves, -1);
+            context_.copy(result.offsets.data(), offsets.data(), (rows + 1) * 8);
+            context_.wait();
+        });
+        result.allocate(call_.options.max_result_bytes);
+        const std::int64_t size = result.size();
+        const std::int64_t index_bytes = size * item_size(result.index_type);
+        const DeviceBuffer<std::uint8_t> indices = context_.buffer<std::uint8_t>(index_bytes);
+        const DeviceBuffer<T> distances = context_.buffer<T>(size);
+        context_.stage("search", [&] {
+            fill_rows(leaves, -1, offsets.data(), row_memory<T>(distances.data(), indices.data(), result.index_type));
+        });
+        context_.stage("download", [&] {
+            context_.copy(result.indices.get(), indices.data(), index_bytes);
+            context_.copy(result.distances.get(), distances.data(), size * static_cast<std::int64_t>(sizeof(T)));
+            context_.wait();
+        });
+        if (unresolved.is_needed()) {
+            result.index_type == IndexType::int32
+                ? unresolved.take_rows(result.offsets, static_cast<const std::int32_t*>(result.indices.get()), nullptr,
+                                       is_by_distance())
+                : unresolved.take_rows(result.offsets, static_cast<const std::int64_t*>(result.indices.get()), nullptr,
+                                       is_by_distance());
+        }
+    }
+
+    /// Hands the rows to a visitor, block by block along the curve (visit_device.hpp).
+    void visit(const RadiusVisitor& visitor, CountOnHost<T>& unresolved) {
+        constexpr std::int64_t max_queries = 1 << 20; // of a block
+        context_.stage("search", [&] {
+            if (queries_.points.count == 0) {
+                return;
+            }
+            for (const LeafRange& block : leaf_blocks(context_, queries_, max_queries)) {
+                visit_block(block, visitor, unresolved);
+            }
+        });
+    }
+
+private:
+    [[nodiscard]] const Frame<T>& frame() const { return sources_.points.frame; }
+    [[nodiscard]] bool is_by_distance() const { return call_.options.order == RowOrder::distance; }
+
+    template <bool Fills>
+    void launch_search(const LeafRange& range, std::int32_t first_position, std::int64_t* counts,
+                       const std::int64_t* offsets, const DeviceRowMemory<T>& memory) {
+        const RadiusKernelJob<T> job{queries_.points.view(),
+                                     range.first_point == range.end_point ? nullptr
+                                                                          : queries_.planes[0].first_point.data(),
+                                     range.first_leaf,
+                                     range.end_leaf,
+                                     sources_.view(),
+                                     call_.options.exclude_self,
+                                     uniform_,
+                                     call_.radii.is_uniform() ? nullptr : there_.data(),
+                                     first_position,
+                                     counts,
+                                     offsets,
+                                     memory};
+        const std::int64_t blocks = (range.end_leaf - range.first_leaf + radius_warps - 1) / radius_warps;
+        launch(context_, Fills ? "filling rows" : "counting neighbors",
+               frame().periodic ? search_radius_kernel<T, D, true, Fills> : search_radius_kernel<T, D, false, Fills>,
+               blocks, radius_warps * warp_size, job);
+    }
+
+    void count_rows(const LeafRange& range, std::int32_t first_position, std::int64_t* counts) {
+        launch_search<false>(range, first_position, counts, nullptr, {});
+    }
+
+    /// Where the rows of some leaves begin, from 0, and where the last one ends.
+    DeviceBuffer<std::int64_t> offsets_of(const LeafRange& range, std::int32_t first_position) {
+        const std::int64_t rows = std::int64_t{range.end_point} - range.first_point;
+        DeviceBuffer<std::int64_t> offsets = context_.buffer<std::int64_t>(rows + 1);
+        context_.fill(offsets.data(), 0, sizeof(std::int64_t));
+        if (rows > 0) {
+            count_rows(range, first_position, offsets.data() + 1);
+            inclusive_sum(context_, offsets.data() + 1, rows, offsets.data() + 1);
+        }
+        return offsets;
+    }
+
+    void fill_rows(const LeafRange& range, std::int32_t first_position, const std::int64_t* offsets,
+                   const DeviceRowMemory<T>& memory) {
+        launch_search<true>(range, first_position, nullptr, offsets, memory);
+        const std::int64_t rows = std::int64_t{range.end_point} - range.first_point;
+        const DeviceBuffer<std::int32_t> long_rows = context_.buffer<std::int32_t>(rows);
+        const DeviceBuffer<std::int32_t> long_count = context_.buffer<std::int32_t>(1);
+        context_.fill(long_count.data(), 0, sizeof(std::int32_t));
+        const RowOrderKernelJob<T> job{offsets,
+                                       static_cast<std::int32_t>(rows),
+                                       !is_by_distance(),
+                                       ReportScale<T>(frame(), call_.options.squared),
+                                       memory,
+                                       {long_rows.data(), long_count.data()}};
+        launch(context_, "ordering rows", order_short_rows_kernel<T>, (rows + order_warps - 1) / order_warps,
+               order_warps * warp_size, job);
+        if (sources_.points.count > max_short_row) {
+            launch(context_, "ordering long rows", order_long_rows_kernel<T>,
+                   std::min<std::int64_t>(rows, 2 * context_.multiprocessors()), order_threads, job);
+        }
+    }
+
+    /// In halves if its rows are too many.
+    void visit_block(const LeafRange& range, const RadiusVisitor& visitor, CountOnHost<T>& unresolved) {
+        const DeviceBuffer<std::int64_t> offsets = offsets_of(range, range.first_point);
+        const std::int64_t rows = std::int64_t{range.end_point} - range.first_point;
+        const std::int64_t size = context_.to_host(offsets.data() + rows);
+        const std::int64_t max_bytes = std::min(max_bytes_of_block, context_.memory()->left() / 2);
+        constexpr std::int64_t bytes_each = sizeof(T) + sizeof(std::int32_t);
+        if (size > max_bytes / bytes_each && range.end_leaf - range.first_leaf > 1) {
+            LeafRange half = range;
+            half.end_leaf = range.first_leaf + (range.end_leaf - range.first_leaf) / 2;
+            half.end_point = context_.to_host(queries_.planes[0].first_point.data() + half.end_leaf);
+            visit_block(half, visitor, unresolved);
+            visit_block({half.end_leaf, range.end_leaf, half.end_point, range.end_point}, visitor, unresolved);
+            return;
+        }
+        const DeviceBuffer<std::int32_t> indices = context_.buffer<std::int32_t>(size);
+        const DeviceBuffer<T> distances = context_.buffer<T>(size);
+        fill_rows(range, range.first_point, offsets.data(), {distances.data(), indices.data(), nullptr});
+        RadiusBlock block;
+        block.query_indices = {queries_.points.indices.data() + range.first_point, static_cast<std::size_t>(rows)};
+        block.offsets = {offsets.data(), static_cast<std::size_t>(rows) + 1};
+        block.indices = {indices.data(), static_cast<std::size_t>(size)};
+        block.dtype = dtype_of<T>;
+        block.distances_data = distances.data();
+        block.device = context_.device();
+        block.stream = context_.stream();
+        if (unresolved.is_needed()) {
+            unresolved.take_rows(context_.to_host(offsets.data(), rows + 1),
+                                 context_.to_host(indices.data(), size).data(),
+                                 context_.to_host(block.query_indices.data(), rows).data(), is_by_distance());
+        }
+        visitor(block);
+        context_.done(static_cast<double>(range.end_point) / static_cast<double>(queries_.points.count));
+    }
+
+    DeviceContext& context_;
+    const DevicePlaneTree<T>& queries_;
+    const DevicePlaneTree<T>& sources_;
+    const DeviceRadiusCall& call_;
+    T uniform_ = 0;
+    std::vector<T> squared_; ///< radii in working units, by original index
+    DeviceBuffer<T> there_;  ///< the same in memory of the device
+};
+
+} // namespace kith::detail::inline KITH_GPU
