@@ -35,6 +35,9 @@ struct RadiusKernelJob {
 };
 
 inline constexpr int radius_warps = 4; ///< of a block
+/// Blocks at a time on a multiprocessor, at least: leaves 64 registers where a point takes few of them, else 128.
+template <class T, int D>
+inline constexpr int radius_blocks = D * sizeof(T) <= 16 ? 8 : 4;
 
 /// Up to 32 queries that follow each other. All members are called by the whole warp.
 template <class T, int D, bool Periodic, bool Fills>
@@ -157,7 +160,7 @@ private:
 
 /// The grid has a warp for each leaf of the queries.
 template <class T, int D, bool Periodic, bool Fills>
-__global__ void __launch_bounds__(radius_warps* warp_size)
+__global__ void __launch_bounds__(radius_warps* warp_size, radius_blocks<T, D>)
     search_radius_kernel(const __grid_constant__ RadiusKernelJob<T> job) {
     static_assert(sizeof(job) <= 4096, "parameters of a kernel");
     const std::int64_t leaf =
