@@ -32,4 +32,24 @@ void launch_threads(DeviceWork& work, const char* name, void (*kernel)(Job), std
     launch(work, name, kernel, (threads + threads_of_block - 1) / threads_of_block, threads_of_block, job);
 }
 
+template <class Function>
+struct EachIndexJob {
+    std::int64_t count;
+    Function function;
+};
+
+template <class Function>
+__global__ void each_index_kernel(const __grid_constant__ EachIndexJob<Function> job) {
+    const std::int64_t index = thread_index();
+    if (index < job.count) {
+        job.function(index);
+    }
+}
+
+/// Calls function(index) for each index below a count, one a thread.
+template <class Function>
+void for_each_index(DeviceWork& work, const char* name, std::int64_t count, const Function& function) {
+    launch_threads(work, name, each_index_kernel<Function>, count, {count, function});
+}
+
 } // namespace kith::detail::inline KITH_GPU

@@ -27,26 +27,27 @@ public:
 
     /// Lists and counts the groups of two members or more.
     void list() {
-        const ComponentSizesJob<std::int32_t> job = component_sizes();
-        launch_threads(work_, "starting to count groups", init_component_sizes_kernel<std::int32_t>, points_.count,
-                       job);
-        launch_threads(work_, "counting groups", count_component_sizes_kernel<std::int32_t>, points_.count, job);
+        const ComponentSizes components = component_sizes();
+        for_each_index(work_, "starting to count groups", points_.count, StartComponentSizes{components});
+        launch_threads(work_, "counting groups", count_component_sizes_kernel<std::int32_t>, points_.count, components);
         const DeviceBuffer<std::uint8_t> is_group = work_.buffer<std::uint8_t>(points_.count);
-        launch_threads(work_, "finding groups", flag_groups_kernel<std::int32_t>, points_.count,
-                       {job, is_group.data(), by_root_.data()});
+        for_each_index(work_, "finding groups", points_.count,
+                       FlagGroups{components, is_group.data(), by_root_.data()});
         select_flagged(work_, is_group.data(), points_.count, roots_.data(), groups_.data());
     }
 
     /// Writes all labels, and the sizes by label if they are wanted. There are no more than `most` groups listed.
     void number(std::int32_t most, std::int32_t* sizes) {
-        label_listed({most, groups_.data()}, sizes);
-        launch_threads(work_, "writing labels", write_labels_kernel<std::int32_t>, points_.count,
-                       {points_.count, component_sizes().groups, points_.indices, by_root_.data(), points_.labels});
-        const SinglesKernelJob<std::int32_t> job{points_.count, groups_.data(), points_.labels, points_.parents};
+        label_listed(most, sizes);
+        for_each_index(work_, "writing labels", points_.count,
+                       WriteLabels{component_sizes().groups, points_.indices, by_root_.data(), points_.labels});
+        std::int32_t* const singles_before = points_.parents;
         const std::int64_t places = std::int64_t{points_.count} + 1;
-        launch_threads(work_, "finding single points", flag_singles_kernel<std::int32_t>, places, job);
-        exclusive_sum(work_, job.singles_before, places, job.singles_before);
-        launch_threads(work_, "numbering single points", number_singles_kernel<std::int32_t>, points_.count, job);
+        for_each_index(work_, "finding single points", places,
+                       FlagSingles{points_.count, points_.labels, singles_before});
+        exclusive_sum(work_, singles_before, places, singles_before);
+        for_each_index(work_, "numbering single points", points_.count,
+                       NumberSingles{groups_.data(), singles_before, points_.labels});
     }
 
     /// Their numbers, in memory of the device: of the groups of two and more once they are listed, of single points
@@ -55,21 +56,21 @@ public:
     [[nodiscard]] const std::int32_t* singles() const { return points_.parents + points_.count; }
 
 private:
-    [[nodiscard]] ComponentSizesJob<std::int32_t> component_sizes() const {
+    [[nodiscard]] ComponentSizes component_sizes() const {
         return {points_.count, DeviceUnionFind(points_.parents), points_.indices, points_.labels, by_root_.data()};
     }
 
-    void label_listed(const GroupCount<std::int32_t>& groups, std::int32_t* sizes) {
-        const DeviceBuffer<std::uint64_t> keys = work_.buffer<std::uint64_t>(groups.most);
-        const DeviceBuffer<std::uint64_t> other_keys = work_.buffer<std::uint64_t>(groups.most);
-        const DeviceBuffer<std::int32_t> other_roots = work_.buffer<std::int32_t>(groups.most);
-        launch_threads(work_, "ranking groups", make_group_keys_kernel<std::int32_t>, groups.most,
-                       {groups, roots_.data(), points_.labels, by_root_.data(), keys.data()});
+    void label_listed(std::int64_t most, std::int32_t* sizes) {
+        const DeviceBuffer<std::uint64_t> keys = work_.buffer<std::uint64_t>(most);
+        const DeviceBuffer<std::uint64_t> other_keys = work_.buffer<std::uint64_t>(most);
+        const DeviceBuffer<std::int32_t> other_roots = work_.buffer<std::int32_t>(most);
+        for_each_index(work_, "ranking groups", most,
+                       MakeGroupKeys{groups_.data(), roots_.data(), points_.labels, by_root_.data(), keys.data()});
         SortedArray<std::uint64_t> both_keys{keys.data(), other_keys.data()};
         SortedArray<std::int32_t> both_roots{roots_.data(), other_roots.data()};
-        sort_by_key(work_, both_keys, both_roots, groups.most, 64);
-        launch_threads(work_, "labeling groups", label_groups_kernel<std::int32_t>, groups.most,
-                       {groups, both_keys.elements, both_roots.elements, sizes, by_root_.data()});
+        sort_by_key(work_, both_keys, both_roots, most, 64);
+        for_each_index(work_, "labeling groups", most,
+                       LabelGroups{groups_.data(), both_keys.elements, both_roots.elements, sizes, by_root_.data()});
     }
 
     DeviceWork& work_;

@@ -7,7 +7,7 @@
 // of whole numbers, and so do not depend on order.
 //
 // Scratch: two numbers a point, parents included, and a byte while groups are listed. Sizes are counted in what becomes
-// the labels, and single points are counted in what was the parents. Index, of positions, sizes and labels, is int32.
+// the labels, and single points are counted in what was the parents.
 #pragma once
 
 #include "cuda/intrinsics.hpp"
@@ -18,30 +18,29 @@
 
 namespace kith::detail::inline KITH_GPU {
 
-template <class Index>
-struct ComponentSizesJob {
-    Index count;
+struct ComponentSizes {
+    std::int32_t count;
     DeviceUnionFind groups;
-    const Index* indices;  ///< original ones, by position
-    Index* sizes;          ///< by position of the root
-    Index* smallest_index; ///< likewise
+    const std::int32_t* indices;  ///< original ones, by position
+    std::int32_t* sizes;          ///< by position of the root
+    std::int32_t* smallest_index; ///< likewise
 };
 
 /// Makes every point point at its root, and every point a group of one.
-template <class Index>
-__global__ void init_component_sizes_kernel(const __grid_constant__ ComponentSizesJob<Index> job) {
-    const std::int64_t position = thread_index();
-    if (position < job.count) {
-        const auto point = static_cast<Index>(position);
-        job.groups.set_parent(point, job.groups.find(point));
-        job.sizes[point] = 1;
-        job.smallest_index[point] = job.indices[point];
+struct StartComponentSizes {
+    ComponentSizes components;
+
+    __device__ void operator()(std::int64_t position) const {
+        const auto point = static_cast<std::int32_t>(position);
+        components.groups.set_parent(point, components.groups.find(point));
+        components.sizes[point] = 1;
+        components.smallest_index[point] = components.indices[point];
     }
-}
+};
 
 /// Adds every member to its root. The grid has whole warps.
 template <class Index>
-__global__ void count_component_sizes_kernel(const __grid_constant__ ComponentSizesJob<Index> job) {
+__global__ void count_component_sizes_kernel(const __grid_constant__ ComponentSizes job) {
     constexpr Index nobody = -1;
     const std::int64_t position = thread_index();
     const int lane = static_cast<int>(threadIdx.x) % warp_size;
@@ -68,118 +67,91 @@ __global__ void count_component_sizes_kernel(const __grid_constant__ ComponentSi
     }
 }
 
-template <class Index>
-struct GroupListKernelJob {
-    ComponentSizesJob<Index> component_sizes;
-    std::uint8_t* is_group; ///< of two members or more: by position of the root
-    Index* label_of_root;   ///< becomes -1 for single points; may be the smallest indices
-};
+struct FlagGroups {
+    ComponentSizes components;
+    std::uint8_t* is_group;      ///< of two members or more: by position of the root
+    std::int32_t* label_of_root; ///< becomes -1 for single points; may be the smallest indices
 
-template <class Index>
-__global__ void flag_groups_kernel(const __grid_constant__ GroupListKernelJob<Index> job) {
-    const std::int64_t position = thread_index();
-    if (position < job.component_sizes.count) {
-        const auto point = static_cast<Index>(position);
-        const bool is_root = job.component_sizes.groups.find(point) == point;
-        const bool is_single = is_root && job.component_sizes.sizes[point] == 1;
-        job.is_group[point] = is_root && !is_single ? 1 : 0;
+    __device__ void operator()(std::int64_t position) const {
+        const auto point = static_cast<std::int32_t>(position);
+        const bool is_root = components.groups.find(point) == point;
+        const bool is_single = is_root && components.sizes[point] == 1;
+        is_group[point] = is_root && !is_single ? 1 : 0;
         if (is_single) {
-            job.label_of_root[point] = -1;
+            label_of_root[point] = -1;
         }
     }
-}
-
-/// The groups of two members or more: how many there are is the device's to know.
-template <class Index>
-struct GroupCount {
-    Index most; ///< a thread each
-    const Index* found;
 };
 
-/// Keys sort groups by decreasing size, then by smallest index. Keys of no group come last.
-template <class Index>
-struct GroupKeysKernelJob {
-    GroupCount<Index> groups;
-    const Index* roots;
-    const Index* sizes; ///< by position of the root
-    const Index* smallest_index;
+/// Keys sort groups of two members or more by decreasing size, then by smallest index. How many there are is the
+/// device's to know; keys of no group come last.
+struct MakeGroupKeys {
+    const std::int32_t* groups; ///< their number
+    const std::int32_t* roots;
+    const std::int32_t* sizes; ///< by position of the root
+    const std::int32_t* smallest_index;
     std::uint64_t* keys;
-};
 
-template <class Index>
-__global__ void make_group_keys_kernel(const __grid_constant__ GroupKeysKernelJob<Index> job) {
-    const std::int64_t group = thread_index();
-    if (group >= job.groups.most) {
-        return;
-    }
-    job.keys[group] = std::numeric_limits<std::uint64_t>::max();
-    if (group < *job.groups.found) {
-        const Index root = job.roots[group];
-        const std::uint32_t rank = ~static_cast<std::uint32_t>(job.sizes[root]);
-        job.keys[group] = std::uint64_t{rank} << 32 | static_cast<std::uint32_t>(job.smallest_index[root]);
-    }
-}
-
-template <class Index>
-struct GroupLabelsKernelJob {
-    GroupCount<Index> groups;
-    const std::uint64_t* keys; ///< sorted
-    const Index* roots;        ///< likewise
-    Index* sizes;              ///< gets them by label; may be null
-    Index* label_of_root;
-};
-
-template <class Index>
-__global__ void label_groups_kernel(const __grid_constant__ GroupLabelsKernelJob<Index> job) {
-    const std::int64_t label = thread_index();
-    if (label < job.groups.most && label < *job.groups.found) {
-        if (job.sizes != nullptr) {
-            job.sizes[label] = static_cast<Index>(~static_cast<std::uint32_t>(job.keys[label] >> 32));
+    __device__ void operator()(std::int64_t group) const {
+        keys[group] = std::numeric_limits<std::uint64_t>::max();
+        if (group < *groups) {
+            const std::int32_t root = roots[group];
+            const std::uint32_t rank = ~static_cast<std::uint32_t>(sizes[root]);
+            keys[group] = std::uint64_t{rank} << 32 | static_cast<std::uint32_t>(smallest_index[root]);
         }
-        job.label_of_root[job.roots[label]] = static_cast<Index>(label);
     }
-}
+};
 
-template <class Index>
-struct LabelsKernelJob {
-    Index count;
+struct LabelGroups {
+    const std::int32_t* groups; ///< their number
+    const std::uint64_t* keys;  ///< sorted
+    const std::int32_t* roots;  ///< likewise
+    std::int32_t* sizes;        ///< gets them by label; may be null
+    std::int32_t* label_of_root;
+
+    __device__ void operator()(std::int64_t label) const {
+        if (label < *groups) {
+            if (sizes != nullptr) {
+                sizes[label] = static_cast<std::int32_t>(~static_cast<std::uint32_t>(keys[label] >> 32));
+            }
+            label_of_root[roots[label]] = static_cast<std::int32_t>(label);
+        }
+    }
+};
+
+struct WriteLabels {
     DeviceUnionFind groups;
-    const Index* indices;
-    const Index* label_of_root;
-    Index* labels; ///< by original index; -1 for single points
+    const std::int32_t* indices;
+    const std::int32_t* label_of_root;
+    std::int32_t* labels; ///< by original index; -1 for single points
+
+    __device__ void operator()(std::int64_t position) const {
+        const auto point = static_cast<std::int32_t>(position);
+        labels[indices[point]] = label_of_root[groups.find(point)];
+    }
 };
 
-template <class Index>
-__global__ void write_labels_kernel(const __grid_constant__ LabelsKernelJob<Index> job) {
-    const std::int64_t position = thread_index();
-    if (position < job.count) {
-        const auto point = static_cast<Index>(position);
-        job.labels[job.indices[point]] = job.label_of_root[job.groups.find(point)];
-    }
-}
+/// Of each position and of the end: whether it is a single point's.
+struct FlagSingles {
+    std::int32_t count;
+    const std::int32_t* labels; ///< by original index; -1 for single points
+    std::int32_t* is_single;
 
-template <class Index>
-struct SinglesKernelJob {
-    Index count;
-    const Index* groups;   ///< their number, of two members or more
-    Index* labels;         ///< by original index; -1 for single points
-    Index* singles_before; ///< of each position and of the end; before that is known: whether it is single
+    __device__ void operator()(std::int64_t position) const {
+        is_single[position] = position < count && labels[position] < 0 ? 1 : 0;
+    }
 };
 
-template <class Index>
-__global__ void flag_singles_kernel(const __grid_constant__ SinglesKernelJob<Index> job) {
-    const std::int64_t position = thread_index();
-    if (position <= job.count) {
-        job.singles_before[position] = position < job.count && job.labels[position] < 0 ? 1 : 0;
-    }
-}
+struct NumberSingles {
+    const std::int32_t* groups;         ///< their number
+    const std::int32_t* singles_before; ///< of each position
+    std::int32_t* labels;               ///< by original index; -1 for single points
 
-template <class Index>
-__global__ void number_singles_kernel(const __grid_constant__ SinglesKernelJob<Index> job) {
-    const std::int64_t position = thread_index();
-    if (position < job.count && job.labels[position] < 0) {
-        job.labels[position] = *job.groups + job.singles_before[position];
+    __device__ void operator()(std::int64_t position) const {
+        if (labels[position] < 0) {
+            labels[position] = *groups + singles_before[position];
+        }
     }
-}
+};
 
 } // namespace kith::detail::inline KITH_GPU

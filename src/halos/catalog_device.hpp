@@ -70,7 +70,7 @@ inline Survey survey_rows(DeviceContext& context, SurveyJob job) {
     constexpr std::int64_t blocks_of_multiprocessor = 8; // as many as run there at once
     const std::int64_t blocks = std::min((job.rows + threads_of_block - 1) / threads_of_block,
                                          context.multiprocessors() * blocks_of_multiprocessor);
-    launch(context, "survey_rows", each_thread_kernel<SurveyJob>, blocks, threads_of_block, job);
+    for_each_index(context, "survey_rows", blocks * threads_of_block, job);
     return context.to_host(survey.data());
 }
 

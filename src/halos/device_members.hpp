@@ -38,15 +38,15 @@ struct LabeledRows {
 template <class Key>
 void sort_into_runs(DeviceContext& context, const LabeledRows& labeled, DeviceMembers& members) {
     DeviceBuffer<Key> keys = context.buffer<Key>(members.count);
-    launch_threads(context, "make_run_keys", each_thread_kernel<RunKeysJob<Key>>, members.count,
-                   {members.count, members.rows.data(), labeled.labels, labeled.types, keys.data()});
+    for_each_index(context, "make_run_keys", members.count,
+                   MakeRunsOfMembers<Key>{members.rows.data(), labeled.labels, labeled.types, keys.data()});
     const std::int64_t runs = members.runs.runs();
     if (runs > 1) {
         const auto bits = static_cast<int>(std::bit_width(static_cast<std::uint64_t>(runs - 1)));
         sort_by_key(context, keys, members.rows, bits);
     }
-    launch_threads(context, "find_runs", each_thread_kernel<FindRunsJob<Key>>, members.count + 1,
-                   {members.count, keys.data(), runs, members.first_member.data()});
+    for_each_index(context, "find_runs", members.count + 1,
+                   FindRuns<Key>{members.count, keys.data(), runs, members.first_member.data()});
 }
 
 /// Whether the groups have the sizes that were said; needs no chunks.
@@ -55,21 +55,20 @@ inline bool have_sizes(DeviceContext& context, const MemberRuns& runs, std::span
     const DeviceBuffer<std::int32_t> differ = context.buffer<std::int32_t>(1);
     context.copy(expected.data(), sizes.data(), runs.groups * 4);
     context.fill(differ.data(), 0, 4);
-    launch_threads(context, "check_sizes", each_thread_kernel<SizesJob>, runs.groups,
-                   {runs, expected.data(), differ.data()});
+    for_each_index(context, "check_sizes", runs.groups, CompareSizes{runs, expected.data(), differ.data()});
     return context.to_host(differ.data()) == 0;
 }
 
 inline void cut_into_chunks(DeviceContext& context, DeviceMembers& members) {
     const std::int64_t runs = members.runs.runs();
     members.first_chunk = context.buffer<std::int32_t>(runs + 1);
-    launch_threads(context, "count_chunks", each_thread_kernel<ChunkCountJob>, runs + 1,
-                   {runs, members.first_member.data(), members.first_chunk.data()});
+    for_each_index(context, "count_chunks", runs + 1,
+                   CountChunks{runs, members.first_member.data(), members.first_chunk.data()});
     exclusive_sum(context, members.first_chunk.data(), runs + 1, members.first_chunk.data());
     members.runs.chunks = context.to_host(members.first_chunk.data() + runs);
     members.run_of_chunk = context.buffer<std::int64_t>(members.runs.chunks);
-    launch_threads(context, "number_chunks", each_thread_kernel<ChunkNumberJob>, runs,
-                   {runs, members.first_chunk.data(), members.run_of_chunk.data()});
+    for_each_index(context, "number_chunks", runs,
+                   NumberChunks{members.first_chunk.data(), members.run_of_chunk.data()});
     members.runs.first_chunk = members.first_chunk.data();
     members.runs.run_of_chunk = members.run_of_chunk.data();
 }

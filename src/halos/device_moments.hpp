@@ -26,8 +26,8 @@ struct GatheredColumn {
 template <class T>
 void gather(DeviceContext& context, int axes, const DeviceMembers& members, GatheredColumn& gathered) {
     auto* const numbers = reinterpret_cast<T*>(gathered.numbers.data());
-    launch_threads(context, "gather_members", each_thread_kernel<GatherJob<T>>, members.count,
-                   {members.count, axes, gathered.column, numbers});
+    for_each_index(context, "gather_members", members.count,
+                   GatherMembers<T>{members.count, axes, gathered.column, numbers});
     const bool is_float = gathered.column.is_float;
     gathered.column = DeviceColumn();
     for (int axis = 0; axis < axes; ++axis) {
@@ -90,9 +90,9 @@ public:
     void over_masses(const DeviceColumn& masses, const MassBuffers& found) {
         const MemberRuns& runs = members_.runs;
         run("mass_exponents", 1, MassExponentPass{masses, found.exponents_of_runs.data()});
-        launch_threads(
-            context_, "join_exponents", each_thread_kernel<GroupExponentsJob>, runs.groups,
-            {runs.groups, runs.runs_of_group, found.exponents_of_runs.data(), found.exponents_of_groups.data()});
+        for_each_index(
+            context_, "join_exponents", runs.groups,
+            JoinExponents{runs.runs_of_group, found.exponents_of_runs.data(), found.exponents_of_groups.data()});
         run("mass_sums", 1, MassSumPass{runs, 1, masses, found.exponents_of_runs.data(), found.of_runs.data()});
         run("mass_sums", runs.runs_of_group,
             MassSumPass{runs, runs.runs_of_group, masses, found.exponents_of_groups.data(), found.of_groups.data()});
@@ -100,8 +100,8 @@ public:
     /// `references` is the column by row that the groups' references are taken from; none: they are 0.
     void over_vectors(const MemberVectors<D>& vectors, const DeviceColumn& references) {
         const MemberRuns& runs = members_.runs;
-        launch_threads(context_, "take_references", each_thread_kernel<ReferencesJob<D>>, runs.groups,
-                       {vectors, references, members_.rows.data()});
+        for_each_index(context_, "take_references", runs.groups,
+                       TakeReferences<D>{vectors, references, members_.rows.data()});
         run("vector_bounds", runs.runs_of_group, VectorBoundsPass<D>{vectors});
         run("vector_sums", runs.runs_of_group, VectorSumPass<D>{vectors});
         run("spread_bounds", runs.runs_of_group, SpreadBoundsPass<D>{vectors});

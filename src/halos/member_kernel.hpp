@@ -32,41 +32,29 @@ struct MemberRuns {
     }
 };
 
-/// Calls job(i) for the i-th thread.
-template <class Job>
-__global__ void each_thread_kernel(const __grid_constant__ Job job) {
-    job(thread_index());
-}
-
 template <class Key>
-struct RunKeysJob {
-    std::int64_t members;
+struct MakeRunsOfMembers {
     const std::int32_t* rows;
     const std::int32_t* labels;
     const std::uint8_t* types; ///< null: a group is one run
     Key* keys;
 
     __device__ void operator()(std::int64_t member) const {
-        if (member < members) {
-            const std::int32_t row = rows[member];
-            const auto group = static_cast<Key>(labels[row]);
-            keys[member] = types != nullptr ? group * static_cast<Key>(max_types) + types[row] : group;
-        }
+        const std::int32_t row = rows[member];
+        const auto group = static_cast<Key>(labels[row]);
+        keys[member] = types != nullptr ? group * static_cast<Key>(max_types) + types[row] : group;
     }
 };
 
-/// A thread for each member and one for the end: it writes for the runs that begin there, empty ones before them too.
+/// For each member and for the end: writes for the runs that begin there, empty ones before them too.
 template <class Key>
-struct FindRunsJob {
+struct FindRuns {
     std::int64_t members;
     const Key* keys;
     std::int64_t runs;
     std::int32_t* first_member;
 
     __device__ void operator()(std::int64_t member) const {
-        if (member > members) {
-            return;
-        }
         const std::int64_t before = member > 0 ? static_cast<std::int64_t>(keys[member - 1]) : -1;
         const std::int64_t here = member < members ? static_cast<std::int64_t>(keys[member]) : runs;
         for (std::int64_t run = before + 1; run <= here; ++run) {
@@ -76,54 +64,50 @@ struct FindRunsJob {
 };
 
 /// How many chunks each run has, and none at the end.
-struct ChunkCountJob {
+struct CountChunks {
     std::int64_t runs;
     const std::int32_t* first_member;
     std::int32_t* chunks;
 
     __device__ void operator()(std::int64_t run) const {
-        if (run <= runs) {
-            const std::int32_t members = run < runs ? first_member[run + 1] - first_member[run] : 0;
-            chunks[run] = members / members_of_chunk + (members % members_of_chunk != 0 ? 1 : 0);
-        }
+        const std::int32_t members = run < runs ? first_member[run + 1] - first_member[run] : 0;
+        chunks[run] = members / members_of_chunk + (members % members_of_chunk != 0 ? 1 : 0);
     }
 };
 
-struct ChunkNumberJob {
-    std::int64_t runs;
+struct NumberChunks {
     const std::int32_t* first_chunk; ///< of each run; one more at the end
     std::int64_t* run_of_chunk;
 
     __device__ void operator()(std::int64_t run) const {
-        for (std::int32_t chunk = run < runs ? first_chunk[run] : 0; run < runs && chunk < first_chunk[run + 1];
-             ++chunk) {
+        for (std::int32_t chunk = first_chunk[run]; chunk < first_chunk[run + 1]; ++chunk) {
             run_of_chunk[chunk] = run;
         }
     }
 };
 
 /// Counts the groups that have another size than was said.
-struct SizesJob {
+struct CompareSizes {
     MemberRuns runs;
     const std::int32_t* sizes;
     std::int32_t* groups_that_differ;
 
     __device__ void operator()(std::int64_t group) const {
-        if (group < runs.groups && runs.members_of(group) != sizes[group]) {
+        if (runs.members_of(group) != sizes[group]) {
             atomicAdd(groups_that_differ, 1);
         }
     }
 };
 
 template <class T>
-struct GatherJob {
+struct GatherMembers {
     std::int64_t members;
     int axes;
     DeviceColumn from;
     T* to; ///< axis after axis
 
     __device__ void operator()(std::int64_t member) const {
-        for (int axis = 0; member < members && axis < axes; ++axis) {
+        for (int axis = 0; axis < axes; ++axis) {
             to[axis * members + member] = static_cast<T>(from(member, axis)); // T is the column's own type
         }
     }

@@ -59,20 +59,17 @@ struct MassExponentPass {
     __device__ void conclude(std::int64_t owner, const Part& part) const { exponents[owner] = part.exponent; }
 };
 
-struct GroupExponentsJob {
-    std::int64_t groups;
+struct JoinExponents {
     int runs_of_group;
     const int* of_runs;
     int* of_groups;
 
     __device__ void operator()(std::int64_t group) const {
-        if (group < groups) {
-            int largest = halos::no_product;
-            for (int run = 0; run < runs_of_group; ++run) {
-                largest = device_max(largest, of_runs[group * runs_of_group + run]);
-            }
-            of_groups[group] = largest;
+        int largest = halos::no_product;
+        for (int run = 0; run < runs_of_group; ++run) {
+            largest = device_max(largest, of_runs[group * runs_of_group + run]);
         }
+        of_groups[group] = largest;
     }
 };
 
@@ -126,16 +123,13 @@ struct MemberVectors {
 
 /// Before the passes: the reference of a group is its lowest-index member, the first of one of its runs.
 template <int D>
-struct ReferencesJob {
+struct TakeReferences {
     MemberVectors<D> vectors;
     DeviceColumn positions;   ///< by row; null: the reference is 0
     const std::int32_t* rows; ///< of the members
 
     __device__ void operator()(std::int64_t group) const {
         const MemberRuns& runs = vectors.runs;
-        if (group >= runs.groups) {
-            return;
-        }
         std::int32_t lowest = std::numeric_limits<std::int32_t>::max();
         for (int i = 0; i < runs.runs_of_group; ++i) {
             const std::int64_t run = group * runs.runs_of_group + i;

@@ -75,32 +75,25 @@ __global__ void __launch_bounds__(merge_warps* warp_size)
     }
 }
 
+/// Complete rows to where they were asked for, a neighbor at a time.
 template <class T>
-struct ReportKernelJob {
-    std::int64_t numbers; ///< rows times k
+struct ReportRows {
     RawRows<T> raw;
     ReportScale<T> report;
     DeviceRowMemory<T> rows;
-};
 
-/// Complete rows to where they were asked for, a thread for each neighbor.
-template <class T>
-__global__ void report_rows_kernel(const __grid_constant__ ReportKernelJob<T> job) {
-    const std::int64_t i = thread_index();
-    if (i >= job.numbers) {
-        return;
+    __device__ void operator()(std::int64_t i) const {
+        const std::int32_t index = raw.indices[i];
+        if (rows.indices != nullptr) {
+            rows.indices[i] = index;
+        }
+        if (rows.wide_indices != nullptr) {
+            rows.wide_indices[i] = index;
+        }
+        if (rows.distances != nullptr) {
+            rows.distances[i] = index < 0 ? std::numeric_limits<T>::infinity() : reported(raw.squared[i], report);
+        }
     }
-    const std::int32_t index = job.raw.indices[i];
-    if (job.rows.indices != nullptr) {
-        job.rows.indices[i] = index;
-    }
-    if (job.rows.wide_indices != nullptr) {
-        job.rows.wide_indices[i] = index;
-    }
-    if (job.rows.distances != nullptr) {
-        job.rows.distances[i] =
-            index < 0 ? std::numeric_limits<T>::infinity() : reported(job.raw.squared[i], job.report);
-    }
-}
+};
 
 } // namespace kith::detail::inline KITH_GPU

@@ -142,13 +142,9 @@ private:
         const ResultMemory distances(context_, part_of(to.distances(), sizeof(T)),
                                      numbers * static_cast<std::int64_t>(sizeof(T)));
         const ResultMemory indices(context_, part_of(to.indices(), width), numbers * width);
-        launch_threads(
-            context_, "reporting rows", report_rows_kernel<T>, numbers,
-            {numbers,
-             raw.view(),
-             report_,
-             {static_cast<T*>(distances.on_device()), wide ? nullptr : static_cast<std::int32_t*>(indices.on_device()),
-              wide ? static_cast<std::int64_t*>(indices.on_device()) : nullptr}});
+        for_each_index(context_, "reporting rows", numbers,
+                       ReportRows<T>{raw.view(), report_,
+                                     row_memory<T>(distances.on_device(), indices.on_device(), to.index_type())});
         for (const ResultMemory* memory : {&distances, &indices}) {
             if (memory->must_be_copied()) {
                 memory->copy(context_);

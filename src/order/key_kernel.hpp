@@ -30,21 +30,17 @@ __device__ std::uint64_t device_key(const DeviceKeyEncoder<T, D>& encoder, const
 }
 
 template <class T, int D>
-struct KeyKernelJob {
+struct MakeKeys {
     DeviceView<T> points;
     const DeviceKeyEncoder<T, D>* encoder; ///< for the cell of all points; in memory of the device
     std::uint64_t* keys;
     std::int32_t* indices; ///< gets each point's own
-};
 
-template <class T, int D>
-__global__ void make_keys_kernel(const __grid_constant__ KeyKernelJob<T, D> job) {
-    const std::int64_t i = thread_index();
-    if (i < job.points.count) {
-        const std::int64_t point = job.points.first + i;
-        job.keys[i] = device_key<T, D>(*job.encoder, job.points.template position<D>(point));
-        job.indices[i] = static_cast<std::int32_t>(point);
+    __device__ void operator()(std::int64_t i) const {
+        const std::int64_t point = points.first + i;
+        keys[i] = device_key<T, D>(*encoder, points.template position<D>(point));
+        indices[i] = static_cast<std::int32_t>(point);
     }
-}
+};
 
 } // namespace kith::detail::inline KITH_GPU

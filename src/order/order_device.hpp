@@ -43,8 +43,8 @@ public:
         {
             const auto encoder =
                 stored(context_, "keys", DeviceKeyEncoder<T, D>(cell_.top_exponent, cell_.sign_exponent));
-            launch_threads(context_, "keys", make_keys_kernel<T, D>, count,
-                           {points_, encoder.data(), keys.data(), indices.data()});
+            for_each_index(context_, "keys", count,
+                           MakeKeys<T, D>{points_, encoder.data(), keys.data(), indices.data()});
         }
         sort_by_key(context_, keys, indices, DeviceKeyEncoder<T, D>::bits);
         break_ties(std::move(keys), indices);
@@ -73,8 +73,7 @@ private:
     [[nodiscard]] DeviceBuffer<Element> taken(const DeviceBuffer<Element>& from,
                                               const DeviceBuffer<std::int32_t>& which) {
         DeviceBuffer<Element> to = context_.buffer<Element>(which.size());
-        launch_threads(context_, "taking elements", take_kernel<Element>, which.size(),
-                       {which.size(), from.data(), which.data(), to.data()});
+        for_each_index(context_, "taking elements", which.size(), Take<Element>{from.data(), which.data(), to.data()});
         return to;
     }
 
@@ -82,13 +81,13 @@ private:
         DeviceBuffer<std::int32_t> positions;
         {
             const DeviceBuffer<std::uint8_t> is_equal = context_.buffer<std::uint8_t>(keys.size());
-            launch_threads(context_, "equal keys", flag_equal_keys_kernel<std::uint64_t>, keys.size(),
-                           {keys.size(), keys.data(), is_equal.data()});
+            for_each_index(context_, "equal keys", keys.size(),
+                           FlagEqualKeys{keys.size(), keys.data(), is_equal.data()});
             positions = positions_of(is_equal);
         }
         DeviceBuffer<std::int32_t> heads = context_.buffer<std::int32_t>(positions.size());
-        launch_threads(context_, "runs of equal keys", flag_first_heads_kernel<std::uint64_t>, positions.size(),
-                       {{positions.size(), positions.data()}, keys.data(), heads.data()});
+        for_each_index(context_, "runs of equal keys", positions.size(),
+                       FlagFirstHeads{positions.data(), keys.data(), heads.data()});
         keys = {};
         while (positions.size() > 0) {
             break_ties_once(positions, heads, indices);
@@ -105,15 +104,16 @@ private:
         const std::int64_t runs = context_.to_host(run_of.data() + count - 1);
         const DeviceBuffer<std::int32_t> first_member = context_.buffer<std::int32_t>(runs + 1);
         const DeviceBuffer<std::int32_t> tops = context_.buffer<std::int32_t>(runs + 1);
-        launch_threads(context_, "runs of equal keys", start_runs_kernel<std::int32_t>, count,
-                       {count, run_of.data(), first_member.data(), tops.data()});
-        const RunMembers<T> job{points_,       indices.data(),      members,    cell_.sign_exponent,
-                                run_of.data(), first_member.data(), tops.data()};
-        launch_threads(context_, "cells of runs", find_run_tops_kernel<T, D>, count, job);
+        for_each_index(context_, "runs of equal keys", count,
+                       StartRuns{run_of.data(), first_member.data(), tops.data()});
+        const RunMembers<T> members_of_runs{points_,       indices.data(),      members,    cell_.sign_exponent,
+                                            run_of.data(), first_member.data(), tops.data()};
+        for_each_index(context_, "cells of runs", count, FindRunTops<T, D>{members_of_runs});
 
         DeviceBuffer<std::int32_t> numbers = context_.buffer<std::int32_t>(count);
         DeviceBuffer<std::uint64_t> keys = context_.buffer<std::uint64_t>(count);
-        launch_threads(context_, "keys of runs", make_run_keys_kernel<T, D>, count, {job, keys.data(), numbers.data()});
+        for_each_index(context_, "keys of runs", count,
+                       MakeRunKeys<T, D>{members_of_runs, keys.data(), numbers.data()});
         const DeviceBuffer<std::uint64_t> unsorted_keys = copy_of(keys);
         sort_by_key(context_, keys, numbers, DeviceKeyEncoder<T, D>::bits);
         { // members of a run together again, stably
@@ -123,12 +123,12 @@ private:
         }
         keys = taken(unsorted_keys, numbers);
         const DeviceBuffer<std::int32_t> moved = taken(indices, taken(positions, numbers));
-        launch_threads(context_, "order of runs", put_kernel<std::int32_t>, count,
-                       {count, moved.data(), positions.data(), indices.data()});
+        for_each_index(context_, "order of runs", count,
+                       Put<std::int32_t>{moved.data(), positions.data(), indices.data()});
         const DeviceBuffer<std::uint8_t> is_equal = context_.buffer<std::uint8_t>(count);
         const DeviceBuffer<std::int32_t> is_head = context_.buffer<std::int32_t>(count);
-        launch_threads(context_, "runs that are left", flag_next_runs_kernel<std::uint64_t>, count,
-                       {count, run_of.data(), tops.data(), keys.data(), is_equal.data(), is_head.data()});
+        for_each_index(context_, "runs that are left", count,
+                       FlagNextRuns{count, run_of.data(), tops.data(), keys.data(), is_equal.data(), is_head.data()});
         const DeviceBuffer<std::int32_t> left = positions_of(is_equal);
         heads = taken(is_head, left);
         positions = taken(positions, left);
@@ -143,9 +143,9 @@ private:
     [[nodiscard]] DeviceBuffer<std::uint32_t> runs_of(const DeviceBuffer<std::int32_t>& numbers,
                                                       const DeviceBuffer<std::int32_t>& run_of) {
         DeviceBuffer<std::uint32_t> runs = context_.buffer<std::uint32_t>(numbers.size());
-        launch_threads(
-            context_, "runs of members", take_kernel<std::uint32_t>, numbers.size(),
-            {numbers.size(), reinterpret_cast<const std::uint32_t*>(run_of.data()), numbers.data(), runs.data()});
+        for_each_index(
+            context_, "runs of members", numbers.size(),
+            Take<std::uint32_t>{reinterpret_cast<const std::uint32_t*>(run_of.data()), numbers.data(), runs.data()});
         return runs;
     }
 

@@ -17,21 +17,16 @@
 namespace kith::detail::inline KITH_GPU {
 
 /// Flags the points that have the key of one beside them.
-template <class Key>
-struct EqualKeysJob {
+struct FlagEqualKeys {
     std::int64_t count;
-    const Key* keys;
+    const std::uint64_t* keys;
     std::uint8_t* is_equal;
-};
 
-template <class Key>
-__global__ void flag_equal_keys_kernel(const __grid_constant__ EqualKeysJob<Key> job) {
-    const std::int64_t i = thread_index();
-    if (i < job.count) {
-        const Key key = job.keys[i];
-        job.is_equal[i] = (i > 0 && job.keys[i - 1] == key) || (i + 1 < job.count && job.keys[i + 1] == key);
+    __device__ void operator()(std::int64_t i) const {
+        const std::uint64_t key = keys[i];
+        is_equal[i] = (i > 0 && keys[i - 1] == key) || (i + 1 < count && keys[i + 1] == key);
     }
-}
+};
 
 /// Members of runs: their positions in the order, the runs one after the other.
 struct Members {
@@ -40,38 +35,29 @@ struct Members {
 };
 
 /// Says of every member whether a run begins with it: for the first round, by its key among all.
-template <class Key>
-struct FirstHeadsJob {
-    Members members;
-    const Key* keys; ///< of all points, in order
+struct FlagFirstHeads {
+    const std::int32_t* position; ///< of the members
+    const std::uint64_t* keys;    ///< of all points, in order
     std::int32_t* is_head;
-};
 
-template <class Key>
-__global__ void flag_first_heads_kernel(const __grid_constant__ FirstHeadsJob<Key> job) {
-    const std::int64_t i = thread_index();
-    if (i < job.members.count) {
-        job.is_head[i] = i == 0 || job.keys[job.members.position[i]] != job.keys[job.members.position[i - 1]] ? 1 : 0;
+    __device__ void operator()(std::int64_t i) const {
+        is_head[i] = i == 0 || keys[position[i]] != keys[position[i - 1]] ? 1 : 0;
     }
-}
+};
 
 /// Runs are counted from 1: run_of is the running sum of heads.
-template <class Number>
-struct RunStartsJob {
-    std::int64_t members;
-    const Number* run_of;
-    Number* first_member;       ///< of each run, the first run's at 1
+struct StartRuns {
+    const std::int32_t* run_of;
+    std::int32_t* first_member; ///< of each run, the first run's at 1
     std::int32_t* top_exponent; ///< of each run
-};
 
-template <class Number>
-__global__ void start_runs_kernel(const __grid_constant__ RunStartsJob<Number> job) {
-    const std::int64_t i = thread_index();
-    if (i < job.members && (i == 0 || job.run_of[i] != job.run_of[i - 1])) {
-        job.first_member[job.run_of[i]] = static_cast<Number>(i);
-        job.top_exponent[job.run_of[i]] = coincident;
+    __device__ void operator()(std::int64_t i) const {
+        if (i == 0 || run_of[i] != run_of[i - 1]) {
+            first_member[run_of[i]] = static_cast<std::int32_t>(i);
+            top_exponent[run_of[i]] = coincident;
+        }
     }
-}
+};
 
 template <class T>
 struct RunMembers {
@@ -90,96 +76,68 @@ struct RunMembers {
 };
 
 template <class T, int D>
-__global__ void find_run_tops_kernel(const __grid_constant__ RunMembers<T> job) {
-    const std::int64_t i = thread_index();
-    if (i >= job.members.count) {
-        return;
-    }
-    const std::int32_t run = job.run_of[i];
-    const Split from_first = split_of<T, D>(job.template position_of<D>(job.first_member[run]),
-                                            job.template position_of<D>(i), job.sign_exponent);
-    if (from_first.exponent > job.top_exponent[run]) { // it only grows: most have nothing to add
-        atomicMax(&job.top_exponent[run], from_first.exponent);
-    }
-}
-
-template <class T>
-struct TieKeysJob {
+struct FindRunTops {
     RunMembers<T> runs;
-    std::uint64_t* keys;
-    std::int32_t* numbers; ///< get each member's own
+
+    __device__ void operator()(std::int64_t i) const {
+        const std::int32_t run = runs.run_of[i];
+        const Split from_first = split_of<T, D>(runs.template position_of<D>(runs.first_member[run]),
+                                                runs.template position_of<D>(i), runs.sign_exponent);
+        if (from_first.exponent > runs.top_exponent[run]) { // it only grows: most have nothing to add
+            atomicMax(&runs.top_exponent[run], from_first.exponent);
+        }
+    }
 };
 
 template <class T, int D>
-__global__ void make_run_keys_kernel(const __grid_constant__ TieKeysJob<T> job) {
-    const std::int64_t i = thread_index();
-    if (i < job.runs.members.count) {
-        const int top = job.runs.top_exponent[job.runs.run_of[i]];
-        job.keys[i] = top == coincident ? 0
-                                        : device_key<T, D>(DeviceKeyEncoder<T, D>(top, job.runs.sign_exponent),
-                                                           job.runs.template position_of<D>(i));
-        job.numbers[i] = static_cast<std::int32_t>(i);
-    }
-}
+struct MakeRunKeys {
+    RunMembers<T> runs;
+    std::uint64_t* keys;
+    std::int32_t* numbers; ///< get each member's own
 
-/// to[i] = from[which[i]].
-template <class Element>
-struct TakeJob {
-    std::int64_t count;
-    const Element* from;
-    const std::int32_t* which;
-    Element* to;
+    __device__ void operator()(std::int64_t i) const {
+        const int top = runs.top_exponent[runs.run_of[i]];
+        keys[i] = top == coincident ? 0
+                                    : device_key<T, D>(DeviceKeyEncoder<T, D>(top, runs.sign_exponent),
+                                                       runs.template position_of<D>(i));
+        numbers[i] = static_cast<std::int32_t>(i);
+    }
 };
 
 template <class Element>
-__global__ void take_kernel(const __grid_constant__ TakeJob<Element> job) {
-    const std::int64_t i = thread_index();
-    if (i < job.count) {
-        job.to[i] = job.from[job.which[i]];
-    }
-}
-
-/// to[which[i]] = from[i].
-template <class Element>
-struct PutJob {
-    std::int64_t count;
+struct Take {
     const Element* from;
     const std::int32_t* which;
     Element* to;
+
+    __device__ void operator()(std::int64_t i) const { to[i] = from[which[i]]; }
 };
 
 template <class Element>
-__global__ void put_kernel(const __grid_constant__ PutJob<Element> job) {
-    const std::int64_t i = thread_index();
-    if (i < job.count) {
-        job.to[job.which[i]] = job.from[i];
-    }
-}
+struct Put {
+    const Element* from;
+    const std::int32_t* which;
+    Element* to;
+
+    __device__ void operator()(std::int64_t i) const { to[which[i]] = from[i]; }
+};
 
 /// Which members are equal again, and where their runs begin.
-template <class Key>
-struct NextRunsJob {
+struct FlagNextRuns {
     std::int64_t members;
     const std::int32_t* run_of;
     const std::int32_t* top_exponent; ///< of each run
-    const Key* keys;                  ///< sorted
+    const std::uint64_t* keys;        ///< sorted
     std::uint8_t* is_equal;
     std::int32_t* is_head; ///< differs from the member before it
-};
 
-template <class Key>
-__global__ void flag_next_runs_kernel(const __grid_constant__ NextRunsJob<Key> job) {
-    const std::int64_t i = thread_index();
-    if (i >= job.members) {
-        return;
+    __device__ void operator()(std::int64_t i) const {
+        const auto is_like = [&](std::int64_t other) { return run_of[other] == run_of[i] && keys[other] == keys[i]; };
+        const bool as_before = i > 0 && is_like(i - 1);
+        const bool as_after = i + 1 < members && is_like(i + 1);
+        is_head[i] = as_before ? 0 : 1;
+        is_equal[i] = top_exponent[run_of[i]] != coincident && (as_before || as_after);
     }
-    const auto is_like = [&](std::int64_t other) {
-        return job.run_of[other] == job.run_of[i] && job.keys[other] == job.keys[i];
-    };
-    const bool as_before = i > 0 && is_like(i - 1);
-    const bool as_after = i + 1 < job.members && is_like(i + 1);
-    job.is_head[i] = as_before ? 0 : 1;
-    job.is_equal[i] = job.top_exponent[job.run_of[i]] != coincident && (as_before || as_after);
-}
+};
 
 } // namespace kith::detail::inline KITH_GPU

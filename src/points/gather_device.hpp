@@ -12,15 +12,15 @@ namespace kith::detail::inline KITH_GPU {
 /// Fills a working copy in the order given.
 template <Coordinate T, int D>
 void copy_points(DeviceWork& work, const DeviceView<T>& from, const DevicePointSet<T>& to) {
-    launch_threads(work, "copying points", copy_points_kernel<T, D>, from.count,
-                   {from, to.indices.data(), to.coordinates.data(), to.stride});
+    for_each_index(work, "copying points", from.count,
+                   CopyPoints<T, D>{from, {to.indices.data(), to.coordinates.data(), to.stride}});
 }
 
 /// The same in the order of its indices.
 template <Coordinate T, int D>
 void gather_points(DeviceWork& work, const DeviceView<T>& from, const DevicePointSet<T>& to) {
-    launch_threads(work, "gathering points", gather_points_kernel<T, D>, from.count,
-                   {from, to.indices.data(), to.coordinates.data(), to.stride});
+    for_each_index(work, "gathering points", from.count,
+                   GatherPoints<T, D>{from, {to.indices.data(), to.coordinates.data(), to.stride}});
 }
 
 /// The working copy in the order given.

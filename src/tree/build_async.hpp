@@ -28,7 +28,7 @@ void sort_async(DeviceWork& work, const DeviceView<T>& points, const DeviceKeyEn
     const std::int64_t count = keys.size();
     const DeviceBuffer<std::uint64_t> other_keys = work.buffer<std::uint64_t>(count);
     const DeviceBuffer<std::int32_t> other_indices = work.buffer<std::int32_t>(count);
-    launch_threads(work, "keys", make_keys_kernel<T, D>, count, {points, encoder, keys.data(), indices.data()});
+    for_each_index(work, "keys", count, MakeKeys<T, D>{points, encoder, keys.data(), indices.data()});
     SortedArray<std::uint64_t> both_keys{keys.data(), other_keys.data()};
     SortedArray<std::int32_t> both_indices{indices.data(), other_indices.data()};
     sort_by_key(work, both_keys, both_indices, count, DeviceKeyEncoder<T, D>::bits);

@@ -60,8 +60,8 @@ private:
         DeviceBuffer<std::int32_t> all = context_.buffer<std::int32_t>(points_.count);
         {
             const DeviceBuffer<std::uint8_t> is_cut = context_.buffer<std::uint8_t>(points_.count);
-            launch_threads(context_, "cuts", mark_cuts_kernel<T, D>, points_.count,
-                           {points_.view(), sign_exponent_, n_max, is_cut.data()});
+            for_each_index(context_, "cuts", points_.count,
+                           MarkCuts<T, D>{points_.view(), sign_exponent_, n_max, is_cut.data()});
             const DeviceBuffer<std::int32_t> selected = context_.buffer<std::int32_t>(1);
             select_flagged(context_, is_cut.data(), points_.count, all.data(), selected.data());
             cuts_ = context_.to_host(selected.data());
@@ -70,8 +70,8 @@ private:
         context_.copy(position_.data(), all.data(), cuts_ * 4);
         all = {};
         size_ = context_.buffer<std::int32_t>(cuts_);
-        launch_threads(context_, "sizes of cells", measure_cuts_kernel<T, D>, cuts_,
-                       {points_.view(), sign_exponent_, {count(), position_.data(), size_.data()}});
+        for_each_index(context_, "sizes of cells", cuts_,
+                       MeasureCuts<T, D>{points_.view(), sign_exponent_, position_.data(), size_.data()});
     }
 
     /// Cuts of every plane.
@@ -87,9 +87,9 @@ private:
 
     [[nodiscard]] OwnedDevicePlane<T> leaves() {
         OwnedDevicePlane<T> plane = allocate_plane<T, D>(context_, cuts_ + 1, false);
-        launch_threads(context_, "leaves", make_plane_kernel<std::int32_t>, cuts_ + 1,
-                       {count(), static_cast<std::int32_t>(points_.count), 0, nullptr, position_.data(), nullptr,
-                        plane.first_point.data(), nullptr, nullptr});
+        for_each_index(context_, "leaves", cuts_ + 1,
+                       MakePlane{count(), static_cast<std::int32_t>(points_.count), 0, nullptr, position_.data(),
+                                 nullptr, plane.first_point.data(), nullptr, nullptr});
         summarize_leaves<T, D>(context_, plane, points_.view());
         return plane;
     }
@@ -100,16 +100,15 @@ private:
         {
             const DeviceBuffer<std::uint8_t> is_kept = context_.buffer<std::uint8_t>(cuts_);
             const DeviceBuffer<std::int32_t> number = context_.buffer<std::int32_t>(1);
-            launch_threads(context_, "coarser cuts", flag_coarser_cuts_kernel<std::int32_t>, cuts_,
-                           {count(), size_.data(), n_max, is_kept.data()});
+            for_each_index(context_, "coarser cuts", cuts_, FlagCoarserCuts{size_.data(), n_max, is_kept.data()});
             select_flagged(context_, is_kept.data(), cuts_, selected.data(), number.data());
         }
         OwnedDevicePlane<T> plane = allocate_plane<T, D>(context_, std::int64_t{cuts} + 1, true);
         DeviceBuffer<std::int32_t> sizes = context_.buffer<std::int32_t>(cuts);
-        launch_threads(context_, "coarser plane", make_plane_kernel<std::int32_t>, std::int64_t{cuts} + 1,
-                       {cuts, static_cast<std::int32_t>(points_.count), static_cast<std::int32_t>(finer.nodes),
-                        selected.data(), position_.data(), size_.data(), plane.first_point.data(),
-                        plane.first_child.data(), sizes.data()});
+        for_each_index(context_, "coarser plane", std::int64_t{cuts} + 1,
+                       MakePlane{cuts, static_cast<std::int32_t>(points_.count), static_cast<std::int32_t>(finer.nodes),
+                                 selected.data(), position_.data(), size_.data(), plane.first_point.data(),
+                                 plane.first_child.data(), sizes.data()});
         summarize_children<T, D>(context_, plane, finer);
         position_ = context_.buffer<std::int32_t>(cuts);
         context_.copy(position_.data(), plane.first_point.data() + 1, std::int64_t{cuts} * 4);

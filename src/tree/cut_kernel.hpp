@@ -97,45 +97,30 @@ private:
     int sign_exponent_;
 };
 
-template <class T>
-struct CutKernelJob {
+/// Says of every gap whether it is a cut: of the gap before each point; there is none before the first.
+template <class T, int D>
+struct MarkCuts {
     PointSetView<T> points;
     int sign_exponent;
     std::int64_t n_max;
-    std::uint8_t* is_cut; ///< of the gap before each point; there is none before the first
-};
+    std::uint8_t* is_cut;
 
-/// Says of every gap whether it is a cut.
-template <class T, int D>
-__global__ void mark_cuts_kernel(const __grid_constant__ CutKernelJob<T> job) {
-    const std::int64_t gap = thread_index();
-    if (gap < job.points.count) {
-        job.is_cut[gap] = gap > 0 && GapCells<T, D>(job.points, job.sign_exponent).size(gap, job.n_max) > job.n_max;
+    __device__ void operator()(std::int64_t gap) const {
+        is_cut[gap] = gap > 0 && GapCells<T, D>(points, sign_exponent).size(gap, n_max) > n_max;
     }
-}
-
-/// Cuts by ascending position, an array for each of their members (cuts.hpp).
-struct DeviceCuts {
-    std::int32_t count = 0;
-    const std::int32_t* position = nullptr;
-    std::int32_t* size = nullptr;
-};
-
-template <class T>
-struct CutSizesKernelJob {
-    PointSetView<T> points;
-    int sign_exponent;
-    DeviceCuts cuts; ///< their positions are known
 };
 
 /// Finds the size of every cut's cell.
 template <class T, int D>
-__global__ void measure_cuts_kernel(const __grid_constant__ CutSizesKernelJob<T> job) {
-    const std::int64_t cut = thread_index();
-    if (cut < job.cuts.count) {
-        job.cuts.size[cut] = static_cast<std::int32_t>(
-            GapCells<T, D>(job.points, job.sign_exponent).size(job.cuts.position[cut], job.points.count));
+struct MeasureCuts {
+    PointSetView<T> points;
+    int sign_exponent;
+    const std::int32_t* position; ///< of the cuts, ascending
+    std::int32_t* size;
+
+    __device__ void operator()(std::int64_t cut) const {
+        size[cut] = static_cast<std::int32_t>(GapCells<T, D>(points, sign_exponent).size(position[cut], points.count));
     }
-}
+};
 
 } // namespace kith::detail::inline KITH_GPU

@@ -28,7 +28,8 @@ struct FixedShape {
 /// No leaf has more points than a warp can serve; no more nodes on top than a warp looks at together.
 inline constexpr FixedShape usual_shape{warp_size / 2, 8, warp_size};
 
-struct FixedPlaneKernelJob {
+/// Cuts before each node, and after the last.
+struct CutAtFaces {
     std::int64_t nodes;
     std::int64_t gaps_of_cut;
     std::int64_t below; ///< points, or nodes of the plane below
@@ -39,37 +40,31 @@ struct FixedPlaneKernelJob {
     std::int32_t* first_point;        ///< nodes + 1
     std::int32_t* first_child;        ///< nodes + 1, not for leaves
     std::uint8_t* levels;             ///< nodes
-};
 
-/// One thread more than there are nodes: it cuts before its node.
-template <class Count>
-__global__ void cut_at_faces_kernel(const __grid_constant__ FixedPlaneKernelJob job) {
-    const std::int64_t node = thread_index();
-    if (node > job.nodes) {
-        return;
-    }
-    const bool is_leaf = job.points_below == nullptr;
-    std::int64_t cut = node == 0 ? 0 : job.below;
-    int highest = -1;
-    if (node > 0 && node < job.nodes) {
-        const std::int64_t first = node * job.gaps_of_cut - job.gaps_of_cut / 2;
-        for (std::int64_t gap = first; gap < first + job.gaps_of_cut && gap < job.below; ++gap) {
-            const int level =
-                is_leaf ? static_cast<int>(std::bit_width(job.keys[gap - 1] ^ job.keys[gap])) : job.levels_below[gap];
-            cut = level > highest ? gap : cut;
-            highest = level > highest ? level : highest;
+    __device__ void operator()(std::int64_t node) const {
+        const bool is_leaf = points_below == nullptr;
+        std::int64_t cut = node == 0 ? 0 : below;
+        int highest = -1;
+        if (node > 0 && node < nodes) {
+            const std::int64_t first = node * gaps_of_cut - gaps_of_cut / 2;
+            for (std::int64_t gap = first; gap < first + gaps_of_cut && gap < below; ++gap) {
+                const int level =
+                    is_leaf ? static_cast<int>(std::bit_width(keys[gap - 1] ^ keys[gap])) : levels_below[gap];
+                cut = level > highest ? gap : cut;
+                highest = level > highest ? level : highest;
+            }
+        }
+        if (node < nodes) {
+            levels[node] = static_cast<std::uint8_t>(highest < 0 ? 0 : highest);
+        }
+        if (is_leaf) {
+            first_point[node] = static_cast<std::int32_t>(cut);
+        } else {
+            first_child[node] = static_cast<std::int32_t>(cut);
+            first_point[node] = node < nodes ? points_below[cut] : static_cast<std::int32_t>(points);
         }
     }
-    if (node < job.nodes) {
-        job.levels[node] = static_cast<std::uint8_t>(highest < 0 ? 0 : highest);
-    }
-    if (is_leaf) {
-        job.first_point[node] = static_cast<Count>(cut);
-    } else {
-        job.first_child[node] = static_cast<Count>(cut);
-        job.first_point[node] = node < job.nodes ? job.points_below[cut] : static_cast<Count>(job.points);
-    }
-}
+};
 
 /// The planes of sorted points, made in two steps: the leaves are cut while there are keys, boxes are found when the
 /// points are where they belong.
@@ -115,8 +110,8 @@ public:
     }
 
 private:
-    void cut(std::size_t plane, const FixedPlaneKernelJob& job) {
-        launch_threads(work_, "cuts at faces", cut_at_faces_kernel<std::int32_t>, planes_[plane].nodes + 1, job);
+    void cut(std::size_t plane, const CutAtFaces& cuts) {
+        for_each_index(work_, "cuts at faces", planes_[plane].nodes + 1, cuts);
     }
 
     DeviceWork& work_;

@@ -39,57 +39,45 @@ __global__ void count_cuts_kernel(const __grid_constant__ CountCutsJob<Count> jo
 }
 
 /// Flags the cuts of a plane that the coarser one keeps.
-template <class Count>
-struct CoarserCutsJob {
-    Count cuts;
+struct FlagCoarserCuts {
     const std::int32_t* size;
     std::int32_t n_max;
     std::uint8_t* is_kept;
+
+    __device__ void operator()(std::int64_t cut) const { is_kept[cut] = size[cut] > n_max; }
 };
 
-template <class Count>
-__global__ void flag_coarser_cuts_kernel(const __grid_constant__ CoarserCutsJob<Count> job) {
-    const std::int64_t cut = thread_index();
-    if (cut < job.cuts) {
-        job.is_kept[cut] = job.size[cut] > job.n_max;
-    }
-}
-
-/// A plane between its cuts. Those of a coarser plane are a selection of the finer plane's; those of the leaves are
-/// all.
-template <class Count>
-struct PlaneKernelJob {
-    Count cuts;
+/// A plane between its cuts, for each of them and one more. Those of a coarser plane are a selection of the finer
+/// plane's; those of the leaves are all.
+struct MakePlane {
+    std::int32_t cuts;
     std::int32_t points;
-    Count finer_nodes;            ///< of a coarser plane
+    std::int32_t finer_nodes;     ///< of a coarser plane
     const std::int32_t* selected; ///< of the finer plane's cuts; null for leaves
     const std::int32_t* position; ///< of the finer plane's cuts; of the leaves' own
     const std::int32_t* size;
     std::int32_t* first_point; ///< nodes + 1
     std::int32_t* first_child; ///< nodes + 1, of a coarser plane
     std::int32_t* its_size;    ///< of the cells of a coarser plane's cuts
-};
 
-/// One thread more than there are cuts.
-template <class Count>
-__global__ void make_plane_kernel(const __grid_constant__ PlaneKernelJob<Count> job) {
-    const std::int64_t cut = thread_index();
-    const bool is_coarser = job.selected != nullptr;
-    if (cut == job.cuts) {
-        job.first_point[0] = 0;
-        job.first_point[job.cuts + 1] = job.points;
-        if (is_coarser) {
-            job.first_child[0] = 0;
-            job.first_child[job.cuts + 1] = job.finer_nodes;
+    __device__ void operator()(std::int64_t cut) const {
+        const bool is_coarser = selected != nullptr;
+        if (cut == cuts) {
+            first_point[0] = 0;
+            first_point[cuts + 1] = points;
+            if (is_coarser) {
+                first_child[0] = 0;
+                first_child[cuts + 1] = finer_nodes;
+            }
+            return;
         }
-    } else if (cut < job.cuts) {
-        const std::int32_t source = is_coarser ? job.selected[cut] : static_cast<std::int32_t>(cut);
-        job.first_point[cut + 1] = job.position[source];
+        const std::int32_t source = is_coarser ? selected[cut] : static_cast<std::int32_t>(cut);
+        first_point[cut + 1] = position[source];
         if (is_coarser) {
-            job.first_child[cut + 1] = source + 1;
-            job.its_size[cut] = job.size[source];
+            first_child[cut + 1] = source + 1;
+            its_size[cut] = size[source];
         }
     }
-}
+};
 
 } // namespace kith::detail::inline KITH_GPU
