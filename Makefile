@@ -71,6 +71,7 @@ nightly: dependencies python-environment
 	$(BUILD) tsan --target kith_cli
 	test ! -d build/clang || $(BUILD) clang --target kith_cli
 	KITH_LARGE_TESTS=1 $(MAKE) DEPENDENCIES=no full
+	for seed in 1 2 3; do KITH_EMULATION_SEED=$$seed $(TEST) dev --label-regex '^emulation' || exit 1; done
 	scripts/build-wheel.sh
 	@echo "all nightly checks passed"
 

@@ -71,25 +71,14 @@ __device__ T device_max(T a, T b) {
 }
 
 // Words through which the threads of a grid talk to each other: atomic, of the device's scope, in no order with other
-// words. Under emulation, other threads may go on before each of them.
+// words. Under emulation, other threads may go on before each of them, and a load may find an earlier value.
 
 #if defined(KITH_EMULATE_CUDA)
 
-inline std::int32_t load_relaxed(const std::int32_t* word) {
-    emulation::yield();
-    return *word;
-}
-inline std::int32_t load_relaxed_through_cache(const std::int32_t* word) {
-    return load_relaxed(word);
-}
-inline void store_relaxed(std::int32_t* word, std::int32_t value) {
-    emulation::yield();
-    *word = value;
-}
-inline bool compare_exchange_relaxed(std::int32_t* word, std::int32_t expected, std::int32_t value) {
-    emulation::yield();
-    return atomicCAS(word, expected, value) == expected;
-}
+using emulation::compare_exchange_relaxed;
+using emulation::load_relaxed;
+using emulation::load_relaxed_through_cache;
+using emulation::store_relaxed;
 
 #else
 

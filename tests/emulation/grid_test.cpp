@@ -5,8 +5,12 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdint>
+#include <functional>
+#include <memory>
 #include <numeric>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -166,6 +170,184 @@ TEST(Grid, BlocksAreWholeWarps) {
 TEST(Grid, WordsOfKernelsNeedAKernel) {
     EXPECT_THROW(__syncthreads(), KernelError);
     EXPECT_TRUE(is_told("launched from within a kernel", [] { run("inner", {}, [] {}); }));
+}
+
+// Blocks in flight, and the words through which they talk.
+
+/// Whether some order of a kernel's blocks ends with a KernelError of these words.
+bool is_caught(const std::string& words, unsigned blocks, const std::function<void()>& prepare,
+               const std::function<void()>& kernel) {
+    for (std::uint64_t seed = 1; seed <= 40; ++seed) {
+        prepare();
+        try {
+            run("kernel", {{blocks, 1, 1}, {32, 1, 1}}, kernel, seed);
+        } catch (const KernelError& error) {
+            return std::string(error.what()).find(words) != std::string::npos;
+        }
+    }
+    return false;
+}
+
+void wait_for(const std::int32_t* word, std::int32_t value) {
+    while (load_relaxed(word) != value) {
+    }
+}
+
+TEST(BlocksInFlight, MayWaitForEachOther) {
+    for (std::uint64_t seed = 1; seed <= 10; ++seed) {
+        std::int32_t turn = 0;
+        run(
+            "ping-pong", {{2, 1, 1}, {32, 1, 1}},
+            [&] {
+                const auto mine = static_cast<std::int32_t>(blockIdx.x);
+                for (std::int32_t round = 0; threadIdx.x == 0 && round < 20; round += 2) {
+                    wait_for(&turn, round + mine);
+                    store_relaxed(&turn, round + mine + 1);
+                }
+            },
+            seed);
+        EXPECT_EQ(turn, 20);
+    }
+}
+
+// Blocks that wait for the one before them are right only if blocks start in their order.
+TEST(BlocksInFlight, MustNotWaitForOneThatHasNotStarted) {
+    std::vector<std::int32_t> done(12);
+    std::int32_t tickets = 0;
+    const auto prepare = [&] {
+        done.assign(done.size(), 0);
+        tickets = 0;
+    };
+    const auto follow = [&](std::int32_t number) {
+        if (number > 0) {
+            wait_for(&done[static_cast<std::size_t>(number) - 1], 1);
+        }
+        store_relaxed(&done[static_cast<std::size_t>(number)], 1);
+    };
+    EXPECT_TRUE(is_caught("waits for what no thread of the blocks in flight does", 12, prepare, [&] {
+        if (threadIdx.x == 0) {
+            follow(static_cast<std::int32_t>(blockIdx.x));
+        }
+    }));
+    EXPECT_FALSE(is_caught("", 12, prepare, [&] { // numbered as they start
+        if (threadIdx.x == 0) {
+            follow(atomicAdd(&tickets, 1));
+        }
+    }));
+}
+
+TEST(BlocksInFlight, LoseWhatIsNotAddedAtomically) {
+    int lost = 0;
+    for (std::uint64_t seed = 1; seed <= 10; ++seed) {
+        std::int32_t loaded_and_stored = 0;
+        std::int32_t added = 0;
+        run(
+            "add", {{8, 1, 1}, {32, 1, 1}},
+            [&] {
+                if (threadIdx.x == 0) {
+                    store_relaxed(&loaded_and_stored, load_relaxed(&loaded_and_stored) + 1);
+                    atomicAdd(&added, 1);
+                }
+            },
+            seed);
+        EXPECT_EQ(added, 8);
+        lost += 8 - loaded_and_stored;
+    }
+    EXPECT_GT(lost, 0);
+}
+
+TEST(BlocksInFlight, HaveSharedMemoryOfTheirOwn) {
+    for (std::uint64_t seed = 1; seed <= 10; ++seed) {
+        run(
+            "shared", {{8, 1, 1}, {64, 1, 1}},
+            [] {
+                __shared__ SharedArray<int, 1> block;
+                for (int round = 0; round < 5; ++round) {
+                    if (threadIdx.x == 0) {
+                        block[0] = static_cast<int>(blockIdx.x);
+                    }
+                    yield();
+                    __syncthreads();
+                    EXPECT_EQ(static_cast<int>(block[0]), static_cast<int>(blockIdx.x));
+                    __syncthreads();
+                }
+            },
+            seed);
+    }
+}
+
+// Nothing orders a word after another one, so a flag does not say that other words have arrived.
+TEST(RelaxedWords, ArriveInAnyOrder) {
+    std::int32_t data = 0;
+    std::int32_t flag = 0;
+    const auto prepare = [&] { data = flag = 0; };
+    const auto send = [&](std::int32_t* with) {
+        store_relaxed(&data, 7);
+        store_relaxed(with, 7);
+    };
+    EXPECT_TRUE(is_caught("is late", 2, prepare, [&] {
+        if (threadIdx.x == 0 && blockIdx.x == 0) {
+            send(&flag);
+        } else if (threadIdx.x == 0) {
+            wait_for(&flag, 7);
+            if (load_relaxed(&data) != 7) {
+                fail("the data is late");
+            }
+        }
+    }));
+    EXPECT_FALSE(is_caught("", 2, prepare, [&] { // the flag is the data
+        if (threadIdx.x == 0 && blockIdx.x == 0) {
+            send(&flag);
+        } else if (threadIdx.x == 0) {
+            wait_for(&flag, 7);
+            wait_for(&data, 7);
+        }
+    }));
+}
+
+TEST(RelaxedWords, NeverGoBackForAThreadExceptInItsCache) {
+    std::int32_t word = 0;
+    const auto prepare = [&] { word = 0; };
+    const auto count_and_watch = [&](auto load) {
+        std::int32_t last = 0;
+        for (std::int32_t i = 1; threadIdx.x == 0 && i <= 20; ++i) {
+            if (blockIdx.x == 0) {
+                store_relaxed(&word, i);
+            } else {
+                const std::int32_t found = load(&word);
+                if (found < last) {
+                    fail("the word went back");
+                }
+                last = found;
+            }
+        }
+    };
+    EXPECT_FALSE(is_caught("", 2, prepare, [&] { count_and_watch(load_relaxed); }));
+    EXPECT_TRUE(is_caught("the word went back", 2, prepare, [&] { count_and_watch(load_relaxed_through_cache); }));
+}
+
+TEST(RelaxedWords, AreKnownToTheBlockBehindABarrier) {
+    std::int32_t word = 0;
+    const auto prepare = [&] { word = 0; };
+    enum class Barrier : std::uint8_t { none, of_block, of_warp };
+    const auto pass_on = [&](Barrier barrier, auto load) {
+        if (threadIdx.x == 0) {
+            store_relaxed(&word, 1);
+        }
+        if (barrier == Barrier::of_block) {
+            __syncthreads();
+        } else if (barrier == Barrier::of_warp) {
+            __syncwarp();
+        }
+        if (load(&word) != 1) {
+            fail("the word is late");
+        }
+    };
+    for (const auto load : {load_relaxed, load_relaxed_through_cache}) {
+        EXPECT_FALSE(is_caught("", 1, prepare, [&] { pass_on(Barrier::of_block, load); }));
+        EXPECT_FALSE(is_caught("", 1, prepare, [&] { pass_on(Barrier::of_warp, load); }));
+        EXPECT_TRUE(is_caught("the word is late", 1, prepare, [&] { pass_on(Barrier::none, load); }));
+    }
 }
 
 } // namespace

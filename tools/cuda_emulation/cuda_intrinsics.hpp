@@ -5,6 +5,7 @@
 #pragma once
 
 #include "cuda_emulation/grid.hpp"
+#include "cuda_emulation/relaxed_words.hpp"
 #include "cuda_emulation/shared_array.hpp"
 
 #include <bit>
@@ -20,7 +21,7 @@
 #define __forceinline__ inline
 #define __launch_bounds__(...)
 #define __grid_constant__
-#define __shared__ static thread_local
+#define __shared__ static thread_local // one for all blocks in flight: a SharedArray has elements for each of them
 
 namespace kith::emulation::words {
 
@@ -198,39 +199,45 @@ T __ldg(const T* address) {
     return *address;
 }
 
-// Threads change places only where they meet, so that these are atomic as they are.
+// Threads change places only where they meet or yield, so that these are atomic as they are.
 template <class T>
 T atomicAdd(T* address, T value) {
+    kith::emulation::before_atomic();
     const T old = *address;
     *address = static_cast<T>(old + value);
     return old;
 }
 template <class T>
 T atomicMin(T* address, T value) {
+    kith::emulation::before_atomic();
     const T old = *address;
     *address = value < old ? value : old;
     return old;
 }
 template <class T>
 T atomicMax(T* address, T value) {
+    kith::emulation::before_atomic();
     const T old = *address;
     *address = old < value ? value : old;
     return old;
 }
 template <class T>
 T atomicOr(T* address, T value) {
+    kith::emulation::before_atomic();
     const T old = *address;
     *address = static_cast<T>(old | value);
     return old;
 }
 template <class T>
 T atomicExch(T* address, T value) {
+    kith::emulation::before_atomic();
     const T old = *address;
     *address = value;
     return old;
 }
 template <class T>
 T atomicCAS(T* address, T expected, T value) {
+    kith::emulation::before_atomic();
     const T old = *address;
     *address = old == expected ? value : old;
     return old;

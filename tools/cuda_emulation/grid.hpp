@@ -1,10 +1,12 @@
-// Runs a CUDA grid on the CPU, block after block, for tests.
+// Runs a CUDA grid on the CPU, some blocks at a time, for tests.
 //
-// The threads of a block are fibers of one operating-system thread. A fiber runs until it meets others: at a barrier of
-// the block or at an operation of its warp. What hardware would let pass, or leave undefined, is an error here that
-// says where: a lane that the mask names and that does not come, a barrier that some threads do not reach, threads that
-// leave while others wait for them. Ready threads run in a random order, drawn from the seed, so that much of what
-// depends on the order shows.
+// The threads of a block are fibers of one operating-system thread. A fiber runs until it meets others, at a barrier of
+// the block or at an operation of its warp, or until it yields before an access that other blocks may see. What
+// hardware would let pass, or leave undefined, is an error here that says where: a lane that the mask names and that
+// does not come, a barrier that some threads do not reach, threads that leave while others wait for them, a block that
+// waits for one that has not started. Blocks start in a random order, several are in flight, and the one whose priority
+// is highest goes on; priorities and the order of ready threads are drawn from the seed, so that much of what depends
+// on the order shows. KITH_EMULATION_SEED=1, 2, ... in the environment draws other orders in every test.
 //
 // What is not seen: global memory that threads touch without order, and threads that come to one line of a helper by
 // different branches, which hardware may keep apart. Call what holds an operation of a warp from one place.
@@ -37,6 +39,7 @@ struct Grid {
 };
 
 constexpr int warp_size = 32;
+constexpr int most_blocks_in_flight = 4;
 
 /// Runs the kernel once for every thread of the grid. Throws KernelError, and what the kernel itself throws.
 void run(const std::string& name, const Grid& grid, const std::function<void()>& kernel, std::uint64_t seed = 1);
@@ -71,8 +74,18 @@ using Brought = std::array<std::uint64_t, warp_size>;
 /// meeting, at the same place in the text.
 const Brought& meet(Meeting meeting, std::uint32_t mask, std::uint64_t value, const std::source_location& where);
 
-/// Lets other threads of the block go on, in a random order; nothing outside of a kernel.
+/// Lets other threads go on, of this block or of others; nothing outside of a kernel. Throws KernelError if threads have
+/// done no more than that for long.
 void yield();
+/// Something was done that a thread may have waited for.
+void note_progress();
+/// Now and then lets other threads go on, before what is atomic.
+void before_atomic();
+[[nodiscard]] std::uint64_t random_below(std::uint64_t count);
+
+[[nodiscard]] bool is_in_kernel();
+/// Which of the blocks in flight runs: shared memory has elements for each.
+extern constinit thread_local int running_slot;
 
 [[nodiscard]] int lane();
 
@@ -86,6 +99,9 @@ struct Moment {
 [[nodiscard]] Moment now();
 /// Whether what was done at that moment, in this block, is ordered before what the running thread does now.
 [[nodiscard]] bool is_ordered(const Moment& before);
+class KnownWords;
+/// Of the running thread.
+[[nodiscard]] KnownWords& known_words();
 /// Throws KernelError, with the kernel, the block and the thread in the text.
 [[noreturn]] void fail(const std::string& what);
 

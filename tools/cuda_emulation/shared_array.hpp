@@ -8,6 +8,7 @@
 #include "cuda_emulation/grid.hpp"
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -82,7 +83,7 @@ private:
     [[nodiscard]] static bool is_of_this_block(const Moment& moment) { return moment.block == now().block; }
 
     T read(int index) {
-        Cell& cell = cells_[index];
+        Cell& cell = cell_at(index);
         if (!is_of_this_block(cell.written)) {
             fail("element " + std::to_string(index) +
                  " of shared memory is read, but no thread of this block wrote it");
@@ -126,7 +127,7 @@ private:
     }
 
     void write(int index, const T& value) {
-        Cell& cell = cells_[index];
+        Cell& cell = cell_at(index);
         check_write(index, cell, false);
         cell.value = value;
         cell.written = now();
@@ -136,7 +137,7 @@ private:
     template <class Function>
     T change(int index, const Function& function) {
         check(index);
-        Cell& cell = cells_[index];
+        Cell& cell = cell_at(index);
         if (!is_of_this_block(cell.written)) {
             fail("element " + std::to_string(index) +
                  " of shared memory is changed, but no thread of this block wrote it before");
@@ -162,7 +163,15 @@ private:
         }
     }
 
-    std::array<Cell, Size> cells_{};
+    [[nodiscard]] Cell& cell_at(int index) {
+        std::vector<Cell>& cells = cells_[static_cast<std::size_t>(running_slot)];
+        if (cells.empty()) {
+            cells.resize(Size);
+        }
+        return cells[static_cast<std::size_t>(index)];
+    }
+
+    std::array<std::vector<Cell>, most_blocks_in_flight> cells_; ///< of each block in flight
 };
 
 } // namespace kith::emulation

@@ -1,0 +1,100 @@
+// A block of the emulated grid: its threads, which are fibers, and where they meet.
+#pragma once
+
+#include "cuda_emulation/fiber_stack.hpp"
+#include "cuda_emulation/grid.hpp"
+#include "cuda_emulation/relaxed_words.hpp"
+
+#include <boost/context/fiber.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <random>
+#include <source_location>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace kith::emulation {
+
+unsigned count_of(const Index& sizes);
+Index index_of(unsigned linear, const Index& sizes);
+
+class Block {
+public:
+    /// Serial numbers are those of blocks in this process.
+    Block(std::string name, const Position& position, const std::function<void()>& kernel, std::uint64_t serial,
+          std::span<const std::unique_ptr<Stack>> stacks);
+
+    /// Whether a thread is ready.
+    [[nodiscard]] bool can_go_on() const { return !ready_.empty(); }
+    [[nodiscard]] bool has_ended() const { return ended_ == threads_.size(); }
+    /// Runs one of the ready threads until it waits, yields or ends. Throws what the thread throws; KernelError if the
+    /// rest waits for each other.
+    void step(std::mt19937_64& random);
+    /// Ends the threads that wait, so that what they hold is released.
+    void give_up();
+
+    // For the running thread.
+    const Brought& meet(Meeting meeting, std::uint32_t mask, std::uint64_t value, const std::source_location& where);
+    void yield();
+    [[nodiscard]] int lane() const { return running_ % warp_size; }
+    [[nodiscard]] const Position& position() const { return position_; }
+    [[nodiscard]] Moment now() const {
+        return {serial_, barriers_, warp_barriers_[static_cast<std::size_t>(running_ / warp_size)], running_};
+    }
+    [[nodiscard]] bool is_ordered(const Moment& before) const;
+    [[nodiscard]] KnownWords& known_words();
+    [[noreturn]] void fail(const std::string& what) const;
+
+private:
+    struct Thread {
+        enum class State : std::uint8_t { ready, waiting, ended };
+
+        explicit Thread(const Stack& given) : stack(&given) {}
+
+        const Stack* stack;
+        boost::context::fiber fiber;     ///< this thread, while it does not run
+        boost::context::fiber scheduler; ///< who runs it, while it does
+        void* kept = nullptr;            ///< the sanitizer's, while this thread does not run
+        State state = State::ready;
+        Meeting meeting{};
+        std::uint32_t mask = 0;
+        std::source_location where;
+        std::uint64_t value = 0;
+        Brought brought{};
+        std::array<std::uint64_t, warp_size> met{}; ///< at which barrier of the warp it was last with each lane
+        KnownWords known_words;
+        std::exception_ptr error;
+    };
+
+    [[nodiscard]] std::string heading() const;
+    boost::context::fiber live(Thread& thread, boost::context::fiber&& scheduler);
+    void leave(Thread& thread);
+    void resume(int number);
+    void release_if_complete(int number);
+    [[nodiscard]] std::string stuck() const;
+    [[nodiscard]] static std::string doing(const Thread& thread);
+
+    std::string name_;
+    Position position_;
+    const std::function<void()>& kernel_;
+    std::uint64_t serial_;
+    std::vector<std::unique_ptr<Thread>> threads_;
+    std::vector<int> ready_;
+    std::size_t ended_ = 0; ///< threads that have
+    int running_ = 0;
+    int waiting_ = 0; ///< threads that do
+    std::vector<int> waiting_of_warp_;
+    bool given_up_ = false;
+    std::uint64_t barriers_ = 0;
+    std::vector<std::uint64_t> warp_barriers_;
+    std::vector<std::uint64_t> stores_known_to_warp_; ///< those before its last barrier
+    const void* scheduler_bottom_ = nullptr;
+    std::size_t scheduler_size_ = 0;
+};
+
+} // namespace kith::emulation
