@@ -17,8 +17,8 @@ void launch(DeviceWork& work, const char* name, void (*kernel)(Job), std::int64_
         return;
     }
 #if defined(KITH_EMULATE_CUDA)
-    emulation::launch(name, {{static_cast<unsigned>(blocks), 1, 1}, {static_cast<unsigned>(threads), 1, 1}}, kernel,
-                      job);
+    emulation::launch(work.stream(), name,
+                      {{static_cast<unsigned>(blocks), 1, 1}, {static_cast<unsigned>(threads), 1, 1}}, kernel, job);
 #else
     kernel<<<static_cast<unsigned>(blocks), static_cast<unsigned>(threads), 0, work.stream()>>>(job);
 #endif

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <numeric>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace kith::test {
@@ -61,7 +62,7 @@ TEST(EmulatedDevice, RunsKernelsOnItsMemory) {
 TEST(EmulatedDeviceDeathTest, HostCodeCannotReachItsMemory) {
     DeviceContext context(cuda());
     const DeviceBuffer<std::int32_t> buffer = context.buffer<std::int32_t>(4);
-    EXPECT_DEATH(*buffer.data() = 1, "");
+    EXPECT_DEATH(*buffer.data() = 1, "memory of device 0 is touched by the host");
 }
 
 TEST(EmulatedDeviceDeathTest, WritingBesideMemoryIsNoticed) {
@@ -169,6 +170,178 @@ TEST(DeviceWide, SortsSumsAndSelects) {
     detail::select_flagged(context, flags.data(), 5, values.data(), selected.data());
     EXPECT_EQ(context.to_host(selected.data()), 3);
     EXPECT_EQ(context.to_host(values.data(), 3), (std::vector<std::int32_t>{1, 2, 4}));
+}
+
+// What is put on a stream is done when somebody waits for it.
+
+/// Device memory of raw calls, without a context that waits.
+struct Words {
+    explicit Words(std::int32_t count) : bytes(static_cast<std::size_t>(count) * 4) {
+        void* memory = nullptr;
+        EXPECT_EQ(cudaMallocFromPoolAsync(&memory, bytes, nullptr, nullptr), cudaSuccess);
+        words = static_cast<std::int32_t*>(memory);
+    }
+    Words(const Words&) = delete;
+    Words& operator=(const Words&) = delete;
+    ~Words() {
+        if (words != nullptr) {
+            (void)cudaDeviceSynchronize();
+            (void)cudaFreeAsync(words, nullptr);
+        }
+    }
+    void set(int byte, cudaStream_t stream = nullptr) const { (void)cudaMemsetAsync(words, byte, bytes, stream); }
+    void copy_to(std::int32_t* host, cudaStream_t stream = nullptr) const {
+        (void)cudaMemcpyAsync(host, words, bytes, cudaMemcpyDefault, stream);
+    }
+    /// Makes `to` twice these.
+    void twice(const Words& to, cudaStream_t stream = nullptr) const {
+        emulation::launch(stream, "twice", {}, twice_kernel, TwiceJob{1, words, to.words});
+    }
+
+    std::size_t bytes;
+    std::int32_t* words = nullptr;
+};
+
+constexpr auto poisoned = static_cast<std::int32_t>(0xABABABAB);
+
+/// A stream that is gone at the end.
+struct MadeStream {
+    explicit MadeStream(unsigned flags) { (void)cudaStreamCreateWithFlags(&stream, flags); }
+    MadeStream(const MadeStream&) = delete;
+    MadeStream& operator=(const MadeStream&) = delete;
+    ~MadeStream() { (void)cudaStreamDestroy(stream); }
+    cudaStream_t stream = nullptr;
+};
+
+TEST(Streams, GiveNoAnswerWithoutAWait) {
+    const MadeStream made(cudaStreamNonBlocking);
+    const Words memory(1);
+    memory.set(1, made.stream);
+    std::int32_t found = 0;
+    memory.copy_to(&found, made.stream);
+    EXPECT_EQ(found, poisoned);
+    EXPECT_EQ(cudaStreamSynchronize(made.stream), cudaSuccess);
+    EXPECT_EQ(found, 0x01010101);
+    const Words other(1);
+    other.set(2);
+    EXPECT_EQ(cudaMemcpy(&found, other.words, 4, cudaMemcpyDefault), cudaSuccess); // waits itself
+    EXPECT_EQ(found, 0x02020202);
+}
+
+TEST(Streams, ReadPageableMemoryAtOnceAndPinnedMemoryLater) {
+    const MadeStream made(cudaStreamNonBlocking);
+    const auto arrives = [&](std::int32_t* source) {
+        const Words memory(1);
+        *source = 5;
+        (void)cudaMemcpyAsync(memory.words, source, 4, cudaMemcpyDefault, made.stream);
+        *source = 6;
+        std::int32_t found = 0;
+        memory.copy_to(&found, made.stream);
+        (void)cudaStreamSynchronize(made.stream);
+        return found;
+    };
+    std::int32_t pageable = 0;
+    EXPECT_EQ(arrives(&pageable), 5);
+    void* pinned = nullptr;
+    EXPECT_EQ(cudaMallocHost(&pinned, 4), cudaSuccess);
+    cudaPointerAttributes attributes{};
+    (void)cudaPointerGetAttributes(&attributes, pinned);
+    EXPECT_EQ(attributes.type, cudaMemoryTypeHost);
+    EXPECT_EQ(arrives(static_cast<std::int32_t*>(pinned)), 6);
+    EXPECT_EQ(cudaFreeHost(pinned), cudaSuccess);
+    EXPECT_EQ(cudaFreeHost(pinned), cudaErrorInvalidValue);
+}
+
+TEST(Streams, ShowPoisonInMemoryThatWasFreedBefore) {
+    const auto found = [](bool is_freed_before) {
+        Words from(1);
+        const Words to(1);
+        const auto free_it = [&] { (void)cudaFreeAsync(std::exchange(from.words, nullptr), nullptr); };
+        const TwiceJob job{1, from.words, to.words};
+        from.set(1);
+        if (is_freed_before) {
+            free_it();
+        }
+        emulation::launch(nullptr, "twice", {}, twice_kernel, job);
+        if (!is_freed_before) {
+            free_it();
+        }
+        std::int32_t result = 0;
+        to.copy_to(&result);
+        (void)cudaStreamSynchronize(nullptr);
+        return result;
+    };
+    EXPECT_EQ(found(false), 0x02020202);
+    EXPECT_EQ(found(true), static_cast<std::int32_t>(2U * 0xABABABABU));
+}
+
+// A copy on one stream of what a kernel makes on another one.
+TEST(Streams, AreInOrderOnlyWhereSomethingOrdersThem) {
+    enum class Ordered : std::uint8_t { by_nothing, by_event, by_legacy_stream };
+    const auto is_right = [](Ordered ordered) {
+        const MadeStream makes(ordered == Ordered::by_legacy_stream ? 0 : cudaStreamNonBlocking);
+        const MadeStream copies(cudaStreamNonBlocking);
+        const cudaStream_t copying = ordered == Ordered::by_legacy_stream ? nullptr : copies.stream;
+        const Words from(1);
+        const Words to(1);
+        from.set(1, makes.stream);
+        from.twice(to, makes.stream);
+        cudaEvent_t made = nullptr;
+        (void)cudaEventCreate(&made);
+        (void)cudaEventRecord(made, makes.stream);
+        float milliseconds = 0;
+        EXPECT_EQ(cudaEventElapsedTime(&milliseconds, made, made), cudaErrorNotReady);
+        (void)cudaGetLastError();
+        if (ordered == Ordered::by_event) {
+            (void)cudaStreamWaitEvent(copying, made);
+        }
+        std::int32_t found = 0;
+        to.copy_to(&found, copying);
+        (void)cudaStreamSynchronize(copying);
+        (void)cudaEventSynchronize(made);
+        EXPECT_EQ(cudaEventElapsedTime(&milliseconds, made, made), cudaSuccess);
+        (void)cudaEventDestroy(made);
+        return found == 0x02020202;
+    };
+    int right = 0;
+    for (int trial = 0; trial < 20; ++trial) {
+        EXPECT_TRUE(is_right(Ordered::by_event));
+        EXPECT_TRUE(is_right(Ordered::by_legacy_stream));
+        right += is_right(Ordered::by_nothing) ? 1 : 0;
+    }
+    EXPECT_LT(right, 20);
+}
+
+TEST(Streams, ThrowInTheWaitWhatAKernelDidWrong) {
+    const Words memory(1);
+    emulation::enqueue(nullptr, {"wrong", {}, nullptr, {}},
+                       [] { emulation::run("wrong", {}, [] { emulation::fail("as it must"); }); });
+    EXPECT_THROW((void)cudaStreamSynchronize(nullptr), emulation::KernelError);
+    memory.set(3);
+    std::int32_t found = 0;
+    memory.copy_to(&found);
+    EXPECT_EQ(cudaStreamSynchronize(nullptr), cudaSuccess);
+    EXPECT_EQ(found, 0x03030303);
+}
+
+TEST(StreamsDeathTest, KnowWhoseMemoryAKernelMayTouch) {
+    const Words here(1);
+    (void)cudaSetDevice(1);
+    const Words there(1);
+    here.set(1, nullptr); // a copy or a fill may
+    EXPECT_DEATH(
+        {
+            here.twice(there);
+            (void)cudaStreamSynchronize(nullptr);
+        },
+        "memory of device 0 is touched by the host or by another device");
+    std::int32_t found = 0;
+    there.set(2);
+    there.twice(there);
+    there.copy_to(&found);
+    (void)cudaStreamSynchronize(nullptr);
+    EXPECT_EQ(found, 0x04040404);
+    (void)cudaSetDevice(0);
 }
 
 } // namespace

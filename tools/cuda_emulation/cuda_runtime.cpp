@@ -1,158 +1,26 @@
 #include "cuda_emulation/cuda_runtime.hpp"
 
+#include "cuda_emulation/device_arena.hpp"
+#include "cuda_emulation/streams.hpp"
+
 #include <algorithm>
-#include <array>
 #include <chrono>
-#include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <iterator>
 #include <map>
+#include <memory>
 #include <utility>
 
-#include <sys/mman.h>
-
 struct EmulatedEvent {
-    std::chrono::steady_clock::time_point when;
+    std::shared_ptr<std::chrono::steady_clock::time_point> when =
+        std::make_shared<std::chrono::steady_clock::time_point>();
+    kith::emulation::Mark recorded;
 };
 
 namespace kith::emulation {
 
 namespace {
 
-constexpr std::size_t size_of_device = std::size_t{1} << 28;
-constexpr std::size_t fence = 256;
-constexpr unsigned char fence_byte = 0xFE;
-constexpr unsigned char poison = 0xAB;
-
-/// The memory of all devices.
-class Arena {
-public:
-    static Arena& only() {
-        static Arena arena;
-        return arena;
-    }
-
-    [[nodiscard]] bool has(const void* pointer) const {
-        const auto* place = static_cast<const unsigned char*>(pointer);
-        return place >= memory_ && place < memory_ + size_of_device;
-    }
-    [[nodiscard]] std::size_t held() const { return held_; }
-    [[nodiscard]] const std::byte* begin() const { return reinterpret_cast<const std::byte*>(memory_); }
-    [[nodiscard]] std::vector<std::span<const std::byte>> pieces() const {
-        std::vector<std::span<const std::byte>> all;
-        for (const auto& [start, piece] : pieces_) {
-            all.emplace_back(begin() + start + fence, piece.bytes);
-        }
-        return all;
-    }
-
-    /// Of the piece that a pointer points into; 0 for none.
-    [[nodiscard]] int device_of(const void* pointer) const {
-        if (!has(pointer)) {
-            return 0;
-        }
-        const auto next =
-            pieces_.upper_bound(static_cast<std::size_t>(static_cast<const unsigned char*>(pointer) - memory_));
-        return next == pieces_.begin() ? 0 : std::prev(next)->second.device;
-    }
-
-    /// The first gap that is large enough; null if there is none.
-    void* take(std::size_t bytes, int device) {
-        const std::size_t needed = (bytes + 255) / 256 * 256 + 2 * fence;
-        std::size_t place = 0;
-        for (const auto& [start, piece] : pieces_) {
-            if (start - place >= needed) {
-                break;
-            }
-            place = start + piece.needed;
-        }
-        if (size_of_device - place < needed) {
-            return nullptr;
-        }
-        pieces_[place] = {needed, bytes, device};
-        held_ += bytes;
-        open();
-        std::fill_n(memory_ + place, needed, fence_byte);
-        std::fill_n(memory_ + place + fence, bytes, poison);
-        close();
-        return memory_ + place + fence;
-    }
-
-    void give_back(void* memory) {
-        const auto found =
-            pieces_.find(static_cast<std::size_t>(static_cast<unsigned char*>(memory) - memory_) - fence);
-        if (!has(memory) || found == pieces_.end()) {
-            end("memory is given back that was not taken");
-        }
-        const auto [start, piece] = *found;
-        open();
-        const unsigned char* first = memory_ + start;
-        const unsigned char* behind = first + fence + piece.bytes;
-        const auto is_whole = [](const unsigned char* begin, const unsigned char* stop) {
-            return std::all_of(begin, stop, [](unsigned char byte) { return byte == fence_byte; });
-        };
-        if (!is_whole(first, first + fence) || !is_whole(behind, first + piece.needed)) {
-            end("a kernel wrote beside the memory that was taken");
-        }
-        std::fill_n(memory_ + start, piece.needed, poison);
-        close();
-        held_ -= piece.bytes;
-        pieces_.erase(found);
-    }
-
-    void open() {
-        if (opened_++ == 0) {
-            protect(PROT_READ | PROT_WRITE);
-        }
-    }
-    void close() {
-        if (--opened_ == 0) {
-            protect(PROT_NONE);
-        }
-    }
-
-private:
-    struct Piece {
-        std::size_t needed;
-        std::size_t bytes;
-        int device;
-    };
-
-    Arena()
-        : memory_(static_cast<unsigned char*>(
-              mmap(nullptr, size_of_device, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0))) {
-        if (memory_ == MAP_FAILED) {
-            end("no memory for the emulated device");
-        }
-    }
-
-    [[noreturn]] static void end(const char* why) {
-        std::fprintf(stderr, "emulated device: %s\n", why);
-        std::abort();
-    }
-    void protect(int how) const {
-        if (mprotect(memory_, size_of_device, how) != 0) {
-            end("the device's memory cannot be protected");
-        }
-    }
-
-    unsigned char* memory_;
-    std::map<std::size_t, Piece> pieces_;
-    std::size_t held_ = 0;
-    int opened_ = 0;
-};
-
-/// While it lives, the device's memory can be touched.
-class Open {
-public:
-    Open() { Arena::only().open(); }
-    Open(const Open&) = delete;
-    Open& operator=(const Open&) = delete;
-    ~Open() { Arena::only().close(); }
-};
-
-constexpr int devices = 2;
 int multiprocessors = 2; // of each device
 int current_device = 0;
 int takes_left = -1;
@@ -162,9 +30,24 @@ Requests made;
 std::function<void(const Work&)> observer;
 cudaError_t last_error = cudaSuccess;
 
+std::map<const std::byte*, std::vector<std::byte>> pinned; // memory of the host, by where it starts
+
 cudaError_t failed(cudaError_t error) {
     last_error = error;
     return error;
+}
+
+Stream& stream_of(cudaStream_t stream) {
+    return stream == nullptr ? legacy_stream(current_device) : *stream;
+}
+
+bool is_pinned(const void* pointer) {
+    const auto* const address = static_cast<const std::byte*>(pointer);
+    const auto next = pinned.upper_bound(address);
+    return next != pinned.begin() && address < std::prev(next)->first + std::prev(next)->second.size();
+}
+bool is_pageable(const void* pointer) {
+    return !DeviceArena::only().has(pointer) && !is_pinned(pointer);
 }
 
 } // namespace
@@ -179,13 +62,20 @@ void tell_observer(const Work& work) {
     }
 }
 
-void launch(const Work& work, const std::function<void()>& kernel) {
-    tell_observer(work);
-    const Open open;
-    run(work.name, work.grid, kernel);
+void enqueue(cudaStream_t stream, const Work& work, std::function<void()> body) {
+    Stream& there = stream_of(stream);
+    const Mark mark = put(there, [work, body = std::move(body), device = there.device] {
+        tell_observer(work);
+        const Open open(device);
+        body();
+    });
+    if (observer) { // it looks at the state of now
+        run_until(mark);
+    }
 }
 
-void touch(const std::function<void()>& body) {
+void touch(const std::function<void()>& body, cudaStream_t stream) {
+    run_until(stream_of(stream).end());
     const Open open;
     body();
 }
@@ -195,15 +85,15 @@ const Requests& requests() {
 }
 
 std::vector<std::span<const std::byte>> held_pieces() {
-    return Arena::only().pieces();
+    return DeviceArena::only().pieces();
 }
 
 const std::byte* device_begin() {
-    return Arena::only().begin();
+    return DeviceArena::only().begin();
 }
 
 std::int64_t held_on_device() {
-    return static_cast<std::int64_t>(Arena::only().held());
+    return static_cast<std::int64_t>(DeviceArena::only().held());
 }
 
 void set_multiprocessors(int count) {
@@ -246,6 +136,8 @@ const char* cudaGetErrorString(cudaError_t error) {
         return "CUDA driver version is insufficient for CUDA runtime version";
     case cudaErrorNoDevice:
         return "no CUDA-capable device is detected";
+    case cudaErrorNotReady:
+        return "device not ready";
     case cudaErrorInvalidDevice:
         return "invalid device ordinal";
     }
@@ -276,8 +168,8 @@ cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr /*attribute*/, int
 }
 
 cudaError_t cudaMemGetInfo(std::size_t* free, std::size_t* total) {
-    *total = size_of_device;
-    *free = size_of_device - Arena::only().held();
+    *total = DeviceArena::size_of_device;
+    *free = DeviceArena::size_of_device - DeviceArena::only().held();
     return cudaSuccess;
 }
 
@@ -292,7 +184,7 @@ cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t /*pool*/, cudaMemPoolAttr /*at
 }
 
 cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t /*pool*/, cudaMemPoolAttr /*attribute*/, void* value) {
-    const std::uint64_t held = Arena::only().held();
+    const std::uint64_t held = DeviceArena::only().held();
     std::memcpy(value, &held, sizeof held);
     return cudaSuccess;
 }
@@ -302,9 +194,13 @@ cudaError_t cudaMemPoolTrimTo(cudaMemPool_t /*pool*/, std::size_t /*bytes*/) {
     return cudaSuccess;
 }
 
-cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned /*flags*/) {
-    static int only = 0;
-    *stream = reinterpret_cast<cudaStream_t>(&only);
+cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned flags) {
+    *stream = make_stream(current_device, flags != cudaStreamNonBlocking);
+    return cudaSuccess;
+}
+
+cudaError_t cudaStreamDestroy(cudaStream_t stream) {
+    destroy_stream(stream);
     return cudaSuccess;
 }
 
@@ -312,40 +208,84 @@ cudaError_t cudaMallocFromPoolAsync(void** memory, std::size_t bytes, cudaMemPoo
     ++made.takes;
     const bool fails = takes_left == 0 || takes_fail_until_trimmed;
     takes_left -= takes_left > 0 ? 1 : 0;
-    *memory = fails ? nullptr : Arena::only().take(bytes, current_device);
+    *memory = fails ? nullptr : DeviceArena::only().take(bytes, current_device);
     return *memory == nullptr ? failed(cudaErrorMemoryAllocation) : cudaSuccess;
 }
 
-cudaError_t cudaFreeAsync(void* memory, cudaStream_t /*stream*/) {
-    Arena::only().give_back(memory);
+cudaError_t cudaFreeAsync(void* memory, cudaStream_t stream) {
+    DeviceArena::only().let_go(memory);
+    put(
+        stream_of(stream), [memory] { DeviceArena::only().give_back(memory); }, true);
     return cudaSuccess;
 }
 
+cudaError_t cudaMallocHost(void** memory, std::size_t bytes) {
+    std::vector<std::byte> bytes_there(bytes);
+    *memory = bytes_there.data();
+    pinned.emplace(bytes_there.data(), std::move(bytes_there));
+    return cudaSuccess;
+}
+
+cudaError_t cudaFreeHost(void* memory) {
+    for (int device = 0; device < devices; ++device) {
+        run_all(device);
+    }
+    return pinned.erase(static_cast<const std::byte*>(memory)) == 1 ? cudaSuccess : failed(cudaErrorInvalidValue);
+}
+
+// Pageable memory is read before the call returns. When it is written is left open: here as late as possible, and until
+// then it holds nothing of use.
 cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaMemcpyKind /*kind*/,
-                            cudaStream_t /*stream*/) {
-    made.host_copies += Arena::only().has(to) && Arena::only().has(from) ? 0 : 1;
-    const Open open;
-    std::memcpy(to, from, bytes);
+                            cudaStream_t stream) {
+    made.host_copies += DeviceArena::only().has(to) && DeviceArena::only().has(from) ? 0 : 1;
+    std::vector<std::byte> staged;
+    if (is_pageable(from)) {
+        const auto* const first = static_cast<const std::byte*>(from);
+        staged.assign(first, first + bytes);
+    }
+    if (is_pageable(to)) {
+        std::memset(to, poison, bytes);
+    }
+    put(stream_of(stream), [to, from, bytes, staged = std::move(staged)] {
+        const Open open;
+        std::memcpy(to, staged.empty() ? from : staged.data(), bytes);
+    });
     return cudaSuccess;
 }
 
-cudaError_t cudaMemsetAsync(void* memory, int byte, std::size_t bytes, cudaStream_t /*stream*/) {
-    if (bytes > 0 && !Arena::only().has(memory)) {
+cudaError_t cudaMemcpy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind) {
+    const cudaError_t error = cudaMemcpyAsync(to, from, bytes, kind, nullptr);
+    return error == cudaSuccess ? cudaStreamSynchronize(nullptr) : error;
+}
+
+cudaError_t cudaMemsetAsync(void* memory, int byte, std::size_t bytes, cudaStream_t stream) {
+    if (bytes > 0 && !DeviceArena::only().has(memory)) {
         return failed(cudaErrorInvalidValue);
     }
-    const Open open;
-    std::memset(memory, byte, bytes);
+    put(stream_of(stream), [memory, byte, bytes] {
+        const Open open;
+        std::memset(memory, byte, bytes);
+    });
     return cudaSuccess;
 }
 
-cudaError_t cudaStreamSynchronize(cudaStream_t /*stream*/) {
+cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
     ++made.waits;
+    run_until(stream_of(stream).end());
+    return cudaSuccess;
+}
+
+cudaError_t cudaDeviceSynchronize() {
+    ++made.waits;
+    run_all(current_device);
     return cudaSuccess;
 }
 
 cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const void* pointer) {
-    attributes->type = Arena::only().has(pointer) ? cudaMemoryTypeDevice : cudaMemoryTypeUnregistered;
-    attributes->device = Arena::only().device_of(pointer);
+    attributes->type = DeviceArena::only().has(pointer) ? cudaMemoryTypeDevice
+                       : is_pinned(pointer)             ? cudaMemoryTypeHost
+                                                        : cudaMemoryTypeUnregistered;
+    attributes->device = DeviceArena::only().device_of(pointer);
     return cudaSuccess;
 }
 
@@ -360,12 +300,26 @@ cudaError_t cudaEventDestroy(cudaEvent_t event) {
     return cudaSuccess;
 }
 
-cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t /*stream*/) {
-    event->when = std::chrono::steady_clock::now();
+cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
+    event->recorded = put(stream_of(stream), [when = event->when] { *when = std::chrono::steady_clock::now(); });
+    return cudaSuccess;
+}
+
+cudaError_t cudaEventSynchronize(cudaEvent_t event) {
+    ++made.waits;
+    run_until(event->recorded);
+    return cudaSuccess;
+}
+
+cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event) {
+    wait_on_stream(stream_of(stream), event->recorded);
     return cudaSuccess;
 }
 
 cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t begin, cudaEvent_t end) {
-    *milliseconds = std::chrono::duration<float, std::milli>(end->when - begin->when).count();
+    if (!is_done(begin->recorded) || !is_done(end->recorded)) {
+        return failed(cudaErrorNotReady);
+    }
+    *milliseconds = std::chrono::duration<float, std::milli>(*end->when - *begin->when).count();
     return cudaSuccess;
 }

@@ -1,8 +1,7 @@
 // The calls of CUDA's runtime that the library makes, on a device that is not there.
 //
-// Its memory can be touched by kernels and copies only: host code that follows a pointer into it ends the program. What
-// was taken is poisoned, has fences around it and is counted. There are two devices, with little memory. Work is done
-// at once, so that every order of a stream holds.
+// Its memory can be touched by kernels and copies only (device_arena.hpp). There are two devices, with little memory.
+// Work waits on its stream until somebody waits for it (streams.hpp); what goes wrong in it is thrown by that wait.
 #pragma once
 
 #include "cuda_emulation/cuda_intrinsics.hpp"
@@ -11,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -24,13 +24,14 @@ enum cudaError_t {
     cudaErrorInsufficientDriver = 35,
     cudaErrorNoDevice = 100,
     cudaErrorInvalidDevice = 101,
+    cudaErrorNotReady = 600,
 };
 
 namespace kith::emulation {
 
 /// Work that is put on a stream: a kernel with its job, or what CUB does with whole arrays.
 struct Work {
-    const std::string& name;
+    std::string name;
     Grid grid;                      ///< of a kernel
     const void* kernel;             ///< its address in this program; null: CUB
     std::span<const std::byte> job; ///< of a kernel
@@ -42,16 +43,17 @@ struct Work {
 void observe(std::function<void(const Work&)> observer);
 void tell_observer(const Work& work);
 
-/// Runs a kernel, which may touch the device's memory.
-void launch(const Work& work, const std::function<void()>& kernel);
+/// Puts work on a stream; its body may touch the memory of the stream's device.
+void enqueue(CUstream_st* stream, const Work& work, std::function<void()> body);
 template <class Job>
-void launch(const std::string& name, const Grid& grid, void (*kernel)(Job), const Job& job) {
-    launch({name, grid, reinterpret_cast<const void*>(kernel), std::as_bytes(std::span(&job, 1))},
-           [&] { kernel(job); });
+void launch(CUstream_st* stream, const std::string& name, const Grid& grid, void (*kernel)(Job), const Job& job) {
+    const auto kept = std::make_shared<const Job>(job); // the observer sees its bytes
+    enqueue(stream, {name, grid, reinterpret_cast<const void*>(kernel), std::as_bytes(std::span(kept.get(), 1))},
+            [=] { run(name, grid, [&] { kernel(*kept); }); });
 }
 
-/// Runs host code in place of work of the device, which may touch the device's memory.
-void touch(const std::function<void()>& body);
+/// Waits for a stream and runs host code that may touch the memory of all devices.
+void touch(const std::function<void()>& body, CUstream_st* stream = nullptr);
 
 /// What the library asked the runtime for that work on a stream can do without.
 struct Requests {
@@ -67,7 +69,7 @@ struct Requests {
 /// What is held of the device's memory, in the order of addresses, and where that memory begins.
 [[nodiscard]] std::vector<std::span<const std::byte>> held_pieces();
 [[nodiscard]] const std::byte* device_begin();
-/// Bytes of the device's memory that are held.
+/// Bytes of the devices' memory that are held.
 [[nodiscard]] std::int64_t held_on_device();
 /// How many multiprocessors the devices have from now on; 2 until then.
 void set_multiprocessors(int count);
@@ -128,13 +130,20 @@ cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribut
 cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribute, void* value);
 cudaError_t cudaMemPoolTrimTo(cudaMemPool_t pool, std::size_t bytes);
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned flags);
+cudaError_t cudaStreamDestroy(cudaStream_t stream);
+cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event);
+cudaError_t cudaMallocHost(void** memory, std::size_t bytes);
+cudaError_t cudaFreeHost(void* memory);
 cudaError_t cudaMallocFromPoolAsync(void** memory, std::size_t bytes, cudaMemPool_t pool, cudaStream_t stream);
 cudaError_t cudaFreeAsync(void* memory, cudaStream_t stream);
 cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind, cudaStream_t stream);
 cudaError_t cudaMemsetAsync(void* memory, int byte, std::size_t bytes, cudaStream_t stream);
+cudaError_t cudaMemcpy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind);
+cudaError_t cudaDeviceSynchronize();
 cudaError_t cudaStreamSynchronize(cudaStream_t stream);
 cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const void* pointer);
 cudaError_t cudaEventCreate(cudaEvent_t* event);
 cudaError_t cudaEventDestroy(cudaEvent_t event);
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream);
+cudaError_t cudaEventSynchronize(cudaEvent_t event);
 cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t begin, cudaEvent_t end);

@@ -12,7 +12,7 @@ namespace kith::detail::inline KITH_GPU {
 
 namespace {
 
-/// Does the work where the device's memory can be touched. An observer learns how often CUB reads and writes elements
+/// Puts the work on the stream. An observer learns how often CUB reads and writes elements
 /// of how many bytes.
 template <class Body>
 void with_scratch(DeviceWork& work, const char* name, std::int64_t count, int element_bytes, int passes,
@@ -20,11 +20,11 @@ void with_scratch(DeviceWork& work, const char* name, std::int64_t count, int el
     const std::int64_t bytes = count / 4 + 1;
     const DeviceBuffer<std::uint8_t> scratch = work.buffer<std::uint8_t>(bytes);
     if (!work.only_measures()) {
-        emulation::tell_observer({name, {}, nullptr, {}, count, element_bytes, passes});
-        emulation::touch([&] {
-            std::fill_n(scratch.data(), bytes, 0xCD);
-            body();
-        });
+        emulation::enqueue(work.stream(), {name, {}, nullptr, {}, count, element_bytes, passes},
+                           [spoiled = scratch.data(), bytes, body] {
+                               std::fill_n(spoiled, bytes, 0xCD);
+                               body();
+                           });
     }
 }
 
@@ -33,7 +33,7 @@ void sort_arrays(DeviceWork& work, SortedArray<Key>& keys, SortedArray<std::int3
                  int bits) {
     constexpr int bits_of_pass = 8;
     with_scratch(work, "radix sort", count, sizeof(Key) + sizeof(std::int32_t),
-                 (bits + bits_of_pass - 1) / bits_of_pass, [&] {
+                 (bits + bits_of_pass - 1) / bits_of_pass, [keys, values, count, bits] {
                      std::vector<std::int64_t> order(static_cast<std::size_t>(count));
                      std::iota(order.begin(), order.end(), 0);
                      const int unused = 8 * static_cast<int>(sizeof(Key)) - bits;
@@ -44,9 +44,11 @@ void sort_arrays(DeviceWork& work, SortedArray<Key>& keys, SortedArray<std::int3
                          keys.spare[i] = keys.elements[order[i]];
                          values.spare[i] = values.elements[order[i]];
                      }
-                     std::swap(keys.elements, keys.spare);
-                     std::swap(values.elements, values.spare);
                  });
+    if (!work.only_measures()) {
+        std::swap(keys.elements, keys.spare);
+        std::swap(values.elements, values.spare);
+    }
 }
 
 template <class Key>
@@ -63,7 +65,7 @@ void sort_buffers(DeviceWork& work, DeviceBuffer<Key>& keys, DeviceBuffer<std::i
 
 template <class Number>
 void sum_inclusively(DeviceWork& work, const Number* values, std::int64_t count, Number* sums) {
-    with_scratch(work, "sum", count, sizeof(Number), 1, [&] { std::inclusive_scan(values, values + count, sums); });
+    with_scratch(work, "sum", count, sizeof(Number), 1, [=] { std::inclusive_scan(values, values + count, sums); });
 }
 
 } // namespace
@@ -83,7 +85,7 @@ void sort_by_key(DeviceWork& work, DeviceBuffer<std::uint32_t>& keys, DeviceBuff
 
 void select_flagged(DeviceWork& work, const std::uint8_t* flags, std::int64_t count, std::int32_t* places,
                     std::int32_t* selected) {
-    with_scratch(work, "select", count, sizeof(std::uint8_t), 1, [&] {
+    with_scratch(work, "select", count, sizeof(std::uint8_t), 1, [=] {
         *selected = 0;
         for (std::int64_t i = 0; i < count; ++i) {
             if (flags[i] != 0) {
@@ -95,7 +97,7 @@ void select_flagged(DeviceWork& work, const std::uint8_t* flags, std::int64_t co
 
 void exclusive_sum(DeviceWork& work, const std::int32_t* values, std::int64_t count, std::int32_t* sums) {
     with_scratch(work, "sum", count, sizeof(std::int32_t), 1,
-                 [&] { std::exclusive_scan(values, values + count, sums, 0); });
+                 [=] { std::exclusive_scan(values, values + count, sums, 0); });
 }
 
 void inclusive_sum(DeviceWork& work, const std::int32_t* values, std::int64_t count, std::int32_t* sums) {

@@ -129,7 +129,8 @@ private:
     std::uint64_t steps_left_ = 0;
 };
 
-/// KITH_EMULATION_SEED, which stirs all seeds; 0 without it.
+} // namespace
+
 std::uint64_t seed_of_environment() {
     std::uint64_t seed = 0;
     if (const char* const text = std::getenv("KITH_EMULATION_SEED")) {
@@ -137,8 +138,6 @@ std::uint64_t seed_of_environment() {
     }
     return seed;
 }
-
-} // namespace
 
 void run(const std::string& name, const Grid& grid, const std::function<void()>& kernel, std::uint64_t seed) {
     const unsigned threads = count_of(grid.threads);

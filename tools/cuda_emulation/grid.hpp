@@ -44,6 +44,9 @@ constexpr int most_blocks_in_flight = 4;
 /// Runs the kernel once for every thread of the grid. Throws KernelError, and what the kernel itself throws.
 void run(const std::string& name, const Grid& grid, const std::function<void()>& kernel, std::uint64_t seed = 1);
 
+/// KITH_EMULATION_SEED, which stirs all seeds; 0 without it.
+[[nodiscard]] std::uint64_t seed_of_environment();
+
 // The rest is for what kernels call.
 
 /// The thread that runs, in CUDA's terms.

@@ -1,0 +1,147 @@
+#include "cuda_emulation/device_arena.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <utility>
+
+#include <csignal>
+#include <sys/mman.h>
+
+namespace kith::emulation {
+
+namespace {
+
+constexpr std::size_t fence = 256;
+constexpr unsigned char fence_byte = 0xFE;
+
+[[noreturn]] void end(const char* why) {
+    std::fprintf(stderr, "emulated device: %s\n", why);
+    std::abort();
+}
+
+/// Says whose memory was touched; then the fault ends the program.
+void explain_fault(int number, siginfo_t* fault, void* /*context*/) {
+    const DeviceArena& arena = DeviceArena::only();
+    if (arena.has(fault->si_addr)) {
+        std::fprintf(stderr, "emulated device: memory of device %d is touched by the host or by another device\n",
+                     arena.device_of(fault->si_addr));
+    }
+    (void)std::signal(number, SIG_DFL);
+}
+
+} // namespace
+
+DeviceArena& DeviceArena::only() {
+    static DeviceArena arena;
+    return arena;
+}
+
+DeviceArena::DeviceArena()
+    : memory_(static_cast<unsigned char*>(
+          mmap(nullptr, devices * size_of_device, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0))) {
+    if (memory_ == MAP_FAILED) {
+        end("no memory for the emulated devices");
+    }
+    struct sigaction explained {};
+    explained.sa_sigaction = explain_fault;
+    explained.sa_flags = SA_SIGINFO;
+    (void)sigaction(SIGSEGV, &explained, nullptr);
+}
+
+int DeviceArena::device_of(const void* pointer) const {
+    return has(pointer)
+               ? static_cast<int>(static_cast<std::size_t>(static_cast<const unsigned char*>(pointer) - memory_) /
+                                  size_of_device)
+               : 0;
+}
+
+std::vector<std::span<const std::byte>> DeviceArena::pieces() const {
+    std::vector<std::span<const std::byte>> all;
+    for (const auto& [start, piece] : pieces_) {
+        if (piece.is_held) {
+            all.emplace_back(begin() + start + fence, piece.bytes);
+        }
+    }
+    return all;
+}
+
+void* DeviceArena::take(std::size_t bytes, int device) {
+    const std::size_t needed = (bytes + 255) / 256 * 256 + 2 * fence;
+    const std::size_t first = static_cast<std::size_t>(device) * size_of_device;
+    std::size_t place = first;
+    for (auto next = pieces_.lower_bound(first); next != pieces_.end() && next->first < first + size_of_device;
+         ++next) {
+        if (next->first - place >= needed) {
+            break;
+        }
+        place = next->first + next->second.needed;
+    }
+    if (first + size_of_device - place < needed) {
+        return nullptr;
+    }
+    pieces_[place] = {needed, bytes, true};
+    held_ += bytes;
+    const Open opened(device);
+    std::fill_n(memory_ + place, needed, fence_byte);
+    std::fill_n(memory_ + place + fence, bytes, poison);
+    return memory_ + place + fence;
+}
+
+DeviceArena::Piece& DeviceArena::piece_of(const void* memory) {
+    const auto found =
+        has(memory)
+            ? pieces_.find(static_cast<std::size_t>(static_cast<const unsigned char*>(memory) - memory_) - fence)
+            : pieces_.end();
+    if (found == pieces_.end()) {
+        end("memory is given back that was not taken");
+    }
+    return found->second;
+}
+
+void DeviceArena::let_go(void* memory) {
+    Piece& piece = piece_of(memory);
+    if (!piece.is_held) {
+        end("memory is given back twice");
+    }
+    piece.is_held = false;
+    held_ -= piece.bytes;
+}
+
+void DeviceArena::give_back(void* memory) {
+    const Piece& piece = piece_of(memory);
+    const Open opened(device_of(memory));
+    unsigned char* const begin = static_cast<unsigned char*>(memory) - fence;
+    const auto is_whole = [](const unsigned char* first, const unsigned char* last) {
+        return std::all_of(first, last, [](unsigned char byte) { return byte == fence_byte; });
+    };
+    if (!is_whole(begin, begin + fence) || !is_whole(begin + fence + piece.bytes, begin + piece.needed)) {
+        end("a kernel wrote beside the memory that was taken");
+    }
+    std::fill_n(begin, piece.needed, poison);
+    pieces_.erase(static_cast<std::size_t>(begin - memory_));
+}
+
+void DeviceArena::open(int device) {
+    for (int one = 0; one < devices; ++one) {
+        if ((device < 0 || device == one) && opened_[one]++ == 0) {
+            protect(one, PROT_READ | PROT_WRITE);
+        }
+    }
+}
+
+void DeviceArena::close(int device) {
+    for (int one = 0; one < devices; ++one) {
+        if ((device < 0 || device == one) && --opened_[one] == 0) {
+            protect(one, PROT_NONE);
+        }
+    }
+}
+
+void DeviceArena::protect(int device, int how) const {
+    if (mprotect(memory_ + static_cast<std::size_t>(device) * size_of_device, size_of_device, how) != 0) {
+        end("the devices' memory cannot be protected");
+    }
+}
+
+} // namespace kith::emulation

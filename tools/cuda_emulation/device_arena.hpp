@@ -1,0 +1,74 @@
+// The memory of the emulated devices: each has a range of addresses, from which pieces are taken and given back.
+//
+// It can be touched only while it is open: host code that follows a pointer into it, or work of one device that follows
+// a pointer of another one, ends the program. What was taken is poisoned, and so is what was given back; fences around
+// every piece show what was written beside it.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <span>
+#include <vector>
+
+namespace kith::emulation {
+
+constexpr int devices = 2;
+constexpr unsigned char poison = 0xAB;
+
+class DeviceArena {
+public:
+    static constexpr std::size_t size_of_device = std::size_t{1} << 28;
+
+    static DeviceArena& only();
+
+    [[nodiscard]] bool has(const void* pointer) const {
+        const auto* const address = static_cast<const unsigned char*>(pointer);
+        return address >= memory_ && address < memory_ + devices * size_of_device;
+    }
+    /// Of a pointer into its memory; 0 for others.
+    [[nodiscard]] int device_of(const void* pointer) const;
+    /// Bytes of pieces that were not let go.
+    [[nodiscard]] std::size_t held() const { return held_; }
+    [[nodiscard]] const std::byte* begin() const { return reinterpret_cast<const std::byte*>(memory_); }
+    [[nodiscard]] std::vector<std::span<const std::byte>> pieces() const;
+
+    /// The first gap that is large enough; null if there is none.
+    void* take(std::size_t bytes, int device);
+    /// Its owner has freed it, but a stream has not come so far.
+    void let_go(void* memory);
+    void give_back(void* memory);
+
+    /// Lets the memory of a device, or that of all (-1), be touched.
+    void open(int device);
+    void close(int device);
+
+private:
+    struct Piece {
+        std::size_t needed;
+        std::size_t bytes;
+        bool is_held;
+    };
+
+    DeviceArena();
+    Piece& piece_of(const void* memory);
+    void protect(int device, int how) const;
+
+    unsigned char* memory_;
+    std::map<std::size_t, Piece> pieces_; ///< by where they start
+    std::size_t held_ = 0;
+    int opened_[devices] = {};
+};
+
+/// While it lives, the memory of a device, or that of all, can be touched.
+class Open {
+public:
+    explicit Open(int device = -1) : device_(device) { DeviceArena::only().open(device_); }
+    Open(const Open&) = delete;
+    Open& operator=(const Open&) = delete;
+    ~Open() { DeviceArena::only().close(device_); }
+
+private:
+    int device_;
+};
+
+} // namespace kith::emulation
