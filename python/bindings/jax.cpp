@@ -1,7 +1,9 @@
 // kith._jax: search, labels and z-order as custom calls of XLA, for kith.jax.
 //
-// A handler gets the arrays where XLA has them and writes where XLA wants the results; on a GPU it works on XLA's stream
-// and returns when that work is done. Options come as attributes: a box as d periods and d origins, NaN for none.
+// A handler gets the arrays where XLA has them and writes where XLA wants the results. On a GPU searches and labels are
+// put on XLA's stream, with scratch that XLA gives, and are not waited for: what they refuse is raised later
+// (jax_async.hpp), and results hold NaN and -1 then. The z-order needs a tree, whose counts the host waits for. Options
+// come as attributes: a box as d periods and d origins, NaN for none.
 #include <kith/error.hpp>
 #include <kith/fof.hpp>
 #include <kith/knn.hpp>
@@ -11,7 +13,9 @@
 
 #include <xla/ffi/api/ffi.h>
 #if KITH_JAX_HAS_CUDA
-#include <cuda_runtime_api.h>
+#include "jax_async.hpp"
+
+#include <kith/async.hpp>
 #endif
 
 #include <algorithm>
@@ -20,6 +24,7 @@
 #include <limits>
 #include <optional>
 #include <span>
+#include <stdexcept>
 #include <string>
 
 namespace kith::python {
@@ -99,32 +104,102 @@ NeighborRows rows_of(Output distances, Output indices) {
     return is_wide ? make(std::int64_t{}, float{}) : make(std::int32_t{}, float{});
 }
 
-ffi::Error search(const Execution& execution, const ffi::AnyBuffer& points,
-                  const std::optional<ffi::AnyBuffer>& queries, Output distances, Output indices, std::int64_t k,
-                  bool exclude_self, double max_distance, Numbers periods, Numbers origins) {
+struct SearchOptions {
+    std::int64_t k;
+    bool exclude_self;
+    double max_distance;
+    Numbers periods;
+    Numbers origins;
+
+    [[nodiscard]] KnnOptions on(const Execution& execution) const {
+        return {.box = box_of(periods, origins),
+                .exclude_self = exclude_self,
+                .max_distance = max_distance,
+                .execution = execution};
+    }
+};
+
+ffi::Error search(const ffi::AnyBuffer& points, const std::optional<ffi::AnyBuffer>& queries, Output distances,
+                  Output indices, const SearchOptions& options) {
     return guarded([&] {
-        KnnOptions options;
-        options.exclude_self = exclude_self;
-        options.max_distance = max_distance;
-        const PointsView sources = points_of(points, execution.device);
         const NeighborRows rows = rows_of(distances, indices);
-        options.box = box_of(periods, origins);
-        options.execution = execution;
         if (queries) {
-            knn_into(rows, sources, points_of(*queries, execution.device), k, options);
+            knn_into(rows, points_of(points, {}), points_of(*queries, {}), options.k, options.on(cpu()));
         } else {
-            knn_into(rows, sources, k, options);
+            knn_into(rows, points_of(points, {}), options.k, options.on(cpu()));
         }
     });
 }
 
-ffi::Error label(const Execution& execution, const ffi::AnyBuffer& points, Output labels, double length,
-                 bool is_relative, Numbers periods, Numbers origins) {
+LinkingLength length_of(double length, bool is_relative) {
+    return is_relative ? LinkingLength::relative(length) : LinkingLength::absolute(length);
+}
+
+std::span<std::int32_t> labels_of(Output labels) {
+    return {static_cast<std::int32_t*>(labels->untyped_data()), labels->element_count()};
+}
+
+#if KITH_JAX_HAS_CUDA
+/// Scratch that is XLA's again when the handler returns, for work that comes later on the stream.
+std::span<std::byte> scratch_of(ffi::ScratchAllocator& allocator, std::int64_t bytes) {
+    const auto size = static_cast<std::size_t>(bytes);
+    const std::optional<void*> memory = allocator.Allocate(size, 256);
+    if (!memory) {
+        throw Error(ErrorKind::out_of_memory, "XLA has no " + std::to_string(bytes) + " bytes of scratch on the GPU");
+    }
+    return {static_cast<std::byte*>(*memory), size};
+}
+
+/// NaN, or -1: what a call that is refused leaves.
+void spoil(Output output, CudaStream stream) {
+    check_cuda_call(cudaMemsetAsync(output->untyped_data(), 0xFF, output->size_bytes(), stream), "filling results");
+}
+
+ffi::Error search_async(const Execution& execution, ffi::ScratchAllocator& allocator, const ffi::AnyBuffer& points,
+                        const std::optional<ffi::AnyBuffer>& queries, Output distances, Output indices,
+                        const SearchOptions& options) {
     return guarded([&] {
-        (void)fof_into({static_cast<std::int32_t*>(labels->untyped_data()), labels->element_count()},
-                       points_of(points, execution.device),
-                       is_relative ? LinkingLength::relative(length) : LinkingLength::absolute(length),
-                       {.box = box_of(periods, origins), .execution = execution});
+        PendingCalls::of_process().run(execution.device.index, execution.stream, [&](PendingCalls::Report& report) {
+            const PointsView sources = points_of(points, execution.device);
+            KnnSize size{sources.dtype(), sources.dimension(), sources.count(), std::nullopt, options.k};
+            if (queries) {
+                size.queries = points_of(*queries, execution.device).count();
+            }
+            const std::span<std::byte> scratch = scratch_of(allocator, knn_async_bytes(size, execution));
+            spoil(distances, execution.stream);
+            spoil(indices, execution.stream);
+            const NeighborRows rows = rows_of(distances, indices);
+            if (queries) {
+                knn_async(rows, sources, points_of(*queries, execution.device), options.k, options.on(execution),
+                          scratch, &report.status);
+            } else {
+                knn_async(rows, sources, options.k, options.on(execution), scratch, &report.status);
+            }
+        });
+    });
+}
+
+ffi::Error label_async(const Execution& execution, ffi::ScratchAllocator& allocator, const ffi::AnyBuffer& points,
+                       Output labels, double length, bool is_relative, Numbers periods, Numbers origins) {
+    return guarded([&] {
+        PendingCalls::of_process().run(execution.device.index, execution.stream, [&](PendingCalls::Report& report) {
+            const PointsView view = points_of(points, execution.device);
+            const std::int64_t bytes = fof_async_bytes({view.dtype(), view.dimension(), view.count()}, execution);
+            const std::span<std::byte> scratch = scratch_of(allocator, bytes);
+            spoil(labels, execution.stream);
+            fof_async(labels_of(labels), view, length_of(length, is_relative),
+                      {.box = box_of(periods, origins), .execution = execution}, scratch, &report.summary,
+                      &report.status);
+        });
+    });
+}
+#endif
+
+ffi::Error label(const ffi::AnyBuffer& points, Output labels, double length, bool is_relative, Numbers periods,
+                 Numbers origins) {
+    return guarded([&] {
+        (void)fof_into(labels_of(labels), points_of(points, {}), length_of(length, is_relative),
+                       {.box = box_of(periods, origins)});
     });
 }
 
@@ -177,49 +252,54 @@ auto with_order_options(Binding binding) {
         .template Attr<Numbers>("periods")
         .template Attr<Numbers>("origins");
 }
-auto on_gpu() {
-    return ffi::Ffi::Bind().Ctx<ffi::PlatformStream<CudaStream>>().Ctx<ffi::DeviceOrdinal>();
-}
-
 XLA_FFI_DEFINE_HANDLER(search_self_on_cpu,
                        ([](ffi::AnyBuffer points, Output distances, Output indices, auto... options) {
-                           return search(cpu(), points, std::nullopt, distances, indices, options...);
+                           return search(points, std::nullopt, distances, indices, {options...});
                        }),
                        with_search_options(ffi::Ffi::Bind().Arg<ffi::AnyBuffer>()));
 XLA_FFI_DEFINE_HANDLER(search_queries_on_cpu,
                        ([](ffi::AnyBuffer points, ffi::AnyBuffer queries, Output distances, Output indices,
-                           auto... options) { return search(cpu(), points, queries, distances, indices, options...); }),
+                           auto... options) { return search(points, queries, distances, indices, {options...}); }),
                        with_search_options(ffi::Ffi::Bind().Arg<ffi::AnyBuffer>().Arg<ffi::AnyBuffer>()));
 XLA_FFI_DEFINE_HANDLER(label_on_cpu, ([](ffi::AnyBuffer points, Output labels, auto... options) {
-                           return label(cpu(), points, labels, options...);
+                           return label(points, labels, options...);
                        }),
                        with_label_options(ffi::Ffi::Bind()));
 XLA_FFI_DEFINE_HANDLER(order_on_cpu, ([](ffi::AnyBuffer points, Output indices, Numbers periods, Numbers origins) {
                            return order(cpu(), points, indices, periods, origins);
                        }),
                        with_order_options(ffi::Ffi::Bind()));
-XLA_FFI_DEFINE_HANDLER(search_self_on_gpu,
-                       ([](CudaStream stream, std::int32_t device, ffi::AnyBuffer points, Output distances,
-                           Output indices, auto... options) {
-                           return search(cuda(device, stream), points, std::nullopt, distances, indices, options...);
-                       }),
-                       with_search_options(on_gpu().Arg<ffi::AnyBuffer>()));
-XLA_FFI_DEFINE_HANDLER(search_queries_on_gpu,
-                       ([](CudaStream stream, std::int32_t device, ffi::AnyBuffer points, ffi::AnyBuffer queries,
-                           Output distances, Output indices, auto... options) {
-                           return search(cuda(device, stream), points, queries, distances, indices, options...);
-                       }),
-                       with_search_options(on_gpu().Arg<ffi::AnyBuffer>().Arg<ffi::AnyBuffer>()));
-XLA_FFI_DEFINE_HANDLER(label_on_gpu,
-                       ([](CudaStream stream, std::int32_t device, ffi::AnyBuffer points, Output labels,
-                           auto... options) { return label(cuda(device, stream), points, labels, options...); }),
-                       with_label_options(on_gpu()));
+#if KITH_JAX_HAS_CUDA
+auto on_gpu() {
+    return ffi::Ffi::Bind().Ctx<ffi::PlatformStream<CudaStream>>().Ctx<ffi::DeviceOrdinal>();
+}
 
+XLA_FFI_DEFINE_HANDLER(search_self_on_gpu,
+                       ([](CudaStream stream, std::int32_t device, ffi::ScratchAllocator scratch, ffi::AnyBuffer points,
+                           Output distances, Output indices, auto... options) {
+                           return search_async(cuda(device, stream), scratch, points, std::nullopt, distances, indices,
+                                               {options...});
+                       }),
+                       with_search_options(on_gpu().Ctx<ffi::ScratchAllocator>().Arg<ffi::AnyBuffer>()));
+XLA_FFI_DEFINE_HANDLER(
+    search_queries_on_gpu,
+    ([](CudaStream stream, std::int32_t device, ffi::ScratchAllocator scratch, ffi::AnyBuffer points,
+        ffi::AnyBuffer queries, Output distances, Output indices, auto... options) {
+        return search_async(cuda(device, stream), scratch, points, queries, distances, indices, {options...});
+    }),
+    with_search_options(on_gpu().Ctx<ffi::ScratchAllocator>().Arg<ffi::AnyBuffer>().Arg<ffi::AnyBuffer>()));
+XLA_FFI_DEFINE_HANDLER(label_on_gpu,
+                       ([](CudaStream stream, std::int32_t device, ffi::ScratchAllocator scratch, ffi::AnyBuffer points,
+                           Output labels, auto... options) {
+                           return label_async(cuda(device, stream), scratch, points, labels, options...);
+                       }),
+                       with_label_options(on_gpu().Ctx<ffi::ScratchAllocator>()));
 XLA_FFI_DEFINE_HANDLER(order_on_gpu,
                        ([](CudaStream stream, std::int32_t device, ffi::AnyBuffer points, Output indices,
                            Numbers periods,
                            Numbers origins) { return order(cuda(device, stream), points, indices, periods, origins); }),
                        with_order_options(on_gpu()));
+#endif
 
 nb::capsule capsule_of(XLA_FFI_Handler* handler) {
     return nb::capsule(reinterpret_cast<void*>(handler));
@@ -234,11 +314,26 @@ NB_MODULE(_jax, module) {
         handlers[nb::make_tuple("kith_search_queries", "cpu")] = capsule_of(search_queries_on_cpu);
         handlers[nb::make_tuple("kith_label", "cpu")] = capsule_of(label_on_cpu);
         handlers[nb::make_tuple("kith_order", "cpu")] = capsule_of(order_on_cpu);
+#if KITH_JAX_HAS_CUDA
         handlers[nb::make_tuple("kith_search_self", "CUDA")] = capsule_of(search_self_on_gpu);
         handlers[nb::make_tuple("kith_search_queries", "CUDA")] = capsule_of(search_queries_on_gpu);
         handlers[nb::make_tuple("kith_label", "CUDA")] = capsule_of(label_on_gpu);
         handlers[nb::make_tuple("kith_order", "CUDA")] = capsule_of(order_on_gpu);
+#endif
         return handlers;
+    });
+    module.def("synchronize", [] {
+#if KITH_JAX_HAS_CUDA
+        try {
+            const nb::gil_scoped_release released;
+            PendingCalls::of_process().raise_finished(true);
+        } catch (const Error& error) {
+            if (code_of(error.kind()) == ffi::ErrorCode::kInvalidArgument) {
+                throw nb::value_error(error.what());
+            }
+            throw std::runtime_error(error.what());
+        }
+#endif
     });
 }
 

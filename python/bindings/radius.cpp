@@ -1,10 +1,12 @@
 // Neighbors within a radius.
 //
-// The rows stay in the memory that the core gave them: NumPy arrays view it and keep it alive.
+// Results of a GPU come to the host, too. The rows stay in the memory that the core gave them: NumPy arrays view it and
+// keep it alive.
 #include "arrays.hpp"
 #include "bindings.hpp"
 #include "call.hpp"
 
+#include <kith/error.hpp>
 #include <kith/radius.hpp>
 
 #include <nanobind/stl/optional.h>
@@ -21,14 +23,15 @@ namespace kith::python {
 
 namespace {
 
-constexpr const char* this_call = "radius search runs";
-
 /// The array, with one for each query, if there is one; else the number.
 Radii radii_of(double radius, const std::optional<InputArray>& radii) {
     if (!radii) {
         return radius;
     }
-    require_host(device_of(*radii), "r is", this_call);
+    if (const Device device = device_of(*radii); device.kind != DeviceKind::cpu) {
+        throw Error(ErrorKind::unsupported, "r is in the memory of GPU " + std::to_string(device.index) +
+                                                ", but the host reads the radii; copy them to its memory");
+    }
     const ScalarsView view = scalars_of(*radii, "r");
     const auto count = static_cast<std::size_t>(view.count());
     if (view.dtype() == DType::float32) {
@@ -48,25 +51,30 @@ struct RadiusRequest {
     [[nodiscard]] std::int64_t row_count() const { return queries ? queries->count() : sources.count(); }
 };
 
+std::optional<PointsView> queries_of(const std::optional<InputArray>& queries) {
+    return queries ? std::optional(points_of(*queries, "queries")) : std::nullopt;
+}
+
 RadiusRequest request_of(const Tree& tree, const std::optional<InputArray>& queries, double radius,
                          const std::optional<InputArray>& radii, const std::string& engine, nb::handle threads,
                          nb::object progress) {
-    require_host(tree.device(), "the tree is", this_call);
+    CallOptions call = call_options(nb::none(), threads, std::move(progress));
+    call.device = tree.device();
     return {.sources = tree,
-            .queries = queries ? std::optional(host_points(*queries, "queries", this_call)) : std::nullopt,
+            .queries = queries_of(queries),
             .radii = radii_of(radius, radii),
             .options = {.engine = engine_of(engine)},
-            .call = call_options(nb::none(), threads, std::move(progress))};
+            .call = std::move(call)};
 }
 
 RadiusRequest request_of(const InputArray& points, const std::optional<InputArray>& queries, nb::handle box,
                          double radius, const std::optional<InputArray>& radii, const std::string& engine,
-                         nb::handle threads, nb::object progress) {
-    return {.sources = host_points(points, "points", this_call),
-            .queries = queries ? std::optional(host_points(*queries, "queries", this_call)) : std::nullopt,
+                         nb::handle device, nb::handle threads, nb::object progress) {
+    return {.sources = points_of(points, "points"),
+            .queries = queries_of(queries),
             .radii = radii_of(radius, radii),
             .options = {.box = box_of(box), .engine = engine_of(engine)},
-            .call = call_options(nb::none(), threads, std::move(progress))};
+            .call = call_options(device, threads, std::move(progress))};
 }
 
 /// Runs function(sources, [queries,] radii, options).
@@ -129,13 +137,15 @@ void bind_radius(nb::module_& module) {
         "radius_search_points",
         [](const InputArray& points, const std::optional<InputArray>& queries, nb::handle box, double radius,
            const std::optional<InputArray>& radii, bool exclude_self, bool squared, bool by_index, bool wide_indices,
-           std::int64_t max_result_bytes, nb::handle threads, nb::object progress, const std::string& engine) {
-            return rows(request_of(points, queries, box, radius, radii, engine, threads, std::move(progress)),
+           std::int64_t max_result_bytes, nb::handle device, nb::handle threads, nb::object progress,
+           const std::string& engine) {
+            return rows(request_of(points, queries, box, radius, radii, engine, device, threads, std::move(progress)),
                         exclude_self, squared, by_index, wide_indices, max_result_bytes);
         },
         nb::arg("points"), nb::arg("queries").none(), nb::arg("box").none(), nb::arg("radius"), nb::arg("radii").none(),
         nb::arg("exclude_self"), nb::arg("squared"), nb::arg("by_index"), nb::arg("wide_indices"),
-        nb::arg("max_result_bytes"), nb::arg("threads").none(), nb::arg("progress").none(), nb::arg("engine") = "auto");
+        nb::arg("max_result_bytes"), nb::arg("device").none(), nb::arg("threads").none(), nb::arg("progress").none(),
+        nb::arg("engine") = "auto");
     module.def(
         "radius_count_tree",
         [](const Tree& tree, const std::optional<InputArray>& queries, double radius,
@@ -148,13 +158,14 @@ void bind_radius(nb::module_& module) {
     module.def(
         "radius_count_points",
         [](const InputArray& points, const std::optional<InputArray>& queries, nb::handle box, double radius,
-           const std::optional<InputArray>& radii, bool exclude_self, nb::handle threads, nb::object progress,
-           const std::string& engine) {
-            return counts(request_of(points, queries, box, radius, radii, engine, threads, std::move(progress)),
+           const std::optional<InputArray>& radii, bool exclude_self, nb::handle device, nb::handle threads,
+           nb::object progress, const std::string& engine) {
+            return counts(request_of(points, queries, box, radius, radii, engine, device, threads, std::move(progress)),
                           exclude_self);
         },
         nb::arg("points"), nb::arg("queries").none(), nb::arg("box").none(), nb::arg("radius"), nb::arg("radii").none(),
-        nb::arg("exclude_self"), nb::arg("threads").none(), nb::arg("progress").none(), nb::arg("engine") = "auto");
+        nb::arg("exclude_self"), nb::arg("device").none(), nb::arg("threads").none(), nb::arg("progress").none(),
+        nb::arg("engine") = "auto");
 }
 
 } // namespace kith::python

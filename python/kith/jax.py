@@ -53,7 +53,9 @@ def knn(points, k, queries=None, *, box=None, exclude_self=False, max_distance=N
     ValueError
         For k < 1 and other options that have no meaning.
     Exception
-        What XLA makes of kith's errors when the values turn out to be wrong: its text holds kith's.
+        What XLA makes of kith's errors when the values turn out to be wrong: its text holds kith's. On a GPU the call
+        does not wait for the values; if they are wrong, the results are NaN and -1, and the error is raised by a later
+        call or by `kith.jax.synchronize`.
 
     Notes
     -----
@@ -104,6 +106,25 @@ def fof(points, linking_length=None, *, b=None, box=None):
     call = jax.ffi.ffi_call("kith_label", jax.ShapeDtypeStruct(points.shape[:1], jnp.int32), vmap_method="sequential")
     return call(jax.lax.stop_gradient(points), length=numpy.float64(length),
                 is_relative=is_relative, periods=numpy.array(periods), origins=numpy.array(origins))
+
+
+def synchronize():
+    """Waits for the searches and labels that are under way on GPUs, and raises the first error among them.
+
+    On a GPU they do not wait for their points. If these turn out to be wrong, results are filled with NaN and -1, and
+    the error is raised here or when a later search or labeling begins. On the CPU errors are raised at once.
+
+    Raises
+    ------
+    ValueError
+        For points or queries that are not finite, and others that `kith.knn` and `kith.fof` refuse.
+
+    Examples
+    --------
+    >>> import kith.jax
+    >>> kith.jax.synchronize()
+    """
+    _jax.synchronize()
 
 
 def z_order(points, *, box=None):

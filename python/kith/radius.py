@@ -59,17 +59,18 @@ class RadiusResult:
 def radius_search(points: AnyArray, r: float | AnyArray, queries: AnyArray | None = None, *, box: BoxLike = None,
                   exclude_self: bool = False, squared: bool = False, sort: str = "distance",
                   index_dtype: numpy.typing.DTypeLike = numpy.int32, max_result_bytes: int | None = None,
-                  engine: str = "auto", threads: int | None = None, progress: ProgressLike = False) -> RadiusResult:
+                  engine: str = "auto", device: str | None = None, threads: int | None = None,
+                  progress: ProgressLike = False) -> RadiusResult:
     """All points within a radius of every point, or of every query.
 
     Parameters
     ----------
-    points, queries, box, engine, threads, progress
-        As for `kith.knn`, but in the host's memory: radius search runs on the CPU only. The engine "clover" does not
-        support it.
+    points, queries, box, engine, device, threads, progress
+        As for `kith.knn`. The engine "clover" does not support radius search, and a GPU only "tree". Results of a GPU
+        are copied to the host.
     r : float or array, shape (n,) or (m,)
         The radius, inclusive: one for all, or one for each query (each point, without queries). 0 or more, or infinity;
-        rounded to the type of the points once.
+        rounded to the type of the points once. In the host's memory.
     exclude_self : bool
         Leave the point itself out. Coincident other points stay. Not with queries.
     squared : bool
@@ -99,7 +100,7 @@ def radius_search(points: AnyArray, r: float | AnyArray, queries: AnyArray | Non
     MemoryError
         If the result does not fit, or takes more than `max_result_bytes`; the message says how many bytes it needs.
     NotImplementedError
-        For arrays in the memory of a GPU, and points of other dimensions.
+        For points of other dimensions, an engine that the device does not support, and radii in the memory of a GPU.
 
     Notes
     -----
@@ -120,14 +121,14 @@ def radius_search(points: AnyArray, r: float | AnyArray, queries: AnyArray | Non
     unit, points, box, queries, r = search.unpacked(points, box, queries=queries, r=r)
     points, queries = _as_real(points, queries)
     options = _RowOptions(points, queries, exclude_self, squared, sort, index_dtype, max_result_bytes)
-    found = _core.radius_search_points(points, queries, box, *_radii(r), *options.of_core, threads,
-                                       _arrays.progress_function(progress), _arrays.engine_name(engine))
+    found = _core.radius_search_points(points, queries, box, *_radii(r), *options.of_core, _device(device, points),
+                                       threads, _arrays.progress_function(progress), _arrays.engine_name(engine))
     return options.result(found, unit)
 
 
 def radius_count(points: AnyArray, r: float | AnyArray, queries: AnyArray | None = None, *, box: BoxLike = None,
-                 exclude_self: bool = False, engine: str = "auto", threads: int | None = None,
-                 progress: ProgressLike = False) -> numpy.ndarray:
+                 exclude_self: bool = False, engine: str = "auto", device: str | None = None,
+                 threads: int | None = None, progress: ProgressLike = False) -> numpy.ndarray:
     """The number of points within a radius of every point, or of every query.
 
     Faster than `kith.radius_search`, and without its memory: nodes of the tree that lie within the radius as a whole
@@ -135,7 +136,7 @@ def radius_count(points: AnyArray, r: float | AnyArray, queries: AnyArray | None
 
     Parameters
     ----------
-    points, r, queries, box, exclude_self, engine, threads, progress
+    points, r, queries, box, exclude_self, engine, device, threads, progress
         As for `kith.radius_search`.
 
     Returns
@@ -156,7 +157,8 @@ def radius_count(points: AnyArray, r: float | AnyArray, queries: AnyArray | None
     _, points, box, queries, r = search.unpacked(points, box, queries=queries, r=r)
     points, queries = _as_real(points, queries)
     return _core.radius_count_points(points, queries, box, *_radii(r), _arrays.flag(exclude_self, "exclude_self"),
-                                     threads, _arrays.progress_function(progress), _arrays.engine_name(engine))
+                                     _device(device, points), threads, _arrays.progress_function(progress),
+                                     _arrays.engine_name(engine))
 
 
 def search_tree(tree, unit, like, r, queries, exclude_self, squared, sort, index_dtype, max_result_bytes, engine,
@@ -176,6 +178,10 @@ def count_tree(tree, unit, r, queries, exclude_self, engine, threads, progress):
     return _core.radius_count_tree(tree, _real_queries(queries, tree.is_float64), *_radii(r),
                                    _arrays.flag(exclude_self, "exclude_self"), threads,
                                    _arrays.progress_function(progress), _arrays.engine_name(engine))
+
+
+def _device(device, points):
+    return _core.device_of(points) if device is None else device
 
 
 def _as_real(points, queries):

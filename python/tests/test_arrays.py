@@ -194,19 +194,19 @@ def test_memory_out_of_reach_is_refused(device, error, says):
         kith.write_catalog("never.hdf5", halos, ids=Elsewhere(numpy.arange(200, dtype=numpy.uint64), device))
 
 
-@pytest.mark.parametrize("place, what", [(0, "points"), (1, "queries"), (4, "r")])
-def test_radius_search_refuses_the_memory_of_a_gpu(place, what):
-    points, queries, radii = POINTS, POINTS[:5], numpy.ones(5)
-    arguments = [points, queries, None, 0.0, radii]
+@pytest.mark.parametrize("place, error, says", [
+    (0, ValueError, "points are in the memory of GPU 0"), (1, ValueError, "queries are in the memory of GPU 0"),
+    (4, NotImplementedError, "r is in the memory of GPU 0, but the host reads the radii; copy")])
+def test_radius_search_on_the_cpu_refuses_the_memory_of_a_gpu(place, error, says):
+    arguments = [POINTS, POINTS[:5], None, 0.0, numpy.ones(5)]
     arguments[place] = Elsewhere(arguments[place])
     of_tree = [kith.Tree(POINTS)._core, *arguments[1:2], *arguments[3:]]
-    says = f"{what} is in the memory of GPU 0, but radius search runs on the CPU only; copy"
-    with pytest.raises(NotImplementedError, match=says):
-        _core.radius_count_points(*arguments, False, None, None)
-    with pytest.raises(NotImplementedError, match=says):
-        _core.radius_search_points(*arguments, False, False, False, False, 0, None, None)
-    if what != "points":
-        with pytest.raises(NotImplementedError, match=says):
+    with pytest.raises(error, match=says):
+        _core.radius_count_points(*arguments, False, "cpu", None, None)
+    with pytest.raises(error, match=says):
+        _core.radius_search_points(*arguments, False, False, False, False, 0, "cpu", None, None)
+    if place > 0:
+        with pytest.raises(error, match=says):
             _core.radius_count_tree(*of_tree, False, None, None)
 
 
@@ -292,3 +292,6 @@ def test_arrays_of_a_gpu_stay_there(library):
     distances, indices = kith.knn(array, 4)
     assert type(distances) is type(array) and distances.device == array.device
     assert (indices.get() if library == "cupy" else indices.cpu().numpy()).tolist() == EXPECTED[1].tolist()
+    near = kith.radius_search(array, 0.2)  # on the GPU; the rows come to the host
+    assert near.engine == "tree"
+    assert numpy.asarray(near.indices).tolist() == kith.radius_search(POINTS.astype(distances.dtype), 0.2).indices.tolist()

@@ -174,3 +174,11 @@ def test_on_a_gpu():
     assert distances.devices() == {gpu}
     assert (numpy.asarray(indices) == kith.knn(POINTS, 6, box=1)[1]).all()
     assert (numpy.asarray(jax.jit(kith.jax.z_order)(points)) == numpy.asarray(kith.jax.z_order(POINTS))).all()
+    labels = jax.jit(lambda x: kith.jax.fof(x, 0.1, box=1))(points)
+    assert (numpy.asarray(labels) == kith.fof(POINTS, 0.1, box=1)).all()
+    kith.jax.synchronize()
+    distances, indices = kith.jax.knn(points.at[3, 1].set(jnp.nan), 6)
+    assert (numpy.asarray(indices) == -1).all() and numpy.isnan(numpy.asarray(distances)).all()
+    with pytest.raises(ValueError, match="point 3 has NaN as coordinate 1"):
+        kith.jax.synchronize()
+    kith.jax.synchronize()  # an error is raised once

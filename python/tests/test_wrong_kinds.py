@@ -88,9 +88,9 @@ FUNCTIONS = {
                                              "leaf_size": [*OPTIONAL_WHOLE, 0], **CALL}),
     "Tree.query": (TREE.query, {"k": 2}, {**SEARCH, "threads": CALL["threads"], "progress": CALL["progress"]}),
     "radius_search": (kith.radius_search, {"points": POINTS, "r": 0.1}, {
-        "points": [*ARRAYS, None, [1.0, 2.0]], "box": BOXES, **RADIUS, **ROWS}),
+        "points": [*ARRAYS, None, [1.0, 2.0]], "box": BOXES, "device": DEVICES, **RADIUS, **ROWS}),
     "radius_count": (kith.radius_count, {"points": POINTS, "r": 0.1}, {
-        "points": [*ARRAYS, None, [1.0, 2.0]], "box": BOXES, **RADIUS}),
+        "points": [*ARRAYS, None, [1.0, 2.0]], "box": BOXES, "device": DEVICES, **RADIUS}),
     "Tree.radius_search": (TREE.radius_search, {"r": 0.1}, {**RADIUS, **ROWS}),
     "Tree.radius_count": (TREE.radius_count, {"r": 0.1}, RADIUS),
     "mst": (kith.mst, IN_PHASE_SPACE, {"points": [*ARRAYS, None, [1.0, 2.0]], "box": BOXES, **PHASE_SPACE,

@@ -109,6 +109,7 @@ SearchOutcome search(const Arguments& arguments, const SearchTask& task) {
     outcome.queries = found->queries();
     outcome.facts["radius"] = arguments.radius;
     outcome.facts["neighbors"] = found->neighbors();
+    outcome.facts["device"] = name_of(arguments.common.device);
     if (found->rows) {
         outcome.facts["engine"] = name_of(found->rows->engine);
         outcome.warning = found->rows->unresolved.warning();
@@ -129,7 +130,7 @@ void run(const Arguments& arguments, const Invocation& invocation) {
             throw UsageError("kith radius writes counts alone over ranks; give --count, or start it without mpirun");
         }
     });
-    Search how{.stages = {"read", "order", "tree", "count", "search", "write"},
+    Search how{.stages = {"read", "upload", "order", "tree", "count", "search", "download", "write"},
                .parameters = {{"radius", fmt::format("{}", arguments.radius)}},
                .memory_remedy = "take a smaller radius (-r), fewer points at once with --queries, or --count",
                .run = [&](const SearchTask& task) { return search(arguments, task); }};
@@ -160,7 +161,7 @@ Command radius_command(CLI::App& program) {
             "The order of a query's neighbors: distance (the default; ties by index) or index")
         ->type_name("distance|index");
     add_search_options(command, arguments, std::string(tree_or_brute) + "|kdtree");
-    add_threads_option(command, arguments->common);
+    add_execution_options(command, arguments->common);
     add_json_option(command, arguments->common);
     command.footer("The neighbors of query i are elements offsets[i] to offsets[i + 1] - 1 of indices and distances.\n"
                    "Indices count the points read, in file order: with --types 1 they are rows of type 1.\n\n" +

@@ -128,7 +128,7 @@ TEST_F(Radius, WrongUsageIsCodeTwoAndNamesTheCulprit) {
           Case{"radius in.npy -r 1 -o out.npz --queries q.npy --exclude-self", "--exclude-self"},
           Case{"radius in.npz -r 1 -o in.npz", "input"},
           Case{"radius in.npy -r 1 -o out.npz --queries ''", "--queries"},
-          Case{"radius in.npy -r 1 -o out.npz --device cuda", "--device"}}) {
+          Case{"radius in.npy -r 1 -o out.npz --device gpu", "'gpu'"}}) {
         const Outcome outcome = kith(wrong.arguments);
         EXPECT_EQ(outcome.exit_code, 2) << wrong.arguments;
         EXPECT_EQ(outcome.out, "") << wrong.arguments;

@@ -1,0 +1,115 @@
+// What GPU calls of kith.jax do without a wait: scratch from XLA, and errors that are raised later.
+//
+// An asynchronous call of kith writes a status when the stream gets to it. Here the statuses lie in pinned memory of the
+// host, one for each call under way. Those of calls that are done are looked at when the next call begins, and all when
+// Python asks for it; the first that tells of refused points is thrown.
+#pragma once
+
+#include <kith/device_status.hpp>
+#include <kith/error.hpp>
+#include <kith/execution.hpp>
+#include <kith/fof.hpp>
+
+#include <cuda_runtime_api.h>
+
+#include <algorithm>
+#include <mutex>
+#include <string>
+#include <vector>
+
+namespace kith::python {
+
+inline void check_cuda_call(cudaError_t error, const char* what) {
+    if (error != cudaSuccess) {
+        throw Error(ErrorKind::device, std::string(what) + " failed on the GPU: " + cudaGetErrorString(error));
+    }
+}
+
+class PendingCalls {
+public:
+    /// What calls write and the host reads: pinned, so that the GPU can.
+    struct Report {
+        DeviceStatus status;
+        DeviceFofSummary summary; ///< of groups; nobody reads it
+    };
+
+    /// Of the process. Never destroyed: CUDA may be gone by then.
+    static PendingCalls& of_process() {
+        static auto* const calls = new PendingCalls;
+        return *calls;
+    }
+
+    /// Throws the errors of calls that are done; else runs enqueue(Report&), which puts a call on a stream of the device.
+    template <class Enqueue>
+    void run(int device, CudaStream stream, const Enqueue& enqueue) {
+        raise_finished(false);
+        check_cuda_call(cudaSetDevice(device), "choosing the device"); // as XLA has it anyhow
+        const Call call = unused_call(device);
+        *call.report = {};
+        enqueue(*call.report); // should it throw, the report is left to the stream
+        check_cuda_call(cudaEventRecord(call.done, stream), "recording an event");
+        const std::lock_guard lock(mutex_);
+        under_way_.push_back(call);
+    }
+
+    /// Throws the first error of calls that are done, or, waiting for them, of all.
+    void raise_finished(bool waits) {
+        std::vector<Call> calls;
+        {
+            const std::lock_guard lock(mutex_);
+            calls.swap(under_way_);
+        }
+        DeviceStatus refused;
+        std::vector<Call> left;
+        std::vector<Call> finished;
+        for (const Call& call : calls) {
+            const cudaError_t state = waits ? cudaEventSynchronize(call.done) : cudaEventQuery(call.done);
+            if (state == cudaErrorNotReady) {
+                left.push_back(call);
+                continue;
+            }
+            if (state == cudaSuccess && refused.refusal == PointError::none) {
+                refused = call.report->status;
+            }
+            finished.push_back(call);
+        }
+        {
+            const std::lock_guard lock(mutex_);
+            under_way_.insert(under_way_.begin(), left.begin(), left.end());
+            unused_.insert(unused_.end(), finished.begin(), finished.end());
+        }
+        check(refused);
+    }
+
+private:
+    struct Call {
+        int device;
+        Report* report;
+        cudaEvent_t done; ///< of the device
+    };
+
+    Call unused_call(int device) {
+        {
+            const std::lock_guard lock(mutex_);
+            const auto found = std::find_if(unused_.begin(), unused_.end(),
+                                            [device](const Call& call) { return call.device == device; });
+            if (found != unused_.end()) {
+                const Call call = *found;
+                unused_.erase(found);
+                return call;
+            }
+        }
+        Call call{.device = device, .report = nullptr, .done = nullptr};
+        void* memory = nullptr;
+        check_cuda_call(cudaHostAlloc(&memory, sizeof(Report), cudaHostAllocPortable), "allocating pinned memory");
+        call.report = static_cast<Report*>(memory);
+        check_cuda_call(cudaEventCreateWithFlags(&call.done, cudaEventDisableTiming), "creating an event");
+        return call;
+    }
+
+    std::mutex mutex_;
+    std::vector<Call> under_way_;
+    std::vector<Call> unused_;
+};
+
+} // namespace kith::python
