@@ -60,6 +60,7 @@ public:
             calls.swap(under_way_);
         }
         DeviceStatus refused;
+        cudaError_t failure = cudaSuccess;
         std::vector<Call> left;
         std::vector<Call> finished;
         for (const Call& call : calls) {
@@ -68,7 +69,9 @@ public:
                 left.push_back(call);
                 continue;
             }
-            if (state == cudaSuccess && refused.refusal == PointError::none) {
+            if (state != cudaSuccess) {
+                failure = state;
+            } else if (refused.refusal == PointError::none) {
                 refused = call.report->status;
             }
             finished.push_back(call);
@@ -78,6 +81,7 @@ public:
             under_way_.insert(under_way_.begin(), left.begin(), left.end());
             unused_.insert(unused_.end(), finished.begin(), finished.end());
         }
+        check_cuda_call(failure, "a search or labeling");
         check(refused);
     }
 

@@ -32,7 +32,7 @@ APPROXIMATE = (
 )
 
 # What must not use local memory, and what does all the same: pattern of the kernel's name, most bytes, why.
-SEARCH = re.compile(r"^(search_|Search|nearest_|link_|Link)")
+SEARCH = re.compile(r"^(search_|nearest_|link_)")
 LOCAL = (
     (r"^nearest_kernel<", 7424, "a thread's stack of nodes and list of neighbors are arrays with variable indices"),
     (r"^search_tree_kernel<", 104, "ptxas keeps values there that are used once a query, for more warps"),

@@ -17,15 +17,8 @@ RadiusBackend backend_of(Engine engine) {
         const Tree tree(request.points, {.box = options.box, .shape = shape, .execution = options.execution});
         RadiusOptions in_tree = options;
         in_tree.box = {};
-        const auto rows_of_result = [&](const RadiusResult& found) {
-            oracle::RaggedRows<T> rows;
-            rows.offsets.assign(found.offsets().begin(), found.offsets().end());
-            if (found.index_type() == IndexType::int32) {
-                rows.indices.assign(found.indices().begin(), found.indices().end());
-            } else {
-                rows.indices.assign(found.indices64().begin(), found.indices64().end());
-            }
-            rows.distances.assign(found.distances<T>().begin(), found.distances<T>().end());
+        const auto rows_of = [&](const RadiusResult& found) {
+            oracle::RaggedRows<T> rows = rows_of_result<T>(found);
             rows.unresolved = oracle::Unresolved(found.unresolved);
             EXPECT_TRUE(engine == Engine::automatic || found.engine == engine);
             return rows;
@@ -38,11 +31,11 @@ RadiusBackend backend_of(Engine engine) {
         RadiusAnswers<T> answers;
         SearchSummary summary;
         if (request.queries != nullptr) {
-            answers.rows = rows_of_result(radius_search(tree, *request.queries, request.radii, in_tree));
+            answers.rows = rows_of(radius_search(tree, *request.queries, request.radii, in_tree));
             summary = radius_visit(visitor, tree, *request.queries, request.radii, in_tree);
             answers.counts = radius_count(request.points, *request.queries, request.radii, options);
         } else {
-            answers.rows = rows_of_result(radius_search(request.points, request.radii, options));
+            answers.rows = rows_of(radius_search(request.points, request.radii, options));
             summary = radius_visit(visitor, tree, request.radii, in_tree);
             answers.counts = radius_count(tree, request.radii, in_tree);
         }
