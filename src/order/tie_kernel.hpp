@@ -83,7 +83,8 @@ struct FindRunTops {
         const std::int32_t run = runs.run_of[i];
         const Split from_first = split_of<T, D>(runs.template position_of<D>(runs.first_member[run]),
                                                 runs.template position_of<D>(i), runs.sign_exponent);
-        if (from_first.exponent > runs.top_exponent[run]) { // it only grows: most have nothing to add
+        // It only grows, so that an earlier value will do. Most have nothing to add.
+        if (from_first.exponent > load_relaxed_through_cache(&runs.top_exponent[run])) {
             atomicMax(&runs.top_exponent[run], from_first.exponent);
         }
     }
