@@ -121,6 +121,9 @@ void* DeviceMemory::take(std::int64_t bytes) {
     if (budget_ == 0 || bytes <= left()) {
         if (resource_ != nullptr) {
             memory = resource_->allocate(bytes, stream_);
+#if defined(KITH_EMULATE_CUDA)
+            emulation::renew(memory, static_cast<std::size_t>(bytes), stream_);
+#endif
         } else {
             memory = take_from(pool_of(device_), bytes, stream_);
         }

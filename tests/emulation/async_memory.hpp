@@ -48,7 +48,7 @@ private:
 class Scratch {
 public:
     Scratch(detail::DeviceContext& context, std::int64_t bytes) : memory_(context, before + bytes) {
-        context.fill(memory_.data(), mark, memory_.bytes());
+        context.fill(memory_.data(), mark, before); // the rest is new
     }
     [[nodiscard]] std::span<std::byte> span() const { return memory_.span().subspan(before); }
     /// Whether all before it is as it was; what comes behind it has a fence of its own.

@@ -124,6 +124,24 @@ void Block::yield() {
     }
 }
 
+void Block::preempt() {
+    if (!given_up_) {
+        Thread& thread = *threads_[running_];
+        thread.can_unwind = false;
+        leave(thread);
+        thread.can_unwind = true;
+    }
+}
+
+void Block::stop(const std::string& what) {
+    if (!given_up_) {
+        Thread& thread = *threads_[running_];
+        thread.error = std::make_exception_ptr(KernelError(text_of_failure(what)));
+        thread.can_unwind = false;
+        leave(thread);
+    }
+}
+
 bool Block::is_ordered(const Moment& before) const {
     if (before.thread == running_ || before.barriers < barriers_) {
         return true;
@@ -140,7 +158,11 @@ KnownWords& Block::known_words() {
 }
 
 void Block::fail(const std::string& what) const {
-    throw KernelError(heading() + ", thread " + std::to_string(running_) + ": " + what);
+    throw KernelError(text_of_failure(what));
+}
+
+std::string Block::text_of_failure(const std::string& what) const {
+    return heading() + ", thread " + std::to_string(running_) + ": " + what;
 }
 
 std::string Block::heading() const {
@@ -277,7 +299,9 @@ std::string Block::doing(const Thread& thread) {
 void Block::give_up() {
     given_up_ = true;
     for (int i = 0; i < static_cast<int>(threads_.size()); ++i) {
-        if (threads_[i]->state != Thread::State::ended) {
+        if (!threads_[i]->can_unwind) { // what is on its stack is left there: the fiber must not be destroyed
+            (void)new context::fiber(std::move(threads_[i]->fiber));
+        } else if (threads_[i]->state != Thread::State::ended) {
             resume(i);
         }
     }

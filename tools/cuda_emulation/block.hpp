@@ -41,6 +41,8 @@ public:
     // For the running thread.
     const Brought& meet(Meeting meeting, std::uint32_t mask, std::uint64_t value, const std::source_location& where);
     void yield();
+    void preempt();
+    void stop(const std::string& what);
     [[nodiscard]] int lane() const { return running_ % warp_size; }
     [[nodiscard]] const Position& position() const { return position_; }
     [[nodiscard]] Moment now() const {
@@ -61,6 +63,7 @@ private:
         boost::context::fiber scheduler; ///< who runs it, while it does
         void* kept = nullptr;            ///< the sanitizer's, while this thread does not run
         State state = State::ready;
+        bool can_unwind = true; ///< if it goes on by an exception, while it does not run
         Meeting meeting{};
         std::uint32_t mask = 0;
         std::source_location where;
@@ -72,6 +75,7 @@ private:
     };
 
     [[nodiscard]] std::string heading() const;
+    [[nodiscard]] std::string text_of_failure(const std::string& what) const;
     boost::context::fiber live(Thread& thread, boost::context::fiber&& scheduler);
     void leave(Thread& thread);
     void resume(int number);

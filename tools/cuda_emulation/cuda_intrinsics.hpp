@@ -199,45 +199,51 @@ T __ldg(const T* address) {
     return *address;
 }
 
-// Threads change places only where they meet or yield, so that these are atomic as they are.
+// Threads change places only where they meet or yield, so that these are atomic as they are; where every access is
+// watched (watch.cpp), these are told to the watch by themselves.
+#if defined(__SANITIZE_THREAD__)
+#define KITH_ATOMIC [[gnu::noinline, gnu::no_sanitize("thread")]]
+#else
+#define KITH_ATOMIC
+#endif
 template <class T>
-T atomicAdd(T* address, T value) {
-    kith::emulation::before_atomic();
+KITH_ATOMIC T atomicAdd(T* address, T value) {
+    kith::emulation::before_atomic(address, sizeof *address);
     const T old = *address;
     *address = static_cast<T>(old + value);
     return old;
 }
 template <class T>
-T atomicMin(T* address, T value) {
-    kith::emulation::before_atomic();
+KITH_ATOMIC T atomicMin(T* address, T value) {
+    kith::emulation::before_atomic(address, sizeof *address);
     const T old = *address;
     *address = value < old ? value : old;
     return old;
 }
 template <class T>
-T atomicMax(T* address, T value) {
-    kith::emulation::before_atomic();
+KITH_ATOMIC T atomicMax(T* address, T value) {
+    kith::emulation::before_atomic(address, sizeof *address);
     const T old = *address;
     *address = old < value ? value : old;
     return old;
 }
 template <class T>
-T atomicOr(T* address, T value) {
-    kith::emulation::before_atomic();
+KITH_ATOMIC T atomicOr(T* address, T value) {
+    kith::emulation::before_atomic(address, sizeof *address);
     const T old = *address;
     *address = static_cast<T>(old | value);
     return old;
 }
 template <class T>
-T atomicExch(T* address, T value) {
-    kith::emulation::before_atomic();
+KITH_ATOMIC T atomicExch(T* address, T value) {
+    kith::emulation::before_atomic(address, sizeof *address);
     const T old = *address;
     *address = value;
     return old;
 }
 template <class T>
-T atomicCAS(T* address, T expected, T value) {
-    kith::emulation::before_atomic();
+KITH_ATOMIC T atomicCAS(T* address, T expected, T value) {
+    kith::emulation::before_atomic(address, sizeof *address);
     const T old = *address;
     *address = old == expected ? value : old;
     return old;

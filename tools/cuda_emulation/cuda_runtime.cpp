@@ -80,6 +80,20 @@ void touch(const std::function<void()>& body, cudaStream_t stream) {
     body();
 }
 
+void renew(void* memory, std::size_t bytes, cudaStream_t stream) {
+    if (!DeviceArena::only().has(memory)) {
+        return;
+    }
+    put(stream_of(stream), [memory, bytes] {
+        const Open open;
+        std::memset(memory, poison, bytes);
+        const DeviceArena::Part part = DeviceArena::only().part(memory, bytes);
+        if (part.piece != nullptr && !part.piece->is_written.empty()) {
+            std::fill_n(part.piece->is_written.data() + part.first, bytes, std::uint8_t{0});
+        }
+    });
+}
+
 const Requests& requests() {
     return made;
 }

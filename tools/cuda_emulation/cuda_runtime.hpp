@@ -55,6 +55,10 @@ void launch(CUstream_st* stream, const std::string& name, const Grid& grid, void
 /// Waits for a stream and runs host code that may touch the memory of all devices.
 void touch(const std::function<void()>& body, CUstream_st* stream = nullptr);
 
+/// Makes memory as new when the stream comes so far; nothing if it is not a device's. What a caller's resource gives has
+/// often been used before.
+void renew(void* memory, std::size_t bytes, CUstream_st* stream);
+
 /// What the library asked the runtime for that work on a stream can do without.
 struct Requests {
     int waits = 0;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <iterator>
 #include <utility>
 
 #include <csignal>
@@ -80,7 +81,7 @@ void* DeviceArena::take(std::size_t bytes, int device) {
     if (first + size_of_device - place < needed) {
         return nullptr;
     }
-    pieces_[place] = {needed, bytes, true};
+    pieces_[place] = {needed, bytes, true, {}};
     held_ += bytes;
     const Open opened(device);
     std::fill_n(memory_ + place, needed, fence_byte);
@@ -120,6 +121,17 @@ void DeviceArena::give_back(void* memory) {
     }
     std::fill_n(begin, piece.needed, poison);
     pieces_.erase(static_cast<std::size_t>(begin - memory_));
+}
+
+DeviceArena::Part DeviceArena::part(const void* memory, std::size_t bytes) {
+    const auto place = static_cast<std::size_t>(static_cast<const unsigned char*>(memory) - memory_);
+    const auto next = pieces_.upper_bound(place);
+    if (next == pieces_.begin()) {
+        return {};
+    }
+    auto& [start, piece] = *std::prev(next);
+    const std::size_t first = start + fence;
+    return place >= first && place + bytes <= first + piece.bytes ? Part{&piece, place - first} : Part{};
 }
 
 void DeviceArena::open(int device) {

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <span>
 #include <vector>
@@ -38,17 +39,24 @@ public:
     void let_go(void* memory);
     void give_back(void* memory);
 
+    struct Piece {
+        std::size_t needed;
+        std::size_t bytes;
+        bool is_held;
+        std::vector<std::uint8_t> is_written; ///< each of the bytes, by a kernel; a watch keeps that (watch.cpp)
+    };
+    /// Where memory is: in a piece, beginning at some byte.
+    struct Part {
+        Piece* piece = nullptr; ///< null: not in any, or not as a whole
+        std::size_t first = 0;
+    };
+    [[nodiscard]] Part part(const void* memory, std::size_t bytes);
+
     /// Lets the memory of a device, or that of all (-1), be touched.
     void open(int device);
     void close(int device);
 
 private:
-    struct Piece {
-        std::size_t needed;
-        std::size_t bytes;
-        bool is_held;
-    };
-
     DeviceArena();
     Piece& piece_of(const void* memory);
     void protect(int device, int how) const;

@@ -21,6 +21,7 @@
 namespace kith::emulation {
 
 constinit thread_local int running_slot = 0;
+constinit AtomicWatch atomic_watch = nullptr;
 
 namespace {
 
@@ -31,6 +32,8 @@ thread_local Block* current = nullptr;
 thread_local std::mt19937_64* randomness = nullptr; ///< the running grid's
 thread_local std::uint64_t idle_yields = 0;         ///< in a row, with nothing done between them
 thread_local bool blocks_may_talk = false;          ///< a thread of the running grid has yielded
+thread_local std::uint64_t blocks_started = 0;
+thread_local std::uint64_t first_block = 0; ///< of the running grid
 
 Block& running() {
     if (current == nullptr) {
@@ -62,6 +65,7 @@ public:
         randomness = &random_;
         idle_yields = 0;
         blocks_may_talk = false;
+        first_block = blocks_started + 1;
         forget_earlier_values();
     }
     RunningGrid(const RunningGrid&) = delete;
@@ -96,11 +100,10 @@ public:
 
 private:
     void start_block(int slot) {
-        static thread_local std::uint64_t serial = 0;
         if (next_ < order_.size()) {
             slots_[static_cast<std::size_t>(slot)] =
                 std::make_unique<Block>(name_, Position{{}, index_of(order_[next_++], grid_.blocks), grid_}, kernel_,
-                                        ++serial, stacks_of(slot, count_of(grid_.threads)));
+                                        ++blocks_started, stacks_of(slot, count_of(grid_.threads)));
             by_priority_.insert(
                 by_priority_.begin() + static_cast<std::ptrdiff_t>(random_below(by_priority_.size() + 1)), slot);
         }
@@ -180,11 +183,14 @@ void note_progress() {
     idle_yields = 0;
 }
 
-void before_atomic() {
+void before_atomic(const void* address, std::size_t bytes) {
     if (current != nullptr && random_below(atomics_per_yield) == 0) {
         yield();
     }
     note_progress();
+    if (atomic_watch != nullptr) {
+        atomic_watch(address, bytes, true, true);
+    }
 }
 
 std::uint64_t random_below(std::uint64_t count) {
@@ -213,6 +219,19 @@ KnownWords& known_words() {
 
 void fail(const std::string& what) {
     running().fail(what);
+}
+
+void preempt() {
+    blocks_may_talk = true;
+    running().preempt();
+}
+
+void stop(const std::string& what) {
+    running().stop(what);
+}
+
+std::uint64_t first_block_of_kernel() {
+    return first_block;
 }
 
 } // namespace kith::emulation

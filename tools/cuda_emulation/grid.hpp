@@ -8,11 +8,13 @@
 // is highest goes on; priorities and the order of ready threads are drawn from the seed, so that much of what depends
 // on the order shows. KITH_EMULATION_SEED=1, 2, ... in the environment draws other orders in every test.
 //
-// What is not seen: global memory that threads touch without order, and threads that come to one line of a helper by
-// different branches, which hardware may keep apart. Call what holds an operation of a warp from one place.
+// What is not seen: threads that come to one line of a helper by different branches, which hardware may keep apart. Call
+// what holds an operation of a warp from one place. What threads do to global memory is seen only in programs that are
+// linked with a watch over it (watch.cpp).
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <source_location>
@@ -83,7 +85,7 @@ void yield();
 /// Something was done that a thread may have waited for.
 void note_progress();
 /// Now and then lets other threads go on, before what is atomic.
-void before_atomic();
+void before_atomic(const void* address, std::size_t bytes);
 [[nodiscard]] std::uint64_t random_below(std::uint64_t count);
 
 [[nodiscard]] bool is_in_kernel();
@@ -92,7 +94,7 @@ extern constinit thread_local int running_slot;
 
 [[nodiscard]] int lane();
 
-/// When something was done to shared memory, and by whom: what orders it before what others do.
+/// When something was done to memory, and by whom: what orders it before what others do.
 struct Moment {
     std::uint64_t block = 0;    ///< serial number of the block in this process; 0: never
     std::uint64_t barriers = 0; ///< of the block, passed before
@@ -107,5 +109,17 @@ class KnownWords;
 [[nodiscard]] KnownWords& known_words();
 /// Throws KernelError, with the kernel, the block and the thread in the text.
 [[noreturn]] void fail(const std::string& what);
+
+// For a watch, whose functions the compiler calls where it knows of no exceptions (watch.cpp).
+
+/// Lets other threads go on, of this block or of others. That is not taken for waiting.
+void preempt();
+/// Ends the kernel with a KernelError. The running thread does not go on, and what it holds is not released.
+void stop(const std::string& what);
+/// Serial number of the first block that the running kernel started.
+[[nodiscard]] std::uint64_t first_block_of_kernel();
+/// Called before every atomic access to global memory; null without a watch.
+using AtomicWatch = void (*)(const void* address, std::size_t bytes, bool reads, bool writes);
+extern constinit AtomicWatch atomic_watch;
 
 } // namespace kith::emulation

@@ -39,8 +39,15 @@ void note_store(std::int32_t* word, std::int32_t value) {
     note_progress();
 }
 
+void tell_watch(const std::int32_t* word, bool reads, bool writes) {
+    if (atomic_watch != nullptr) {
+        atomic_watch(word, sizeof *word, reads, writes);
+    }
+}
+
 std::int32_t load(const std::int32_t* word, bool through_cache) {
     yield();
+    tell_watch(word, true, false);
     if (!is_in_kernel()) {
         return *word;
     }
@@ -79,6 +86,7 @@ std::int32_t load_relaxed_through_cache(const std::int32_t* word) {
 
 void store_relaxed(std::int32_t* word, std::int32_t value) {
     yield();
+    tell_watch(word, false, true);
     if (is_in_kernel()) {
         note_store(word, value);
     } else {
@@ -89,6 +97,7 @@ void store_relaxed(std::int32_t* word, std::int32_t value) {
 bool compare_exchange_relaxed(std::int32_t* word, std::int32_t expected, std::int32_t value) {
     yield();
     const bool is_expected = *word == expected;
+    tell_watch(word, true, is_expected);
     if (is_expected && is_in_kernel()) {
         note_store(word, value);
     } else if (is_expected) {
