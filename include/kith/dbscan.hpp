@@ -3,10 +3,11 @@
 // A core point has at least min_samples points, including itself, at a distance of eps or less. Clusters are the
 // connected components of core points within eps of each other. A point that is not a core point but within eps of one
 // is a border point of its cluster; all other points are noise. Labels are those of scikit-learn (docs/semantics.md,
-// "DBSCAN"), the same for every engine and number of threads. Source: Ester, Kriegel, Sander and Xu, KDD 1996; DBSCAN*:
-// Campello, Moulavi and Sander, PAKDD 2013. Cost: close to O(N) in low dimensions: counting stops at min_samples, and
-// tree nodes that lie entirely within eps are counted and joined without visiting their points. No neighbor lists are
-// stored. Working memory besides the tree: one byte per point; the coordinates and 12 bytes per core point.
+// "DBSCAN"), the same for every engine, device and number of threads. Source: Ester, Kriegel, Sander and Xu, KDD 1996;
+// DBSCAN*: Campello, Moulavi and Sander, PAKDD 2013. Cost: close to O(N) in low dimensions: counting stops at
+// min_samples, and tree nodes that lie entirely within eps are counted and joined without visiting their points. No
+// neighbor lists are stored. Working memory besides the tree: one byte per point; the coordinates and 12 bytes per core
+// point (on a GPU 5 bytes per point, and the coordinates and 16 bytes per core point).
 #pragma once
 
 #include <kith/execution.hpp>
@@ -24,7 +25,7 @@ struct DbscanOptions {
     Box box = {};                      ///< of the points; a kith::Tree has its own
     bool star = false;                 ///< DBSCAN*: border points are noise
     Engine engine = Engine::automatic; ///< search algorithm
-    Execution execution = {};          ///< CPU only
+    Execution execution = {};          ///< on a GPU by the tree alone
 };
 
 /// Clusters are numbered from 0 by their smallest core index.
@@ -48,12 +49,13 @@ struct DbscanResult : DbscanSummary {
 /// negative, NaN, infinite, too large for the points' type, or so small, relative to the largest coordinate or period,
 /// that its square vanishes; min_samples below 1; an invalid box; a box for a kith::Tree; a tree on another device),
 /// invalid_points (a point that is not finite, extent over twice the period), too_large (more than 2^31 - 1 points),
-/// unsupported (a GPU; an engine that does not support DBSCAN; dimension not built), out_of_memory, canceled.
+/// unsupported (an engine that does not support DBSCAN, or not on a GPU; dimension not built; a GPU without CUDA in this
+/// build), device, out_of_memory, canceled.
 [[nodiscard]] DbscanResult dbscan(const PointsOrTree& points, double eps, std::int64_t min_samples,
                                   const DbscanOptions& options = {});
 
-/// The same, but writes one label per point to `labels` and, unless `is_core` is empty, one flag per point to it. If
-/// the call throws, the contents of both are unspecified. Also throws invalid_argument for memory of another size.
+/// The same, but writes one label per point to `labels` and, unless `is_core` is empty, one flag per point to it; on a
+/// GPU either may be in the host's memory or in that GPU's. If the call throws, the contents of both are unspecified. Also throws invalid_argument for memory of another size.
 DbscanSummary dbscan_into(std::span<std::int32_t> labels, std::span<std::uint8_t> is_core, const PointsOrTree& points,
                           double eps, std::int64_t min_samples, const DbscanOptions& options = {});
 

@@ -7,6 +7,7 @@
 #include "engines/brute_force/dbscan.hpp"
 #include "groups/checks.hpp"
 #include "groups/dbscan.hpp"
+#include "groups/resolve_eps.hpp"
 #include "support/allocation_errors.hpp"
 #include "support/context.hpp"
 #include "support/dimension.hpp"
@@ -14,7 +15,6 @@
 
 #include <cmath>
 #include <cstdint>
-#include <limits>
 #include <span>
 
 namespace kith {
@@ -33,9 +33,6 @@ struct DbscanCall {
 
 /// All that can be checked without looking at the points, but for the caller's memory.
 void check(const DbscanCall& call) {
-    if (is_on_gpu(call.options.execution)) {
-        throw Error(ErrorKind::unsupported, "DBSCAN runs on the CPU only; use kith::cpu()");
-    }
     if (!(call.eps >= 0) || std::isinf(call.eps)) {
         throw Error(ErrorKind::invalid_argument,
                     message("eps is ", call.eps, "; it must be a finite number, 0 or more"));
@@ -45,17 +42,6 @@ void check(const DbscanCall& call) {
                                                          "; it must be 1 or more, as it counts the point itself"));
     }
     check_points(call.points, call.options.box, call.options.execution);
-}
-
-/// eps rounded to the points' type.
-template <Coordinate T>
-double rounded(double eps) {
-    if (!(static_cast<T>(eps) <= std::numeric_limits<T>::max())) {
-        throw Error(ErrorKind::invalid_argument,
-                    message("eps is ", eps, ", more than ", dtype_of<T> == DType::float32 ? "float32" : "float64",
-                            " points can be apart; give a smaller one"));
-    }
-    return static_cast<double>(static_cast<T>(eps));
 }
 
 void check_flags(std::span<const std::uint8_t> is_core, std::int64_t points) {
@@ -71,20 +57,20 @@ void run(const DbscanCall& call, std::span<std::int32_t> labels, std::span<std::
     const std::int64_t count = call.points.count();
     check_labels(labels, count);
     check_flags(is_core, count);
-    result.engine =
-        choose(Task::clusters, call.options.engine, {count, count, false, 0, call.points.tree() != nullptr});
-    Context context(call.options.execution);
+    const Execution& execution = call.options.execution;
+    result.engine = choose(Task::clusters, call.options.engine,
+                           {count, count, false, 0, call.points.tree() != nullptr, execution.device.kind});
+    if (is_on_gpu(execution)) {
+        dbscan_on_device(call.points, call.options, {call.eps, call.min_samples, call.options.star, labels, is_core},
+                         result);
+        return;
+    }
+    Context context(execution);
     with_dtype(call.points.dtype(), [&]<Coordinate T>(T) {
-        result.eps = rounded<T>(call.eps);
         WorkingPoints<T> points(context, call.points, call.options.box);
-        result.box = resolved_box(points.frame());
+        resolve_eps(call.eps, points.frame(), count, result, [&] { return points.largest(context); });
         if (count == 0) {
             return;
-        }
-        if (points.frame().largest > 0 && points.frame().is_unresolved(call.eps)) {
-            throw Error(
-                ErrorKind::invalid_argument,
-                message("eps is ", call.eps, unresolved_length(unresolved_beside(points.largest(context), call.eps))));
         }
         const ClusterRequest<T> request{squared_length(points.frame(), result.eps), call.min_samples, call.options.star,
                                         labels, is_core};

@@ -15,6 +15,20 @@
 
 namespace kith::detail::inline KITH_GPU {
 
+namespace {
+
+/// Calls use(tree, shape) with the kept tree, or with one that is built for the call.
+template <Coordinate T, int D, class Use>
+auto with_tree(DeviceContext& context, const PointsOrTree& points, const Box& box, const Use& use) {
+    if (points.tree() != nullptr) {
+        const TreeData& tree = points.tree()->data();
+        return use(*tree.on_device, tree.shape);
+    }
+    return use(build_tree_on_device<T, D>(context, points.points(), box, TreeShape{}), TreeShape{});
+}
+
+} // namespace
+
 void require_device(int dimension) {
     if (dimension_is_on_device(dimension)) {
         return;
@@ -56,13 +70,11 @@ SearchSummary knn_on_device(const PointsOrTree& points, const PointsView* querie
     SearchSummary summary;
     const bool is_empty = points.count() == 0 || (queries != nullptr && queries->count() == 0);
     with_instance(points.dtype(), points.dimension(), [&]<Coordinate T, int D>() {
-        if (points.tree() != nullptr) {
-            const TreeData& tree = points.tree()->data();
-            summary = search_tree_on_device<T, D>(context, *tree.on_device, tree.shape, queries, call);
-        } else if (call.visitor != nullptr) {
-            const DeviceTreeHandle tree =
-                build_tree_on_device<T, D>(context, points.points(), call.options.box, TreeShape{});
-            summary = search_tree_on_device<T, D>(context, tree, TreeShape{}, queries, call);
+        if (points.tree() != nullptr || call.visitor != nullptr) {
+            summary = with_tree<T, D>(context, points, call.options.box,
+                                      [&](const DeviceTreeHandle& tree, const TreeShape& shape) {
+                                          return search_tree_on_device<T, D>(context, tree, shape, queries, call);
+                                      });
         } else if (engine == Engine::clover && !is_empty) {
             summary = search_cells_on_device<T, D>(context, points.points(), queries, call);
         } else if (engine == Engine::brute_force || engine == Engine::clover) { // or without points to make cells of
@@ -84,14 +96,10 @@ SearchSummary radius_on_device(const PointsOrTree& points, const PointsView* que
     DeviceContext context(execution);
     SearchSummary summary;
     with_instance(points.dtype(), points.dimension(), [&]<Coordinate T, int D>() {
-        if (points.tree() != nullptr) {
-            const TreeData& tree = points.tree()->data();
-            summary = search_radius_on_device<T, D>(context, *tree.on_device, tree.shape, queries, call);
-        } else {
-            const DeviceTreeHandle tree =
-                build_tree_on_device<T, D>(context, points.points(), call.options.box, TreeShape{});
-            summary = search_radius_on_device<T, D>(context, tree, TreeShape{}, queries, call);
-        }
+        summary = with_tree<T, D>(context, points, call.options.box,
+                                  [&](const DeviceTreeHandle& tree, const TreeShape& shape) {
+                                      return search_radius_on_device<T, D>(context, tree, shape, queries, call);
+                                  });
     });
     summary.stages = context.take_stages();
     return summary;
@@ -102,15 +110,25 @@ void fof_on_device(const PointsOrTree& points, LinkingLength length, const FofOp
     require_same_device(points.points(), options.execution, "points");
     DeviceContext context(options.execution);
     with_instance(points.dtype(), points.dimension(), [&]<Coordinate T, int D>() {
-        if (points.tree() != nullptr) {
-            label_tree_on_device<T, D>(context, *points.tree()->data().on_device, length, labels, result);
-        } else if (result.engine == Engine::brute_force) {
+        if (points.tree() == nullptr && result.engine == Engine::brute_force) {
             label_all_pairs_on_device<T, D>(context, points.points(), options.box, length, labels, result);
-        } else {
-            const DeviceTreeHandle tree =
-                build_tree_on_device<T, D>(context, points.points(), options.box, TreeShape{});
-            label_tree_on_device<T, D>(context, tree, length, labels, result);
+            return;
         }
+        with_tree<T, D>(context, points, options.box, [&](const DeviceTreeHandle& tree, const TreeShape& /*shape*/) {
+            label_tree_on_device<T, D>(context, tree, length, labels, result);
+        });
+    });
+    result.stages = context.take_stages();
+}
+
+void dbscan_on_device(const PointsOrTree& points, const DbscanOptions& options, const DeviceDbscanCall& call,
+                      DbscanSummary& result) {
+    require_same_device(points.points(), options.execution, "points");
+    DeviceContext context(options.execution);
+    with_instance(points.dtype(), points.dimension(), [&]<Coordinate T, int D>() {
+        with_tree<T, D>(context, points, options.box, [&](const DeviceTreeHandle& tree, const TreeShape& shape) {
+            cluster_tree_on_device<T, D>(context, tree, shape, call, result);
+        });
     });
     result.stages = context.take_stages();
 }

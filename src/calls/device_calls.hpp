@@ -34,6 +34,9 @@ SearchSummary radius_on_device(const PointsOrTree& points, const PointsView* que
 void fof_on_device(const PointsOrTree& points, LinkingLength length, const FofOptions& options,
                    std::span<std::int32_t> labels, FofSummary& result);
 
+void dbscan_on_device(const PointsOrTree& points, const DbscanOptions& options, const DeviceDbscanCall& call,
+                      DbscanSummary& result);
+
 bool finds_device() noexcept;
 
 void release_memory_on_device(const Device& device);

@@ -39,6 +39,11 @@ void fof_on_device(const PointsOrTree& /*points*/, LinkingLength /*length*/, con
     refuse();
 }
 
+void dbscan_on_device(const PointsOrTree& /*points*/, const DbscanOptions& /*options*/,
+                      const DeviceDbscanCall& /*call*/, DbscanSummary& /*result*/) {
+    refuse();
+}
+
 bool finds_device() noexcept {
     return false;
 }

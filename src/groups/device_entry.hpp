@@ -1,6 +1,8 @@
-// What friends-of-friends does on a GPU, compiled for every type and dimension on its own (link_instance.ipp).
+// What friends-of-friends and DBSCAN do on a GPU, compiled for every type and dimension on its own (link_instance.ipp,
+// dbscan_instance.ipp).
 #pragma once
 
+#include <kith/dbscan.hpp>
 #include <kith/device_status.hpp>
 #include <kith/fof.hpp>
 
@@ -25,10 +27,24 @@ struct DeviceFofAsync {
     DeviceStatus* status = nullptr;      ///< likewise
 };
 
+/// A search for clusters, and where its answers go: memory of the host or of the GPU.
+struct DeviceDbscanCall {
+    double eps;
+    std::int64_t min_samples;
+    bool star;
+    std::span<std::int32_t> labels;
+    std::span<std::uint8_t> is_core; ///< empty: not wanted
+};
+
 /// The groups of a tree's points, labels into memory of the host or of the GPU.
 template <Coordinate T, int D>
 void label_tree_on_device(DeviceContext& context, const DeviceTreeHandle& tree, LinkingLength length,
                           std::span<std::int32_t> labels, FofSummary& result);
+
+/// The clusters of a tree's points; the tree is of that shape.
+template <Coordinate T, int D>
+void cluster_tree_on_device(DeviceContext& context, const DeviceTreeHandle& tree, const TreeShape& shape,
+                            const DeviceDbscanCall& call, DbscanSummary& result);
 
 /// Puts the search for groups by a tree on the stream, or measures how much memory it takes.
 template <Coordinate T, int D>

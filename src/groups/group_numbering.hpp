@@ -12,6 +12,12 @@
 
 namespace kith::detail::inline KITH_GPU {
 
+/// Makes all points point at their roots; finds the sizes and the smallest indices of the groups.
+inline void count_members(DeviceWork& work, const ComponentSizes& components) {
+    for_each_index(work, "starting to count groups", components.count, StartComponentSizes{components});
+    launch_threads(work, "counting groups", count_component_sizes_kernel<std::int32_t>, components.count, components);
+}
+
 struct NumberedPoints {
     std::int32_t count;
     const std::int32_t* indices; ///< original ones, by position
@@ -28,8 +34,7 @@ public:
     /// Lists and counts the groups of two members or more.
     void list() {
         const ComponentSizes components = component_sizes();
-        for_each_index(work_, "starting to count groups", points_.count, StartComponentSizes{components});
-        launch_threads(work_, "counting groups", count_component_sizes_kernel<std::int32_t>, points_.count, components);
+        count_members(work_, components);
         const DeviceBuffer<std::uint8_t> is_group = work_.buffer<std::uint8_t>(points_.count);
         for_each_index(work_, "finding groups", points_.count,
                        FlagGroups{components, is_group.data(), by_root_.data()});

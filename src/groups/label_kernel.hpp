@@ -131,6 +131,36 @@ struct WriteLabels {
     }
 };
 
+/// Marks the smallest index of every group.
+struct MarkSmallestIndices {
+    ComponentSizes components;
+    std::int32_t* marks; ///< by original index; 0 before
+
+    __device__ void operator()(std::int64_t position) const {
+        const auto point = static_cast<std::int32_t>(position);
+        if (components.groups.find(point) == point) {
+            marks[components.smallest_index[point]] = 1;
+        }
+    }
+};
+
+/// Numbers groups by their smallest indices.
+struct NumberBySmallestIndex {
+    ComponentSizes components;
+    const std::int32_t* marks;   ///< by original index: how many there are up to it
+    std::int32_t* sizes;         ///< by label
+    std::int32_t* label_of_root; ///< may be the smallest indices
+
+    __device__ void operator()(std::int64_t position) const {
+        const auto point = static_cast<std::int32_t>(position);
+        if (components.groups.find(point) == point) {
+            const std::int32_t label = marks[components.smallest_index[point]] - 1;
+            sizes[label] = components.sizes[point];
+            label_of_root[point] = label;
+        }
+    }
+};
+
 /// Of each position and of the end: whether it is a single point's.
 struct FlagSingles {
     std::int32_t count;

@@ -20,6 +20,27 @@
 
 namespace kith::detail::inline KITH_GPU {
 
+/// A search around the points of some leaves that is still to be told where its answer goes.
+template <Coordinate T>
+RadiusKernelJob<T> radius_job(const DevicePlaneTree<T>& queries, const LeafRange& range,
+                              const DevicePlaneTree<T>& sources, T squared_radius) {
+    RadiusKernelJob<T> job;
+    job.queries = queries.points.view();
+    job.leaves = queries.planes.empty() ? nullptr : queries.planes[0].first_point.data();
+    job.first_leaf = range.first_leaf;
+    job.end_leaf = range.end_leaf;
+    job.sources = sources.view();
+    job.squared_radius = squared_radius;
+    return job;
+}
+
+/// A warp for each leaf of the queries.
+template <Coordinate T, int D, RadiusTask Task>
+void launch_radius_search(DeviceWork& work, const char* name, bool periodic, const RadiusKernelJob<T>& job) {
+    launch(work, name, periodic ? search_radius_kernel<T, D, true, Task> : search_radius_kernel<T, D, false, Task>,
+           (job.end_leaf - job.first_leaf + radius_warps - 1) / radius_warps, radius_warps * warp_size, job);
+}
+
 template <Coordinate T, int D>
 class DeviceRadiusSearch {
 public:
@@ -102,30 +123,18 @@ private:
     [[nodiscard]] const Frame<T>& frame() const { return sources_.points.frame; }
     [[nodiscard]] bool is_by_distance() const { return call_.options.order == RowOrder::distance; }
 
-    template <bool Fills>
-    void launch_search(const LeafRange& range, std::int32_t first_position, std::int64_t* counts,
-                       const std::int64_t* offsets, const DeviceRowMemory<T>& memory) {
-        const RadiusKernelJob<T> job{queries_.points.view(),
-                                     range.first_point == range.end_point ? nullptr
-                                                                          : queries_.planes[0].first_point.data(),
-                                     range.first_leaf,
-                                     range.end_leaf,
-                                     sources_.view(),
-                                     call_.options.exclude_self,
-                                     uniform_,
-                                     call_.radii.is_uniform() ? nullptr : there_.data(),
-                                     first_position,
-                                     counts,
-                                     offsets,
-                                     memory};
-        const std::int64_t blocks = (range.end_leaf - range.first_leaf + radius_warps - 1) / radius_warps;
-        launch(context_, Fills ? "filling rows" : "counting neighbors",
-               frame().periodic ? search_radius_kernel<T, D, true, Fills> : search_radius_kernel<T, D, false, Fills>,
-               blocks, radius_warps * warp_size, job);
+    RadiusKernelJob<T> job_of(const LeafRange& range, std::int32_t first_position) const {
+        RadiusKernelJob<T> job = radius_job(queries_, range, sources_, uniform_);
+        job.exclude_self = call_.options.exclude_self;
+        job.squared_radii = call_.radii.is_uniform() ? nullptr : there_.data();
+        job.first_position = first_position;
+        return job;
     }
 
     void count_rows(const LeafRange& range, std::int32_t first_position, std::int64_t* counts) {
-        launch_search<false>(range, first_position, counts, nullptr, {});
+        RadiusKernelJob<T> job = job_of(range, first_position);
+        job.counts = counts;
+        launch_radius_search<T, D, RadiusTask::count>(context_, "counting neighbors", frame().periodic, job);
     }
 
     /// Where the rows of some leaves begin, from 0, and where the last one ends.
@@ -142,7 +151,10 @@ private:
 
     void fill_rows(const LeafRange& range, std::int32_t first_position, const std::int64_t* offsets,
                    const DeviceRowMemory<T>& memory) {
-        launch_search<true>(range, first_position, nullptr, offsets, memory);
+        RadiusKernelJob<T> search = job_of(range, first_position);
+        search.offsets = offsets;
+        search.rows = memory;
+        launch_radius_search<T, D, RadiusTask::fill>(context_, "filling rows", frame().periodic, search);
         const std::int64_t rows = std::int64_t{range.end_point} - range.first_point;
         const DeviceBuffer<std::int32_t> long_rows = context_.buffer<std::int32_t>(rows);
         const DeviceBuffer<std::int32_t> long_count = context_.buffer<std::int32_t>(1);

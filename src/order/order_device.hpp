@@ -30,9 +30,6 @@ public:
           points_(DeviceView<T>::of(points.view, device_frame_.data(), first)),
           cell_(cell_of<T, D>(points.frame, points.lower, points.upper, points.wraps)) {}
 
-    /// One bit above the largest exponent of any coordinate.
-    [[nodiscard]] int sign_exponent() const noexcept { return cell_.sign_exponent; }
-
     [[nodiscard]] DevicePointSet<T> sorted() {
         const std::int64_t count = points_.count;
         if (count == 0) {

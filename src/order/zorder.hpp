@@ -4,8 +4,8 @@
 // significant differing bit is an exponent; the axis with the largest one decides, the earlier axis on equality, and
 // there the smaller number comes first. The level of two points orders the bits of the interleaved string: cells are
 // the sets of points that share all bits above a level. Source: jz-tree paper, equations 1 to 5. Differing signs count
-// as one bit above the largest exponent at hand, not above the largest that the type has: the order is the same and
-// the level still measures a volume.
+// as one bit above the largest exponent at hand; above the largest that the type has, the order is the same, but the
+// level does not measure a volume.
 #pragma once
 
 #include <kith/points.hpp>

@@ -31,8 +31,7 @@ inline TreeShape device_tree_shape(TreeShape options) {
 template <Coordinate T, int D>
 class DevicePlaneCutter {
 public:
-    DevicePlaneCutter(DeviceContext& context, const DevicePointSet<T>& points, int sign_exponent)
-        : context_(context), points_(points), sign_exponent_(sign_exponent) {}
+    DevicePlaneCutter(DeviceContext& context, const DevicePointSet<T>& points) : context_(context), points_(points) {}
 
     [[nodiscard]] std::vector<OwnedDevicePlane<T>> planes(const TreeShape& options) {
         if (points_.count == 0) {
@@ -60,8 +59,7 @@ private:
         DeviceBuffer<std::int32_t> all = context_.buffer<std::int32_t>(points_.count);
         {
             const DeviceBuffer<std::uint8_t> is_cut = context_.buffer<std::uint8_t>(points_.count);
-            for_each_index(context_, "cuts", points_.count,
-                           MarkCuts<T, D>{points_.view(), sign_exponent_, n_max, is_cut.data()});
+            for_each_index(context_, "cuts", points_.count, MarkCuts<T, D>{points_.view(), n_max, is_cut.data()});
             const DeviceBuffer<std::int32_t> selected = context_.buffer<std::int32_t>(1);
             select_flagged(context_, is_cut.data(), points_.count, all.data(), selected.data());
             cuts_ = context_.to_host(selected.data());
@@ -71,7 +69,7 @@ private:
         all = {};
         size_ = context_.buffer<std::int32_t>(cuts_);
         for_each_index(context_, "sizes of cells", cuts_,
-                       MeasureCuts<T, D>{points_.view(), sign_exponent_, position_.data(), size_.data()});
+                       MeasureCuts<T, D>{points_.view(), position_.data(), size_.data()});
     }
 
     /// Cuts of every plane.
@@ -119,7 +117,6 @@ private:
 
     DeviceContext& context_;
     const DevicePointSet<T>& points_;
-    int sign_exponent_;
     std::int64_t cuts_ = 0; ///< of the plane that was made last
     DeviceBuffer<std::int32_t> position_;
     DeviceBuffer<std::int32_t> size_; ///< of the cells
@@ -131,9 +128,8 @@ template <Coordinate T, int D>
 DevicePlaneTree<T> build_piece_tree(DeviceContext& context, const NormalizedPoints<T>& piece, std::int32_t first,
                                     const TreeShape& options) {
     DevicePlaneTree<T> tree;
-    DeviceZOrderSort<T, D> order(context, piece, first);
-    tree.points = order.sorted();
-    tree.planes = DevicePlaneCutter<T, D>(context, tree.points, order.sign_exponent()).planes(options);
+    tree.points = DeviceZOrderSort<T, D>(context, piece, first).sorted();
+    tree.planes = DevicePlaneCutter<T, D>(context, tree.points).planes(options);
     return tree;
 }
 
@@ -142,15 +138,26 @@ template <Coordinate T, int D>
 DevicePlaneTree<T> build_device_tree(DeviceContext& context, const NormalizedPoints<T>& points,
                                      const TreeShape& options) {
     DevicePlaneTree<T> tree;
-    int sign_exponent = 0;
-    context.stage("order", [&] {
-        DeviceZOrderSort<T, D> order(context, points, 0);
-        tree.points = order.sorted();
-        sign_exponent = order.sign_exponent();
-    });
-    context.stage("tree",
-                  [&] { tree.planes = DevicePlaneCutter<T, D>(context, tree.points, sign_exponent).planes(options); });
+    context.stage("order", [&] { tree.points = DeviceZOrderSort<T, D>(context, points, 0).sorted(); });
+    context.stage("tree", [&] { tree.planes = DevicePlaneCutter<T, D>(context, tree.points).planes(options); });
     return tree;
+}
+
+/// The tree of `count` points of a tree, whose positions are listed in ascending order, within a stage of the caller's.
+template <Coordinate T, int D>
+DevicePlaneTree<T> build_subtree(DeviceContext& context, const DevicePlaneTree<T>& tree, const std::int32_t* positions,
+                                 std::int64_t count, const TreeShape& options) {
+    const PointSetView<T> all = tree.points.view();
+    DevicePlaneTree<T> part;
+    part.points = DevicePointSet<T>(context, tree.points.frame, count);
+    for (int axis = 0; axis < D; ++axis) {
+        for_each_index(context, "taking points", count,
+                       Take<T>{all.axis(axis), positions, part.points.coordinates.data() + axis * part.points.stride});
+    }
+    for_each_index(context, "taking points", count,
+                   Take<std::int32_t>{all.indices, positions, part.points.indices.data()});
+    part.planes = DevicePlaneCutter<T, D>(context, part.points).planes(options);
+    return part;
 }
 
 /// The same from points of the caller, which may be the host's: these are uploaded, and the upload is freed in the end.

@@ -14,6 +14,7 @@
 #include <array>
 #include <bit>
 #include <cstdint>
+#include <limits>
 
 namespace kith::detail::inline KITH_GPU {
 
@@ -21,8 +22,7 @@ namespace kith::detail::inline KITH_GPU {
 template <class T, int D>
 class GapCells {
 public:
-    __device__ GapCells(const PointSetView<T>& points, int sign_exponent)
-        : points_(points), sign_exponent_(sign_exponent) {}
+    __device__ explicit GapCells(const PointSetView<T>& points) : points_(points) {}
 
     /// Points in the cell of the gap before the point `gap`, 1 or more. More than `most` may come out as any number
     /// above `most`.
@@ -49,7 +49,8 @@ private:
     }
 
     __device__ int level_between(std::int64_t i, std::int64_t j) const {
-        return split_of<T, D>(point(i), point(j), sign_exponent_).level(D);
+        constexpr int above_all = std::numeric_limits<T>::max_exponent; // levels are compared for equality alone
+        return split_of<T, D>(point(i), point(j), above_all).level(D);
     }
 
     /// The largest number up to `end` for which is_in holds, as it does for 1 and all numbers before that one; looks no
@@ -94,19 +95,17 @@ private:
     }
 
     const PointSetView<T>& points_;
-    int sign_exponent_;
 };
 
 /// Says of every gap whether it is a cut: of the gap before each point; there is none before the first.
 template <class T, int D>
 struct MarkCuts {
     PointSetView<T> points;
-    int sign_exponent;
     std::int64_t n_max;
     std::uint8_t* is_cut;
 
     __device__ void operator()(std::int64_t gap) const {
-        is_cut[gap] = gap > 0 && GapCells<T, D>(points, sign_exponent).size(gap, n_max) > n_max;
+        is_cut[gap] = gap > 0 && GapCells<T, D>(points).size(gap, n_max) > n_max;
     }
 };
 
@@ -114,12 +113,11 @@ struct MarkCuts {
 template <class T, int D>
 struct MeasureCuts {
     PointSetView<T> points;
-    int sign_exponent;
     const std::int32_t* position; ///< of the cuts, ascending
     std::int32_t* size;
 
     __device__ void operator()(std::int64_t cut) const {
-        size[cut] = static_cast<std::int32_t>(GapCells<T, D>(points, sign_exponent).size(position[cut], points.count));
+        size[cut] = static_cast<std::int32_t>(GapCells<T, D>(points).size(position[cut], points.count));
     }
 };
 

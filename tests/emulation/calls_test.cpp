@@ -11,6 +11,7 @@
 #include "tree/plane_tree.hpp"
 
 #include <kith/catalog_columns.hpp>
+#include <kith/dbscan.hpp>
 #include <kith/fof.hpp>
 #include <kith/knn.hpp>
 #include <kith/radius.hpp>
@@ -25,6 +26,7 @@
 #include <limits>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <vector>
 
 #include <sys/mman.h>
@@ -346,6 +348,70 @@ TEST_F(CallsOnDevice, LabelGroupsByEitherEngine) {
     EXPECT_EQ(emulation::held_on_device(), 0);
 }
 
+/// A call on the emulated device, by the points or their tree there.
+DbscanResult clusters_on_device(const PointsOrTree& points, double eps, std::int64_t min_samples, DbscanOptions options,
+                                bool wants_flags = true) {
+    options.execution = cuda();
+    DbscanResult found;
+    found.labels.assign(static_cast<std::size_t>(points.count()), -7);
+    found.is_core.assign(found.labels.size(), 7);
+    detail::dbscan_on_device(points, options,
+                             {eps, min_samples, options.star, found.labels,
+                              wants_flags ? std::span(found.is_core) : std::span<std::uint8_t>()},
+                             found);
+    return found;
+}
+
+// A crowd in one place, which is taken whole, clumps, and single points.
+TEST_F(CallsOnDevice, LabelClusters) {
+    std::vector<float> points(3 * 150, 0.25F);
+    const std::vector<float> others = clustered_points(250);
+    points.insert(points.end(), others.begin(), others.end());
+    const PointsView view(points, 3);
+    for (const Box& box : {Box{}, Box::periodic(1)}) {
+        const Tree tree = tree_on_device(view, box);
+        for (const auto& [eps, min_samples, star] :
+             {std::tuple(0.03, 4, false), std::tuple(0.03, 4, true), std::tuple(0.1, 160, false),
+              std::tuple(0.0, 1, false), std::tuple(0.05, 401, false), std::tuple(9.0, 400, false)}) {
+            const DbscanResult expected =
+                dbscan(view, eps, min_samples, {.box = box, .star = star, .execution = cpu(1)});
+            for (const bool in_tree : {false, true}) {
+                const DbscanResult found = in_tree
+                                               ? clusters_on_device(tree, eps, min_samples, {.star = star}, false)
+                                               : clusters_on_device(view, eps, min_samples, {.box = box, .star = star});
+                EXPECT_EQ(found.labels, expected.labels) << eps << ", " << min_samples;
+                EXPECT_EQ(found.is_core, in_tree ? std::vector<std::uint8_t>(400, 7) : expected.is_core);
+                EXPECT_EQ(found.sizes, expected.sizes);
+                EXPECT_EQ(found.clusters, expected.clusters);
+                EXPECT_EQ(found.core_points, expected.core_points);
+                EXPECT_EQ(found.noise_points, expected.noise_points);
+                EXPECT_EQ(found.eps, expected.eps);
+                EXPECT_EQ(found.box, expected.box);
+            }
+        }
+    }
+    const std::vector<float> no_points;
+    const DbscanResult none = clusters_on_device(PointsView(no_points, 3), 1, 1, {});
+    EXPECT_EQ(none.clusters + none.core_points + none.noise_points, 0);
+    EXPECT_EQ(emulation::held_on_device(), 0);
+}
+
+TEST_F(CallsOnDevice, RefuseClustersThatMeanNothing) {
+    std::vector<float> points = uniform_points<float>(100, 3, 0, 1, 5);
+    const PointsView view(points, 3);
+    EXPECT_TRUE(is_refused(ErrorKind::invalid_argument, {"eps", "1e+300", "float32"},
+                           [&] { (void)clusters_on_device(view, 1e300, 5, {}); }));
+    points[3 * 60 + 2] = -1e37F;
+    EXPECT_TRUE(is_refused(ErrorKind::invalid_argument, {"eps is 1000", "point 60", "-1e+37"},
+                           [&] { (void)clusters_on_device(view, 1e3, 5, {}); }));
+    for (const Engine engine : {Engine::brute_force, Engine::kdtree, Engine::clover}) {
+        EXPECT_TRUE(is_refused(ErrorKind::unsupported, {name_of(engine), "DBSCAN on a GPU", "auto, tree"}, [&] {
+            (void)detail::choose(detail::Task::clusters, engine, {100, 100, false, 0, false, DeviceKind::cuda});
+        }));
+    }
+    EXPECT_EQ(emulation::held_on_device(), 0);
+}
+
 TEST_F(CallsOnDevice, DescribeGroups) {
     const std::vector<float> points = clustered_points(300);
     const Box box = Box::periodic(1);
@@ -469,10 +535,13 @@ TEST_F(CallsOnDevice, RunningOutOfMemoryAnywhereLeavesNothingBehind) {
     const std::vector<float> points = clustered_points(120);
     const PointsView view(points, 3);
     const FofResult expected = fof(view, LinkingLength::relative(0.3), {.execution = cpu(1)});
+    const DbscanResult expected_clusters = dbscan(view, 0.03, 4, {.execution = cpu(1)});
     std::vector<std::int32_t> labels(expected.labels.size());
+    DbscanResult clusters;
     const auto run = [&] {
         FofSummary found; // by a tree
         detail::fof_on_device(view, LinkingLength::relative(0.3), {.execution = cuda()}, labels, found);
+        clusters = clusters_on_device(view, 0.03, 4, {});
     };
     int takes = 0;
     for (bool fails = true; fails; ++takes) {
@@ -486,8 +555,9 @@ TEST_F(CallsOnDevice, RunningOutOfMemoryAnywhereLeavesNothingBehind) {
         emulation::fail_after(-1);
         EXPECT_EQ(emulation::held_on_device(), 0);
     }
-    EXPECT_GT(takes, 20);
+    EXPECT_GT(takes, 60);
     EXPECT_EQ(labels, expected.labels);
+    EXPECT_EQ(clusters.labels, expected_clusters.labels);
 }
 
 TEST_F(CallsOnDevice, ReleaseMemory) {

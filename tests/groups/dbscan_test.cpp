@@ -1,17 +1,15 @@
-// Clusters and noise against the oracle: every type, built dimension, point set and box, by every engine, in trees of
-// many shapes, with any number of threads; and properties that need no oracle.
-#include "oracle/dbscan.hpp"
-#include "support/cases.hpp"
-#include "support/linking_lengths.hpp"
+// Clusters and noise of the CPU's engines: clumps in every dimension against the oracle, and properties that need no
+// oracle. The answers of every backend are those of dbscan_conformance_test.cpp.
+#include "groups/dbscan_conformance.hpp"
 
 #include <kith/kith.hpp>
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <cmath>
 #include <limits>
-#include <numeric>
+#include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 namespace kith::test {
@@ -20,72 +18,6 @@ namespace {
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr Engine engines[] = {Engine::tree, Engine::brute_force, Engine::automatic};
-
-testing::AssertionResult same_clusters(const DbscanResult& found, const oracle::Clusters& expected) {
-    const auto [label, other] =
-        std::mismatch(found.labels.begin(), found.labels.end(), expected.labels.begin(), expected.labels.end());
-    if (label != found.labels.end() || other != expected.labels.end()) {
-        return testing::AssertionFailure() << "labels differ from point " << label - found.labels.begin() << " on";
-    }
-    if (found.is_core != expected.is_core) {
-        return testing::AssertionFailure() << "the labels agree, but not the core points";
-    }
-    if (found.sizes != expected.sizes || found.clusters != std::ssize(expected.sizes)) {
-        return testing::AssertionFailure() << "the labels agree, but not the sizes: " << found.clusters << " clusters, "
-                                           << testing::PrintToString(found.sizes);
-    }
-    const bool counted =
-        found.core_points == std::count(expected.is_core.begin(), expected.is_core.end(), std::uint8_t{1}) &&
-        found.noise_points == std::count(expected.labels.begin(), expected.labels.end(), -1);
-    return counted ? testing::AssertionSuccess()
-                   : testing::AssertionFailure()
-                         << found.core_points << " core points, " << found.noise_points << " points of noise";
-}
-
-class Dbscan : public testing::TestWithParam<Case> {};
-
-TEST_P(Dbscan, EqualsTheOracle) {
-    with_type(GetParam().dtype, [&]<class T>(T) {
-        const PointSet<T> set = point_set<T>(GetParam().set, GetParam().dimension);
-        Random draw(
-            std::accumulate(GetParam().set.begin(), GetParam().set.end(), static_cast<std::uint64_t>(set.dimension)));
-        const auto one_of = [&](const auto& values) {
-            return values[static_cast<std::size_t>(draw.integer(std::ssize(values)))];
-        };
-        for (const NamedBox& named : set.boxes) {
-            const oracle::WorkingCopy<T> copy = oracle::working_copy<T>(set.coordinates, set.dimension, named.box);
-            const std::vector<double> lengths = interesting_lengths(set, named.box);
-            for (int repeat = 0; repeat < 2; ++repeat) {
-                const double eps = one_of(lengths);
-                const auto min_samples =
-                    one_of(std::vector<std::int64_t>{1, 2, 3, 4, 5, 9, 40, set.count() / 2 + 1, set.count() + 1});
-                const bool star = draw.integer(3) == 0;
-                const oracle::Clusters expected = oracle::dbscan(copy, eps, min_samples, star);
-                for (const Engine engine : engines) {
-                    DbscanOptions options{.star = star, .engine = engine};
-                    options.execution = cpu(one_of(std::vector<int>{1, 2, 7}));
-                    const TreeShape shape{.leaf_size = one_of(std::vector<int>{1, 5, 40, 100}),
-                                          .coarsening = one_of(std::vector<int>{2, 8}),
-                                          .top_size = one_of(std::vector<int>{1, 256})};
-                    const Tree tree(set.view(), {.box = named.box, .shape = shape});
-                    const bool in_tree = draw.integer(2) == 0;
-                    options.box = in_tree ? Box{} : named.box;
-                    const DbscanResult found =
-                        dbscan(in_tree ? PointsOrTree(tree) : PointsOrTree(set.view()), eps, min_samples, options);
-                    EXPECT_TRUE(same_clusters(found, expected))
-                        << "box " << named.name << ", eps " << eps << ", min_samples " << min_samples
-                        << (star ? ", DBSCAN*" : "") << ", " << name_of(engine) << ", in a tree: " << in_tree
-                        << ", leaf_size " << shape.leaf_size;
-                    EXPECT_EQ(found.eps, static_cast<double>(static_cast<T>(eps)));
-                    EXPECT_EQ(found.box, tree.box());
-                    EXPECT_TRUE(engine == Engine::automatic || found.engine == engine);
-                }
-            }
-        }
-    });
-}
-
-INSTANTIATE_TEST_SUITE_P(EveryCase, Dbscan, testing::ValuesIn(every_case()), case_name);
 
 /// Clumps of 60 points in a thin background.
 template <class T>
@@ -218,8 +150,6 @@ TEST_F(DbscanProperties, RefuseWhatMeansNothing) {
     refused({"is_core", std::to_string(flags.size())}, [&] { dbscan_into(labels, flags, view_, 1, 5); });
     labels.pop_back();
     refused({"labels", std::to_string(labels.size())}, [&] { dbscan_into(labels, {}, view_, 1, 5); });
-    EXPECT_TRUE(
-        is_refused(ErrorKind::unsupported, {"CPU only"}, [&] { (void)dbscan(view_, 1, 5, {.execution = cuda()}); }));
 }
 
 TEST_F(DbscanProperties, NoPointsAreFine) {

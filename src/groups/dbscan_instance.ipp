@@ -1,0 +1,25 @@
+// DBSCAN of a GPU for points of one type and dimension, KITH_SCALAR and KITH_DIMENSION; compiled by CMake's
+// kith_add_device_instances().
+#include "groups/dbscan_device.hpp"
+#include "groups/device_entry.hpp"
+
+namespace kith::detail::inline KITH_GPU {
+
+template <Coordinate T, int D>
+void cluster_tree_on_device(DeviceContext& context, const DeviceTreeHandle& handle, const TreeShape& shape,
+                            const DeviceDbscanCall& call, DbscanSummary& result) {
+    const DevicePlaneTree<T>& tree = handle.as<T>();
+    resolve_eps(call.eps, tree.points.frame, tree.points.count, result, [&] {
+        const std::vector<T> points = given_rows(context, tree);
+        return largest_coordinate(tree.points.frame, Coordinates<T>(PointsView(points, D)), tree.points.count);
+    });
+    if (tree.points.count > 0) {
+        cluster_on_device<T, D>(context, tree, device_tree_shape(shape), call, result);
+    }
+}
+
+template void cluster_tree_on_device<KITH_SCALAR, KITH_DIMENSION>(DeviceContext&, const DeviceTreeHandle&,
+                                                                  const TreeShape&, const DeviceDbscanCall&,
+                                                                  DbscanSummary&);
+
+} // namespace kith::detail::inline KITH_GPU

@@ -1,0 +1,33 @@
+// eps of DBSCAN in the type of the points.
+#pragma once
+
+#include <kith/dbscan.hpp>
+#include <kith/error.hpp>
+
+#include "points/as_given.hpp"
+#include "points/frame.hpp"
+#include "support/message.hpp"
+
+#include <cstdint>
+#include <limits>
+
+namespace kith::detail {
+
+/// States eps, rounded, and the box in the result. If eps is unresolved, find_largest() tells beside which coordinate.
+template <Coordinate T, class FindLargest>
+void resolve_eps(double eps, const Frame<T>& frame, std::int64_t count, DbscanSummary& result,
+                 const FindLargest& find_largest) {
+    if (!(static_cast<T>(eps) <= std::numeric_limits<T>::max())) {
+        throw Error(ErrorKind::invalid_argument,
+                    message("eps is ", eps, ", more than ", dtype_of<T> == DType::float32 ? "float32" : "float64",
+                            " points can be apart; give a smaller one"));
+    }
+    if (count > 0 && frame.largest > 0 && frame.is_unresolved(eps)) {
+        throw Error(ErrorKind::invalid_argument,
+                    message("eps is ", eps, unresolved_length(unresolved_beside(find_largest(), eps))));
+    }
+    result.eps = static_cast<double>(static_cast<T>(eps));
+    result.box = resolved_box(frame);
+}
+
+} // namespace kith::detail

@@ -1,0 +1,54 @@
+// A real GPU's way to find clusters: in a kept tree and among points, points and answers in memory of the host and of the
+// GPU.
+#include "cuda/given.hpp"
+#include "cuda/gpu.hpp"
+#include "groups/dbscan_conformance.hpp"
+
+#include <kith/tree.hpp>
+
+#include <optional>
+
+namespace kith::test {
+
+namespace {
+
+template <class T>
+DbscanResult clusters_of(const DbscanRequest& request, Random& draw) {
+    DbscanOptions options = request.options;
+    options.execution = cuda();
+    const Given<T> points(request.points, draw.integer(2) == 0);
+    std::optional<Tree> tree;
+    if (draw.integer(2) == 0) {
+        tree.emplace(points.view(), TreeOptions{.box = options.box, .execution = options.execution});
+        options.box = {};
+    }
+    const PointsOrTree sources = tree ? PointsOrTree(*tree) : PointsOrTree(points.view());
+    if (draw.integer(2) == 0) {
+        return dbscan(sources, request.eps, request.min_samples, options);
+    }
+    const auto count = static_cast<std::size_t>(request.points.count());
+    const OnGpu<std::int32_t> labels(count);
+    const OnGpu<std::uint8_t> is_core(count);
+    DbscanResult found;
+    static_cast<DbscanSummary&>(found) =
+        dbscan_into(labels.span(), is_core.span(), sources, request.eps, request.min_samples, options);
+    found.labels = labels.on_host();
+    found.is_core = is_core.on_host();
+    return found;
+}
+
+} // namespace
+
+// None where there is no GPU: the tests beside the suite say so.
+std::vector<DbscanBackend> dbscan_backends() {
+    if (!no_gpu().empty()) {
+        return {};
+    }
+    return {{"GPU", [](const DbscanRequest& request, Random& draw) {
+                 DbscanResult found;
+                 with_type(request.points.dtype(), [&]<class T>(T) { found = clusters_of<T>(request, draw); });
+                 return found;
+             }}};
+}
+
+} // namespace kith::test
