@@ -11,7 +11,7 @@ from kith._arrays import AnyArray, BoxLike, ProgressLike
 
 
 def dbscan(points: AnyArray, eps: float, min_samples: int = 5, *, box: BoxLike = None, star: bool = False,
-           return_core: bool = False, engine: str = "auto", threads: int | None = None,
+           return_core: bool = False, engine: str = "auto", device: str | None = None, threads: int | None = None,
            progress: ProgressLike = False) -> Any:
     """Labels of DBSCAN's clusters, -1 for noise.
 
@@ -21,9 +21,8 @@ def dbscan(points: AnyArray, eps: float, min_samples: int = 5, *, box: BoxLike =
 
     Parameters
     ----------
-    points, box, engine, threads, progress
-        As for `kith.knn`, but in the host's memory: DBSCAN runs on the CPU only. The engines "kdtree" and "clover" do
-        not find clusters.
+    points, box, engine, device, threads, progress
+        As for `kith.knn`. The engines "kdtree" and "clover" do not find clusters, and on a GPU only "tree" does.
     eps : float
         The radius, inclusive, in the units of the points: finite, 0 or more; rounded to the type of the points once.
     min_samples : int
@@ -48,13 +47,13 @@ def dbscan(points: AnyArray, eps: float, min_samples: int = 5, *, box: BoxLike =
     MemoryError
         If the result does not fit.
     NotImplementedError
-        For arrays in the memory of a GPU, points of other dimensions, and an engine that does not find clusters.
+        For points of other dimensions, and an engine that does not find clusters on the device.
 
     Notes
     -----
     Exact; close to O(n) in low dimensions. No neighbors are stored: beside the tree it takes a byte for each point and
-    for each core point its coordinates and 12 bytes. Sources: Ester, Kriegel, Sander & Xu 1996 (KDD); for DBSCAN*
-    Campello, Moulavi & Sander 2013 (PAKDD).
+    for each core point its coordinates and 12 bytes (5 and 16 on a GPU). Sources: Ester, Kriegel, Sander & Xu 1996
+    (KDD); for DBSCAN* Campello, Moulavi & Sander 2013 (PAKDD).
 
     Examples
     --------
@@ -66,7 +65,8 @@ def dbscan(points: AnyArray, eps: float, min_samples: int = 5, *, box: BoxLike =
     unit, points, box, eps = search.unpacked(points, box, eps=eps)
     points = _arrays.as_real(points, "points")
     count = points.shape[0] if len(points.shape) else 0
-    return _labeled(_core.dbscan_points, points, count, points, eps, min_samples, star, return_core, (box,), engine,
+    where = (box, _core.device_of(points) if device is None else device)
+    return _labeled(_core.dbscan_points, points, count, points, eps, min_samples, star, return_core, where, engine,
                     threads, progress)
 
 
@@ -77,15 +77,13 @@ def label_tree(tree, unit, like, count, eps, min_samples, star, return_core, eng
                     progress)
 
 
-def _labeled(function, like, count, source, eps, min_samples, star, return_core, box, engine, threads,
-             progress):
+def _labeled(function, like, count, source, eps, min_samples, star, return_core, where, engine, threads, progress):
     min_samples = _arrays.as_whole(min_samples, "min_samples")
     if min_samples < 1:
         raise ValueError(f"min_samples is {min_samples}; it must be 1 or more, as it counts the point itself")
     star, return_core = _arrays.flag(star, "star"), _arrays.flag(return_core, "return_core")
-    labels = numpy.empty(count, dtype=numpy.int32)
-    is_core = numpy.empty(count, dtype=numpy.uint8) if return_core else None
-    function(labels, is_core, source, _arrays.as_number(eps, "eps"), min(min_samples, 2**63 - 1), star, *box, threads,
-             _arrays.progress_function(progress), _arrays.engine_name(engine))
-    labels = _arrays.in_library_of(like, labels)
-    return (labels, _arrays.in_library_of(like, is_core.view(bool))) if return_core else labels
+    labels, finish = _arrays.empty_like(like, (count,), numpy.int32)
+    is_core = _arrays.empty_like(like, (count,), numpy.bool_)[0] if return_core else None
+    function(labels, is_core, source, _arrays.as_number(eps, "eps"), min(min_samples, 2**63 - 1), star, *where,
+             threads, _arrays.progress_function(progress), _arrays.engine_name(engine))
+    return (finish(labels), finish(is_core)) if return_core else finish(labels)

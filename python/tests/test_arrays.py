@@ -153,7 +153,7 @@ class Elsewhere:
     def __init__(self, array, device=2):
         self.shape, self.dtype, self.ndim = array.shape, array.dtype, array.ndim
         longs = ctypes.c_int64 * array.ndim
-        code = {"i": 0, "u": 1, "f": 2}[array.dtype.kind]
+        code = {"i": 0, "u": 1, "f": 2, "b": 6}[array.dtype.kind]
         self.tensor = self.Managed(array.ctypes.data, (device, 0), array.ndim, code, 8 * array.itemsize, 1,
                                    longs(*array.shape), longs(*(step // array.itemsize for step in array.strides)))
         self.kept = array
@@ -210,10 +210,12 @@ def test_radius_search_on_the_cpu_refuses_the_memory_of_a_gpu(place, error, says
             _core.radius_count_tree(*of_tree, False, None, None)
 
 
-def test_dbscan_refuses_the_memory_of_a_gpu():
-    labels = numpy.empty(len(POINTS), numpy.int32)
-    with pytest.raises(NotImplementedError, match="points is in the memory of GPU 0, but DBSCAN runs on the CPU only"):
-        _core.dbscan_points(labels, None, Elsewhere(POINTS), 0.1, 5, False, None, None, None)
+def test_dbscan_on_the_cpu_refuses_the_memory_of_a_gpu():
+    labels, is_core = numpy.empty(len(POINTS), numpy.int32), numpy.empty(len(POINTS), bool)
+    with pytest.raises(ValueError, match="points are in the memory of GPU 0"):
+        _core.dbscan_points(labels, is_core, Elsewhere(POINTS), 0.1, 5, False, None, "cpu", None, None)
+    with pytest.raises(ValueError, match="core flags lies in the memory of GPU 0, but the call runs on the CPU"):
+        _core.dbscan_points(labels, Elsewhere(is_core), POINTS, 0.1, 5, False, None, "cpu", None, None)
 
 
 @pytest.mark.parametrize("integers, dtype", [(2**24 + 1, numpy.float32), (-2**53 - 1, numpy.float64)])
@@ -292,6 +294,10 @@ def test_arrays_of_a_gpu_stay_there(library):
     distances, indices = kith.knn(array, 4)
     assert type(distances) is type(array) and distances.device == array.device
     assert (indices.get() if library == "cupy" else indices.cpu().numpy()).tolist() == EXPECTED[1].tolist()
+    labels, is_core = kith.dbscan(array, 0.1, 4, return_core=True)
+    for found, expected in zip((labels, is_core), kith.dbscan(POINTS, 0.1, 4, return_core=True)):
+        assert type(found) is type(array) and found.device == array.device
+        assert found.tolist() == expected.tolist()
     near = kith.radius_search(array, 0.2)  # on the GPU; the rows come to the host
     assert near.engine == "tree"
     assert numpy.asarray(near.indices).tolist() == kith.radius_search(POINTS.astype(distances.dtype), 0.2).indices.tolist()

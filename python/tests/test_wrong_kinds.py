@@ -99,7 +99,7 @@ FUNCTIONS = {
     "Tree.fof": (TREE.fof, {"linking_length": 0.1}, {**LINKING, "b": NUMBERS, "engine": ENGINES, "threads": CALL["threads"],
                                                      "progress": CALL["progress"]}),
     "dbscan": (kith.dbscan, {"points": POINTS, "eps": 0.1}, {
-        "points": [*ARRAYS, None, [1.0, 2.0]], "box": BOXES, **DENSITY}),
+        "points": [*ARRAYS, None, [1.0, 2.0]], "box": BOXES, "device": DEVICES, **DENSITY}),
     "Tree.dbscan": (TREE.dbscan, {"eps": 0.1}, DENSITY),
     "Box": (kith.Box, {"period": 1.0}, {"period": ["a", {}, STRANGE, -1, [], [1.0] * 9, ["a"]],
                                         "origin": ["a", {}, STRANGE, [], ["a", "b"], numpy.inf]}),

@@ -78,6 +78,7 @@ Json json_of(const Arguments& arguments, const SnapshotRun& run, const DbscanRes
     json["noise_points"] = found.noise_points;
     json["largest"] = largest_of(found);
     json["engine"] = name_of(found.engine);
+    json["device"] = name_of(arguments.common.device);
     return json;
 }
 
@@ -95,7 +96,8 @@ void print_clusters(const Arguments& arguments, const io::RealArray& points, con
 }
 
 void execute(const Arguments& arguments, const Invocation& invocation) {
-    SnapshotRun run(arguments.common, arguments.points, {"read", "order", "tree", "core", "link", "border", "write"});
+    SnapshotRun run(arguments.common, arguments.points,
+                    {"read", "upload", "order", "tree", "core", "link", "border", "download", "write"});
     run.outputs.plan("-o", arguments.output, {".npy", ".txt", ".hdf5", ".h5"});
     run.read({.types = arguments.types, .velocities = false, .masses = false, .ids = false});
     run.resolve_box(arguments.box);
@@ -143,7 +145,7 @@ Command dbscan_command(CLI::App& program) {
     add_box_option(command, arguments->box);
     add_types_option(command, arguments->types);
     add_engine_option(command, arguments->engine, tree_or_brute);
-    add_threads_option(command, arguments->common);
+    add_execution_options(command, arguments->common);
     add_json_option(command, arguments->common);
     command.footer("Clusters are numbered from 0 by their first core point in the file.\n\n" +
                    std::string(input_formats) +
