@@ -12,7 +12,7 @@ function(kith_add_device_instances target extension)
         math(EXPR mask "${mask} | (1 << ${dimension})")
         foreach(scalar float double)
             set(text "#define KITH_SCALAR ${scalar}\n#define KITH_DIMENSION ${dimension}\n")
-            foreach(module tree/build neighbors/search neighbors/radius groups/link groups/dbscan
+            foreach(module tree/build neighbors/search neighbors/radius groups/link groups/dbscan mst/spanning_tree
                     engines/brute_force/brute_force engines/kdtree/kdtree engines/clover/clover)
                 string(APPEND text "#include \"${module}_instance.ipp\"\n")
             endforeach()

@@ -2,9 +2,10 @@
 //
 // Of all trees that connect the points, the one with the smallest total edge length. It contains the friends-of-friends
 // groups at every linking length (single linkage). Edges are ordered by (squared distance, smaller index, larger
-// index); this order makes the tree unique, bit-identical on every machine, for every engine and number of threads
-// (docs/semantics.md, "Minimum spanning tree"). Source: Boruvka's method, as in Prokopenko, Sao and Lebrun-Grandie,
-// ICPP 2022 (arXiv:2207.00514), with rows of nearest neighbors. Cost: close to O(N log N) in low dimensions.
+// index); this order makes the tree unique, bit-identical on every machine, for every engine, device and number of
+// threads (docs/semantics.md, "Minimum spanning tree"). Source: Boruvka's method, as in Prokopenko, Sao and
+// Lebrun-Grandie, ICPP 2022 (arXiv:2207.00514), with rows of nearest neighbors. Cost: close to O(N log N) in low
+// dimensions. The edges that a GPU finds come to the host, which takes the roots of their lengths.
 #pragma once
 
 #include <kith/execution.hpp>
@@ -27,8 +28,8 @@ namespace kith {
 struct SpanningTreeOptions {
     Box box = {};                      ///< of the points; a kith::Tree has its own
     Engine engine = Engine::automatic; ///< search algorithm
-    Execution execution = {};          ///< CPU only
-    /// Optional: the spanning tree in phase space. Not for a kith::Tree.
+    Execution execution = {};          ///< on a GPU by the tree alone
+    /// Optional: the spanning tree in phase space, on the CPU. Not for a kith::Tree.
     std::optional<PhaseSpaceAt> phase_space = {};
 };
 
@@ -129,8 +130,9 @@ private:
 
 /// The minimum spanning tree of N points: N - 1 edges, or none if N is 0. Throws Error: invalid_argument (an invalid
 /// box, a box for a kith::Tree, a tree on another device; in phase space as fof()), invalid_points (a point that is not
-/// finite, extent over twice the period), too_large (more than 2^31 - 1 points), unsupported (a GPU; an engine that
-/// does not support spanning trees; dimension not built), out_of_memory, canceled.
+/// finite, extent over twice the period), too_large (more than 2^31 - 1 points), unsupported (an engine that
+/// does not support spanning trees, or not on a GPU; phase space on a GPU; dimension not built; a GPU without CUDA in
+/// this build), device, out_of_memory, canceled.
 [[nodiscard]] SpanningTree spanning_tree(const PointsOrTree& points, const SpanningTreeOptions& options = {});
 
 } // namespace kith

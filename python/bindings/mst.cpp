@@ -1,6 +1,7 @@
 // The minimum spanning tree.
 //
-// Its edges stay in the memory that the core gave them: NumPy arrays view it and keep it alive.
+// Its edges are in memory of the host, also where a GPU found them, and stay in the memory that the core gave them: NumPy
+// arrays view it and keep it alive.
 #include "arrays.hpp"
 #include "bindings.hpp"
 #include "call.hpp"
@@ -17,8 +18,6 @@
 namespace kith::python {
 
 namespace {
-
-constexpr const char* this_call = "the spanning tree is found";
 
 /// Edges, weights, heights, and the name of the engine.
 nb::object span(const PointsOrTree& points, SpanningTreeOptions options, const CallOptions& call) {
@@ -47,25 +46,26 @@ void bind_mst(nb::module_& module) {
     module.def(
         "mst_tree",
         [](const Tree& tree, nb::handle threads, nb::object progress, const std::string& engine) {
-            require_host(tree.device(), "the tree is", this_call);
-            return span(tree, {.engine = engine_of(engine)}, call_options(nb::none(), threads, std::move(progress)));
+            CallOptions call = call_options(nb::none(), threads, std::move(progress));
+            call.device = tree.device();
+            return span(tree, {.engine = engine_of(engine)}, call);
         },
         nb::arg("tree"), nb::arg("threads").none(), nb::arg("progress").none(), nb::arg("engine") = "auto");
     module.def(
         "mst_points",
         [](const InputArray& points, nb::handle box, double length, bool is_relative,
            const std::optional<InputArray>& velocities, double psi, bool psi_is_relative,
-           const std::optional<InputArray>& masses, nb::handle threads, nb::object progress,
+           const std::optional<InputArray>& masses, nb::handle device, nb::handle threads, nb::object progress,
            const std::string& engine) {
-            return span(host_points(points, "points", this_call),
+            return span(points_of(points, "points"),
                         {.box = box_of(box),
                          .engine = engine_of(engine),
                          .phase_space = phase_space_at(velocities, psi, psi_is_relative, masses, length, is_relative)},
-                        call_options(nb::none(), threads, std::move(progress)));
+                        call_options(device, threads, std::move(progress)));
         },
         nb::arg("points"), nb::arg("box").none(), nb::arg("length"), nb::arg("is_relative"),
         nb::arg("velocities").none(), nb::arg("psi"), nb::arg("psi_is_relative"), nb::arg("masses").none(),
-        nb::arg("threads").none(), nb::arg("progress").none(), nb::arg("engine") = "auto");
+        nb::arg("device").none(), nb::arg("threads").none(), nb::arg("progress").none(), nb::arg("engine") = "auto");
 }
 
 } // namespace kith::python

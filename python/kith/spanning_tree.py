@@ -44,18 +44,19 @@ class SpanningTree:
 
 def mst(points: AnyArray, *, box: BoxLike = None, linking_length: float | None = None, b: float | None = None,
         psi: float | None = None, psi_sigma: float | None = None, velocities: AnyArray | None = None,
-        masses: AnyArray | None = None, engine: str = "auto", threads: int | None = None,
+        masses: AnyArray | None = None, engine: str = "auto", device: str | None = None, threads: int | None = None,
         progress: ProgressLike = False) -> SpanningTree:
     """The exact Euclidean minimum spanning tree (EMST) of the points: their single-linkage hierarchy.
 
     Parameters
     ----------
-    points, box, engine, threads, progress
-        As for `kith.knn`, but in the host's memory: the tree is found on the CPU only. The engines "kdtree" and
-        "clover" do not find it.
+    points, box, engine, device, threads, progress
+        As for `kith.knn`. The engines "kdtree" and "clover" do not find the tree, and on a GPU only "tree" does. The
+        results of a GPU are copied to the host.
     linking_length, b, psi, psi_sigma, velocities, masses
         For a tree in phase space, as for `kith.fof`: velocities times linking_length / psi count as lengths. The edges
-        whose `heights` are at most the linking length connect the groups of `kith.fof` with the same arguments.
+        whose `heights` are at most the linking length connect the groups of `kith.fof` with the same arguments. On the
+        CPU only.
 
     Returns
     -------
@@ -68,14 +69,15 @@ def mst(points: AnyArray, *, box: BoxLike = None, linking_length: float | None =
     ValueError, TypeError, MemoryError
         As `kith.knn`.
     NotImplementedError
-        For arrays in the memory of a GPU, points of other dimensions, and an engine that does not find the tree.
+        For points of other dimensions, an engine that does not find the tree on the device, phase space on a GPU, and a
+        GPU where kith was built without CUDA.
 
     Notes
     -----
     Exact: edges are ordered by (squared distance, smaller row, larger row), and the tree of that order is unique. So it
-    is the same whatever the number of threads, also where distances are equal. Coincident points are joined to the
-    first of them. Close to O(n log n) in low dimensions. Source: Boruvka's method, as in Prokopenko, Sao and
-    Lebrun-Grandie, ICPP 2022 (arXiv:2207.00514), with rows of nearest neighbors.
+    is the same whatever the device and the number of threads, also where distances are equal. Coincident points are
+    joined to the first of them. Close to O(n log n) in low dimensions. Source: Boruvka's method, as in Prokopenko, Sao
+    and Lebrun-Grandie, ICPP 2022 (arXiv:2207.00514), with rows of nearest neighbors.
     Where squared distances vanish beside the largest coordinate, such as a placeholder of 1e37 in float32, edges have
     height 0. This call then warns, except in phase space.
 
@@ -87,7 +89,8 @@ def mst(points: AnyArray, *, box: BoxLike = None, linking_length: float | None =
     ([[0, 2], [1, 3], [1, 2]], [1.0, 2.0, 4.0])
     """
     points, unit, box, metric = groups.phase_space_at(points, linking_length, b, psi, psi_sigma, velocities, masses, box)
-    found = _core.mst_points(points, box, *metric, threads, _arrays.progress_function(progress),
+    device = _core.device_of(points) if device is None else device
+    found = _core.mst_points(points, box, *metric, device, threads, _arrays.progress_function(progress),
                              _arrays.engine_name(engine))
     return _result(found, points, unit)
 

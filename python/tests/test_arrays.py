@@ -218,6 +218,11 @@ def test_dbscan_on_the_cpu_refuses_the_memory_of_a_gpu():
         _core.dbscan_points(labels, Elsewhere(is_core), POINTS, 0.1, 5, False, None, "cpu", None, None)
 
 
+def test_mst_on_the_cpu_refuses_the_memory_of_a_gpu():
+    with pytest.raises(ValueError, match="points are in the memory of GPU 0"):
+        _core.mst_points(Elsewhere(POINTS), None, 0.0, False, None, numpy.inf, False, None, "cpu", None, None)
+
+
 @pytest.mark.parametrize("integers, dtype", [(2**24 + 1, numpy.float32), (-2**53 - 1, numpy.float64)])
 def test_integers_that_would_be_rounded_are_refused(integers, dtype):
     points = numpy.zeros((4, 2), dtype)
@@ -298,6 +303,7 @@ def test_arrays_of_a_gpu_stay_there(library):
     for found, expected in zip((labels, is_core), kith.dbscan(POINTS, 0.1, 4, return_core=True)):
         assert type(found) is type(array) and found.device == array.device
         assert found.tolist() == expected.tolist()
+    assert kith.mst(array).edges.tolist() == kith.mst(POINTS.astype(distances.dtype)).edges.tolist()
     near = kith.radius_search(array, 0.2)  # on the GPU; the rows come to the host
     assert near.engine == "tree"
     assert numpy.asarray(near.indices).tolist() == kith.radius_search(POINTS.astype(distances.dtype), 0.2).indices.tolist()

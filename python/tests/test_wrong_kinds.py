@@ -94,7 +94,7 @@ FUNCTIONS = {
     "Tree.radius_search": (TREE.radius_search, {"r": 0.1}, {**RADIUS, **ROWS}),
     "Tree.radius_count": (TREE.radius_count, {"r": 0.1}, RADIUS),
     "mst": (kith.mst, IN_PHASE_SPACE, {"points": [*ARRAYS, None, [1.0, 2.0]], "box": BOXES, **PHASE_SPACE,
-                                     "engine": ENGINES, **ALONE}),
+                                     "engine": ENGINES, "device": DEVICES, **ALONE}),
     "Tree.mst": (TREE.mst, {}, {"engine": ENGINES, "threads": CALL["threads"], "progress": CALL["progress"]}),
     "Tree.fof": (TREE.fof, {"linking_length": 0.1}, {**LINKING, "b": NUMBERS, "engine": ENGINES, "threads": CALL["threads"],
                                                      "progress": CALL["progress"]}),

@@ -32,7 +32,7 @@ constexpr bool answers(Engine engine, Task task, DeviceKind device, bool asynchr
     case Engine::tree:
         return true;
     case Engine::brute_force:
-        return device == DeviceKind::cpu || (task != Task::radius && task != Task::clusters);
+        return device == DeviceKind::cpu || task == Task::neighbors || task == Task::groups;
     case Engine::kdtree:
         return device == DeviceKind::cpu ? task != Task::clusters && task != Task::spanning_tree
                                          : task == Task::neighbors && !asynchronous;

@@ -8,6 +8,8 @@
 #include "engines/brute_force/device_entry.hpp"
 #include "engines/clover/device_entry.hpp"
 #include "engines/kdtree/device_entry.hpp"
+#include "mst/edges.hpp"
+#include "support/context.hpp"
 #include "tree/device_entry.hpp"
 #include "tree/plane_tree.hpp"
 
@@ -131,6 +133,22 @@ void dbscan_on_device(const PointsOrTree& points, const DbscanOptions& options, 
         });
     });
     result.stages = context.take_stages();
+}
+
+SpanningTree spanning_tree_on_device(const PointsOrTree& points, const SpanningTreeOptions& options, Engine engine) {
+    require_same_device(points.points(), options.execution, "points");
+    Context host(cpu(options.execution.threads, options.execution.progress));
+    SpanningTree result = SpanningTreeAccess::make(points.count(), points.dtype(), engine);
+    DeviceContext context(options.execution);
+    with_instance(points.dtype(), points.dimension(), [&]<Coordinate T, int D>() {
+        with_tree<T, D>(context, points, options.box, [&](const DeviceTreeHandle& tree, const TreeShape& /*shape*/) {
+            span_tree_on_device<T, D>(context, tree, host, result);
+        });
+    });
+    result.stages = context.take_stages();
+    const StageReports of_host = host.take_stages();
+    result.stages.insert(result.stages.end(), of_host.begin(), of_host.end());
+    return result;
 }
 
 bool finds_device() noexcept {

@@ -6,6 +6,7 @@
 
 #include "groups/device_entry.hpp"
 #include "halos/device_entry.hpp"
+#include "mst/device_entry.hpp"
 #include "neighbors/device_entry.hpp"
 #include "points/frame.hpp"
 
@@ -36,6 +37,9 @@ void fof_on_device(const PointsOrTree& points, LinkingLength length, const FofOp
 
 void dbscan_on_device(const PointsOrTree& points, const DbscanOptions& options, const DeviceDbscanCall& call,
                       DbscanSummary& result);
+
+/// Of positions, by that engine.
+SpanningTree spanning_tree_on_device(const PointsOrTree& points, const SpanningTreeOptions& options, Engine engine);
 
 bool finds_device() noexcept;
 

@@ -182,7 +182,7 @@ Hierarchy hierarchy(SpanningTree tree, const Execution& execution) {
 }
 
 Hierarchy hierarchy(const PointsOrTree& points, const SpanningTreeOptions& options) {
-    return hierarchy(spanning_tree(points, options), options.execution);
+    return hierarchy(spanning_tree(points, options), cpu(options.execution.threads, options.execution.progress));
 }
 
 void Hierarchy::write_linkage(std::span<double> numbers) const {

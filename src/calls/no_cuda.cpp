@@ -44,6 +44,11 @@ void dbscan_on_device(const PointsOrTree& /*points*/, const DbscanOptions& /*opt
     refuse();
 }
 
+SpanningTree spanning_tree_on_device(const PointsOrTree& /*points*/, const SpanningTreeOptions& /*options*/,
+                                     Engine /*engine*/) {
+    refuse();
+}
+
 bool finds_device() noexcept {
     return false;
 }

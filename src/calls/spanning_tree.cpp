@@ -9,10 +9,8 @@
 #include "groups/checks.hpp"
 #include "mst/boruvka.hpp"
 #include "mst/edges.hpp"
-#include "neighbors/unresolved.hpp"
 #include "support/context.hpp"
 #include "support/dimension.hpp"
-#include "support/parallel.hpp"
 
 namespace kith {
 
@@ -40,26 +38,6 @@ void span_phase_space(Context& context, const PointsView& given, const SpanningT
     context.stage("edges", [&] { SpanningTreeAccess::finish(context, points.positions.frame, result); });
 }
 
-/// Goes over the edges once more, where coordinates are tiny.
-template <Coordinate T>
-UnresolvedEdges unresolved_edges(Context& context, WorkingPoints<T>& points, const SpanningTree& tree) {
-    if (!points.frame().has_tiny) {
-        return {};
-    }
-    const PointsView given = points.as_given(context);
-    UnresolvedCounter<T> counter(points.frame(), given, given);
-    context.run([&] {
-        parallel_for(0, tree.count(), 1 << 14, [&](std::int64_t begin, std::int64_t end) {
-            for (const SpanningEdge& edge :
-                 tree.edges().subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(end - begin))) {
-                counter.take(edge.smaller, &edge.larger, 1);
-            }
-        });
-    });
-    const UnresolvedRows found = counter.rows();
-    return {found.rows, found.farthest_point, found.axis, found.value, found.dtype};
-}
-
 template <Coordinate T>
 void span(Context& context, const PointsOrTree& given, const SpanningTreeOptions& options, SpanningTree& result) {
     if (options.phase_space) {
@@ -75,7 +53,9 @@ void span(Context& context, const PointsOrTree& given, const SpanningTreeOptions
         context.stage("connect", [&] { span_all_pairs(context, points.in_any_order(context), edges); });
     }
     context.stage("edges", [&] { SpanningTreeAccess::finish(context, points.frame(), result); });
-    result.unresolved = unresolved_edges(context, points, result);
+    if (points.frame().has_tiny) {
+        SpanningTreeAccess::count_unresolved(context, points.frame(), points.as_given(context), result);
+    }
 }
 
 } // namespace
@@ -83,17 +63,23 @@ void span(Context& context, const PointsOrTree& given, const SpanningTreeOptions
 } // namespace detail
 
 SpanningTree spanning_tree(const PointsOrTree& points, const SpanningTreeOptions& options) {
-    if (detail::is_on_gpu(options.execution)) {
-        throw Error(ErrorKind::unsupported, "the spanning tree is found on the CPU only; use kith::cpu()");
+    const Device device = options.execution.device;
+    if (options.phase_space && device.kind != DeviceKind::cpu) {
+        throw Error(ErrorKind::unsupported,
+                    "the spanning tree in phase space is found on the CPU only; use kith::cpu()");
     }
     detail::check_points(points, options.box, options.execution);
     if (options.phase_space) {
         detail::check_length(options.phase_space->linking_length);
         detail::check_phase_space(options.phase_space->phase_space, points, options.execution);
     }
+    const Engine engine =
+        detail::choose(detail::Task::spanning_tree, options.engine,
+                       {points.count(), points.count(), false, 0, points.tree() != nullptr, device.kind});
+    if (device.kind != DeviceKind::cpu) {
+        return detail::spanning_tree_on_device(points, options, engine);
+    }
     detail::Context context(options.execution);
-    const Engine engine = detail::choose(detail::Task::spanning_tree, options.engine,
-                                         {points.count(), points.count(), false, 0, points.tree() != nullptr});
     SpanningTree result = SpanningTreeAccess::make(points.count(), points.dtype(), engine);
     detail::with_dtype(points.dtype(), [&]<Coordinate T>(T) { detail::span<T>(context, points, options, result); });
     result.stages = context.take_stages();

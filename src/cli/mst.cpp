@@ -37,6 +37,7 @@ SearchOutcome search(const SearchArguments& arguments, const SearchTask& task) {
     outcome.facts["total_length"] = lengths.total;
     outcome.facts["longest_edge"] = lengths.longest;
     outcome.facts["engine"] = name_of(tree->engine());
+    outcome.facts["device"] = name_of(arguments.common.device);
     outcome.warning = tree->unresolved.warning();
     outcome.report = fmt::format("{} edges, total length {:.6g}, the longest {:.6g}", format_count(tree->count()),
                                  lengths.total, lengths.longest);
@@ -48,7 +49,7 @@ SearchOutcome search(const SearchArguments& arguments, const SearchTask& task) {
 
 void run(const SearchArguments& arguments, const Invocation& invocation) {
     run_search(arguments, invocation,
-               {.stages = {"read", "order", "tree", "neighbors", "connect", "edges", "write"},
+               {.stages = {"read", "upload", "order", "tree", "neighbors", "connect", "download", "edges", "write"},
                 .parameters = {},
                 .memory_remedy = "choose fewer points, with --types or another file",
                 .run = [&](const SearchTask& task) { return search(arguments, task); }});
@@ -67,7 +68,7 @@ Command mst_command(CLI::App& program) {
         ->type_name("OUT")
         ->check(file_name());
     add_point_options(command, arguments, tree_or_brute);
-    add_threads_option(command, arguments->common);
+    add_execution_options(command, arguments->common);
     add_json_option(command, arguments->common);
     command.footer(
         "A row of edges holds the indices of two points, the smaller one first; its weight is their distance.\n"

@@ -77,6 +77,7 @@ __device__ T device_max(T a, T b) {
 
 using emulation::compare_exchange_relaxed;
 using emulation::load_relaxed;
+using emulation::load_relaxed_bits;
 using emulation::load_relaxed_through_cache;
 using emulation::store_relaxed;
 
@@ -85,6 +86,17 @@ using emulation::store_relaxed;
 __device__ inline std::int32_t load_relaxed(const std::int32_t* word) {
     std::int32_t value;
     asm volatile("ld.relaxed.gpu.s32 %0, [%1];" : "=r"(value) : "l"(word));
+    return value;
+}
+/// The same of the bits of a number.
+__device__ inline unsigned load_relaxed_bits(const unsigned* word) {
+    unsigned value;
+    asm volatile("ld.relaxed.gpu.u32 %0, [%1];" : "=r"(value) : "l"(word));
+    return value;
+}
+__device__ inline unsigned long long load_relaxed_bits(const unsigned long long* word) {
+    unsigned long long value;
+    asm volatile("ld.relaxed.gpu.u64 %0, [%1];" : "=l"(value) : "l"(word));
     return value;
 }
 /// Any earlier value, if the multiprocessor's cache holds it; faster than the others.

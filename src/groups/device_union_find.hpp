@@ -59,8 +59,8 @@ public:
         return follow(point, [&](std::int32_t at) { return parents_.load_cached(at); });
     }
 
-    /// Makes the groups of two points one.
-    __device__ void unite(std::int32_t a, std::int32_t b) const {
+    /// Makes the groups of two points one. Returns the root that is none any more, or -1 if the groups were one.
+    __device__ std::int32_t unite(std::int32_t a, std::int32_t b) const {
         a = known_root(a);
         b = known_root(b);
         while (a != b) {
@@ -69,9 +69,21 @@ public:
             const std::int32_t higher = a < b ? b : a;
             const std::int32_t lower = a < b ? a : b;
             if (a == b || parents_.hook(higher, lower)) {
-                return;
+                return a == b ? -1 : higher;
             }
         }
+        return -1;
+    }
+
+    /// Makes a point point to its root, which is returned. Meanwhile other threads do no more than this: one that halves
+    /// paths could store an older parent after it.
+    __device__ std::int32_t shorten(std::int32_t point) const {
+        std::int32_t root = parents_.load(point);
+        for (std::int32_t parent = parents_.load(root); parent != root; parent = parents_.load(root)) {
+            root = parent;
+        }
+        parents_.store(point, root);
+        return root;
     }
 
 private:

@@ -4,6 +4,7 @@
 
 #include "mst/height.hpp"
 #include "neighbors/unresolved.hpp"
+#include "support/context.hpp"
 #include "support/message.hpp"
 #include "support/number_types.hpp"
 #include "support/parallel.hpp"
@@ -31,16 +32,11 @@ struct Edge {
     }
 };
 
-template <Coordinate T>
-void sort_edges(Context& context, const Frame<T>& frame, const EdgeMemory<T>& memory) {
-    constexpr std::int64_t grain = 1 << 14;
-    Buffer<Edge<T>> edges(context.memory_tracker(), memory.count);
-    parallel_for(0, memory.count, grain, [&](std::int64_t begin, std::int64_t end) {
-        for (std::int64_t i = begin; i < end; ++i) {
-            edges[i] = {memory.squared[i], memory.ends[i]};
-        }
-    });
-    parallel_sort(context, edges);
+constexpr std::int64_t grain = 1 << 14;
+
+/// Sets ends, weights and heights. edge_at(i) may read what is set for the edge i alone.
+template <Coordinate T, class EdgeAt>
+void set_edges(Context& context, const Frame<T>& frame, const EdgeMemory<T>& memory, const EdgeAt& edge_at) {
     const Heights<T> height_of(frame);
     const PowerOfTwo<T> back(-frame.exponent);
     T* const weights = memory.squared;
@@ -48,13 +44,25 @@ void sort_edges(Context& context, const Frame<T>& frame, const EdgeMemory<T>& me
     context.expect(memory.count);
     parallel_for(0, memory.count, grain, [&](std::int64_t begin, std::int64_t end) {
         for (std::int64_t i = begin; i < end; ++i) {
-            const Edge<T> edge = edges[i];
+            const Edge<T> edge = edge_at(i);
             memory.ends[i] = edge.ends;
             weights[i] = back(std::sqrt(edge.squared));
             heights[i] = height_of(edge.squared);
         }
         context.done(end - begin);
     });
+}
+
+template <Coordinate T>
+void sort_edges(Context& context, const Frame<T>& frame, const EdgeMemory<T>& memory) {
+    Buffer<Edge<T>> edges(context.memory_tracker(), memory.count);
+    parallel_for(0, memory.count, grain, [&](std::int64_t begin, std::int64_t end) {
+        for (std::int64_t i = begin; i < end; ++i) {
+            edges[i] = {memory.squared[i], memory.ends[i]};
+        }
+    });
+    parallel_sort(context, edges);
+    set_edges(context, frame, memory, [&](std::int64_t i) { return edges[i]; });
 }
 
 } // namespace
@@ -148,6 +156,30 @@ void SpanningTreeAccess::finish(detail::Context& context, const detail::Frame<T>
     detail::sort_edges(context, frame, memory<T>(result));
 }
 
+template <Coordinate T>
+void SpanningTreeAccess::measure(detail::Context& context, const detail::Frame<T>& frame, SpanningTree& result) {
+    const detail::EdgeMemory<T> edges = memory<T>(result);
+    detail::set_edges(context, frame, edges, [&](std::int64_t i) {
+        return detail::Edge<T>{edges.squared[i], edges.ends[i]};
+    });
+}
+
+template <Coordinate T>
+void SpanningTreeAccess::count_unresolved(detail::Context& context, const detail::Frame<T>& frame,
+                                          const PointsView& given, SpanningTree& result) {
+    detail::UnresolvedCounter<T> counter(frame, given, given);
+    context.run([&] {
+        detail::parallel_for(0, result.count(), detail::grain, [&](std::int64_t begin, std::int64_t end) {
+            for (const SpanningEdge& edge :
+                 result.edges().subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(end - begin))) {
+                counter.take(edge.smaller, &edge.larger, 1);
+            }
+        });
+    });
+    const UnresolvedRows found = counter.rows();
+    result.unresolved = {found.rows, found.farthest_point, found.axis, found.value, found.dtype};
+}
+
 detail::Separation SpanningTreeAccess::separation(const SpanningTree& result) {
     return {result.facts_.mean_separation, result.facts_.volume,
             result.facts_.volume_kind,     result.facts_.volume_kind != VolumeKind::none,
@@ -166,5 +198,11 @@ template void SpanningTreeAccess::describe_phase_space(const detail::Frame<float
 template void SpanningTreeAccess::describe_phase_space(const detail::Frame<double>&, const FofSummary&, SpanningTree&);
 template void SpanningTreeAccess::finish(detail::Context&, const detail::Frame<float>&, SpanningTree&);
 template void SpanningTreeAccess::finish(detail::Context&, const detail::Frame<double>&, SpanningTree&);
+template void SpanningTreeAccess::measure(detail::Context&, const detail::Frame<float>&, SpanningTree&);
+template void SpanningTreeAccess::measure(detail::Context&, const detail::Frame<double>&, SpanningTree&);
+template void SpanningTreeAccess::count_unresolved(detail::Context&, const detail::Frame<float>&, const PointsView&,
+                                                   SpanningTree&);
+template void SpanningTreeAccess::count_unresolved(detail::Context&, const detail::Frame<double>&, const PointsView&,
+                                                   SpanningTree&);
 
 } // namespace kith

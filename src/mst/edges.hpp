@@ -5,12 +5,13 @@
 
 #include "groups/resolve_length.hpp"
 #include "points/frame.hpp"
-#include "support/context.hpp"
 
 #include <algorithm>
 #include <cstdint>
 
 namespace kith::detail {
+
+class Context;
 
 /// A result's memory while its edges are being found, in any order.
 template <Coordinate T>
@@ -52,6 +53,15 @@ struct SpanningTreeAccess {
     /// All edges have been set: sorts them, and takes the root of their lengths. Runs inside a stage.
     template <Coordinate T>
     static void finish(detail::Context& context, const detail::Frame<T>& frame, SpanningTree& result);
+
+    /// The same of edges that are sorted.
+    template <Coordinate T>
+    static void measure(detail::Context& context, const detail::Frame<T>& frame, SpanningTree& result);
+
+    /// Goes over the edges of points, as given, once more, where coordinates are tiny.
+    template <Coordinate T>
+    static void count_unresolved(detail::Context& context, const detail::Frame<T>& frame, const PointsView& given,
+                                 SpanningTree& result);
 
     /// Of the points of a result.
     static detail::Separation separation(const SpanningTree& result);

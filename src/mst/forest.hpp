@@ -9,6 +9,7 @@
 #pragma once
 
 #include "groups/union_find.hpp"
+#include "mst/row_length.hpp"
 #include "tree/view.hpp"
 #include "walk/receiver_walk.hpp"
 #include "walk/schedule.hpp"
@@ -18,14 +19,6 @@
 #include <vector>
 
 namespace kith::detail {
-
-/// Neighbors in a row: with fewer, more components are left to the walk; with more, the rows take longer. 5 to 8
-/// measured alike.
-inline constexpr int row_length = 6;
-
-/// Instead of a place in a row: the point lies where one of a smaller index does. The run is connected after the first
-/// round, and no edge of its other points comes before those of its first, so that the others want nothing any more.
-inline constexpr std::uint8_t is_duplicate = 255;
 
 template <Coordinate T>
 struct Forest {

@@ -69,4 +69,15 @@ __host__ __device__ RankKey<T> no_candidate() {
     return {std::numeric_limits<T>::infinity(), std::numeric_limits<std::int32_t>::max()};
 }
 
+/// The first of all lanes of the warp, for each of them.
+template <class T>
+__device__ RankKey<T> least_of_warp(RankKey<T> key) {
+#pragma unroll
+    for (int lanes = warp_size / 2; lanes > 0; lanes /= 2) {
+        const RankKey<T> other = key.across(lanes);
+        key = other < key ? other : key;
+    }
+    return key;
+}
+
 } // namespace kith::detail::inline KITH_GPU

@@ -24,12 +24,21 @@ struct SearchKernelJob {
     DeviceRows only; ///< these queries instead, if not null
 };
 
-/// One query's way through the tree. All members are called by the whole warp.
-template <class T, int D, bool Periodic>
+/// What a query looks for: any point. Others may shut nodes, of which every one that is open has an open child or point.
+struct AnyPoint {
+    [[nodiscard]] __device__ bool is_open(int /*plane*/, std::int64_t /*node*/) const { return true; }
+    [[nodiscard]] __device__ bool is_wanted(std::int64_t /*point*/) const { return true; }
+};
+
+/// One query's way through the tree. All members but is_wanted() are called by the whole warp.
+template <class T, int D, bool Periodic, class Wanted = AnyPoint>
 class NodeFinder {
 public:
-    __device__ NodeFinder(const TreeView<T>& tree, const DevicePoint<T, D, Periodic>& position)
-        : tree_(tree), position_(position), lane_(static_cast<int>(threadIdx.x) % warp_size) {}
+    __device__ NodeFinder(const TreeView<T>& tree, const DevicePoint<T, D, Periodic>& position,
+                          const Wanted& wanted = {})
+        : tree_(tree), position_(position), wanted_(wanted), lane_(static_cast<int>(threadIdx.x) % warp_size) {}
+
+    [[nodiscard]] __device__ bool is_wanted(std::int64_t point) const { return wanted_.is_wanted(point); }
 
     /// The leaf below the nearest node of every plane.
     __device__ std::int32_t likely_leaf() const {
@@ -39,7 +48,7 @@ public:
             RankKey<T> nearest = no_candidate<T>();
             std::int32_t node = first;
             for (std::int64_t i = first + lane_; i < end; i += warp_size) { // wider than what it may run past
-                const RankKey<T> key = key_of(plane, i);
+                const RankKey<T> key = wanted_.is_open(plane, i) ? key_of(plane, i) : no_candidate<T>();
                 node = key < nearest ? static_cast<std::int32_t>(i) : node;
                 nearest = key < nearest ? key : nearest;
             }
@@ -66,7 +75,7 @@ public:
         while (true) {
             const std::int64_t mine = std::int64_t{first_} + lane_;
             RankKey<T> key = no_candidate<T>();
-            bool is_near = ((left_ >> lane_) & 1U) != 0 && mine < end_;
+            bool is_near = ((left_ >> lane_) & 1U) != 0 && mine < end_ && wanted_.is_open(plane_, mine);
             if (is_near) {
                 key = key_of(plane_, mine);
                 is_near = !(bound < key);
@@ -103,15 +112,6 @@ private:
             nodes.smallest_index[node]};
     }
 
-    __device__ static RankKey<T> least_of_warp(RankKey<T> key) {
-#pragma unroll
-        for (int lanes = warp_size / 2; lanes > 0; lanes /= 2) {
-            const RankKey<T> other = key.across(lanes);
-            key = other < key ? other : key;
-        }
-        return key;
-    }
-
     __device__ void enter(std::int32_t first, std::int32_t end) {
         first_ = first;
         end_ = end;
@@ -138,6 +138,7 @@ private:
 
     const TreeView<T>& tree_;
     const DevicePoint<T, D, Periodic>& position_;
+    [[no_unique_address]] Wanted wanted_;
     int lane_;
     int plane_ = 0;
     std::int32_t first_ = 0; ///< of the nodes at hand, on this plane
@@ -148,10 +149,11 @@ private:
     unsigned kept_left_ = 0;
 };
 
-/// Offers all points that may be among the nearest.
-template <class T, int D, bool Periodic, class Nearest, class Offer>
+/// Offers all wanted points that may be among the nearest.
+template <class T, int D, bool Periodic, class Wanted, class Nearest, class Offer>
 __device__ void search_nodes(const TreeView<T>& tree, const DevicePoint<T, D, Periodic>& where,
-                             NodeFinder<T, D, Periodic>& nodes, Nearest& nearest, const Offer& offer, int lane) {
+                             NodeFinder<T, D, Periodic, Wanted>& nodes, Nearest& nearest, const Offer& offer,
+                             int lane) {
     if (tree.top < 0) {
         return;
     }
@@ -159,7 +161,7 @@ __device__ void search_nodes(const TreeView<T>& tree, const DevicePoint<T, D, Pe
         const std::int64_t end = tree.planes[0].first_point[leaf + 1];
         for (std::int64_t i = tree.planes[0].first_point[leaf] + lane; i - lane < end; i += warp_size) {
             RankKey<T> key = no_candidate<T>();
-            if (i < end) {
+            if (i < end && nodes.is_wanted(i)) {
                 key = {where.squared_distance(
                            [&](int axis) { return tree.points.coordinates[axis * tree.points.stride + i]; }),
                        tree.points.indices[i]};

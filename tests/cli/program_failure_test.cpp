@@ -54,9 +54,10 @@ TEST_F(Failure, AResultBeyondMemoryNamesAnOptionAsTheRemedy) {
 // Where kith was built without CUDA, where there is no GPU, and where there is one.
 TEST_F(Failure, AGpuThatIsNotThereIsNamed) {
     write_npy("in.npy", std::vector<float>(3 * 100, 1.0F), 3);
-    for (const char* command : {"knn in.npy -k 3 -o out.npz", "fof in.npy --linking-length 1 -o out.hdf5",
-                                "bench in.npy", "radius in.npy -r 1 -o out.npz",
-                                "radius in.npy -r 1 --count -o out.npz", "dbscan in.npy --eps 1 -o out.npy"}) {
+    for (const char* command :
+         {"knn in.npy -k 3 -o out.npz", "fof in.npy --linking-length 1 -o out.hdf5", "bench in.npy",
+          "radius in.npy -r 1 -o out.npz", "radius in.npy -r 1 --count -o out.npz", "dbscan in.npy --eps 1 -o out.npy",
+          "mst in.npy -o out.npz"}) {
         const Outcome outcome = kith(std::string(command) + " --device cuda:99");
         EXPECT_EQ(outcome.exit_code, 1) << command;
         EXPECT_TRUE(outcome.err.find("GPU") != std::string::npos || outcome.err.find("CUDA") != std::string::npos)

@@ -15,6 +15,7 @@
 #include <kith/fof.hpp>
 #include <kith/knn.hpp>
 #include <kith/radius.hpp>
+#include <kith/spanning_tree.hpp>
 #include <kith/tree.hpp>
 
 #include <gtest/gtest.h>
@@ -409,6 +410,55 @@ TEST_F(CallsOnDevice, RefuseClustersThatMeanNothing) {
             (void)detail::choose(detail::Task::clusters, engine, {100, 100, false, 0, false, DeviceKind::cuda});
         }));
     }
+    EXPECT_EQ(emulation::held_on_device(), 0);
+}
+
+Execution on_one_thread() { // what the host does at the end
+    Execution execution = cuda();
+    execution.threads = 1;
+    return execution;
+}
+
+SpanningTree tree_of(const PointsOrTree& points, const Box& box, const Execution& execution = on_one_thread()) {
+    return detail::spanning_tree_on_device(points, {.box = box, .execution = execution}, Engine::tree);
+}
+
+TEST_F(CallsOnDevice, FindTheSpanningTree) {
+    const std::vector<float> points = clustered_points(300);
+    const PointsView view(points, 3);
+    const Box box = Box::periodic(1);
+    const SpanningTree expected = spanning_tree(view, {.box = box, .execution = cpu(1)});
+    for (const SpanningTree& found : {tree_of(view, box), tree_of(tree_on_device(view, box), {})}) {
+        EXPECT_TRUE(std::ranges::equal(found.edges(), expected.edges()));
+        EXPECT_TRUE(std::ranges::equal(found.weights<float>(), expected.weights<float>()));
+        EXPECT_TRUE(std::ranges::equal(found.heights<float>(), expected.heights<float>()));
+        EXPECT_EQ(found.mean_separation(), expected.mean_separation());
+        EXPECT_EQ(found.engine(), Engine::tree);
+        EXPECT_EQ(found.stages.back().name, "edges");
+        EXPECT_EQ(found.stages[found.stages.size() - 2].name, "download");
+    }
+    EXPECT_EQ(detail::choose(detail::Task::spanning_tree, Engine::automatic, {5, 5, false, 0, false, DeviceKind::cuda}),
+              Engine::tree);
+    EXPECT_TRUE(is_refused(ErrorKind::unsupported, {"brute", "the spanning tree on a GPU", "auto, tree"}, [&] {
+        (void)detail::choose(detail::Task::spanning_tree, Engine::brute_force,
+                             {5, 5, false, 0, false, DeviceKind::cuda});
+    }));
+    Execution canceled = on_one_thread();
+    canceled.progress = [](std::string_view stage, double done) { return stage != "connect" || done == 0; };
+    EXPECT_TRUE(is_refused(ErrorKind::canceled, {"connect"}, [&] { (void)tree_of(view, {}, canceled); }));
+    EXPECT_EQ(emulation::held_on_device(), 0);
+}
+
+TEST_F(CallsOnDevice, CountUnresolvedEdgesAndRefuseWrongPoints) {
+    std::vector<float> points = uniform_points<float>(100, 3, 0, 1, 5);
+    points[3 * 60 + 2] = -1e37F;
+    const PointsView view(points, 3);
+    const std::string expected = spanning_tree(view, {.execution = cpu(1)}).unresolved.warning();
+    EXPECT_FALSE(expected.empty());
+    EXPECT_EQ(tree_of(view, {}).unresolved.warning(), expected);
+    EXPECT_EQ(tree_of(tree_on_device(view, {}), {}).unresolved.warning(), expected);
+    points[3 * 7] = std::numeric_limits<float>::quiet_NaN();
+    EXPECT_TRUE(is_refused(ErrorKind::invalid_points, {"point 7", "NaN"}, [&] { (void)tree_of(view, {}); }));
     EXPECT_EQ(emulation::held_on_device(), 0);
 }
 

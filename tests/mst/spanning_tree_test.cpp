@@ -1,7 +1,6 @@
-// The spanning tree against the oracle, edge by edge, bit for bit: every type, built dimension, point set and box, by
-// every engine, of points and of kept trees.
-#include "oracle/spanning_tree.hpp"
-#include "support/cases.hpp"
+// What spanning trees are, beyond their edges (conformance_test.cpp): heights, memory, and what calls refuse.
+#include "mst/conformance.hpp"
+#include "oracle/working_copy.hpp"
 
 #include <kith/kith.hpp>
 
@@ -21,76 +20,7 @@
 namespace kith::test {
 namespace {
 
-template <class T>
-std::vector<oracle::TreeEdge<T>> edges_of(const SpanningTree& tree) {
-    std::vector<oracle::TreeEdge<T>> edges;
-    for (std::size_t i = 0; i < tree.edges().size(); ++i) {
-        const auto [smaller, larger] = tree.edges()[i];
-        edges.push_back({smaller, larger, tree.weights<T>()[i], tree.heights<T>()[i]});
-    }
-    return edges;
-}
-
-/// Where edges first differ, for the reader of a failure.
-template <class T>
-std::string difference(const std::vector<oracle::TreeEdge<T>>& found,
-                       const std::vector<oracle::TreeEdge<T>>& expected) {
-    if (found.size() != expected.size()) {
-        return std::to_string(found.size()) + " edges, not " + std::to_string(expected.size());
-    }
-    const auto text = [](const oracle::TreeEdge<T>& edge) {
-        return "(" + std::to_string(edge.smaller) + ", " + std::to_string(edge.larger) + ") of weight " +
-               testing::PrintToString(edge.weight) + " and height " + testing::PrintToString(edge.height);
-    };
-    for (std::size_t i = 0; i < expected.size(); ++i) {
-        if (found[i] != expected[i]) {
-            return "edge " + std::to_string(i) + " is " + text(found[i]) + ", not " + text(expected[i]);
-        }
-    }
-    return "";
-}
-
 class SpanningTrees : public testing::TestWithParam<Case> {};
-
-TEST_P(SpanningTrees, EqualTheOracle) {
-    with_type(GetParam().dtype, [&]<class T>(T) {
-        const PointSet<T> set = point_set<T>(GetParam().set, GetParam().dimension);
-        Random draw(
-            std::accumulate(GetParam().set.begin(), GetParam().set.end(), static_cast<std::uint64_t>(set.dimension)));
-        for (const NamedBox& named : set.boxes) {
-            const oracle::WorkingCopy<T> copy = oracle::working_copy<T>(set.coordinates, set.dimension, named.box);
-            const auto expected = oracle::spanning_tree(copy);
-            const auto unresolved =
-                std::count_if(expected.begin(), expected.end(), [&](const oracle::TreeEdge<T>& edge) {
-                    const T* const given = copy.given.data();
-                    return oracle::is_unresolved(
-                        copy, given + std::ptrdiff_t{edge.smaller} * set.dimension,
-                        given + std::ptrdiff_t{edge.larger} * set.dimension,
-                        oracle::squared_distance(copy, copy.point(edge.smaller), copy.point(edge.larger)));
-                });
-            for (const Engine engine : {Engine::tree, Engine::brute_force, Engine::automatic}) {
-                const auto drawn = [&](std::initializer_list<int> values) {
-                    return values.begin()[draw.integer(static_cast<std::int64_t>(values.size()))];
-                };
-                const Execution execution = cpu(drawn({1, 2, 7}));
-                SpanningTreeOptions options{.engine = engine, .execution = execution};
-                const TreeShape shape{.leaf_size = drawn({1, 5, 40}), .top_size = drawn({1, 256})};
-                const SpanningTree kept = spanning_tree(Tree(set.view(), {.box = named.box, .shape = shape}), options);
-                options.box = named.box;
-                const SpanningTree found = spanning_tree(set.view(), options);
-                const std::string what = "box " + named.name + ", engine " + name_of(engine) + ", threads " +
-                                         std::to_string(execution.threads) + ", leaf_size " +
-                                         std::to_string(shape.leaf_size);
-                EXPECT_EQ(difference(edges_of<T>(found), expected), "") << what;
-                EXPECT_EQ(difference(edges_of<T>(kept), expected), "") << what << ", kept tree";
-                EXPECT_EQ(found.unresolved.count, unresolved) << what;
-                EXPECT_EQ(kept.unresolved.count, unresolved) << what << ", kept tree";
-                EXPECT_EQ(found.points(), set.count());
-                EXPECT_EQ(found.box(), kept.box());
-            }
-        }
-    });
-}
 
 INSTANTIATE_TEST_SUITE_P(EveryCase, SpanningTrees, testing::ValuesIn(every_case()), case_name);
 
@@ -166,52 +96,7 @@ TEST_P(SpanningTrees, HeightsAreLinkingLengths) {
     });
 }
 
-/// Points enough for several planes of nodes, of kinds that make many rounds, many ties or many coincident points.
-std::vector<float> many_points(const std::string& kind, std::int64_t count) {
-    Random random(31);
-    std::vector<float> points;
-    for (std::int64_t i = 0; i < count; ++i) {
-        for (std::int64_t axis = 0; axis < 3; ++axis) {
-            if (kind == "halos") { // ever denser toward twenty centers
-                const auto center = static_cast<double>(i * 7919 % 20);
-                points.push_back(static_cast<float>(center + 0.1 * random.normal() * random.uniform()));
-            } else if (kind == "lattice") {
-                const std::int64_t place = i * 389 % count;
-                points.push_back(static_cast<float>((axis == 0 ? place : axis == 1 ? place / 16 : place / 256) % 16));
-            } else if (kind == "crowded places") { // runs that fill several leaves, among points of their own
-                const bool alone = i % 4 == 0;
-                points.push_back(alone ? static_cast<float>(random.uniform(0, 20)) : static_cast<float>(i * 31 % 20));
-            } else if (kind == "two clusters") {
-                points.push_back(static_cast<float>((i % 2 == 0 ? 0 : 1000) + random.normal()));
-            } else if (kind == "one far away") { // squares of most distances vanish beside it
-                points.push_back(static_cast<float>(i == 77 ? 1e27 : random.normal() * std::exp(9 * random.normal())));
-            } else { // steps that grow: components are few and wait for each other
-                points.push_back(axis == 0 ? std::pow(1.01F, static_cast<float>(i * 389 % count)) : 0.0F);
-            }
-        }
-    }
-    return points;
-}
-
 class ManyPoints : public NeedsDimension<3> {};
-
-TEST_F(ManyPoints, EnginesAndNumbersOfThreadsAgree) {
-    for (const char* kind : {"halos", "lattice", "crowded places", "two clusters", "one far away", "growing steps"}) {
-        const std::vector<float> points = many_points(kind, sized(4096));
-        const PointsView view(points, 3);
-        for (const Box& box : {Box{}, Box::periodic({0.0, 0.0, 1300.0})}) {
-            if (!box.is_open() && (kind == std::string("one far away") || kind == std::string("growing steps"))) {
-                continue;
-            }
-            const auto expected = edges_of<float>(spanning_tree(view, {.box = box, .engine = Engine::brute_force}));
-            for (const int threads : {1, 2, 5}) {
-                const SpanningTree found =
-                    spanning_tree(view, {.box = box, .engine = Engine::tree, .execution = cpu(threads)});
-                EXPECT_EQ(difference(edges_of<float>(found), expected), "") << kind << ", threads " << threads;
-            }
-        }
-    }
-}
 
 TEST_F(ManyPoints, LengthsAddUpToThoseOfFloat64) {
     const std::vector<float> points = many_points("halos", sized(4096));
@@ -367,8 +252,10 @@ TEST_F(SpanningTreeCalls, RefuseWhatMeansNothing) {
                            [&] { (void)spanning_tree(tree, {.box = Box::periodic(1)}); }));
     EXPECT_TRUE(is_refused(ErrorKind::invalid_points, {"point 10", "NaN"},
                            [&] { (void)spanning_tree(PointsView(not_finite, 3)); }));
-    EXPECT_TRUE(
-        is_refused(ErrorKind::unsupported, {"CPU only"}, [&] { (void)spanning_tree(view_, {.execution = cuda()}); }));
+    EXPECT_TRUE(lacks_its_gpu([&] { (void)spanning_tree(view_, {.execution = on_no_gpu}); }));
+    const PhaseSpaceAt space{{view_, VelocityLength::absolute(1)}, LinkingLength::absolute(0.1)};
+    EXPECT_TRUE(is_refused(ErrorKind::unsupported, {"phase space", "CPU only"},
+                           [&] { (void)spanning_tree(view_, {.execution = on_no_gpu, .phase_space = space}); }));
 }
 
 TEST_F(SpanningTreeCalls, CanBeCanceledInAnyStage) {

@@ -39,10 +39,18 @@ void note_store(std::int32_t* word, std::int32_t value) {
     note_progress();
 }
 
-void tell_watch(const std::int32_t* word, bool reads, bool writes) {
+template <class Word>
+void tell_watch(const Word* word, bool reads, bool writes) {
     if (atomic_watch != nullptr) {
         atomic_watch(word, sizeof *word, reads, writes);
     }
+}
+
+template <class Word>
+Word load_newest(const Word* word) {
+    yield();
+    tell_watch(word, true, false);
+    return *word;
 }
 
 std::int32_t load(const std::int32_t* word, bool through_cache) {
@@ -78,6 +86,14 @@ std::int32_t load(const std::int32_t* word, bool through_cache) {
 
 std::int32_t load_relaxed(const std::int32_t* word) {
     return load(word, false);
+}
+
+unsigned load_relaxed_bits(const unsigned* word) {
+    return load_newest(word);
+}
+
+unsigned long long load_relaxed_bits(const unsigned long long* word) {
+    return load_newest(word);
 }
 
 std::int32_t load_relaxed_through_cache(const std::int32_t* word) {

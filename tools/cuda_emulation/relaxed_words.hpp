@@ -14,6 +14,9 @@ namespace kith::emulation {
 
 // Outside of kernels these do what their names say.
 [[nodiscard]] std::int32_t load_relaxed(const std::int32_t* word);
+/// The newest value: of words that only atomic functions change, no earlier ones are kept.
+[[nodiscard]] unsigned load_relaxed_bits(const unsigned* word);
+[[nodiscard]] unsigned long long load_relaxed_bits(const unsigned long long* word);
 [[nodiscard]] std::int32_t load_relaxed_through_cache(const std::int32_t* word);
 void store_relaxed(std::int32_t* word, std::int32_t value);
 /// Whether the word was as expected, and so holds the value now.

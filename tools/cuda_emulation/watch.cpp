@@ -267,6 +267,8 @@ void __tsan_atomic_thread_fence(int /*order*/) {
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
 }
 void __tsan_init() {}
+void __tsan_acquire(void* /*place*/) {} // the host's tasks (support/fork_join.hpp)
+void __tsan_release(void* /*place*/) {}
 void __tsan_vptr_update(void** /*table*/, void* /*value*/) {}
 void __tsan_vptr_read(void** /*table*/) {}
 }

@@ -1,0 +1,23 @@
+// What the spanning tree does on a GPU, compiled for every type and dimension on its own (spanning_tree_instance.ipp).
+#pragma once
+
+#include <kith/spanning_tree.hpp>
+
+#include "tree/device_handle.hpp"
+
+namespace kith::detail {
+
+class Context;
+
+inline namespace KITH_GPU {
+
+class DeviceContext;
+
+/// The spanning tree of a tree's points, into a result that has memory for its edges. Runs the stages "neighbors",
+/// "connect" and "download" on the GPU, then "edges" on the host.
+template <Coordinate T, int D>
+void span_tree_on_device(DeviceContext& context, const DeviceTreeHandle& tree, Context& host, SpanningTree& result);
+
+} // namespace KITH_GPU
+
+} // namespace kith::detail

@@ -1,0 +1,138 @@
+// The search for edges out of components on a GPU: a warp for each point whose row is used up and whose last known
+// distance is within the bound of its component.
+//
+// The warp goes through the tree as in the search for neighbors (search_kernel.hpp). Nodes that are the point's own
+// component as a whole are shut, and what lies beyond the component's bound is dropped, which shrinks by what any warp
+// finds. Equal distances are never dropped, so that the index decides, and answers do not depend on who was first.
+#pragma once
+
+#include "mst/device_forest.hpp"
+#include "neighbors/search_kernel.hpp"
+#include "tree/view.hpp"
+
+#include <array>
+#include <bit>
+#include <cstdint>
+#include <limits>
+
+namespace kith::detail::inline KITH_GPU {
+
+// Instead of the component that all points of a node are in, duplicates left aside.
+inline constexpr std::int32_t no_component = -1;
+inline constexpr std::int32_t several_components = -2;
+
+/// Of a point of the tree.
+struct ComponentOfPoint {
+    const std::uint8_t* next;
+    const std::int32_t* component;
+
+    __device__ std::int32_t operator()(std::int32_t point) const {
+        return next[point] == is_duplicate ? no_component : component[point];
+    }
+};
+
+struct JoinComponents {
+    __device__ std::int32_t operator()(std::int32_t a, std::int32_t b) const {
+        return a == no_component || a == b ? b : b == no_component ? a : several_components;
+    }
+};
+
+template <class T>
+struct ForestSearchJob {
+    DeviceForest<T> forest;
+    TreeView<T> tree;
+    std::array<std::int32_t*, max_planes> components; ///< of nodes
+    const std::int32_t* position_of;                  ///< by original index
+    DeviceRows points;                                ///< to be searched for
+};
+
+/// Points of other components.
+template <class T>
+struct ForeignPoints {
+    const ForestSearchJob<T>* job;
+    std::int32_t component;
+
+    [[nodiscard]] __device__ bool is_open(int plane, std::int64_t node) const {
+        const std::int32_t of_node = job->components[plane][node];
+        return of_node != component && of_node != no_component;
+    }
+    [[nodiscard]] __device__ bool is_wanted(std::int64_t point) const {
+        return job->forest.component[point] != component;
+    }
+};
+
+/// The nearest that a warp has found. All members are called by the whole warp, and say the same to all lanes.
+template <class T>
+class NearestForeign {
+public:
+    __device__ NearestForeign(const LoweredNumbers<T>& bounds, std::int32_t component)
+        : bounds_(bounds), component_(component) {}
+
+    /// The component's, as it is now.
+    [[nodiscard]] __device__ T limit() const { return __shfl_sync(whole_warp, bounds_.load(component_), 0); }
+
+    [[nodiscard]] __device__ RankKey<T> bound() const {
+        const RankKey<T> last_within(limit(), std::numeric_limits<std::int32_t>::max());
+        return RankKey<T>::either(found_ < last_within, found_, last_within);
+    }
+
+    __device__ void offer(RankKey<T> key) {
+        if (__any_sync(whole_warp, key < found_)) {
+            const RankKey<T> least = least_of_warp(key);
+            found_ = RankKey<T>::either(least < found_, least, found_);
+            if (threadIdx.x % warp_size == 0) {
+                bounds_.lower(component_, found_.squared());
+            }
+        }
+    }
+    __device__ void flush() const {}
+
+    [[nodiscard]] __device__ RankKey<T> found() const { return found_; }
+
+private:
+    LoweredNumbers<T> bounds_;
+    std::int32_t component_;
+    RankKey<T> found_ = no_candidate<T>();
+};
+
+template <class T>
+__device__ T number_after(T number) {
+    using Bits = typename LoweredNumbers<T>::Bits;
+    return number < std::numeric_limits<T>::infinity() ? std::bit_cast<T>(std::bit_cast<Bits>(number) + 1) : number;
+}
+
+/// As many warps as there may be points, or fewer: each takes one after the other.
+template <class T, int D, bool Periodic>
+__global__ void __launch_bounds__(search_warps* warp_size)
+    search_forest_kernel(const __grid_constant__ ForestSearchJob<T> job) {
+    static_assert(sizeof(job) <= 4096, "parameters of a kernel");
+    const DeviceForest<T>& forest = job.forest;
+    const int lane = static_cast<int>(threadIdx.x) % warp_size;
+    const std::int32_t points = *job.points.count;
+    for (std::int64_t i = std::int64_t{blockIdx.x} * search_warps + threadIdx.x / warp_size; i < points;
+         i += std::int64_t{gridDim.x} * search_warps) {
+        const std::int32_t point = job.points.rows[i];
+        const std::int32_t component = forest.component[point];
+        NearestForeign<T> nearest(forest.bound, component);
+        if (nearest.limit() < forest.distance[point]) { // others have found something since
+            continue;
+        }
+        const DevicePoint<T, D, Periodic> where(forest.points.coordinates + point, forest.points.stride,
+                                                forest.period.data());
+        NodeFinder<T, D, Periodic, ForeignPoints<T>> nodes(job.tree, where, {&job, component});
+        search_nodes(
+            job.tree, where, nodes, nearest, [&](RankKey<T> key) { nearest.offer(key); }, lane);
+        const T limit = nearest.limit();
+        const RankKey<T> found = nearest.found();
+        if (lane == 0) {
+            const bool is_within = found.squared() <= limit; // or something nearer may have been passed over
+            if (is_within) {
+                forest.row(point)[row_length - 1] = job.position_of[found.index()];
+                forest.next[point] = row_length - 1;
+            }
+            forest.distance[point] = is_within ? found.squared() : number_after(limit);
+        }
+    }
+}
+
+} // namespace kith::detail::inline KITH_GPU
