@@ -28,6 +28,7 @@ import argparse
 import collections
 import dataclasses
 import json
+import math
 import pathlib
 import re
 import statistics
@@ -73,15 +74,34 @@ PIPES = (  # of machine instructions, by the first match; all others take an iss
 # What one operation of PTX becomes one instruction of: from these, the copies of a block are counted.
 SINGLE = {"shfl": "SHFL", "vote": "VOTE", "atom": "ATOM", "bar": "BAR|WARPSYNC"}
 
-Row = collections.namedtuple("Row", "name points sample kind dimension dtype call parameter")
+
+@dataclasses.dataclass(frozen=True)
+class Row:
+    name: str
+    points: int
+    call: str
+    parameter: float
+    kind: str = "uniform"
+    dimension: int = 3
+    dtype: str = "f32"
+
+    @property
+    def sample(self):
+        """Points that are looked at: all of them over a power of two, so that cells, which halve, hold as many."""
+        most = 2**15 if self.dimension < 6 else 2**14
+        return self.points // 2**max(0, math.ceil(math.log2(self.points / most)))
+
+
 ROWS = [
-    *(Row(f"uniform {name} k 16", n, min(n, 30_000), "uniform", 3, "f32", "knn", 16)
+    *(Row(f"uniform {name} k 16", n, "knn", 16)
       for name, n in (("1e4", 10**4), ("1e5", 10**5), ("1e6", 10**6), ("1e7", 10**7))),
-    *(Row(f"uniform 1e7 k {k}", 10**7, 30_000, "uniform", 3, "f32", "knn", k) for k in (8, 32, 64)),
-    Row("clustered 256^3 k 16", 256**3, 30_000, "clustered", 3, "f32", "knn", 16),
-    Row("labels 512^3 b 0.2", 512**3, 30_000, "clustered", 3, "f32", "fof", 0.2),
-    Row("uniform 1e7 k 16 float64", 10**7, 30_000, "uniform", 3, "f64", "knn", 16),
-    Row("uniform 1e7 6-D k 16", 10**7, 15_000, "uniform", 6, "f32", "knn", 16),
+    *(Row(f"uniform 1e7 k {k}", 10**7, "knn", k) for k in (8, 32, 64)),
+    Row("clustered 256^3 k 16", 256**3, "knn", 16, "clustered"),
+    Row("labels 512^3 b 0.2", 512**3, "fof", 0.2, "clustered"),
+    Row("uniform 1e7 k 16 float64", 10**7, "knn", 16, dtype="f64"),
+    Row("uniform 1e7 6-D k 16", 10**7, "knn", 16, dimension=6),
+    Row("uniform 1e7 counts within a radius, 30 each", 10**7, "radius", 30),
+    Row("clustered 256^3 DBSCAN", 256**3, "dbscan", 1, "clustered"),
 ]
 
 

@@ -1,8 +1,9 @@
 // Records what a call puts on the stream of an emulated GPU, for gpu_cost.py:
 //     record_launches FOLDER POINTS CALL K MULTIPROCESSORS
 //
-// POINTS, a file NAME.D.f32 or NAME.D.f64, holds rows of D coordinates of that type. CALL is knn (with K neighbors) or
-// fof (labels; K is the relative linking length, in a periodic box). The call runs twice. The first run finds, for each
+// POINTS, a file NAME.D.f32 or NAME.D.f64, holds rows of D coordinates of that type in the unit box. CALL is knn (with K
+// neighbors), fof (labels; K is the relative linking length, in a periodic box), radius (counts; K points would lie
+// within the radius if all were uniform) or dbscan (labels, min_samples 5; K as for radius). The call runs twice. The first run finds, for each
 // kernel, the launch with the most blocks; before that launch of the second run, FOLDER/N.memory gets the device's
 // memory as it is, N counting all launches. FOLDER/launches.json lists them all, and what else the call asked of the
 // runtime.
@@ -12,6 +13,7 @@
 #include <kith/kith.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
@@ -23,6 +25,7 @@
 #include <iterator>
 #include <map>
 #include <memory>
+#include <numbers>
 #include <span>
 #include <sstream>
 #include <stdexcept>
@@ -139,6 +142,12 @@ std::shared_ptr<void> on_device(const void* from, std::size_t bytes, const kith:
     return memory;
 }
 
+/// The radius of a ball that so many of all points in the unit box would be in.
+double length_around(double points, std::int64_t count, int dimension) {
+    const double unit_ball = std::pow(std::numbers::pi, dimension / 2.0) / std::tgamma(dimension / 2.0 + 1);
+    return std::pow(points / (static_cast<double>(count) * unit_ball), 1.0 / dimension);
+}
+
 template <class T>
 void record_call(const std::filesystem::path& folder, const std::string& path, int dimension, const std::string& call,
                  double parameter) {
@@ -170,8 +179,27 @@ void record_call(const std::filesystem::path& folder, const std::string& path, i
                 view, kith::LinkingLength::relative(parameter), {.box = kith::Box::periodic(1), .execution = execution},
                 {static_cast<std::int32_t*>(labels.get()), static_cast<std::size_t>(count)}, found);
         });
+    } else if (call == "radius") {
+        const kith::Radii radii(length_around(parameter, count, dimension));
+        record(folder, count, [&] {
+            std::vector<std::int64_t> counts;
+            (void)kith::detail::radius_on_device(view, nullptr, {radii, -1, {.execution = execution}, &counts});
+        });
+    } else if (call == "dbscan") {
+        const std::shared_ptr<void> labels =
+            on_device(nullptr, static_cast<std::size_t>(count) * sizeof(std::int32_t), execution);
+        record(folder, count, [&] {
+            kith::DbscanSummary found;
+            kith::detail::dbscan_on_device(view, {.execution = execution},
+                                           {length_around(parameter, count, dimension),
+                                            5,
+                                            false,
+                                            {static_cast<std::int32_t*>(labels.get()), static_cast<std::size_t>(count)},
+                                            {}},
+                                           found);
+        });
     } else {
-        throw std::runtime_error("CALL is '" + call + "'; it must be knn or fof");
+        throw std::runtime_error("CALL is '" + call + "'; it must be knn, fof, radius or dbscan");
     }
 }
 
@@ -179,7 +207,7 @@ void record_call(const std::filesystem::path& folder, const std::string& path, i
 
 int main(int argc, char** argv) {
     if (argc != 6) {
-        std::fprintf(stderr, "usage: record_launches FOLDER NAME.D.f32 knn K MULTIPROCESSORS, or ... fof B ...\n");
+        std::fprintf(stderr, "usage: record_launches FOLDER NAME.D.f32 CALL K MULTIPROCESSORS\n");
         return 2;
     }
     try {

@@ -49,13 +49,14 @@ struct DbscanResult : DbscanSummary {
 /// negative, NaN, infinite, too large for the points' type, or so small, relative to the largest coordinate or period,
 /// that its square vanishes; min_samples below 1; an invalid box; a box for a kith::Tree; a tree on another device),
 /// invalid_points (a point that is not finite, extent over twice the period), too_large (more than 2^31 - 1 points),
-/// unsupported (an engine that does not support DBSCAN, or not on a GPU; dimension not built; a GPU without CUDA in this
-/// build), device, out_of_memory, canceled.
+/// unsupported (an engine that does not support DBSCAN, or not on a GPU; dimension not built; a GPU without CUDA in
+/// this build), device, out_of_memory, canceled.
 [[nodiscard]] DbscanResult dbscan(const PointsOrTree& points, double eps, std::int64_t min_samples,
                                   const DbscanOptions& options = {});
 
 /// The same, but writes one label per point to `labels` and, unless `is_core` is empty, one flag per point to it; on a
-/// GPU either may be in the host's memory or in that GPU's. If the call throws, the contents of both are unspecified. Also throws invalid_argument for memory of another size.
+/// GPU either may be in the host's memory or in that GPU's. If the call throws, the contents of both are unspecified.
+/// Also throws invalid_argument for memory of another size.
 DbscanSummary dbscan_into(std::span<std::int32_t> labels, std::span<std::uint8_t> is_core, const PointsOrTree& points,
                           double eps, std::int64_t min_samples, const DbscanOptions& options = {});
 

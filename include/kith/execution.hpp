@@ -32,8 +32,8 @@ public:
 };
 
 /// Search algorithm; the answer does not depend on it. A call with an engine that does not support it throws Error:
-/// unsupported; the table "Engines" in docs/api/cpp.md lists what each engine supports. A kith::Tree on a GPU is always
-/// searched as a tree.
+/// unsupported; the table "Engines" in docs/api/cpp.md lists what each engine supports. A kith::Tree on a GPU is
+/// searched as a tree whatever the engine.
 enum class Engine : std::uint8_t {
     automatic,   ///< brute force for few points or few queries, unless they are in a kith::Tree; otherwise the tree
     tree,        ///< planes of boxes over z-ordered points; the index of kith::Tree

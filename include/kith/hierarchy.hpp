@@ -58,8 +58,8 @@ private:
     std::vector<Merge> merges_;
 };
 
-/// The hierarchy of points, or of a spanning tree. The spanning tree may be found on a GPU; the merges are ordered on the
-/// CPU. Throws Error as spanning_tree().
+/// The hierarchy of points, or of a spanning tree, which may be found on a GPU; the CPU merges. Throws Error as
+/// spanning_tree().
 [[nodiscard]] Hierarchy hierarchy(const PointsOrTree& points, const SpanningTreeOptions& options = {});
 [[nodiscard]] Hierarchy hierarchy(SpanningTree tree, const Execution& execution = {});
 

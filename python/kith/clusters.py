@@ -47,7 +47,8 @@ def dbscan(points: AnyArray, eps: float, min_samples: int = 5, *, box: BoxLike =
     MemoryError
         If the result does not fit.
     NotImplementedError
-        For points of other dimensions, and an engine that does not find clusters on the device.
+        For points of other dimensions, an engine that does not find clusters on the device, and a GPU where
+        kith was built without CUDA.
 
     Notes
     -----

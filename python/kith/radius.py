@@ -87,8 +87,8 @@ def radius_search(points: AnyArray, r: float | AnyArray, queries: AnyArray | Non
     -------
     RadiusResult
         A row for each query, with `offsets`, `indices` and `distances`, and the `engine` that found them. Indices and
-        distances are arrays of the library of the points, or of that of the queries if they are arrays of PyTorch or
-        JAX. The arrays own their memory, without a copy (JAX may make one).
+        distances are arrays of PyTorch or JAX if the points or the queries are, else of NumPy; in the host's memory,
+        also where a GPU found them. The arrays own their memory, without a copy (JAX may make one).
 
     Raises
     ------

@@ -62,7 +62,8 @@ def mst(points: AnyArray, *, box: BoxLike = None, linking_length: float | None =
     -------
     SpanningTree
         `edges`, `weights` and `heights`, shortest edge first: n - 1 edges, none of fewer than two points. They are
-        arrays of the library of the points, and own their memory, without a copy (JAX may make one).
+        arrays of PyTorch or JAX if the points are, else of NumPy; in the host's memory, also where a GPU found them.
+        They own their memory, without a copy (JAX may make one).
 
     Raises
     ------

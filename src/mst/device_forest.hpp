@@ -168,8 +168,9 @@ __global__ void bound_by_rows_kernel(const __grid_constant__ RowBoundsJob<T> job
     bool is_certain = false;
     if (is_root) {
         const std::int32_t best = forest.best[point];
-        forest.bound.set(point, best >= 0 ? forest.distance[best] : std::numeric_limits<T>::infinity());
-        is_certain = forest.is_certain(point);
+        const T bound = best >= 0 ? forest.distance[best] : std::numeric_limits<T>::infinity();
+        forest.bound.set(point, bound);
+        is_certain = bound < forest.unseen.load(point);
     }
     const unsigned roots = __ballot_sync(whole_warp, is_root);
     const unsigned certain = __ballot_sync(whole_warp, is_certain);

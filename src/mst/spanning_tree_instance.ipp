@@ -4,8 +4,10 @@
 #include "mst/device_entry.hpp"
 #include "mst/edges.hpp"
 #include "mst/edges_device.hpp"
+#include "support/context.hpp"
 
 #include <optional>
+#include <vector>
 
 namespace kith::detail::inline KITH_GPU {
 

@@ -38,7 +38,8 @@ RadiusKernelJob<T> radius_job(const DevicePlaneTree<T>& queries, const LeafRange
 template <Coordinate T, int D, RadiusTask Task>
 void launch_radius_search(DeviceWork& work, const char* name, bool periodic, const RadiusKernelJob<T>& job) {
     launch(work, name, periodic ? search_radius_kernel<T, D, true, Task> : search_radius_kernel<T, D, false, Task>,
-           (job.end_leaf - job.first_leaf + radius_warps - 1) / radius_warps, radius_warps * warp_size, job);
+           (std::int64_t{job.end_leaf} - job.first_leaf + radius_warps - 1) / radius_warps, radius_warps * warp_size,
+           job);
 }
 
 template <Coordinate T, int D>

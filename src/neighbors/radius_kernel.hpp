@@ -165,9 +165,9 @@ private:
     __device__ void compare(unsigned queries, std::int32_t leaf) {
         const PointSetView<T>& points = job_.sources.points;
         const std::int32_t end = job_.sources.planes[0].first_point[leaf + 1];
-        for (std::int32_t first = job_.sources.planes[0].first_point[leaf]; first < end; first += warp_size) {
+        for (std::int64_t first = job_.sources.planes[0].first_point[leaf]; first < end; first += warp_size) {
             const bool has_point = lane_ < end - first;
-            const std::int32_t point = has_point ? first + lane_ : first;
+            const std::int64_t point = has_point ? first + lane_ : first;
             T x[D];
 #pragma unroll
             for (int axis = 0; axis < D; ++axis) {
@@ -224,8 +224,10 @@ __global__ void __launch_bounds__(radius_warps* warp_size, radius_blocks<T, D>)
         return;
     }
     const std::int32_t end = job.leaves[leaf + 1];
-    for (std::int32_t first = job.leaves[leaf]; first < end; first += warp_size) {
-        RadiusRows<T, D, Periodic, Task>(job, first, device_min(end - first, std::int32_t{warp_size})).search();
+    for (std::int64_t first = job.leaves[leaf]; first < end; first += warp_size) { // wider than what it may run past
+        RadiusRows<T, D, Periodic, Task>(job, static_cast<std::int32_t>(first),
+                                         static_cast<int>(device_min(end - first, std::int64_t{warp_size})))
+            .search();
     }
 }
 
