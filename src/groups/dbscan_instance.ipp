@@ -14,7 +14,7 @@ void cluster_tree_on_device(DeviceContext& context, const DeviceTreeHandle& hand
         return largest_coordinate(tree.points.frame, Coordinates<T>(PointsView(points, D)), tree.points.count);
     });
     if (tree.points.count > 0) {
-        cluster_on_device<T, D>(context, tree, device_tree_shape(shape), call, result);
+        cluster_on_device<T, D>(context, tree, shape, call, result);
     }
 }
 

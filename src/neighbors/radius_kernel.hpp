@@ -164,10 +164,10 @@ private:
     /// Compares the points of a leaf with the queries of some lanes.
     __device__ void compare(unsigned queries, std::int32_t leaf) {
         const PointSetView<T>& points = job_.sources.points;
-        const std::int32_t end = job_.sources.planes[0].first_point[leaf + 1];
-        for (std::int64_t first = job_.sources.planes[0].first_point[leaf]; first < end; first += warp_size) {
-            const bool has_point = lane_ < end - first;
-            const std::int64_t point = has_point ? first + lane_ : first;
+        const std::uint32_t end = job_.sources.planes[0].first_point[leaf + 1]; // unsigned: it may be run past
+        for (std::uint32_t first = job_.sources.planes[0].first_point[leaf]; first < end; first += warp_size) {
+            const bool has_point = lane_ < static_cast<int>(end - first);
+            const auto point = static_cast<std::int32_t>(has_point ? first + lane_ : first);
             T x[D];
 #pragma unroll
             for (int axis = 0; axis < D; ++axis) {
@@ -223,10 +223,10 @@ __global__ void __launch_bounds__(radius_warps* warp_size, radius_blocks<T, D>)
     if (leaf >= job.end_leaf) {
         return;
     }
-    const std::int32_t end = job.leaves[leaf + 1];
-    for (std::int64_t first = job.leaves[leaf]; first < end; first += warp_size) { // wider than what it may run past
+    const std::uint32_t end = job.leaves[leaf + 1]; // unsigned: it may be run past
+    for (std::uint32_t first = job.leaves[leaf]; first < end; first += warp_size) {
         RadiusRows<T, D, Periodic, Task>(job, static_cast<std::int32_t>(first),
-                                         static_cast<int>(device_min(end - first, std::int64_t{warp_size})))
+                                         static_cast<int>(device_min(end - first, std::uint32_t{warp_size})))
             .search();
     }
 }

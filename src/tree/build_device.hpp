@@ -33,10 +33,11 @@ class DevicePlaneCutter {
 public:
     DevicePlaneCutter(DeviceContext& context, const DevicePointSet<T>& points) : context_(context), points_(points) {}
 
-    [[nodiscard]] std::vector<OwnedDevicePlane<T>> planes(const TreeShape& options) {
+    [[nodiscard]] std::vector<OwnedDevicePlane<T>> planes(const TreeShape& asked) {
         if (points_.count == 0) {
             return {};
         }
+        const TreeShape options = device_tree_shape(asked);
         PlaneSizes sizes; // up to the plane whose one node holds all points
         for (std::int64_t n_max = options.leaf_size;; n_max *= options.coarsening) {
             sizes.n_max[sizes.planes++] = static_cast<std::int32_t>(std::min(n_max, points_.count));
@@ -59,7 +60,8 @@ private:
         DeviceBuffer<std::int32_t> all = context_.buffer<std::int32_t>(points_.count);
         {
             const DeviceBuffer<std::uint8_t> is_cut = context_.buffer<std::uint8_t>(points_.count);
-            for_each_index(context_, "cuts", points_.count, MarkCuts<T, D>{points_.view(), n_max, is_cut.data()});
+            launch_threads(context_, "cuts", mark_cuts_kernel<T, D>, points_.count,
+                           {points_.view(), n_max, is_cut.data()});
             const DeviceBuffer<std::int32_t> selected = context_.buffer<std::int32_t>(1);
             select_flagged(context_, is_cut.data(), points_.count, all.data(), selected.data());
             cuts_ = context_.to_host(selected.data());

@@ -10,8 +10,7 @@ namespace kith::detail::inline KITH_GPU {
 template <Coordinate T, int D>
 DeviceTreeHandle build_tree_on_device(DeviceContext& context, const PointsView& points, const Box& box,
                                       const TreeShape& options) {
-    auto tree =
-        std::make_shared<DevicePlaneTree<T>>(build_device_tree<T, D>(context, points, box, device_tree_shape(options)));
+    auto tree = std::make_shared<DevicePlaneTree<T>>(build_device_tree<T, D>(context, points, box, options));
     DeviceTreeHandle handle;
     handle.size = tree->points.count;
     handle.dimension = D;

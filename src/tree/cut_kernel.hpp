@@ -1,10 +1,11 @@
 // Where the sorted points are cut into nodes, on a GPU: a thread for each gap between two of them.
 //
 // The smallest Morton cell that holds the two points beside a gap is split there; the gap is a cut if that cell holds
-// more than n_max points. How far the cell reaches is found from the gap, by steps that double and then by halves:
-// whether it is a cut is known within n_max points, so that almost all gaps look at their neighbors only. The CPU goes
-// down from the cell of all points instead (cuts.hpp); the cuts and their sizes are the same. Source: jz-tree paper,
-// sections II-C and II-D. Cost: O(N log n_max) for finding the cuts, O(log N) for measuring each.
+// more than n_max points. The cell reaches to the next gaps that split larger cells: whether it is a cut is known from
+// the levels of the n_max gaps to either side, which a block shares. The sizes of the cells that are cut are found from
+// their gaps, by steps that double and then by halves. The CPU goes down from the cell of all points instead (cuts.hpp);
+// the cuts and their sizes are the same. Source: jz-tree paper, sections II-C and II-D. Cost: O(N n_max) steps of one
+// comparison for finding the cuts, O(log N) for measuring each.
 #pragma once
 
 #include "cuda/intrinsics.hpp"
@@ -24,18 +25,41 @@ class GapCells {
 public:
     __device__ explicit GapCells(const PointSetView<T>& points) : points_(points) {}
 
-    /// Points in the cell of the gap before the point `gap`, 1 or more. More than `most` may come out as any number
-    /// above `most`.
-    __device__ std::int64_t size(std::int64_t gap, std::int64_t most) const {
+    /// Points in the cell of the gap before the point `gap`, 1 or more.
+    __device__ std::int64_t size(std::int64_t gap) const {
         const int level = level_between(gap - 1, gap);
         if (level == coincident) {
             return size_in_run(gap);
         }
-        const std::int64_t before =
-            reach(most, gap, [&](std::int64_t i) { return level_between(gap - i, gap) == level; });
-        const std::int64_t after = reach(most, points_.count - gap,
-                                         [&](std::int64_t i) { return level_between(gap - 1, gap - 1 + i) == level; });
+        const std::int64_t before = reach(gap, [&](std::int64_t i) { return level_between(gap - i, gap) == level; });
+        const std::int64_t after =
+            reach(points_.count - gap, [&](std::int64_t i) { return level_between(gap - 1, gap - 1 + i) == level; });
         return before + after;
+    }
+
+    /// Coincident points are split by position, at the largest power of two, and so on in both parts.
+    __device__ std::int64_t size_in_run(std::int64_t gap) const {
+        const std::int64_t all = points_.count;
+        const std::int64_t before =
+            reach(gap, [&](std::int64_t i) { return level_between(gap - i, gap) == coincident; });
+        std::int64_t size = before + reach(all - gap, [&](std::int64_t i) {
+                                return level_between(gap - 1, gap - 1 + i) == coincident;
+                            });
+        std::int64_t place = before; // of the gap in the part at hand
+        while (true) {
+            const auto half = static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(size - 1)));
+            if (place == half) {
+                return size;
+            }
+            const bool is_first = place < half;
+            size = is_first ? half : size - half;
+            place -= is_first ? 0 : half;
+        }
+    }
+
+    __device__ int level_between(std::int64_t i, std::int64_t j) const {
+        constexpr int above_all = std::numeric_limits<T>::max_exponent; // levels are only compared with each other
+        return split_of<T, D>(point(i), point(j), above_all).level(D);
     }
 
 private:
@@ -48,16 +72,9 @@ private:
         return x;
     }
 
-    __device__ int level_between(std::int64_t i, std::int64_t j) const {
-        constexpr int above_all = std::numeric_limits<T>::max_exponent; // levels are compared for equality alone
-        return split_of<T, D>(point(i), point(j), above_all).level(D);
-    }
-
-    /// The largest number up to `end` for which is_in holds, as it does for 1 and all numbers before that one; looks no
-    /// farther than `most`.
+    /// The largest number up to `end` for which is_in holds, as it does for 1 and all numbers before that one.
     template <class IsIn>
-    __device__ static std::int64_t reach(std::int64_t most, std::int64_t end, const IsIn& is_in) {
-        end = end < most ? end : most;
+    __device__ static std::int64_t reach(std::int64_t end, const IsIn& is_in) {
         std::int64_t inside = 1;
         std::int64_t outside = 2;
         while (outside <= end && is_in(outside)) {
@@ -74,40 +91,49 @@ private:
         return inside;
     }
 
-    /// Coincident points are split by position, at the largest power of two, and so on in both parts.
-    __device__ std::int64_t size_in_run(std::int64_t gap) const {
-        const std::int64_t all = points_.count;
-        const std::int64_t before =
-            reach(all, gap, [&](std::int64_t i) { return level_between(gap - i, gap) == coincident; });
-        std::int64_t size = before + reach(all, all - gap, [&](std::int64_t i) {
-                                return level_between(gap - 1, gap - 1 + i) == coincident;
-                            });
-        std::int64_t place = before; // of the gap in the part at hand
-        while (true) {
-            const auto half = static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(size - 1)));
-            if (place == half) {
-                return size;
-            }
-            const bool is_first = place < half;
-            size = is_first ? half : size - half;
-            place -= is_first ? 0 : half;
-        }
-    }
-
     const PointSetView<T>& points_;
 };
 
-/// Says of every gap whether it is a cut: of the gap before each point; there is none before the first.
-template <class T, int D>
-struct MarkCuts {
+template <class T>
+struct MarkCutsJob {
     PointSetView<T> points;
-    std::int64_t n_max;
-    std::uint8_t* is_cut;
-
-    __device__ void operator()(std::int64_t gap) const {
-        is_cut[gap] = gap > 0 && GapCells<T, D>(points).size(gap, n_max) > n_max;
-    }
+    std::int32_t n_max;   ///< at most a warp
+    std::uint8_t* is_cut; ///< of every gap: of that before each point; there is none before the first
 };
+
+/// The grid has a thread for each gap.
+template <class T, int D>
+__global__ void mark_cuts_kernel(const __grid_constant__ MarkCutsJob<T> job) {
+    constexpr int margin = warp_size;
+    constexpr int beyond_all = std::numeric_limits<int>::max();
+    __shared__ SharedArray<int, margin + threads_of_block + margin> levels;
+    const GapCells<T, D> cells(job.points);
+    const std::int64_t first = std::int64_t{blockIdx.x} * threads_of_block - margin;
+    for (int i = static_cast<int>(threadIdx.x); i < margin + threads_of_block + margin; i += threads_of_block) {
+        const std::int64_t gap = first + i;
+        levels[i] = gap > 0 && gap < job.points.count ? cells.level_between(gap - 1, gap) : beyond_all;
+    }
+    __syncthreads();
+    const int own = margin + static_cast<int>(threadIdx.x);
+    const std::int64_t gap = first + own;
+    if (gap >= job.points.count) {
+        return;
+    }
+    const int level = levels[own];
+    if (level == coincident || gap == 0) {
+        job.is_cut[gap] = gap > 0 && cells.size_in_run(gap) > job.n_max;
+        return;
+    }
+    int before = 1;
+    while (before <= job.n_max && levels[own - before] < level) {
+        ++before;
+    }
+    int size = before + 1;
+    while (size <= job.n_max && levels[own + size - before] < level) {
+        ++size;
+    }
+    job.is_cut[gap] = size > job.n_max;
+}
 
 /// Finds the size of every cut's cell.
 template <class T, int D>
@@ -117,7 +143,7 @@ struct MeasureCuts {
     std::int32_t* size;
 
     __device__ void operator()(std::int64_t cut) const {
-        size[cut] = static_cast<std::int32_t>(GapCells<T, D>(points).size(position[cut], points.count));
+        size[cut] = static_cast<std::int32_t>(GapCells<T, D>(points).size(position[cut]));
     }
 };
 
