@@ -70,6 +70,7 @@ nightly: dependencies python-environment
 	$(MAKE) DEPENDENCIES=no test check asan-all openmpi
 	$(BUILD) tsan --target kith_cli
 	test ! -d build/clang || $(BUILD) clang --target kith_cli
+	test ! -d build/cuda || $(MAKE) DEPENDENCIES=no cuda-build CUDA_DIMS='-DKITH_DIMS="2;3;6"'
 	KITH_LARGE_TESTS=1 $(MAKE) DEPENDENCIES=no full
 	for seed in 1 2 3; do KITH_EMULATION_SEED=$$seed $(TEST) dev --label-regex '^emulation' || exit 1; done
 	scripts/build-wheel.sh
@@ -97,7 +98,8 @@ documentation:
 	@echo "build/docs/index.html"
 
 # Warnings are not errors under the sanitizers: what they add to the code makes GCC warn of what is not there.
-# The emulated GPU and the program under them take longer than they are worth every day: make nightly has them.
+# The emulated GPU, the program and other than three dimensions under them take longer than they are worth every day: make
+# nightly has them.
 ASAN_MODULES := oracle points order tree neighbors groups mst kdtree clover halos distributed io
 ASAN_TEST = LSAN_OPTIONS="suppressions=$(CURDIR)/scripts/leak_sanitizer.supp" $(TEST) asan
 asan: dependencies
@@ -134,13 +136,14 @@ tsan: dependencies
 	TSAN_OPTIONS="suppressions=$(CURDIR)/scripts/thread_sanitizer.supp" $(TEST) tsan \
 		--label-regex '^($(subst $(space),|,$(TSAN_MODULES)))$$'
 
-# Compiles everything for GPUs and checks the compiled kernels; tests that need a GPU are skipped where there is none.
+# Compiles what GPUs run, in three dimensions, and checks the compiled kernels; tests that need a GPU are skipped where
+# there is none. make nightly compiles two and six dimensions, too.
 cuda: dependencies python-environment
 	@if command -v nvcc >/dev/null; then $(MAKE) DEPENDENCIES=no cuda-build; \
 	    else echo "make cuda: nvcc is missing; THE CODE FOR GPUS IS NOT COMPILED" >&2; fi
 
 cuda-build:
-	cmake --preset cuda
+	cmake --preset cuda $(CUDA_DIMS)
 	$(BUILD) cuda --target test_cuda bench_gpu gpu own_kernel
 	$(TEST) cuda --label-regex '^(gpu|gpu_kernels)$$'
 

@@ -2,6 +2,7 @@
 #include "neighbor_case.hpp"
 #include "points_of.hpp"
 #include "row.hpp"
+#include "structure_case.hpp"
 
 #include <algorithm>
 #include <iomanip>
@@ -31,6 +32,10 @@ Row neighbors(const std::string& name, const NeighborCase& wanted, bool main = f
 }
 Row groups(const std::string& name, const GroupCase& wanted, bool main = false) {
     return {name, main, [wanted](Bench& bench, const std::string& own) { return run_groups(bench, own, wanted); }};
+}
+
+Row structure(const std::string& name, const StructureCase& wanted) {
+    return {name, false, [wanted](Bench& bench, const std::string& own) { return run_structure(bench, own, wanted); }};
 }
 
 /// What the project is judged by on a GPU, with the times that it sets itself for an H200.
@@ -122,6 +127,20 @@ std::vector<Row> switch_rows() {
     return rows;
 }
 
+/// Counts within a radius, clusters and spanning trees.
+std::vector<Row> structure_rows() {
+    const PointSet uniform{Kind::uniform, million};
+    const PointSet clustered{Kind::clustered, million};
+    return {
+        structure("counts_uniform_1e6", {Structure::counts, uniform, 2}), // 33 within the radius on average
+        structure("counts_clustered_1e6", {Structure::counts, clustered, 0.2}),
+        structure("dbscan_uniform_1e6", {Structure::clusters, uniform, 1}),
+        structure("dbscan_clustered_1e6", {Structure::clusters, clustered, 0.2}),
+        structure("spanning_tree_uniform_1e6", {Structure::tree, uniform, 0}),
+        structure("spanning_tree_clustered_1e6", {Structure::tree, clustered, 0}),
+    };
+}
+
 /// The engines that automatic does not choose.
 std::vector<Row> engine_rows() {
     std::vector<Row> rows;
@@ -168,7 +187,8 @@ Outcome outcome(const Bench& bench, const std::string& name, const Described& wh
 
 std::vector<Row> all_rows() {
     std::vector<Row> rows = main_rows();
-    for (const std::vector<Row>& more : {odd_rows(), unwaited_rows(), tight_rows(), switch_rows(), engine_rows()}) {
+    for (const std::vector<Row>& more :
+         {odd_rows(), unwaited_rows(), tight_rows(), switch_rows(), structure_rows(), engine_rows()}) {
         rows.insert(rows.end(), more.begin(), more.end());
     }
     return rows;

@@ -71,7 +71,7 @@ private:
         all = {};
         size_ = context_.buffer<std::int32_t>(cuts_);
         for_each_index(context_, "sizes of cells", cuts_,
-                       MeasureCuts<T, D>{points_.view(), position_.data(), size_.data()});
+                       MeasureCuts<T, D>{points_.view(), position_.data(), cuts_, size_.data()});
     }
 
     /// Cuts of every plane.

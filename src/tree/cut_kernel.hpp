@@ -2,8 +2,8 @@
 //
 // The smallest Morton cell that holds the two points beside a gap is split there; the gap is a cut if that cell holds
 // more than n_max points. The cell reaches to the next gaps that split larger cells: whether it is a cut is known from
-// the levels of the n_max gaps to either side, which a block shares. The sizes of the cells that are cut are found from
-// their gaps, by steps that double and then by halves. The CPU goes down from the cell of all points instead (cuts.hpp);
+// the levels of the n_max gaps to either side, which a block shares. How many cuts a cell that is cut reaches over is
+// found by steps that double and then by halves. The CPU goes down from the cell of all points instead (cuts.hpp);
 // the cuts and their sizes are the same. Source: jz-tree paper, sections II-C and II-D. Cost: O(N n_max) steps of one
 // comparison for finding the cuts, O(log N) for measuring each.
 #pragma once
@@ -25,19 +25,8 @@ class GapCells {
 public:
     __device__ explicit GapCells(const PointSetView<T>& points) : points_(points) {}
 
-    /// Points in the cell of the gap before the point `gap`, 1 or more.
-    __device__ std::int64_t size(std::int64_t gap) const {
-        const int level = level_between(gap - 1, gap);
-        if (level == coincident) {
-            return size_in_run(gap);
-        }
-        const std::int64_t before = reach(gap, [&](std::int64_t i) { return level_between(gap - i, gap) == level; });
-        const std::int64_t after =
-            reach(points_.count - gap, [&](std::int64_t i) { return level_between(gap - 1, gap - 1 + i) == level; });
-        return before + after;
-    }
-
-    /// Coincident points are split by position, at the largest power of two, and so on in both parts.
+    /// Points in the cell of a gap between coincident points, which are split by position, at the largest power of two,
+    /// and so on in both parts. A gap is named by the point after it.
     __device__ std::int64_t size_in_run(std::int64_t gap) const {
         const std::int64_t all = points_.count;
         const std::int64_t before =
@@ -57,26 +46,17 @@ public:
         }
     }
 
+    /// The largest level of the gaps between two points.
     __device__ int level_between(std::int64_t i, std::int64_t j) const {
         constexpr int above_all = std::numeric_limits<T>::max_exponent; // levels are only compared with each other
         return split_of<T, D>(point(i), point(j), above_all).level(D);
     }
 
-private:
-    __device__ std::array<T, D> point(std::int64_t i) const {
-        std::array<T, D> x;
-#pragma unroll
-        for (int axis = 0; axis < D; ++axis) {
-            x[axis] = points_.coordinates[axis * points_.stride + i];
-        }
-        return x;
-    }
-
-    /// The largest number up to `end` for which is_in holds, as it does for 1 and all numbers before that one.
+    /// The largest number up to `end` for which is_in holds, as it does for all smaller ones down to 1; 0 if for none.
     template <class IsIn>
     __device__ static std::int64_t reach(std::int64_t end, const IsIn& is_in) {
-        std::int64_t inside = 1;
-        std::int64_t outside = 2;
+        std::int64_t inside = 0;
+        std::int64_t outside = 1;
         while (outside <= end && is_in(outside)) {
             inside = outside;
             outside *= 2;
@@ -89,6 +69,16 @@ private:
             outside = is_inside ? outside : middle;
         }
         return inside;
+    }
+
+private:
+    __device__ std::array<T, D> point(std::int64_t i) const {
+        std::array<T, D> x;
+#pragma unroll
+        for (int axis = 0; axis < D; ++axis) {
+            x[axis] = points_.coordinates[axis * points_.stride + i];
+        }
+        return x;
     }
 
     const PointSetView<T>& points_;
@@ -135,15 +125,30 @@ __global__ void mark_cuts_kernel(const __grid_constant__ MarkCutsJob<T> job) {
     job.is_cut[gap] = size > job.n_max;
 }
 
-/// Finds the size of every cut's cell.
+/// Finds the size of every cut's cell. The gaps at its ends split larger cells, so that they are cuts, too.
 template <class T, int D>
 struct MeasureCuts {
     PointSetView<T> points;
     const std::int32_t* position; ///< of the cuts, ascending
+    std::int64_t cuts;
     std::int32_t* size;
 
     __device__ void operator()(std::int64_t cut) const {
-        size[cut] = static_cast<std::int32_t>(GapCells<T, D>(points).size(position[cut]));
+        const GapCells<T, D> cells(points);
+        const std::int64_t gap = position[cut];
+        const int level = cells.level_between(gap - 1, gap);
+        if (level == coincident) {
+            size[cut] = static_cast<std::int32_t>(cells.size_in_run(gap));
+            return;
+        }
+        const std::int64_t first = cut - cells.reach(cut, [&](std::int64_t i) {
+            return cells.level_between(position[cut - i] - 1, gap) == level;
+        });
+        const std::int64_t last = cut + cells.reach(cuts - 1 - cut, [&](std::int64_t i) {
+            return cells.level_between(gap - 1, position[cut + i]) == level;
+        });
+        size[cut] = static_cast<std::int32_t>((last + 1 < cuts ? position[last + 1] : points.count) -
+                                              (first > 0 ? position[first - 1] : 0));
     }
 };
 

@@ -154,7 +154,7 @@ def broken_rules(kernels):
 
 def in_table(name):
     """Whether a kernel has a line: those of three dimensions, and of none."""
-    dimension = re.search(r"<(?:float|double), (\d)\b", name)
+    dimension = re.search(r"<(?:(?:float|double), )?(\d)\b", name)
     return dimension is None or dimension.group(1) == "3"
 
 
