@@ -62,12 +62,13 @@ test: dependencies python-environment
 check: dependencies python-environment
 	$(CONFIGURE_DEV)
 	$(BUILD) dev
-	$(TEST) dev --label-regex package
+	$(TEST) dev --label-regex '^package$$'
 	$(MAKE) DEPENDENCIES=no docs asan tsan clang cuda
 	@echo "all checks passed"
 
 nightly: dependencies python-environment
 	$(MAKE) DEPENDENCIES=no test check asan-all openmpi
+	$(TEST) dev --label-regex '^package-from-sources$$'
 	$(BUILD) tsan --target kith_cli
 	test ! -d build/clang || $(BUILD) clang --target kith_cli
 	test ! -d build/cuda || $(MAKE) DEPENDENCIES=no cuda-build CUDA_DIMS='-DKITH_DIMS="2;3;6"'
