@@ -20,10 +20,10 @@ help:
 	@echo "make build                 the program: $(KITH)"
 	@echo "make demo                  simulate a small universe and find its halos: kith-demo/"
 	@echo "make test                  all tests, in the build that developers use"
-	@echo "make check                 the same code in other builds: sanitizers, clang, shared libraries, CUDA; and the docs"
-	@echo "make nightly               every dimension and instruction set, the wheel: an hour or more"
+	@echo "make check                 the same code in other builds: address sanitizer, CUDA, package; and the docs"
+	@echo "make nightly               more builds: thread sanitizer, clang, all dimensions and instruction sets, the wheel: hours"
 	@echo "make docs                  the documentation: build/docs/index.html"
-	@echo "make asan, tsan, clang, cuda   one part of make check each"
+	@echo "make asan, tsan, clang, cuda   one of these builds each"
 	@echo "make lint                  layout (clang-format) and habits (clang-tidy) of the code"
 	@echo "make bench SUITE=must      kith beside its peers: quick (minutes), must (an hour), full (hours)"
 	@echo "make install PREFIX=/path  program, library, headers, CMake package (default /usr/local)"
@@ -63,11 +63,11 @@ check: dependencies python-environment
 	$(CONFIGURE_DEV)
 	$(BUILD) dev
 	$(TEST) dev --label-regex '^package$$'
-	$(MAKE) DEPENDENCIES=no docs asan tsan clang cuda
+	$(MAKE) DEPENDENCIES=no docs cuda asan
 	@echo "all checks passed"
 
 nightly: dependencies python-environment
-	$(MAKE) DEPENDENCIES=no test check asan-all openmpi
+	$(MAKE) DEPENDENCIES=no test check tsan clang asan-all openmpi
 	$(TEST) dev --label-regex '^package-from-sources$$'
 	$(BUILD) tsan --target kith_cli
 	test ! -d build/clang || $(BUILD) clang --target kith_cli
