@@ -14,16 +14,16 @@ TEST = ctest --parallel $(JOBS) --preset
 
 .DEFAULT_GOAL := build
 .PHONY: help dependencies python-environment build demo test check nightly docs documentation asan asan-all tsan clang clang-build cuda \
-    cuda-build full openmpi openmpi-build format lint bench install clean
+    cuda-build kernels full openmpi openmpi-build format lint bench install clean
 
 help:
 	@echo "make build                 the program: $(KITH)"
 	@echo "make demo                  simulate a small universe and find its halos: kith-demo/"
 	@echo "make test                  all tests, in the build that developers use"
-	@echo "make check                 the same code in other builds: address sanitizer, CUDA, package; and the docs"
-	@echo "make nightly               more builds: thread sanitizer, clang, all dimensions and instruction sets, the wheel: hours"
+	@echo "make check                 the installed package, the documentation, and what nvcc makes of the kernels for GPUs"
+	@echo "make nightly               more: sanitizers, clang, CUDA, all dimensions and instruction sets, pip, the wheel: hours"
 	@echo "make docs                  the documentation: build/docs/index.html"
-	@echo "make asan, tsan, clang, cuda   one of these builds each"
+	@echo "make asan, tsan, clang, cuda   one of these builds each; make kernels: what nvcc makes of the code for GPUs"
 	@echo "make lint                  layout (clang-format) and habits (clang-tidy) of the code"
 	@echo "make bench SUITE=must      kith beside its peers: quick (minutes), must (an hour), full (hours)"
 	@echo "make install PREFIX=/path  program, library, headers, CMake package (default /usr/local)"
@@ -34,7 +34,7 @@ ifneq ($(DEPENDENCIES),no)
 	@scripts/install-dependencies.sh $(DEPENDENCIES_FOR)
 endif
 
-test check nightly asan tsan clang cuda lint: DEPENDENCIES_FOR = --for-checks
+test check nightly asan tsan clang cuda kernels lint: DEPENDENCIES_FOR = --for-checks
 check docs: PYTHON_ENVIRONMENT_FOR = docs
 bench: DEPENDENCIES_FOR = --for-benchmarks
 
@@ -58,20 +58,20 @@ test: dependencies python-environment
 	    --points clustered -n 3000 -b 0.2 --periodic --peers none --repetitions 1
 	@echo "all tests passed"
 
-# Other builds of the same code, after make test: what that finds is easier to read.
+# What else takes minutes. Builds of the whole library with other compilers and flags are make nightly's.
 check: dependencies python-environment
 	$(CONFIGURE_DEV)
 	$(BUILD) dev
 	$(TEST) dev --label-regex '^package$$'
-	$(MAKE) DEPENDENCIES=no docs cuda asan
+	$(MAKE) DEPENDENCIES=no docs kernels
 	@echo "all checks passed"
 
 nightly: dependencies python-environment
-	$(MAKE) DEPENDENCIES=no test check tsan clang asan-all openmpi
+	$(MAKE) DEPENDENCIES=no test check cuda asan-all tsan clang openmpi
 	$(TEST) dev --label-regex '^package-from-sources$$'
 	$(BUILD) tsan --target kith_cli
 	test ! -d build/clang || $(BUILD) clang --target kith_cli
-	test ! -d build/cuda || $(MAKE) DEPENDENCIES=no cuda-build CUDA_DIMS='-DKITH_DIMS="2;3;6"'
+	test ! -d build/cuda || $(MAKE) DEPENDENCIES=no cuda CUDA_DIMS='-DKITH_DIMS="2;3;6"'
 	KITH_LARGE_TESTS=1 $(MAKE) DEPENDENCIES=no full
 	for seed in 1 2 3; do KITH_EMULATION_SEED=$$seed $(TEST) dev --label-regex '^emulation' || exit 1; done
 	scripts/build-wheel.sh
@@ -99,8 +99,7 @@ documentation:
 	@echo "build/docs/index.html"
 
 # Warnings are not errors under the sanitizers: what they add to the code makes GCC warn of what is not there.
-# The emulated GPU, the program and other than three dimensions under them take longer than they are worth every day: make
-# nightly has them.
+# make nightly adds the emulated GPU, the program, and two and six dimensions (asan-all).
 ASAN_MODULES := oracle points order tree neighbors groups mst kdtree clover halos distributed io
 ASAN_TEST = LSAN_OPTIONS="suppressions=$(CURDIR)/scripts/leak_sanitizer.supp" $(TEST) asan
 asan: dependencies
@@ -137,16 +136,21 @@ tsan: dependencies
 	TSAN_OPTIONS="suppressions=$(CURDIR)/scripts/thread_sanitizer.supp" $(TEST) tsan \
 		--label-regex '^($(subst $(space),|,$(TSAN_MODULES)))$$'
 
-# Compiles what GPUs run, in three dimensions, and checks the compiled kernels; tests that need a GPU are skipped where
-# there is none. make nightly compiles two and six dimensions, too.
-cuda: dependencies python-environment
+# The code for GPUs. `kernels` compiles what runs there and checks it (tests/gpu_kernels); `cuda` compiles and links all,
+# the programs, too, whose tests are skipped where there is no GPU. In three dimensions: make nightly compiles two and
+# six, too.
+kernels: export CUDA_TARGETS = gpu_kernels
+kernels: export CUDA_TESTS = ^gpu_kernels$$
+cuda: export CUDA_TARGETS = gpu_kernels test_cuda bench_gpu gpu own_kernel
+cuda: export CUDA_TESTS = ^(gpu|gpu_kernels)$$
+kernels cuda: dependencies python-environment
 	@if command -v nvcc >/dev/null; then $(MAKE) DEPENDENCIES=no cuda-build; \
-	    else echo "make cuda: nvcc is missing; THE CODE FOR GPUS IS NOT COMPILED" >&2; fi
+	    else echo "make $@: nvcc is missing; THE CODE FOR GPUS IS NOT COMPILED" >&2; fi
 
 cuda-build:
 	cmake --preset cuda $(CUDA_DIMS)
-	$(BUILD) cuda --target test_cuda bench_gpu gpu own_kernel
-	$(TEST) cuda --label-regex '^(gpu|gpu_kernels)$$'
+	$(BUILD) cuda --target $(CUDA_TARGETS)
+	$(TEST) cuda --label-regex "$$CUDA_TESTS"
 
 # Every dimension and instruction set, as users build it, and for GPUs where nvcc is found.
 full: dependencies

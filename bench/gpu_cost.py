@@ -2,7 +2,7 @@
 """What the library's calls cost at least on an H100 and an H200, from counts and without a GPU: a model, never a
 measured speed.
 
-  cmake --build build/dev --target record_launches && cmake --build build/cuda --target kith
+  cmake --build build/dev --target record_launches && cmake --build build/cuda --target gpu_kernels
   bench/gpu_cost.py [--rows PATTERN] [--json bench/models/gpu_cost.json]
 
 Counted. record_launches calls the library on the emulated GPU with a sample of the points and keeps the device's
@@ -346,7 +346,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rows", default="", help="regular expression; all rows without it")
     parser.add_argument("--json", type=pathlib.Path, help="a file in which these rows are renewed")
-    parser.add_argument("--library", type=pathlib.Path, default=ROOT / "build/cuda/src/libkith.a")
+    parser.add_argument("--library", type=pathlib.Path, default=ROOT / "build/cuda/tests/gpu_kernels/libgpu_kernels.a")
     parser.add_argument("--program", type=pathlib.Path, default=ROOT / "build/dev/bin/record_launches")
     options = parser.parse_args()
     tools = {name: find_tool(name) for name in ("ptxas", "cuobjdump", "nvdisasm")}
@@ -354,7 +354,7 @@ def main():
     if missing:
         sys.exit(f"gpu_cost.py: {', '.join(missing)} not found: put CUDA's toolkit on the path, or let "
                  "scripts/python-environment.sh install what it lacks")
-    for path, target in ((options.library, "kith of the preset cuda"), (options.program, "record_launches of the preset dev")):
+    for path, target in ((options.library, "gpu_kernels of the preset cuda"), (options.program, "record_launches of the preset dev")):
         if not path.exists():
             sys.exit(f"gpu_cost.py: {path} is not there: build the target {target}")
     with tempfile.TemporaryDirectory() as folder:

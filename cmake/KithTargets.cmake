@@ -10,7 +10,11 @@ find_package(HWY CONFIG REQUIRED)
 find_program(KITH_CCACHE ccache)
 mark_as_advanced(KITH_CCACHE)
 if(KITH_CCACHE AND PROJECT_IS_TOP_LEVEL AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
-    set(CMAKE_CXX_COMPILER_LAUNCHER "${KITH_CCACHE}")
+    set(CMAKE_CXX_COMPILER_LAUNCHER
+        ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros "${KITH_CCACHE}")
+    if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+        add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-fpch-preprocess>) # for ccache, which wants it with such headers
+    endif()
 endif()
 
 # Answers are the same bits everywhere: no contraction, no fast-math (docs/semantics.md).
@@ -32,6 +36,15 @@ function(kith_compile target)
     # A shared kith shows its symbols: headers carry no export marks, and the tests reach inside.
     if(NOT BUILD_SHARED_LIBS)
         set_target_properties(${target} PROPERTIES CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
+    endif()
+endfunction()
+
+# Of what GCC reads from a precompiled header it forgets that it is the system's, and warns of what it believes to happen
+# there.
+function(kith_quiet_precompiled_headers target)
+    if(KITH_WERROR AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+        target_compile_options(${target} PRIVATE
+            "$<$<COMPILE_LANGUAGE:CXX>:-Wno-array-bounds;-Wno-restrict;-Wno-stringop-overflow;-Wno-stringop-overread>")
     endif()
 endfunction()
 

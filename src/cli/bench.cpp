@@ -285,21 +285,15 @@ void run(const Arguments& arguments) {
 
 } // namespace
 
-Command bench_command(CLI::App& program) {
+Command bench_command(const Parser& program) {
     const auto arguments = std::make_shared<Arguments>();
-    CLI::App& command = *program.add_subcommand("bench", "Measure how many points a second each stage takes here");
-    command.add_option("POINTS", arguments->points, "Snapshot or array to measure with; without one, sample points")
-        ->check(file_name());
+    const Parser command = program.command("bench", "Measure how many points a second each stage takes here");
+    command.file("POINTS", "Snapshot or array to measure with; without one, sample points", arguments->points, "FILE");
     const auto whole = [&command](const char* option, auto assign, std::int64_t least, std::int64_t most,
                                   const char* text, const char* type) {
-        command
-            .add_option_function<std::string>(
-                option,
-                [option, assign, least, most](const std::string& value) {
-                    assign(parse_whole(option, value, least, most));
-                },
-                text)
-            ->type_name(type);
+        command.text(option, type, text, [option, assign, least, most](const std::string& value) {
+            assign(parse_whole(option, value, least, most));
+        });
     };
     constexpr std::int64_t max_points = std::numeric_limits<std::int32_t>::max();
     whole(
@@ -308,32 +302,27 @@ Command bench_command(CLI::App& program) {
     whole(
         "-d", [arguments](std::int64_t d) { arguments->dimension = d; }, 2, max_dimension,
         "Their dimension; 3 by default", "D");
-    command
-        .add_option_function<std::string>(
-            "--set", [arguments](const std::string& text) { arguments->set = parse_sample_set(text); },
-            "Their kind: uniform (the default), or clustered, most of them in halos")
-        ->type_name("uniform|clustered");
-    command.add_flag("--float64", arguments->float64, "Sample points in float64, not float32");
+    command.text("--set", "uniform|clustered", "Their kind: uniform (the default), or clustered, most of them in halos",
+                 [arguments](const std::string& text) { arguments->set = parse_sample_set(text); });
+    command.flag("--float64", "Sample points in float64, not float32", arguments->float64);
     whole(
         "-k", [arguments](std::int64_t k) { arguments->neighbors = k; }, 1, max_points,
         "Neighbors of each; 16 by default", "K");
-    command
-        .add_option_function<std::string>(
-            "-b", [arguments](const std::string& text) { arguments->b = parse_length("-b", text); },
-            "Linking length in mean separations; 0.2 by default")
-        ->type_name("B");
+    command.text("-b", "B", "Linking length in mean separations; 0.2 by default",
+                 [arguments](const std::string& text) { arguments->b = parse_length("-b", text); });
     whole(
         "--repeat", [arguments](std::int64_t runs) { arguments->repetitions = runs; }, 1, 1000,
         "Runs that count; 5 by default", "RUNS");
-    command.add_flag(
-        "--engines", arguments->engines,
+    command.flag(
+        "--engines",
         "Compare the engines instead, for k nearest neighbors and within a radius that holds about as many (rows and "
         "counts; on the CPU), for several numbers of points (up to N, by default 100000) and queries, dimensions, "
-        "sets and k, or for those given");
-    command.add_flag(
-        "--ranks", arguments->ranks,
-        "Measure instead what points distributed over ranks cost, for kith plan --constants; N is the number "
-        "of points per rank, 50000 by default");
+        "sets and k, or for those given",
+        arguments->engines);
+    command.flag("--ranks",
+                 "Measure instead what points distributed over ranks cost, for kith plan --constants; N is the number "
+                 "of points per rank, 50000 by default",
+                 arguments->ranks);
     add_box_option(command, arguments->box);
     add_types_option(command, arguments->types);
     add_execution_options(command, arguments->common);
@@ -345,7 +334,7 @@ Command bench_command(CLI::App& program) {
                    "  kith bench snapshot.hdf5 -k 32 -b 0.28\n"
                    "  kith bench --engines -n 10000 -d 3\n"
                    "  kith bench --ranks --json > node.json");
-    return {&command, [arguments](const Invocation&) { run(*arguments); }};
+    return {command, [arguments](const Invocation&) { run(*arguments); }};
 }
 
 } // namespace kith::cli

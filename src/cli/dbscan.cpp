@@ -115,33 +115,26 @@ void execute(const Arguments& arguments, const Invocation& invocation) {
 
 } // namespace
 
-Command dbscan_command(CLI::App& program) {
+Command dbscan_command(const Parser& program) {
     const auto arguments = std::make_shared<Arguments>();
-    CLI::App& command = *program.add_subcommand("dbscan", "Find clusters of dense points with DBSCAN");
+    const Parser command = program.command("dbscan", "Find clusters of dense points with DBSCAN");
     add_snapshot_argument(command, "POINTS", arguments->files);
     command
-        .add_option_function<std::string>(
-            "--eps", [arguments](const std::string& text) { arguments->eps = parse_length("--eps", text); },
-            "Radius of a neighborhood, inclusive, in the units of the points")
-        ->type_name("E")
-        ->required();
+        .text("--eps", "E", "Radius of a neighborhood, inclusive, in the units of the points",
+              [arguments](const std::string& text) { arguments->eps = parse_length("--eps", text); })
+        .required();
+    command.text(
+        "--min-samples", "M", "Points within E that make a core point, the point itself included; 5 by default",
+        [arguments](const std::string& text) {
+            arguments->min_samples = parse_whole("--min-samples", text, 1, std::numeric_limits<std::int64_t>::max());
+        });
+    command.flag("--star", "DBSCAN*: border points, within E of a core point, are noise", arguments->star);
     command
-        .add_option_function<std::string>(
-            "--min-samples",
-            [arguments](const std::string& text) {
-                arguments->min_samples =
-                    parse_whole("--min-samples", text, 1, std::numeric_limits<std::int64_t>::max());
-            },
-            "Points within E that make a core point, the point itself included; 5 by default")
-        ->type_name("M");
-    command.add_flag("--star", arguments->star, "DBSCAN*: border points, within E of a core point, are noise");
-    command
-        .add_option("-o,--output", arguments->output,
-                    "File to write, one label for each row of the file (-1: noise, or not selected): .npy, .txt, or "
-                    ".hdf5 or .h5 with 'labels' and 'is_core'")
-        ->type_name("OUT")
-        ->required()
-        ->check(file_name());
+        .file("-o,--output",
+              "File to write, one label for each row of the file (-1: noise, or not selected): .npy, .txt, or "
+              ".hdf5 or .h5 with 'labels' and 'is_core'",
+              arguments->output)
+        .required();
     add_box_option(command, arguments->box);
     add_types_option(command, arguments->types);
     add_engine_option(command, arguments->engine, tree_or_brute);
@@ -154,7 +147,7 @@ Command dbscan_command(CLI::App& program) {
                    "  kith dbscan points.npy --eps 0.5 -o labels.npy\n"
                    "  kith dbscan snapshot.hdf5 --eps 20 --min-samples 10 -o clusters.hdf5\n"
                    "  kith dbscan stars.csv --eps 1.5 --star -o labels.txt");
-    return {&command, [arguments](const Invocation& invocation) {
+    return {command, [arguments](const Invocation& invocation) {
                 arguments->points = only_snapshot(
                     arguments->files,
                     fmt::format(R"(kith dbscan "$file" --eps {} -o "${{file%.*}}_labels.npy")", arguments->eps));

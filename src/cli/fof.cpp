@@ -207,45 +207,27 @@ void execute(FofArguments arguments, const Invocation& invocation) {
 
 } // namespace
 
-Command fof_command(CLI::App& program) {
+Command fof_command(const Parser& program) {
     const auto arguments = std::make_shared<FofArguments>();
-    CLI::App& command = *program.add_subcommand("fof", "Find friends-of-friends groups and describe them");
+    const Parser command = program.command("fof", "Find friends-of-friends groups and describe them");
     add_snapshot_argument(command, "SNAPSHOT", arguments->files);
-    command.add_option("-o,--output", arguments->catalog, "Catalog to write, .hdf5 or .h5")
-        ->type_name("OUT")
-        ->required()
-        ->check(file_name());
-    command.add_option("--table", arguments->table, "Also write the groups as a table, one row a group, .csv or .ecsv")
-        ->type_name("OUT")
-        ->check(file_name());
+    command.file("-o,--output", "Catalog to write, .hdf5 or .h5", arguments->catalog).required();
+    command.file("--table", "Also write the groups as a table, one row a group, .csv or .ecsv", arguments->table);
     add_linking_options(command, *arguments);
     add_min_members_option(command, arguments->min_members);
     add_types_option(command, arguments->types);
     add_box_option(command, arguments->box);
-    command
-        .add_option("--labels", arguments->labels,
-                    "Also write the group of every row of the file, .npy, int32; -1: none, or not selected")
-        ->type_name("OUT")
-        ->check(file_name());
-    command.add_option("--grp", arguments->grp, "Also write the groups as a Tipsy array (label + 1; 0: none)")
-        ->type_name("OUT")
-        ->check(file_name());
-    command.add_option("--gtp", arguments->gtp, "Also write a Tipsy file with a star at every group's center")
-        ->type_name("OUT")
-        ->check(file_name());
-    command
-        .add_option("--map", arguments->map, "Also draw the projected density with the largest groups circled, .png")
-        ->type_name("OUT")
-        ->check(file_name());
-    command
-        .add_option(
-            "--sorted-snapshot", arguments->sorted_snapshot,
-            "Also write the whole snapshot in group order, .hdf5: in each type first the members of group 0, then "
-            "of group 1 ..., then all other particles. Readers of Gadget-4 and AREPO catalogs need it to find "
-            "the members of a group. HDF5 input keeps all its columns; Gadget-2 binary and Tipsy keep "
-            "positions, velocities, masses and ids")
-        ->type_name("OUT")
-        ->check(file_name());
+    command.file("--labels", "Also write the group of every row of the file, .npy, int32; -1: none, or not selected",
+                 arguments->labels);
+    command.file("--grp", "Also write the groups as a Tipsy array (label + 1; 0: none)", arguments->grp);
+    command.file("--gtp", "Also write a Tipsy file with a star at every group's center", arguments->gtp);
+    command.file("--map", "Also draw the projected density with the largest groups circled, .png", arguments->map);
+    command.file("--sorted-snapshot",
+                 "Also write the whole snapshot in group order, .hdf5: in each type first the members of group 0, then "
+                 "of group 1 ..., then all other particles. Readers of Gadget-4 and AREPO catalogs need it to find "
+                 "the members of a group. HDF5 input keeps all its columns; Gadget-2 binary and Tipsy keep "
+                 "positions, velocities, masses and ids",
+                 arguments->sorted_snapshot);
     add_sample_options(command, *arguments);
     add_rebalance_option(command, arguments->rebalance);
     add_execution_options(command, arguments->common);
@@ -261,7 +243,7 @@ Command fof_command(CLI::App& program) {
                    "  kith fof halo.std --box 1 -b 0.2 -o groups.hdf5 --grp groups.grp\n"
                    "  kith fof snapshot.hdf5 -b 0.2 --psi-sigma 0.5 -o streams.hdf5\n"
                    "  kith fof points.npy --linking-length 0.1 --min-members 5 -o groups.hdf5 --labels labels.npy");
-    return {&command,
+    return {command,
             [arguments](const Invocation& invocation) {
                 agreed_over(invocation.ranks, [&] {
                     arguments->snapshot =

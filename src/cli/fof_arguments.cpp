@@ -11,94 +11,74 @@
 
 namespace kith::cli {
 
-void add_sample_options(CLI::App& command, FofArguments& arguments) {
-    CLI::Option* sample = command
-                              .add_option_function<std::string>(
-                                  "--sample",
-                                  [&arguments](const std::string& text) {
-                                      arguments.sample =
-                                          parse_whole("--sample", text, 1, std::numeric_limits<std::int32_t>::max());
-                                  },
-                                  "Group only N of the selected particles, drawn at random; the others are in no group "
-                                  "(-1), and -b and --min-overdensity refer to the sample")
-                              ->type_name("N");
+void add_sample_options(const Parser& command, FofArguments& arguments) {
+    const Option sample =
+        command.text("--sample", "N",
+                     "Group only N of the selected particles, drawn at random; the others are in no group "
+                     "(-1), and -b and --min-overdensity refer to the sample",
+                     [&arguments](const std::string& text) {
+                         arguments.sample = parse_whole("--sample", text, 1, std::numeric_limits<std::int32_t>::max());
+                     });
     command
-        .add_option_function<std::string>(
-            "--seed",
-            [&arguments](const std::string& text) {
-                arguments.seed = parse_whole("--seed", text, 0, std::numeric_limits<std::int64_t>::max());
-            },
-            "Seed of --sample; 1 by default. The same seed draws the same particles")
-        ->type_name("S")
-        ->needs(sample);
-    command.get_option("--sorted-snapshot")->excludes(sample);
+        .text("--seed", "S", "Seed of --sample; 1 by default. The same seed draws the same particles",
+              [&arguments](const std::string& text) {
+                  arguments.seed = parse_whole("--seed", text, 0, std::numeric_limits<std::int64_t>::max());
+              })
+        .needs(sample);
+    command.option("--sorted-snapshot").excludes(sample);
 }
 
-void add_linking_options(CLI::App& command, FofArguments& arguments) {
-    CLI::Option* relative = command
-                                .add_option_function<std::string>(
-                                    "-b",
-                                    [&arguments](const std::string& text) {
-                                        arguments.linking_length = LinkingLength::relative(parse_length("-b", text));
-                                    },
-                                    std::string("Linking length ") + help_of_b + "; 0.2 by default")
-                                ->type_name("B");
-    CLI::Option* absolute = command
-                                .add_option_function<std::string>(
-                                    "--linking-length",
-                                    [&arguments](const std::string& text) {
-                                        arguments.linking_length =
-                                            LinkingLength::absolute(parse_length("--linking-length", text));
-                                    },
-                                    std::string("Linking length ") + help_of_linking_length)
-                                ->type_name("R")
-                                ->excludes(relative);
+void add_linking_options(const Parser& command, FofArguments& arguments) {
+    const Option relative = command.text("-b", "B", std::string("Linking length ") + help_of_b + "; 0.2 by default",
+                                         [&arguments](const std::string& text) {
+                                             arguments.linking_length =
+                                                 LinkingLength::relative(parse_length("-b", text));
+                                         });
+    const Option absolute = command
+                                .text("--linking-length", "R", std::string("Linking length ") + help_of_linking_length,
+                                      [&arguments](const std::string& text) {
+                                          arguments.linking_length =
+                                              LinkingLength::absolute(parse_length("--linking-length", text));
+                                      })
+                                .excludes(relative);
     command
-        .add_option_function<std::string>(
-            "--min-overdensity",
+        .text(
+            "--min-overdensity", "D",
+            "Instead of -b, the linking length at which two points in a sphere of that radius are D times as dense as "
+            "the mean: b = (3 / (2 pi D))^(1/3) in 3-D; 59.7 is b = 0.2",
             [&arguments](const std::string& text) {
                 arguments.min_overdensity = parse_positive("--min-overdensity", text);
-            },
-            "Instead of -b, the linking length at which two points in a sphere of that radius are D times as dense as "
-            "the mean: b = (3 / (2 pi D))^(1/3) in 3-D; 59.7 is b = 0.2")
-        ->type_name("D")
-        ->excludes(relative)
-        ->excludes(absolute);
-    CLI::Option* psi = command
-                           .add_option_function<std::string>(
-                               "--psi",
-                               [&arguments](const std::string& text) {
-                                   arguments.psi = VelocityLength::absolute(parse_positive_or_infinite("--psi", text));
-                               },
-                               "Groups in phase space, on the CPU: friends have |dx|^2/R^2 + |dv|^2/V^2 of 1 or "
-                               "less, R the linking length; V is a peculiar velocity in the file's unit, as kith info "
-                               "shows them, or inf, for the groups of the positions")
-                           ->type_name("V");
+            })
+        .excludes(relative)
+        .excludes(absolute);
+    const Option psi =
+        command.text("--psi", "V",
+                     "Groups in phase space, on the CPU: friends have |dx|^2/R^2 + |dv|^2/V^2 of 1 or "
+                     "less, R the linking length; V is a peculiar velocity in the file's unit, as kith info "
+                     "shows them, or inf, for the groups of the positions",
+                     [&arguments](const std::string& text) {
+                         arguments.psi = VelocityLength::absolute(parse_positive_or_infinite("--psi", text));
+                     });
     command
-        .add_option_function<std::string>(
-            "--psi-sigma",
-            [&arguments](const std::string& text) {
-                arguments.psi = VelocityLength::sigmas(parse_positive("--psi-sigma", text));
-            },
-            "The same, with V = F times the dispersion of all velocities, sqrt(sum m |v - mean|^2 / sum m)")
-        ->type_name("F")
-        ->excludes(psi);
-    command
-        .add_option_function<std::string>(
-            "--route",
-            [&route = arguments.route](const std::string& text) {
-                const std::optional<Engine> engine = engine_named(text);
-                route.by_spanning_tree = text == spanning_tree_route;
-                route.engine = engine.value_or(Engine::automatic);
-                if (!engine && !route.by_spanning_tree) {
-                    throw UsageError(fmt::format("--route is '{}'; give auto, tree, brute, kdtree or {}", text,
-                                                 spanning_tree_route));
-                }
-            },
-            "Method: auto (the default), tree, brute (all pairs), kdtree, or spanning-tree (the minimum spanning tree, "
-            "cut "
-            "at the linking length); the last two on the CPU. The groups do not depend on it")
-        ->type_name("auto|tree|brute|kdtree|spanning-tree");
+        .text("--psi-sigma", "F",
+              "The same, with V = F times the dispersion of all velocities, sqrt(sum m |v - mean|^2 / sum m)",
+              [&arguments](const std::string& text) {
+                  arguments.psi = VelocityLength::sigmas(parse_positive("--psi-sigma", text));
+              })
+        .excludes(psi);
+    command.text(
+        "--route", "auto|tree|brute|kdtree|spanning-tree",
+        "Method: auto (the default), tree, brute (all pairs), kdtree, or spanning-tree (the minimum spanning tree, "
+        "cut at the linking length); the last two on the CPU. The groups do not depend on it",
+        [&route = arguments.route](const std::string& text) {
+            const std::optional<Engine> engine = engine_named(text);
+            route.by_spanning_tree = text == spanning_tree_route;
+            route.engine = engine.value_or(Engine::automatic);
+            if (!engine && !route.by_spanning_tree) {
+                throw UsageError(
+                    fmt::format("--route is '{}'; give auto, tree, brute, kdtree or {}", text, spanning_tree_route));
+            }
+        });
 }
 
 } // namespace kith::cli

@@ -6,8 +6,6 @@
 #include <kith/fof.hpp>
 #include <kith/io.hpp>
 
-#include <CLI/CLI.hpp>
-
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -47,7 +45,7 @@ struct FofArguments {
 inline constexpr const char* spanning_tree_route = "spanning-tree";
 
 /// Add options to a command; the arguments must outlive it. Those of samples come after --sorted-snapshot.
-void add_linking_options(CLI::App& command, FofArguments& arguments);
-void add_sample_options(CLI::App& command, FofArguments& arguments);
+void add_linking_options(const Parser& command, FofArguments& arguments);
+void add_sample_options(const Parser& command, FofArguments& arguments);
 
 } // namespace kith::cli

@@ -147,41 +147,35 @@ void execute(const Arguments& arguments, const Invocation& invocation) {
     run.report(json_of(arguments, run, ladder), [&] { print_levels(arguments, run.positions().dtype(), ladder); });
 }
 
-void add_linking_options(CLI::App& command, const std::shared_ptr<Arguments>& arguments) {
+void add_linking_options(const Parser& command, const std::shared_ptr<Arguments>& arguments) {
     const auto add = [&](const std::string& name, bool are_relative, const std::string& help) {
-        return command
-            .add_option_function<std::string>(
-                name,
-                [arguments, name, are_relative](const std::string& text) {
-                    arguments->lengths = parse_lengths(name, text);
-                    arguments->are_relative = are_relative;
-                },
-                help)
-            ->type_name(are_relative ? "B,B,..." : "R,R,...");
+        return command.text(name, are_relative ? "B,B,..." : "R,R,...", help,
+                            [arguments, name, are_relative](const std::string& text) {
+                                arguments->lengths = parse_lengths(name, text);
+                                arguments->are_relative = are_relative;
+                            });
     };
-    CLI::Option* relative =
+    const Option relative =
         add("-b", true,
             std::string("Linking lengths, ascending, separated by commas, ") + help_of_b + "; 0.05,0.1,0.2 by default");
-    add("--linking-length", false, std::string("Linking lengths ") + help_of_linking_length)->excludes(relative);
+    add("--linking-length", false, std::string("Linking lengths ") + help_of_linking_length).excludes(relative);
 }
 
 } // namespace
 
-Command hierarchy_command(CLI::App& program) {
+Command hierarchy_command(const Parser& program) {
     const auto arguments = std::make_shared<Arguments>();
-    CLI::App& command = *program.add_subcommand(
+    const Parser command = program.command(
         "hierarchy", "Find friends-of-friends groups at several linking lengths, and which lie within which");
     add_snapshot_argument(command, "SNAPSHOT", arguments->files);
-    command.add_option("-o,--output", arguments->output, "File to write, .hdf5 or .h5")
-        ->type_name("OUT")
-        ->required()
-        ->check(file_name());
+    command.file("-o,--output", "File to write, .hdf5 or .h5", arguments->output).required();
     add_linking_options(command, arguments);
     add_min_members_option(command, arguments->min_members);
     add_types_option(command, arguments->types);
     add_box_option(command, arguments->box);
-    command.add_flag("--with-labels", arguments->writes_labels,
-                     "Also write the group of every row of the file at each level; -1: none, or not selected");
+    command.flag("--with-labels",
+                 "Also write the group of every row of the file at each level; -1: none, or not selected",
+                 arguments->writes_labels);
     add_engine_option(command, arguments->engine, tree_or_brute);
     add_threads_option(command, arguments->common);
     add_json_option(command, arguments->common);
@@ -197,7 +191,7 @@ Command hierarchy_command(CLI::App& program) {
         "Examples:\n"
         "  kith hierarchy snapshot.hdf5 -b 0.05,0.1,0.2 -o levels.hdf5\n"
         "  kith hierarchy points.npy --linking-length 0.1,0.2,0.4 --min-members 5 --with-labels -o levels.hdf5");
-    return {&command, [arguments](const Invocation& invocation) {
+    return {command, [arguments](const Invocation& invocation) {
                 arguments->snapshot =
                     only_snapshot(arguments->files, R"(kith hierarchy "$file" -o "${file%.*}_levels.hdf5")");
                 execute(*arguments, invocation);

@@ -233,19 +233,19 @@ void print_summary_of(const Contents& contents, const std::string& path) {
 
 } // namespace
 
-Command info_command(CLI::App& program) {
+Command info_command(const Parser& program) {
     struct Arguments {
         CommonOptions common;
         std::vector<std::string> files;
     };
     const auto arguments = std::make_shared<Arguments>();
-    CLI::App& command = *program.add_subcommand("info", "Show what a file of points, particles or groups holds");
+    const Parser command = program.command("info", "Show what a file of points, particles or groups holds");
     add_snapshot_argument(command, "FILE", arguments->files);
     add_json_option(command, arguments->common);
     command.footer(std::string(input_formats) +
                    "\nHalo catalogs in HDF5 are described, too: those of kith, Gadget-4 and AREPO."
                    "\n\nExamples:\n  kith info snapshot.hdf5\n  kith info snapdir/snap_007\n  kith info halos.hdf5");
-    return {&command, [arguments](const Invocation&) {
+    return {command, [arguments](const Invocation&) {
                 const auto& files = arguments->files;
                 const auto catalog = std::find_if(files.begin(), files.end(), io::is_catalog);
                 if (catalog != files.end()) {

@@ -113,28 +113,22 @@ void run(const Arguments& arguments, const Invocation& invocation) {
 
 } // namespace
 
-Command knn_command(CLI::App& program) {
+Command knn_command(const Parser& program) {
     const auto arguments = std::make_shared<Arguments>();
-    CLI::App& command = *program.add_subcommand("knn", "Find the k nearest neighbors of every point");
+    const Parser command = program.command("knn", "Find the k nearest neighbors of every point");
     add_snapshot_argument(command, "POINTS", arguments->files, "Snapshot or array of the points to search among");
     command
-        .add_option_function<std::string>(
-            "-k",
-            [arguments](const std::string& text) {
-                arguments->k = parse_whole("-k", text, 1, std::numeric_limits<std::int32_t>::max());
-            },
-            "Neighbors of every query; where there are fewer, the rest is index -1 at distance infinity")
-        ->type_name("K")
-        ->required();
+        .text("-k", "K", "Neighbors of every query; where there are fewer, the rest is index -1 at distance infinity",
+              [arguments](const std::string& text) {
+                  arguments->k = parse_whole("-k", text, 1, std::numeric_limits<std::int32_t>::max());
+              })
+        .required();
     add_search_files(command, *arguments, "File to write, .npz or .hdf5: 'indices' and 'distances'");
     add_search_options(command, arguments, fmt::format("{}", fmt::join(engine_names, "|")));
-    command
-        .add_option_function<std::string>(
-            "--max-distance",
-            [arguments](const std::string& text) { arguments->max_distance = parse_length("--max-distance", text); },
-            "Only neighbors within this distance, inclusive")
-        ->type_name("R");
-    command.add_flag("--squared", arguments->squared, "Write squared distances");
+    command.text(
+        "--max-distance", "R", "Only neighbors within this distance, inclusive",
+        [arguments](const std::string& text) { arguments->max_distance = parse_length("--max-distance", text); });
+    command.flag("--squared", "Write squared distances", arguments->squared);
     add_rebalance_option(command, arguments->rebalance);
     add_execution_options(command, arguments->common);
     add_json_option(command, arguments->common);
@@ -146,7 +140,7 @@ Command knn_command(CLI::App& program) {
                    "  kith knn points.npy -k 16 -o neighbors.npz\n"
                    "  kith knn snapshot.hdf5 -k 32 --exclude-self --types 0 -o neighbors.hdf5\n"
                    "  kith knn stars.npy --queries places.npy -k 1 --box none --max-distance 0.5 -o nearest.npz");
-    return {&command,
+    return {command,
             [arguments](const Invocation& invocation) {
                 agreed_over(invocation.ranks, [&] {
                     arguments->points = only_snapshot(

@@ -73,15 +73,11 @@ std::vector<std::int32_t> labels_by_row(std::span<const std::int32_t> labels, st
     return by_file_row(snapshot, std::int32_t{-1}, [&](std::size_t i) { return labels[i] < listed ? labels[i] : -1; });
 }
 
-void add_min_members_option(CLI::App& command, std::int64_t& min_members) {
-    command
-        .add_option_function<std::string>(
-            "--min-members",
-            [&min_members](const std::string& text) {
-                min_members = parse_whole("--min-members", text, 1, std::numeric_limits<std::int32_t>::max());
-            },
-            "Smallest group in the outputs; 20 by default")
-        ->type_name("M");
+void add_min_members_option(const Parser& command, std::int64_t& min_members) {
+    command.text("--min-members", "M", "Smallest group in the outputs; 20 by default",
+                 [&min_members](const std::string& text) {
+                     min_members = parse_whole("--min-members", text, 1, std::numeric_limits<std::int32_t>::max());
+                 });
 }
 
 } // namespace kith::cli

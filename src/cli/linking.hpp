@@ -1,12 +1,11 @@
 // What kith fof and kith hierarchy share: linking lengths, the smallest group, labels by row of the file.
 #pragma once
 
+#include "cli/parser.hpp"
 #include "cli/report.hpp"
 
 #include <kith/fof.hpp>
 #include <kith/io.hpp>
-
-#include <CLI/CLI.hpp>
 
 #include <cstdint>
 #include <span>
@@ -22,7 +21,7 @@ inline constexpr const char* help_of_b =
 inline constexpr const char* help_of_linking_length = "in the units of the file, instead of -b";
 
 /// Adds --min-members.
-void add_min_members_option(CLI::App& command, std::int64_t& min_members);
+void add_min_members_option(const Parser& command, std::int64_t& min_members);
 
 /// Adds a warning if a relative linking length counts particles of unequal masses alike.
 void add_mass_warning(std::vector<std::string>& warnings, bool is_relative, const io::Snapshot& snapshot);

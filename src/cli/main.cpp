@@ -65,10 +65,11 @@ int run(int argument_count, char** arguments, RankTeam* ranks) {
                    "  kith knn points.npy -k 16 -o neighbors.npz\n\n"
                    "'kith COMMAND --help' lists all options. Exit codes: 0 success, 1 bad data or failure, 2 wrong "
                    "usage, 130 interrupted.");
+    const kith::cli::Parser parser(program);
     const std::array commands{
-        kith::cli::info_command(program),   kith::cli::fof_command(program),    kith::cli::knn_command(program),
-        kith::cli::radius_command(program), kith::cli::dbscan_command(program), kith::cli::hierarchy_command(program),
-        kith::cli::mst_command(program),    kith::cli::bench_command(program),  kith::cli::plan_command(program)};
+        kith::cli::info_command(parser),   kith::cli::fof_command(parser),    kith::cli::knn_command(parser),
+        kith::cli::radius_command(parser), kith::cli::dbscan_command(parser), kith::cli::hierarchy_command(parser),
+        kith::cli::mst_command(parser),    kith::cli::bench_command(parser),  kith::cli::plan_command(parser)};
     try {
         parse(program, argument_count, arguments, ranks);
     } catch (const CLI::Success& help_or_version) {
@@ -92,13 +93,13 @@ int run(int argument_count, char** arguments, RankTeam* ranks) {
     }
     kith::cli::watch_for_interrupts();
     for (const kith::cli::Command& command : commands) {
-        if (command.parser->parsed()) {
+        if (command.parser.parsed()) {
             if (ranks != nullptr && !command.runs_over_ranks) {
                 throw kith::cli::AgreedFailure{
                     {wrong_usage,
                      fmt::format("kith {} runs in one process, but {} were started together; start it without "
                                  "mpirun (fof, knn and radius --count run over ranks)",
-                                 command.parser->get_name(), ranks->size())}};
+                                 command.parser.name(), ranks->size())}};
             }
             kith::cli::Invocation invocation = kith::cli::invocation_of(argument_count, arguments);
             invocation.ranks = ranks;

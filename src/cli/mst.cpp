@@ -57,16 +57,14 @@ void run(const SearchArguments& arguments, const Invocation& invocation) {
 
 } // namespace
 
-Command mst_command(CLI::App& program) {
+Command mst_command(const Parser& program) {
     const auto arguments = std::make_shared<SearchArguments>();
-    CLI::App& command = *program.add_subcommand("mst", "Find the minimum spanning tree of the points (single linkage)");
+    const Parser command = program.command("mst", "Find the minimum spanning tree of the points (single linkage)");
     add_snapshot_argument(command, "POINTS", arguments->files, "Snapshot or array of the points to connect");
-    command
-        .add_option("-o,--output", arguments->output,
-                    "File to write, .npz or .hdf5: 'edges', 'weights' and 'heights', shortest edge first; without it "
-                    "only the summary is printed")
-        ->type_name("OUT")
-        ->check(file_name());
+    command.file("-o,--output",
+                 "File to write, .npz or .hdf5: 'edges', 'weights' and 'heights', shortest edge first; without it "
+                 "only the summary is printed",
+                 arguments->output);
     add_point_options(command, arguments, tree_or_brute);
     add_execution_options(command, arguments->common);
     add_json_option(command, arguments->common);
@@ -81,7 +79,7 @@ Command mst_command(CLI::App& program) {
         "  kith mst points.npy -o tree.npz\n"
         "  kith mst snapshot.hdf5 --types 1 -o tree.hdf5\n"
         "  kith mst stars.npy --box none --json");
-    return {&command, [arguments](const Invocation& invocation) {
+    return {command, [arguments](const Invocation& invocation) {
                 arguments->points = only_snapshot(arguments->files, R"(kith mst "$file" -o "${file%.*}_tree.npz")");
                 run(*arguments, invocation);
             }};

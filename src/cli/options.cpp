@@ -276,8 +276,8 @@ Error with_file_context(const Error& error, const std::string& path, const io::S
     return {error.kind(), fmt::format("'{}'{}: {}", path, types.empty() ? "" : ", " + types, error.what())};
 }
 
-void add_snapshot_argument(CLI::App& command, std::string name, std::vector<std::string>& files, std::string help) {
-    command.add_option(std::move(name), files, std::move(help))->required()->type_name("FILE")->check(file_name());
+void add_snapshot_argument(const Parser& command, const char* name, std::vector<std::string>& files, const char* help) {
+    command.files(name, help, files).required();
 }
 
 std::string only_snapshot(const std::vector<std::string>& files, std::string_view loop_body) {
@@ -319,15 +319,8 @@ std::string_view name_of(DType dtype) {
     return dtype == DType::float32 ? "float32" : "float64";
 }
 
-CLI::Validator file_name() {
-    return {[](std::string& name) {
-                return name.empty() ? std::string("the file name is empty; give the name of a file") : std::string();
-            },
-            ""};
-}
-
-void add_json_option(CLI::App& command, CommonOptions& options) {
-    command.add_flag("--json", options.json, "Print the summary as one JSON object");
+void add_json_option(const Parser& command, CommonOptions& options) {
+    command.flag("--json", "Print the summary as one JSON object", options.json);
 }
 
 Device parse_device(std::string_view text) {
@@ -353,56 +346,44 @@ Execution execution_of(const CommonOptions& options, Progress progress) {
                                                   : cuda(options.device.index, nullptr, std::move(progress));
 }
 
-void add_execution_options(CLI::App& command, CommonOptions& options) {
-    command
-        .add_option_function<std::string>(
-            "--device", [&options](const std::string& text) { options.device = parse_device(text); },
-            "Where to search and link: cpu (the default), or cuda for the first GPU, cuda:1 for the second")
-        ->type_name("cpu|cuda[:I]");
+void add_execution_options(const Parser& command, CommonOptions& options) {
+    command.text("--device", "cpu|cuda[:I]",
+                 "Where to search and link: cpu (the default), or cuda for the first GPU, cuda:1 for the second",
+                 [&options](const std::string& text) { options.device = parse_device(text); });
     add_threads_option(command, options);
 }
 
-void add_threads_option(CLI::App& command, CommonOptions& options) {
-    command
-        .add_option_function<std::string>(
-            "--threads",
-            [&options](const std::string& text) {
-                options.threads = static_cast<int>(parse_whole("--threads", text, 0, max_threads));
-            },
-            "Threads to use; 0, the default, means all")
-        ->type_name("T");
+void add_threads_option(const Parser& command, CommonOptions& options) {
+    command.text("--threads", "T", "Threads to use; 0, the default, means all", [&options](const std::string& text) {
+        options.threads = static_cast<int>(parse_whole("--threads", text, 0, max_threads));
+    });
 }
 
-void add_box_option(CLI::App& command, BoxChoice& choice) {
-    command
-        .add_option_function<std::string>(
-            "--box", [&choice](const std::string& text) { choice = parse_box(text); },
-            "The periodic box: auto (the default) takes the file's, none is open space, L or Lx,Ly,Lz gives the "
-            "periods; 0 leaves an axis open")
-        ->type_name("auto|none|L|Lx,Ly,Lz");
+void add_box_option(const Parser& command, BoxChoice& choice) {
+    command.text("--box", "auto|none|L|Lx,Ly,Lz",
+                 "The periodic box: auto (the default) takes the file's, none is open space, L or Lx,Ly,Lz gives the "
+                 "periods; 0 leaves an axis open",
+                 [&choice](const std::string& text) { choice = parse_box(text); });
 }
 
-void add_types_option(CLI::App& command, io::TypeSelection& selection) {
-    command
-        .add_option_function<std::string>(
-            "--types", [&selection](const std::string& text) { selection = parse_types(text); },
-            "Particle types to use, of files that have types: all, or numbers 0 to 6 (default: 1 if the file has any, "
-            "else all)")
-        ->type_name("all|1|0,1,...");
+void add_types_option(const Parser& command, io::TypeSelection& selection) {
+    command.text(
+        "--types", "all|1|0,1,...",
+        "Particle types to use, of files that have types: all, or numbers 0 to 6 (default: 1 if the file has any, "
+        "else all)",
+        [&selection](const std::string& text) { selection = parse_types(text); });
 }
 
-void add_rebalance_option(CLI::App& command, bool& rebalance) {
-    command.add_flag("--rebalance", rebalance,
-                     "Under mpirun, let every process work on about as many points, near each other, wherever they are "
-                     "in the file");
+void add_rebalance_option(const Parser& command, bool& rebalance) {
+    command.flag("--rebalance",
+                 "Under mpirun, let every process work on about as many points, near each other, wherever they are "
+                 "in the file",
+                 rebalance);
 }
 
-void add_engine_option(CLI::App& command, Engine& engine, const std::string& answering) {
-    command
-        .add_option_function<std::string>(
-            "--engine", [&engine](const std::string& text) { engine = parse_engine(text); },
-            "Search algorithm; auto by default. The answer does not depend on it")
-        ->type_name(answering);
+void add_engine_option(const Parser& command, Engine& engine, const std::string& answering) {
+    command.text("--engine", answering, "Search algorithm; auto by default. The answer does not depend on it",
+                 [&engine](const std::string& text) { engine = parse_engine(text); });
 }
 
 } // namespace kith::cli

@@ -4,13 +4,13 @@
 // settled once the file is known (`auto`, and the number of axes), so it is parsed first and resolved after reading.
 #pragma once
 
+#include "cli/parser.hpp"
+
 #include <kith/error.hpp>
 #include <kith/execution.hpp>
 #include <kith/io.hpp>
 #include <kith/knn.hpp>
 #include <kith/points.hpp>
-
-#include <CLI/CLI.hpp>
 
 #include <cstdint>
 #include <string>
@@ -97,24 +97,21 @@ inline constexpr const char* input_formats =
     "Any n x d dataset of an HDF5 file and any such array of a .npz archive is given after a colon:\n"
     "halos.hdf5:/Group/GroupPos, points.npz:positions.";
 
-/// For options and arguments that name a file: an empty name is wrong usage.
-[[nodiscard]] CLI::Validator file_name();
-
 /// The argument of a command that reads one snapshot: one file, or what a shell makes of snap_007.*.hdf5.
-void add_snapshot_argument(CLI::App& command, std::string name, std::vector<std::string>& files,
-                           std::string help = input_help);
+void add_snapshot_argument(const Parser& command, const char* name, std::vector<std::string>& files,
+                           const char* help = input_help);
 
-void add_json_option(CLI::App& command, CommonOptions& options);
-void add_threads_option(CLI::App& command, CommonOptions& options);
+void add_json_option(const Parser& command, CommonOptions& options);
+void add_threads_option(const Parser& command, CommonOptions& options);
 /// Where and with how many threads to run.
-void add_execution_options(CLI::App& command, CommonOptions& options);
-void add_box_option(CLI::App& command, BoxChoice& choice);
-void add_types_option(CLI::App& command, io::TypeSelection& selection);
+void add_execution_options(const Parser& command, CommonOptions& options);
+void add_box_option(const Parser& command, BoxChoice& choice);
+void add_types_option(const Parser& command, io::TypeSelection& selection);
 /// Over ranks.
-void add_rebalance_option(CLI::App& command, bool& rebalance);
+void add_rebalance_option(const Parser& command, bool& rebalance);
 /// The engines that answer every call, for add_engine_option.
 inline constexpr const char* tree_or_brute = "auto|tree|brute";
 /// The help lists the engines that support the call; the library refuses others.
-void add_engine_option(CLI::App& command, Engine& engine, const std::string& answering);
+void add_engine_option(const Parser& command, Engine& engine, const std::string& answering);
 
 } // namespace kith::cli

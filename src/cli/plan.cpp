@@ -127,61 +127,45 @@ void run(const Arguments& arguments) {
 
 } // namespace
 
-Command plan_command(CLI::App& program) {
+Command plan_command(const Parser& program) {
     const auto arguments = std::make_shared<Arguments>();
-    CLI::App& command =
-        *program.add_subcommand("plan", "Model the memory, traffic and time of points distributed over many ranks");
+    const Parser command =
+        program.command("plan", "Model the memory, traffic and time of points distributed over many ranks");
     constexpr std::int64_t most_points = 1'000'000'000'000'000;
     command
-        .add_option_function<std::string>(
-            "--points",
-            [arguments](const std::string& text) {
-                arguments->cluster.points = static_cast<double>(parse_whole("--points", text, 1, most_points));
-            },
-            "Points on all ranks together, such as 1e12")
-        ->type_name("N")
-        ->required();
+        .text("--points", "N", "Points on all ranks together, such as 1e12",
+              [arguments](const std::string& text) {
+                  arguments->cluster.points = static_cast<double>(parse_whole("--points", text, 1, most_points));
+              })
+        .required();
     command
-        .add_option_function<std::string>(
-            "--ranks",
-            [arguments](const std::string& text) {
-                arguments->cluster.ranks = static_cast<int>(parse_whole("--ranks", text, 1, 1 << 24));
-            },
-            "Ranks (MPI processes)")
-        ->type_name("P")
-        ->required();
+        .text("--ranks", "P", "Ranks (MPI processes)",
+              [arguments](const std::string& text) {
+                  arguments->cluster.ranks = static_cast<int>(parse_whole("--ranks", text, 1, 1 << 24));
+              })
+        .required();
     arguments->cluster.link = 25e9;
     arguments->cluster.latency = 2e-6;
-    command
-        .add_option_function<std::string>(
-            "--link",
-            [arguments](const std::string& text) { arguments->cluster.link = parse_positive("--link", text); },
-            "Bytes per second that a rank receives and sends; 25e9 by default")
-        ->type_name("BYTES");
-    command
-        .add_option_function<std::string>(
-            "--latency",
-            [arguments](const std::string& text) { arguments->cluster.latency = parse_length("--latency", text); },
-            "Seconds per message; 2e-6 by default")
-        ->type_name("SECONDS");
+    command.text("--link", "BYTES", "Bytes per second that a rank receives and sends; 25e9 by default",
+                 [arguments](const std::string& text) { arguments->cluster.link = parse_positive("--link", text); });
+    command.text("--latency", "SECONDS", "Seconds per message; 2e-6 by default", [arguments](const std::string& text) {
+        arguments->cluster.latency = parse_length("--latency", text);
+    });
     add_rank_options(command, arguments->wanted);
-    CLI::Option* constants =
-        command
-            .add_option("--constants", arguments->constants,
-                        "Constants from `kith bench --ranks --json`, such as those of a node of the "
-                        "cluster, instead of measuring them here, which takes some seconds")
-            ->type_name("FILE")
-            ->check(file_name());
+    const Option constants = command.file("--constants",
+                                          "Constants from `kith bench --ranks --json`, such as those of a node of the "
+                                          "cluster, instead of measuring them here, which takes some seconds",
+                                          arguments->constants, "FILE");
     add_threads_option(command, arguments->common);
     for (const char* measured : {"-k", "-b", "-d", "--float64", "--threads"}) {
-        constants->excludes(command.get_option(measured));
+        constants.excludes(command.option(measured));
     }
     add_json_option(command, arguments->common);
     command.footer("A model: uniform points in a periodic box, each rank owning one block. See docs/ranks.md.\n\n"
                    "Examples:\n"
                    "  kith plan --points 1e12 --ranks 4096 --link 25e9\n"
                    "  kith bench --ranks --json > node.json; kith plan --points 1e10 --ranks 64 --constants node.json");
-    return {&command, [arguments](const Invocation&) {
+    return {command, [arguments](const Invocation&) {
                 arguments->wanted.threads = arguments->common.threads;
                 arguments->wanted.points_per_rank = usual_points_per_rank;
                 run(*arguments);

@@ -142,24 +142,20 @@ void run(const Arguments& arguments, const Invocation& invocation) {
 
 } // namespace
 
-Command radius_command(CLI::App& program) {
+Command radius_command(const Parser& program) {
     const auto arguments = std::make_shared<Arguments>();
-    CLI::App& command = *program.add_subcommand("radius", "Find all neighbors within a radius of every point");
+    const Parser command = program.command("radius", "Find all neighbors within a radius of every point");
     add_snapshot_argument(command, "POINTS", arguments->files, "Snapshot or array of the points to search among");
     command
-        .add_option_function<std::string>(
-            "-r,--radius", [arguments](const std::string& text) { arguments->radius = parse_length("-r", text); },
-            "The radius, inclusive, in the units of the points")
-        ->type_name("R")
-        ->required();
+        .text("-r,--radius", "R", "The radius, inclusive, in the units of the points",
+              [arguments](const std::string& text) { arguments->radius = parse_length("-r", text); })
+        .required();
     add_search_files(command, *arguments,
                      "File to write, .npz or .hdf5: 'offsets', 'indices' and 'distances', or 'counts'");
-    command.add_flag("--count", arguments->only_counts, "Write only how many neighbors there are: faster, and small");
-    command
-        .add_option_function<std::string>(
-            "--sort", [arguments](const std::string& text) { arguments->order = parse_order(text); },
-            "The order of a query's neighbors: distance (the default; ties by index) or index")
-        ->type_name("distance|index");
+    command.flag("--count", "Write only how many neighbors there are: faster, and small", arguments->only_counts);
+    command.text("--sort", "distance|index",
+                 "The order of a query's neighbors: distance (the default; ties by index) or index",
+                 [arguments](const std::string& text) { arguments->order = parse_order(text); });
     add_search_options(command, arguments, std::string(tree_or_brute) + "|kdtree");
     add_execution_options(command, arguments->common);
     add_json_option(command, arguments->common);
@@ -171,7 +167,7 @@ Command radius_command(CLI::App& program) {
                    "  kith radius points.npy -r 0.5 -o neighbors.npz\n"
                    "  kith radius snapshot.hdf5 -r 100 --count --exclude-self -o counts.npz\n"
                    "  kith radius galaxies.npy --queries places.npy -r 8 --sort index -o around.hdf5");
-    return {&command,
+    return {command,
             [arguments](const Invocation& invocation) {
                 agreed_over(invocation.ranks, [&] {
                     arguments->points = only_snapshot(

@@ -165,30 +165,16 @@ io::RealArray points_of_block(const io::RealArray& points, int rank, const std::
     return block;
 }
 
-void add_rank_options(CLI::App& command, RankConstants& wanted) {
-    command
-        .add_option_function<std::string>(
-            "-k",
-            [&wanted](const std::string& text) {
-                wanted.k = parse_whole("-k", text, 1, std::numeric_limits<std::int32_t>::max());
-            },
-            "Neighbors of each point; 16 by default")
-        ->type_name("K");
-    command
-        .add_option_function<std::string>(
-            "-b", [&wanted](const std::string& text) { wanted.b = parse_length("-b", text); },
-            "Linking length in mean separations; 0.2 by default")
-        ->type_name("B");
-    command
-        .add_option_function<std::string>(
-            "-d",
-            [&wanted](const std::string& text) {
-                wanted.dimension = static_cast<int>(parse_whole("-d", text, 2, max_dimension));
-            },
-            "Dimension; 3 by default")
-        ->type_name("D");
-    command.add_flag_callback(
-        "--float64", [&wanted] { wanted.dtype = DType::float64; }, "Points in float64, not float32");
+void add_rank_options(const Parser& command, RankConstants& wanted) {
+    command.text("-k", "K", "Neighbors of each point; 16 by default", [&wanted](const std::string& text) {
+        wanted.k = parse_whole("-k", text, 1, std::numeric_limits<std::int32_t>::max());
+    });
+    command.text("-b", "B", "Linking length in mean separations; 0.2 by default",
+                 [&wanted](const std::string& text) { wanted.b = parse_length("-b", text); });
+    command.text("-d", "D", "Dimension; 3 by default", [&wanted](const std::string& text) {
+        wanted.dimension = static_cast<int>(parse_whole("-d", text, 2, max_dimension));
+    });
+    command.flag("--float64", "Points in float64, not float32", [&wanted] { wanted.dtype = DType::float64; });
 }
 
 RankConstants measure_rank_constants(RankConstants wanted, const Execution& execution) {

@@ -1,11 +1,10 @@
 // Measures what calls over ranks cost here, for kith plan: the constants of rank_model.hpp.
 #pragma once
 
+#include "cli/parser.hpp"
 #include "cli/rank_model.hpp"
 
 #include <kith/execution.hpp>
-
-#include <CLI/CLI.hpp>
 
 #include <cstdint>
 #include <vector>
@@ -23,7 +22,7 @@ namespace kith::cli {
 inline constexpr std::int64_t usual_points_per_rank = 50'000;
 
 /// Adds -k, -b, -d and --float64.
-void add_rank_options(CLI::App& command, RankConstants& wanted);
+void add_rank_options(const Parser& command, RankConstants& wanted);
 
 /// The points in the unit cube that lie in one block of a grid (blocks_of), blocks counted with the last axis fastest.
 [[nodiscard]] io::RealArray points_of_block(const io::RealArray& points, int rank, const std::vector<int>& blocks);

@@ -103,25 +103,23 @@ std::string describe_queries(const SearchArguments& arguments, std::int64_t quer
 
 } // namespace
 
-void add_search_files(CLI::App& command, SearchArguments& arguments, const std::string& output_help) {
-    command.add_option("-o,--output", arguments.output, output_help)->type_name("OUT")->required()->check(file_name());
-    command.add_option("--queries", arguments.queries, "Search around these points instead of around every point")
-        ->type_name("FILE")
-        ->check(file_name());
+void add_search_files(const Parser& command, SearchArguments& arguments, const std::string& output_help) {
+    command.file("-o,--output", output_help, arguments.output).required();
+    command.file("--queries", "Search around these points instead of around every point", arguments.queries, "FILE");
 }
 
-void add_point_options(CLI::App& command, const std::shared_ptr<SearchArguments>& arguments,
+void add_point_options(const Parser& command, const std::shared_ptr<SearchArguments>& arguments,
                        const std::string& engines) {
     add_box_option(command, arguments->box);
     add_types_option(command, arguments->types);
     add_engine_option(command, arguments->engine, engines);
 }
 
-void add_search_options(CLI::App& command, const std::shared_ptr<SearchArguments>& arguments,
+void add_search_options(const Parser& command, const std::shared_ptr<SearchArguments>& arguments,
                         const std::string& engines) {
     add_point_options(command, arguments, engines);
-    command.add_flag("--exclude-self", arguments->exclude_self,
-                     "Do not count a point as its own neighbor (by index, not by distance)");
+    command.flag("--exclude-self", "Do not count a point as its own neighbor (by index, not by distance)",
+                 arguments->exclude_self);
 }
 
 void run_search(const SearchArguments& arguments, const Invocation& invocation, const Search& search) {

@@ -32,12 +32,12 @@ struct SearchArguments {
 };
 
 /// Adds -o, whose help is given, and --queries.
-void add_search_files(CLI::App& command, SearchArguments& arguments, const std::string& output_help);
+void add_search_files(const Parser& command, SearchArguments& arguments, const std::string& output_help);
 /// Adds --box, --types and --engine, whose help lists `engines`, such as tree_or_brute.
-void add_point_options(CLI::App& command, const std::shared_ptr<SearchArguments>& arguments,
+void add_point_options(const Parser& command, const std::shared_ptr<SearchArguments>& arguments,
                        const std::string& engines);
 /// The same and --exclude-self.
-void add_search_options(CLI::App& command, const std::shared_ptr<SearchArguments>& arguments,
+void add_search_options(const Parser& command, const std::shared_ptr<SearchArguments>& arguments,
                         const std::string& engines);
 
 /// What a search works on, and how.

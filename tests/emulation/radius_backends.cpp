@@ -80,7 +80,7 @@ std::vector<RadiusBackend> radius_backends() {
 }
 
 RadiusEffort radius_effort() {
-    return {.searches = 1, .self_points = 80, .points = 150, .queries = 40};
+    return {.searches = 1, .self_points = 48, .points = 150, .queries = 33};
 }
 
 } // namespace kith::test

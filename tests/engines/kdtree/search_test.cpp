@@ -140,10 +140,8 @@ INSTANTIATE_TEST_SUITE_P(In6D, KdTreeSearch, testing::ValuesIn(every_case_in(6))
 TEST(KdTreeSearches, InOtherDimensions) {
     for (const char* name : {"clustered", "lattice", "far_outlier"}) {
         SCOPED_TRACE(name);
-        compare_with_oracle<float, 4>(point_set<float>(name, 4));
         compare_with_oracle<double, 5>(point_set<double>(name, 5));
-        compare_with_oracle<float, 7>(point_set<float>(name, 7));
-        compare_with_oracle<double, 8>(point_set<double>(name, 8));
+        compare_with_oracle<float, 8>(point_set<float>(name, 8));
     }
 }
 
