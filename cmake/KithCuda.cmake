@@ -7,9 +7,7 @@ set(KITH_HAS_CUDA OFF)
 # Adds what the modules do on a GPU to a target, a file for every type and each of the dimensions, with the extension: cu,
 # or cpp where the emulator runs it.
 function(kith_add_device_instances target extension)
-    set(mask 0)
     foreach(dimension IN LISTS ARGN)
-        math(EXPR mask "${mask} | (1 << ${dimension})")
         foreach(scalar float double)
             set(text "#define KITH_SCALAR ${scalar}\n#define KITH_DIMENSION ${dimension}\n")
             foreach(module tree/build neighbors/search neighbors/radius groups/link groups/dbscan mst/spanning_tree
@@ -21,6 +19,7 @@ function(kith_add_device_instances target extension)
             target_sources(${target} PRIVATE "${instance}")
         endforeach()
     endforeach()
+    kith_dimension_mask(mask ${ARGN})
     target_compile_definitions(${target} PRIVATE KITH_CUDA_DIMENSION_MASK=${mask})
 endfunction()
 

@@ -32,7 +32,7 @@ class Parser {
 public:
     explicit Parser(CLI::App& app) : app_(&app) {}
 
-    /// Of a command of this program.
+    /// A new command of this program.
     [[nodiscard]] Parser command(const char* name, const char* description) const;
 
     /// take(text) throws UsageError for a text that means nothing.

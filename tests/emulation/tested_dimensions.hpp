@@ -3,6 +3,8 @@
 
 #include <kith/types.hpp>
 
+#include "cuda/instances.hpp"
+
 #include <gtest/gtest.h>
 
 #include <type_traits>
@@ -10,19 +12,15 @@
 
 namespace kith::test {
 
-constexpr bool is_tested(int dimension) {
-    return ((KITH_EMULATED_DIMENSION_MASK >> dimension) & 1) != 0;
-}
-
 /// Calls function(std::integral_constant<int, D>) for the run-time dimension, which is a tested one.
 template <class Function>
 void with_tested_dimension(int dimension, const Function& function) {
-    if (!is_tested(dimension)) {
+    if (!detail::dimension_is_on_device(dimension)) {
         GTEST_FAIL() << "dimension " << dimension << " is not in KITH_EMULATED_DIMS; leave such tests out";
     }
     [&]<int... D>(std::integer_sequence<int, D...>) {
         const auto attempt = [&]<int Each>(std::integral_constant<int, Each> constant) {
-            if constexpr (is_tested(Each)) {
+            if constexpr (detail::dimension_is_on_device(Each)) {
                 if (dimension == Each) {
                     function(constant);
                 }
