@@ -26,11 +26,6 @@ using kith::detail::recorded_events;
 using kith::detail::RecordedEvent;
 using Clock = std::chrono::steady_clock;
 
-/// What a call returns that has no other result.
-struct Stages {
-    kith::StageReports stages;
-};
-
 /// Runs call(execution), whose result has `stages`, twice, and prints the record of the second run: as in the
 /// benchmarks, the caller's memory has been written before. Returns the result.
 template <class Call>
@@ -83,25 +78,24 @@ void run(const bench::PointsFile& file, const std::string& call, int threads) {
         constexpr std::int64_t k = 16;
         kith::KnnResult rows(file.count, k, kith::IndexType::int32, kith::DType::float32);
         record("knn", threads, [&](const kith::Execution& execution) {
-            return Stages{kith::knn_into(rows.rows_view(), points, k, {}, {}, execution)};
+            return kith::knn_into(rows.rows_view(), points, k, {.execution = execution});
         });
     } else if (call == "radius") {
         const double radius = b / std::cbrt(static_cast<double>(file.count));
         record("radius", threads, [&](const kith::Execution& execution) {
-            kith::RadiusOptions options;
-            options.execution = execution;
-            return kith::radius_search(points, radius, options);
+            return kith::radius_search(points, radius, {.execution = execution});
         });
     } else if (call == "fof") {
         const kith::Box box = kith::Box::periodic(1.0);
         std::vector<std::int32_t> labels(static_cast<std::size_t>(file.count));
         const kith::FofSummary groups = record("fof", threads, [&](const kith::Execution& execution) {
-            return kith::fof_into(labels, points, kith::LinkingLength::relative(b), box, {}, execution);
+            return kith::fof_into(labels, points, kith::LinkingLength::relative(b),
+                                  {.box = box, .execution = execution});
         });
         record("catalog", threads, [&](const kith::Execution& execution) {
             kith::Particles particles;
             particles.positions = points;
-            return kith::catalog(labels, groups, particles, box, {}, execution);
+            return kith::catalog(labels, groups, particles, {.execution = execution});
         });
     } else {
         throw std::invalid_argument("there is no call '" + call + "'; there are knn, fof and radius");
