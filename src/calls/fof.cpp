@@ -85,8 +85,7 @@ void check(const FofCall& call) {
     }
 }
 
-/// The call has been checked. The sizes of the groups of two or more come from the engines, those of single points from
-/// here.
+/// The call has been checked.
 void run(const FofCall& call, std::span<std::int32_t> labels, FofSummary& result) {
     const Execution& execution = call.options.execution;
     const std::int64_t count = call.points.count();
@@ -100,8 +99,6 @@ void run(const FofCall& call, std::span<std::int32_t> labels, FofSummary& result
         with_dtype(call.points.dtype(), [&]<Coordinate T>(T) { link<T>(context, call, labels, result); });
         result.stages = context.take_stages();
     }
-    with_allocation_errors("the sizes of the groups",
-                           [&] { result.sizes.resize(static_cast<std::size_t>(result.groups), 1); });
 }
 
 } // namespace

@@ -64,7 +64,6 @@ void label(std::span<std::int32_t> labels, const SpanningTree& tree, const Execu
     context.stage("link", [&] {
         with_allocation_errors("the groups", [&] {
             label_components(context, tree.edges().first(edges_within(tree, result.linking_length)), labels, result);
-            result.sizes.resize(static_cast<std::size_t>(result.groups), 1);
         });
     });
     result.engine = tree.engine();

@@ -14,9 +14,9 @@
 #include "support/allocation_errors.hpp"
 #include "support/context.hpp"
 #include "support/dimension.hpp"
+#include "support/fill_vector.hpp"
 #include "support/message.hpp"
 #include "support/prefix_sums.hpp"
-#include "support/zeros.hpp"
 #include "tree/node_attributes.hpp"
 #include "walk/tasks.hpp"
 
@@ -138,7 +138,7 @@ public:
     [[nodiscard]] std::vector<std::int64_t> zeros(std::int64_t more) const {
         std::vector<std::int64_t> numbers;
         with_allocation_errors("the lengths of the rows",
-                               [&] { context_.run([&] { fill_zeros(numbers, call_.row_count() + more); }); });
+                               [&] { context_.run([&] { fill_vector(numbers, call_.row_count() + more); }); });
         return numbers;
     }
 

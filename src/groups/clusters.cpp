@@ -3,9 +3,9 @@
 #include "groups/clusters.hpp"
 
 #include "support/allocation_errors.hpp"
+#include "support/fill_vector.hpp"
 #include "support/parallel.hpp"
 #include "support/prefix_sums.hpp"
-#include "support/zeros.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -92,7 +92,7 @@ void number_clusters(Context& context, const UnionFind& components, std::span<co
         }
     });
     for_each(rows, [&](std::int32_t row) { labels[row] = -1; });
-    with_allocation_errors("the sizes of the clusters", [&] { fill_zeros(result.sizes, result.clusters); });
+    with_allocation_errors("the sizes of the clusters", [&] { fill_vector(result.sizes, result.clusters); });
     for_each_run(
         count, [&](std::int32_t i) { return of_root[parents[i]]; },
         [&](std::int32_t cluster, std::int64_t begin, std::int64_t end) {

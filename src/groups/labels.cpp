@@ -1,7 +1,10 @@
 #include "groups/labels.hpp"
 
+#include "support/allocation_errors.hpp"
+#include "support/fill_vector.hpp"
 #include "support/parallel.hpp"
 #include "support/parallel_sort.hpp"
+#include "support/side_by_side.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -202,20 +205,30 @@ void number_groups(Context& context, const UnionFind& groups, std::span<const st
     parallel_sort(context, ranked); // empty slots come last
 
     result.groups = sums.groups + count - sums.members;
-    result.sizes.resize(static_cast<std::size_t>(sums.groups));
-    parallel_for(0, sums.groups, grain / 8, [&](std::int64_t begin, std::int64_t end) {
-        for (std::int64_t label = begin; label < end; ++label) {
-            result.sizes[label] = ranked[label].size();
-            component_sizes[ranked[label].slot].first_member = static_cast<std::int32_t>(label); // from here on
-        }
-    });
-    parallel_for(0, count, grain, [&](std::int64_t begin, std::int64_t end) {
-        for (std::int64_t i = begin; i < end; ++i) {
-            const Group* group = component_sizes.group_of(static_cast<std::int32_t>(i));
-            labels[original[i]] = group != nullptr ? group->first_member : -1;
-        }
-    });
-    number_singles(labels, static_cast<std::int32_t>(sums.groups));
+    const auto each_group = [&](const auto& body) {
+        parallel_for(0, sums.groups, grain / 8, [&](std::int64_t begin, std::int64_t end) {
+            for (std::int64_t label = begin; label < end; ++label) {
+                body(static_cast<std::int32_t>(label), ranked[label]);
+            }
+        });
+    };
+    const auto store_sizes = [&] {
+        with_allocation_errors("the sizes of the groups", [&] { fill_vector(result.sizes, result.groups, 1); });
+        each_group([&](std::int32_t label, const Ranked& group) { result.sizes[label] = group.size(); });
+    };
+    const auto store_labels = [&] {
+        each_group([&](std::int32_t label, const Ranked& group) {
+            component_sizes[group.slot].first_member = label; // from here on
+        });
+        parallel_for(0, count, grain, [&](std::int64_t begin, std::int64_t end) {
+            for (std::int64_t i = begin; i < end; ++i) {
+                const Group* group = component_sizes.group_of(static_cast<std::int32_t>(i));
+                labels[original[i]] = group != nullptr ? group->first_member : -1;
+            }
+        });
+        number_singles(labels, static_cast<std::int32_t>(sums.groups));
+    };
+    side_by_side(store_sizes, store_labels); // one thread fills a vector
 }
 
 } // namespace kith::detail

@@ -5,6 +5,7 @@
 #include "halos/layout.hpp"
 #include "halos/moments.hpp"
 #include "support/parallel.hpp"
+#include "support/side_by_side.hpp"
 
 #include <algorithm>
 
@@ -132,8 +133,12 @@ void describe_groups(Context& context, const LabeledGroups& groups, const Column
                      Catalog& catalog) {
     catalog.dimension = columns.dimension;
     catalog.min_members = min_members;
-    context.memory_tracker()->add(lay_out(catalog, groups.sizes, columns.velocities.has_value()));
-    order_members(context, groups.labels, columns.types, catalog);
+    const bool velocities = columns.velocities.has_value();
+    context.memory_tracker()->add(reserve_columns(catalog, groups.sizes, velocities));
+    DealtRows dealt;
+    side_by_side([&] { fill_columns(catalog, velocities); }, // by one thread, since they are vectors
+                 [&] { dealt = deal_rows(context, groups.labels, catalog); });
+    order_members(context, groups.labels, columns.types, dealt, catalog);
     context.expect(static_cast<std::int64_t>(catalog.members.size()));
     parallel_for(0, catalog.groups, 1, [&](std::int64_t begin, std::int64_t end) {
         std::int64_t described = 0;

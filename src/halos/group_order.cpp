@@ -6,9 +6,10 @@
 #include "support/parallel.hpp"
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <numeric>
+#include <utility>
+#include <vector>
 
 namespace kith::detail::halos {
 
@@ -23,81 +24,126 @@ constexpr std::int64_t smallest_block = 1 << 15;
 /// Which bucket a group falls into: groups start at increasing offsets, so the leading bits of the offset keep order.
 class Buckets {
 public:
-    Buckets(std::span<const std::int64_t> offset, std::int64_t members) : offset_(offset) {
+    explicit Buckets(const Catalog& catalog) : catalog_(catalog) {
+        const std::int64_t members = catalog.groups == 0 ? 0 : catalog.offset.back() + catalog.count.back();
         const int bits = static_cast<int>(std::bit_width(static_cast<std::uint64_t>(members)));
         shift_ = std::max(smallest_bucket_bits, bits - bucket_bits);
     }
-    [[nodiscard]] std::int64_t of_group(std::int32_t group) const noexcept { return offset_[group] >> shift_; }
+    [[nodiscard]] std::int64_t of_group(std::int32_t group) const noexcept { return catalog_.offset[group] >> shift_; }
     [[nodiscard]] std::int64_t first_group(std::int64_t bucket) const noexcept {
-        return std::lower_bound(offset_.begin(), offset_.end(), bucket << shift_) - offset_.begin();
+        const auto& offset = catalog_.offset;
+        return std::lower_bound(offset.begin(), offset.end(), bucket << shift_) - offset.begin();
+    }
+    /// Groups come by decreasing size: before one that spans a bucket, all do, so it has one of its own.
+    [[nodiscard]] bool is_one_large_group(std::int64_t bucket) const noexcept {
+        const std::int64_t group = first_group(bucket);
+        return group < catalog_.groups && catalog_.offset[group] >> shift_ == bucket &&
+               catalog_.count[group] >> shift_ > 0;
     }
 
 private:
-    std::span<const std::int64_t> offset_;
+    const Catalog& catalog_;
     int shift_;
 };
 
-/// The rows of kept groups, bucket after bucket; within a bucket ascending.
-struct DealtRows {
-    std::array<std::int64_t, max_buckets + 1> start{}; ///< of each bucket, and the end
-    Buffer<std::int32_t> rows;
-};
+template <class Body>
+void each_bucket(const Body& body) {
+    parallel_for(0, max_buckets, 1, [&](std::int64_t begin, std::int64_t end) {
+        for (std::int64_t bucket = begin; bucket < end; ++bucket) {
+            body(bucket);
+        }
+    });
+}
 
-DealtRows deal(Context& context, std::span<const std::int32_t> labels, std::int64_t groups, const Buckets& buckets) {
-    const auto rows = static_cast<std::int64_t>(labels.size());
-    const std::int64_t block_rows = std::max(smallest_block, (rows + max_blocks - 1) / max_blocks);
-    const std::int64_t blocks = (rows + block_rows - 1) / block_rows;
-    Buffer<std::int64_t> next(context.memory_tracker(),
-                              blocks * max_buckets); // of each block: counts, then places to write
-    const auto each_kept_row = [&](std::int64_t block, const auto& visit) {
-        const std::int64_t end = std::min(rows, (block + 1) * block_rows);
-        for (std::int64_t row = block * block_rows; row < end; ++row) {
-            const std::int32_t label = labels[row];
-            if (label >= 0 && label < groups) {
-                visit(row, next[block * max_buckets + buckets.of_group(label)]);
+/// Where items go that are put bucket after bucket, within a bucket as they were. Blocks of items are counted side by
+/// side; then each knows the places of its own.
+template <class BucketOf>
+class Deal {
+public:
+    /// bucket_of(i) is the bucket of item i, below 0 if it is left out.
+    Deal(Context& context, std::int64_t items, std::int64_t buckets, const BucketOf& bucket_of)
+        : items_(items), buckets_(buckets), bucket_of_(bucket_of),
+          block_items_(std::max(smallest_block, (items + max_blocks - 1) / max_blocks)),
+          blocks_((items + block_items_ - 1) / block_items_), next_(context.memory_tracker(), blocks_ * buckets),
+          start_(static_cast<std::size_t>(buckets) + 1) {
+        std::fill_n(next_.data(), next_.size(), 0);
+        each([](std::int64_t, std::int64_t& count) { ++count; });
+        std::int64_t total = 0;
+        for (std::int64_t bucket = 0; bucket < buckets; ++bucket) {
+            start_[bucket] = total;
+            for (std::int64_t block = 0; block < blocks_; ++block) {
+                total += std::exchange(next_[block * buckets + bucket], total);
             }
         }
-    };
-    std::fill_n(next.data(), next.size(), 0);
-    parallel_for(0, blocks, 1, [&](std::int64_t begin, std::int64_t end) {
-        for (std::int64_t block = begin; block < end; ++block) {
-            each_kept_row(block, [](std::int64_t, std::int64_t& count) { ++count; });
-        }
-    });
-    DealtRows dealt;
-    std::int64_t total = 0;
-    for (std::int64_t bucket = 0; bucket < max_buckets; ++bucket) {
-        dealt.start[bucket] = total;
-        for (std::int64_t block = 0; block < blocks; ++block) {
-            const std::int64_t count = next[block * max_buckets + bucket];
-            next[block * max_buckets + bucket] = total;
-            total += count;
-        }
+        start_[buckets] = total;
     }
-    dealt.start[max_buckets] = total;
-    dealt.rows = Buffer<std::int32_t>(context.memory_tracker(), total);
-    parallel_for(0, blocks, 1, [&](std::int64_t begin, std::int64_t end) {
-        for (std::int64_t block = begin; block < end; ++block) {
-            each_kept_row(block, [&](std::int64_t row, std::int64_t& place) {
-                dealt.rows[place++] = static_cast<std::int32_t>(row);
-            });
-        }
-    });
-    return dealt;
-}
+    /// Of each bucket, and the end.
+    [[nodiscard]] const std::vector<std::int64_t>& start() const noexcept { return start_; }
+
+    /// Calls put(i, place) for every item that is not left out; once.
+    template <class Put>
+    void put_items(const Put& put) {
+        each([&](std::int64_t i, std::int64_t& place) { put(i, place++); });
+    }
+
+private:
+    template <class Visit>
+    void each(const Visit& visit) {
+        parallel_for(0, blocks_, 1, [&](std::int64_t begin, std::int64_t end) {
+            for (std::int64_t block = begin; block < end; ++block) {
+                const std::int64_t last = std::min(items_, (block + 1) * block_items_);
+                for (std::int64_t i = block * block_items_; i < last; ++i) {
+                    if (const std::int64_t bucket = bucket_of_(i); bucket >= 0) {
+                        visit(i, next_[block * buckets_ + bucket]);
+                    }
+                }
+            }
+        });
+    }
+
+    std::int64_t items_;
+    std::int64_t buckets_;
+    BucketOf bucket_of_;
+    std::int64_t block_items_;
+    std::int64_t blocks_;
+    Buffer<std::int64_t> next_; // of each block and bucket: a count, then a place
+    std::vector<std::int64_t> start_;
+};
 
 } // namespace
 
+DealtRows deal_rows(Context& context, std::span<const std::int32_t> labels, const Catalog& catalog) {
+    const Buckets buckets(catalog);
+    Deal deal(context, std::ssize(labels), max_buckets, [&](std::int64_t row) {
+        const std::int32_t label = labels[row];
+        return label >= 0 && label < catalog.groups ? buckets.of_group(label) : -1;
+    });
+    DealtRows dealt{deal.start(), Buffer<std::int32_t>(context.memory_tracker(), deal.start().back())};
+    deal.put_items([&](std::int64_t row, std::int64_t place) { dealt.rows[place] = static_cast<std::int32_t>(row); });
+    return dealt;
+}
+
 void order_members(Context& context, std::span<const std::int32_t> labels, std::span<const std::uint8_t> types,
-                   Catalog& catalog) {
-    const Buckets buckets(catalog.offset, static_cast<std::int64_t>(catalog.members.size()));
-    const DealtRows dealt = deal(context, labels, catalog.groups, buckets);
-    const auto key = [&](std::int32_t row) {
-        return std::int64_t{labels[row]} * max_types + (types.empty() ? 1 : types[row]);
-    };
-    parallel_for(0, max_buckets, 1, [&](std::int64_t begin, std::int64_t end) {
-        for (std::int64_t i = dealt.start[begin]; i < dealt.start[end]; ++i) {
-            ++catalog.count_by_type[key(dealt.rows[i])];
+                   const DealtRows& dealt, Catalog& catalog) {
+    const Buckets buckets(catalog);
+    const auto type_of = [&](std::int32_t row) { return types.empty() ? 1 : std::int64_t{types[row]}; };
+    const auto key = [&](std::int32_t row) { return std::int64_t{labels[row]} * max_types + type_of(row); };
+    each_bucket([&](std::int64_t bucket) {
+        const std::span<const std::int32_t> rows = dealt.of_bucket(bucket);
+        if (!buckets.is_one_large_group(bucket)) {
+            for (const std::int32_t row : rows) {
+                ++catalog.count_by_type[key(row)];
+            }
+            return;
+        }
+        // All threads share it, and it can be put in order now.
+        const std::int64_t group = buckets.first_group(bucket);
+        Deal by_type(context, std::ssize(rows), max_types, [&](std::int64_t i) { return type_of(rows[i]); });
+        std::adjacent_difference(by_type.start().begin() + 1, by_type.start().end(),
+                                 catalog.count_by_type.begin() + group * max_types);
+        if (std::ssize(rows) == catalog.count[group]) {
+            by_type.put_items(
+                [&](std::int64_t i, std::int64_t place) { catalog.members[catalog.offset[group] + place] = rows[i]; });
         }
     });
     const auto found_in = [&](std::int64_t group) {
@@ -118,17 +164,16 @@ void order_members(Context& context, std::span<const std::int32_t> labels, std::
                     message("groups: group ", wrong, " has size ", catalog.count[wrong], " but ", found_in(wrong),
                             " rows carry its label; pass labels and sizes of the same result"));
     }
-    parallel_for(0, max_buckets, 1, [&](std::int64_t begin, std::int64_t end) {
-        const std::int64_t first_key = buckets.first_group(begin) * max_types;
-        const std::int64_t end_key = buckets.first_group(end) * max_types;
-        Buffer<std::int64_t> place(context.memory_tracker(), end_key - first_key);
-        std::int64_t next = dealt.start[begin];
-        for (std::int64_t k = first_key; k < end_key; ++k) {
-            place[k - first_key] = next;
-            next += catalog.count_by_type[k];
+    each_bucket([&](std::int64_t bucket) {
+        if (buckets.is_one_large_group(bucket)) {
+            return;
         }
-        for (std::int64_t i = dealt.start[begin]; i < dealt.start[end]; ++i) {
-            const std::int32_t row = dealt.rows[i];
+        const std::int64_t first_key = buckets.first_group(bucket) * max_types;
+        const std::int64_t end_key = buckets.first_group(bucket + 1) * max_types;
+        Buffer<std::int64_t> place(context.memory_tracker(), end_key - first_key);
+        std::exclusive_scan(catalog.count_by_type.begin() + first_key, catalog.count_by_type.begin() + end_key,
+                            place.data(), dealt.start[bucket]);
+        for (const std::int32_t row : dealt.of_bucket(bucket)) {
             catalog.members[place[key(row) - first_key]++] = row;
         }
     });

@@ -2,8 +2,9 @@
 //
 // A stable counting sort in two steps. First the rows of kept groups are dealt into at most 256 buckets, each a run of
 // consecutive groups of about equal total size: blocks of rows are counted in parallel, and every block then knows
-// where its rows go. Then the buckets are sorted side by side, each by (group, type). Both steps keep the order of rows
-// within equal keys, so the result does not depend on blocks, buckets or threads. Source: jz-tree paper, section IV-B
+// where its rows go. Then the buckets are sorted side by side, each by (group, type); the rows of a large group, which
+// has a bucket of its own, are dealt once more, by type. Both steps keep the order of rows within equal keys, so the
+// result does not depend on blocks, buckets or threads. Source: jz-tree paper, section IV-B
 // (stable sort by group). Cost: O(N) time, and one index per member beside the result.
 //
 // Sizes that do not match the labels are found before anything is written by them.
@@ -15,12 +16,26 @@
 
 #include <cstdint>
 #include <span>
+#include <vector>
 
 namespace kith::detail::halos {
 
-/// Fills `members` and `count_by_type` of a catalog whose `offset` and `count` are set and whose columns have their
-/// sizes. `types` may be empty: all are type 1.
+/// The rows of a catalog's groups, bucket after bucket; within a bucket ascending.
+struct DealtRows {
+    std::vector<std::int64_t> start; ///< of each bucket, and the end
+    Buffer<std::int32_t> rows;
+
+    [[nodiscard]] std::span<const std::int32_t> of_bucket(std::int64_t bucket) const noexcept {
+        return {rows.data() + start[bucket], rows.data() + start[bucket + 1]};
+    }
+};
+
+/// The first step, for a catalog whose `offset` and `count` are set.
+DealtRows deal_rows(Context& context, std::span<const std::int32_t> labels, const Catalog& catalog);
+
+/// The second step: fills `members` and `count_by_type` of a catalog whose columns have their sizes. `types` may be
+/// empty: all are type 1.
 void order_members(Context& context, std::span<const std::int32_t> labels, std::span<const std::uint8_t> types,
-                   Catalog& catalog);
+                   const DealtRows& dealt, Catalog& catalog);
 
 } // namespace kith::detail::halos

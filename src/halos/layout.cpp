@@ -2,10 +2,10 @@
 
 #include <kith/error.hpp>
 
+#include "support/fill_vector.hpp"
 #include "support/message.hpp"
 #include "support/parallel.hpp"
 #include "support/prefix_sums.hpp"
-#include "support/zeros.hpp"
 
 #include <algorithm>
 #include <new>
@@ -28,36 +28,17 @@ constexpr auto fields = std::count_if(catalog_columns.begin(), catalog_columns.e
 static_assert(sizeof(Catalog) == sizeof(WithoutColumns) + fields * sizeof(std::vector<double>),
               "a member of Catalog has no row in catalog_columns, or a row no member");
 
-/// Sizes one column after another and counts their bytes.
-class ColumnAllocator {
-public:
-    template <class T>
-    void operator()(std::vector<T>& column, std::int64_t size) {
-        const std::int64_t bytes = size * static_cast<std::int64_t>(sizeof(T));
-        bytes_ += bytes;
-        fill_zeros(column, size);
-    }
-    [[nodiscard]] std::int64_t bytes() const noexcept { return bytes_; }
+std::int64_t member_count(const Catalog& catalog) {
+    return catalog.groups == 0 ? 0 : catalog.offset.back() + catalog.count.back();
+}
 
-private:
-    std::int64_t bytes_ = 0;
-};
-
-/// Makes room for every column and returns the bytes taken.
-std::int64_t allocate_columns(Catalog& catalog, std::int64_t members, bool velocities) {
-    const std::int64_t groups = catalog.groups;
-    ColumnAllocator size;
-    try {
-        size(catalog.members, members);
-        for_each_field(catalog, [&](const CatalogColumn& column, auto& values) {
-            size(values, column.size(groups, catalog.dimension, velocities));
-        });
-    } catch (const std::bad_alloc&) {
-        throw Error(ErrorKind::out_of_memory,
-                    message("out of memory: the catalog of ", groups, " groups with ", members,
-                            " members needs more than ", size.bytes(), " bytes; raise min_members"));
-    }
-    return size.bytes();
+/// Calls visit(values, size) for the members and every column.
+template <class Visit>
+void each_column(Catalog& catalog, std::int64_t members, bool velocities, const Visit& visit) {
+    visit(catalog.members, members);
+    for_each_field(catalog, [&](const CatalogColumn& column, auto& values) {
+        visit(values, column.size(catalog.groups, catalog.dimension, velocities));
+    });
 }
 
 } // namespace
@@ -67,7 +48,7 @@ std::int64_t groups_of_at_least(std::span<const std::int32_t> sizes, std::int64_
            sizes.begin();
 }
 
-std::int64_t lay_out(Catalog& catalog, std::span<const std::int32_t> sizes, bool velocities) {
+std::int64_t reserve_columns(Catalog& catalog, std::span<const std::int32_t> sizes, bool velocities) {
     catalog.groups = groups_of_at_least(sizes, catalog.min_members);
     const std::int64_t members = parallel_reduce(
         0, catalog.groups, 1 << 14, std::int64_t{0},
@@ -75,13 +56,39 @@ std::int64_t lay_out(Catalog& catalog, std::span<const std::int32_t> sizes, bool
             return std::accumulate(sizes.begin() + begin, sizes.begin() + end, sum);
         },
         [](std::int64_t left, std::int64_t right) { return left + right; });
-    const std::int64_t bytes = allocate_columns(catalog, members, velocities);
+    std::int64_t bytes = 0;
+    try {
+        each_column(catalog, members, velocities, [&](auto& values, std::int64_t size) {
+            bytes += size * static_cast<std::int64_t>(sizeof(values[0]));
+            values.reserve(static_cast<std::size_t>(size));
+        });
+    } catch (const std::bad_alloc&) {
+        throw Error(ErrorKind::out_of_memory,
+                    message("out of memory: the catalog of ", catalog.groups, " groups with ", members,
+                            " members needs more than ", bytes, " bytes; raise min_members"));
+    }
+    fill_vector(catalog.offset, catalog.groups);
+    fill_vector(catalog.count, catalog.groups);
     prefix_sums<std::int64_t>(
         catalog.groups, [&](std::int64_t group) { return sizes[group]; },
         [&](std::int64_t group, std::int64_t offset) {
             catalog.offset[group] = offset;
             catalog.count[group] = sizes[group];
         });
+    return bytes;
+}
+
+void fill_columns(Catalog& catalog, bool velocities) {
+    each_column(catalog, member_count(catalog), velocities, [](auto& values, std::int64_t size) {
+        if (values.empty()) {
+            fill_vector(values, size);
+        }
+    });
+}
+
+std::int64_t lay_out(Catalog& catalog, std::span<const std::int32_t> sizes, bool velocities) {
+    const std::int64_t bytes = reserve_columns(catalog, sizes, velocities);
+    fill_columns(catalog, velocities);
     return bytes;
 }
 

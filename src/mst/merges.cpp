@@ -1,8 +1,8 @@
 #include "mst/merges.hpp"
 
 #include "support/allocation_errors.hpp"
+#include "support/fill_vector.hpp"
 #include "support/parallel.hpp"
-#include "support/zeros.hpp"
 
 #include <algorithm>
 #include <cstddef>

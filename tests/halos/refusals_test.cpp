@@ -127,6 +127,16 @@ TEST_F(Refusals, SizesThatAreNotThoseOfTheLabels) {
     EXPECT_TRUE(refused({"group 1 has size 2 but 3 rows"}));
 }
 
+TEST_F(Refusals, SizesOfGroupsThatThreadsShare) {
+    made = sample<double>({20000, 9000, 3}, 3, 2);
+    groups = made.groups;
+    particles = made.everything();
+    groups.sizes = {20000, 8999, 3};
+    EXPECT_TRUE(refused({"group 1 has size 8999 but 9000 rows"}));
+    groups.sizes = {20001, 9000, 3};
+    EXPECT_TRUE(refused({"group 0 has size 20001 but 20000 rows"}));
+}
+
 TEST_F(Refusals, ExecutionsThatCannotBe) {
     options.execution = cpu(-1);
     EXPECT_TRUE(refused({"threads is -1"}));

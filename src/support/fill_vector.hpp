@@ -1,4 +1,4 @@
-// Vectors of zeros, their pages touched by all threads.
+// Vectors of equal values, their pages touched by all threads.
 //
 // Otherwise the one thread that fills a vector waits for the system at every page: half a second for 80 million members
 // of a catalog where it was measured, six times as long as so.
@@ -24,15 +24,15 @@ inline void touch(void* memory, std::int64_t bytes) {
     });
 }
 
-/// `size` zeros in an empty vector.
+/// The value `size` times in an empty vector. Nothing fails if there is room for them.
 template <class T>
-void fill_zeros(std::vector<T>& empty, std::int64_t size) {
+void fill_vector(std::vector<T>& empty, std::int64_t size, T value = 0) {
     const std::int64_t bytes = size * static_cast<std::int64_t>(sizeof(T));
     empty.reserve(static_cast<std::size_t>(size));
     if (bytes > large_page) {
         touch(empty.data(), bytes);
     }
-    empty.resize(static_cast<std::size_t>(size));
+    empty.resize(static_cast<std::size_t>(size), value);
 }
 
 } // namespace kith::detail
