@@ -1,13 +1,15 @@
 #!/bin/bash
-# Everything that is to be known of kith on a GPU, in eight minutes: facts, the GPU tests, the main rows of the benchmark,
-# the memory checker, the other rows, a simulated universe. Usage: gpu_check.sh BUILD OUTPUT, where BUILD is a build folder
-# or what gpu_pack.sh made of one, and OUTPUT a folder for results and logs.
+# Everything that is to be known of kith on a GPU, in eight minutes: facts, the GPU tests, the main rows of the
+# benchmark with clocks and power, the leaf search under the profiler, the memory checker, the other rows, a simulated
+# universe. Usage: gpu_check.sh BUILD OUTPUT, where BUILD is a build folder or what gpu_pack.sh made of one, and OUTPUT a
+# folder for results and logs.
 #
-# Needs the driver; takes python3 with CuPy and compute-sanitizer where they are. Each part has a limit of its own, within
-# that of the whole, and each row and test runs in a process of its own: what hangs or crashes costs only itself. Exit
-# status: 0 all is well, 1 something failed, 2 the arguments make no sense, 3 there is no GPU.
+# Needs the driver; takes python3 with CuPy, ncu and compute-sanitizer where they are. Each part has a limit of its own,
+# within that of the whole, as has each test and each row (KITH_ROW_SECONDS): what hangs or crashes costs only itself.
+# Exit status: 0 all is well, 1 something failed, 2 the arguments make no sense, 3 there is no GPU.
 set -u
 whole=470 # seconds
+row_limit=${KITH_ROW_SECONDS:-45}
 
 if [ $# -ne 2 ] || [ ! -x "$1/bin/bench_gpu" ]; then
     echo "usage: gpu_check.sh BUILD OUTPUT; BUILD/bin holds bench_gpu" >&2
@@ -63,41 +65,105 @@ run() {
     return "$code"
 }
 
-# rows NAME OPTION...: each row of bench_gpu that the options choose, in a process of its own.
-rows() {
-    local name=$1 row code good=0 bad=0 unmeasured=0 missed=0
-    shift
-    for row in $("${ours[@]}" "$build/bin/bench_gpu" --list "$@"); do
-        run "$row" 45 "${ours[@]}" "$build/bin/bench_gpu" "$@" --rows "^$row\$" --output "$results" ${commit:+--commit "$commit"}
-        code=$?
-        if [ "$code" -eq 125 ]; then
-            unmeasured=$((unmeasured + 1))
-            continue
+# bench OPTION...: bench_gpu, which names each row before it begins; a row has its limit. The status is as that of run.
+bench() {
+    local process code stopped=0 begun=0 since=$SECONDS now
+    printf '\n== bench_gpu %s\n' "$*" >>"$log"
+    "${ours[@]}" "$build/bin/bench_gpu" "$@" >"$output/last" 2>&1 &
+    process=$!
+    while kill -0 "$process" 2>/dev/null; do
+        now=$(grep -c '^> ' "$output/last")
+        if [ "$now" -ne "$begun" ]; then
+            begun=$now
+            since=$SECONDS
         fi
-        tail -n +3 "$output/last"
-        if grep -q MISSED "$output/last"; then
-            missed=$((missed + 1))
+        if [ "$SECONDS" -ge "$part_end" ]; then
+            stopped=125
+        elif [ $((SECONDS - since)) -ge "$row_limit" ]; then
+            stopped=124
         fi
-        if [ "$code" -eq 0 ]; then
-            good=$((good + 1))
-        else
-            bad=$((bad + 1))
-            say "$row" "FAILED: $(reason "$code")"
+        if [ "$stopped" -ne 0 ]; then
+            kill -KILL "$process"
+            break
         fi
+        sleep 0.2
     done
+    { wait "$process"; } 2>/dev/null
+    code=$?
+    cat "$output/last" >>"$log"
+    return $((stopped != 0 ? stopped : code))
+}
+
+# rows NAME OPTION...: the rows of bench_gpu that the options choose, in one process as long as none of them ends it;
+# the rows after that one in another.
+rows() {
+    local name=$1 row code ended good=0 bad=0 unmeasured=0 missed=0
+    local -a waiting later
+    shift
+    mapfile -t waiting < <("${ours[@]}" "$build/bin/bench_gpu" --list "$@")
+    while [ ${#waiting[@]} -gt 0 ] && [ "$SECONDS" -lt "$part_end" ]; do
+        bench "$@" --rows "^($(IFS='|' && echo "${waiting[*]}"))\$" --output "$results" ${commit:+--commit "$commit"}
+        code=$?
+        grep -v '^> ' "$output/last" | tail -n +3
+        ended=$((code > 1 && code != 125)) # and no row is known to have done it
+        later=()
+        for row in "${waiting[@]}"; do
+            if ! grep -qxF "> $row" "$output/last"; then
+                later+=("$row")
+                continue
+            fi
+            awk -v row="$row" '/^> / { inside = $2 == row; next } inside' "$output/last" >"$output/told"
+            if ! grep -q "^$row " "$output/told"; then
+                if [ "$code" -eq 125 ]; then
+                    unmeasured=$((unmeasured + 1))
+                    continue
+                fi
+                ended=0
+                bad=$((bad + 1))
+                say "$row" "FAILED: $(reason "$code" "$output/told")"
+            elif grep -qE 'FAILED|WRONG' "$output/told"; then
+                bad=$((bad + 1))
+                say "$row" "FAILED: $(reason 1 "$output/told")"
+            else
+                good=$((good + 1))
+                missed=$((missed + $(grep -c MISSED "$output/told")))
+            fi
+        done
+        if [ "$ended" -eq 1 ]; then
+            say bench_gpu "FAILED between rows: $(reason "$code")"
+            status=1
+        fi
+        if [ ${#later[@]} -eq ${#waiting[@]} ] && [ "$code" -ne 125 ]; then
+            bad=$((bad + ${#later[@]}))
+            say bench_gpu "FAILED: it began no row; $(reason "$code")"
+            later=()
+        fi
+        waiting=("${later[@]}")
+    done
+    unmeasured=$((unmeasured + ${#waiting[@]}))
+    rm -f "$output/told"
     say "$name" "$good right ($missed of them missed a goal), $bad failed, $unmeasured not done for lack of time"
     if [ "$bad" -gt 0 ]; then
         status=1
     fi
 }
 
-# reason STATUS: why the last run failed, in a line.
+# reason STATUS [FILE]: why the last run failed, or what wrote that file, in a line.
 reason() {
     case $1 in
     124) echo "took too long and was stopped" ;;
     125) echo "not done for lack of time" ;;
-    *) echo "status $1: $(grep -E 'FAILED|WRONG|ERROR SUMMARY|error|Error' "$output/last" | tail -1 | cut -c1-160)" ;;
+    *)
+        echo "status $1: $(grep -E 'FAILED|WRONG|ERROR SUMMARY|error|Error' "${2:-$output/last}" | tail -1 |
+            cut -c1-160)"
+        ;;
     esac
+}
+
+# spread COLUMN: least, median and greatest of the numbers in a column of the samples.
+spread() {
+    cut -d, -f"$1" "$output/clocks.csv" | grep -xE ' *[0-9.]+' | sort -n |
+        awk '{ number[NR] = $1 } END { print NR ? number[1] "/" number[int((NR + 1) / 2)] "/" number[NR] : "not told" }'
 }
 
 # checked NAME STATUS: what the checker of memory said. Being stopped is no failure if nothing was found until then.
@@ -164,7 +230,43 @@ done
 
 echo
 part 170
+timeout "$(left)" nvidia-smi --id=0 --query-gpu=clocks.sm,clocks.mem,power.draw --format=csv,noheader,nounits \
+    --loop-ms=200 >"$output/clocks.csv" 2>&1 &
+sampler=$!
 rows "main rows" --main
+kill "$sampler" 2>/dev/null
+{ wait "$sampler"; } 2>/dev/null
+{
+    printf '\n== multiprocessors in MHz, memory in MHz, power in W\n'
+    cat "$output/clocks.csv"
+} >>"$log"
+say "clocks and power" "least/median/most: multiprocessors $(spread 1) MHz, memory $(spread 2) MHz, $(spread 3) W"
+rm -f "$output/clocks.csv"
+
+# The second launch of the leaf search: the first one warms up. The GPU's clocks are left as they are.
+part 30
+profiler=$(command -v ncu || ls /usr/local/cuda/bin/ncu 2>/dev/null)
+profile=$output/leaf_search.txt
+if [ -z "$profiler" ]; then
+    say "leaf search, profiled" "left out: ncu is not there"
+else
+    sections=()
+    for section in SpeedOfLight MemoryWorkloadAnalysis InstructionStats SchedulerStats WarpStateStats Occupancy; do
+        sections+=(--section "$section")
+    done
+    run profiler 30 "${ours[@]}" "$profiler" --clock-control none --kernel-name regex:search_leaves --launch-skip 1 \
+        --launch-count 1 "${sections[@]}" "$build/bin/bench_gpu" --rows '^uniform_1e7_k16$' --repetitions 1
+    code=$?
+    cp "$output/last" "$profile"
+    if grep -q ERR_NVGPUCTRPERM "$profile"; then
+        say "leaf search, profiled" "left out: the counters are forbidden here"
+    elif grep -qE '^ +Duration ' "$profile"; then
+        say "leaf search, profiled" "$(grep -E '^ +(Duration|(Compute \(SM\)|Memory) Throughput|Achieved Occupancy) ' \
+            "$profile" | sed -E 's/ +/ /g; s/^ //' | paste -sd';' | sed 's/;/, /g'); all in $profile"
+    else
+        say "leaf search, profiled" "nothing measured: $(reason "$code")"
+    fi
+fi
 
 # Small cases only: the checker slows kernels down a hundredfold. Names of cases that make large sets say so;
 # KITH_SANITIZED chooses others.

@@ -1,11 +1,13 @@
 // bench_gpu: what kith takes on a GPU, row by row, each checked, beside its goal and its floor.
 //
-// Results go to a file after every row. Exit status: 0 all is right, 1 something failed or was wrong, 2 the arguments
-// make no sense, 3 there is no GPU.
+// A row's name is printed behind "> " before it begins, so that bench/gpu_check.sh knows which row takes too long or
+// ends the program; its results go to a file as soon as it ends. The program ends if a row leaves the device unusable.
+// Exit status: 0 all is right, 1 something failed or was wrong, 2 the arguments make no sense, 3 there is no GPU.
 #include "generator.hpp"
 #include "report_file.hpp"
 #include "row.hpp"
 
+#include <kith/execution.hpp>
 #include <kith/version.hpp>
 
 #include <algorithm>
@@ -163,6 +165,7 @@ bool run(const Options& options, const std::vector<Row>& rows) {
     }
     bool good = true;
     for (const Row& row : rows) {
+        std::cout << "> " << row.name << std::endl;
         Outcome outcome;
         try {
             outcome = row.run(bench, row.name);
@@ -174,6 +177,11 @@ bool run(const Options& options, const std::vector<Row>& rows) {
             report->add(row.name, outcome.row);
         }
         std::cout << outcome.line << std::endl;
+        if (const cudaError_t error = cudaDeviceSynchronize(); error != cudaSuccess) {
+            std::cerr << "bench_gpu: rows after this one need another process: " << cudaGetErrorString(error) << '\n';
+            return false;
+        }
+        kith::release_memory({kith::DeviceKind::cuda, 0}); // so that no row depends on what another one took
     }
     return good;
 }
