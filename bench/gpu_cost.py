@@ -41,6 +41,7 @@ import numpy
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT / "tools"), str(ROOT / "tests" / "gpu_kernels")]
 import ptx_interpreter  # noqa: E402
+import ptx_program  # noqa: E402
 from check import find_tool, short_name  # noqa: E402
 
 SECTOR = 32  # bytes
@@ -185,7 +186,7 @@ class Library:
         self.tools, self.folder = tools, folder
         self.entries, self.code = {}, {}
         for module in run([tools["cuobjdump"], "--dump-ptx", library]).split("Fatbin ptx code:")[1:]:
-            entries, shared = ptx_interpreter.parse_module(module)
+            entries, shared = ptx_program.parse_module(module)
             for name, entry in entries.items():
                 self.entries.setdefault(name, (entry, shared, module))
 
@@ -193,7 +194,7 @@ class Library:
         """(program for the interpreter, machine code in blocks)."""
         if name not in self.code:
             entry, shared, module = self.entries[name]
-            program = ptx_interpreter.Program(entry, shared)
+            program = ptx_program.Program(entry, shared)
             self.code[name] = program, machine_code(name, entry, module, self.tools, self.folder)
         return self.code[name]
 
@@ -282,7 +283,7 @@ def cost_of_row(row, library, program, folder):
             try:
                 of_symbol[launch["symbol"]] = cost_of_kernel(library, symbol, launch, memory, record["device_begin"],
                                                              row.kind)
-            except ptx_interpreter.Unsupported as error:
+            except ptx_program.Unsupported as error:
                 not_counted[launch["symbol"]] = f"{launch['name']}: {error}"
     stages = collections.defaultdict(Stage)
     for launch in record["launches"]:

@@ -12,6 +12,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "tools"), str(ROOT / "bench")]
 import gpu_cost  # noqa: E402
 import ptx_interpreter as ptx  # noqa: E402
+import ptx_program  # noqa: E402
 
 BEGIN = 1 << 20  # address of the device's memory
 HEAD = """.visible .entry kernel(
@@ -41,7 +42,7 @@ def run(body, values, threads=64, blocks=1, shared=None):
     """What the kernel makes of the array, and the machine that ran it."""
     memory = numpy.zeros(4096, dtype=numpy.uint8)
     memory[:4 * len(values)] = numpy.asarray(values).view(numpy.uint8)
-    program = ptx.Program(HEAD + body + STORE, shared or {})
+    program = ptx_program.Program(HEAD + body + STORE, shared or {})
     job = numpy.frombuffer(struct.pack("<QQ", BEGIN, 0), dtype=numpy.uint8)
     machine = ptx.Machine(program, ptx.Launch(blocks, threads, job, memory, BEGIN))
     for block in range(blocks):
@@ -158,7 +159,7 @@ ld.shared.u32 %r10, [%r8+252];""", numpy.arange(64)[::-1], numpy.zeros(64, dtype
             run("ld.global.u32 %r10, [%rd3+8192];", self.numbers)
 
     def test_unknown_instruction(self):
-        with self.assertRaises(ptx.Unsupported):
+        with self.assertRaises(ptx_program.Unsupported):
             run("dp4a.u32.u32 %r10, %r1, %r1, %r1;", self.numbers)
 
 
