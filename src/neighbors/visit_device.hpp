@@ -13,22 +13,48 @@
 
 namespace kith::detail::inline KITH_GPU {
 
-inline constexpr std::int64_t max_bytes_of_block = std::int64_t{1} << 28;
+inline constexpr std::int64_t max_bytes_of_block = std::int64_t{1} << 30;
+
+/// Finds block after block the leaves that begin in so many points, one a thread.
+struct FindLeafBlocks {
+    const std::int32_t* first_point; ///< of each leaf, then the number of points
+    std::int32_t leaves;
+    std::int64_t points_of_block;
+    LeafRange* blocks;
+
+    __device__ void operator()(std::int64_t block) const {
+        const std::int32_t first = first_leaf_from(block * points_of_block);
+        const std::int32_t end = first_leaf_from((block + 1) * points_of_block);
+        blocks[block] = {first, end, first_point[first], first_point[end]};
+    }
+
+private:
+    /// The first leaf that begins at a point or after it.
+    __device__ std::int32_t first_leaf_from(std::int64_t point) const {
+        std::int32_t first = 0;
+        std::int32_t end = leaves;
+        while (first < end) {
+            const std::int32_t middle = first + (end - first) / 2;
+            const bool is_before = first_point[middle] < point;
+            first = is_before ? middle + 1 : first;
+            end = is_before ? end : middle;
+        }
+        return first;
+    }
+};
 
 /// Ranges of leaves with at most so many points, or of one leaf each.
 template <Coordinate T>
 std::vector<LeafRange> leaf_blocks(DeviceContext& context, const DevicePlaneTree<T>& tree, std::int64_t max_points) {
-    const std::int64_t leaves = tree.planes[0].nodes;
-    const std::vector<std::int32_t> first_point = context.to_host(tree.planes[0].first_point.data(), leaves + 1);
-    std::vector<LeafRange> blocks;
-    for (std::int64_t first = 0; first < leaves;) {
-        const std::int64_t most = std::int64_t{first_point[first]} + max_points;
-        const auto end = std::upper_bound(first_point.begin() + first + 1, first_point.end(), most);
-        const std::int64_t next = std::max(first + 1, end - first_point.begin() - 1);
-        blocks.push_back(
-            {static_cast<std::int32_t>(first), static_cast<std::int32_t>(next), first_point[first], first_point[next]});
-        first = next;
-    }
+    // The last leaf of a block may end in the points of the next one.
+    const std::int64_t points_of_block = std::max<std::int64_t>(1, max_points - (warp_size - 1));
+    const std::int64_t count = (tree.points.count + points_of_block - 1) / points_of_block;
+    const DeviceBuffer<LeafRange> there = context.buffer<LeafRange>(count);
+    for_each_index(context, "blocks of leaves", count,
+                   FindLeafBlocks{tree.planes[0].first_point.data(), static_cast<std::int32_t>(tree.planes[0].nodes),
+                                  points_of_block, there.data()});
+    std::vector<LeafRange> blocks = context.to_host(there.data(), count);
+    std::erase_if(blocks, [](const LeafRange& block) { return block.first_leaf == block.end_leaf; });
     return blocks;
 }
 

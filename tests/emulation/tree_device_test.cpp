@@ -1,5 +1,6 @@
 // The tree that a device makes of a caller's points, run on the CPU, against the CPU's own: the same frame, order and
-// planes, and the same refusals.
+// planes, and the same refusals. What is found of its nodes: blocks of leaves.
+#include "neighbors/visit_device.hpp"
 #include "points/normalize_device.hpp"
 #include "tree/build_device.hpp"
 #include "tree/plane_tree.hpp"
@@ -14,6 +15,7 @@
 #include <cstdint>
 #include <limits>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace kith::test {
@@ -169,6 +171,40 @@ TEST_F(TreeOnDeviceAlone, RefusesWhatTheCpuRefuses) {
                   }),
                   expected);
     }
+}
+
+template <int D>
+detail::DevicePlaneTree<float> tree_of(DeviceContext& context, const std::vector<float>& points, TreeShape shape) {
+    return detail::build_device_tree<float, D>(context, PointsView(points, D), Box{}, shape);
+}
+
+TEST_F(TreeOnDeviceAlone, BlocksOfLeavesAreFullAndHoldAllPoints) {
+    for (const auto& [name, leaf_size] : {std::pair{"clustered", 32}, {"clustered", 1}, {"coincident", 32}}) {
+        const std::vector<float> points = point_set<float>(name, 3).coordinates;
+        DeviceContext context(cuda());
+        const auto tree = tree_of<3>(context, points, {.leaf_size = leaf_size});
+        const std::int64_t leaves = tree.planes[0].nodes;
+        const auto first_point = context.to_host(tree.planes[0].first_point.data(), leaves + 1);
+        for (const std::int64_t max_points : {1, 31, 32, 33, 100, 1'000'000}) {
+            SCOPED_TRACE(std::string(name) + ", at most " + std::to_string(max_points));
+            const std::vector<detail::LeafRange> blocks = detail::leaf_blocks(context, tree, max_points);
+            std::int32_t leaf = 0;
+            for (const detail::LeafRange& block : blocks) {
+                EXPECT_EQ(block.first_leaf, leaf);
+                ASSERT_GT(block.end_leaf, leaf);
+                ASSERT_LE(block.end_leaf, leaves);
+                leaf = block.end_leaf;
+                EXPECT_EQ(block.first_point, first_point[static_cast<std::size_t>(block.first_leaf)]);
+                EXPECT_EQ(block.end_point, first_point[static_cast<std::size_t>(block.end_leaf)]);
+                EXPECT_TRUE(block.end_leaf - block.first_leaf == 1 ||
+                            block.end_point - block.first_point <= max_points);
+            }
+            EXPECT_EQ(leaf, leaves);
+            const std::int64_t least_points = std::max<std::int64_t>(1, max_points - 31);
+            EXPECT_LE(std::ssize(blocks), first_point.back() / least_points + 1);
+        }
+    }
+    EXPECT_EQ(emulation::held_on_device(), 0);
 }
 
 } // namespace
