@@ -32,6 +32,8 @@ struct ComponentOfPoint {
 };
 
 struct JoinComponents {
+    static constexpr std::int32_t identity = no_component;
+
     __device__ std::int32_t operator()(std::int32_t a, std::int32_t b) const {
         return a == no_component || a == b ? b : b == no_component ? a : several_components;
     }

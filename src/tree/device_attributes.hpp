@@ -1,8 +1,9 @@
 // Attributes of nodes in memory of a GPU, filled bottom-up by a reducer of the module that needs them
-// (node_attributes.hpp): a thread for each node.
+// (node_attributes.hpp): a few lanes of a warp for each node.
 #pragma once
 
 #include "cuda/launch.hpp"
+#include "tree/lanes_of_node.hpp"
 #include "tree/view.hpp"
 
 #include <array>
@@ -17,22 +18,32 @@ struct DeviceAttributes {
     std::array<Attribute*, max_planes> planes{};
 };
 
-/// Joins what is below each node of a plane.
 template <class Attribute, class Below, class Join>
-struct JoinBelow {
-    const std::int32_t* first; ///< of each node; one more at the end
+struct JoinBelowJob {
+    std::int32_t nodes;
+    const std::int32_t* first; ///< of what is below each node; one more at the end
     Below below;
     Join join;
     Attribute* values;
-
-    __device__ void operator()(std::int64_t node) const {
-        Attribute joined = below(first[node]);
-        for (std::int32_t i = first[node] + 1; i < first[node + 1]; ++i) {
-            joined = join(joined, below(i));
-        }
-        values[node] = joined;
-    }
 };
+
+/// Joins what is below each node of a plane. The grid is that of LaneOfNode.
+template <class Attribute, class Below, class Join>
+__global__ void join_below_kernel(const __grid_constant__ JoinBelowJob<Attribute, Below, Join> job) {
+    const LaneOfNode lane = LaneOfNode::of_thread(job.nodes, job.first);
+    Attribute joined = Join::identity;
+    for (std::int64_t i = lane.first; i < lane.end; i += lanes_of_node) {
+        joined = job.join(joined, job.below(static_cast<std::int32_t>(i)));
+    }
+    __syncwarp();
+#pragma unroll
+    for (int lanes = lanes_of_node / 2; lanes > 0; lanes /= 2) {
+        joined = job.join(joined, __shfl_xor_sync(whole_warp, joined, lanes));
+    }
+    if (lane.writes) {
+        job.values[lane.node] = joined;
+    }
+}
 
 template <class Attribute>
 struct AttributeOfNode {
@@ -41,7 +52,8 @@ struct AttributeOfNode {
     __device__ Attribute operator()(std::int32_t node) const { return values[node]; }
 };
 
-/// Of a leaf, join() over of_point(position) of its points; of another node, over its children.
+/// Of a leaf, join() over of_point(position) of its points; of another node, over its children. The order in which they
+/// are joined does not matter to join(), and joining Join::identity changes nothing.
 template <class Attribute, class T, class OfPoint, class Join>
 DeviceAttributes<Attribute> node_attributes(DeviceWork& work, const TreeView<T>& tree, const OfPoint& of_point,
                                             const Join& join) {
@@ -53,14 +65,14 @@ DeviceAttributes<Attribute> node_attributes(DeviceWork& work, const TreeView<T>&
     Attribute* values = attributes.memory.data();
     for (int plane = 0; plane <= tree.top; ++plane) {
         const PlaneView<T>& at = tree.planes[plane];
+        const std::int64_t threads = std::int64_t{at.nodes} * lanes_of_node;
         attributes.planes[plane] = values;
         if (plane == 0) {
-            for_each_index(work, "attributes of leaves", at.nodes,
-                           JoinBelow<Attribute, OfPoint, Join>{at.first_point, of_point, join, values});
+            launch_threads(work, "attributes of leaves", join_below_kernel<Attribute, OfPoint, Join>, threads,
+                           {at.nodes, at.first_point, of_point, join, values});
         } else {
-            for_each_index(work, "attributes of nodes", at.nodes,
-                           JoinBelow<Attribute, AttributeOfNode<Attribute>, Join>{
-                               at.first_child, {attributes.planes[plane - 1]}, join, values});
+            launch_threads(work, "attributes of nodes", join_below_kernel<Attribute, AttributeOfNode<Attribute>, Join>,
+                           threads, {at.nodes, at.first_child, {attributes.planes[plane - 1]}, join, values});
         }
         values += at.nodes;
     }

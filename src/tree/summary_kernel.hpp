@@ -3,6 +3,7 @@
 
 #include "cuda/intrinsics.hpp"
 #include "cuda/lane_bounds.hpp"
+#include "tree/lanes_of_node.hpp"
 #include "tree/view.hpp"
 
 #include <cstdint>
@@ -30,15 +31,10 @@ struct SummaryKernelJob {
     std::int32_t* smallest_index;
 };
 
-inline constexpr int lanes_of_node = 8; ///< children are about as many, and points of a leaf three times that
-
-/// The grid has lanes_of_node threads for each node, in whole warps.
+/// The grid is that of LaneOfNode.
 template <class T, int D>
 __global__ void summarize_kernel(const __grid_constant__ SummaryKernelJob<T> job) {
-    const std::int64_t thread = thread_index();
-    const std::int64_t node = thread / lanes_of_node;
-    const int lane = static_cast<int>(thread % lanes_of_node);
-    const bool is_one = node < job.nodes;
+    const LaneOfNode lane = LaneOfNode::of_thread(job.nodes, job.first);
     T lower[D];
     T upper[D];
 #pragma unroll
@@ -47,8 +43,7 @@ __global__ void summarize_kernel(const __grid_constant__ SummaryKernelJob<T> job
         upper[axis] = -std::numeric_limits<T>::infinity();
     }
     std::int32_t index = std::numeric_limits<std::int32_t>::max();
-    const std::int64_t end = is_one ? job.first[node + 1] : 0;
-    for (std::int64_t i = is_one ? job.first[node] + lane : 0; i < end; i += lanes_of_node) {
+    for (std::int64_t i = lane.first; i < lane.end; i += lanes_of_node) {
 #pragma unroll
         for (int axis = 0; axis < D; ++axis) {
             lower[axis] = device_min(lower[axis], job.below.lower_corners[axis * job.below.stride + i]);
@@ -59,13 +54,13 @@ __global__ void summarize_kernel(const __grid_constant__ SummaryKernelJob<T> job
     __syncwarp();
     join_boxes_of_lanes<lanes_of_node>(lower, upper);
     index = least_of_lanes<lanes_of_node>(index);
-    if (is_one && lane == 0) {
+    if (lane.writes) {
 #pragma unroll
         for (int axis = 0; axis < D; ++axis) {
-            job.lower_corners[axis * job.stride + node] = lower[axis];
-            job.upper_corners[axis * job.stride + node] = upper[axis];
+            job.lower_corners[axis * job.stride + lane.node] = lower[axis];
+            job.upper_corners[axis * job.stride + lane.node] = upper[axis];
         }
-        job.smallest_index[node] = index;
+        job.smallest_index[lane.node] = index;
     }
 }
 

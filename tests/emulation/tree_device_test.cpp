@@ -1,8 +1,9 @@
 // The tree that a device makes of a caller's points, run on the CPU, against the CPU's own: the same frame, order and
-// planes, and the same refusals. What is found of its nodes: blocks of leaves.
+// planes, and the same refusals. What is found of its nodes: attributes, blocks of leaves.
 #include "neighbors/visit_device.hpp"
 #include "points/normalize_device.hpp"
 #include "tree/build_device.hpp"
+#include "tree/device_attributes.hpp"
 #include "tree/plane_tree.hpp"
 
 #include "emulation/tested_dimensions.hpp"
@@ -176,6 +177,32 @@ TEST_F(TreeOnDeviceAlone, RefusesWhatTheCpuRefuses) {
 template <int D>
 detail::DevicePlaneTree<float> tree_of(DeviceContext& context, const std::vector<float>& points, TreeShape shape) {
     return detail::build_device_tree<float, D>(context, PointsView(points, D), Box{}, shape);
+}
+
+struct IndexOfPoint {
+    const std::int32_t* indices;
+    __device__ std::int32_t operator()(std::int32_t position) const { return indices[position]; }
+};
+
+struct LesserIndex {
+    static constexpr std::int32_t identity = std::numeric_limits<std::int32_t>::max();
+    __device__ std::int32_t operator()(std::int32_t a, std::int32_t b) const { return std::min(a, b); }
+};
+
+// With few children of a node, and with far more than share them.
+TEST_F(TreeOnDeviceAlone, AttributesAreOfAllThatIsBelow) {
+    const std::vector<float> points = uniform_points<float>(3000, 3, 0, 1, 8);
+    for (const int coarsening : {2, 8, 1000}) {
+        DeviceContext context(cuda());
+        const auto tree = tree_of<3>(context, points, {.leaf_size = 3, .coarsening = coarsening, .top_size = 1});
+        const auto least = detail::node_attributes<std::int32_t>(
+            context, tree.view(), IndexOfPoint{tree.points.indices.data()}, LesserIndex{});
+        for (std::size_t plane = 0; plane < tree.planes.size(); ++plane) {
+            const std::int64_t nodes = tree.planes[plane].nodes;
+            EXPECT_EQ(context.to_host(least.planes[plane], nodes),
+                      context.to_host(tree.planes[plane].smallest_index.data(), nodes));
+        }
+    }
 }
 
 TEST_F(TreeOnDeviceAlone, BlocksOfLeavesAreFullAndHoldAllPoints) {
