@@ -1,8 +1,10 @@
-// Groups of very many points and their catalog on a GPU against the CPU's, bit for bit, columns on either side. The
-// suite of all searches runs there as well (groups/conformance_test.cpp).
+// Groups and clusters of very many points and a catalog on a GPU against the CPU's, bit for bit, columns on either side.
+// The suites of all searches run there as well (conformance tests of tests/groups).
 #include "cuda/gpu.hpp"
+#include "cuda/many_points.hpp"
 
 #include <kith/catalog_columns.hpp>
+#include <kith/dbscan.hpp>
 #include <kith/fof.hpp>
 
 #include <gtest/gtest.h>
@@ -18,24 +20,6 @@ namespace {
 
 using CudaGroups = NeedsDimension<3>;
 
-/// Even points, clumps of a few thousand, and a run of coincident ones.
-std::vector<float> many_points() {
-    std::vector<float> points = uniform_points<float>(200000, 3, 0, 1, 1);
-    Random draw(2);
-    for (int clump = 0; clump < 50; ++clump) {
-        const double x[3] = {draw.uniform(), draw.uniform(), draw.uniform()};
-        for (int i = 0; i < 4000; ++i) {
-            for (const double center : x) {
-                points.push_back(static_cast<float>(center + 2e-3 * draw.normal()));
-            }
-        }
-    }
-    for (int i = 0; i < 3 * 50000; ++i) {
-        points.push_back(0.25F);
-    }
-    return points;
-}
-
 TEST_F(CudaGroups, ManyPointsEqualTheCpu) {
     KITH_NEEDS_GPU();
     const std::vector<float> points = many_points();
@@ -47,6 +31,24 @@ TEST_F(CudaGroups, ManyPointsEqualTheCpu) {
             EXPECT_EQ(found.labels, expected.labels);
             EXPECT_EQ(found.sizes, expected.sizes);
         }
+    }
+}
+
+TEST_F(CudaGroups, ManyPointsHaveTheClustersOfTheCpu) {
+    KITH_NEEDS_GPU();
+    const std::vector<float> points = many_points();
+    const PointsView view(points, 3);
+    const OnGpu<float> there(points);
+    for (const bool star : {false, true}) {
+        DbscanOptions options{.box = Box::periodic(1), .star = star};
+        const DbscanResult expected = dbscan(view, 2e-3, 8, options);
+        EXPECT_GT(expected.clusters, 50); // the clumps, and the coincident points
+        EXPECT_GT(expected.noise_points, 100000);
+        options.execution = cuda();
+        const DbscanResult found = dbscan(there.points(3), 2e-3, 8, options);
+        EXPECT_EQ(found.labels, expected.labels);
+        EXPECT_EQ(found.is_core, expected.is_core);
+        EXPECT_EQ(found.sizes, expected.sizes);
     }
 }
 

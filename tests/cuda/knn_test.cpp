@@ -1,8 +1,11 @@
-// Neighbors of very many points on a GPU against the CPU's, bit for bit, and visitors. The suite of all searches runs
-// there as well (neighbors/conformance_test.cpp).
+// Neighbors of very many points on a GPU against the CPU's, bit for bit, and visitors. The suites of all searches run
+// there as well (conformance tests of tests/neighbors).
 #include "cuda/gpu.hpp"
+#include "cuda/many_points.hpp"
+#include "neighbors/radius_conformance.hpp"
 
 #include <kith/knn.hpp>
+#include <kith/radius.hpp>
 
 #include <gtest/gtest.h>
 
@@ -59,6 +62,43 @@ TEST_F(CudaLarge, VisitorsSeeEveryRowOnce) {
     EXPECT_TRUE(same_rows<float>(seen, expected, k));
     EXPECT_EQ(tree.device(), (Device{DeviceKind::cuda, 0}));
     EXPECT_TRUE(is_refused(ErrorKind::invalid_argument, {"GPU 0", "the CPU"}, [&] { (void)knn(tree, k); }));
+}
+
+// More points than one block of a visitor's has.
+TEST_F(CudaLarge, VisitorsSeeRowsWithinARadiusInBlocks) {
+    KITH_NEEDS_GPU();
+    const std::vector<float> points = uniform_points<float>(1200000, 3, 0, 1, 1);
+    const PointsView view(points, 3);
+    constexpr double radius = 0.008; // some three neighbors
+    RadiusOptions options{.box = Box::periodic(1)};
+    const RadiusResult expected = radius_search(view, radius, options);
+    CollectedRows<float> seen(view.count());
+    int blocks = 0;
+    const RadiusVisitor visitor = [&](const RadiusBlock& block) {
+        expect_ok(cudaStreamSynchronize(block.stream));
+        const auto on_host = [](const auto& span) { return copied_to_host(span.data(), span.size()); };
+        seen.add(on_host(block.query_indices), on_host(block.offsets), on_host(block.indices),
+                 on_host(block.distances<float>()));
+        ++blocks;
+    };
+    options.execution = cuda();
+    (void)radius_visit(visitor, view, radius, options);
+    EXPECT_GT(blocks, 1);
+    const oracle::RaggedRows<float> rows = rows_of_result<float>(expected);
+    const oracle::RaggedRows<float> found = seen.rows();
+    EXPECT_EQ(found.offsets, rows.offsets);
+    EXPECT_EQ(found.indices, rows.indices);
+    EXPECT_EQ(found.distances, rows.distances);
+}
+
+TEST_F(CudaLarge, CountsOfManyPointsEqualTheCpus) {
+    KITH_NEEDS_GPU();
+    const std::vector<float> points = many_points();
+    const PointsView view(points, 3);
+    for (const double radius : {1e-3, 0.1}) {
+        EXPECT_EQ(radius_count(view, radius, {.box = Box::periodic(1), .execution = cuda()}),
+                  radius_count(view, radius, {.box = Box::periodic(1)}));
+    }
 }
 
 } // namespace

@@ -1,0 +1,256 @@
+// The headers for kernels of a user's, in a build in place and in searches of every kind, against plain recursion and all
+// points. Compiled for the emulated GPU, and by nvcc for a real one (tests/cuda).
+#include "cuda/device_context.hpp"
+#include "cuda/launch.hpp"
+#include "engines/kdtree/plain_build.hpp"
+#include "engines/positions_on_earth.hpp"
+
+#include "support/cases.hpp"
+
+#include <kith/device/kdtree.hpp>
+#include <kith/device/kdtree_build.cuh>
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace kith::test {
+namespace {
+
+using detail::DeviceContext;
+using kdtree::Split;
+
+class OnADevice : public testing::Test {
+protected:
+    void SetUp() override {
+        int devices = 0;
+        if (cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0) {
+            GTEST_SKIP() << "no GPU";
+        }
+    }
+};
+using KdTreesInPlaceOnADevice = OnADevice;
+using KdTreesInOwnKernels = OnADevice;
+
+/// A struct of a user's, whose payload goes along.
+struct Tagged {
+    double x, y, z;
+    std::int64_t payload;
+    friend bool operator==(const Tagged&, const Tagged&) = default;
+};
+std::vector<Tagged> tagged(const std::vector<double>& coordinates) {
+    std::vector<Tagged> points;
+    for (std::size_t i = 0; i + 2 < coordinates.size(); i += 3) {
+        points.push_back({coordinates[i], coordinates[i + 1], coordinates[i + 2], std::int64_t{1} << (i % 60)});
+    }
+    return points;
+}
+
+/// Built in place on the device, and what its bounds are.
+template <class Point>
+auto expect_the_tree_in_place_there(const std::vector<Point>& points) {
+    using Tree = kdtree::TreeInPlace<Point>;
+    using Bounds = kdtree::Bounds<typename Tree::T, Tree::dimension>;
+    DeviceContext context(cuda());
+    const auto count = std::ssize(points);
+    const auto nodes = context.buffer<Point>(count);
+    const auto indices = context.buffer<std::int32_t>(count);
+    const auto scratch = context.buffer<kdtree::Node>(count);
+    const auto split_axes = context.buffer<std::uint8_t>(count);
+    const auto bounds = context.buffer<Bounds>(1);
+    const auto launch = [&]<class Job>(void (*kernel)(Job), unsigned blocks, unsigned threads,
+                                       const std::type_identity_t<Job>& job) {
+        detail::launch(context, "build in place", kernel, blocks, static_cast<int>(threads), job);
+    };
+    for (const Split split : {Split::cyclic, Split::widest, Split::widest_box}) {
+        SCOPED_TRACE(std::to_string(count) + " points, split " + std::to_string(static_cast<int>(split)));
+        context.copy(nodes.data(), points.data(), count * static_cast<std::int64_t>(sizeof(Point)));
+        kdtree::build_in_place(Tree{static_cast<kdtree::Node>(count), nodes.data(), indices.data(), scratch.data(),
+                                    split_axes.data(), bounds.data(), split},
+                               launch);
+        if (count == 0) {
+            continue;
+        }
+        const BuiltTree<Point> expected(points, split);
+        EXPECT_EQ(context.to_host(nodes.data(), count), expected.nodes);
+        EXPECT_EQ(context.to_host(indices.data(), count), expected.indices);
+        EXPECT_EQ(context.to_host(split_axes.data(), count), expected.split_axes);
+        const Bounds found = context.to_host(bounds.data(), 1).front();
+        for (int axis = 0; axis < Tree::dimension; ++axis) {
+            EXPECT_EQ(found.lower.x[axis], expected.bounds.lower.x[axis]);
+            EXPECT_EQ(found.upper.x[axis], expected.bounds.upper.x[axis]);
+        }
+    }
+}
+
+TEST_F(KdTreesInPlaceOnADevice, AreThoseOfTheHost) {
+    for (std::int64_t count = 0; count < 20; ++count) {
+        expect_the_tree_in_place_there(arrays_of<float, 2>(uniform_points<float>(count, 2, -1, 1, 8)));
+    }
+    expect_the_tree_in_place_there(arrays_of<float, 2>(positions_on_earth<float>(700, 4)));
+    expect_the_tree_in_place_there(arrays_of<double, 8>(uniform_points<double>(300, 8, -1, 1, 9)));
+    for (const char* name : {"clustered", "lattice", "coincident"}) {
+        SCOPED_TRACE(name);
+        std::vector<double> coordinates = point_set<double>(name, 3).coordinates;
+        coordinates.resize(std::min<std::size_t>(coordinates.size(), 3 * 400));
+        expect_the_tree_in_place_there(tagged(coordinates));
+    }
+}
+
+TEST_F(KdTreesInPlaceOnADevice, SayThatPointsAreNotFinite) {
+    for (const float wrong : {std::numeric_limits<float>::quiet_NaN(), -std::numeric_limits<float>::infinity()}) {
+        std::vector<std::array<float, 2>> points = arrays_of<float, 2>(uniform_points<float>(300, 2, -1, 1, 8));
+        points[277][1] = wrong;
+        DeviceContext context(cuda());
+        const auto bounds = context.buffer<kdtree::Bounds<float, 2>>(1);
+        detail::launch(context, "boxes",
+                       kdtree::detail::measure_boxes<std::array<float, 2>, kdtree::PointTraits<std::array<float, 2>>>,
+                       1, static_cast<int>(kdtree::detail::threads_of_build),
+                       {{300, points.data(), nullptr, nullptr, nullptr, bounds.data()}, kdtree::detail::all_points});
+        const auto found = context.to_host(bounds.data(), 1).front();
+        EXPECT_TRUE(std::isfinite(found.lower.x[0]) && std::isfinite(found.upper.x[0]));
+        EXPECT_TRUE(std::isnan(found.lower.x[1]) && std::isnan(found.upper.x[1]));
+    }
+}
+
+constexpr int few = 5;
+constexpr std::int64_t many = 40;
+
+/// What a kernel of a user's has: a tree, queries, and memory for what each list of candidates finds.
+template <class T, int D>
+struct OwnSearches {
+    kdtree::TreeView<kdtree::StructNodes<std::array<T, D>>> tree;
+    const kdtree::Position<T, D>* queries;
+    std::int64_t query_count;
+    T squared_radius;
+    kdtree::Neighbor<T>* nearest; ///< `few` for each query
+    kdtree::Neighbor<T>* heaps;   ///< `many` for each query
+    std::int64_t* counts;
+};
+
+template <class T, int D, kdtree::Traversal method>
+__global__ void search_kernel(const __grid_constant__ OwnSearches<T, D> job) {
+    const std::int64_t i = detail::thread_index();
+    if (i >= job.query_count) {
+        return;
+    }
+    kdtree::Nearest<T, few> nearest;
+    kdtree::search<method>(job.tree, job.queries[i], nearest);
+    for (int rank = 0; rank < few; ++rank) {
+        job.nearest[i * few + rank] = nearest[rank];
+    }
+    kdtree::NearestHeap<T> heap(job.heaps + i * many, many);
+    kdtree::search<method>(job.tree, job.queries[i], heap);
+    heap.sort();
+    kdtree::CountWithin<T> within(job.squared_radius);
+    kdtree::search<method>(job.tree, job.queries[i], within);
+    job.counts[i] = within.count();
+}
+
+/// By all points.
+template <class T, int D>
+std::vector<std::pair<T, std::int32_t>> sorted_by_distance(const std::vector<T>& points,
+                                                           const kdtree::Position<T, D>& query, T period) {
+    std::vector<std::pair<T, std::int32_t>> all;
+    for (std::size_t i = 0; i < points.size() / D; ++i) {
+        T sum = 0;
+        for (int axis = 0; axis < D; ++axis) {
+            T t = std::abs(query.x[axis] - points[i * D + static_cast<std::size_t>(axis)]);
+            t = period > 0 ? std::min(t, period - t) : t;
+            sum = axis == 0 ? t * t : std::fma(t, t, sum);
+        }
+        all.emplace_back(sum, static_cast<std::int32_t>(i));
+    }
+    std::sort(all.begin(), all.end());
+    return all;
+}
+
+template <kdtree::Traversal method, class T, int D>
+void expect_neighbors_in_a_kernel(const std::vector<T>& points, kdtree::Split split, T period) {
+    const BuiltTree<std::array<T, D>> tree(arrays_of<T, D>(points), split);
+    std::vector<kdtree::Position<T, D>> queries;
+    for (std::size_t i = 0; i < tree.nodes.size(); i += 5) {
+        kdtree::Position<T, D> query = kdtree::position_of(tree.nodes[i]);
+        query.x[0] = i % 2 == 0 ? query.x[0] : T(0.75) * query.x[0] + T(0.1);
+        queries.push_back(query);
+    }
+    const auto count = std::ssize(queries);
+    DeviceContext context(cuda());
+    const auto copied = [&]<class U>(const std::vector<U>& from) {
+        detail::DeviceBuffer<U> there = context.buffer<U>(std::ssize(from));
+        context.copy(there.data(), from.data(), std::ssize(from) * static_cast<std::int64_t>(sizeof(U)));
+        return there;
+    };
+    const auto nodes = copied(tree.nodes);
+    const auto indices = copied(tree.indices);
+    const auto least_indices = copied(tree.least_indices);
+    const auto split_axes = copied(tree.split_axes);
+    const auto queries_there = copied(queries);
+    const auto nearest = context.buffer<kdtree::Neighbor<T>>(count * few);
+    const auto heaps = context.buffer<kdtree::Neighbor<T>>(count * many);
+    const auto counts = context.buffer<std::int64_t>(count);
+    auto view = tree.view();
+    view.nodes.points = nodes.data();
+    view.indices = indices.data();
+    view.least_indices = least_indices.data();
+    view.split_axes = split_axes.data();
+    std::fill_n(view.periods.x, D, period);
+    const T radius = T(0.125);
+    detail::launch_threads(
+        context, "own searches", search_kernel<T, D, method>, count,
+        {view, queries_there.data(), count, radius * radius, nearest.data(), heaps.data(), counts.data()});
+    const auto found_few = context.to_host(nearest.data(), count * few);
+    const auto found_many = context.to_host(heaps.data(), count * many);
+    const auto found_counts = context.to_host(counts.data(), count);
+    for (std::int64_t i = 0; i < count; ++i) {
+        const auto expected = sorted_by_distance<T, D>(points, queries[i], period);
+        for (std::int64_t rank = 0; rank < many; ++rank) {
+            const auto& [squared, index] = expected[rank];
+            ASSERT_EQ(std::pair(found_many[i * many + rank].squared_distance, found_many[i * many + rank].index),
+                      std::pair(squared, index))
+                << "query " << i << ", rank " << rank;
+            if (rank < few) {
+                ASSERT_EQ(std::pair(found_few[i * few + rank].squared_distance, found_few[i * few + rank].index),
+                          std::pair(squared, index))
+                    << "query " << i << ", rank " << rank;
+            }
+        }
+        const auto within = std::count_if(expected.begin(), expected.end(),
+                                          [=](const auto& source) { return source.first <= radius * radius; });
+        ASSERT_EQ(found_counts[i], within) << "query " << i;
+    }
+}
+
+template <class T, int D>
+void expect_neighbors_by_every_traversal(const std::vector<T>& points, kdtree::Split split, T period) {
+    expect_neighbors_in_a_kernel<kdtree::Traversal::stack_free, T, D>(points, split, period);
+    expect_neighbors_in_a_kernel<kdtree::Traversal::stack, T, D>(points, split, period);
+    expect_neighbors_in_a_kernel<kdtree::Traversal::closest_corner, T, D>(points, split, period);
+}
+
+TEST_F(KdTreesInOwnKernels, FindTheNearestByEveryTraversal) {
+    std::vector<float> lattice;
+    for (int i = 0; i < 216; ++i) {
+        lattice.insert(lattice.end(), {0.125F * static_cast<float>(i % 6), 0.125F * static_cast<float>(i / 6 % 6),
+                                       0.125F * static_cast<float>(i / 36)});
+    }
+    for (const Split split : {Split::cyclic, Split::widest_box}) {
+        for (const float period : {0.0F, 1.0F}) {
+            expect_neighbors_by_every_traversal<float, 3>(uniform_points<float>(400, 3, 0, 1, 21), split, period);
+            expect_neighbors_by_every_traversal<float, 3>(lattice, split, period);
+            expect_neighbors_by_every_traversal<double, 2>(uniform_points<double>(300, 2, 0, 1, 22), split, period);
+        }
+    }
+}
+
+} // namespace
+} // namespace kith::test
