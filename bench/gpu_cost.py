@@ -5,12 +5,15 @@ measured speed.
   cmake --build build/dev --target record_launches && cmake --build build/cuda --target gpu_kernels
   bench/gpu_cost.py [--rows PATTERN] [--json bench/models/gpu_cost.json]
 
+Rows in dimensions that the library of kernels lacks are left out: the preset cuda builds three dimensions, another
+build folder with KITH_DIMS='3;6' has six (--library).
+
 Counted. record_launches calls the library on the emulated GPU with a sample of the points and keeps the device's
-memory before the largest launch of each kernel. On that memory an interpreter (tools/ptx_interpreter.py) runs sampled
-blocks of the kernel's PTX, as nvcc made it, and counts how often each instruction of PTX is executed by a warp. ptxas
-assembles the same PTX with its lines as debug information, so that each instruction of the machine code is known by
-the line it came from. A basic block of machine code is executed as often as the median of its lines, divided by the
-copies that ptxas made of it.
+memory before the largest launch of each kernel; of the spanning tree, whose rounds differ, before every launch. On that
+memory an interpreter (tools/ptx_interpreter.py) runs sampled blocks of the kernel's PTX, as nvcc made it, and counts
+how often each instruction of PTX is executed by a warp. ptxas assembles the same PTX with its lines as debug
+information, so that each instruction of the machine code is known by the line it came from. A basic block of machine
+code is executed as often as the median of its lines, divided by the copies that ptxas made of it.
 
 Modeled. All counts grow with the number of points; the launches and waits are those of the sample. A stage takes as
 long as the busiest of: issue slots; the pipes of half rate (comparison, minimum, selection, logic, integers), of
@@ -42,7 +45,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT / "tools"), str(ROOT / "tests" / "gpu_kernels")]
 import ptx_interpreter  # noqa: E402
 import ptx_program  # noqa: E402
-from check import find_tool, short_name  # noqa: E402
+from check import find_tool  # noqa: E402
 
 SECTOR = 32  # bytes
 LAUNCH = 1.5e-6  # seconds between kernels that follow each other on a stream
@@ -103,6 +106,7 @@ ROWS = [
     Row("uniform 1e7 6-D k 16", 10**7, "knn", 16, dimension=6),
     Row("uniform 1e7 counts within a radius, 30 each", 10**7, "radius", 30),
     Row("clustered 256^3 DBSCAN", 256**3, "dbscan", 1, "clustered"),
+    Row("uniform 1e6 spanning tree", 10**6, "spanning_tree", 0),
 ]
 
 
@@ -179,6 +183,10 @@ def sampled_blocks(count, kind):
     return [int(i) for i in numpy.random.default_rng(1).permutation(count)]
 
 
+class Missing(Exception):
+    """A kernel that was not compiled."""
+
+
 class Library:
     """The compiled kernels."""
 
@@ -192,6 +200,8 @@ class Library:
 
     def kernel(self, name):
         """(program for the interpreter, machine code in blocks)."""
+        if name not in self.entries:
+            raise Missing(name)
         if name not in self.code:
             entry, shared, module = self.entries[name]
             program = ptx_program.Program(entry, shared)
@@ -274,19 +284,19 @@ def cost_of_row(row, library, program, folder):
                for address, _, name in (line.split() for line in run(["nm", program]).splitlines() if line.count(" ") == 2)
                if "kernel" in name}
     growth = row.points / record["points"]
-    of_symbol, not_counted = {}, {}
+    of_launch, of_symbol, not_counted = {}, {}, {}
     for number, launch in enumerate(record["launches"]):
         if launch.get("saved"):
             symbol = symbols[launch["symbol"]]
             memory = numpy.fromfile(folder / f"{number}.memory", dtype=numpy.uint8)
             memory = numpy.concatenate([memory, numpy.zeros(-memory.size % 8 + 4096, dtype=numpy.uint8)])
             try:
-                of_symbol[launch["symbol"]] = cost_of_kernel(library, symbol, launch, memory, record["device_begin"],
-                                                             row.kind)
+                of_launch[number] = cost_of_kernel(library, symbol, launch, memory, record["device_begin"], row.kind)
+                of_symbol[launch["symbol"]] = of_launch[number]
             except ptx_program.Unsupported as error:
                 not_counted[launch["symbol"]] = f"{launch['name']}: {error}"
     stages = collections.defaultdict(Stage)
-    for launch in record["launches"]:
+    for number, launch in enumerate(record["launches"]):
         stage = stages[launch["name"]]
         if "symbol" not in launch:
             stage.launches += launch["passes"] + 1
@@ -296,7 +306,7 @@ def cost_of_row(row, library, program, folder):
             continue
         stage.launches += 1
         if launch["symbol"] in of_symbol:
-            opcodes, l2, dram = of_symbol[launch["symbol"]]
+            opcodes, l2, dram = of_launch.get(number, of_symbol[launch["symbol"]])
             for opcode, count in opcodes.items():
                 stage.opcodes[opcode] += count * launch["blocks"] * growth
             stage.l2 += l2 * launch["blocks"] * growth
@@ -363,7 +373,11 @@ def main():
         library = Library(options.library, tools, folder)
         for row in ROWS:
             if re.search(options.rows, row.name):
-                found = report(row, *cost_of_row(row, library, options.program, folder))
+                try:
+                    found = report(row, *cost_of_row(row, library, options.program, folder))
+                except Missing as kernel:
+                    print(f"\n{row.name}: left out, as {options.library} lacks {kernel}")
+                    continue
                 if options.json:
                     renew(options.json, found)
 

@@ -1,12 +1,12 @@
 // Records what a call puts on the stream of an emulated GPU, for gpu_cost.py:
 //     record_launches FOLDER POINTS CALL K MULTIPROCESSORS
 //
-// POINTS, a file NAME.D.f32 or NAME.D.f64, holds rows of D coordinates of that type in the unit box. CALL is knn (with K
-// neighbors), fof (labels; K is the relative linking length, in a periodic box), radius (counts; K points would lie
-// within the radius if all were uniform) or dbscan (labels, min_samples 5; K as for radius). The call runs twice. The first run finds, for each
-// kernel, the launch with the most blocks; before that launch of the second run, FOLDER/N.memory gets the device's
-// memory as it is, N counting all launches. FOLDER/launches.json lists them all, and what else the call asked of the
-// runtime.
+// POINTS, a file NAME.D.f32 or NAME.D.f64, holds rows of D coordinates of that type in the unit box. CALL is knn (with
+// K neighbors), fof (labels; K is the relative linking length, in a periodic box), radius (counts; K points would lie
+// within the radius if all were uniform), dbscan (labels, min_samples 5; K as for radius) or spanning_tree (no box; K
+// means nothing). The call runs twice. The first run finds, for each kernel, the launch with the most blocks; before
+// that launch of the second run, and for spanning_tree before every launch, FOLDER/N.memory gets the device's memory as
+// it is, N counting all launches. FOLDER/launches.json lists them all, and what else the call asked of the runtime.
 #include "calls/device_calls.hpp"
 #include "cuda_emulation/cuda_runtime.hpp"
 
@@ -85,8 +85,14 @@ std::string json_of(const Work& work, bool is_saved) {
     return text.str();
 }
 
+/// Which launches of a kernel the memory is saved before.
+enum class Saved {
+    largest, ///< the first of those with the most blocks: the others do the same with less
+    all      ///< they do different work, round by round
+};
+
 template <class Call>
-void record(const std::filesystem::path& folder, std::int64_t points, const Call& call) {
+void record(const std::filesystem::path& folder, std::int64_t points, Saved saved, const Call& call) {
     int number = 0;
     std::map<const void*, std::pair<unsigned, int>> largest; // of each kernel: blocks, number of the launch
     kith::emulation::observe([&](const Work& work) {
@@ -106,7 +112,8 @@ void record(const std::filesystem::path& folder, std::int64_t points, const Call
     const kith::emulation::Requests before = kith::emulation::requests();
     std::int64_t most_held = 0;
     kith::emulation::observe([&](const Work& work) {
-        const bool is_saved = work.kernel != nullptr && largest.at(work.kernel).second == number;
+        const bool is_saved =
+            work.kernel != nullptr && (saved == Saved::all || largest.at(work.kernel).second == number);
         if (is_saved) {
             save_memory(folder / (std::to_string(number) + ".memory"));
         }
@@ -165,14 +172,14 @@ void record_call(const std::filesystem::path& folder, const std::string& path, i
         const std::shared_ptr<void> distances = on_device(nullptr, size * sizeof(T), execution);
         const kith::NeighborRows rows(std::span(static_cast<std::int32_t*>(indices.get()), size),
                                       std::span(static_cast<T*>(distances.get()), size));
-        record(folder, count, [&] {
+        record(folder, count, Saved::largest, [&] {
             (void)kith::detail::knn_on_device(view, nullptr, {k, {.execution = execution}, &rows, nullptr},
                                               kith::Engine::tree);
         });
     } else if (call == "fof") {
         const std::shared_ptr<void> labels =
             on_device(nullptr, static_cast<std::size_t>(count) * sizeof(std::int32_t), execution);
-        record(folder, count, [&] {
+        record(folder, count, Saved::largest, [&] {
             kith::FofSummary found;
             found.engine = kith::Engine::tree;
             kith::detail::fof_on_device(
@@ -181,14 +188,14 @@ void record_call(const std::filesystem::path& folder, const std::string& path, i
         });
     } else if (call == "radius") {
         const kith::Radii radii(length_around(parameter, count, dimension));
-        record(folder, count, [&] {
+        record(folder, count, Saved::largest, [&] {
             std::vector<std::int64_t> counts;
             (void)kith::detail::radius_on_device(view, nullptr, {radii, -1, {.execution = execution}, &counts});
         });
     } else if (call == "dbscan") {
         const std::shared_ptr<void> labels =
             on_device(nullptr, static_cast<std::size_t>(count) * sizeof(std::int32_t), execution);
-        record(folder, count, [&] {
+        record(folder, count, Saved::largest, [&] {
             kith::DbscanSummary found;
             kith::detail::dbscan_on_device(view, {.execution = execution},
                                            {length_around(parameter, count, dimension),
@@ -198,8 +205,12 @@ void record_call(const std::filesystem::path& folder, const std::string& path, i
                                             {}},
                                            found);
         });
+    } else if (call == "spanning_tree") {
+        record(folder, count, Saved::all, [&] {
+            (void)kith::detail::spanning_tree_on_device(view, {.execution = execution}, kith::Engine::tree);
+        });
     } else {
-        throw std::runtime_error("CALL is '" + call + "'; it must be knn, fof, radius or dbscan");
+        throw std::runtime_error("CALL is '" + call + "'; it must be knn, fof, radius, dbscan or spanning_tree");
     }
 }
 
