@@ -1,0 +1,182 @@
+// Groups, clusters, spanning trees and catalogs on the emulated GPU, by public functions, against the CPU; and what
+// they refuse.
+#include "emulation/calls_on_device.hpp"
+
+#include "calls/choose.hpp"
+#include "cuda_emulation/cuda_runtime.hpp"
+
+#include <kith/catalog_columns.hpp>
+#include <kith/dbscan.hpp>
+#include <kith/fof.hpp>
+#include <kith/spanning_tree.hpp>
+#include <kith/tree.hpp>
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <string_view>
+#include <tuple>
+#include <vector>
+
+namespace kith::test {
+namespace {
+
+TEST_F(CallsOnDevice, LabelGroupsByEitherEngine) {
+    const std::vector<float> points = clustered_points(300);
+    const PointsView view(points, 3);
+    for (const Box& box : {Box{}, Box::periodic(1)}) {
+        const auto length = LinkingLength::relative(0.3);
+        const FofResult expected = fof(view, length, {.box = box, .execution = cpu(1)});
+        const Tree tree = tree_on_device(view, box);
+        for (const int how : {0, 1, 2}) {
+            std::vector<std::int32_t> labels(expected.labels.size(), -7);
+            FofSummary found;
+            found.engine = how == 2 ? Engine::brute_force : Engine::tree;
+            detail::fof_on_device(how == 0 ? PointsOrTree(tree) : view, length,
+                                  {.box = how == 0 ? Box{} : box, .execution = cuda()}, labels, found);
+            EXPECT_EQ(labels, expected.labels);
+            EXPECT_EQ(found.groups, expected.groups);
+            found.sizes.resize(expected.sizes.size(), 1); // those of single points come from who called
+            EXPECT_EQ(found.sizes, expected.sizes);
+            EXPECT_EQ(found.linking_length, expected.linking_length);
+            EXPECT_EQ(found.volume, expected.volume);
+            EXPECT_EQ(found.box, expected.box);
+        }
+    }
+    EXPECT_EQ(emulation::held_on_device(), 0);
+}
+
+// A crowd in one place, which is taken whole, clumps, and single points.
+TEST_F(CallsOnDevice, LabelClusters) {
+    std::vector<float> points(3 * 150, 0.25F);
+    const std::vector<float> others = clustered_points(250);
+    points.insert(points.end(), others.begin(), others.end());
+    const PointsView view(points, 3);
+    for (const Box& box : {Box{}, Box::periodic(1)}) {
+        const Tree tree = tree_on_device(view, box);
+        for (const auto& [eps, min_samples, star] :
+             {std::tuple(0.03, 4, false), std::tuple(0.03, 4, true), std::tuple(0.1, 160, false),
+              std::tuple(0.0, 1, false), std::tuple(0.05, 401, false), std::tuple(9.0, 400, false)}) {
+            const DbscanResult expected =
+                dbscan(view, eps, min_samples, {.box = box, .star = star, .execution = cpu(1)});
+            for (const bool in_tree : {false, true}) {
+                const DbscanResult found = in_tree
+                                               ? clusters_on_device(tree, eps, min_samples, {.star = star}, false)
+                                               : clusters_on_device(view, eps, min_samples, {.box = box, .star = star});
+                EXPECT_EQ(found.labels, expected.labels) << eps << ", " << min_samples;
+                EXPECT_EQ(found.is_core, in_tree ? std::vector<std::uint8_t>(400, 7) : expected.is_core);
+                EXPECT_EQ(found.sizes, expected.sizes);
+                EXPECT_EQ(found.clusters, expected.clusters);
+                EXPECT_EQ(found.core_points, expected.core_points);
+                EXPECT_EQ(found.noise_points, expected.noise_points);
+                EXPECT_EQ(found.eps, expected.eps);
+                EXPECT_EQ(found.box, expected.box);
+            }
+        }
+    }
+    const std::vector<float> no_points;
+    const DbscanResult none = clusters_on_device(PointsView(no_points, 3), 1, 1, {});
+    EXPECT_EQ(none.clusters + none.core_points + none.noise_points, 0);
+    EXPECT_EQ(emulation::held_on_device(), 0);
+}
+
+TEST_F(CallsOnDevice, RefuseClustersThatMeanNothing) {
+    std::vector<float> points = uniform_points<float>(100, 3, 0, 1, 5);
+    const PointsView view(points, 3);
+    EXPECT_TRUE(is_refused(ErrorKind::invalid_argument, {"eps", "1e+300", "float32"},
+                           [&] { (void)clusters_on_device(view, 1e300, 5, {}); }));
+    points[3 * 60 + 2] = -1e37F;
+    EXPECT_TRUE(is_refused(ErrorKind::invalid_argument, {"eps is 1000", "point 60", "-1e+37"},
+                           [&] { (void)clusters_on_device(view, 1e3, 5, {}); }));
+    for (const Engine engine : {Engine::brute_force, Engine::kdtree, Engine::clover}) {
+        EXPECT_TRUE(is_refused(ErrorKind::unsupported, {name_of(engine), "DBSCAN on a GPU", "auto, tree"}, [&] {
+            (void)detail::choose(detail::Task::clusters, engine, {100, 100, false, 0, false, DeviceKind::cuda});
+        }));
+    }
+    EXPECT_EQ(emulation::held_on_device(), 0);
+}
+
+Execution on_one_thread() { // what the host does at the end
+    Execution execution = cuda();
+    execution.threads = 1;
+    return execution;
+}
+
+SpanningTree tree_of(const PointsOrTree& points, const Box& box, const Execution& execution = on_one_thread()) {
+    return detail::spanning_tree_on_device(points, {.box = box, .execution = execution}, Engine::tree);
+}
+
+TEST_F(CallsOnDevice, FindTheSpanningTree) {
+    const std::vector<float> points = clustered_points(300);
+    const PointsView view(points, 3);
+    const Box box = Box::periodic(1);
+    const SpanningTree expected = spanning_tree(view, {.box = box, .execution = cpu(1)});
+    for (const SpanningTree& found : {tree_of(view, box), tree_of(tree_on_device(view, box), {})}) {
+        EXPECT_TRUE(std::ranges::equal(found.edges(), expected.edges()));
+        EXPECT_TRUE(std::ranges::equal(found.weights<float>(), expected.weights<float>()));
+        EXPECT_TRUE(std::ranges::equal(found.heights<float>(), expected.heights<float>()));
+        EXPECT_EQ(found.mean_separation(), expected.mean_separation());
+        EXPECT_EQ(found.engine(), Engine::tree);
+        EXPECT_EQ(found.stages.back().name, "edges");
+        EXPECT_EQ(found.stages[found.stages.size() - 2].name, "download");
+    }
+    EXPECT_EQ(detail::choose(detail::Task::spanning_tree, Engine::automatic, {5, 5, false, 0, false, DeviceKind::cuda}),
+              Engine::tree);
+    EXPECT_TRUE(is_refused(ErrorKind::unsupported, {"brute", "the spanning tree on a GPU", "auto, tree"}, [&] {
+        (void)detail::choose(detail::Task::spanning_tree, Engine::brute_force,
+                             {5, 5, false, 0, false, DeviceKind::cuda});
+    }));
+    Execution canceled = on_one_thread();
+    canceled.progress = [](std::string_view stage, double done) { return stage != "connect" || done == 0; };
+    EXPECT_TRUE(is_refused(ErrorKind::canceled, {"connect"}, [&] { (void)tree_of(view, {}, canceled); }));
+    EXPECT_EQ(emulation::held_on_device(), 0);
+}
+
+TEST_F(CallsOnDevice, CountUnresolvedEdgesAndRefuseWrongPoints) {
+    std::vector<float> points = uniform_points<float>(100, 3, 0, 1, 5);
+    points[3 * 60 + 2] = -1e37F;
+    const PointsView view(points, 3);
+    const std::string expected = spanning_tree(view, {.execution = cpu(1)}).unresolved.warning();
+    EXPECT_FALSE(expected.empty());
+    EXPECT_EQ(tree_of(view, {}).unresolved.warning(), expected);
+    EXPECT_EQ(tree_of(tree_on_device(view, {}), {}).unresolved.warning(), expected);
+    points[3 * 7] = std::numeric_limits<float>::quiet_NaN();
+    EXPECT_TRUE(is_refused(ErrorKind::invalid_points, {"point 7", "NaN"}, [&] { (void)tree_of(view, {}); }));
+    EXPECT_EQ(emulation::held_on_device(), 0);
+}
+
+TEST_F(CallsOnDevice, DescribeGroups) {
+    const std::vector<float> points = clustered_points(300);
+    const Box box = Box::periodic(1);
+    Particles particles;
+    particles.positions = PointsView(points, 3);
+    std::vector<double> velocities(points.size());
+    std::vector<float> masses(points.size() / 3);
+    std::vector<std::uint8_t> types(points.size() / 3);
+    Random draw(1);
+    std::generate(velocities.begin(), velocities.end(), [&] { return draw.normal(); });
+    std::generate(masses.begin(), masses.end(), [&] { return static_cast<float>(draw.uniform()); });
+    std::generate(types.begin(), types.end(), [&] { return static_cast<std::uint8_t>(draw.integer(7)); });
+    particles.velocities = PointsView(velocities, 3);
+    particles.masses = ScalarsView(masses);
+    particles.types = types;
+    std::vector<std::int32_t> labels(masses.size());
+    const FofSummary groups =
+        fof_into(labels, particles.positions, LinkingLength::relative(0.3), {.box = box, .execution = cpu(1)});
+    for (const std::int64_t min_members : {1, 2, 5}) {
+        const Catalog expected = catalog(labels, groups, particles, {.min_members = min_members, .execution = cpu(1)});
+        const Catalog found = detail::catalog_on_device({labels, groups.sizes}, particles, groups.box,
+                                                        {.min_members = min_members, .execution = cuda()});
+        EXPECT_EQ(found.groups, expected.groups);
+        EXPECT_EQ(found.members, expected.members);
+        for_each_field(found, [&]<class T>(const CatalogColumn& column, const std::vector<T>& values) {
+            EXPECT_EQ(values, expected.*std::get<std::vector<T> Catalog::*>(column.values)) << column.field;
+        });
+    }
+    EXPECT_EQ(emulation::held_on_device(), 0);
+}
+
+} // namespace
+} // namespace kith::test

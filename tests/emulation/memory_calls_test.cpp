@@ -1,0 +1,123 @@
+// Public functions on the emulated GPU where its memory is short, or where the points are elsewhere.
+#include "emulation/calls_on_device.hpp"
+
+#include "calls/device_async_calls.hpp"
+#include "cuda_emulation/cuda_runtime.hpp"
+
+#include <kith/dbscan.hpp>
+#include <kith/fof.hpp>
+#include <kith/knn.hpp>
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <vector>
+
+namespace kith::test {
+namespace {
+
+template <class T>
+void expect_same_in_pieces(const std::vector<T>& points, const std::vector<T>& queries, const Box& box, std::int64_t k,
+                           KnnOptions options, std::int64_t budget) {
+    const PointsView view(points, 3);
+    const PointsView queries_view(queries, 3);
+    const PointsView* separate = queries.empty() ? nullptr : &queries_view;
+    options.box = box;
+    options.execution = cpu(1);
+    const KnnResult expected = separate != nullptr ? knn(view, queries_view, k, options) : knn(view, k, options);
+    KnnResult found(expected.rows(), k, options.index_type, dtype_of<T>);
+    const NeighborRows rows = found.rows_view();
+    options.execution = cuda();
+    options.execution.memory_budget = budget;
+    const SearchSummary summary = detail::knn_on_device(view, separate, {k, options, &rows, nullptr}, Engine::tree);
+    EXPECT_TRUE(same_rows({rows_of<T>(found).indices, rows_of<T>(found).distances}, rows_of<T>(expected), k));
+    EXPECT_TRUE(oracle::Unresolved(summary.unresolved) == oracle::Unresolved(expected.unresolved));
+    EXPECT_EQ(summary.box, expected.box);
+    ASSERT_EQ(summary.stages.size(), 1U);
+    EXPECT_GT(summary.stages[0].pieces, 1);
+    EXPECT_LE(summary.stages[0].peak_bytes, budget);
+}
+
+TEST_F(CallsOnDevice, WorkInPiecesWhereMemoryIsShort) {
+    const std::vector<float> points = uniform_points<float>(400, 3, 0, 1, 5);
+    expect_same_in_pieces<float>(points, {}, Box::periodic(1), 5, {}, 28000);
+    KnnOptions options;
+    options.exclude_self = true;
+    options.index_type = IndexType::int64;
+    options.squared = true;
+    expect_same_in_pieces<float>(points, {}, Box{}, 40, options, 100000);
+
+    std::vector<double> lattice; // ties everywhere, between pieces too; and more neighbors than near points
+    for (int i = 0; i < 9 * 9 * 7; ++i) {
+        lattice.insert(lattice.end(), {double(i % 9), double(i / 9 % 9), double(i / 81)});
+    }
+    std::vector<float> with_placeholder = points;
+    with_placeholder[3 * 100] = 1e37F;
+    expect_same_in_pieces<float>(with_placeholder, {}, Box{}, 5, {}, 28000);
+    options = {};
+    options.max_distance = 1.5;
+    expect_same_in_pieces<double>(lattice, uniform_points<double>(300, 3, -1, 10, 6), Box{}, 20, options, 110000);
+    EXPECT_EQ(emulation::held_on_device(), 0);
+}
+
+TEST_F(CallsOnDevice, SayWhatIsMissingWhereEvenPiecesDoNotFit) {
+    const std::vector<float> points = uniform_points<float>(1000, 3, 0, 1, 5);
+    KnnResult found(1000, 5, IndexType::int32, DType::float32);
+    const NeighborRows rows = found.rows_view();
+    Execution execution = cuda();
+    execution.memory_budget = 3000;
+    EXPECT_TRUE(is_refused(ErrorKind::out_of_memory, {"bytes", "the budget is 3000"}, [&] {
+        (void)detail::knn_on_device(PointsView(points, 3), nullptr, {5, {.execution = execution}, &rows}, Engine::tree);
+    }));
+    EXPECT_EQ(emulation::held_on_device(), 0);
+}
+
+TEST_F(CallsOnDevice, RefuseWhatIsElsewhere) {
+    const std::vector<float> points = clustered_points(10);
+    const PointsView elsewhere(points.data(), DType::float32, 10, 3, 3, 1, Device{DeviceKind::cuda, 1});
+    StageReports stages;
+    EXPECT_TRUE(is_refused(ErrorKind::invalid_argument, {"points", "GPU 1", "GPU 0"},
+                           [&] { (void)detail::build_tree_on_device(elsewhere, {.execution = cuda(0)}, stages); }));
+}
+
+/// Whatever is missing when: an error that says so, nothing held afterwards, and the next call works.
+TEST_F(CallsOnDevice, RunningOutOfMemoryAnywhereLeavesNothingBehind) {
+    const std::vector<float> points = clustered_points(120);
+    const PointsView view(points, 3);
+    const FofResult expected = fof(view, LinkingLength::relative(0.3), {.execution = cpu(1)});
+    const DbscanResult expected_clusters = dbscan(view, 0.03, 4, {.execution = cpu(1)});
+    std::vector<std::int32_t> labels(expected.labels.size());
+    DbscanResult clusters;
+    const auto run = [&] {
+        FofSummary found; // by a tree
+        detail::fof_on_device(view, LinkingLength::relative(0.3), {.execution = cuda()}, labels, found);
+        clusters = clusters_on_device(view, 0.03, 4, {});
+    };
+    int takes = 0;
+    for (bool fails = true; fails; ++takes) {
+        emulation::fail_after(takes);
+        try {
+            run();
+            fails = false;
+        } catch (const Error& error) {
+            EXPECT_EQ(error.kind(), ErrorKind::out_of_memory);
+        }
+        emulation::fail_after(-1);
+        EXPECT_EQ(emulation::held_on_device(), 0);
+    }
+    EXPECT_GT(takes, 60);
+    EXPECT_EQ(labels, expected.labels);
+    EXPECT_EQ(clusters.labels, expected_clusters.labels);
+}
+
+TEST_F(CallsOnDevice, ReleaseMemory) {
+    (void)detail::result_memory_on_device(100, cuda());
+    emulation::fail_until_trimmed();
+    detail::release_memory_on_device(cuda().device);
+    EXPECT_FALSE(emulation::fails_until_trimmed());
+    EXPECT_TRUE(
+        is_refused(ErrorKind::device, {"GPU", "99"}, [] { detail::release_memory_on_device(cuda(99).device); }));
+}
+
+} // namespace
+} // namespace kith::test
