@@ -17,6 +17,7 @@ namespace kith::detail::inline KITH_GPU {
 #if defined(KITH_EMULATE_CUDA)
 
 using emulation::SharedArray;
+using emulation::SharedPlace;
 
 #else
 
@@ -36,6 +37,28 @@ public:
 
 private:
     T elements_[Size];
+};
+
+/// Where an element of shared memory is. A loop that goes from one to another computes no address anew.
+template <class T, int Size>
+class SharedPlace {
+public:
+    __device__ SharedPlace(SharedArray<T, Size>& array, int index)
+        : address_(static_cast<unsigned>(__cvta_generic_to_shared(&array[index]))) {}
+    __device__ void write(const T& value) const { *static_cast<T*>(__cvta_shared_to_generic(address_)) = value; }
+    __device__ SharedPlace operator+(int elements) const {
+        SharedPlace sum = *this;
+        sum.address_ += static_cast<unsigned>(elements) * sizeof(T);
+        return sum;
+    }
+    /// Of two in one array.
+    __device__ int operator-(const SharedPlace& other) const {
+        return static_cast<int>(address_ - other.address_) / static_cast<int>(sizeof(T));
+    }
+    __device__ bool operator<(const SharedPlace& other) const { return address_ < other.address_; }
+
+private:
+    unsigned address_;
 };
 
 #endif

@@ -20,7 +20,7 @@ namespace kith::detail::inline KITH_GPU {
 
 inline constexpr int leaf_warps = 2;      ///< of a block of threads
 inline constexpr int max_near = 256;      ///< nodes of a plane within the radius
-inline constexpr int points_at_once = 8;  ///< that a lane measures between looks at its column
+inline constexpr int points_at_once = 8;  ///< that a lane measures between looks at its column, a power of two
 inline constexpr int max_positions = 512; ///< in a block: so many a key tells apart
 
 /// A point near a leaf, read whole.
@@ -45,7 +45,7 @@ struct LeafMemory {
     static constexpr int max_points = 8192 / sizeof(BlockPoint<T, D>);
     static constexpr int column_words = (max_collected<List> + points_at_once) * warp_size;
     static constexpr int row_words = (1 + sizeof(T) / sizeof(std::uint32_t)) * (List + 1) * warp_size;
-    static_assert(max_points <= max_positions);
+    static_assert(max_points <= max_positions && max_points % points_at_once == 0);
 
     SharedArray<BlockPoint<T, D>, max_points> points;
     /// While points are gathered, the nodes near the leaf, two lists in turn; then columns of keys; then rows.
@@ -96,7 +96,11 @@ public:
             fits = visit_ranges(start, count,
                                 [&](std::int32_t point, bool is_one) { return take(box, radius, point, is_one); });
         }
-        if (lane_ < points_at_once) { // no candidate, so that points can be read together
+        if (!fits) {
+            return false;
+        }
+        // No candidates, so that points can be read together, also by lanes that are past the end.
+        if (lane_ < 2 * points_at_once && size_ + lane_ < Memory::max_points) {
             BlockPoint<T, D> none;
 #pragma unroll
             for (int axis = 0; axis < D; ++axis) {
@@ -106,7 +110,7 @@ public:
             memory_.points[size_ + lane_] = none;
         }
         __syncwarp();
-        return fits;
+        return true;
     }
 
     [[nodiscard]] __device__ int size() const {
@@ -220,39 +224,35 @@ private:
                                      [&](int axis) { return plane.lower_corners[axis * plane.stride + node]; },
                                      [&](int axis) { return plane.upper_corners[axis * plane.stride + node]; }));
         const unsigned near = __ballot_sync(whole_warp, is_near);
-        if (listed.count + __popc(near) > max_near) {
-            return false;
-        }
-        if (is_near) {
-            memory_.words[listed.first + listed.count + before(near)] = static_cast<std::uint32_t>(node);
+        const int position = listed.count + before(near);
+        if (is_near && position < max_near) {
+            memory_.words[listed.first + position] = static_cast<std::uint32_t>(node);
         }
         listed.count += __popc(near);
-        return true;
+        return listed.count <= max_near;
     }
 
-    /// Takes in the points of the lanes that are within the radius. False if there is no room.
+    /// Takes in the points of the lanes that are within the radius. False if there is no room. A lane without a point
+    /// reads that of another, which costs less than a branch.
     __device__ bool take(const Box& box, T radius, std::int32_t point, bool is_one) {
+        constexpr int max_taken = Memory::max_points - points_at_once;
         const PointSetView<T>& points = tree_.points;
         BlockPoint<T, D> taken;
-        bool is_near = false;
-        if (is_one) {
 #pragma unroll
-            for (int axis = 0; axis < D; ++axis) {
-                taken.x[axis] = points.coordinates[axis * points.stride + point];
-            }
-            const auto coordinate = [&](int axis) { return taken.x[axis]; };
-            is_near = !(radius < box.least_squared_distance(coordinate, coordinate));
+        for (int axis = 0; axis < D; ++axis) {
+            taken.x[axis] = points.coordinates[axis * points.stride + point];
         }
+        const auto coordinate = [&](int axis) { return taken.x[axis]; };
+        const T squared = box.least_squared_distance(coordinate, coordinate);
+        const bool is_near = is_one && !(radius < squared);
         const unsigned near = __ballot_sync(whole_warp, is_near);
-        if (size_ + __popc(near) > Memory::max_points - points_at_once) {
-            return false;
-        }
-        if (is_near) {
+        const int position = size_ + before(near);
+        if (is_near && position < max_taken) {
             taken.index = points.indices[point];
-            memory_.points[size_ + before(near)] = taken;
+            memory_.points[position] = taken;
         }
         size_ += __popc(near);
-        return true;
+        return size_ <= max_taken;
     }
 
     const TreeView<T>& tree_;

@@ -2,13 +2,13 @@
 //
 // The points that can matter to rows are those within some radius of their box. For the rows of a leaf, the radius is
 // guessed, from the leaves before it and the leaf's own density, and the points within it are gathered into shared
-// memory (leaf_block.hpp). Each lane then takes a query of the leaf and all points within the radius of it
-// (lane_lists.hpp); that is all there is within that distance, so that k of them are the answer. Few rows, and those
-// whose order keys do not decide, the warp takes one by one, as it does all for lists of more than 32. A row that found
-// too few wants a greater radius by its own count, and is searched for again with the others that did. Where a block
-// does not hold what rows want, half of them are searched for at first: in six dimensions this goes on until a row is
-// alone with the few points near it, while its leaf has thousands. Rows that are not served in this way, and those of
-// larger leaves, are named for another search (search_kernel.hpp).
+// memory (leaf_block.hpp). Each lane then takes a query of the leaf, or shares it with others if rows are few, and all
+// points within the radius of it (lane_lists.hpp); that is all there is within that distance, so that k of them are the
+// answer. A single row, and those whose order keys do not decide, the warp takes one by one, as it does all for lists
+// of more than 32. A row that found too few wants a greater radius by its own count, and is searched for again with the
+// others that did. Where a block does not hold what rows want, half of them are searched for at first: in six
+// dimensions this goes on until a row is alone with the few points near it, while its leaf has thousands. Rows that are
+// not served in this way, and those of larger leaves, are named for another search (search_kernel.hpp).
 #pragma once
 
 #include "cuda/lane_bounds.hpp"
@@ -165,43 +165,64 @@ private:
         }
         unsigned rows = active_;
         if constexpr (fits_lane<List>) {
-            constexpr int min_lanes = 4; // all lanes take as long as so many rows one by one
-            if (__popc(rows) >= min_lanes) {
+            constexpr int min_rows = 2; // one is found sooner alone
+            if (__popc(rows) >= min_rows) {
                 rows = search_by_lanes(radius, holds_all);
             }
         }
         search_row_by_row(rows, radius, holds_all);
     }
 
-    /// The same with a lane for each row. Returns those whose order keys do not decide.
+    /// The same with as many lanes for each row as there are. Returns the rows whose order keys do not decide.
     __device__ unsigned search_by_lanes(T radius, bool holds_all) {
-        LaneLists<T, D, Periodic, List> lists(memory_, block_.size());
-        const Query query(x_, 1, job_.request.frame->period.data());
-        const std::int32_t excluded = job_.request.exclude_self ? index_ : -1;
+        // From here on to where they are written, rows are numbered without those that are not active.
+        const int rows = __popc(active_);
+        const int number = __popc(active_ & ((1U << lane_) - 1));
+        if (is_in(active_)) {
+            memory_.words[number] = static_cast<std::uint32_t>(lane_);
+        }
+        __syncwarp();
+        LaneLists<T, D, Periodic, List> lists(memory_, block_.size(), 1 << (warp_size - __clz(rows - 1)));
+        const bool is_one = lists.row() < rows;
+        const int lane = static_cast<int>(static_cast<std::uint32_t>(memory_.words[is_one ? lists.row() : 0]));
+        __syncwarp();
+        T x[D];
+#pragma unroll
+        for (int axis = 0; axis < D; ++axis) {
+            x[axis] = __shfl_sync(whole_warp, x_[axis], lane);
+        }
+        const Query query(x, 1, job_.request.frame->period.data());
+        const std::int32_t index = __shfl_sync(whole_warp, index_, lane);
+        const std::int32_t excluded = job_.request.exclude_self ? index : -1;
         const auto k = static_cast<int>(job_.request.k);
         bool is_sure = false;
-        const int count = lists.select(query, excluded, is_in(active_) ? radius : T(-1), k, is_sure);
-        const bool has_all = is_in(active_) && (count >= k || holds_all);
-        const unsigned served = __ballot_sync(whole_warp, has_all && is_sure);
-        write_rows(lists, served);
-        pending_ &= ~served;
+        const int found = lists.select(query, excluded, is_one ? radius : T(-1), k, is_sure);
+        const unsigned full = __ballot_sync(whole_warp, lane_ < rows && (found >= k || holds_all));
+        const unsigned served = full & __ballot_sync(whole_warp, is_sure);
+        write_rows(lists, lane, served);
+
+        const auto is_among = [&](unsigned numbers) { return is_in(active_) && ((numbers >> number) & 1U) != 0; };
+        const int count = __shfl_sync(whole_warp, found, number);
+        const bool has_all = is_among(full);
+        pending_ &= ~__ballot_sync(whole_warp, is_among(served));
         reach_ = is_in(active_) && !has_all ? radius * growth(count) : reach_;
-        farthest_ = greatest(!has_all ? T(0) : count >= k ? lists.neighbor(lane_, k - 1).squared() : radius);
-        return __ballot_sync(whole_warp, has_all && !is_sure);
+        farthest_ = greatest(!has_all ? T(0) : count >= k ? lists.neighbor(number, k - 1).squared() : radius);
+        return __ballot_sync(whole_warp, has_all && !is_among(served));
     }
 
-    /// Writes the rows that lanes hold, a lane for each neighbor.
-    __device__ void write_rows(LaneLists<T, D, Periodic, List>& lists, unsigned rows) {
+    /// Writes those of the lists, a lane for each neighbor. Each lane names the one that has the query of its list.
+    __device__ void write_rows(LaneLists<T, D, Periodic, List>& lists, int lane_of_query, unsigned which) {
         const DeviceRequest<T>& request = job_.request;
-        const std::int32_t row_of_lane = request.first_position < 0 ? index_ : first_ + lane_ - request.first_position;
+        const std::int32_t row_of_lane = __shfl_sync(
+            whole_warp, request.first_position < 0 ? index_ : first_ + lane_ - request.first_position, lane_of_query);
         const auto k = static_cast<std::uint32_t>(request.k);
         const int rank = lane_ % List;
         write_neighbors(request, [&](const auto& write) {
 #pragma unroll 1
-            for (int first = 0; first < warp_size && (rows >> first) != 0; first += warp_size / List) {
+            for (int first = 0; first < warp_size && (which >> first) != 0; first += warp_size / List) {
                 const int lane = first + lane_ / List;
                 const auto row = static_cast<std::uint32_t>(__shfl_sync(whole_warp, row_of_lane, lane));
-                if (rank < request.k && ((rows >> lane) & 1U) != 0) {
+                if (rank < request.k && ((which >> lane) & 1U) != 0) {
                     write(static_cast<std::int64_t>(std::uint64_t{row} * k) + rank, lists.neighbor(lane, rank));
                 }
             }

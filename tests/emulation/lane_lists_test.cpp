@@ -18,7 +18,7 @@ namespace {
 
 using Point = std::array<float, 3>;
 
-/// What each lane's list holds, ranks in order, and whether the lane was sure of it.
+/// What each row's list holds, ranks in order, and whether its lanes were sure of it.
 template <int List>
 struct FoundByLanes {
     std::vector<std::vector<std::pair<float, std::int32_t>>> lists;
@@ -26,18 +26,20 @@ struct FoundByLanes {
     std::vector<int> counts;
 };
 
-/// The points of a block, each with its position as index, searched for 32 queries within a threshold.
+/// The points of a block, each with its position as index, searched for queries, a power of two of them, within a
+/// threshold.
 template <int List>
 FoundByLanes<List> search_by_lanes(const std::vector<Point>& points, const std::vector<Point>& queries, float threshold,
                                    int k = List) {
     using detail::warp_size;
-    FoundByLanes<List> found{std::vector<std::vector<std::pair<float, std::int32_t>>>(warp_size),
-                             std::vector<bool>(warp_size), std::vector<int>(warp_size)};
+    FoundByLanes<List> found{std::vector<std::vector<std::pair<float, std::int32_t>>>(queries.size()),
+                             std::vector<bool>(queries.size()), std::vector<int>(queries.size())};
     const int count = static_cast<int>(points.size());
+    const int rows = static_cast<int>(queries.size());
     run_warps("lane_lists", 1, 1, 1, [&] {
         static thread_local detail::LeafMemory<float, 3, List> memory;
         const int lane = static_cast<int>(threadIdx.x);
-        for (int i = lane; i < count + detail::points_at_once; i += warp_size) {
+        for (int i = lane; i < std::min(count + 2 * detail::points_at_once, memory.max_points); i += warp_size) {
             const float far = std::numeric_limits<float>::infinity();
             detail::BlockPoint<float, 3> point{{far, far, far}, std::numeric_limits<std::int32_t>::max()};
             if (i < count) {
@@ -48,15 +50,19 @@ FoundByLanes<List> search_by_lanes(const std::vector<Point>& points, const std::
         }
         __syncwarp();
         const std::array<float, 3> open{};
-        const detail::DevicePoint<float, 3, false> query(queries[static_cast<std::size_t>(lane)].data(), 1,
-                                                         open.data());
-        detail::LaneLists<float, 3, false, List> lists(memory, count);
+        detail::LaneLists<float, 3, false, List> lists(memory, count, rows);
+        const auto row = static_cast<std::size_t>(lists.row());
+        const detail::DevicePoint<float, 3, false> query(queries[row].data(), 1, open.data());
         bool is_sure = false;
-        found.counts[static_cast<std::size_t>(lane)] = lists.select(query, -1, threshold, k, is_sure);
-        found.is_sure[static_cast<std::size_t>(lane)] = is_sure;
+        const int selected = lists.select(query, -1, threshold, k, is_sure);
+        if (lane >= rows) {
+            return;
+        }
+        found.counts[row] = selected;
+        found.is_sure[row] = is_sure;
         for (int rank = 0; rank < List; ++rank) {
             const detail::RankKey<float> key = lists.neighbor(lane, rank);
-            found.lists[static_cast<std::size_t>(lane)].emplace_back(key.squared(), key.index());
+            found.lists[row].emplace_back(key.squared(), key.index());
         }
     });
     return found;
@@ -92,9 +98,9 @@ std::vector<std::pair<float, std::int32_t>> within(const std::vector<Point>& poi
 }
 
 template <int List>
-void expect_lists_of_drawn_points(int count) {
+void expect_lists_of_drawn_points(int count, int rows = detail::warp_size) {
     const std::vector<Point> points = drawn_points(count, 7);
-    const std::vector<Point> queries = drawn_points(detail::warp_size, 8);
+    const std::vector<Point> queries = drawn_points(rows, 8);
     const float threshold = 0.12F;
     const FoundByLanes<List> found = search_by_lanes<List>(points, queries, threshold);
     int sure = 0;
@@ -107,7 +113,7 @@ void expect_lists_of_drawn_points(int count) {
             ++sure;
         }
     }
-    EXPECT_GE(sure, detail::warp_size - 2);
+    EXPECT_GE(sure, rows - 2);
 }
 
 TEST(LaneLists, AreSureOfAlmostAllDrawnPoints) {
@@ -115,6 +121,15 @@ TEST(LaneLists, AreSureOfAlmostAllDrawnPoints) {
     expect_lists_of_drawn_points<16>(50); // fewer than the list is long
     expect_lists_of_drawn_points<32>(400);
     expect_lists_of_drawn_points<16>(0);
+}
+
+TEST(LaneLists, AreTheSameWhereRowsHaveSeveralLanes) {
+    for (const int rows : {16, 4, 2, 1}) {
+        expect_lists_of_drawn_points<16>(203, rows);
+        expect_lists_of_drawn_points<16>(5, rows);
+        expect_lists_of_drawn_points<16>(0, rows);
+        expect_lists_of_drawn_points<32>(504, rows);
+    }
 }
 
 TEST(LaneLists, OrderTiesByIndexAndAreNotSureOfThoseThatTheListEndsIn) {
@@ -133,9 +148,9 @@ TEST(LaneLists, OrderTiesByIndexAndAreNotSureOfThoseThatTheListEndsIn) {
 
 // Every column fills up, several times, with keys of which the list keeps the least.
 template <int List>
-void expect_the_nearest_of_all(int k) {
+void expect_the_nearest_of_all(int k, int rows = detail::warp_size) {
     const std::vector<Point> points = drawn_points(500, 9);
-    const std::vector<Point> queries = drawn_points(detail::warp_size, 10);
+    const std::vector<Point> queries = drawn_points(rows, 10);
     const float threshold = std::numeric_limits<float>::max();
     const FoundByLanes<List> found = search_by_lanes<List>(points, queries, threshold, k);
     int sure = 0;
@@ -147,7 +162,7 @@ void expect_the_nearest_of_all(int k) {
         }
         sure += found.is_sure[lane] ? 1 : 0;
     }
-    EXPECT_GE(sure, detail::warp_size - 4);
+    EXPECT_GE(sure, rows - 4);
 }
 
 TEST(LaneLists, KeepTheNearestWhenColumnsAreFull) {
@@ -155,6 +170,8 @@ TEST(LaneLists, KeepTheNearestWhenColumnsAreFull) {
     expect_the_nearest_of_all<16>(8);
     expect_the_nearest_of_all<16>(16);
     expect_the_nearest_of_all<32>(32);
+    expect_the_nearest_of_all<16>(16, 16);
+    expect_the_nearest_of_all<16>(16, 4);
 }
 
 } // namespace

@@ -174,4 +174,19 @@ private:
     std::array<std::vector<Cell>, most_blocks_in_flight> cells_; ///< of each block in flight
 };
 
+/// Where an element is.
+template <class T, int Size>
+class SharedPlace {
+public:
+    SharedPlace(SharedArray<T, Size>& array, int index) : array_(&array), index_(index) {}
+    void write(const T& value) const { (*array_)[index_] = value; }
+    [[nodiscard]] SharedPlace operator+(int elements) const { return {*array_, index_ + elements}; }
+    [[nodiscard]] int operator-(const SharedPlace& other) const { return index_ - other.index_; }
+    [[nodiscard]] bool operator<(const SharedPlace& other) const { return index_ < other.index_; }
+
+private:
+    SharedArray<T, Size>* array_;
+    int index_;
+};
+
 } // namespace kith::emulation
