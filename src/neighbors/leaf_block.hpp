@@ -42,10 +42,10 @@ inline constexpr bool fits_lane = List <= warp_size;
 /// Shared memory of one warp.
 template <class T, int D, int List>
 struct LeafMemory {
-    static constexpr int max_points = 8192 / sizeof(BlockPoint<T, D>);
+    static constexpr int max_points = 8192 / sizeof(BlockPoint<T, D>) / points_at_once * points_at_once;
     static constexpr int column_words = (max_collected<List> + points_at_once) * warp_size;
     static constexpr int row_words = (1 + sizeof(T) / sizeof(std::uint32_t)) * (List + 1) * warp_size;
-    static_assert(max_points <= max_positions && max_points % points_at_once == 0);
+    static_assert(max_points <= max_positions);
 
     SharedArray<BlockPoint<T, D>, max_points> points;
     /// While points are gathered, the nodes near the leaf, two lists in turn; then columns of keys; then rows.
