@@ -2,6 +2,7 @@
 
 #include <kith/error.hpp>
 
+#include "halos/layout.hpp"
 #include "support/message.hpp"
 #include "support/parallel.hpp"
 
@@ -25,8 +26,7 @@ constexpr std::int64_t smallest_block = 1 << 15;
 class Buckets {
 public:
     explicit Buckets(const Catalog& catalog) : catalog_(catalog) {
-        const std::int64_t members = catalog.groups == 0 ? 0 : catalog.offset.back() + catalog.count.back();
-        const int bits = static_cast<int>(std::bit_width(static_cast<std::uint64_t>(members)));
+        const int bits = static_cast<int>(std::bit_width(static_cast<std::uint64_t>(members_of(catalog))));
         shift_ = std::max(smallest_bucket_bits, bits - bucket_bits);
     }
     [[nodiscard]] std::int64_t of_group(std::int32_t group) const noexcept { return catalog_.offset[group] >> shift_; }

@@ -4,8 +4,8 @@
 // consecutive groups of about equal total size: blocks of rows are counted in parallel, and every block then knows
 // where its rows go. Then the buckets are sorted side by side, each by (group, type); the rows of a large group, which
 // has a bucket of its own, are dealt once more, by type. Both steps keep the order of rows within equal keys, so the
-// result does not depend on blocks, buckets or threads. Source: jz-tree paper, section IV-B
-// (stable sort by group). Cost: O(N) time, and one index per member beside the result.
+// result does not depend on blocks, buckets or threads. Source: jz-tree paper, section IV-B (stable sort by group). Cost:
+// O(N) time, and one index per member beside the result.
 //
 // Sizes that do not match the labels are found before anything is written by them.
 #pragma once

@@ -28,10 +28,6 @@ constexpr auto fields = std::count_if(catalog_columns.begin(), catalog_columns.e
 static_assert(sizeof(Catalog) == sizeof(WithoutColumns) + fields * sizeof(std::vector<double>),
               "a member of Catalog has no row in catalog_columns, or a row no member");
 
-std::int64_t member_count(const Catalog& catalog) {
-    return catalog.groups == 0 ? 0 : catalog.offset.back() + catalog.count.back();
-}
-
 /// Calls visit(values, size) for the members and every column.
 template <class Visit>
 void each_column(Catalog& catalog, std::int64_t members, bool velocities, const Visit& visit) {
@@ -46,6 +42,10 @@ void each_column(Catalog& catalog, std::int64_t members, bool velocities, const 
 std::int64_t groups_of_at_least(std::span<const std::int32_t> sizes, std::int64_t min_members) {
     return std::partition_point(sizes.begin(), sizes.end(), [&](std::int32_t size) { return size >= min_members; }) -
            sizes.begin();
+}
+
+std::int64_t members_of(const Catalog& catalog) {
+    return catalog.groups == 0 ? 0 : catalog.offset.back() + catalog.count.back();
 }
 
 std::int64_t reserve_columns(Catalog& catalog, std::span<const std::int32_t> sizes, bool velocities) {
@@ -79,7 +79,7 @@ std::int64_t reserve_columns(Catalog& catalog, std::span<const std::int32_t> siz
 }
 
 void fill_columns(Catalog& catalog, bool velocities) {
-    each_column(catalog, member_count(catalog), velocities, [](auto& values, std::int64_t size) {
+    each_column(catalog, members_of(catalog), velocities, [](auto& values, std::int64_t size) {
         if (values.empty()) {
             fill_vector(values, size);
         }

@@ -19,6 +19,9 @@ constexpr bool follows_from_sizes(const CatalogColumn& column) {
     return column.field == "offset" || column.field == "count";
 }
 
+/// The members of all groups of a catalog whose `offset` and `count` are set.
+std::int64_t members_of(const Catalog& catalog);
+
 /// Makes room for every column of a catalog whose `dimension` and `min_members` are set, and fills `groups`, `offset`
 /// and `count`. `sizes` are those of all groups. Returns the bytes taken; throws out_of_memory.
 std::int64_t reserve_columns(Catalog& catalog, std::span<const std::int32_t> sizes, bool velocities);
@@ -26,7 +29,7 @@ std::int64_t reserve_columns(Catalog& catalog, std::span<const std::int32_t> siz
 /// Fills the other columns, for which there is room, with zeros.
 void fill_columns(Catalog& catalog, bool velocities);
 
-/// Both.
+/// reserve_columns(), then fill_columns().
 std::int64_t lay_out(Catalog& catalog, std::span<const std::int32_t> sizes, bool velocities);
 
 } // namespace kith::detail::halos

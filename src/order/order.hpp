@@ -126,7 +126,7 @@ private:
     static constexpr std::int64_t cached_size = std::int64_t{1} << position_bits; // 256 kB with keys, in 3-D float32
     static constexpr std::int64_t wanted_size = cached_size / 4;                  // of a large cell's parts
     static constexpr int max_digit_bits = 11;                                     // more parts would miss the TLB
-    static constexpr std::int64_t parallel_size = 1 << 14;                        // below, one thread is faster
+    static constexpr std::int64_t parallel_size = 1 << 14;                        // smaller cells are one thread's
     static constexpr std::int64_t max_compared_run = 64;
     static constexpr std::int64_t grain = 1 << 14;
 
