@@ -20,7 +20,7 @@ long as the busiest of: issue slots; the pipes of half rate (comparison, minimum
 fused multiply-adds, of quarter rate (roots, conversions, bit counts) and of float64; shared memory and shuffles; the
 L2 cache, to which every sector of 32 bytes goes once a block; DRAM, to which every sector goes once a launch. A
 launch takes at least LAUNCH seconds and a wait of the host WAIT. CUB's sorts, selections and sums take their bytes at
-DRAM's rate.
+DRAM's rate; what is copied from or to the host takes its own at that of the link, after everything else.
 
 Left out, so that this is a lower bound: latency that too few warps hide, bank conflicts, uneven blocks, instructions
 that are issued for no lane, misses of the instruction cache, and kernels that call functions (a single thread's,
@@ -50,6 +50,8 @@ from check import find_tool  # noqa: E402
 SECTOR = 32  # bytes
 LAUNCH = 1.5e-6  # seconds between kernels that follow each other on a stream
 WAIT = 6e-6      # seconds from the end of a kernel until the next one that a host which waited has launched
+LINK = 55e9      # bytes a second between the host and a GPU, in memory that is pinned (PCI Express 5.0, 16 lanes)
+BITS_OF_PASS = 8 # of a radix sort
 MOST_SEGMENTS = 60_000  # that the interpreter runs of a kernel
 
 
@@ -76,7 +78,8 @@ PIPES = (  # of machine instructions, by the first match; all others take an iss
 )
 
 # What one operation of PTX becomes one instruction of: from these, the copies of a block are counted.
-SINGLE = {"shfl": "SHFL", "vote": "VOTE", "atom": "ATOM", "bar": "BAR|WARPSYNC"}
+SINGLE = {"shfl": "SHFL", "vote": "VOTE", "atom": "ATOM", "bar": "BAR|WARPSYNC", "ld.global": "LDG", "st.global": "STG",
+          "ld.shared": "LDS", "st.shared": "STS"}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -102,6 +105,7 @@ ROWS = [
     *(Row(f"uniform 1e7 k {k}", 10**7, "knn", k) for k in (8, 32, 64)),
     Row("clustered 256^3 k 16", 256**3, "knn", 16, "clustered"),
     Row("labels 512^3 b 0.2", 512**3, "fof", 0.2, "clustered"),
+    Row("labels and catalog 512^3 b 0.2", 512**3, "catalog", 0.2, "clustered"),
     Row("uniform 1e7 k 16 float64", 10**7, "knn", 16, dtype="f64"),
     Row("uniform 1e7 6-D k 16", 10**7, "knn", 16, dimension=6),
     Row("uniform 1e7 counts within a radius, 30 each", 10**7, "radius", 30),
@@ -156,8 +160,8 @@ def machine_code(name, entry, module, tools, folder):
 def executed(blocks, program, counts):
     """Counter of executed machine instructions by opcode."""
     of_line = {line: counts[segment] for line, segment in program.segment_of_line.items()}
-    single = {line: SINGLE[operation.split(".")[0]] for line, _, operation, _ in program.instructions
-              if operation.split(".")[0] in SINGLE and not operation.startswith("bar.warp")}
+    single = {line: SINGLE[start] for line, _, operation, _ in program.instructions for start in SINGLE
+              if f"{operation}.".startswith(f"{start}.") and not operation.startswith("bar.warp")}
     copies = collections.Counter(line for block in blocks for opcode, line in block
                                  if line in single and re.match(single[line], opcode))
     total = collections.Counter()
@@ -271,8 +275,18 @@ def points_of(row):
     return point_sets.make(row.kind, row.sample, row.dimension, f"f{int(row.dtype[1:]) // 8}").points
 
 
+def passes_of(launch, growth):
+    """How often CUB goes over its elements at all the row's points. Keys of 32 bits number runs, of which there are more
+    then."""
+    bits = launch["key_bits"]
+    if bits and launch["element_bytes"] == 8:
+        bits = min(32, bits + math.log2(growth))
+    return max(1, math.ceil(bits / BITS_OF_PASS))
+
+
 def cost_of_row(row, library, program, folder):
-    """({stage: Stage} for all points of the row, waits, scratch bytes a point, what is not counted)."""
+    """({stage: Stage} for all points of the row, waits, bytes copied from or to the host, scratch bytes a point, what is
+    not counted)."""
     points = folder / f"points.{row.dimension}.{row.dtype}"
     points_of(row).tofile(points)
     for old in folder.glob("*.memory"):
@@ -299,8 +313,9 @@ def cost_of_row(row, library, program, folder):
     for number, launch in enumerate(record["launches"]):
         stage = stages[launch["name"]]
         if "symbol" not in launch:
-            stage.launches += launch["passes"] + 1
-            moved = launch["elements"] * launch["element_bytes"] * 2 * launch["passes"] * growth
+            passes = passes_of(launch, growth)
+            stage.launches += passes + 1
+            moved = launch["elements"] * launch["element_bytes"] * 2 * passes * growth
             stage.l2 += moved
             stage.dram += moved
             continue
@@ -311,21 +326,24 @@ def cost_of_row(row, library, program, folder):
                 stage.opcodes[opcode] += count * launch["blocks"] * growth
             stage.l2 += l2 * launch["blocks"] * growth
             stage.dram += dram * launch["blocks"] * growth
-    return stages, record["waits"], record["held_bytes"] / record["points"], sorted(not_counted.values())
+    return (stages, record["waits"], record["host_bytes"] * growth, record["held_bytes"] / record["points"],
+            sorted(not_counted.values()))
 
 
-def report(row, stages, waits, scratch, not_counted):
+def report(row, stages, waits, host_bytes, scratch, not_counted):
     """The row as JSON, printed as a table."""
     searches = sum(sum(stage.opcodes.values()) for name, stage in stages.items() if name.startswith("search "))
     found = {"row": row.name, "instructions_per_query": round(searches / row.points, 1),
              "milliseconds": {}, "bytes_per_point": round(sum(stage.dram for stage in stages.values()) / row.points, 1),
              "launches": sum(stage.launches for stage in stages.values()), "waits": waits,
+             "host_bytes_per_point": round(host_bytes / row.points, 1),
              "held_bytes_per_point": round(scratch, 1), "sample": row.sample, "stages": []}
     for gpu_name, gpu in GPUS.items():
-        total = sum(stage.seconds(gpu)[0] for stage in stages.values()) + waits * WAIT
+        total = sum(stage.seconds(gpu)[0] for stage in stages.values()) + waits * WAIT + host_bytes / LINK
         found["milliseconds"][gpu_name] = round(total * 1e3, 3)
     print(f"\n{row.name}: at least {found['milliseconds']['h100']} ms on an H100, {found['milliseconds']['h200']} on an H200;"
           f" {found['launches']} launches, {waits} waits, {found['bytes_per_point']} bytes of DRAM a point,"
+          f" {found['host_bytes_per_point']} of the link to the host,"
           f" searches {found['instructions_per_query']} warp instructions a query")
     print(f"  {'stage':24s}{'launches':>9s}{'instr/point':>12s}{'L2 B/point':>11s}{'DRAM B':>8s}{'H100 ms':>9s}  limited by")
     for name, stage in stages.items():

@@ -28,7 +28,8 @@ class Warp:
     """One warp's registers and what is the same for all its lanes."""
 
     def __init__(self, program, number):
-        self.space = space = {"np": np, "FULL": FULL, "LANE": LANE, "helpers": HELPERS, "warp": self, **HELPERS}
+        self.space = space = {"np": np, "FULL": FULL, "LANE": LANE, "helpers": HELPERS, "warp": self, **HELPERS,
+                              "carry": np.zeros(WARP, dtype=bool)}
         for name, bits in program.registers.items():
             if bits == 1:
                 space[name] = np.zeros(WARP, dtype=bool)

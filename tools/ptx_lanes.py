@@ -42,6 +42,25 @@ def brev(values):
     return np.packbits(bits[:, ::-1], axis=1, bitorder="little").copy().view(values.dtype).reshape(WARP)
 
 
+def multiply_high(a, b):
+    """The upper 64 bits of products of 64 bits, with or without signs, from four products of halves."""
+    x, y = (np.broadcast_to(part, WARP).astype(np.uint64) for part in (a, b))
+    half, mask = np.uint64(32), np.uint64(0xFFFFFFFF)
+    middle = (x >> half) * (y & mask) + ((x & mask) * (y & mask) >> half)
+    other = (x & mask) * (y >> half) + (middle & mask)
+    high = (x >> half) * (y >> half) + (middle >> half) + (other >> half)
+    if a.dtype.kind == "i":
+        high = high - np.where(a < 0, y, np.uint64(0)) - np.where(b < 0, x, np.uint64(0))
+    return high.astype(a.dtype)
+
+
+def add_with_carry(a, b, carry):
+    """Sums of numbers without signs and of what was carried from the digits below, and what is carried on."""
+    without = a + b
+    total = without + carry.astype(without.dtype)
+    return total, (without < a) | (total < without)
+
+
 def shift_left(a, b):
     width = a.dtype.itemsize * 8
     return np.where(b < width, a << np.minimum(b, width - 1).astype(a.dtype), a.dtype.type(0))
@@ -110,4 +129,4 @@ def rounded(values, mode):
 
 HELPERS = {helper.__name__: helper for helper in
            (popc, clz, bfind_shift, brev, shift_left, shift_right, bit_field_insert, permute_bytes, shuffle, ballot,
-            match_any, rounded)}
+            match_any, rounded, multiply_high, add_with_carry)}

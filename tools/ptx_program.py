@@ -230,6 +230,11 @@ class Program:
             return put(f"{a} {COMPARISONS[comparison]} {b}", "pred")
         if head == "selp":
             return put(f"np.where({get(3, 'pred')}, {get(1)}, {get(2)})")
+        if head == "addc" or operation.startswith("add.cc"):
+            kind = f"u{kind[1:]}"
+            carry = "carry" if head == "addc" else "False & carry"
+            return ([f"v, out = add_with_carry({get(1, kind)}, {get(2, kind)}, {carry})"] +
+                    ([f"np.copyto(carry, out, where={active})"] if "cc" in parts else []) + put("v", kind))
         if head in ("add", "sub", "and", "or", "xor"):
             return put(f"{get(1)} {BINARY[head]} {get(2)}")
         if head == "not":
@@ -250,8 +255,10 @@ class Program:
                 expression = f"np.asarray({get(1)}).astype({type_name}) * np.asarray({get(2)}).astype({type_name})"
                 return put(expression + (f" + {get(3, wide)}" if head == "mad" else ""), wide)
             if "hi" in parts:
-                if kind not in ("u32", "s32"):
+                if head == "mad":
                     raise Unsupported(operation)
+                if kind in ("u64", "s64"):
+                    return put(f"multiply_high({get(1)}, {get(2)})")
                 wide = "np.int64" if kind == "s32" else "np.uint64"
                 return put(f"((np.asarray({get(1)}).astype({wide}) * np.asarray({get(2)}).astype({wide})) >> {wide}(32))"
                            f".astype(np.{TYPES[kind].__name__})")

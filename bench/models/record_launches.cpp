@@ -2,13 +2,14 @@
 //     record_launches FOLDER POINTS CALL K MULTIPROCESSORS
 //
 // POINTS, a file NAME.D.f32 or NAME.D.f64, holds rows of D coordinates of that type in the unit box. CALL is knn (with
-// K neighbors), fof (labels; K is the relative linking length, in a periodic box), radius (counts; K points would lie
-// within the radius if all were uniform), dbscan (labels, min_samples 5; K as for radius) or spanning_tree (no box; K
-// means nothing). The call runs twice. The first run finds, for each kernel, the launch with the most blocks; before
+// K neighbors), fof (labels; K is the relative linking length, in a periodic box), catalog (fof's groups and their
+// catalog, with velocities), radius (counts; K points would lie within the radius if all were uniform), dbscan (labels,
+// min_samples 5; K as for radius) or spanning_tree (no box; K means nothing). The call runs twice. The first run finds, for each kernel, the launch with the most blocks; before
 // that launch of the second run, and for spanning_tree before every launch, FOLDER/N.memory gets the device's memory as
 // it is, N counting all launches. FOLDER/launches.json lists them all, and what else the call asked of the runtime.
 #include "calls/device_calls.hpp"
 #include "cuda_emulation/cuda_runtime.hpp"
+#include "halos/device_entry.hpp"
 
 #include <kith/kith.hpp>
 
@@ -66,7 +67,7 @@ std::string json_of(const Work& work, bool is_saved) {
     text << "{\"name\": \"" << work.name << "\"";
     if (work.kernel == nullptr) {
         text << ", \"elements\": " << work.elements << ", \"element_bytes\": " << work.element_bytes
-             << ", \"passes\": " << work.passes << "}";
+             << ", \"key_bits\": " << work.key_bits << "}";
         return text.str();
     }
     text << ", \"symbol\": " << static_cast<const char*>(work.kernel) - &__executable_start
@@ -126,7 +127,8 @@ void record(const std::filesystem::path& folder, std::int64_t points, Saved save
     const kith::emulation::Requests after = kith::emulation::requests();
     std::ofstream(folder / "launches.json")
         << "{\"points\": " << points << ", \"waits\": " << after.waits - before.waits
-        << ", \"takes\": " << after.takes - before.takes << ", \"held_bytes\": " << most_held
+        << ", \"takes\": " << after.takes - before.takes << ", \"host_bytes\": " << after.host_bytes - before.host_bytes
+        << ", \"held_bytes\": " << most_held
         << ", \"device_begin\": " << reinterpret_cast<std::uintptr_t>(kith::emulation::device_begin())
         << ", \"launches\": [" << launches << "]}\n";
 }
@@ -176,15 +178,21 @@ void record_call(const std::filesystem::path& folder, const std::string& path, i
             (void)kith::detail::knn_on_device(view, nullptr, {k, {.execution = execution}, &rows, nullptr},
                                               kith::Engine::tree);
         });
-    } else if (call == "fof") {
-        const std::shared_ptr<void> labels =
-            on_device(nullptr, static_cast<std::size_t>(count) * sizeof(std::int32_t), execution);
+    } else if (call == "fof" || call == "catalog") {
+        const auto size = static_cast<std::size_t>(count);
+        const std::shared_ptr<void> memory = on_device(nullptr, size * sizeof(std::int32_t), execution);
+        const std::span labels(static_cast<std::int32_t*>(memory.get()), size);
+        kith::Particles particles{view};
+        particles.velocities = view; // any numbers do
         record(folder, count, Saved::largest, [&] {
             kith::FofSummary found;
             found.engine = kith::Engine::tree;
-            kith::detail::fof_on_device(
-                view, kith::LinkingLength::relative(parameter), {.box = kith::Box::periodic(1), .execution = execution},
-                {static_cast<std::int32_t*>(labels.get()), static_cast<std::size_t>(count)}, found);
+            const kith::Box box = kith::Box::periodic(1);
+            kith::detail::fof_on_device(view, kith::LinkingLength::relative(parameter),
+                                        {.box = box, .execution = execution}, labels, found);
+            if (call == "catalog") {
+                (void)kith::detail::catalog_on_device({labels, found.sizes}, particles, box, {.execution = execution});
+            }
         });
     } else if (call == "radius") {
         const kith::Radii radii(length_around(parameter, count, dimension));
@@ -210,7 +218,8 @@ void record_call(const std::filesystem::path& folder, const std::string& path, i
             (void)kith::detail::spanning_tree_on_device(view, {.execution = execution}, kith::Engine::tree);
         });
     } else {
-        throw std::runtime_error("CALL is '" + call + "'; it must be knn, fof, radius, dbscan or spanning_tree");
+        throw std::runtime_error("CALL is '" + call +
+                                 "'; it must be knn, fof, catalog, radius, dbscan or spanning_tree");
     }
 }
 

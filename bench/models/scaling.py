@@ -96,12 +96,13 @@ def read(lines):
     return [sorted(events, key=lambda event: event.time) for events in calls]
 
 
-def median_of(rounds):
-    """A call whose times from event to event are the medians of several rounds: one thread does the same in each."""
+def shortest_of(rounds):
+    """A call whose times from event to event are the shortest of several rounds: one thread does the same in each, and
+    whatever else the machine does only adds to it."""
     if any([event[1:] for event in events] != [event[1:] for event in rounds[0]] for events in rounds):
         sys.exit(f"{rounds[0][0].label}: the rounds differ in their loops or pieces; they must be those of one program")
     times = numpy.array([[event.time for event in events] for events in rounds])
-    times = numpy.cumsum(numpy.median(numpy.diff(times, axis=1, prepend=0), axis=0))
+    times = numpy.cumsum(numpy.min(numpy.diff(times, axis=1, prepend=0), axis=0))
     return Call([Event(time, *event[1:]) for time, event in zip(times.tolist(), rounds[0])])
 
 
@@ -170,12 +171,15 @@ def stages_of(call, count, workers, bandwidth):
     return found
 
 
-def record(arguments, path, call, threads):
-    """The median of some rounds of a call, and of what follows it."""
-    command = [arguments.program, path, call, str(threads)]
-    rounds = [read(subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines())
-              for _ in range(arguments.rounds)]
-    return [median_of(of_call) for of_call in zip(*rounds)]
+def record(arguments, path, call):
+    """{threads: a call with their tasks, and what follows it}. Rounds take turns, so that a time at which the machine
+    is slow falls on all."""
+    rounds = {threads: [] for threads in (1, *arguments.threads)}
+    for _ in range(arguments.rounds):
+        for threads, of_threads in rounds.items():
+            output = subprocess.run([arguments.program, path, call, str(threads)], capture_output=True, text=True, check=True)
+            of_threads.append(read(output.stdout.splitlines()))
+    return {threads: [shortest_of(of_call) for of_call in zip(*of_threads)] for threads, of_threads in rounds.items()}
 
 
 def explain(stages, workers):
@@ -198,7 +202,7 @@ def main():
     parser.add_argument("--count", type=int, default=10_000_000)
     parser.add_argument("--calls", nargs="+", default=["knn", "fof"], help="knn, fof (with its catalog), radius")
     parser.add_argument("--threads", nargs="+", type=int, default=[8, 32, 128])
-    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--bandwidth", type=float, default=6.25, help="GB/s of one worker; of all at most --most-bandwidth")
     parser.add_argument("--most-bandwidth", type=float, default=400, help="GB/s of all workers together")
     parser.add_argument("--explain", action="store_true", help="list what keeps each stage from scaling")
@@ -206,7 +210,7 @@ def main():
 
     machine = environment.machine()
     print(f"{machine['processor']}, one thread of {machine['cores']} cores; commit {environment.commit()}; "
-          f"{arguments.count:,} points, 3-D float32; medians of {arguments.rounds}\n")
+          f"{arguments.count:,} points, 3-D float32; the shortest of {arguments.rounds}\n")
     print("| points, call | stage | one thread, ms | serial, ms | " +
           " | ".join(f"{threads} threads, ms | speedup | efficiency" for threads in arguments.threads) + " |")
     print("|" + "---|" * (4 + 3 * len(arguments.threads)))
@@ -221,9 +225,9 @@ def main():
 
 def print_call(arguments, points, path, call):
     runs = collections.defaultdict(dict)  # by call and threads: the stages
-    for threads in (1, *arguments.threads):
+    for threads, recorded_calls in record(arguments, path, call).items():
         bandwidth = min(arguments.bandwidth * threads, arguments.most_bandwidth)
-        for recorded in record(arguments, path, call, threads):
+        for recorded in recorded_calls:
             runs[recorded.name][threads] = stages_of(recorded, arguments.count, threads, bandwidth)
     for name, by_threads in runs.items():
         for stage in (*by_threads[1], "**all**"):

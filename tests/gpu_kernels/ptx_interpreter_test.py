@@ -83,6 +83,29 @@ class Interpreter(unittest.TestCase):
             with self.subTest(body):
                 self.expect("ld.global.u32 %r5, [%rd3];\n" + body, expected, blocks=2)
 
+    def test_integers_of_128_bits(self):
+        """The squares of numbers of 64 bits with a sign, plus like numbers: each word of the sums in turn."""
+        x = self.numbers[:64]
+        wide = [(int(v) << 32) - 2**63 for v in x]
+        square = """
+            ld.global.u32 %r5, [%rd3];
+            mov.b64 %rd4, {0, %r5};
+            xor.b64 %rd4, %rd4, 0x8000000000000000;
+            mul.lo.s64 %rd5, %rd4, %rd4;
+            mul.hi.s64 %rd6, %rd4, %rd4;
+            shr.s64 %rd7, %rd4, 63;
+            or.b64 %rd4, %rd4, 0xffffffff;
+            add.cc.s64 %rd5, %rd5, %rd4;
+            addc.cc.s64 %rd6, %rd6, %rd7;
+        """
+        sums = [value * value + (value | 0xFFFFFFFF) for value in wide]
+        for shift, word in enumerate(("%rd5", "%rd5", "%rd6", "%rd6")):
+            with self.subTest(shift):
+                self.expect(square + f"shr.u64 %rd4, {word}, {32 * (shift % 2)};\ncvt.u32.u64 %r10, %rd4;",
+                            [(total >> 32 * shift) & 0xFFFFFFFF for total in sums], x)
+        self.expect("ld.global.u32 %r5, [%rd3];\nmov.b64 %rd4, {%r5, %r5};\nmul.hi.u64 %rd4, %rd4, %rd4;\n"
+                    "cvt.u32.u64 %r10, %rd4;", [((int(v) * (2**32 + 1))**2 >> 64) & 0xFFFFFFFF for v in x], x)
+
     def test_floats(self):
         x = numpy.random.default_rng(2).random(64, dtype=numpy.float32) - numpy.float32(0.5)
         x[:2] = numpy.nan, -numpy.inf

@@ -251,7 +251,10 @@ cudaError_t cudaFreeHost(void* memory) {
 // then it holds nothing of use.
 cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaMemcpyKind /*kind*/,
                             cudaStream_t stream) {
-    made.host_copies += DeviceArena::only().has(to) && DeviceArena::only().has(from) ? 0 : 1;
+    if (!DeviceArena::only().has(to) || !DeviceArena::only().has(from)) {
+        ++made.host_copies;
+        made.host_bytes += static_cast<std::int64_t>(bytes);
+    }
     std::vector<std::byte> staged;
     if (is_pageable(from)) {
         const auto* const first = static_cast<const std::byte*>(from);

@@ -37,7 +37,7 @@ struct Work {
     std::span<const std::byte> job; ///< of a kernel
     std::int64_t elements = 0;      ///< of an array that CUB works on
     int element_bytes = 0;
-    int passes = 0; ///< over these elements
+    int key_bits = 0; ///< that CUB sorts them by; 0: it goes over them once
 };
 /// From now on, this sees all work before it is done; nothing: nobody does.
 void observe(std::function<void(const Work&)> observer);
@@ -62,8 +62,9 @@ void renew(void* memory, std::size_t bytes, CUstream_st* stream);
 /// What the library asked the runtime for that work on a stream can do without.
 struct Requests {
     int waits = 0;
-    int takes = 0;       ///< of memory
-    int host_copies = 0; ///< from or to the host
+    int takes = 0;               ///< of memory
+    int host_copies = 0;         ///< from or to the host
+    std::int64_t host_bytes = 0; ///< of these
     int events = 0;
     [[nodiscard]] int all() const { return waits + takes + host_copies + events; }
 };

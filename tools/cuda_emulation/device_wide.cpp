@@ -12,15 +12,14 @@ namespace kith::detail::inline KITH_GPU {
 
 namespace {
 
-/// Puts the work on the stream. An observer learns how often CUB reads and writes elements
-/// of how many bytes.
+/// Puts the work on the stream. An observer learns the size of what CUB reads and writes, and the bits it sorts by.
 template <class Body>
-void with_scratch(DeviceWork& work, const char* name, std::int64_t count, int element_bytes, int passes,
+void with_scratch(DeviceWork& work, const char* name, std::int64_t count, int element_bytes, int key_bits,
                   const Body& body) {
     const std::int64_t bytes = count / 4 + 1;
     const DeviceBuffer<std::uint8_t> scratch = work.buffer<std::uint8_t>(bytes);
     if (!work.only_measures()) {
-        emulation::enqueue(work.stream(), {name, {}, nullptr, {}, count, element_bytes, passes},
+        emulation::enqueue(work.stream(), {name, {}, nullptr, {}, count, element_bytes, key_bits},
                            [spoiled = scratch.data(), bytes, body] {
                                std::fill_n(spoiled, bytes, 0xCD);
                                body();
@@ -31,20 +30,18 @@ void with_scratch(DeviceWork& work, const char* name, std::int64_t count, int el
 template <class Key>
 void sort_arrays(DeviceWork& work, SortedArray<Key>& keys, SortedArray<std::int32_t>& values, std::int64_t count,
                  int bits) {
-    constexpr int bits_of_pass = 8;
-    with_scratch(work, "radix sort", count, sizeof(Key) + sizeof(std::int32_t),
-                 (bits + bits_of_pass - 1) / bits_of_pass, [keys, values, count, bits] {
-                     std::vector<std::int64_t> order(static_cast<std::size_t>(count));
-                     std::iota(order.begin(), order.end(), 0);
-                     const int unused = 8 * static_cast<int>(sizeof(Key)) - bits;
-                     std::stable_sort(order.begin(), order.end(), [&](std::int64_t a, std::int64_t b) {
-                         return bits > 0 && keys.elements[a] << unused < keys.elements[b] << unused;
-                     });
-                     for (std::size_t i = 0; i < order.size(); ++i) {
-                         keys.spare[i] = keys.elements[order[i]];
-                         values.spare[i] = values.elements[order[i]];
-                     }
-                 });
+    with_scratch(work, "radix sort", count, sizeof(Key) + sizeof(std::int32_t), bits, [keys, values, count, bits] {
+        std::vector<std::int64_t> order(static_cast<std::size_t>(count));
+        std::iota(order.begin(), order.end(), 0);
+        const int unused = 8 * static_cast<int>(sizeof(Key)) - bits;
+        std::stable_sort(order.begin(), order.end(), [&](std::int64_t a, std::int64_t b) {
+            return bits > 0 && keys.elements[a] << unused < keys.elements[b] << unused;
+        });
+        for (std::size_t i = 0; i < order.size(); ++i) {
+            keys.spare[i] = keys.elements[order[i]];
+            values.spare[i] = values.elements[order[i]];
+        }
+    });
     if (!work.only_measures()) {
         std::swap(keys.elements, keys.spare);
         std::swap(values.elements, values.spare);
@@ -65,7 +62,7 @@ void sort_buffers(DeviceWork& work, DeviceBuffer<Key>& keys, DeviceBuffer<std::i
 
 template <class Number>
 void sum_inclusively(DeviceWork& work, const Number* values, std::int64_t count, Number* sums) {
-    with_scratch(work, "sum", count, sizeof(Number), 1, [=] { std::inclusive_scan(values, values + count, sums); });
+    with_scratch(work, "sum", count, sizeof(Number), 0, [=] { std::inclusive_scan(values, values + count, sums); });
 }
 
 } // namespace
@@ -85,7 +82,7 @@ void sort_by_key(DeviceWork& work, DeviceBuffer<std::uint32_t>& keys, DeviceBuff
 
 void select_flagged(DeviceWork& work, const std::uint8_t* flags, std::int64_t count, std::int32_t* places,
                     std::int32_t* selected) {
-    with_scratch(work, "select", count, sizeof(std::uint8_t), 1, [=] {
+    with_scratch(work, "select", count, sizeof(std::uint8_t), 0, [=] {
         *selected = 0;
         for (std::int64_t i = 0; i < count; ++i) {
             if (flags[i] != 0) {
@@ -96,7 +93,7 @@ void select_flagged(DeviceWork& work, const std::uint8_t* flags, std::int64_t co
 }
 
 void exclusive_sum(DeviceWork& work, const std::int32_t* values, std::int64_t count, std::int32_t* sums) {
-    with_scratch(work, "sum", count, sizeof(std::int32_t), 1,
+    with_scratch(work, "sum", count, sizeof(std::int32_t), 0,
                  [=] { std::exclusive_scan(values, values + count, sums, 0); });
 }
 
