@@ -31,8 +31,8 @@ bool is_made_up(const CatalogFile& catalog, std::string_view name) {
     }
     const std::string_view text = found->second;
     const std::size_t colon = text.rfind(':');
-    const std::string names = "," + std::string(text.substr(colon == std::string_view::npos ? text.size() : colon + 1));
-    return (names + ",").find(message(" ", name, ",")) != std::string::npos;
+    const std::string_view names = colon == std::string_view::npos ? "" : text.substr(colon + 1);
+    return message(",", names, ",").find(message(" ", name, ",")) != std::string::npos;
 }
 
 // By their names: the library's walk through all attributes crashes on some damaged files.

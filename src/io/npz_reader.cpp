@@ -66,6 +66,8 @@ public:
     [[nodiscard]] zip_t* get() const noexcept { return archive_.get(); }
     /// Names of the members that end in .npy.
     [[nodiscard]] const std::vector<std::string>& arrays() const noexcept { return arrays_; }
+    /// Whether npz_writer.cpp made it: of neighbors, edges or labels.
+    [[nodiscard]] bool is_result() const noexcept { return zip_name_locate(archive_.get(), "provenance.json", 0) >= 0; }
 
 private:
     std::string path_;
@@ -177,6 +179,12 @@ std::string contents(const Archive& archive) {
 }
 
 std::string only_points(const Archive& archive) {
+    if (archive.is_result()) {
+        throw Error(ErrorKind::file,
+                    message(archive.path(), ": this holds results of kith, ", contents(archive),
+                            "; give the file of their points, or name an array to take its rows as points, as in ",
+                            archive.path(), ":", without_suffix(archive.arrays().front())));
+    }
     std::vector<std::string> found;
     for (const std::string& member : archive.arrays()) {
         if (can_be_points(shape_of(archive, member))) {

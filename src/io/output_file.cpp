@@ -10,6 +10,7 @@
 #include <ios>
 #include <random>
 #include <system_error>
+#include <unistd.h>
 
 namespace kith::io {
 
@@ -18,10 +19,14 @@ namespace fs = std::filesystem;
 
 namespace {
 
+// A link keeps pointing to the file that is replaced, or made.
 fs::path resolved(const fs::path& target) {
     std::error_code failure;
-    // A link keeps pointing to the file that is replaced.
-    const fs::path real = fs::is_symlink(target, failure) ? fs::weakly_canonical(target, failure) : target;
+    if (!fs::is_symlink(target, failure)) {
+        return target;
+    }
+    const fs::path real = fs::exists(target, failure) ? fs::weakly_canonical(target, failure)
+                                                      : target.parent_path() / fs::read_symlink(target, failure);
     return failure ? target : real;
 }
 
@@ -41,6 +46,10 @@ Replacement::Replacement(const fs::path& target) : target_(resolved(target)) {
         throw Error(ErrorKind::file,
                     message(target.string(), ": exists and is ",
                             fs::is_directory(status) ? "a folder" : "not a regular file", "; it is not replaced"));
+    }
+    if (fs::exists(status) && ::access(target_.c_str(), W_OK) != 0) {
+        throw Error(ErrorKind::file, message(target.string(), ": exists and is write-protected; it is not replaced. "
+                                                              "Give another name, or make it writable"));
     }
     const fs::path folder = target_.parent_path();
     if (!target_.has_filename() || (!folder.empty() && !fs::is_directory(folder, failure))) {

@@ -167,24 +167,28 @@ void ParticleSource::collect_ids(Snapshot& snapshot, const std::vector<Part>& pa
 
 // Some files state their box in other units than their coordinates. Wrapping these would shuffle the particles.
 void ParticleSource::compare_with_box(const RealArray& positions) {
-    const int axes = std::min(positions.columns, 3);
-    for (int axis = 0; header_.box_size && axis < axes; ++axis) {
-        const double period = (*header_.box_size)[static_cast<std::size_t>(axis)];
-        const double reach = std::visit(
+    double reach = 0; // the farthest coordinate of the axes on which it is too far
+    double period = 0;
+    for (int axis = 0; header_.box_size && axis < std::min(positions.columns, 3); ++axis) {
+        const double farthest = std::visit(
             [&](const auto& values) {
-                double farthest = 0;
+                double largest = 0;
                 for (std::size_t i = static_cast<std::size_t>(axis); i < values.size();
                      i += static_cast<std::size_t>(positions.columns)) {
-                    farthest = std::max(farthest, std::abs(static_cast<double>(values[i])));
+                    largest = std::max(largest, std::abs(static_cast<double>(values[i])));
                 }
-                return farthest;
+                return largest;
             },
             positions.values);
-        if (period > 0 && reach > 2 * period) {
-            warn(message("coordinates reach ", reach, ", far outside the header's BoxSize ", period,
-                         "; the two may be in different units: give the box yourself"));
-            return;
+        const double side = (*header_.box_size)[static_cast<std::size_t>(axis)];
+        if (side > 0 && farthest > std::max(2 * side, reach)) {
+            reach = farthest;
+            period = side;
         }
+    }
+    if (reach > 0) {
+        warn(message("coordinates reach ", reach, ", far outside the header's BoxSize ", period,
+                     "; the two may be in different units: give the box yourself"));
     }
 }
 

@@ -78,6 +78,12 @@ SelectedTypes select_types(const TypeSelection& selection, SnapshotHeader& heade
                     message(path.string(), ": the selected types have no particles; the file holds ",
                             list_counts(header.counts)));
     }
+    for (const int type : selection.types) {
+        if (header.counts[static_cast<std::size_t>(type)] == 0) {
+            header.warnings.push_back(
+                message("there are no particles of type ", type, "; the file holds ", list_counts(header.counts)));
+        }
+    }
     return selected;
 }
 

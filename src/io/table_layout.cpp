@@ -53,6 +53,10 @@ std::vector<int> find_all(const std::vector<std::string>& names, std::initialize
     return columns;
 }
 
+bool has_coordinates(const std::vector<std::string>& names) {
+    return !find_all(names, {"x", "y"}).empty();
+}
+
 std::optional<int> find_any(const std::vector<std::string>& names, std::initializer_list<string_view> wanted) {
     const auto found = std::find_first_of(names.begin(), names.end(), wanted.begin(), wanted.end());
     return found == names.end() ? std::nullopt : std::optional(static_cast<int>(found - names.begin()));
@@ -125,6 +129,7 @@ bool is_left_out(string_view line) {
 std::optional<TableLayout> find_table(string_view text, bool whole) {
     std::vector<std::string> commented; // the last comment, as names
     std::optional<std::vector<std::string>> names;
+    TableLayout line_of_names;
     std::optional<TableLayout> unnamed; // of the line of names if there are numbers among them: a row that is damaged
     std::int64_t number = 0;
     for (std::size_t begin = text.starts_with(byte_order_mark) ? byte_order_mark.size() : 0; begin < text.size();) {
@@ -140,11 +145,16 @@ std::optional<TableLayout> find_table(string_view text, bool whole) {
             commented = line.empty() ? commented : names_in(trimmed(line.substr(comment_sign(line))));
             continue;
         }
+        const auto beginning_here = [&](std::optional<TableLayout> table) {
+            table->offset = static_cast<std::int64_t>(offset);
+            table->line = number;
+            return table;
+        };
         const bool told = names.has_value();
         std::optional<TableLayout> table = table_from(line, told ? *names : std::vector<std::string>{});
         if (table && !told && static_cast<int>(commented.size()) == table->width) {
             const std::optional<TableLayout> named = table_from(line, commented);
-            table = named && !find_all(commented, {"x", "y"}).empty() ? named : table;
+            table = named && has_coordinates(commented) ? named : table;
         }
         if (table && told && static_cast<int>(names->size()) != table->width) {
             return std::nullopt;
@@ -153,21 +163,25 @@ std::optional<TableLayout> find_table(string_view text, bool whole) {
             return unnamed; // its reader says which value is no number
         }
         if (table) {
-            table->offset = static_cast<std::int64_t>(offset);
-            table->line = number;
-            return table;
+            return beginning_here(table);
         }
-        if (told) {
-            return std::nullopt;
+        if (told) { // a table by its names, whose reader says which value is no number, or none
+            table = layout_of(line, *names);
+            const bool is_named = has_coordinates(*names) && table->width == static_cast<int>(names->size());
+            return is_named ? beginning_here(table) : std::nullopt;
         }
         names = names_in(line);
         if (has_number(line)) {
-            unnamed = layout_of(line, {});
-            unnamed->offset = static_cast<std::int64_t>(offset);
-            unnamed->line = number;
+            unnamed = beginning_here(layout_of(line, {}));
         }
+        line_of_names = layout_of(line, *names);
     }
-    return std::nullopt;
+    if (!whole || !names || !has_coordinates(*names)) {
+        return std::nullopt;
+    }
+    line_of_names.offset = static_cast<std::int64_t>(text.size()); // a table without rows
+    line_of_names.line = number + 1;
+    return line_of_names;
 }
 
 } // namespace kith::io

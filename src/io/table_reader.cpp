@@ -91,6 +91,12 @@ void Table::describe() {
                     " columns have no names; all are taken as coordinates. To choose, name them in "
                     "a first line, such as x,y,z"));
     }
+    const auto is_velocity = [](const std::string& name) { return name == "vx" || name == "vy" || name == "vz"; };
+    if (chosen && layout_.velocities.empty() && std::any_of(layout_.names.begin(), layout_.names.end(), is_velocity)) {
+        header_.warnings.push_back(message("the columns are ", joined(layout_.names),
+                                           "; velocities take one for each of ", header_.dimension,
+                                           " axes (vx, vy, ...), so there are none"));
+    }
 }
 
 std::int64_t Table::count_rows() const {

@@ -43,6 +43,12 @@ protected:
     std::filesystem::path path_ = folder_ / "points.npz";
 };
 
+TEST_F(NpzRead, ResultsOfOurOwnAreNoPointsUnlessNamed) {
+    write({{"edges.npy", npy(12, 2)}, {"provenance.json", "{}"}});
+    refused(path_, {"results of kith, edges (6 x 2)", "points.npz:edges"});
+    EXPECT_EQ(io::read_snapshot(named("edges")).positions.rows(), 6);
+}
+
 TEST_F(NpzRead, TheOnlyPointsNeedNoName) {
     for (const int method : {ZIP_CM_STORE, ZIP_CM_DEFLATE}) {
         write({{"masses.npy", npy(4, 0)}, {"positions.npy", npy(12, 3)}, {"notes.txt", "by hand"}}, method);

@@ -4,6 +4,7 @@
 #include "io/files.hpp"
 
 #include <random>
+#include <unistd.h>
 
 using namespace kith;
 using namespace kith::test;
@@ -212,6 +213,23 @@ TEST(Robustness, WritingThroughALinkKeepsTheLink) {
     EXPECT_TRUE(std::filesystem::is_symlink(folder / "link"));
     EXPECT_EQ(read_bytes(folder / "real"), "1\n1\n");
     EXPECT_EQ(folder.entries(), 2U);
+    std::filesystem::create_symlink("new", folder / "to nothing");
+    io::write_grp(folder / "to nothing", labels);
+    EXPECT_TRUE(std::filesystem::is_symlink(folder / "to nothing"));
+    EXPECT_EQ(read_bytes(folder / "new"), "1\n1\n");
+}
+
+TEST(Robustness, AWriteProtectedFileIsNotReplaced) {
+    const TemporaryFolder folder;
+    write_bytes(folder / "kept", "old");
+    std::filesystem::permissions(folder / "kept", std::filesystem::perms::owner_read);
+    if (::access((folder / "kept").c_str(), W_OK) == 0) {
+        GTEST_SKIP() << "root may write everywhere";
+    }
+    const std::vector<std::int32_t> labels = {0};
+    expect_error(ErrorKind::file, {"kept", "write-protected", "another name"},
+                 [&] { io::write_grp(folder / "kept", labels); });
+    EXPECT_EQ(read_bytes(folder / "kept"), "old");
 }
 
 } // namespace

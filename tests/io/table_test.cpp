@@ -67,6 +67,10 @@ TEST_F(Table, NamesChooseColumns) {
     EXPECT_FALSE(positions.velocities || positions.masses);
     EXPECT_TRUE(positions.ids.empty());
 
+    const io::Snapshot half = read("x,y,z,vx\n1,2,3,4\n");
+    EXPECT_FALSE(half.velocities);
+    EXPECT_TRUE(warns(half.header, "x, y, z, vx; velocities take one for each of 3 axes"));
+
     const io::Snapshot flat = read("id,x,y,vx,vy,vz\n1,2,3,4,5,6\n");
     EXPECT_EQ(values(flat.positions), (std::vector<double>{2, 3}));
     EXPECT_EQ(values(*flat.velocities), (std::vector<double>{4, 5}));
@@ -85,6 +89,14 @@ TEST_F(Table, WithoutNamesAllColumnsAreCoordinates) {
     refused("1 2 3 4 5 6 7 8 9\n", {"9 columns", "none named x and y", "x,y,z"});
 }
 
+TEST_F(Table, NamesAloneAreATableWithoutRows) {
+    for (const char* content : {"x,y,z\n", "# by hand\nid x y z", "x,y,z\n\n# none\n"}) {
+        const io::Snapshot s = read(content);
+        EXPECT_EQ(s.positions.columns, 3);
+        EXPECT_EQ(s.positions.rows(), 0);
+    }
+}
+
 TEST_F(Table, NumbersAtTheEdge) {
     const io::Snapshot s = read("1e308,-1e-308\n-0,5e-324\nnan,-inf\n0.1,123456789012345678901234567890\n");
     EXPECT_EQ(at(s.positions, 0), 1e308);
@@ -100,6 +112,8 @@ TEST_F(Table, NumbersAtTheEdge) {
 
 TEST_F(Table, WhatIsWrongIsNamedByLineAndColumn) {
     refused("x,y,z\n1,2,3\n4,five,6\n", {"line 3, column 2 (y)", "'five' is no number"});
+    refused("x,y,z\nu,v,w\n1,2,3\n", {"line 2, column 1 (x)", "'u' is no number"});
+    refused("x,y,z\n1kpc,2,3\n", {"line 2, column 1 (x)", "'1kpc' is no number"});
     refused("1,2,3\n4,,6\n", {"line 2, column 2", "''"});
     refused("1 2 3\n\n# comment\n4 5\n", {"line 4 has 2 values", "line 1, has 3"});
     refused("1 2 3\n4 5 6 7\n", {"line 2 has 4 values"});
@@ -121,7 +135,7 @@ TEST_F(Table, AFirstRowWithNumbersIsNoLineOfNames) {
 }
 
 TEST_F(Table, WhatIsNoTableIsRefused) {
-    for (const char* content : {"hello\nworld\n", "1\n2\n3\n", "1;2;3\n", "x,y,z\n", "x,y,z\nu,v,w\n", "x,y\n1,2,3\n",
+    for (const char* content : {"hello\nworld\n", "1\n2\n3\n", "1;2;3\n", "x,y\n1,2,3\n", "x;y;z\n1;2;3\n",
                                 "# only comments\n", "\n\n", "a b c\nd e f\n1 2 3\n", "v 1 2 3\nv 1 2 3\n"}) {
         refused(content, {"points", "Formats read"});
     }

@@ -94,6 +94,7 @@ TEST(Tipsy, TheAutomaticChoiceIsDarkMatterAndSaysSo) {
 }
 
 TEST(Tipsy, EmptyAndImpossibleSelections) {
+    EXPECT_TRUE(warns(read({}, only_types({1, 3})).header, "no particles of type 3; the file holds type 0: 2"));
     expect_error(ErrorKind::invalid_argument, {"type 0: 2, type 1: 3, type 4: 1"}, [] {
         static_cast<void>(read({}, only_types({2, 3})));
     });
