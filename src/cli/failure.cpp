@@ -8,6 +8,7 @@
 
 #include <exception>
 #include <new>
+#include <string>
 
 namespace kith::cli {
 
@@ -24,6 +25,19 @@ int exit_code_of(const Error& error) {
     }
 }
 
+constexpr const char* remedy_for_memory = "; choose fewer particle types, or a smaller k or radius";
+
+std::string text_of(const Error& error) {
+    switch (error.kind()) {
+    case ErrorKind::canceled:
+        return "interrupted; nothing was written";
+    case ErrorKind::out_of_memory:
+        return std::string(error.what()) + remedy_for_memory;
+    default:
+        return error.what();
+    }
+}
+
 } // namespace
 
 Failure current_failure() {
@@ -34,10 +48,9 @@ Failure current_failure() {
     } catch (const UsageError& error) {
         return {wrong_usage, error.what()};
     } catch (const Error& error) {
-        return {exit_code_of(error),
-                error.kind() == ErrorKind::canceled ? "interrupted; nothing was written" : error.what()};
+        return {exit_code_of(error), text_of(error)};
     } catch (const std::bad_alloc&) {
-        return {failure, "out of memory; choose fewer particle types, or a smaller k or radius"};
+        return {failure, std::string("out of memory") + remedy_for_memory};
     } catch (const std::exception& error) {
         return {failure, error.what()};
     }

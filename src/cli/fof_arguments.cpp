@@ -74,7 +74,7 @@ void add_linking_options(const Parser& command, FofArguments& arguments) {
             const std::optional<Engine> engine = engine_named(text);
             route.by_spanning_tree = text == spanning_tree_route;
             route.engine = engine.value_or(Engine::automatic);
-            if (!engine && !route.by_spanning_tree) {
+            if ((!engine || engine == Engine::clover) && !route.by_spanning_tree) {
                 throw UsageError(
                     fmt::format("--route is '{}'; give auto, tree, brute, kdtree or {}", text, spanning_tree_route));
             }

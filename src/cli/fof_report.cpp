@@ -1,6 +1,7 @@
 #include "cli/fof_report.hpp"
 
 #include "cli/linking.hpp"
+#include "cli/peculiar_velocities.hpp"
 
 #include <fmt/format.h>
 
@@ -42,10 +43,10 @@ void print_linking(const FofArguments& arguments, const FofRun& run) {
     print_line("linking", linking);
     if (arguments.psi) {
         const bool is_relative = arguments.psi->is_relative();
-        print_line("", fmt::format("psi = {:.6g}{}, of peculiar velocities; the file's times {:.6g} are lengths",
-                                   psi_of(arguments, run),
-                                   is_relative ? fmt::format(" = {} dispersions", arguments.psi->value()) : "",
-                                   run.groups.velocity_scale));
+        print_line("",
+                   fmt::format("psi = {:.6g}{}, of {}; the file's times {:.6g} are lengths", psi_of(arguments, run),
+                               is_relative ? fmt::format(" = {} dispersions", arguments.psi->value()) : "",
+                               kind_of_velocities(run.overview().header.frame.has_value()), run.groups.velocity_scale));
     }
 }
 

@@ -73,9 +73,7 @@ struct Velocities {
                 {"peculiar", is_known_peculiar}};
     }
     [[nodiscard]] std::string description() const {
-        return fmt::format("dispersion {:.6g}; {}, {}", dispersion,
-                           is_known_peculiar ? "peculiar velocities"
-                                             : "stored velocities (the file states no cosmology)",
+        return fmt::format("dispersion {:.6g}; {}, {}", dispersion, kind_of_velocities(is_known_peculiar),
                            unit ? fmt::format("in units of {:g} km/s", *unit / 1e5) : "in the file's unit");
     }
 };
@@ -221,7 +219,7 @@ void print_summary_of(const Contents& contents, const std::string& path) {
         const std::vector<Range>& components = contents.velocities->components;
         for (std::size_t axis = 0; axis < components.size(); ++axis) {
             const Range& range = components[axis];
-            print_line("v" + axis_name(axis, components.size()),
+            print_line(fmt::format("v{}", axis_name(axis, components.size())),
                        range.empty() ? "no finite value" : fmt::format("{:.6g} to {:.6g}", range.low, range.high));
         }
         print_line("", contents.velocities->description());

@@ -39,6 +39,15 @@ void complain(const std::string& text) {
     kith::cli::print_stderr(fmt::format("kith: {}\n", text));
 }
 
+/// Whether this, and all that was printed before, is on standard output.
+bool is_printed(const std::string& text) {
+    const bool is_there = std::fputs(text.c_str(), stdout) >= 0 && std::fflush(stdout) == 0 && std::ferror(stdout) == 0;
+    if (!is_there) {
+        complain("standard output cannot be written; the output files, if any were asked for, are complete");
+    }
+    return is_there;
+}
+
 /// All ranks have the same command line, so what is wrong with it they all say.
 void parse(CLI::App& program, int argument_count, char** arguments, const RankTeam* ranks) {
     try {
@@ -64,7 +73,7 @@ int run(int argument_count, char** arguments, RankTeam* ranks) {
                    "  kith fof snapshot.hdf5 -b 0.2 -o groups.hdf5 --map groups.png\n"
                    "  kith knn points.npy -k 16 -o neighbors.npz\n\n"
                    "'kith COMMAND --help' lists all options. Exit codes: 0 success, 1 bad data or failure, 2 wrong "
-                   "usage, 130 interrupted.");
+                   "usage, 128 + N ended by signal N (130: Ctrl-C).");
     const kith::cli::Parser parser(program);
     const std::array commands{
         kith::cli::info_command(parser),   kith::cli::fof_command(parser),    kith::cli::knn_command(parser),
@@ -73,8 +82,9 @@ int run(int argument_count, char** arguments, RankTeam* ranks) {
     try {
         parse(program, argument_count, arguments, ranks);
     } catch (const CLI::Success& help_or_version) {
-        std::ostringstream unheard;
-        return speaks ? program.exit(help_or_version) : program.exit(help_or_version, unheard, unheard);
+        std::ostringstream text;
+        static_cast<void>(program.exit(help_or_version, text, text));
+        return !speaks || is_printed(text.str()) ? success : failure;
     } catch (const CLI::ParseError& error) {
         if (!speaks) {
             return wrong_usage;
@@ -106,11 +116,7 @@ int run(int argument_count, char** arguments, RankTeam* ranks) {
             command.run(invocation);
         }
     }
-    if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
-        complain("the summary could not be written to standard output; the output files are complete");
-        return failure;
-    }
-    return success;
+    return is_printed("") ? success : failure;
 }
 
 } // namespace

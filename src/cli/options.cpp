@@ -26,38 +26,45 @@ bool parse_all(std::string_view text, Number& value) {
     return error == std::errc() && end == text.data() + text.size();
 }
 
-/// Also as people write large ones: 1e6.
-bool parse_whole_number(std::string_view text, std::int64_t& value) {
-    constexpr double exact = 9007199254740992; // whole numbers up to here are doubles
+/// Also as people write large ones: 1e6. Those beyond int64 become its limits.
+bool parse_whole_number(std::string_view text, std::int64_t& value, bool& is_beyond) {
     double number = 0;
     if (parse_all(text, value)) {
         return true;
     }
-    if (!parse_all(text, number) || !(std::abs(number) <= exact) || number != std::trunc(number)) {
+    if (!parse_all(text, number) || !std::isfinite(number) || number != std::trunc(number)) {
         return false;
     }
-    value = static_cast<std::int64_t>(number);
+    is_beyond = std::abs(number) >= 0x1p63;
+    value = !is_beyond   ? static_cast<std::int64_t>(number)
+            : number > 0 ? std::numeric_limits<std::int64_t>::max()
+                         : std::numeric_limits<std::int64_t>::min();
     return true;
 }
 
-std::vector<std::string_view> split_at_commas(std::string_view text) {
+std::vector<std::string_view> split_at(std::string_view text, char separator) {
     std::vector<std::string_view> parts;
     for (std::size_t begin = 0; begin <= text.size();) {
-        const std::size_t end = std::min(text.find(',', begin), text.size());
+        const std::size_t end = std::min(text.find(separator, begin), text.size());
         parts.push_back(text.substr(begin, end - begin));
         begin = end + 1;
     }
     return parts;
 }
 
+std::vector<std::string_view> split_at_commas(std::string_view text) {
+    return split_at(text, ',');
+}
+
 } // namespace
 
 std::int64_t parse_whole(std::string_view option, std::string_view text, std::int64_t least, std::int64_t most) {
     std::int64_t value = 0;
-    if (!parse_whole_number(text, value) || value < least) {
+    bool is_beyond = false;
+    if (!parse_whole_number(text, value, is_beyond) || value < least) {
         throw UsageError(fmt::format("{} is '{}'; it must be a whole number of {} or more", option, text, least));
     }
-    if (value > most) {
+    if (value > most || is_beyond) {
         throw UsageError(fmt::format("{} is {}; it can be {} at most", option, text, most));
     }
     return value;
@@ -90,6 +97,9 @@ double parse_positive_or_infinite(std::string_view option, std::string_view text
 std::vector<double> parse_lengths(std::string_view option, std::string_view text) {
     std::vector<double> lengths;
     for (const std::string_view part : split_at_commas(text)) {
+        if (part.empty()) {
+            throw UsageError(fmt::format("{} is '{}'; give numbers with one comma between them", option, text));
+        }
         lengths.push_back(parse_length(option, part));
     }
     return lengths;
@@ -307,14 +317,6 @@ io::Snapshot read_points(const std::string& path, const io::ReadOptions& options
     }
 }
 
-Engine parse_engine(std::string_view text) {
-    const std::optional<Engine> engine = engine_named(text);
-    if (!engine) {
-        throw UsageError(fmt::format("--engine is '{}'; give one of: {}", text, fmt::join(engine_names, ", ")));
-    }
-    return *engine;
-}
-
 std::string_view name_of(DType dtype) {
     return dtype == DType::float32 ? "float32" : "float64";
 }
@@ -331,10 +333,11 @@ Device parse_device(std::string_view text) {
     if (text == "cuda") {
         return {DeviceKind::cuda, 0};
     }
-    if (text.substr(0, prefix.size()) != prefix) {
+    int index = 0;
+    if (!text.starts_with(prefix) || !parse_all(text.substr(prefix.size()), index) || index < 0) {
         throw UsageError(fmt::format("--device is '{}'; it must be cpu, cuda, or cuda:1 for the second GPU", text));
     }
-    return {DeviceKind::cuda, static_cast<int>(parse_whole("--device", text.substr(prefix.size()), 0, 1023))};
+    return {DeviceKind::cuda, index};
 }
 
 std::string name_of(const Device& device) {
@@ -383,7 +386,14 @@ void add_rebalance_option(const Parser& command, bool& rebalance) {
 
 void add_engine_option(const Parser& command, Engine& engine, const std::string& answering) {
     command.text("--engine", answering, "Search algorithm; auto by default. The answer does not depend on it",
-                 [&engine](const std::string& text) { engine = parse_engine(text); });
+                 [&engine, answering](const std::string& text) {
+                     const std::vector<std::string_view> names = split_at(answering, '|');
+                     if (std::find(names.begin(), names.end(), text) == names.end()) {
+                         throw UsageError(
+                             fmt::format("--engine is '{}'; give one of: {}", text, fmt::join(names, ", ")));
+                     }
+                     engine = engine_named(text).value();
+                 });
 }
 
 } // namespace kith::cli

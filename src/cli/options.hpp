@@ -73,7 +73,6 @@ void add_box_warnings(std::vector<std::string>& warnings, const BoxChoice& choic
 /// among those taken. Other errors come back as they are.
 [[nodiscard]] Error with_file_context(const Error& error, const std::string& path, const io::Snapshot& snapshot);
 
-[[nodiscard]] Engine parse_engine(std::string_view text);
 [[nodiscard]] std::string_view name_of(DType dtype);
 
 /// What every command understands.
@@ -111,7 +110,7 @@ void add_types_option(const Parser& command, io::TypeSelection& selection);
 void add_rebalance_option(const Parser& command, bool& rebalance);
 /// The engines that answer every call, for add_engine_option.
 inline constexpr const char* tree_or_brute = "auto|tree|brute";
-/// The help lists the engines that support the call; the library refuses others.
+/// `answering` lists the engines that support the call, with | between them; others are refused.
 void add_engine_option(const Parser& command, Engine& engine, const std::string& answering);
 
 } // namespace kith::cli

@@ -1,18 +1,42 @@
 #include "cli/parser.hpp"
 
 #include <CLI/CLI.hpp>
+#include <fmt/format.h>
 
+#include <charconv>
+#include <filesystem>
+#include <system_error>
 #include <utility>
 
 namespace kith::cli {
 
 namespace {
 
-CLI::Validator file_name() {
-    return {[](std::string& name) {
-                return name.empty() ? std::string("the file name is empty; give the name of a file") : std::string();
-            },
-            ""};
+std::string flaw_of_file_name(const std::string& name) {
+    if (name.empty()) {
+        return "the file name is empty; give the name of a file";
+    }
+    if (name.starts_with('-')) {
+        return fmt::format("a file name was expected before '{0}'; write ./{0} if that is the name", name);
+    }
+    return "";
+}
+
+/// A number among files to read is most often the second of an option's.
+std::string flaw_of_input_name(const std::string& name) {
+    double number = 0;
+    const char* const end = name.data() + name.size();
+    const auto [stop, error] = std::from_chars(name.data(), end, number);
+    const bool is_number = error == std::errc() && stop == end;
+    std::error_code ignored;
+    return is_number && !std::filesystem::exists(name, ignored)
+               ? fmt::format("{}: there is no such file; numbers of one option have commas between them, no blanks",
+                             name)
+               : flaw_of_file_name(name);
+}
+
+CLI::Validator file_name(std::string (*flaw_of)(const std::string&) = flaw_of_file_name) {
+    return {[flaw_of](std::string& name) { return flaw_of(name); }, ""};
 }
 
 } // namespace
@@ -43,7 +67,7 @@ Option Parser::file(const std::string& names, const std::string& help, std::stri
 }
 
 Option Parser::files(const std::string& names, const std::string& help, std::vector<std::string>& paths) const {
-    return Option(app_->add_option(names, paths, help)->type_name("FILE")->check(file_name()));
+    return Option(app_->add_option(names, paths, help)->type_name("FILE")->check(file_name(flaw_of_input_name)));
 }
 
 void Parser::flag(const std::string& names, const std::string& help, bool& is_given) const {

@@ -18,4 +18,9 @@ namespace kith::cli {
     return std::pow(header.frame->scale_factor, velocity.a_power) * (has_h ? std::pow(h->second, velocity.h_power) : 1);
 }
 
+/// `are_peculiar`: whether the file states its cosmology.
+[[nodiscard]] inline const char* kind_of_velocities(bool are_peculiar) {
+    return are_peculiar ? "peculiar velocities" : "stored velocities (the file states no cosmology)";
+}
+
 } // namespace kith::cli

@@ -37,8 +37,8 @@ RankConstants constants_of(const Arguments& arguments) {
     std::ifstream file(arguments.constants);
     if (!file) {
         throw Error(ErrorKind::file, fmt::format("--constants is '{}', which cannot be read; make it with: kith bench "
-                                                 "--ranks --json > {}",
-                                                 arguments.constants, arguments.constants));
+                                                 "--ranks --json > node.json",
+                                                 arguments.constants));
     }
     return rank_constants_of(Json::parse(file, nullptr, false), arguments.constants);
 }

@@ -120,11 +120,12 @@ Json json_of(const RankConstants& constants) {
 }
 
 RankConstants rank_constants_of(const Json& json, const std::string& name) {
+    if (!json.is_object() || json.value("kind", Json()) != kind_of_constants) {
+        throw Error(ErrorKind::file, fmt::format("--constants is '{}', which is no JSON of kith bench --ranks; make it "
+                                                 "with: kith bench --ranks --json > node.json",
+                                                 name));
+    }
     try {
-        if (json.at("kind") != kind_of_constants) {
-            throw std::invalid_argument(
-                fmt::format("its 'kind' is {}, not '{}'", json.at("kind").dump(), kind_of_constants));
-        }
         RankConstants constants;
         constants.dimension = json.at("dimension").get<int>();
         if (constants.dimension < 2 || constants.dimension > max_dimension) {
@@ -143,9 +144,9 @@ RankConstants rank_constants_of(const Json& json, const std::string& name) {
     } catch (const std::exception& error) {
         throw Error(
             ErrorKind::file,
-            fmt::format("'{}' does not hold the costs of calls over ranks ({}); make it with: kith bench --ranks "
-                        "--json > {}",
-                        name, reason_of(error), name));
+            fmt::format("--constants is '{}', which does not hold the costs of calls over ranks ({}); make it with: "
+                        "kith bench --ranks --json > node.json",
+                        name, reason_of(error)));
     }
 }
 

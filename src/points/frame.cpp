@@ -183,8 +183,9 @@ void check_box(const Box& box, int dimension) {
         }
         const T as_type = static_cast<T>(period);
         if (period > 0 && (as_type == 0 || std::isinf(as_type))) {
-            throw Error(ErrorKind::invalid_argument, message("the box has period ", period, " on axis ", axis,
-                                                             ", which the points' type cannot express"));
+            throw Error(ErrorKind::invalid_argument,
+                        message("the box has period ", period, " on axis ", axis,
+                                ", which the points' type cannot express; give the period in the points' unit"));
         }
         const auto origin = box.origin(axis);
         if (origin && !std::isfinite(*origin)) {

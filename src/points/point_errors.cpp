@@ -70,7 +70,7 @@ void check(const DeviceStatus& status) {
     case PointError::points_too_wide:
         throw Error(ErrorKind::invalid_points, message("the points extend over ", status.value, " on axis ",
                                                        status.axis, ", more than twice the period ", status.limit,
-                                                       "; this box is not the box of these points"));
+                                                       "; give the period in the points' unit, or no box"));
     case PointError::origin_too_far:
         throw Error(ErrorKind::invalid_argument, message("the box starts at ", status.value, " on axis ", status.axis,
                                                          ", where the points' type cannot express a period of ",
@@ -82,8 +82,8 @@ void check(const DeviceStatus& status) {
                             "(docs/semantics.md, Numbers); remove it, or use float64 if this is float32"));
     case PointError::no_volume:
         throw Error(ErrorKind::invalid_argument,
-                    "the volume for a relative linking length is zero: the points have no extent on an open axis; "
-                    "give an absolute linking length");
+                    "the volume for a relative linking length is zero: the points, if there is more than one, are all "
+                    "alike on an open axis; give an absolute linking length");
     case PointError::length_too_large:
         throw Error(ErrorKind::invalid_argument,
                     message("the linking length comes to ", status.value, ", more than ",

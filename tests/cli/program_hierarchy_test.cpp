@@ -59,7 +59,7 @@ TEST_F(HierarchyProgram, RefusesWhatMeansNothing) {
         EXPECT_EQ(files(), std::vector<std::string>{"in.npy"});
     };
     refused("-b 0.2,0.1 -o out.hdf5", "-b is '0.2,0.1'; give the linking lengths in ascending order");
-    refused("-b 0.2, -o out.hdf5", "-b is ''");
+    refused("-b 0.2, -o out.hdf5", "-b is '0.2,'; give numbers with one comma between them");
     refused("--linking-length 1,-1 -o out.hdf5", "--linking-length is '-1'");
     refused("-b 0.2 --linking-length 1 -o out.hdf5", "excludes");
     refused("-b 0.2 -o out.npz", ".hdf5 or .h5");

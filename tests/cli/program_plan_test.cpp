@@ -55,8 +55,9 @@ TEST_F(Plan, WrongUsage) {
           std::tuple("--points 1e6 --ranks 8 --link 0", 2, "--link is '0'"),
           std::tuple("--points 1e6 --ranks 8 --link nan", 2, "--link is 'nan'"),
           std::tuple("--points 1e6 --ranks 8 --constants gone.json", 1, "'gone.json', which cannot be read"),
-          std::tuple("--points 1e6 --ranks 8 --constants no.json", 1, "kith bench --ranks --json > no.json"),
-          std::tuple("--points 1e6 --ranks 8 --constants broken.json", 1, "'broken.json' does not hold"),
+          std::tuple("--points 1e6 --ranks 8 --constants no.json", 1,
+                     "'no.json', which is no JSON of kith bench --ranks"),
+          std::tuple("--points 1e6 --ranks 8 --constants broken.json", 1, "'broken.json', which"),
           std::tuple("--points 1e6 --ranks 8 --constants no.json -k 3", 2, "excludes")}) {
         const Outcome outcome = kith(std::string("plan ") + arguments);
         EXPECT_EQ(outcome.exit_code, exit_code) << arguments;

@@ -128,11 +128,12 @@ TEST(RankModel, ConstantsSurviveJson) {
             EXPECT_EQ(text.find("exception"), std::string::npos) << text;
         }
     };
-    for (const Json& other : {Json::parse("{}"), Json::parse("[1]"), Json(), Json(3)}) {
-        refuses(other, "node.json");
+    Json of_another_kind = json;
+    of_another_kind["kind"] = "map";
+    for (const Json& other : {Json::parse("{}"), Json::parse("[1]"), Json(), Json(3), of_another_kind}) {
+        refuses(other, "no JSON of kith bench --ranks");
     }
-    for (const auto& [name, value] : {std::pair<const char*, Json>{"kind", "map"},
-                                      {"dimension", 9},
+    for (const auto& [name, value] : {std::pair<const char*, Json>{"dimension", 9},
                                       {"dtype", "int"},
                                       {"k", 0},
                                       {"points_per_rank", 2.5},
