@@ -5,6 +5,7 @@
 
 JOBS ?= $(shell nproc)
 PREFIX ?= /usr/local
+OPTIONS ?=
 DEPENDENCIES ?= yes
 export PYTHON ?= /usr/bin/python3
 KITH := build/release/bin/kith
@@ -27,6 +28,7 @@ help:
 	@echo "make lint                  layout (clang-format) and habits (clang-tidy) of the code"
 	@echo "make bench SUITE=must      kith beside its peers: quick (minutes), must (an hour), full (hours)"
 	@echo "make install PREFIX=/path  program, library, headers, CMake package (default /usr/local)"
+	@echo "OPTIONS=-DKITH_CUDA=OFF    with build, demo and install: options for CMake, here without the code for GPUs"
 	@echo "make clean                 remove build/ and kith-demo/"
 
 dependencies:
@@ -39,7 +41,7 @@ check docs: PYTHON_ENVIRONMENT_FOR = docs
 bench: DEPENDENCIES_FOR = --for-benchmarks
 
 build: dependencies
-	cmake --preset release
+	cmake --preset release $(OPTIONS)
 	$(BUILD) release --target kith_cli
 
 demo: build
@@ -192,7 +194,7 @@ endif
 	$(PYTHON) bench/compare.py --suite $(SUITE)
 
 install: dependencies
-	cmake --preset release
+	cmake --preset release $(OPTIONS)
 	$(BUILD) release --target kith_installed
 	cmake --install build/release --prefix $(PREFIX)
 

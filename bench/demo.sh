@@ -11,8 +11,7 @@ mkdir -p "$folder"
 snapshot=$folder/cosmic_box.hdf5
 if [ ! -e "$snapshot" ]; then
     echo "== A universe of 262,144 particles: 64 Mpc/h wide, from redshift 49 to today (about half a minute)"
-    "$python" "$here/cosmic_box.py" --n 64 "$snapshot.part"
-    mv "$snapshot.part" "$snapshot"
+    "$python" "$here/cosmic_box.py" --n 64 "$snapshot"
 fi
 
 echo

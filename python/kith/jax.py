@@ -9,17 +9,17 @@ import functools
 import math
 import typing
 
-import jax
 import numpy
-from jax import numpy as jnp
 
 from kith import _arrays, _core, _units
 
 try:
+    import jax
+    from jax import numpy as jnp
     from kith import _jax
 except ModuleNotFoundError as missing:
-    raise ImportError("this kith was built without JAX; with jax, nanobind and scikit-build-core installed, build it "
-                      "again by: pip install --no-build-isolation .") from missing
+    raise ImportError(f"kith.jax needs {missing.name}, and a kith that was built with JAX; with jax, nanobind and "
+                      "scikit-build-core installed, build it again by: pip install --no-build-isolation .") from missing
 
 for (_name, _platform), _handler in _jax.handlers().items():
     jax.ffi.register_ffi_target(_name, _handler, platform=_platform)

@@ -69,10 +69,6 @@ class cKDTree:
     def __len__(self):
         return self.n
 
-    @property
-    def size(self):
-        return self.n
-
     def _embedded(self, points):
         """Points on a line lie in the plane; their distances do not change."""
         return points if self.m > 1 else numpy.concatenate((points, numpy.zeros_like(points)), axis=1)

@@ -6,6 +6,8 @@ are as sharp as the mesh, half the mean separation: good for finding groups, too
 """
 
 import importlib
+import os
+import pathlib
 
 import numpy
 
@@ -140,15 +142,20 @@ class CosmicBox:
                       "OmegaBaryon": cosmology.omega_baryon, "HubbleParam": cosmology.hubble,
                       "UnitLength_in_cm": 3.085678e24, "UnitMass_in_g": 1.989e43, "UnitVelocity_in_cm_per_s": 1e5,
                       "ComovingIntegrationOn": numpy.int32(1)}
-        with h5py.File(path, "w") as file:
-            file.create_group("Header").attrs.update(header)
-            file.create_group("Parameters").attrs.update(parameters)
-            file.create_group("Config")  # Gadget-4 always has one, and is told by it
-            group = file.create_group("PartType1")
-            group["Coordinates"] = positions
-            # Gadget's velocities are peculiar ones over the root of the expansion factor, which is 1 today.
-            group["Velocities"] = _on_host(self.velocities).astype(numpy.float32)
-            group["ParticleIDs"] = numpy.arange(1, count + 1, dtype=numpy.uint32 if count < 2**32 else numpy.uint64)
+        unfinished = pathlib.Path(f"{os.fspath(path)}.part")
+        try:
+            with h5py.File(unfinished, "w") as file:
+                file.create_group("Header").attrs.update(header)
+                file.create_group("Parameters").attrs.update(parameters)
+                file.create_group("Config")  # Gadget-4 always has one, and is told by it
+                group = file.create_group("PartType1")
+                group["Coordinates"] = positions
+                # Gadget's velocities are peculiar ones over the root of the expansion factor, which is 1 today.
+                group["Velocities"] = _on_host(self.velocities).astype(numpy.float32)
+                group["ParticleIDs"] = numpy.arange(1, count + 1, dtype=numpy.uint32 if count < 2**32 else numpy.uint64)
+            unfinished.replace(path)
+        finally:
+            unfinished.unlink(missing_ok=True)
 
 
 def _on_host(array):
