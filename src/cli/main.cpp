@@ -48,6 +48,16 @@ bool is_printed(const std::string& text) {
     return is_there;
 }
 
+std::string flaw_of(const CLI::App& program, const CLI::ParseError& error) {
+    if (!program.get_subcommands().empty()) {
+        return error.what();
+    }
+    const auto unknown = program.remaining();
+    return fmt::format("{}; there are info, knn, radius, fof, dbscan, mst, hierarchy, bench and plan",
+                       unknown.empty() ? "no subcommand is given"
+                                       : fmt::format("'{}' is not a subcommand", unknown.front()));
+}
+
 /// All ranks have the same command line, so what is wrong with it they all say.
 void parse(CLI::App& program, int argument_count, char** arguments, const RankTeam* ranks) {
     try {
@@ -89,14 +99,8 @@ int run(int argument_count, char** arguments, RankTeam* ranks) {
         if (!speaks) {
             return wrong_usage;
         }
+        complain(flaw_of(program, error));
         const auto chosen = program.get_subcommands();
-        const auto unknown = program.remaining();
-        complain(
-            chosen.empty() && !unknown.empty()
-                ? fmt::format("'{}' is not a subcommand; there are info, knn, radius, fof, dbscan, mst, hierarchy, "
-                              "bench and plan",
-                              unknown.front())
-                : error.what());
         kith::cli::print_stderr(fmt::format("'kith{} --help' shows the options.\n",
                                             chosen.empty() ? "" : " " + chosen.front()->get_name()));
         return wrong_usage;
