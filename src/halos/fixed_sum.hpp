@@ -15,6 +15,7 @@
 // Kernels of a GPU form the same sums with this text.
 #pragma once
 
+#include "support/bits.hpp"
 #include "support/host_device.hpp"
 
 #include <bit>
@@ -33,7 +34,7 @@ KITH_HOST_DEVICE inline double nearest_double(Int128 x) noexcept {
     const auto high = static_cast<std::uint64_t>(magnitude >> 64);
     // The leading 64 bits, the last of which also stands for all that follow it: more than a double holds, so that
     // rounding them once more is rounding the whole.
-    const auto shift = static_cast<int>(std::bit_width(high));
+    const auto shift = bit_width(high);
     const UnsignedInt128 below = magnitude & ((UnsignedInt128{1} << shift) - 1);
     const std::uint64_t leading = static_cast<std::uint64_t>(magnitude >> shift) | (below != 0 ? 1U : 0U);
     const auto power = std::bit_cast<double>(static_cast<std::uint64_t>(1023 + shift) << 52);
@@ -98,7 +99,7 @@ class FixedSum {
 public:
     /// For at most `terms` products whose two exponents add up to at most `top`.
     KITH_HOST_DEVICE FixedSum(int top, std::int64_t terms) noexcept {
-        const int kept = 126 - static_cast<int>(std::bit_width(static_cast<std::uint64_t>(terms)));
+        const int kept = 126 - bit_width(static_cast<std::uint64_t>(terms));
         shift_at_zero_ = top + product_bits - (kept < product_bits ? kept : product_bits);
     }
     FixedSum() = default;

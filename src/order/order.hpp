@@ -13,6 +13,7 @@
 #include "order/word_sort.hpp"
 #include "order/zorder.hpp"
 #include "points/point_set.hpp"
+#include "support/bits.hpp"
 #include "support/donated_memory.hpp"
 
 #include <algorithm>
@@ -33,9 +34,8 @@ KITH_HOST_DEVICE int sign_exponent_of(const std::array<T, D>& lower, const std::
         for (const T x : {lower[axis], upper[axis]}) {
             if (x != 0) {
                 const auto magnitude = FloatBits<T>::magnitude(x);
-                exponent =
-                    std::max(exponent, FloatBits<T>::unit_exponent(magnitude) +
-                                           static_cast<int>(std::bit_width(FloatBits<T>::significand(magnitude))));
+                exponent = std::max(exponent, FloatBits<T>::unit_exponent(magnitude) +
+                                                  bit_width(FloatBits<T>::significand(magnitude)));
             }
         }
     }
@@ -217,8 +217,7 @@ private:
     template <class Source>
     void split(const Source& source, std::int64_t size, std::int64_t begin, const PartKey& key_of) {
         // A bit of every axis at least: the ends of the cell may differ in the last one only.
-        const int width = std::clamp(static_cast<int>(std::bit_width(static_cast<std::uint64_t>(size / wanted_size))),
-                                     D, max_digit_bits);
+        const int width = std::clamp(bit_width(static_cast<std::uint64_t>(size / wanted_size)), D, max_digit_bits);
         const int shift = PartKey::bits - width;
         const std::int64_t parts = std::int64_t{1} << width;
         const std::int64_t most_blocks = std::max(64, 4 * context_.threads());

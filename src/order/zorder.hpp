@@ -10,6 +10,7 @@
 
 #include <kith/points.hpp>
 
+#include "support/bits.hpp"
 #include "support/host_device.hpp"
 
 #include <algorithm>
@@ -65,7 +66,7 @@ KITH_HOST_DEVICE int differing_bit(T a, T b, int sign_exponent) noexcept {
         return unit + Bits::mantissa_bits;
     }
     const auto difference = Bits::significand(ma) ^ Bits::significand(mb);
-    return unit + static_cast<int>(std::bit_width(difference)) - 1;
+    return unit + bit_width(difference) - 1;
 }
 
 /// Of the numbers that agree with `first` or `last` above the bit of `exponent`, where these two differ, the smallest

@@ -11,9 +11,9 @@
 #include "cuda/intrinsics.hpp"
 #include "order/zorder.hpp"
 #include "points/point_set_view.hpp"
+#include "support/bits.hpp"
 
 #include <array>
-#include <bit>
 #include <cstdint>
 #include <limits>
 
@@ -36,7 +36,7 @@ public:
                             });
         std::int64_t place = before; // of the gap in the part at hand
         while (true) {
-            const auto half = static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(size - 1)));
+            const auto half = static_cast<std::int64_t>(bit_floor(static_cast<std::uint64_t>(size - 1)));
             if (place == half) {
                 return size;
             }

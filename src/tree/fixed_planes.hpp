@@ -10,9 +10,9 @@
 // query, of uniform points; with cuts at faces none is left.)
 #pragma once
 
+#include "support/bits.hpp"
 #include "tree/device_planes.hpp"
 
-#include <bit>
 #include <cstdint>
 #include <utility>
 #include <vector>
@@ -48,8 +48,7 @@ struct CutAtFaces {
         if (node > 0 && node < nodes) {
             const std::int64_t first = node * gaps_of_cut - gaps_of_cut / 2;
             for (std::int64_t gap = first; gap < first + gaps_of_cut && gap < below; ++gap) {
-                const int level =
-                    is_leaf ? static_cast<int>(std::bit_width(keys[gap - 1] ^ keys[gap])) : levels_below[gap];
+                const int level = is_leaf ? bit_width(keys[gap - 1] ^ keys[gap]) : levels_below[gap];
                 cut = level > highest ? gap : cut;
                 highest = level > highest ? level : highest;
             }
