@@ -100,14 +100,14 @@ class Row:
 
 
 ROWS = [
-    *(Row(f"uniform {name} k 16", n, "knn", 16)
+    *(Row(f"uniform {name} k 16", n, "tree", 16)
       for name, n in (("1e4", 10**4), ("1e5", 10**5), ("1e6", 10**6), ("1e7", 10**7))),
-    *(Row(f"uniform 1e7 k {k}", 10**7, "knn", k) for k in (8, 32, 64)),
-    Row("clustered 256^3 k 16", 256**3, "knn", 16, "clustered"),
+    *(Row(f"uniform 1e7 k {k}", 10**7, "tree", k) for k in (8, 32, 64)),
+    Row("clustered 256^3 k 16", 256**3, "tree", 16, "clustered"),
     Row("labels 512^3 b 0.2", 512**3, "fof", 0.2, "clustered"),
     Row("labels and catalog 512^3 b 0.2", 512**3, "catalog", 0.2, "clustered"),
-    Row("uniform 1e7 k 16 float64", 10**7, "knn", 16, dtype="f64"),
-    Row("uniform 1e7 6-D k 16", 10**7, "knn", 16, dimension=6),
+    Row("uniform 1e7 k 16 float64", 10**7, "tree", 16, dtype="f64"),
+    Row("uniform 1e7 6-D k 16", 10**7, "tree", 16, dimension=6),
     Row("uniform 1e7 counts within a radius, 30 each", 10**7, "radius", 30),
     Row("clustered 256^3 DBSCAN", 256**3, "dbscan", 1, "clustered"),
     Row("uniform 1e6 spanning tree", 10**6, "spanning_tree", 0),
@@ -196,21 +196,46 @@ class Library:
 
     def __init__(self, library, tools, folder):
         self.tools, self.folder = tools, folder
-        self.entries, self.code = {}, {}
+        self.entries, self.programs, self.code = {}, {}, {}
         for module in run([tools["cuobjdump"], "--dump-ptx", library]).split("Fatbin ptx code:")[1:]:
             entries, shared = ptx_program.parse_module(module)
             for name, entry in entries.items():
                 self.entries.setdefault(name, (entry, shared, module))
 
-    def kernel(self, name):
-        """(program for the interpreter, machine code in blocks)."""
+    def program(self, name):
+        """A kernel for the interpreter."""
         if name not in self.entries:
             raise Missing(name)
+        if name not in self.programs:
+            entry, shared, _ = self.entries[name]
+            self.programs[name] = ptx_program.Program(entry, shared)
+        return self.programs[name]
+
+    def kernel(self, name):
+        """(program for the interpreter, machine code in blocks)."""
+        program = self.program(name)
         if name not in self.code:
-            entry, shared, module = self.entries[name]
-            program = ptx_program.Program(entry, shared)
-            self.code[name] = program, machine_code(name, entry, module, self.tools, self.folder)
-        return self.code[name]
+            entry, _, module = self.entries[name]
+            self.code[name] = machine_code(name, entry, module, self.tools, self.folder)
+        return program, self.code[name]
+
+
+def kernels_of(program):
+    """{address in record_launches: name of the compiled kernel}."""
+    names = (line.split() for line in run(["nm", program]).splitlines() if line.count(" ") == 2)
+    return {int(address, 16): name.replace("12emulated_gpu", "3gpu") for address, _, name in names if "kernel" in name}
+
+
+def memory_of(path):
+    """The device's memory, with room for what begins at its end."""
+    memory = numpy.fromfile(path, dtype=numpy.uint8)
+    return numpy.concatenate([memory, numpy.zeros(-memory.size % 8 + 4096, dtype=numpy.uint8)])
+
+
+def launched(launch, memory, begin):
+    """A recorded launch for the interpreter."""
+    job = numpy.frombuffer(bytes.fromhex(launch["job"]), numpy.uint8)
+    return ptx_interpreter.Launch(launch["blocks"], launch["threads"], job, memory, begin)
 
 
 def unique_sectors(accesses, kinds):
@@ -221,8 +246,7 @@ def unique_sectors(accesses, kinds):
 def cost_of_kernel(library, symbol, launch, memory, begin, kind):
     """What one block does on average: Counter of opcodes, bytes from and to the L2 cache and DRAM."""
     program, code = library.kernel(symbol)
-    machine = ptx_interpreter.Machine(program, ptx_interpreter.Launch(
-        launch["blocks"], launch["threads"], numpy.frombuffer(bytes.fromhex(launch["job"]), numpy.uint8), memory, begin))
+    machine = ptx_interpreter.Machine(program, launched(launch, memory, begin))
     for block in sampled_blocks(launch["blocks"], kind):
         machine.run(block)
         if machine.counts.sum() > MOST_SEGMENTS:
@@ -294,16 +318,13 @@ def cost_of_row(row, library, program, folder):
     multiprocessors = max(1, round(GPUS["h100"].multiprocessors * row.sample / row.points))
     run([program, folder, points, row.call, row.parameter, multiprocessors])
     record = json.loads((folder / "launches.json").read_text())
-    symbols = {int(address, 16): name.replace("12emulated_gpu", "3gpu")
-               for address, _, name in (line.split() for line in run(["nm", program]).splitlines() if line.count(" ") == 2)
-               if "kernel" in name}
+    symbols = kernels_of(program)
     growth = row.points / record["points"]
     of_launch, of_symbol, not_counted = {}, {}, {}
     for number, launch in enumerate(record["launches"]):
         if launch.get("saved"):
             symbol = symbols[launch["symbol"]]
-            memory = numpy.fromfile(folder / f"{number}.memory", dtype=numpy.uint8)
-            memory = numpy.concatenate([memory, numpy.zeros(-memory.size % 8 + 4096, dtype=numpy.uint8)])
+            memory = memory_of(folder / f"{number}.memory")
             try:
                 of_launch[number] = cost_of_kernel(library, symbol, launch, memory, record["device_begin"], row.kind)
                 of_symbol[launch["symbol"]] = of_launch[number]

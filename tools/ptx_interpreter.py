@@ -7,7 +7,7 @@ together; each is compiled to a Python function twice, for whole warps and for s
 
 Counted are how often a warp ran each segment, with all of its lanes or some, and the 32-byte sectors of global memory
 that each of its accesses touched. Memory is one array of bytes, the device's; an access outside of it is an error.
-Fused multiply-adds round twice here, and approximations exactly: where kernels use them, the last bit may differ.
+Fused multiply-adds round once, as there; approximations are exact here: where kernels use them, last bits may differ.
 """
 
 import numpy as np

@@ -61,6 +61,43 @@ def add_with_carry(a, b, carry):
     return total, (without < a) | (total < without)
 
 
+def exact_sum(a, b):
+    """The sum as rounded, and what rounding took off it (Knuth)."""
+    total = a + b
+    of_b = total - a
+    return total, (a - (total - of_b)) + (b - of_b)
+
+
+def exact_product(a, b):
+    """The product as rounded, and what rounding took off it (Dekker); of numbers below 2^996."""
+    def halves(x):
+        scaled = x * 134217729.0  # 2^27 + 1
+        high = scaled - (scaled - x)
+        return high, x - high
+
+    product, (a_high, a_low), (b_high, b_low) = a * b, halves(a), halves(b)
+    return product, ((a_high * b_high - product) + a_high * b_low + a_low * b_high) + a_low * b_low
+
+
+def rounded_to_odd(total, rest):
+    """A rounded sum whose last bit says whether anything was taken off it, so that it can be rounded once more."""
+    is_even = (total.view(np.int64) & 1) == 0
+    return np.where(is_even & (rest != 0) & np.isfinite(total),
+                    np.nextafter(total, np.where(rest > 0, np.inf, -np.inf)), total)
+
+
+def fused(a, b, c):
+    """a * b + c, rounded once (Boldo and Melquiond, Emulation of a FMA and correctly rounded sums, 2008)."""
+    x, y, z = (np.broadcast_to(part, WARP).astype(np.float64) for part in (a, b, c))
+    if np.asarray(a).dtype == np.float32:  # whose products float64 holds
+        return rounded_to_odd(*exact_sum(x * y, z)).astype(np.float32)
+    product, rest = exact_product(x, y)
+    low, lowest = exact_sum(z, rest)
+    high, low = exact_sum(product, low)
+    total = high + rounded_to_odd(*exact_sum(lowest, low))
+    return np.where(np.isfinite(total), total, x * y + z)
+
+
 def shift_left(a, b):
     width = a.dtype.itemsize * 8
     return np.where(b < width, a << np.minimum(b, width - 1).astype(a.dtype), a.dtype.type(0))
@@ -129,4 +166,4 @@ def rounded(values, mode):
 
 HELPERS = {helper.__name__: helper for helper in
            (popc, clz, bfind_shift, brev, shift_left, shift_right, bit_field_insert, permute_bytes, shuffle, ballot,
-            match_any, rounded, multiply_high, add_with_carry)}
+            match_any, rounded, multiply_high, add_with_carry, fused)}

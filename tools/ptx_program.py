@@ -264,9 +264,7 @@ class Program:
                            f".astype(np.{TYPES[kind].__name__})")
             return put(f"{get(1)} * {get(2)}" + (f" + {get(3)}" if head == "mad" else ""))
         if head == "fma":
-            if kind == "f32":
-                return put(f"(np.asarray({get(1)}).astype(np.float64) * {get(2)} + {get(3)}).astype(np.float32)")
-            return put(f"{get(1)} * {get(2)} + {get(3)}")
+            return put(f"fused({get(1)}, {get(2)}, {get(3)})")
         if head == "div":
             if kind[0] == "f":
                 return put(f"{get(1)} / {get(2)}")
@@ -314,6 +312,8 @@ class Program:
         space = next((part for part in parts if part in ("global", "shared", "param", "local")), "generic")
         where = operands[0] if head in ("st", "red") else operands[1]
         base, offset = self.address(where)
+        if base not in self.symbols and not base.startswith("%"):
+            raise Unsupported(f"a call of a function in {self.name}")
         if base in self.symbols:
             address = f"np.full(32, {self.symbols[base]}, dtype=np.uint64)"
         else:
@@ -356,7 +356,14 @@ class Program:
 
 def parse_module(text):
     """({name: text of an entry}, {name: bytes of a shared array}) of a PTX module."""
-    entries = {match.group(1): match.group(0) for match in
-               re.finditer(r"^(?:\.\w+ )*\.entry (\w+)\(.*?^\}", text, re.MULTILINE | re.DOTALL)}
+    entries = {}
+    for match in re.finditer(r"^(?:\.\w+ )*\.entry (\w+)\(", text, re.MULTILINE):
+        depth, end = 0, match.end()
+        for brace in re.finditer(r"^[{}]$", text[match.end():], re.MULTILINE):  # blocks of their own lie within
+            depth += 1 if brace.group() == "{" else -1
+            if depth == 0:
+                end += brace.end()
+                break
+        entries[match.group(1)] = text[match.start():end]
     shared = {name: int(size) for name, size in re.findall(r"^\.shared .*? (\w+)\[(\d+)\];", text, re.MULTILINE)}
     return entries, shared

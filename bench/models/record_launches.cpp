@@ -1,12 +1,16 @@
-// Records what a call puts on the stream of an emulated GPU, for gpu_cost.py:
-//     record_launches FOLDER POINTS CALL K MULTIPROCESSORS
+// Records what a call puts on the stream of an emulated GPU, for gpu_cost.py and tests/gpu_kernels/compiled_results.py:
+//     record_launches FOLDER POINTS CALL K MULTIPROCESSORS [results]
 //
-// POINTS, a file NAME.D.f32 or NAME.D.f64, holds rows of D coordinates of that type in the unit box. CALL is knn (with
-// K neighbors), fof (labels; K is the relative linking length, in a periodic box), catalog (fof's groups and their
-// catalog, with velocities), radius (counts; K points would lie within the radius if all were uniform), dbscan (labels,
-// min_samples 5; K as for radius) or spanning_tree (no box; K means nothing). The call runs twice. The first run finds, for each kernel, the launch with the most blocks; before
-// that launch of the second run, and for spanning_tree before every launch, FOLDER/N.memory gets the device's memory as
-// it is, N counting all launches. FOLDER/launches.json lists them all, and what else the call asked of the runtime.
+// POINTS, a file NAME.D.f32 or NAME.D.f64, holds rows of D coordinates of that type in the unit box. CALL is tree,
+// brute, kdtree or clover (engines, which search K neighbors), fof (labels; K is the relative linking length, in a
+// periodic box), catalog (fof's groups and their catalog, with velocities), radius (counts; K points would lie within
+// the radius if all were uniform), dbscan (labels, min_samples 5; K as for radius) or spanning_tree (no box; K means
+// nothing).
+//
+// The call runs twice. The first run finds, for each kernel, the launch with the most blocks; before that launch of the
+// second run, and for spanning_tree before every launch, FOLDER/N.memory gets the device's memory as it is, N counting
+// all launches. FOLDER/launches.json lists them all, and what else the call asked of the runtime. With the word results
+// the memory is kept before every launch, and in FOLDER/N.results after it.
 #include "calls/device_calls.hpp"
 #include "cuda_emulation/cuda_runtime.hpp"
 #include "halos/device_entry.hpp"
@@ -27,6 +31,7 @@
 #include <map>
 #include <memory>
 #include <numbers>
+#include <optional>
 #include <span>
 #include <sstream>
 #include <stdexcept>
@@ -89,7 +94,8 @@ std::string json_of(const Work& work, bool is_saved) {
 /// Which launches of a kernel the memory is saved before.
 enum class Saved {
     largest, ///< the first of those with the most blocks: the others do the same with less
-    all      ///< they do different work, round by round
+    all,     ///< they do different work, round by round
+    results  ///< all, and what is there after them
 };
 
 template <class Call>
@@ -112,15 +118,20 @@ void record(const std::filesystem::path& folder, std::int64_t points, Saved save
     number = 0;
     const kith::emulation::Requests before = kith::emulation::requests();
     std::int64_t most_held = 0;
-    kith::emulation::observe([&](const Work& work) {
+    const auto before_work = [&](const Work& work) {
         const bool is_saved =
-            work.kernel != nullptr && (saved == Saved::all || largest.at(work.kernel).second == number);
+            work.kernel != nullptr && (saved != Saved::largest || largest.at(work.kernel).second == number);
         if (is_saved) {
             save_memory(folder / (std::to_string(number) + ".memory"));
         }
         launches += (number == 0 ? "\n  " : ",\n  ") + json_of(work, is_saved);
         most_held = std::max(most_held, kith::emulation::held_on_device());
         ++number;
+    };
+    kith::emulation::observe(before_work, [&](const Work& work) {
+        if (saved == Saved::results && work.kernel != nullptr) {
+            save_memory(folder / (std::to_string(number - 1) + ".results"));
+        }
     });
     call();
     kith::emulation::observe({});
@@ -159,7 +170,8 @@ double length_around(double points, std::int64_t count, int dimension) {
 
 template <class T>
 void record_call(const std::filesystem::path& folder, const std::string& path, int dimension, const std::string& call,
-                 double parameter) {
+                 double parameter, bool keeps_results) {
+    const Saved saved = keeps_results ? Saved::results : Saved::largest;
     kith::Execution execution = kith::cuda();
     execution.threads = 1; // of the host: kernels run on the thread that calls
     const std::vector<char> bytes = contents(path);
@@ -167,16 +179,15 @@ void record_call(const std::filesystem::path& folder, const std::string& path, i
     const std::shared_ptr<void> there = on_device(bytes.data(), bytes.size(), execution);
     const kith::PointsView view(static_cast<const T*>(there.get()), kith::dtype_of<T>, count, dimension, dimension, 1,
                                 execution.device);
-    if (call == "knn") {
+    if (const std::optional<kith::Engine> engine = kith::engine_named(call)) {
         const auto k = static_cast<std::int64_t>(parameter);
         const auto size = static_cast<std::size_t>(count * k);
         const std::shared_ptr<void> indices = on_device(nullptr, size * sizeof(std::int32_t), execution);
         const std::shared_ptr<void> distances = on_device(nullptr, size * sizeof(T), execution);
         const kith::NeighborRows rows(std::span(static_cast<std::int32_t*>(indices.get()), size),
                                       std::span(static_cast<T*>(distances.get()), size));
-        record(folder, count, Saved::largest, [&] {
-            (void)kith::detail::knn_on_device(view, nullptr, {k, {.execution = execution}, &rows, nullptr},
-                                              kith::Engine::tree);
+        record(folder, count, saved, [&] {
+            (void)kith::detail::knn_on_device(view, nullptr, {k, {.execution = execution}, &rows, nullptr}, *engine);
         });
     } else if (call == "fof" || call == "catalog") {
         const auto size = static_cast<std::size_t>(count);
@@ -184,7 +195,7 @@ void record_call(const std::filesystem::path& folder, const std::string& path, i
         const std::span labels(static_cast<std::int32_t*>(memory.get()), size);
         kith::Particles particles{view};
         particles.velocities = view; // any numbers do
-        record(folder, count, Saved::largest, [&] {
+        record(folder, count, saved, [&] {
             kith::FofSummary found;
             found.engine = kith::Engine::tree;
             const kith::Box box = kith::Box::periodic(1);
@@ -196,14 +207,14 @@ void record_call(const std::filesystem::path& folder, const std::string& path, i
         });
     } else if (call == "radius") {
         const kith::Radii radii(length_around(parameter, count, dimension));
-        record(folder, count, Saved::largest, [&] {
+        record(folder, count, saved, [&] {
             std::vector<std::int64_t> counts;
             (void)kith::detail::radius_on_device(view, nullptr, {radii, -1, {.execution = execution}, &counts});
         });
     } else if (call == "dbscan") {
         const std::shared_ptr<void> labels =
             on_device(nullptr, static_cast<std::size_t>(count) * sizeof(std::int32_t), execution);
-        record(folder, count, Saved::largest, [&] {
+        record(folder, count, saved, [&] {
             kith::DbscanSummary found;
             kith::detail::dbscan_on_device(view, {.execution = execution},
                                            {length_around(parameter, count, dimension),
@@ -214,20 +225,21 @@ void record_call(const std::filesystem::path& folder, const std::string& path, i
                                            found);
         });
     } else if (call == "spanning_tree") {
-        record(folder, count, Saved::all, [&] {
+        record(folder, count, keeps_results ? saved : Saved::all, [&] {
             (void)kith::detail::spanning_tree_on_device(view, {.execution = execution}, kith::Engine::tree);
         });
     } else {
         throw std::runtime_error("CALL is '" + call +
-                                 "'; it must be knn, fof, catalog, radius, dbscan or spanning_tree");
+                                 "'; it must be an engine, fof, catalog, radius, dbscan or spanning_tree");
     }
 }
 
 } // namespace
 
 int main(int argc, char** argv) {
-    if (argc != 6) {
-        std::fprintf(stderr, "usage: record_launches FOLDER NAME.D.f32 CALL K MULTIPROCESSORS\n");
+    const bool keeps_results = argc == 7 && std::string(argv[6]) == "results";
+    if (argc != 6 && !keeps_results) {
+        std::fprintf(stderr, "usage: record_launches FOLDER NAME.D.f32 CALL K MULTIPROCESSORS [results]\n");
         return 2;
     }
     try {
@@ -235,7 +247,7 @@ int main(int argc, char** argv) {
         const int dimension = std::atoi(path.stem().extension().string().substr(1).c_str());
         const auto run = path.extension() == ".f64" ? record_call<double> : record_call<float>;
         kith::emulation::set_multiprocessors(std::atoi(argv[5]));
-        run(argv[1], path.string(), dimension, argv[3], std::atof(argv[4]));
+        run(argv[1], path.string(), dimension, argv[3], std::atof(argv[4]), keeps_results);
     } catch (const std::exception& error) {
         std::fprintf(stderr, "record_launches: %s\n", error.what());
         return 1;

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""The interpreter of PTX on small kernels whose results and counts are known."""
+"""The interpreter of PTX on small kernels whose results and counts are known, and what is made of both."""
 
+import fractions
 import pathlib
 import struct
 import sys
@@ -9,9 +10,11 @@ import unittest
 import numpy
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-sys.path[:0] = [str(ROOT / "tools"), str(ROOT / "bench")]
+sys.path[:0] = [str(ROOT / "tools"), str(ROOT / "bench"), str(pathlib.Path(__file__).resolve().parent)]
+import compiled_results  # noqa: E402
 import gpu_cost  # noqa: E402
 import ptx_interpreter as ptx  # noqa: E402
+import ptx_lanes  # noqa: E402
 import ptx_program  # noqa: E402
 
 BEGIN = 1 << 20  # address of the device's memory
@@ -105,6 +108,24 @@ class Interpreter(unittest.TestCase):
                             [(total >> 32 * shift) & 0xFFFFFFFF for total in sums], x)
         self.expect("ld.global.u32 %r5, [%rd3];\nmov.b64 %rd4, {%r5, %r5};\nmul.hi.u64 %rd4, %rd4, %rd4;\n"
                     "cvt.u32.u64 %r10, %rd4;", [((int(v) * (2**32 + 1))**2 >> 64) & 0xFFFFFFFF for v in x], x)
+
+    def test_fused_multiply_adds_round_once(self):
+        rng = numpy.random.default_rng(3)
+        for dtype in (numpy.float32, numpy.float64):
+            digits = numpy.finfo(dtype).nmant + 1
+            for spread in (1, 30):
+                a, b, c = (numpy.ldexp(rng.integers(-2**digits, 2**digits, 32).astype(dtype),
+                                       rng.integers(-spread, spread, 32)) for _ in range(3))
+                c[:8] = -(a * b)[:8]          # what rounding the product takes off
+                c[8:16] *= dtype(2.0**digits) # about as large
+                expected = [fractions.Fraction(float(x)) * fractions.Fraction(float(y)) + fractions.Fraction(float(z))
+                            for x, y, z in zip(a, b, c)]
+                found = ptx_lanes.fused(a, b, c)
+                self.assertEqual(found.dtype, dtype)
+                for value, exact in zip(found, expected):
+                    error = abs(fractions.Fraction(float(value)) - exact)
+                    for other in (numpy.nextafter(value, dtype(-numpy.inf)), numpy.nextafter(value, dtype(numpy.inf))):
+                        self.assertLessEqual(error, abs(fractions.Fraction(float(other)) - exact))
 
     def test_floats(self):
         x = numpy.random.default_rng(2).random(64, dtype=numpy.float32) - numpy.float32(0.5)
@@ -200,6 +221,23 @@ setp.lt.u32 %p2, %r10, 10;
         start = [("LDC", line["ld.param.u64"]), ("S2R", line["mad.lo.s32"]), ("IADD3", line["setp.lt.u32"])]
         total = gpu_cost.executed([start, loop, loop], machine.program, machine.counts)
         self.assertEqual(total, {"LDC": 1, "S2R": 1, "SHFL": 10, "IADD3": 11, "ISETP": 10})
+
+    def test_results_of_compiled_kernels(self):
+        """That they are those expected is checked byte by byte, and that nothing is touched that nobody holds."""
+        before = numpy.zeros(4096, dtype=numpy.uint8)
+        before[:256] = numpy.arange(64, dtype=numpy.uint32).view(numpy.uint8)
+        expected = before.copy()
+        expected[:256] = (numpy.arange(64, dtype=numpy.uint32) + 7).view(numpy.uint8)
+        launch = {"blocks": 1, "threads": 64, "job": struct.pack("<QQ", BEGIN, 0).hex(), "pieces": [[0, 256]]}
+        for body, pieces, complaint in (
+                ("add.s32 %r10, %r5, 7;", [[0, 256]], None),
+                ("add.s32 %r10, %r5, 6;", [[0, 256]], "64 bytes differ; byte 0 is 6, not 7"),
+                ("sub.s32 %r10, %r5, 7;", [[0, 256]], "bytes differ"),
+                ("add.s32 %r10, %r5, 7;", [[0, 128]], "memory that nobody holds, sector 4 first")):
+            with self.subTest(body):
+                program = ptx_program.Program(HEAD + "ld.global.u32 %r5, [%rd3];\n" + body + STORE, {})
+                found = compiled_results.check_launch(program, {**launch, "pieces": pieces}, before, expected, BEGIN)
+                self.assertIn(complaint, found) if complaint else self.assertIsNone(found)
 
     def test_limiter(self):
         gpu = gpu_cost.GPUS["h100"]

@@ -27,7 +27,8 @@ int takes_left = -1;
 bool takes_fail_until_trimmed = false;
 cudaError_t counting_says = cudaSuccess;
 Requests made;
-std::function<void(const Work&)> observer;
+std::function<void(const Work&)> observer_before;
+std::function<void(const Work&)> observer_after;
 cudaError_t last_error = cudaSuccess;
 
 std::map<const std::byte*, std::vector<std::byte>> pinned; // memory of the host, by where it starts
@@ -52,24 +53,26 @@ bool is_pageable(const void* pointer) {
 
 } // namespace
 
-void observe(std::function<void(const Work&)> new_observer) {
-    observer = std::move(new_observer);
-}
-
-void tell_observer(const Work& work) {
-    if (observer) {
-        observer(work);
-    }
+void observe(std::function<void(const Work&)> before, std::function<void(const Work&)> after) {
+    observer_before = std::move(before);
+    observer_after = std::move(after);
 }
 
 void enqueue(cudaStream_t stream, const Work& work, std::function<void()> body) {
     Stream& there = stream_of(stream);
     const Mark mark = put(there, [work, body = std::move(body), device = there.device] {
-        tell_observer(work);
-        const Open open(device);
-        body();
+        if (observer_before) {
+            observer_before(work);
+        }
+        {
+            const Open open(device);
+            body();
+        }
+        if (observer_after) {
+            observer_after(work);
+        }
     });
-    if (observer) { // it looks at the state of now
+    if (observer_before) { // it looks at the state of now
         run_until(mark);
     }
 }

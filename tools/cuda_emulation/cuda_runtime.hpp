@@ -39,9 +39,8 @@ struct Work {
     int element_bytes = 0;
     int key_bits = 0; ///< that CUB sorts them by; 0: it goes over them once
 };
-/// From now on, this sees all work before it is done; nothing: nobody does.
-void observe(std::function<void(const Work&)> observer);
-void tell_observer(const Work& work);
+/// From now on, these see all work before and after it is done; nothing: nobody does.
+void observe(std::function<void(const Work&)> before, std::function<void(const Work&)> after = {});
 
 /// Puts work on a stream; its body may touch the memory of the stream's device.
 void enqueue(CUstream_st* stream, const Work& work, std::function<void()> body);
