@@ -4,13 +4,14 @@
 // POINTS, a file NAME.D.f32 or NAME.D.f64, holds rows of D coordinates of that type in the unit box. CALL is tree,
 // brute, kdtree or clover (engines, which search K neighbors), fof (labels; K is the relative linking length, in a
 // periodic box), catalog (fof's groups and their catalog, with velocities), radius (counts; K points would lie within
-// the radius if all were uniform), dbscan (labels, min_samples 5; K as for radius) or spanning_tree (no box; K means
-// nothing).
+// the radius if all were uniform), dbscan (labels, min_samples 5; K as for radius), spanning_tree (no box; K means
+// nothing), or, without a wait, knn_async and fof_async.
 //
 // The call runs twice. The first run finds, for each kernel, the launch with the most blocks; before that launch of the
 // second run, and for spanning_tree before every launch, FOLDER/N.memory gets the device's memory as it is, N counting
 // all launches. FOLDER/launches.json lists them all, and what else the call asked of the runtime. With the word results
 // the memory is kept before every launch, and in FOLDER/N.results after it.
+#include "calls/device_async_calls.hpp"
 #include "calls/device_calls.hpp"
 #include "cuda_emulation/cuda_runtime.hpp"
 #include "halos/device_entry.hpp"
@@ -179,6 +180,15 @@ void record_call(const std::filesystem::path& folder, const std::string& path, i
     const std::shared_ptr<void> there = on_device(bytes.data(), bytes.size(), execution);
     const kith::PointsView view(static_cast<const T*>(there.get()), kith::dtype_of<T>, count, dimension, dimension, 1,
                                 execution.device);
+    const auto without_a_wait = [&](std::int64_t scratch_bytes, const auto& put_on_stream) {
+        const auto size = static_cast<std::size_t>(scratch_bytes);
+        const std::shared_ptr<void> scratch = on_device(nullptr, size, execution);
+        const std::shared_ptr<void> status = on_device(nullptr, sizeof(kith::DeviceStatus), execution);
+        record(folder, count, saved, [&] {
+            put_on_stream(static_cast<kith::DeviceStatus*>(status.get()),
+                          std::span(static_cast<std::byte*>(scratch.get()), size));
+        });
+    };
     if (const std::optional<kith::Engine> engine = kith::engine_named(call)) {
         const auto k = static_cast<std::int64_t>(parameter);
         const auto size = static_cast<std::size_t>(count * k);
@@ -205,6 +215,33 @@ void record_call(const std::filesystem::path& folder, const std::string& path, i
                 (void)kith::detail::catalog_on_device({labels, found.sizes}, particles, box, {.execution = execution});
             }
         });
+    } else if (call == "knn_async") {
+        const auto k = static_cast<std::int64_t>(parameter);
+        const auto size = static_cast<std::size_t>(count * k);
+        const std::shared_ptr<void> indices = on_device(nullptr, size * sizeof(std::int32_t), execution);
+        const std::shared_ptr<void> distances = on_device(nullptr, size * sizeof(T), execution);
+        const kith::NeighborRows rows(std::span(static_cast<std::int32_t*>(indices.get()), size),
+                                      std::span(static_cast<T*>(distances.get()), size));
+        const kith::KnnOptions options{.engine = kith::Engine::tree, .execution = execution};
+        without_a_wait(
+            kith::detail::knn_async_bytes_on_device({view.dtype(), dimension, count, {}, k, options.engine}, execution),
+            [&](kith::DeviceStatus* status, std::span<std::byte> scratch) {
+                kith::detail::knn_async_on_device({view, {}, {k, options, &rows}, false, status}, scratch);
+            });
+    } else if (call == "fof_async") {
+        const std::shared_ptr<void> labels =
+            on_device(nullptr, static_cast<std::size_t>(count) * sizeof(std::int32_t), execution);
+        const std::shared_ptr<void> summary = on_device(nullptr, sizeof(kith::DeviceFofSummary), execution);
+        const kith::FofOptions options{
+            .box = kith::Box::periodic(1), .engine = kith::Engine::tree, .execution = execution};
+        without_a_wait(
+            kith::detail::fof_async_bytes_on_device({view.dtype(), dimension, count, options.engine}, execution),
+            [&](kith::DeviceStatus* status, std::span<std::byte> scratch) {
+                kith::detail::fof_async_on_device({view, kith::LinkingLength::relative(parameter), options,
+                                                   static_cast<std::int32_t*>(labels.get()), false,
+                                                   static_cast<kith::DeviceFofSummary*>(summary.get()), status},
+                                                  scratch);
+            });
     } else if (call == "radius") {
         const kith::Radii radii(length_around(parameter, count, dimension));
         record(folder, count, saved, [&] {
@@ -230,7 +267,8 @@ void record_call(const std::filesystem::path& folder, const std::string& path, i
         });
     } else {
         throw std::runtime_error("CALL is '" + call +
-                                 "'; it must be an engine, fof, catalog, radius, dbscan or spanning_tree");
+                                 "'; it must be an engine, fof, catalog, radius, dbscan, spanning_tree, "
+                                 "knn_async or fof_async");
     }
 }
 

@@ -9,8 +9,7 @@ emulated device's memory before and after every launch of calls on few points; f
 PTX (tools/ptx_interpreter.py) runs the kernel of LIBRARY that nvcc compiled; then both must hold the same bytes. Accesses
 outside of the memory that is held are errors, too.
 
-What ptxas makes of the PTX is not seen, nor kernels of calls without a wait, of other dimensions, and with separate
-queries. Exits with 77 where LIBRARY, PROGRAM, numpy or cuobjdump is missing.
+What ptxas makes of the PTX is not seen, nor kernels of other dimensions and with separate queries. Exits with 77 where LIBRARY, PROGRAM, numpy or cuobjdump is missing.
 """
 
 import collections
@@ -34,13 +33,18 @@ DEPENDS_ON_ORDER = {
 APPENDS = {
     "search_leaves_kernel": "rows that are left for the search by query",
 }
-# A sum of 128 bits and an exponent, behind which 12 bytes have no meaning: the host's compiler copies them, nvcc does not.
-HAS_PADDING = ("SumPass",)
+# Calls a function, which the interpreter does not know.
+CANNOT_BE_RUN = {"CompleteSearchFrame": "pow"}
+# These write records with bytes that have no meaning, which the host's compiler writes and nvcc does not.
+HAS_PADDING = {
+    "SumPass": "12 bytes behind a sum of 128 bits and an exponent",
+    "resolve_frame_kernel": "6 bytes of a DeviceStatus",
+}
 
 CASES = [(call, parameter, kind, dtype, count)
          for call, parameter, count in (("tree", 16, 500), ("tree", 40, 300), ("brute", 8, 100), ("kdtree", 8, 250),
                                         ("clover", 8, 250), ("catalog", 0.2, 600), ("radius", 10, 500), ("dbscan", 4, 500),
-                                        ("spanning_tree", 0, 300))
+                                        ("spanning_tree", 0, 300), ("knn_async", 16, 300), ("fof_async", 0.2, 500))
          for kind in ("clustered", "coincident") for dtype in ("f32", "f64")]
 
 
@@ -129,6 +133,8 @@ def main():
                 if "symbol" not in launch:
                     continue
                 name = symbols[launch["symbol"]]
+                if any(kernel in name for kernel in CANNOT_BE_RUN):
+                    continue
                 before, expected = (gpu_cost.memory_of(folder / f"{number}.{what}") for what in ("memory", "results"))
                 try:
                     complaint = check_launch(library.program(name), launch, before, expected, record["device_begin"])
