@@ -38,7 +38,7 @@ CANNOT_BE_RUN = {"CompleteSearchFrame": "pow"}
 # These write records with bytes that have no meaning, which the host's compiler writes and nvcc does not.
 HAS_PADDING = {
     "SumPass": "12 bytes behind a sum of 128 bits and an exponent",
-    "resolve_frame_kernel": "6 bytes of a DeviceStatus",
+    "resolve_frame_kernel": "6 bytes of a Frame",
 }
 
 CASES = [(call, parameter, kind, dtype, count)
