@@ -232,10 +232,10 @@ def memory_of(path):
     return numpy.concatenate([memory, numpy.zeros(-memory.size % 8 + 4096, dtype=numpy.uint8)])
 
 
-def launched(launch, memory, begin):
+def launched(launch, memory, begin, held=None):
     """A recorded launch for the interpreter."""
     job = numpy.frombuffer(bytes.fromhex(launch["job"]), numpy.uint8)
-    return ptx_interpreter.Launch(launch["blocks"], launch["threads"], job, memory, begin)
+    return ptx_interpreter.Launch(launch["blocks"], launch["threads"], job, memory, begin, held)
 
 
 def unique_sectors(accesses, kinds):
@@ -316,7 +316,8 @@ def cost_of_row(row, library, program, folder):
     for old in folder.glob("*.memory"):
         old.unlink()
     multiprocessors = max(1, round(GPUS["h100"].multiprocessors * row.sample / row.points))
-    run([program, folder, points, row.call, row.parameter, multiprocessors])
+    words = ["periodic"] if row.call in ("fof", "catalog") else []
+    run([program, folder, points, row.call, row.parameter, multiprocessors, *words])
     record = json.loads((folder / "launches.json").read_text())
     symbols = kernels_of(program)
     growth = row.points / record["points"]

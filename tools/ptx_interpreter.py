@@ -6,7 +6,8 @@ run one after the other. A program is cut into segments, at labels, behind branc
 together; each is compiled to a Python function twice, for whole warps and for some lanes (ptx_program.py).
 
 Counted are how often a warp ran each segment, with all of its lanes or some, and the 32-byte sectors of global memory
-that each of its accesses touched. Memory is one array of bytes, the device's; an access outside of it is an error.
+that each of its accesses touched. Memory is one array of bytes, the device's; an access outside of it, or of what a
+launch says is held, is an error, and so is one that is not aligned.
 Fused multiply-adds round once, as there; approximations are exact here: where kernels use them, last bits may differ.
 """
 
@@ -19,9 +20,33 @@ from ptx_program import BARRIER, END, LOCAL, PARAM
 class Launch:
     """What a launch gives to the threads: sizes, the job, memory."""
 
-    def __init__(self, blocks, threads, job, memory, memory_begin):
+    def __init__(self, blocks, threads, job, memory, memory_begin, held=None):
+        """`held` has for each byte of memory the number of the piece that it is in; 0: no kernel may touch it. Then
+        `stored` says which bytes the kernel wrote."""
         self.blocks, self.threads, self.job, self.memory_begin = blocks, threads, job, memory_begin
-        self.memory = memory
+        self.memory, self.held = memory, held
+        self.stored = None if held is None else np.zeros(memory.size, dtype=bool)
+
+    def check(self, places, size, stores):
+        """Of accesses of so many bytes each, whether the device would carry them out."""
+        if places.min() < 0 or places.max() + size > self.memory.size:
+            raise IndexError(f"an access outside of memory, at {places.min()} to {places.max()}")
+        require_aligned(places + self.memory_begin, size)
+        if self.held is None:
+            return
+        of_piece = self.held[places]
+        wrong = (of_piece == 0) | (of_piece != self.held[places + size - 1])
+        if wrong.any():
+            raise IndexError(f"an access to memory that nobody holds, at {places[wrong][0]}")
+        if stores:
+            for byte in range(size):
+                self.stored[places + byte] = True
+
+
+def require_aligned(places, size):
+    wrong = places % size != 0
+    if wrong.any():
+        raise IndexError(f"an access of {size} bytes that is not aligned, at {places[wrong][0]}")
 
 
 class Warp:
@@ -73,9 +98,11 @@ class Warp:
                     .copy().view(dtype).reshape(-1) for i in range(count)]
         if space == "shared":
             places = (address[active].astype(np.int64) + offset) & 0xFFFFFFFF
+            require_aligned(places, size * count)
             self.touched.append(("shared", places))
             return [self.shared.view(dtype)[(places + i * size) // size] for i in range(count)]
         places = address[active].astype(np.int64) + offset - self.launch.memory_begin
+        self.launch.check(places, size * count, False)
         self.touched.append(("load", places >> 5))
         view = self.launch.memory.view(dtype)
         return [view[(places + i * size) // size] for i in range(count)]
@@ -99,11 +126,13 @@ class Warp:
             elif space == "shared":
                 places = (address[active].astype(np.int64) + offset + i * size) & 0xFFFFFFFF
                 if i == 0:
+                    require_aligned(places, size * len(values))
                     self.touched.append(("shared", places))
                 self.shared.view(dtype)[places // size] = value[active]
             else:
                 places = address[active].astype(np.int64) + offset - self.launch.memory_begin + i * size
                 if i == 0:
+                    self.launch.check(places, size * len(values), True)
                     self.touched.append(("store", places >> 5))
                 self.launch.memory.view(dtype)[places // size] = value[active]
 
@@ -111,6 +140,10 @@ class Warp:
         size = np.dtype(dtype).itemsize
         memory, begin = (self.shared, 0) if space == "shared" else (self.launch.memory, self.launch.memory_begin)
         places = address[active].astype(np.int64) + offset - begin
+        if space == "shared":
+            require_aligned(places, size)
+        else:
+            self.launch.check(places, size, True)
         self.touched.append(("shared" if space == "shared" else "atomic", places >> 5))
         view, result = memory.view(dtype), np.zeros(WARP, dtype=dtype)
         apply = {"add": lambda old, x, y: old + x, "min": lambda old, x, y: min(old, x), "exch": lambda old, x, y: x,

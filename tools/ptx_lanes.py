@@ -98,6 +98,28 @@ def fused(a, b, c):
     return np.where(np.isfinite(total), total, x * y + z)
 
 
+def sum_toward_zero(a, b):
+    total, rest = exact_sum(a, b)
+    is_beyond = np.isfinite(a) & np.isfinite(b) & (np.isinf(total) | (rest * np.sign(total) < 0))
+    return np.where(is_beyond, np.nextafter(total, total.dtype.type(0)), total)
+
+
+def quotient(a, b):
+    """Of integers of 64 bits, rounded toward zero."""
+    return (a - np.fmod(a, b)) // b
+
+
+def to_integer(values, dtype):
+    """Of floats without a fraction: the nearest integer that the type has."""
+    values, limits = np.asarray(values), np.iinfo(dtype)
+    is_wide = values.dtype.itemsize == 8 or np.dtype(dtype).itemsize == 8
+    of_nan = (1 << (8 * np.dtype(dtype).itemsize - 1)) if is_wide else 0
+    inside = (values >= float(limits.min)) & (values < float(limits.max + 1))
+    return np.where(inside, np.where(inside, values, 0).astype(dtype),
+                    np.where(np.isnan(values), np.array(of_nan, dtype=np.uint64).astype(dtype),
+                             np.where(values < 0, dtype(limits.min), dtype(limits.max))))
+
+
 def shift_left(a, b):
     width = a.dtype.itemsize * 8
     return np.where(b < width, a << np.minimum(b, width - 1).astype(a.dtype), a.dtype.type(0))
@@ -166,4 +188,5 @@ def rounded(values, mode):
 
 HELPERS = {helper.__name__: helper for helper in
            (popc, clz, bfind_shift, brev, shift_left, shift_right, bit_field_insert, permute_bytes, shuffle, ballot,
-            match_any, rounded, multiply_high, add_with_carry, fused)}
+            match_any, rounded, multiply_high, add_with_carry, fused, sum_toward_zero, quotient,
+            to_integer)}

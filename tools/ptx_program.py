@@ -166,6 +166,9 @@ class Program:
         get = lambda i, kind=kind: self.value(operands[i], kind)
         active = "m" if predicate is None else f"(m & {predicate})"
 
+        # Modifiers that change a result; those of conversions are looked at there.
+        if {"ftz", "sat", "rm", "rp", "rz"} & set(parts) and not (head == "add" and parts[1:-1] == ["rz"]):
+            raise Unsupported(f"{operation} in {self.name}")
         if head in ("bra", "ret", "exit"):
             target = END if head != "bra" else self.labels[operands[0]]
             if predicate is None:
@@ -177,6 +180,8 @@ class Program:
         if operation.startswith("bar.warp"):
             return ["if not (m == alive).all(): return None"] if some else []
         if head in ("bar", "barrier"):
+            if parts[1] != "sync":
+                raise Unsupported(f"{operation} in {self.name}")
             return (["if not (m == alive).all(): return None"] if some else []) + [f"return {BARRIER}"]
         if head in SYNCHRONIZING:
             mask = operands[-1]
@@ -235,6 +240,8 @@ class Program:
             carry = "carry" if head == "addc" else "False & carry"
             return ([f"v, out = add_with_carry({get(1, kind)}, {get(2, kind)}, {carry})"] +
                     ([f"np.copyto(carry, out, where={active})"] if "cc" in parts else []) + put("v", kind))
+        if operation.startswith("add.rz"):
+            return put(f"sum_toward_zero({get(1)}, {get(2)})")
         if head in ("add", "sub", "and", "or", "xor"):
             return put(f"{get(1)} {BINARY[head]} {get(2)}")
         if head == "not":
@@ -269,7 +276,7 @@ class Program:
             if kind[0] == "f":
                 return put(f"{get(1)} / {get(2)}")
             return put(f"np.where({get(2)} == 0, 0, np.trunc(np.asarray({get(1)}).astype(np.float64) / {get(2)}))"
-                       f".astype(np.{TYPES[kind].__name__})" if kind in ("u32", "s32") else f"{get(1)} // {get(2)}")
+                       f".astype(np.{TYPES[kind].__name__})" if kind in ("u32", "s32") else f"quotient({get(1)}, {get(2)})")
         if head == "rem":
             return put(f"np.fmod({get(1)}, {get(2)})")
         if head in ("sqrt", "ex2", "lg2"):
@@ -304,6 +311,8 @@ class Program:
             mode = next((part for part in parts if part in ("rni", "rmi", "rpi", "rzi")), None)
             if source[0] == "f" and mode:
                 expression = f"rounded({expression}, '{mode}')"
+            if source[0] == "f" and to[0] != "f":
+                return put(f"to_integer({expression}, np.{TYPES[to].__name__})", to)
             return put(f"np.asarray({expression}).astype(np.{TYPES[to].__name__})", to)
         raise Unsupported(f"{operation} in {self.name}")
 

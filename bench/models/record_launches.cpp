@@ -1,11 +1,15 @@
 // Records what a call puts on the stream of an emulated GPU, for gpu_cost.py and tests/gpu_kernels/compiled_results.py:
-//     record_launches FOLDER POINTS CALL K MULTIPROCESSORS [results]
+//     record_launches FOLDER POINTS CALL K MULTIPROCESSORS [WORD...]
 //
 // POINTS, a file NAME.D.f32 or NAME.D.f64, holds rows of D coordinates of that type in the unit box. CALL is tree,
-// brute, kdtree or clover (engines, which search K neighbors), fof (labels; K is the relative linking length, in a
-// periodic box), catalog (fof's groups and their catalog, with velocities), radius (counts; K points would lie within
-// the radius if all were uniform), dbscan (labels, min_samples 5; K as for radius), spanning_tree (no box; K means
-// nothing), or, without a wait, knn_async and fof_async.
+// brute, kdtree or clover (engines, which search K neighbors), fof or pairs (labels, by the tree or by all pairs; K is
+// the relative linking length), catalog (fof's groups and their catalog, with velocities), radius or rows (counts or
+// neighbors; K points would lie within the radius if all were uniform), dbscan (labels and flags, min_samples 5; K as
+// for radius) or spanning_tree (K means nothing). Words that change the call:
+//     periodic   in a periodic box
+//     queries    neighbors of queries, which are the first 16 points once more (engines, radius and rows)
+//     masses     particles have masses (catalog)
+//     async      the call that only puts work on the stream (tree, brute, fof and pairs)
 //
 // The call runs twice. The first run finds, for each kernel, the launch with the most blocks; before that launch of the
 // second run, and for spanning_tree before every launch, FOLDER/N.memory gets the device's memory as it is, N counting
@@ -33,6 +37,7 @@
 #include <memory>
 #include <numbers>
 #include <optional>
+#include <set>
 #include <span>
 #include <sstream>
 #include <stdexcept>
@@ -169,115 +174,165 @@ double length_around(double points, std::int64_t count, int dimension) {
     return std::pow(points / (static_cast<double>(count) * unit_ball), 1.0 / dimension);
 }
 
+/// A call on points that the device holds, as the words of the command line say.
 template <class T>
-void record_call(const std::filesystem::path& folder, const std::string& path, int dimension, const std::string& call,
-                 double parameter, bool keeps_results) {
-    const Saved saved = keeps_results ? Saved::results : Saved::largest;
-    kith::Execution execution = kith::cuda();
-    execution.threads = 1; // of the host: kernels run on the thread that calls
-    const std::vector<char> bytes = contents(path);
-    const auto count = static_cast<std::int64_t>(bytes.size() / sizeof(T)) / dimension;
-    const std::shared_ptr<void> there = on_device(bytes.data(), bytes.size(), execution);
-    const kith::PointsView view(static_cast<const T*>(there.get()), kith::dtype_of<T>, count, dimension, dimension, 1,
-                                execution.device);
-    const auto without_a_wait = [&](std::int64_t scratch_bytes, const auto& put_on_stream) {
-        const auto size = static_cast<std::size_t>(scratch_bytes);
-        const std::shared_ptr<void> scratch = on_device(nullptr, size, execution);
-        const std::shared_ptr<void> status = on_device(nullptr, sizeof(kith::DeviceStatus), execution);
-        record(folder, count, saved, [&] {
-            put_on_stream(static_cast<kith::DeviceStatus*>(status.get()),
-                          std::span(static_cast<std::byte*>(scratch.get()), size));
-        });
-    };
-    if (const std::optional<kith::Engine> engine = kith::engine_named(call)) {
-        const auto k = static_cast<std::int64_t>(parameter);
-        const auto size = static_cast<std::size_t>(count * k);
-        const std::shared_ptr<void> indices = on_device(nullptr, size * sizeof(std::int32_t), execution);
-        const std::shared_ptr<void> distances = on_device(nullptr, size * sizeof(T), execution);
-        const kith::NeighborRows rows(std::span(static_cast<std::int32_t*>(indices.get()), size),
-                                      std::span(static_cast<T*>(distances.get()), size));
-        record(folder, count, saved, [&] {
-            (void)kith::detail::knn_on_device(view, nullptr, {k, {.execution = execution}, &rows, nullptr}, *engine);
-        });
-    } else if (call == "fof" || call == "catalog") {
-        const auto size = static_cast<std::size_t>(count);
-        const std::shared_ptr<void> memory = on_device(nullptr, size * sizeof(std::int32_t), execution);
-        const std::span labels(static_cast<std::int32_t*>(memory.get()), size);
-        kith::Particles particles{view};
-        particles.velocities = view; // any numbers do
-        record(folder, count, saved, [&] {
+class RecordedCall {
+public:
+    RecordedCall(const std::filesystem::path& folder, const std::string& path, int dimension,
+                 const std::set<std::string>& words)
+        : folder_(folder), words_(words) {
+        execution_.threads = 1; // of the host: kernels run on the thread that calls
+        const std::vector<char> bytes = contents(path);
+        memory_ = on_device(bytes.data(), bytes.size(), execution_);
+        count_ = static_cast<std::int64_t>(bytes.size() / sizeof(T)) / dimension;
+        points_ = kith::PointsView(static_cast<const T*>(memory_.get()), kith::dtype_of<T>, count_, dimension,
+                                   dimension, 1, execution_.device);
+        queries_ = kith::PointsView(static_cast<const T*>(memory_.get()), kith::dtype_of<T>,
+                                    std::min<std::int64_t>(count_, 16), dimension, dimension, 1, execution_.device);
+        box_ = has("periodic") ? kith::Box::periodic(1) : kith::Box();
+    }
+
+    void run(const std::string& call, double parameter) {
+        const double length = length_around(parameter, count_, points_.dimension());
+        if (const std::optional<kith::Engine> engine = kith::engine_named(call)) {
+            search(*engine, static_cast<std::int64_t>(parameter));
+        } else if (call == "fof" || call == "pairs" || call == "catalog") {
+            label(call == "pairs" ? kith::Engine::brute_force : kith::Engine::tree, parameter, call == "catalog");
+        } else if (call == "radius" || call == "rows") {
+            search_radius(length, call == "rows");
+        } else if (call == "dbscan") {
+            cluster(length);
+        } else if (call == "spanning_tree") {
+            record_as(Saved::all, [&] {
+                (void)kith::detail::spanning_tree_on_device(points_, {.box = box_, .execution = execution_},
+                                                            kith::Engine::tree);
+            });
+        } else {
+            throw std::runtime_error("CALL is '" + call +
+                                     "'; it must be an engine, fof, pairs, catalog, radius, rows, dbscan or "
+                                     "spanning_tree");
+        }
+    }
+
+private:
+    [[nodiscard]] bool has(const char* word) const { return words_.contains(word); }
+
+    template <class Call>
+    void record_as(Saved saved, const Call& call) const {
+        record(folder_, count_, has("results") ? Saved::results : saved, call);
+    }
+
+    template <class Item>
+    std::span<Item> take(std::int64_t items) {
+        taken_.push_back(on_device(nullptr, static_cast<std::size_t>(items) * sizeof(Item), execution_));
+        return {static_cast<Item*>(taken_.back().get()), static_cast<std::size_t>(items)};
+    }
+
+    void search(kith::Engine engine, std::int64_t k) {
+        const std::int64_t size_of_rows = (has("queries") ? queries_ : points_).count() * k;
+        const kith::NeighborRows rows(take<std::int32_t>(size_of_rows), take<T>(size_of_rows));
+        const kith::KnnOptions options{.box = box_, .engine = engine, .execution = execution_};
+        if (!has("async")) {
+            record_as(Saved::largest, [&] {
+                (void)kith::detail::knn_on_device(points_, queries(), {k, options, &rows, nullptr}, engine);
+            });
+            return;
+        }
+        kith::KnnSize size{kith::dtype_of<T>, points_.dimension(), count_, {}, k, engine};
+        kith::detail::DeviceKnnAsync call{
+            points_, {}, {k, options, &rows, nullptr}, false, take<kith::DeviceStatus>(1).data()};
+        if (has("queries")) {
+            size.queries = queries_.count();
+            call.queries = queries_;
+        }
+        const auto scratch = take<std::byte>(kith::detail::knn_async_bytes_on_device(size, execution_));
+        record_as(Saved::largest, [&] { kith::detail::knn_async_on_device(call, scratch); });
+    }
+
+    void label(kith::Engine engine, double parameter, bool with_catalog) {
+        const auto labels = take<std::int32_t>(count_);
+        const auto length = kith::LinkingLength::relative(parameter);
+        const kith::FofOptions options{.box = box_, .engine = engine, .execution = execution_};
+        if (has("async")) {
+            const auto scratch = take<std::byte>(kith::detail::fof_async_bytes_on_device(
+                {kith::dtype_of<T>, points_.dimension(), count_, engine}, execution_));
+            const kith::detail::DeviceFofAsync call{points_,
+                                                    length,
+                                                    options,
+                                                    labels.data(),
+                                                    false,
+                                                    take<kith::DeviceFofSummary>(1).data(),
+                                                    take<kith::DeviceStatus>(1).data()};
+            record_as(Saved::largest, [&] { kith::detail::fof_async_on_device(call, scratch); });
+            return;
+        }
+        kith::Particles particles{points_};
+        particles.velocities = points_; // any numbers do
+        if (has("masses")) {
+            particles.masses = std::span(static_cast<const T*>(memory_.get()), static_cast<std::size_t>(count_));
+        }
+        record_as(Saved::largest, [&] {
             kith::FofSummary found;
-            found.engine = kith::Engine::tree;
-            const kith::Box box = kith::Box::periodic(1);
-            kith::detail::fof_on_device(view, kith::LinkingLength::relative(parameter),
-                                        {.box = box, .execution = execution}, labels, found);
-            if (call == "catalog") {
-                (void)kith::detail::catalog_on_device({labels, found.sizes}, particles, box, {.execution = execution});
+            found.engine = engine;
+            kith::detail::fof_on_device(points_, length, options, labels, found);
+            if (with_catalog) {
+                (void)kith::detail::catalog_on_device({labels, found.sizes}, particles, box_,
+                                                      {.execution = execution_});
             }
         });
-    } else if (call == "knn_async") {
-        const auto k = static_cast<std::int64_t>(parameter);
-        const auto size = static_cast<std::size_t>(count * k);
-        const std::shared_ptr<void> indices = on_device(nullptr, size * sizeof(std::int32_t), execution);
-        const std::shared_ptr<void> distances = on_device(nullptr, size * sizeof(T), execution);
-        const kith::NeighborRows rows(std::span(static_cast<std::int32_t*>(indices.get()), size),
-                                      std::span(static_cast<T*>(distances.get()), size));
-        const kith::KnnOptions options{.engine = kith::Engine::tree, .execution = execution};
-        without_a_wait(
-            kith::detail::knn_async_bytes_on_device({view.dtype(), dimension, count, {}, k, options.engine}, execution),
-            [&](kith::DeviceStatus* status, std::span<std::byte> scratch) {
-                kith::detail::knn_async_on_device({view, {}, {k, options, &rows}, false, status}, scratch);
-            });
-    } else if (call == "fof_async") {
-        const std::shared_ptr<void> labels =
-            on_device(nullptr, static_cast<std::size_t>(count) * sizeof(std::int32_t), execution);
-        const std::shared_ptr<void> summary = on_device(nullptr, sizeof(kith::DeviceFofSummary), execution);
-        const kith::FofOptions options{
-            .box = kith::Box::periodic(1), .engine = kith::Engine::tree, .execution = execution};
-        without_a_wait(
-            kith::detail::fof_async_bytes_on_device({view.dtype(), dimension, count, options.engine}, execution),
-            [&](kith::DeviceStatus* status, std::span<std::byte> scratch) {
-                kith::detail::fof_async_on_device({view, kith::LinkingLength::relative(parameter), options,
-                                                   static_cast<std::int32_t*>(labels.get()), false,
-                                                   static_cast<kith::DeviceFofSummary*>(summary.get()), status},
-                                                  scratch);
-            });
-    } else if (call == "radius") {
-        const kith::Radii radii(length_around(parameter, count, dimension));
-        record(folder, count, saved, [&] {
-            std::vector<std::int64_t> counts;
-            (void)kith::detail::radius_on_device(view, nullptr, {radii, -1, {.execution = execution}, &counts});
-        });
-    } else if (call == "dbscan") {
-        const std::shared_ptr<void> labels =
-            on_device(nullptr, static_cast<std::size_t>(count) * sizeof(std::int32_t), execution);
-        record(folder, count, saved, [&] {
-            kith::DbscanSummary found;
-            kith::detail::dbscan_on_device(view, {.execution = execution},
-                                           {length_around(parameter, count, dimension),
-                                            5,
-                                            false,
-                                            {static_cast<std::int32_t*>(labels.get()), static_cast<std::size_t>(count)},
-                                            {}},
-                                           found);
-        });
-    } else if (call == "spanning_tree") {
-        record(folder, count, keeps_results ? saved : Saved::all, [&] {
-            (void)kith::detail::spanning_tree_on_device(view, {.execution = execution}, kith::Engine::tree);
-        });
-    } else {
-        throw std::runtime_error("CALL is '" + call +
-                                 "'; it must be an engine, fof, catalog, radius, dbscan, spanning_tree, "
-                                 "knn_async or fof_async");
     }
+
+    void search_radius(double length, bool with_rows) {
+        const kith::Radii radii(length);
+        const kith::RadiusOptions options{.box = box_, .execution = execution_};
+        record_as(Saved::largest, [&] {
+            std::vector<std::int64_t> counts;
+            kith::RadiusResult result;
+            const kith::RadiusResultAccess rows(result);
+            rows.index_type = kith::IndexType::int32;
+            rows.dtype = kith::dtype_of<T>;
+            (void)kith::detail::radius_on_device(
+                points_, queries(), {radii, -1, options, with_rows ? nullptr : &counts, with_rows ? &rows : nullptr});
+        });
+    }
+
+    void cluster(double length) {
+        const auto labels = take<std::int32_t>(count_);
+        const auto is_core = take<std::uint8_t>(count_);
+        record_as(Saved::largest, [&] {
+            kith::DbscanSummary found;
+            kith::detail::dbscan_on_device(points_, {.box = box_, .execution = execution_},
+                                           {length, 5, false, labels, is_core}, found);
+        });
+    }
+
+    [[nodiscard]] const kith::PointsView* queries() const { return has("queries") ? &queries_ : nullptr; }
+
+    std::filesystem::path folder_;
+    std::set<std::string> words_;
+    kith::Execution execution_ = kith::cuda();
+    std::shared_ptr<void> memory_;
+    std::int64_t count_ = 0;
+    kith::PointsView points_;
+    kith::PointsView queries_; ///< for the word
+    kith::Box box_;
+    std::vector<std::shared_ptr<void>> taken_;
+};
+
+template <class T>
+void record_call(const std::filesystem::path& folder, const std::string& path, int dimension, const std::string& call,
+                 double parameter, const std::set<std::string>& words) {
+    RecordedCall<T>(folder, path, dimension, words).run(call, parameter);
 }
 
 } // namespace
 
 int main(int argc, char** argv) {
-    const bool keeps_results = argc == 7 && std::string(argv[6]) == "results";
-    if (argc != 6 && !keeps_results) {
-        std::fprintf(stderr, "usage: record_launches FOLDER NAME.D.f32 CALL K MULTIPROCESSORS [results]\n");
+    const std::set<std::string> words(argv + std::min(argc, 6), argv + argc);
+    const std::set<std::string> known{"async", "masses", "periodic", "queries", "results"};
+    if (argc < 6 || !std::includes(known.begin(), known.end(), words.begin(), words.end())) {
+        std::fprintf(stderr, "usage: record_launches FOLDER NAME.D.f32 CALL K MULTIPROCESSORS "
+                             "[periodic] [queries] [masses] [async] [results]\n");
         return 2;
     }
     try {
@@ -285,7 +340,7 @@ int main(int argc, char** argv) {
         const int dimension = std::atoi(path.stem().extension().string().substr(1).c_str());
         const auto run = path.extension() == ".f64" ? record_call<double> : record_call<float>;
         kith::emulation::set_multiprocessors(std::atoi(argv[5]));
-        run(argv[1], path.string(), dimension, argv[3], std::atof(argv[4]), keeps_results);
+        run(argv[1], path.string(), dimension, argv[3], std::atof(argv[4]), words);
     } catch (const std::exception& error) {
         std::fprintf(stderr, "record_launches: %s\n", error.what());
         return 1;

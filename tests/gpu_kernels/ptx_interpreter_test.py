@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """The interpreter of PTX on small kernels whose results and counts are known, and what is made of both."""
 
+import collections
 import fractions
 import pathlib
 import struct
@@ -202,9 +203,41 @@ ld.shared.u32 %r10, [%r8+252];""", numpy.arange(64)[::-1], numpy.zeros(64, dtype
         with self.assertRaises(IndexError):
             run("ld.global.u32 %r10, [%rd3+8192];", self.numbers)
 
+    def test_accesses_that_are_not_aligned(self):
+        for body in ("ld.global.u32 %r10, [%rd3+2];", "ld.global.v2.u32 {%r10, %r5}, [%rd3];",
+                     "shl.b32 %r6, %r1, 1;\nmov.u32 %r5, _ZZarray;\nadd.s32 %r6, %r5, %r6;\nst.shared.u32 [%r6], %r1;"):
+            with self.subTest(body), self.assertRaisesRegex(IndexError, "not aligned"):
+                run(body, self.numbers, shared={"_ZZarray": 256})
+
     def test_unknown_instruction(self):
-        with self.assertRaises(ptx_program.Unsupported):
-            run("dp4a.u32.u32 %r10, %r1, %r1, %r1;", self.numbers)
+        for body in ("dp4a.u32.u32 %r10, %r1, %r1, %r1;", "add.ftz.f32 %f1, %f1, %f1;", "mul.rz.f32 %f1, %f1, %f1;",
+                     "add.sat.f32 %f1, %f1, %f1;", "cvt.rp.f32.f64 %f1, 0d3FF0000000000000;",
+                     "bar.red.or.pred %p1, 0, %p1;"):
+            with self.subTest(body), self.assertRaises(ptx_program.Unsupported):
+                run(body, self.numbers)
+
+    def test_sums_toward_zero(self):
+        for dtype in (numpy.float32, numpy.float64):
+            rng, largest = numpy.random.default_rng(4), numpy.finfo(dtype).max
+            a, b = (numpy.ldexp(rng.random(64).astype(dtype) - dtype(0.5), rng.integers(-30, 30, 64)) for _ in range(2))
+            a[0], b[0] = dtype(0.5) - numpy.finfo(dtype).epsneg / 2, 0.5
+            for x, y, found in zip(a, b, ptx_lanes.sum_toward_zero(a, b)):
+                exact = fractions.Fraction(float(x)) + fractions.Fraction(float(y))
+                beyond = numpy.nextafter(found, dtype(numpy.copysign(numpy.inf, float(exact))))
+                self.assertLessEqual(abs(fractions.Fraction(float(found))), abs(exact))
+                self.assertGreater(abs(fractions.Fraction(float(beyond))), abs(exact))
+            with numpy.errstate(all="ignore"):
+                found = ptx_lanes.sum_toward_zero(numpy.full(2, largest), numpy.array([largest, numpy.inf], dtype))
+            self.assertEqual(list(found), [largest, numpy.inf])
+
+    def test_integers_from_floats_and_quotients(self):
+        values = numpy.array([3, -3, 1e30, -1e30, numpy.nan, 2.0**31])
+        self.assertEqual(list(ptx_lanes.to_integer(values, numpy.int64)),
+                         [3, -3, 2**63 - 1, -2**63, -2**63, 2**31])
+        self.assertEqual(list(ptx_lanes.to_integer(values.astype(numpy.float32), numpy.int32)),
+                         [3, -3, 2**31 - 1, -2**31, 0, 2**31 - 1])
+        self.assertEqual(list(ptx_lanes.quotient(numpy.array([7, -7, 7, -7]), numpy.array([2, 2, -2, -2]))),
+                         [3, -3, -3, 3])
 
 
 class Cost(unittest.TestCase):
@@ -222,22 +255,64 @@ setp.lt.u32 %p2, %r10, 10;
         total = gpu_cost.executed([start, loop, loop], machine.program, machine.counts)
         self.assertEqual(total, {"LDC": 1, "S2R": 1, "SHFL": 10, "IADD3": 11, "ISETP": 10})
 
-    def test_results_of_compiled_kernels(self):
-        """That they are those expected is checked byte by byte, and that nothing is touched that nobody holds."""
+    def check(self, body, pieces=((0, 256),), kernel="kernel<float>"):
+        """What is wrong with a kernel that should add 7 to 64 numbers."""
         before = numpy.zeros(4096, dtype=numpy.uint8)
         before[:256] = numpy.arange(64, dtype=numpy.uint32).view(numpy.uint8)
         expected = before.copy()
         expected[:256] = (numpy.arange(64, dtype=numpy.uint32) + 7).view(numpy.uint8)
-        launch = {"blocks": 1, "threads": 64, "job": struct.pack("<QQ", BEGIN, 0).hex(), "pieces": [[0, 256]]}
-        for body, pieces, complaint in (
-                ("add.s32 %r10, %r5, 7;", [[0, 256]], None),
-                ("add.s32 %r10, %r5, 6;", [[0, 256]], "64 bytes differ; byte 0 is 6, not 7"),
-                ("sub.s32 %r10, %r5, 7;", [[0, 256]], "bytes differ"),
-                ("add.s32 %r10, %r5, 7;", [[0, 128]], "memory that nobody holds, sector 4 first")):
+        launch = {"blocks": 1, "threads": 64, "job": struct.pack("<QQ", BEGIN, 0).hex(), "pieces": pieces}
+        program = ptx_program.Program(HEAD + "ld.global.u32 %r5, [%rd3];\n" + body + STORE, {})
+        return compiled_results.check_launch(program, kernel, launch, before, expected, BEGIN, 64)
+
+    def test_results_are_those_expected(self):
+        self.assertEqual(self.check("add.s32 %r10, %r5, 7;"), (None, 256))
+        for body, complaint in (("add.s32 %r10, %r5, 6;", "64 bytes differ; byte 0 is 6, not 7"),
+                                ("sub.s32 %r10, %r5, 7;", "bytes differ"),
+                                ("setp.lt.u32 %p1, %r1, 63;\nselp.u32 %r6, 7, 0, %p1;\nadd.s32 %r10, %r5, %r6;",
+                                 "1 bytes differ; byte 252 is 63, not 70")):
             with self.subTest(body):
-                program = ptx_program.Program(HEAD + "ld.global.u32 %r5, [%rd3];\n" + body + STORE, {})
-                found = compiled_results.check_launch(program, {**launch, "pieces": pieces}, before, expected, BEGIN)
-                self.assertIn(complaint, found) if complaint else self.assertIsNone(found)
+                self.assertIn(complaint, self.check(body)[0])
+
+    def test_memory_that_nobody_holds(self):
+        for pieces in ([[0, 252]], [[4, 252]], [[0, 128], [128, 124]], [[0, 126], [126, 130]]):
+            with self.subTest(pieces):
+                self.assertIn("nobody holds", self.check("add.s32 %r10, %r5, 7;", pieces)[0])
+
+    def test_padding(self):
+        """Bytes behind a stored one may stay as they are, blocks without one may not."""
+        stored = numpy.zeros(64, dtype=bool)
+        stored[[16, 17, 40]] = True
+        self.assertEqual(list(numpy.nonzero(compiled_results.padding(stored, 8))[0]), [*range(18, 24), *range(41, 48)])
+
+    def test_what_may_depend_on_the_order_of_lanes(self):
+        def may(rule, found, expected, points=4):
+            found, expected = (numpy.array(words, dtype=numpy.int32).view(numpy.uint8) for words in (found, expected))
+            return compiled_results.may_differ(rule, found, expected, points)
+
+        self.assertTrue(may("forest", [0, 0, 1, 3], [0, 0, 0, 3]))
+        self.assertFalse(may("forest", [0, 0, 2, 3], [0, 0, 0, 3]))   # a group more
+        self.assertFalse(may("forest", [0, 0, 1, -1], [0, 0, 0, 3]))  # no parent
+        self.assertTrue(may("list of rows", [2, 0, 3, 9, 8], [0, 3, 2, 9, 8]))
+        self.assertFalse(may("list of rows", [2, 0, 0, 9, 8], [0, 3, 2, 9, 8]))
+        self.assertFalse(may("list of rows", [2, 0, 3, 8, 9], [0, 3, 2, 9, 8]))  # no rows
+        self.assertTrue(may("forest or list", [5, 1, 7, 3], [7, 3, 5, 1]))
+        self.assertFalse(may("forest or list", [5, 1, 7, 3], [7, 3, 5, 2]))
+
+    def test_kernels_that_no_call_shows(self):
+        names = ["complete_kernel<CompleteSearchFrame<float> >", "merge_rows_kernel<float>", "new_kernel<float>",
+                 "each_index_kernel<FindLeafBlocks>", "each_index_kernel<FindRuns<unsigned long> >",
+                 "join_below_kernel<int, AttributeOfNode<int>, JoinComponents>"]
+        launches, stored = collections.Counter(), collections.Counter()
+        [complaint] = compiled_results.not_seen(names, launches, stored)
+        self.assertIn("new_kernel<float>: no call launches it", complaint)
+        launches["new_kernel<float>"] = 3
+        [complaint] = compiled_results.not_seen(names, launches, stored)
+        self.assertIn("new_kernel<float>: its launches store nothing", complaint)
+        stored["new_kernel<float>"] = 4
+        self.assertEqual(list(compiled_results.not_seen(names, launches, stored)), [])
+        [complaint] = compiled_results.not_seen(names[1:], launches, stored)
+        self.assertIn("remove the line", complaint)
 
     def test_limiter(self):
         gpu = gpu_cost.GPUS["h100"]
