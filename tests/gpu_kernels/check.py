@@ -28,7 +28,8 @@ SKIPPED = 77
 # What may use approximate instructions: pattern of the kernel's name, why.
 APPROXIMATE = (
     (r"^search_leaves_kernel<", "guesses a radius, which decides how long a search takes, not its result"),
-    (r"^resolve_frame_kernel<", "pow() of the mathematical library begins with an approximate reciprocal, then corrects it"),
+    (r"^complete_kernel<CompleteSearchFrame<", "pow() guesses a first radius, which decides how long a search takes, not "
+     "its result"),
 )
 
 # What must not use local memory, and what does all the same: pattern of the kernel's name, most bytes, why.
@@ -112,7 +113,7 @@ def parse_ptx(text):
         called = set(re.findall(r"^\.func.*?\b(__\w+)$", image, re.MULTILINE))
         for name, count in kernels.items():
             body = image[image.find(f"{name}("):]
-            body = body[:body.find("\n}")]
+            body = re.split(r"^\.(?:(?:visible|weak) \.)?(?:entry|func)\b", body, maxsplit=1, flags=re.MULTILINE)[0]
             calls = any(function in body for function in called)
             counts[name] = tuple(count[i] + (of_functions[i] if calls else 0) for i in range(2))
     return counts, problems, release
