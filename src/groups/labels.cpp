@@ -202,8 +202,6 @@ void number_groups(Context& context, const UnionFind& groups, std::span<const st
         [](const Sums& left, const Sums& right) {
             return Sums{left.groups + right.groups, left.members + right.members};
         });
-    parallel_sort(context, ranked); // empty slots come last
-
     result.groups = sums.groups + count - sums.members;
     const auto each_group = [&](const auto& body) {
         parallel_for(0, sums.groups, grain / 8, [&](std::int64_t begin, std::int64_t end) {
@@ -212,11 +210,11 @@ void number_groups(Context& context, const UnionFind& groups, std::span<const st
             }
         });
     };
-    const auto store_sizes = [&] {
+    const auto make_sizes = [&] {
         with_allocation_errors("the sizes of the groups", [&] { fill_vector(result.sizes, result.groups, 1); });
-        each_group([&](std::int32_t label, const Ranked& group) { result.sizes[label] = group.size(); });
     };
     const auto store_labels = [&] {
+        parallel_sort(context, ranked); // empty slots come last
         each_group([&](std::int32_t label, const Ranked& group) {
             component_sizes[group.slot].first_member = label; // from here on
         });
@@ -228,7 +226,8 @@ void number_groups(Context& context, const UnionFind& groups, std::span<const st
         });
         number_singles(labels, static_cast<std::int32_t>(sums.groups));
     };
-    side_by_side(store_sizes, store_labels); // one thread fills a vector
+    side_by_side(make_sizes, store_labels); // one thread fills a vector
+    each_group([&](std::int32_t label, const Ranked& group) { result.sizes[label] = group.size(); });
 }
 
 } // namespace kith::detail

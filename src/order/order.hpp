@@ -5,8 +5,7 @@
 // that fits the second-level cache is sorted there by its keys and written out axis by axis. Points whose keys agree
 // share a smaller cell and are sorted again within it, a few of them by comparison; coincident points keep the order of
 // their original indices, since nothing on the way changes the order of equals. Cost: O(N) time for ordinary data; 16
-// bytes a point of scratch in 3-D float32 and 2 while the cell of all points is split, in donated memory if there is
-// any.
+// bytes a point of scratch in 3-D float32, in donated memory if there is any.
 #pragma once
 
 #include "order/keys.hpp"
@@ -228,30 +227,29 @@ private:
         DonatedMemory none;
         DonatedMemory& spare = std::is_same_v<Source, FromView> ? spare_ : none; // other splits go on side by side
         Buffer<Record> records = spare.template buffer<Record>(context_.memory_tracker(), size);
-        {
-            Buffer<std::uint16_t> part_of = spare.template buffer<std::uint16_t>(context_.memory_tracker(), size);
-            const auto each_block = [&](auto&& body) {
-                parallel_for(0, blocks, 1, [&](std::int64_t first, std::int64_t last) {
-                    for (std::int64_t block = first; block < last; ++block) {
-                        const std::int64_t lower = block * block_size;
-                        body(counts.data() + block * parts, lower, std::min(size, lower + block_size));
-                    }
-                });
-            };
-            each_block([&](std::int64_t* count, std::int64_t lower, std::int64_t upper) {
-                std::fill_n(count, parts, 0);
-                key_of.each(source, lower, upper, [&](std::int64_t i, std::uint64_t key) {
-                    part_of[i] = static_cast<std::uint16_t>(key >> shift);
-                    ++count[key >> shift];
-                });
-            });
-            count_before(counts.data(), blocks, parts);
-            each_block([&](std::int64_t* next, std::int64_t lower, std::int64_t upper) {
-                for (std::int64_t i = lower; i < upper; ++i) {
-                    records[next[part_of[i]]++] = source(i);
+        // The sorted indices are written later: their memory holds the part of each point.
+        auto* const part_of = reinterpret_cast<std::uint16_t*>(sorted_.indices.data() + begin);
+        const auto each_block = [&](auto&& body) {
+            parallel_for(0, blocks, 1, [&](std::int64_t first, std::int64_t last) {
+                for (std::int64_t block = first; block < last; ++block) {
+                    const std::int64_t lower = block * block_size;
+                    body(counts.data() + block * parts, lower, std::min(size, lower + block_size));
                 }
             });
-        }
+        };
+        each_block([&](std::int64_t* count, std::int64_t lower, std::int64_t upper) {
+            std::fill_n(count, parts, 0);
+            key_of.each(source, lower, upper, [&](std::int64_t i, std::uint64_t key) {
+                part_of[i] = static_cast<std::uint16_t>(key >> shift);
+                ++count[key >> shift];
+            });
+        });
+        count_before(counts.data(), blocks, parts);
+        each_block([&](std::int64_t* next, std::int64_t lower, std::int64_t upper) {
+            for (std::int64_t i = lower; i < upper; ++i) {
+                records[next[part_of[i]]++] = source(i);
+            }
+        });
         const std::int64_t* ends = counts.data() + (blocks - 1) * parts; // where the last block stopped writing
         parallel_for(0, parts, std::max<std::int64_t>(1, parts / 256), [&](std::int64_t first, std::int64_t last) {
             for (std::int64_t part = first; part < last; ++part) {
