@@ -4,11 +4,11 @@
 
 #include "calls/choose.hpp"
 #include "calls/sources.hpp"
+#include "calls/zeros.hpp"
 #include "engines/brute_force/dbscan.hpp"
 #include "groups/checks.hpp"
 #include "groups/dbscan.hpp"
 #include "groups/resolve_eps.hpp"
-#include "support/allocation_errors.hpp"
 #include "support/context.hpp"
 #include "support/dimension.hpp"
 #include "support/message.hpp"
@@ -93,10 +93,8 @@ DbscanResult dbscan(const PointsOrTree& points, double eps, std::int64_t min_sam
     const detail::DbscanCall call{points, eps, min_samples, options};
     detail::check(call);
     DbscanResult result;
-    detail::with_allocation_errors("the labels", [&] {
-        result.labels.resize(static_cast<std::size_t>(points.count()));
-        result.is_core.resize(result.labels.size());
-    });
+    result.labels = detail::zeros<std::int32_t>(options.execution, points.count(), "the labels");
+    result.is_core = detail::zeros<std::uint8_t>(options.execution, points.count(), "the flags of core points");
     detail::run(call, result.labels, result.is_core, result);
     return result;
 }

@@ -5,11 +5,11 @@
 #include "calls/choose.hpp"
 #include "calls/phase_space.hpp"
 #include "calls/sources.hpp"
+#include "calls/zeros.hpp"
 #include "engines/brute_force/fof.hpp"
 #include "engines/kdtree/planes.hpp"
 #include "groups/checks.hpp"
 #include "groups/fof.hpp"
-#include "support/allocation_errors.hpp"
 #include "support/context.hpp"
 #include "support/dimension.hpp"
 #include "support/message.hpp"
@@ -138,8 +138,7 @@ FofResult fof(const PointsOrTree& points, LinkingLength linking_length, const Fo
     const detail::FofCall call{points, linking_length, options};
     detail::check(call);
     FofResult result;
-    detail::with_allocation_errors("the labels",
-                                   [&] { result.labels.resize(static_cast<std::size_t>(points.count())); });
+    result.labels = detail::zeros<std::int32_t>(options.execution, points.count(), "the labels");
     detail::run(call, result.labels, result);
     return result;
 }

@@ -3,6 +3,7 @@
 #include <kith/hierarchy.hpp>
 
 #include "calls/sources.hpp"
+#include "calls/zeros.hpp"
 #include "groups/checks.hpp"
 #include "groups/linking_length.hpp"
 #include "mst/components.hpp"
@@ -69,11 +70,6 @@ void label(std::span<std::int32_t> labels, const SpanningTree& tree, const Execu
     result.engine = tree.engine();
     result.box = tree.box();
     result.stages = context.take_stages();
-}
-
-std::vector<std::int32_t> labels_for(const SpanningTree& tree) {
-    return with_allocation_errors("the labels",
-                                  [&] { return std::vector<std::int32_t>(static_cast<std::size_t>(tree.points())); });
 }
 
 /// All that can be checked without looking at the points.
@@ -170,7 +166,7 @@ FofSummary fof_into(std::span<std::int32_t> labels, const SpanningTree& tree, Li
 
 FofResult fof(const SpanningTree& tree, LinkingLength linking_length, const Execution& execution) {
     FofResult result;
-    std::vector<std::int32_t> labels = detail::labels_for(tree);
+    std::vector<std::int32_t> labels = detail::zeros<std::int32_t>(execution, tree.points(), "the labels");
     static_cast<FofSummary&>(result) = fof_into(labels, tree, linking_length, execution);
     result.labels = std::move(labels);
     return result;
@@ -233,7 +229,7 @@ void FofLadder::write_labels(std::span<std::int32_t> labels, std::int64_t level,
 }
 
 std::vector<std::int32_t> FofLadder::labels(std::int64_t level, const Execution& execution) const {
-    std::vector<std::int32_t> labels = detail::labels_for(tree_);
+    std::vector<std::int32_t> labels = detail::zeros<std::int32_t>(execution, tree_.points(), "the labels");
     write_labels(labels, level, execution);
     return labels;
 }

@@ -4,6 +4,7 @@
 
 #include "calls/choose.hpp"
 #include "calls/sources.hpp"
+#include "calls/zeros.hpp"
 #include "engines/index.hpp"
 #include "neighbors/checks.hpp"
 #include "neighbors/query_tree.hpp"
@@ -14,7 +15,6 @@
 #include "support/allocation_errors.hpp"
 #include "support/context.hpp"
 #include "support/dimension.hpp"
-#include "support/fill_vector.hpp"
 #include "support/message.hpp"
 #include "support/prefix_sums.hpp"
 #include "tree/node_attributes.hpp"
@@ -132,14 +132,6 @@ public:
                 }
             });
         });
-    }
-
-    /// Zeros, one for each row and `more`.
-    [[nodiscard]] std::vector<std::int64_t> zeros(std::int64_t more) const {
-        std::vector<std::int64_t> numbers;
-        with_allocation_errors("the lengths of the rows",
-                               [&] { context_.run([&] { fill_vector(numbers, call_.row_count() + more); }); });
-        return numbers;
     }
 
     /// Turns row lengths, stored one element late, into offsets.
@@ -265,7 +257,7 @@ std::vector<std::int64_t> counted(const RadiusCall& call) {
         return counts;
     }
     searched(call, smallest, [&]<Coordinate T>(RadiusSearch<T>& search) {
-        counts = search.zeros(0);
+        counts = zeros<std::int64_t>(call.options.execution, call.row_count(), "the lengths of the rows");
         RadiusSink<T> sink;
         sink.counts = counts.data();
         search.run("count", sink);
@@ -312,7 +304,7 @@ RadiusResult rows_of(const RadiusCall& call) {
     }
     result.stages = searched(call, smallest, [&]<Coordinate T>(RadiusSearch<T>& search) {
         std::vector<std::int64_t>& offsets = access.offsets;
-        offsets = search.zeros(1);
+        offsets = zeros<std::int64_t>(options.execution, call.row_count() + 1, "the offsets of the rows");
         RadiusSink<T> counts;
         counts.counts = offsets.data() + 1;
         search.run("count", counts);
