@@ -93,7 +93,22 @@ def read(lines):
             calls[-1] += [Event(int(time), "stage", words[1]), Event(int(words[0]), "stage end", words[1])]
         else:
             calls[-1].append(Event(int(time), kind, *words))
-    return [sorted(events, key=lambda event: event.time) for events in calls]
+    return [with_whole_stages(sorted(events, key=lambda event: event.time)) for events in calls]
+
+
+def with_whole_stages(events):
+    """Stages end with their last loops: their own clock is read a little earlier."""
+    whole, open_, late = [], 0, []
+    for event in events:
+        open_ += (event.kind in ("loop", "piece")) - (event.kind == "end")
+        if event.kind == "stage end" and open_ > 0:
+            late.append(event)
+            continue
+        whole.append(event)
+        if open_ == 0:
+            whole += [end._replace(time=event.time) for end in late]
+            late.clear()
+    return whole
 
 
 def shortest_of(rounds):

@@ -213,7 +213,10 @@ class Tree:
 
     @property
     def sorted_points(self) -> numpy.ndarray:
-        """A copy of the points along the z-order curve, shape (n, d), wrapped into the box; plain numbers."""
+        """A copy of the points along the z-order curve, shape (n, d), wrapped into the box; plain numbers.
+
+        Coordinates below 2**-173 of the largest one (2**-1053 in float64) may lose digits.
+        """
         return self._core.sorted_points
 
     def planes(self) -> list:

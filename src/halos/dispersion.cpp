@@ -100,20 +100,24 @@ struct Alike {
 
 /// The passes over velocities of D components. Of particles that count alike the largest components give the exponents.
 template <int D, class V, class Weights>
-double dispersion_of(const PointsView& velocities, const Weights& weight_of, const DispersionOfRanks& ranks) {
+double dispersion_of(const FiniteVelocities& velocities, const Weights& weight_of, const DispersionOfRanks& ranks) {
     constexpr bool is_weighted = std::is_same_v<Weights, ByMass>;
     const SplitNumber one = split(1.0);
-    const std::int64_t rows = velocities.count();
-    const Coordinates<V> source(velocities);
-    const double scale = scale_for(*std::max_element(ranks.largest.begin(), ranks.largest.end()));
+    const std::int64_t rows = velocities.view.count();
+    const Coordinates<V> source(velocities.view);
+    double largest = 0;
+    for (int axis = 0; axis < D; ++axis) {
+        largest = std::max(largest, largest_between(velocities.lower[axis], velocities.upper[axis]));
+    }
+    const double scale = scale_for(largest);
     const auto component = [&](std::int64_t row, int axis) { return scale * static_cast<double>(source(row, axis)); };
 
     Moments moments{};
     VectorBounds<max_dimension> bounds;
     for (int axis = 0; axis < D; ++axis) {
-        bounds.upper[axis] = scale * ranks.largest[axis];
-        bounds.lower[axis] = -bounds.upper[axis];
-        bounds.exponent[axis] = product_exponent(one, split(bounds.upper[axis]));
+        bounds.lower[axis] = scale * velocities.lower[axis];
+        bounds.upper[axis] = scale * velocities.upper[axis];
+        bounds.exponent[axis] = product_exponent(one, split(largest_between(bounds.lower[axis], bounds.upper[axis])));
     }
     int mass_exponent = product_exponent(one, one);
     if constexpr (is_weighted) {
@@ -191,30 +195,21 @@ bool any_has_mass(const ScalarsView& masses) {
     return found.any;
 }
 
-std::array<double, max_dimension> largest_components(const FiniteVelocities& velocities) {
-    std::array<double, max_dimension> largest{};
-    for (int axis = 0; axis < velocities.view.dimension(); ++axis) {
-        largest[axis] = largest_between(velocities.lower[axis], velocities.upper[axis]);
-    }
-    return largest;
-}
-
 double velocity_dispersion(const FiniteVelocities& velocities, const std::optional<ScalarsView>& masses) {
-    DispersionOfRanks alone{
-        velocities.view.count(), largest_components(velocities), masses && any_has_mass(*masses), {}, {}};
+    DispersionOfRanks alone{velocities.view.count(), masses && any_has_mass(*masses), {}, {}};
     alone.run = [](const std::function<void()>& pass) { pass(); };
     alone.gather = [](std::span<const std::byte> bytes) { return std::vector(bytes.begin(), bytes.end()); };
-    return velocity_dispersion(velocities.view, masses, alone);
+    return velocity_dispersion(velocities, masses, alone);
 }
 
-double velocity_dispersion(const PointsView& velocities, const std::optional<ScalarsView>& masses,
+double velocity_dispersion(const FiniteVelocities& velocities, const std::optional<ScalarsView>& masses,
                            const DispersionOfRanks& ranks) {
     if (ranks.count == 0) {
         return 0;
     }
     double dispersion = 0;
-    with_dtype(velocities.dtype(), [&]<Coordinate V>(V) {
-        with_dimension(velocities.dimension(), [&]<int D>(std::integral_constant<int, D>) {
+    with_dtype(velocities.view.dtype(), [&]<Coordinate V>(V) {
+        with_dimension(velocities.view.dimension(), [&]<int D>(std::integral_constant<int, D>) {
             dispersion = ranks.weighted ? dispersion_of<D, V>(velocities, ByMass{*masses}, ranks)
                                         : dispersion_of<D, V>(velocities, Alike{}, ranks);
         });

@@ -8,7 +8,6 @@
 
 #include "points/phase_space.hpp"
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -23,19 +22,17 @@ bool any_has_mass(const ScalarsView& masses);
 
 /// What ranks share of a dispersion.
 struct DispersionOfRanks {
-    std::int64_t count = 0;                      ///< of the particles of all
-    std::array<double, max_dimension> largest{}; ///< absolute components of a velocity of all
-    bool weighted = false;                       ///< by mass, since a particle of some rank has one
+    std::int64_t count = 0; ///< of the particles of all
+    bool weighted = false;  ///< by mass, since a particle of some rank has one
     /// Runs a pass over the particles of this rank.
     std::function<void(const std::function<void()>&)> run;
     /// The bytes of all ranks one after the other, as many of each.
     std::function<std::vector<std::byte>(std::span<const std::byte>)> gather;
 };
-/// The dispersion of the particles of all ranks, on every rank. Collective; masses have been checked.
-double velocity_dispersion(const PointsView& velocities, const std::optional<ScalarsView>& masses,
+/// The dispersion of the particles of all ranks, on every rank. Collective; the bounds of the velocities are those of
+/// all, and masses have been checked.
+double velocity_dispersion(const FiniteVelocities& velocities, const std::optional<ScalarsView>& masses,
                            const DispersionOfRanks& ranks);
-/// The largest absolute component on each axis.
-std::array<double, max_dimension> largest_components(const FiniteVelocities& velocities);
 
 /// 0 for no particles. Without masses, or if all are zero, all count alike. Throws invalid_argument, naming the row,
 /// for a mass that is negative or not finite.

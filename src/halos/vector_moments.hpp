@@ -84,7 +84,8 @@ struct VectorSums {
     KITH_HOST_DEVICE void conclude(VectorMoments<D>& moments, int dimension,
                                    const ScaledNumber& weight) const noexcept {
         for (int axis = 0; axis < dimension; ++axis) {
-            moments.mean[axis] = mean_of(sum[axis], weight);
+            const double mean = mean_of(sum[axis], weight); // rounded more than once: kept between the bounds
+            moments.mean[axis] = std::min(std::max(mean, moments.lower[axis]), moments.upper[axis]);
         }
     }
 };

@@ -331,8 +331,19 @@ TEST_F(PhaseSpaceRefuses, LengthsThatAreNone) {
     EXPECT_TRUE(refuses(ErrorKind::invalid_points, {"velocities", "component 0", "express"}, absolute(1e-45)));
     // Scaled velocities of some 1e37 leave nothing of the square of 0.1.
     EXPECT_TRUE(refuses(ErrorKind::invalid_argument, {"0.1", "vanishes beside the largest"}, absolute(1e-38)));
-    std::fill(velocities.begin(), velocities.end(), 3.0F);
-    EXPECT_TRUE(refuses(ErrorKind::invalid_argument, {"2 times", "alike"}, with(VelocityLength::sigmas(2))));
+}
+
+// Whatever their products with masses and the sums of these are rounded to.
+TEST_F(PhaseSpaceRefuses, DispersionsOfEqualVelocities) {
+    std::vector<double> masses;
+    for (std::uint64_t seed = 1; seed < 9; ++seed) {
+        std::fill(velocities.begin(), velocities.end(), uniform_points<float>(1, 1, 0, 1, seed)[0]);
+        masses = uniform_points<double>(30, 1, 0, 1, seed);
+        FofOptions options = with(VelocityLength::sigmas(2));
+        EXPECT_TRUE(refuses(ErrorKind::invalid_argument, {"2 times", "alike"}, options));
+        options.phase_space->masses = masses;
+        EXPECT_TRUE(refuses(ErrorKind::invalid_argument, {"2 times", "alike"}, options));
+    }
 }
 
 TEST_F(PhaseSpaceRefuses, VelocitiesThatAreNotFinite) {

@@ -187,6 +187,35 @@ TEST(KnownGroups, SinglePointsAreTheirOwnCenters) {
     EXPECT_EQ(found.upper, (Doubles{0, 0}));
 }
 
+// Products with masses and their sum are rounded: without a bound the mean of one velocity would not be it.
+TEST(KnownGroups, OfEqualVelocitiesHaveThatVelocityAndNoDispersion) {
+    const Doubles m = uniform_points<double>(40, 1, 0.1, 1, 6);
+    const Doubles x = uniform_points<double>(40, 2, 0, 1, 7);
+    Rows labels(40);
+    Doubles v;
+    for (std::int32_t i = 0; i < 40; ++i) {
+        labels[i] = i < 21 ? 0 : i - 20; // one group of 21, the others single
+        v.insert(v.end(), {0.1 * (1 + labels[i]), -0.7});
+    }
+    Particles particles = at(x, 2);
+    particles.velocities = PointsView(v, 2);
+    for (const bool weighted : {true, false}) {
+        if (weighted) {
+            particles.masses = m;
+        } else {
+            particles.masses.reset();
+        }
+        const Catalog found = catalog(groups_with(labels), particles, {.min_members = 1});
+        EXPECT_EQ(found.groups, 20);
+        Doubles expected;
+        for (std::int64_t g = 0; g < found.groups; ++g) {
+            expected.insert(expected.end(), {0.1 * static_cast<double>(1 + g), -0.7});
+        }
+        EXPECT_EQ(found.velocity, expected);
+        EXPECT_EQ(found.velocity_dispersion, Doubles(20, 0));
+    }
+}
+
 TEST(KnownGroups, ProgressIsToldAndCanCancel) {
     const Sample<float> made = sample<float>(std::vector<std::int32_t>(100, 30), 3, 4);
     std::vector<std::string> names;
