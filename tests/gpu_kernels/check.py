@@ -153,10 +153,15 @@ def broken_rules(kernels):
             yield f"LOCAL of {__file__}: no kernel that {pattern} matches uses local memory any more; remove the line"
 
 
+def dimension_of(name):
+    """Of the points that a kernel was compiled for; None if it is for all."""
+    found = re.search(r"<(?:(?:float|double), )?(\d)\b", name)
+    return int(found.group(1)) if found else None
+
+
 def in_table(name):
     """Whether a kernel has a line: those of three dimensions, and of none."""
-    dimension = re.search(r"<(?:(?:float|double), )?(\d)\b", name)
-    return dimension is None or dimension.group(1) == "3"
+    return dimension_of(name) in (None, 3)
 
 
 def table_of(kernels, release):

@@ -1,18 +1,17 @@
 #!/usr/bin/env python3
 """Whether the compiled GPU kernels write what the emulated GPU writes, found without a GPU.
 
-  compiled_results.py LIBRARY PROGRAM [--list]
+  compiled_results.py LIBRARY PROGRAM [--dimension D] [--list]
 
 The emulator runs kernels as the host's compiler made them. What nvcc made of them can differ: a function that a GPU
 lacks becomes a constant there without a word, and the layout of a job is its own. So record_launches (PROGRAM) keeps
 the emulated device's memory before and after every launch of calls on few points; from the memory before, the
 interpreter of PTX (tools/ptx_interpreter.py) runs the kernel of LIBRARY that nvcc compiled; then both must hold the
-same bytes. Accesses outside of the memory that is held, or not aligned, are errors, too. So is a kernel of the table
-(kernels.tsv) that no call launches, or that stores nothing, unless NOT_RUN names it. --list prints the launches of each
-kernel and the bytes that they stored.
+same bytes. Accesses outside of the memory that is held, or not aligned, are errors, too. So is a kernel for the
+dimension (three, unless --dimension says another) that no call launches, or that stores nothing, unless NOT_RUN names
+it. --list prints the launches of each kernel and the bytes that they stored.
 
-What ptxas makes of the PTX is not seen, nor are other dimensions. Exits with 77 where LIBRARY, PROGRAM, numpy or
-cuobjdump is missing.
+What ptxas makes of the PTX is not seen. Exits with 77 where LIBRARY, PROGRAM, numpy or cuobjdump is missing.
 """
 
 import argparse
@@ -84,17 +83,17 @@ CASES = (
 )
 
 
-def points_of(kind, count, dtype):
+def points_of(kind, count, dimension, dtype):
     """Half of them in four clumps; or ten at each place, but for ten that almost meet."""
     import numpy
     rng = numpy.random.default_rng(count)
-    points = rng.random((count, 3))
+    points = rng.random((count, dimension))
     if kind == "coincident":
         points = points[:count // 10].repeat(10, axis=0)
-        points[-10:] = 1e-9 * rng.random((10, 3))
+        points[-10:] = 1e-9 * rng.random((10, dimension))
     else:
-        clumps = rng.random((4, 3))[rng.integers(0, 4, count // 2)]
-        points[:count // 2] = (clumps + 0.01 * rng.standard_normal((count // 2, 3))) % 1
+        clumps = rng.random((4, dimension))[rng.integers(0, 4, count // 2)]
+        points[:count // 2] = (clumps + 0.01 * rng.standard_normal((count // 2, dimension))) % 1
     return points.astype("f4" if dtype == "f32" else "f8")
 
 
@@ -197,18 +196,18 @@ def check_launch(program, kernel, launch, before, expected, begin, points):
     return f"{len(places)} bytes differ; byte {first} is {run.memory[first]}, not {expected[first]}", stored
 
 
-def recorded(case, dtype, recorder, folder):
+def recorded(case, dimension, dtype, recorder, folder):
     """(the record, points) of a call; the memory of its launches lies in the folder."""
     import gpu_cost
     words, count, kind = case
     call, parameter, *more = words.split()
-    path = folder / f"points.3.{dtype}"
-    points_of(kind, count, dtype).tofile(path)
+    path = folder / f"points.{dimension}.{dtype}"
+    points_of(kind, count, dimension, dtype).tofile(path)
     gpu_cost.run([recorder, folder, path, call, parameter, 2, *more, "results"])
     return json.loads((folder / "launches.json").read_text())
 
 
-def check_all(library, recorder, folder):
+def check_all(library, dimension, recorder, folder):
     """(what is wrong, {kernel: launches}, {kernel: bytes stored})."""
     import gpu_cost
     import ptx_program
@@ -217,7 +216,7 @@ def check_all(library, recorder, folder):
     complaints, launches, stored = [], collections.Counter(), collections.Counter()
     for case in CASES:
         for dtype in ("f32", "f64"):
-            record = recorded(case, dtype, recorder, folder)
+            record = recorded(case, dimension, dtype, recorder, folder)
             queries = min(16, record["points"]) if "queries" in case[0] else record["points"]
             for number, launch in enumerate(record["launches"]):
                 if "symbol" not in launch:
@@ -240,15 +239,26 @@ def check_all(library, recorder, folder):
     return complaints, launches, stored
 
 
-def not_seen(table, launches, stored):
+def own_kernels(library):
+    """Short names of the library's kernels but for CUB's."""
+    names = check.demangle(sorted(library.entries)).values()
+    return {check.short_name(name) for name in names if "kith::" in name and "cub::" not in name}
+
+
+def is_expected(kernel, dimension):
+    """Those for all dimensions are run beside those for three."""
+    return check.dimension_of(kernel) == dimension or (dimension == 3 and check.in_table(kernel))
+
+
+def not_seen(kernels, dimension, launches, stored):
     """Kernels of which the launches say nothing, and reasons for that which are none."""
-    for kernel in sorted(table):
+    for kernel in sorted(kernel for kernel in kernels if is_expected(kernel, dimension)):
         seen = stored[kernel] > 0 or (launches[kernel] > 0 and re.search(STORES_NOTHING, kernel))
         if not seen and not rule_of(NOT_RUN, kernel):
             what = "its launches store nothing" if launches[kernel] else "no call launches it"
             yield f"{kernel}: {what}; add a call to CASES, or state in NOT_RUN of {__file__} why not"
     for pattern, _ in NOT_RUN:
-        if not any(re.search(pattern, kernel) for kernel in table):
+        if not any(re.search(pattern, kernel) for kernel in kernels):
             yield f"NOT_RUN of {__file__}: there is no kernel that {pattern} matches; remove the line"
 
 
@@ -256,6 +266,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("library", type=pathlib.Path)
     parser.add_argument("program", type=pathlib.Path)
+    parser.add_argument("--dimension", type=int, default=3)
     parser.add_argument("--list", action="store_true", help="print the launches of each kernel and the bytes stored")
     options = parser.parse_args()
     try:
@@ -271,15 +282,15 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)
         library = gpu_cost.Library(options.library, {"cuobjdump": cuobjdump}, folder)
-        complaints, launches, stored = check_all(library, options.program, folder)
-    table, _ = check.read_table((check.HERE / "kernels.tsv").read_text())
-    complaints += not_seen(table, launches, stored)
+        complaints, launches, stored = check_all(library, options.dimension, options.program, folder)
+    kernels = own_kernels(library)
+    complaints += not_seen(kernels, options.dimension, launches, stored)
     if options.list:
         for kernel in sorted(launches):
             print(f"{launches[kernel]:5d} launches {stored[kernel]:9d} bytes stored  {kernel}")
     for complaint in complaints:
         print(complaint)
-    print(f"{launches.total()} launches of {len(launches)} compiled kernels, of {len(table)}: "
+    print(f"{launches.total()} launches of {len(launches)} compiled kernels, of {len(kernels)} in the library: "
           f"{len(complaints) or 'no'} differences")
     return 1 if complaints else 0
 
