@@ -304,15 +304,20 @@ setp.lt.u32 %p2, %r10, 10;
                  "each_index_kernel<FindLeafBlocks>", "each_index_kernel<FindRuns<unsigned long> >",
                  "join_below_kernel<int, AttributeOfNode<int>, JoinComponents>"]
         launches, stored = collections.Counter(), collections.Counter()
-        [complaint] = compiled_results.not_seen(names, launches, stored)
+        [complaint] = compiled_results.not_seen(names, 3, launches, stored)
         self.assertIn("new_kernel<float>: no call launches it", complaint)
         launches["new_kernel<float>"] = 3
-        [complaint] = compiled_results.not_seen(names, launches, stored)
+        [complaint] = compiled_results.not_seen(names, 3, launches, stored)
         self.assertIn("new_kernel<float>: its launches store nothing", complaint)
         stored["new_kernel<float>"] = 4
-        self.assertEqual(list(compiled_results.not_seen(names, launches, stored)), [])
-        [complaint] = compiled_results.not_seen(names[1:], launches, stored)
+        self.assertEqual(list(compiled_results.not_seen(names, 3, launches, stored)), [])
+        [complaint] = compiled_results.not_seen(names[1:], 3, launches, stored)
         self.assertIn("remove the line", complaint)
+        names.append("wide_kernel<float, 6, true>")
+        self.assertEqual(list(compiled_results.not_seen(names, 3, launches, stored)), [])
+        stored.clear()  # of kernels for no dimension, six have nothing to show
+        [complaint] = compiled_results.not_seen(names, 6, launches, stored)
+        self.assertIn("wide_kernel<float, 6, true>: no call launches it", complaint)
 
     def test_limiter(self):
         gpu = gpu_cost.GPUS["h100"]
