@@ -95,7 +95,8 @@ def parse_ptx(text):
                             "add the option to its target (cmake/KithTargets.cmake)")
         found = re.search(r"^code version = \[(\d+),(\d+)\]", image, re.MULTILINE)
         release = ".".join(found.groups()) if found else release
-        name, of_functions, kernels = None, [0, 0], {}
+        called = set(re.findall(r"^\.func.*?\b(__\w+)$", image, re.MULTILINE))
+        name, of_functions, kernels, callers = None, [0, 0], {}, set()
         for line in image.splitlines():
             line = line.strip()
             entry = re.match(r"(?:\.\w+ )*\.(entry|func)\b.*?(_\w+)\($", line) if line.startswith(".") else None
@@ -107,15 +108,13 @@ def parse_ptx(text):
                 count = kernels.get(name, of_functions)
                 count[0] += FUSED.match(line) is not None
                 count[1] += GUESS.match(line) is not None
+                if not line.startswith(".") and any(function in line for function in called):
+                    callers.add(name)
                 is_open = OPEN_ROUNDING.match(line)
                 if is_open:
                     problems.append(f"{name}: {is_open.group(1)} leaves its rounding open")
-        called = set(re.findall(r"^\.func.*?\b(__\w+)$", image, re.MULTILINE))
         for name, count in kernels.items():
-            body = image[image.find(f"{name}("):]
-            body = re.split(r"^\.(?:(?:visible|weak) \.)?(?:entry|func)\b", body, maxsplit=1, flags=re.MULTILINE)[0]
-            calls = any(function in body for function in called)
-            counts[name] = tuple(count[i] + (of_functions[i] if calls else 0) for i in range(2))
+            counts[name] = tuple(count[i] + (of_functions[i] if name in callers else 0) for i in range(2))
     return counts, problems, release
 
 

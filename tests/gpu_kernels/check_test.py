@@ -100,6 +100,12 @@ class Rules(unittest.TestCase):
         kernels, _, _ = kernels_of(ptx=PTX.replace("// call", "call.uni (retval0), __internal_accurate_pow, (param0);"))
         self.assertEqual(kernels["sort_kernel<int>"].fused, 1)
 
+    def test_function_that_a_kernel_calls_behind_an_inner_block(self):
+        call = "{\n.reg .b32 %held;\n}\ncall.uni (retval0), \n__internal_accurate_pow, \n(param0);"
+        kernels, _, _ = kernels_of(ptx=PTX.replace("// call", call))
+        self.assertEqual(kernels["sort_kernel<int>"].fused, 1)
+        self.assertEqual(kernels["search_leaves_kernel<float, 3, true, 1>"].fused, 1)  # its own: it calls nothing
+
     def test_missing_ptx_and_no_kernels(self):
         _, problems, _ = kernels_of(ptx="")
         self.assertIn("PTX is not in the library", problems[0])
