@@ -60,34 +60,25 @@ template <Coordinate T>
 void search_rebalanced(Ranks& ranks, Context& context, const KnnOverRanks& call, const SharedPoints<T>& shared,
                        std::span<const std::int64_t> ids, DistributedKnnResult& over_ranks) {
     KnnResult& result = over_ranks.neighbors;
-    const PointWeights weights(ranks, call.of_ranks.weights, call.points.count());
+    // Queries are looked at before anything moves, so that an error names the rank and the row that they came from.
+    (void)share_queries(ranks, context, call.queries, shared.points.frame);
+    const Rebalanced<T> here(ranks, context, shared, ids, call.of_ranks.weights);
     const PointWeights of_queries;
-    const CurveDivision<T> division(ranks, context, shared, weights);
-    const MovedPoints<T> points(ranks, context, division, call.points, ids, weights);
     std::optional<MovedPoints<T>> queries;
     if (call.queries != nullptr) {
-        ranks.agreed([&] { // before they move, so that an error names the rank and the row that they came from
-            context.run([&] { (void)normalize_queries(*call.queries, shared.points.frame); });
-        });
-        queries.emplace(ranks, context, division, *call.queries, std::span<const std::int64_t>(), of_queries);
+        queries.emplace(ranks, context, here.division, *call.queries, std::span<const std::int64_t>(), of_queries);
     }
-    const MovedPoints<T>& receivers = queries ? *queries : points;
-    SharedPoints<T> here = points.shared(context, shared);
-    std::optional<GivenIds> ids_here;
+    const MovedPoints<T>& receivers = queries ? *queries : here.moved;
     std::optional<KnnResult> found;
-    ranks.agreed([&] {
-        ids_here.emplace(points.ids());
-        ids_here->sort(here);
-        found.emplace(receivers.view().count(), call.k, IndexType::int64, dtype_of<T>);
-    });
+    ranks.agreed([&] { found.emplace(receivers.view().count(), call.k, IndexType::int64, dtype_of<T>); });
     const PointsView queries_here = receivers.view();
-    DistributedSearch<T>(ranks, context, here, queries ? &queries_here : nullptr, call.k, call.options,
-                         ids_here->order(), receivers.global_indices())
+    DistributedSearch<T>(ranks, context, here.points, queries ? &queries_here : nullptr, call.k, call.options,
+                         here.ids->order(), receivers.global_indices())
         .run(*found);
     result.unresolved = found->unresolved;
     result.box = found->box;
     result.stages = context.take_stages();
-    over_ranks.work = points.work(seconds_of(result.stages));
+    over_ranks.work = here.moved.work(seconds_of(result.stages));
     const auto size = static_cast<std::size_t>(result.rows() * call.k);
     receivers.bring_back(found->indices64(), call.k,
                          std::span(static_cast<std::int64_t*>(result.rows_view().indices()), size));

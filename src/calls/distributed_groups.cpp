@@ -57,25 +57,17 @@ DistributedFofResult as_distributed(FofResult&& serial, const Execution& executi
 template <Coordinate T>
 void group_rebalanced(Ranks& ranks, Context& context, const SharedPoints<T>& shared, std::span<const std::int64_t> ids,
                       const ScalarsView& given_weights, DistributedFofResult& result) {
-    const PointWeights weights(ranks, given_weights, shared.given.count());
-    const CurveDivision<T> division(ranks, context, shared, weights);
-    const MovedPoints<T> points(ranks, context, division, shared.given, ids, weights);
-    SharedPoints<T> here = points.shared(context, shared);
-    std::optional<GivenIds> ids_here;
-    ranks.agreed([&] {
-        ids_here.emplace(points.ids());
-        ids_here->sort(here);
-    });
-    DistributedGroups<T>(ranks, context, here).run(result);
+    const Rebalanced<T> here(ranks, context, shared, ids, given_weights);
+    DistributedGroups<T>(ranks, context, here.points).run(result);
     result.stages = context.take_stages();
-    result.work = points.work(seconds_of(result.stages));
+    result.work = here.moved.work(seconds_of(result.stages));
     std::vector<std::int64_t> labels;
     ranks.agreed([&] {
-        ids_here->restore(result.labels);
+        here.ids->restore(result.labels);
         labels =
             std::exchange(result.labels, std::vector<std::int64_t>(static_cast<std::size_t>(shared.given.count())));
     });
-    points.bring_back(std::span<const std::int64_t>(labels), 1, std::span(result.labels));
+    here.moved.bring_back(std::span<const std::int64_t>(labels), 1, std::span(result.labels));
 }
 
 DistributedFofResult fof_over(Communicator& communicator, const PointsView& points, const LinkingLength& length,

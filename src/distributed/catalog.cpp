@@ -355,7 +355,7 @@ void describe_over_ranks(Ranks& ranks, const DistributedFofResult& groups, const
                                        {"number of groups", static_cast<double>(groups.groups)},
                                        hash("sizes of groups", sizes)});
     require_same(ranks, RankFunction::catalog, arguments);
-    const bool has_types = ranks.max(particles.types.empty() ? 0 : 1) != 0;
+    const bool has_types = ranks.any(!particles.types.empty());
     ranks.agreed([&] {
         if (has_types && particles.types.empty() && rows > 0) {
             throw Error(ErrorKind::invalid_argument, "types: other ranks passed types, this one none; all ranks with "

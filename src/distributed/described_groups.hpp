@@ -37,8 +37,7 @@ std::vector<RankMessage> pack_described(const DescribedGroups& described, const 
                                              static_cast<std::size_t>((end - begin) * width));
         };
         MessageWriter writer(messages.emplace_back(RankMessage{rank, {}}).bytes);
-        const std::int64_t count = end - begin;
-        writer.put(std::span(&count, 1));
+        writer.put_value(end - begin);
         writer.put(rows(described.labels, 1));
         for_each_field(described.catalog, [&](const CatalogColumn& column, const auto& values) {
             writer.put(rows(values, width_of(column)));
@@ -55,14 +54,12 @@ std::vector<RankMessage> pack_described(const DescribedGroups& described, const 
 template <class WidthOf>
 DescribedGroups unpack_described(const std::vector<std::byte>& bytes, const WidthOf& width_of) {
     MessageReader reader(bytes);
-    std::vector<std::int64_t> count;
-    reader.take(1, count);
+    const auto count = reader.take<std::int64_t>();
     DescribedGroups described;
-    described.catalog.groups = count[0];
-    reader.take(count[0], described.labels);
-    for_each_field(described.catalog, [&](const CatalogColumn& column, auto& values) {
-        reader.take(count[0] * width_of(column), values);
-    });
+    described.catalog.groups = count;
+    reader.take(count, described.labels);
+    for_each_field(described.catalog,
+                   [&](const CatalogColumn& column, auto& values) { reader.take(count * width_of(column), values); });
     reader.take(std::accumulate(described.catalog.count.begin(), described.catalog.count.end(), std::int64_t{0}),
                 described.members);
     return described;

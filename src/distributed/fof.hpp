@@ -112,7 +112,7 @@ private:
     /// Of two ranks the one that asks the other: each rank asks about half of the others.
     [[nodiscard]] bool asks(int other) const {
         const int rank = ranks_.rank();
-        return other != rank && ((rank + other) % 2 != 0) == (rank < other);
+        return ((rank + other) % 2 != 0) == (rank < other);
     }
 
     std::vector<ComponentEntry> link_alone() {
@@ -122,17 +122,10 @@ private:
 
     std::vector<ComponentEntry> fetch_links() {
         const TreeView<T> tree = tree_.view();
-        const TopPlanes<T> tops(ranks_, tree, frame().dimension);
-        PieceRequests<T> requests;
+        const PieceRequests<T> requests = ask_ranks(
+            ranks_, context_, frame(), tree, tree, unlimited,
+            [&](std::int64_t) { return GlobalCandidate<T>{squared_length_}; }, [&](int rank) { return asks(rank); });
         std::vector<Buffer<Names>> names;
-        ranks_.agreed([&] {
-            context_.stage("ask", [&] {
-                requests = make_requests<T>(
-                    context_, frame(), tree, tops, ranks_.size(), [&](int rank) { return asks(rank); },
-                    [&](std::int64_t) { return GlobalCandidate<T>{squared_length_}; },
-                    [](const Corners<T>&, GlobalCandidate<T>&, const auto&) {});
-            });
-        });
         const auto link_and_name = [&] {
             link_own();
             context_.stage("ask", [&] { // what of a node can be taken whole

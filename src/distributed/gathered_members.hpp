@@ -9,7 +9,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <numeric>
 #include <span>
 #include <vector>
 
@@ -30,9 +29,7 @@ struct GatheredMembers {
         if (std::ranges::is_sorted(numbers)) {
             return;
         }
-        std::vector<std::int64_t> order(numbers.size());
-        std::iota(order.begin(), order.end(), 0);
-        std::ranges::sort(order, {}, [&](std::int64_t i) { return numbers[static_cast<std::size_t>(i)]; });
+        const std::vector<std::int64_t> order = order_of<std::int64_t>(numbers);
         const auto bring = [&]<class X>(std::vector<X>& values, std::int64_t width) {
             values = values.empty() ? values : rows_in_order<X>(values, width, order);
         };
@@ -60,19 +57,18 @@ struct GatheredMembers {
     void take(const std::vector<std::byte>& bytes, const Particles& like, bool has_types) {
         const int dimension = like.positions.dimension();
         MessageReader reader(bytes);
-        std::vector<std::int64_t> count;
-        reader.take(1, count);
-        reader.take(count[0], labels);
-        reader.take(count[0], numbers);
-        reader.take(count[0] * dimension, positions);
+        const auto count = reader.take<std::int64_t>();
+        reader.take(count, labels);
+        reader.take(count, numbers);
+        reader.take(count * dimension, positions);
         if (like.velocities) {
-            reader.take(count[0] * dimension, velocities);
+            reader.take(count * dimension, velocities);
         }
         if (like.masses) {
-            reader.take(count[0], masses);
+            reader.take(count, masses);
         }
         if (has_types) {
-            reader.take(count[0], types);
+            reader.take(count, types);
         }
     }
 };
@@ -83,19 +79,18 @@ void pack_members(const std::vector<std::int64_t>& rows, std::span<const std::in
                   const PointNumbers& numbers, const Particles& particles, bool has_types,
                   std::vector<std::byte>& bytes) {
     MessageWriter writer(bytes);
-    const auto put = [&](const auto value) { writer.put(std::span(&value, 1)); };
     const auto put_each = [&](const auto& put_row) {
         for (const std::int64_t row : rows) {
             put_row(row);
         }
     };
-    put(static_cast<std::int64_t>(rows.size()));
-    put_each([&](std::int64_t row) { put(labels[static_cast<std::size_t>(row)]); });
-    put_each([&](std::int64_t row) { put(numbers[row]); });
+    writer.put_value(std::ssize(rows));
+    put_each([&](std::int64_t row) { writer.put_value(labels[static_cast<std::size_t>(row)]); });
+    put_each([&](std::int64_t row) { writer.put_value(numbers[row]); });
     const auto put_vectors = [&]<class X>(const Coordinates<X>& vectors, int dimension) {
         put_each([&](std::int64_t row) {
             for (int axis = 0; axis < dimension; ++axis) {
-                put(vectors(row, axis));
+                writer.put_value(vectors(row, axis));
             }
         });
     };
@@ -104,10 +99,10 @@ void pack_members(const std::vector<std::int64_t>& rows, std::span<const std::in
         put_vectors(Coordinates<V>(*particles.velocities), particles.positions.dimension());
     }
     if (particles.masses) {
-        put_each([&](std::int64_t row) { put((*particles.masses)[row]); });
+        put_each([&](std::int64_t row) { writer.put_value((*particles.masses)[row]); });
     }
     if (has_types) {
-        put_each([&](std::int64_t row) { put(particles.types[static_cast<std::size_t>(row)]); });
+        put_each([&](std::int64_t row) { writer.put_value(particles.types[static_cast<std::size_t>(row)]); });
     }
 }
 

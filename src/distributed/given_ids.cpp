@@ -4,7 +4,6 @@
 #include "support/message.hpp"
 
 #include <algorithm>
-#include <numeric>
 
 namespace kith::detail {
 
@@ -38,7 +37,7 @@ bool overlap(std::vector<IdRange> ranges) {
 } // namespace
 
 GivenIds::GivenIds(Ranks& ranks, std::span<const std::int64_t> ids, std::int64_t count)
-    : given_(ids), are_given_(ranks.max(ids.empty() ? 0 : 1) != 0) {
+    : given_(ids), are_given_(ranks.any(!ids.empty())) {
     if (!are_given_) {
         return;
     }
@@ -61,9 +60,7 @@ GivenIds::GivenIds(Ranks& ranks, std::span<const std::int64_t> ids, std::int64_t
 
 void GivenIds::find_order() {
     if (!std::ranges::is_sorted(given_)) {
-        order_.resize(given_.size());
-        std::iota(order_.begin(), order_.end(), 0);
-        std::ranges::sort(order_, {}, [&](std::int64_t row) { return given_[static_cast<std::size_t>(row)]; });
+        order_ = order_of(given_);
         sorted_ = rows_in_order<std::int64_t>(given_, 1, order_);
     }
 }

@@ -14,9 +14,9 @@
 #include <kith/distributed.hpp>
 
 #include "distributed/pieces.hpp"
+#include "distributed/receivers.hpp"
 #include "distributed/unresolved.hpp"
 #include "neighbors/knn.hpp"
-#include "neighbors/query_tree.hpp"
 #include "neighbors/sinks.hpp"
 #include "neighbors/unresolved.hpp"
 #include "tree/subtree.hpp"
@@ -123,11 +123,8 @@ public:
                       std::int64_t k, const KnnOptions& options, std::span<const std::int64_t> order,
                       std::span<const std::int64_t> query_indices = {})
         : ranks_(ranks), context_(context), shared_(shared), order_(order), query_indices_(query_indices),
-          options_(options), request_(working_request(shared_.points.frame, k, options)) {
-        if (queries != nullptr) {
-            ranks.agreed([&] { context.run([&] { queries_ = normalize_queries(*queries, shared_.points.frame); }); });
-        }
-    }
+          options_(options), request_(working_request(frame(), k, options)),
+          queries_(share_queries(ranks, context, queries, frame())) {}
 
     void run(KnnResult& result) {
         result.box = resolved_box(frame());
@@ -135,7 +132,7 @@ public:
         ranks_.agreed([&] { search_own(rows); });
         const FetchedPoints<T> fetched = fetch(rows);
         ranks_.agreed([&] { search_fetched(rows, fetched); });
-        const bool counts = ranks_.max(frame().has_tiny || (queries_ && queries_->has_tiny) ? 1 : 0) != 0;
+        const bool counts = ranks_.any(frame().has_tiny || (queries_ && queries_->has_tiny));
         if (counts) {
             result.unresolved = unresolved(rows, fetched);
         }
@@ -143,25 +140,12 @@ public:
     }
 
 private:
-    /// Reports squared distances as they are.
-    static KnnRequest<T> working_request(const Frame<T>& frame, std::int64_t k, const KnnOptions& options) {
-        KnnRequest<T> request = make_request(frame, k, options);
-        request.report = ReportScale<T>(Frame<T>(), true);
-        return request;
-    }
     [[nodiscard]] const Frame<T>& frame() const { return shared_.points.frame; }
-    [[nodiscard]] const PlaneTree<T>& receivers() const { return queries_ ? query_tree_ : tree_; }
 
     void search_own(const WorkingRows<T>& rows) {
-        const std::int64_t count = shared_.points.view.count();
-        if (count > 0) {
-            tree_ = build_plane_tree<T>(context_, shared_.points, {});
-        }
-        if (queries_ && rows.rows > 0) {
-            query_tree_ = build_plane_tree<T>(context_, *queries_, query_tree_shape({}, count, rows.rows));
-        }
+        trees_ = RankTrees<T>(context_, shared_.points, queries_);
         context_.stage("search", [&] {
-            if (count == 0 || rows.rows == 0) {
+            if (shared_.points.view.count() == 0 || rows.rows == 0) {
                 rows.for_each_row([&](std::int64_t, std::int64_t* indices, T* distances) {
                     std::fill_n(indices, rows.k, -1);
                     std::fill_n(distances, rows.k, std::numeric_limits<T>::infinity());
@@ -171,10 +155,10 @@ private:
             const auto size = static_cast<std::size_t>(rows.rows * rows.k);
             if (rows.order.empty()) {
                 InputOrderRows<T> sink(NeighborRows(std::span(rows.indices, size), std::span(rows.distances, size)));
-                search_tree(context_, receivers(), tree_, request_, sink);
+                search_tree(context_, trees_.receivers(), trees_.sources, request_, sink);
             } else {
                 PlacedRows<T> sink(rows);
-                search_tree(context_, receivers(), tree_, request_, sink);
+                search_tree(context_, trees_.receivers(), trees_.sources, request_, sink);
             }
             rows.for_each_row([&](std::int64_t, std::int64_t* indices, T*) {
                 for (std::int64_t i = 0; i < rows.k && indices[i] >= 0; ++i) {
@@ -188,37 +172,21 @@ private:
         if (ranks_.size() == 1) {
             return {};
         }
-        const TreeView<T> receiving = receivers().view();
-        const TopPlanes<T> tops(ranks_, tree_.view(), frame().dimension);
-        ranks_.agreed([&] {
-            context_.stage("ask", [&] {
-                requests_ = make_requests<T>(
-                    context_, frame(), receiving, tops, ranks_.size(), [&](int rank) { return rank != ranks_.rank(); },
-                    [&](std::int64_t leaf) { return bound_of(rows, receiving, leaf); },
-                    [&](const Corners<T>& box, GlobalCandidate<T>& bound, const auto& reached) {
-                        tighten(tops, frame(), ranks_.rank(), request_.k + (request_.exclude_self ? 1 : 0), box,
-                                reached, bound);
-                    });
-            });
-        });
-        return fetch_points<T>(ranks_, context_, shared_, tree_.view(), requests_.to, request_.k, [&] {
-            if (receiving.top >= 0) {
-                context_.run([&] { asking_ = subtree(context_, receivers(), requests_.is_asking); });
+        const TreeView<T> sources = trees_.sources.view();
+        const TreeView<T> receivers = trees_.receivers().view();
+        const auto bound_of = [&](std::int32_t query) {
+            const std::int64_t last = rows.of_query(query) * rows.k + rows.k - 1;
+            return rows.indices[last] < 0 ? GlobalCandidate<T>{request_.limit.distance}
+                                          : GlobalCandidate<T>{rows.distances[last], rows.indices[last]};
+        };
+        const PieceRequests<T> requests =
+            ask_ranks(ranks_, context_, frame(), sources, receivers, request_.needed(),
+                      [&](std::int64_t leaf) { return largest_bound(receivers, leaf, bound_of); });
+        return fetch_points<T>(ranks_, context_, shared_, sources, requests.to, request_.k, [&] {
+            if (receivers.top >= 0) {
+                context_.run([&] { asking_ = subtree(context_, trees_.receivers(), requests.is_asking); });
             }
         });
-    }
-
-    /// What no answer of the leaf's points comes after.
-    GlobalCandidate<T> bound_of(const WorkingRows<T>& rows, const TreeView<T>& receiving, std::int64_t leaf) const {
-        GlobalCandidate<T> bound{T(-1), -1};
-        const PlaneView<T>& leaves = receiving.planes[0];
-        for (std::int32_t i = leaves.first_point[leaf]; i < leaves.first_point[leaf + 1]; ++i) {
-            const std::int64_t last = rows.of_query(receiving.points.indices[i]) * rows.k + rows.k - 1;
-            bound =
-                std::max(bound, rows.indices[last] < 0 ? GlobalCandidate<T>{request_.limit.distance}
-                                                       : GlobalCandidate<T>{rows.distances[last], rows.indices[last]});
-        }
-        return bound;
     }
 
     void search_fetched(const WorkingRows<T>& rows, const FetchedPoints<T>& fetched) {
@@ -283,9 +251,7 @@ private:
     const KnnOptions& options_;
     KnnRequest<T> request_;
     std::optional<NormalizedPoints<T>> queries_;
-    PlaneTree<T> tree_;       ///< of this rank's points; without planes if there are none
-    PlaneTree<T> query_tree_; ///< of its separate queries, alike
-    PieceRequests<T> requests_;
+    RankTrees<T> trees_;
     PlaneTree<T> asking_; ///< of the receivers in leaves that asked
 };
 

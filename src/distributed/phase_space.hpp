@@ -49,7 +49,7 @@ inline double dispersion_of_all(Ranks& ranks, Context& context, const FiniteVelo
     ranks.agreed([&] { context.run([&] { has_mass = masses && halos::any_has_mass(*masses); }); });
     halos::DispersionOfRanks of_ranks;
     of_ranks.count = ranks.sum(velocities.view.count());
-    of_ranks.weighted = ranks.max(has_mass ? 1 : 0) != 0;
+    of_ranks.weighted = ranks.any(has_mass);
     of_ranks.run = [&](const std::function<void()>& pass) { ranks.agreed([&] { context.run(pass); }); };
     of_ranks.gather = [&](std::span<const std::byte> bytes) { return ranks.gather_lists(bytes).values; };
     return halos::velocity_dispersion(velocities, masses, of_ranks);

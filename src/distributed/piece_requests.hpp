@@ -26,6 +26,9 @@
 
 namespace kith::detail {
 
+/// Points of one rank that a request may want.
+inline constexpr std::int64_t unlimited = std::numeric_limits<std::int64_t>::max();
+
 /// A candidate of any rank (neighbors/candidate.hpp), or what no answer comes after.
 template <Coordinate T>
 struct GlobalCandidate {
@@ -116,29 +119,32 @@ Corners<T> joined_box(Iterator begin, Iterator end, const BoxOf& box_of) {
     return joined;
 }
 
-/// The top planes of all ranks.
+/// The top planes of all ranks, as one of them has gathered them.
 template <Coordinate T>
 struct TopPlanes {
     struct Node {
         Corners<T> box;
         std::int64_t points;
     };
+    int own_rank;
+    int ranks;
     std::vector<Node> nodes;
     std::vector<std::int64_t> firsts; ///< by rank, and their number
     std::vector<Corners<T>> of_ranks; ///< boxes of all nodes of a rank
 
-    TopPlanes(Ranks& ranks, const TreeView<T>& tree, int dimension) {
+    /// Collective. Of this rank's tree, which has no planes if there are no points.
+    TopPlanes(Ranks& all_ranks, const TreeView<T>& tree, int dimension)
+        : own_rank(all_ranks.rank()), ranks(all_ranks.size()) {
         std::vector<std::byte> mine; // of each node its points and the corners on the axes that there are
         if (tree.top >= 0) {
             const PlaneView<T>& top = tree.planes[tree.top];
             MessageWriter writer(mine);
             for (std::int32_t node = 0; node < top.nodes; ++node) {
-                const std::int64_t points = top.points_in(node);
-                writer.put(std::span(&points, 1));
+                writer.put_value(std::int64_t{top.points_in(node)});
                 put_corners(writer, corners_of(top, node, dimension), dimension);
             }
         }
-        const auto all = ranks.template gather_lists<std::byte>(mine);
+        const auto all = all_ranks.template gather_lists<std::byte>(mine);
         const auto node_size = static_cast<std::int64_t>(2 * dimension * sizeof(T) + sizeof(std::int64_t));
         for (const std::int64_t first : all.firsts) {
             firsts.push_back(first / node_size);
@@ -149,7 +155,7 @@ struct TopPlanes {
             node.points = reader.template take<std::int64_t>();
             node.box = take_corners<T>(reader, dimension);
         }
-        for (int rank = 0; rank < ranks.size(); ++rank) {
+        for (int rank = 0; rank < ranks; ++rank) {
             of_ranks.push_back(joined_box<T>(nodes.begin() + first(rank), nodes.begin() + first(rank + 1),
                                              [](const Node& node) -> const Corners<T>& { return node.box; }));
         }
@@ -160,7 +166,7 @@ struct TopPlanes {
 /// Lowers the bound of a box to the distance within which the nodes that it reaches, and this rank's own, hold that
 /// many points (jz-tree paper, section III).
 template <Coordinate T>
-void tighten(const TopPlanes<T>& tops, const Frame<T>& frame, int own_rank, std::int64_t wanted, const Corners<T>& box,
+void tighten(const TopPlanes<T>& tops, const Frame<T>& frame, std::int64_t wanted, const Corners<T>& box,
              const std::vector<std::pair<int, std::int64_t>>& reached, GlobalCandidate<T>& bound) {
     std::vector<std::pair<T, std::int64_t>> guarantees; // greatest distance, points
     const auto offer = [&](std::int64_t i) {
@@ -173,7 +179,7 @@ void tighten(const TopPlanes<T>& tops, const Frame<T>& frame, int own_rank, std:
     for (const auto& [rank, i] : reached) {
         offer(i);
     }
-    for (std::int64_t i = tops.first(own_rank); i < tops.first(own_rank + 1); ++i) {
+    for (std::int64_t i = tops.first(tops.own_rank); i < tops.first(tops.own_rank + 1); ++i) {
         offer(i);
     }
     std::ranges::sort(guarantees);
@@ -217,14 +223,29 @@ std::vector<int> ranks_near(const Frame<T>& frame, std::span<const PieceRequest<
     return near;
 }
 
-/// Asks each rank r with asks(r) for what is within bound_of(leaf) of a leaf of the receivers. tighten(box, bound,
-/// nodes) may lower a bound that reaches the given nodes of other ranks.
-template <Coordinate T, class Asks, class BoundOf, class Tighten>
+/// The largest bound of a leaf's points: what no answer of theirs comes after.
+template <Coordinate T, class BoundOf>
+GlobalCandidate<T> largest_bound(const TreeView<T>& tree, std::int64_t leaf, const BoundOf& bound_of) {
+    GlobalCandidate<T> bound{T(-1), -1};
+    const PlaneView<T>& leaves = tree.planes[0];
+    for (std::int32_t i = leaves.first_point[leaf]; i < leaves.first_point[leaf + 1]; ++i) {
+        bound = std::max(bound, bound_of(tree.points.indices[i]));
+    }
+    return bound;
+}
+
+struct AsksAll {
+    bool operator()(int /*rank*/) const { return true; }
+};
+
+/// Asks each other rank r with asks(r) for what is within bound_of(leaf) of a leaf of the receivers. If so many points
+/// are wanted, and not all within the bound, it is lowered to where nodes hold them.
+template <Coordinate T, class BoundOf, class Asks>
 PieceRequests<T> make_requests(Context& context, const Frame<T>& frame, const TreeView<T>& receivers,
-                               const TopPlanes<T>& tops, int ranks, const Asks& asks, const BoundOf& bound_of,
-                               const Tighten& tighten) {
+                               const TopPlanes<T>& tops, std::int64_t wanted, const BoundOf& bound_of,
+                               const Asks& asks) {
     using Lists = std::vector<std::vector<PieceRequest<T>>>;
-    PieceRequests<T> requests{Lists(static_cast<std::size_t>(ranks)),
+    PieceRequests<T> requests{Lists(static_cast<std::size_t>(tops.ranks)),
                               Buffer<std::uint8_t>(context.memory_tracker(), receivers.points.count)};
     std::memset(requests.is_asking.data(), 0, static_cast<std::size_t>(receivers.points.count));
     if (receivers.top < 0) {
@@ -232,12 +253,12 @@ PieceRequests<T> make_requests(Context& context, const Frame<T>& frame, const Tr
     }
     const PlaneView<T>& leaves = receivers.planes[0];
     std::vector<int> asked; // ranks that have points
-    for (int rank = 0; rank < ranks; ++rank) {
-        if (tops.first(rank) != tops.first(rank + 1) && asks(rank)) {
+    for (int rank = 0; rank < tops.ranks; ++rank) {
+        if (rank != tops.own_rank && tops.first(rank) != tops.first(rank + 1) && asks(rank)) {
             asked.push_back(rank);
         }
     }
-    PerThread<Lists> found(Lists(static_cast<std::size_t>(ranks)));
+    PerThread<Lists> found(Lists(static_cast<std::size_t>(tops.ranks)));
     parallel_for(0, leaves.nodes, leaves_of_a_run, [&](std::int64_t begin, std::int64_t end) {
         Lists& lists = found.local();
         std::vector<PieceRequest<T>> run; // of neighboring leaves
@@ -276,7 +297,9 @@ PieceRequests<T> make_requests(Context& context, const Frame<T>& frame, const Tr
             if (reached.empty()) {
                 continue;
             }
-            tighten(request.box, request.bound, reached);
+            if (wanted != unlimited) {
+                tighten(tops, frame, wanted, request.box, reached, request.bound);
+            }
             int last = -1;
             for (const auto& [rank, i] : reached) {
                 if (rank == last || !is_near(tops.nodes[static_cast<std::size_t>(i)].box)) {
@@ -302,6 +325,20 @@ PieceRequests<T> make_requests(Context& context, const Frame<T>& frame, const Tr
     return requests;
 }
 
+/// Collective. What the receivers ask of other ranks (make_requests).
+template <Coordinate T, class BoundOf, class Asks = AsksAll>
+PieceRequests<T> ask_ranks(Ranks& ranks, Context& context, const Frame<T>& frame, const TreeView<T>& sources,
+                           const TreeView<T>& receivers, std::int64_t wanted, const BoundOf& bound_of,
+                           const Asks& asks = {}) {
+    const TopPlanes<T> tops(ranks, sources, frame.dimension);
+    PieceRequests<T> requests;
+    ranks.agreed([&] {
+        context.stage("ask",
+                      [&] { requests = make_requests(context, frame, receivers, tops, wanted, bound_of, asks); });
+    });
+    return requests;
+}
+
 /// The requests as messages to the ranks that they are for.
 template <Coordinate T>
 std::vector<RankMessage> messages_of(const std::vector<std::vector<PieceRequest<T>>>& to, int dimension) {
@@ -312,11 +349,10 @@ std::vector<RankMessage> messages_of(const std::vector<std::vector<PieceRequest<
             continue;
         }
         MessageWriter writer(messages.emplace_back(RankMessage{static_cast<int>(rank), {}}).bytes);
-        const auto count = static_cast<std::int64_t>(requests.size());
-        writer.put(std::span(&count, 1));
+        writer.put_value(std::ssize(requests));
         for (const PieceRequest<T>& request : requests) {
             put_corners(writer, request.box, dimension);
-            writer.put(std::span(&request.bound.distance, 1));
+            writer.put_value(request.bound.distance);
         }
         DifferenceWriter indices(writer);
         for (const PieceRequest<T>& request : requests) {

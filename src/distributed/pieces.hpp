@@ -23,15 +23,11 @@
 #include <cstring>
 #include <iterator>
 #include <limits>
-#include <numeric>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
 namespace kith::detail {
-
-/// Points of one rank that a request may want.
-inline constexpr std::int64_t unlimited = std::numeric_limits<std::int64_t>::max();
 
 /// Walks a tree down for one request and marks the points that it wants. May run for many requests at once.
 template <Coordinate T>
@@ -140,9 +136,7 @@ struct FetchedPoints {
         if (std::ranges::is_sorted(numbers)) {
             return;
         }
-        std::vector<std::int64_t> order(numbers.size());
-        std::iota(order.begin(), order.end(), 0);
-        std::ranges::sort(order, {}, [&](std::int64_t i) { return numbers[static_cast<std::size_t>(i)]; });
+        const std::vector<std::int64_t> order = order_of<std::int64_t>(numbers);
         rows = rows_in_order<T>(rows, dimension, order);
         numbers = rows_in_order<std::int64_t>(numbers, 1, order);
     }
@@ -187,16 +181,14 @@ FetchedPoints<T> fetch_pieces(Ranks& ranks, Context& context, const SharedPoints
                 message.bytes.reserve(wanted.size() * (frame.dimension * sizeof(T) + 2) +
                                       8); // most differences are small
                 MessageWriter writer(message.bytes);
-                const auto count = static_cast<std::int64_t>(wanted.size());
-                writer.put(std::span(&count, 1));
+                writer.put_value(std::ssize(wanted));
                 DifferenceWriter numbers(writer);
                 for (const std::int32_t row : wanted) {
                     numbers.put(number_of(row));
                 }
                 for (const std::int32_t row : wanted) {
                     for (int axis = 0; axis < frame.dimension; ++axis) {
-                        const T x = given(row, axis);
-                        writer.put(std::span(&x, 1));
+                        writer.put_value(given(row, axis));
                     }
                 }
             }
@@ -207,11 +199,10 @@ FetchedPoints<T> fetch_pieces(Ranks& ranks, Context& context, const SharedPoints
     ranks.agreed([&] {
         for (RankMessage& message : received) {
             MessageReader reader(message.bytes);
-            std::vector<std::int64_t> count;
-            reader.take(1, count);
+            const auto count = reader.take<std::int64_t>();
             const std::int64_t first = sizeof(Number) == 8 ? 0 : shared.ownership.first_of(message.rank);
-            take_differences(reader, count[0], first, fetched.numbers);
-            reader.take(count[0] * frame.dimension, fetched.rows);
+            take_differences(reader, count, first, fetched.numbers);
+            reader.take(count * frame.dimension, fetched.rows);
             message.bytes = std::vector<std::byte>(); // frees them
         }
         require_countable(fetched.count());

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <numeric>
 #include <span>
 #include <vector>
 
@@ -39,6 +40,15 @@ private:
     bool are_given_ = false;
     std::span<const std::int64_t> ids_;
 };
+
+/// The order in which keys ascend.
+template <class Key>
+std::vector<std::int64_t> order_of(std::span<const Key> keys) {
+    std::vector<std::int64_t> order(keys.size());
+    std::iota(order.begin(), order.end(), 0);
+    std::ranges::sort(order, {}, [&](std::int64_t i) { return keys[static_cast<std::size_t>(i)]; });
+    return order;
+}
 
 /// Rows of `width` values each in another order.
 template <class Value>

@@ -25,7 +25,7 @@ public:
     /// Collective. `count` is the number of this rank's points. Throws invalid_argument, on all ranks, if weights are
     /// not as many, not finite or below 0, or given on some ranks with points only.
     PointWeights(Ranks& ranks, const ScalarsView& weights, std::int64_t count) {
-        if (ranks.max(weights.count() > 0 ? 1 : 0) == 0) {
+        if (!ranks.any(weights.count() > 0)) {
             return;
         }
         Part mine;

@@ -11,8 +11,8 @@
 #include "distributed/given_ids.hpp"
 #include "distributed/joined_points.hpp"
 #include "distributed/pieces.hpp"
+#include "distributed/receivers.hpp"
 #include "distributed/unresolved.hpp"
-#include "neighbors/query_tree.hpp"
 #include "neighbors/radius_checks.hpp"
 #include "neighbors/radius_result_access.hpp"
 #include "neighbors/unresolved.hpp"
@@ -38,10 +38,8 @@ public:
                       const Radii& radii, std::int64_t smallest, const RadiusOptions& options, const GivenIds& ids)
         : ranks_(ranks), context_(context), shared_(share_frame<T>(ranks, context, points, options.box)),
           given_queries_(queries), radii_(radii), options_(options),
-          first_query_(Ownership(ranks, (queries != nullptr ? *queries : points).count()).first()) {
-        if (queries != nullptr) {
-            ranks.agreed([&] { context.run([&] { queries_ = normalize_queries(*queries, frame()); }); });
-        }
+          first_query_(Ownership(ranks, (queries != nullptr ? *queries : points).count()).first()),
+          queries_(share_queries(ranks, context, queries, frame())) {
         ids.number(shared_);
         refuse_unresolved(smallest);
         FetchedPoints<T> fetched = fetch();
@@ -62,7 +60,7 @@ public:
             }
             context_.run([&] { globalize(result); });
         });
-        if (ranks_.max(frame().has_tiny || (queries_ && queries_->has_tiny) ? 1 : 0) != 0) {
+        if (ranks_.any(frame().has_tiny || (queries_ && queries_->has_tiny))) {
             result.unresolved = unresolved_of_all(ranks_, shared_, result.unresolved);
         }
         return result;
@@ -128,7 +126,7 @@ private:
             return;
         }
         const bool is_unresolved = smallest >= 0 && frame().is_unresolved(radii_[smallest]);
-        if (ranks_.max(is_unresolved ? 1 : 0) == 0) {
+        if (!ranks_.any(is_unresolved)) {
             return;
         }
         const LargestCoordinate largest = largest_of_all(ranks_, shared_);
@@ -143,41 +141,18 @@ private:
         if (ranks_.size() == 1) {
             return {};
         }
-        const std::int64_t count = shared_.points.view.count();
-        PlaneTree<T> tree;
-        PlaneTree<T> query_tree;
-        ranks_.agreed([&] {
-            if (count > 0) {
-                tree = build_plane_tree<T>(context_, shared_.points, {});
-            }
-            if (queries_ && queries_->view.count() > 0) {
-                query_tree =
-                    build_plane_tree<T>(context_, *queries_, query_tree_shape({}, count, queries_->view.count()));
-            }
-        });
-        const TreeView<T> own = tree.view();
-        const TreeView<T> receiving = queries_ ? query_tree.view() : own;
-        const TopPlanes<T> tops(ranks_, own, frame().dimension);
-        PieceRequests<T> requests;
-        ranks_.agreed([&] {
-            context_.stage("ask", [&] {
-                requests = make_requests<T>(
-                    context_, frame(), receiving, tops, ranks_.size(), [&](int rank) { return rank != ranks_.rank(); },
-                    [&](std::int64_t leaf) { return bound_of(receiving, leaf); },
-                    [](const Corners<T>&, GlobalCandidate<T>&, const auto&) {});
+        RankTrees<T> trees;
+        ranks_.agreed([&] { trees = RankTrees<T>(context_, shared_.points, queries_); });
+        const TreeView<T> sources = trees.sources.view();
+        const TreeView<T> receiving = trees.receivers().view();
+        const PieceRequests<T> requests =
+            ask_ranks(ranks_, context_, frame(), sources, receiving, unlimited, [&](std::int64_t leaf) {
+                return largest_bound(receiving, leaf, [&](std::int32_t query) {
+                    const T radius = frame().load_radius(radii_[query]);
+                    return GlobalCandidate<T>{radius * radius};
+                });
             });
-        });
-        return fetch_points<T>(ranks_, context_, shared_, own, requests.to, unlimited, [] {});
-    }
-
-    /// The largest radius of the leaf's queries.
-    GlobalCandidate<T> bound_of(const TreeView<T>& receiving, std::int64_t leaf) const {
-        T largest = 0;
-        const PlaneView<T>& leaves = receiving.planes[0];
-        for (std::int32_t i = leaves.first_point[leaf]; i < leaves.first_point[leaf + 1]; ++i) {
-            largest = std::max(largest, frame().load_radius(radii_[receiving.points.indices[i]]));
-        }
-        return {largest * largest};
+        return fetch_points<T>(ranks_, context_, shared_, sources, requests.to, unlimited, [] {});
     }
 
     /// Takes the queries themselves out of their rows if they are not wanted, and names points by their global indices.

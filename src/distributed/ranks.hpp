@@ -59,6 +59,7 @@ public:
     [[nodiscard]] std::int64_t sum(std::int64_t value) { return reduced(value, Reduction::sum); }
     [[nodiscard]] std::int64_t min(std::int64_t value) { return reduced(value, Reduction::min); }
     [[nodiscard]] std::int64_t max(std::int64_t value) { return reduced(value, Reduction::max); }
+    [[nodiscard]] bool any(bool value) { return max(value ? 1 : 0) != 0; } ///< whether it is true on any rank
 
     /// One value of every rank, by rank.
     template <class Value>
@@ -163,6 +164,10 @@ public:
         static_assert(std::is_trivially_copyable_v<Value>);
         const auto added = std::as_bytes(values);
         bytes_.insert(bytes_.end(), added.begin(), added.end());
+    }
+    template <class Value>
+    void put_value(const Value& value) {
+        put(std::span(&value, 1));
     }
 
 private:

@@ -23,6 +23,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -56,7 +57,7 @@ public:
                     }
                 });
             });
-            order = order_of(keys);
+            order = order_of<CurveKey>(keys);
         });
         splitters_ = split_keys(ranks, keys, order, [&](std::int64_t row) { return weights[row]; });
     }
@@ -109,7 +110,7 @@ public:
         : ranks_(ranks), dimension_(points.dimension()), weights_(weights),
           sent_(static_cast<std::size_t>(ranks.size())) {
         const Ownership owners(ranks, points.count());
-        const bool has_ids = ranks.max(ids.empty() ? 0 : 1) != 0;
+        const bool has_ids = ranks.any(!ids.empty());
         std::vector<RankMessage> messages;
         ranks.agreed([&] {
             const Coordinates<T> x(points);
@@ -130,24 +131,23 @@ public:
                     continue;
                 }
                 MessageWriter writer(messages.emplace_back(RankMessage{rank, {}}).bytes);
-                const auto put = [&](const auto value) { writer.put(std::span(&value, 1)); };
                 double weight = 0;
                 for (const std::int64_t row : rows) {
                     weight += weights[row];
                 }
-                put(weight);
-                put(std::ssize(rows));
+                writer.put_value(weight);
+                writer.put_value(std::ssize(rows));
                 DifferenceWriter differences(writer);
                 for (const std::int64_t row : rows) {
                     differences.put(row);
                 }
                 for (const std::int64_t row : rows) {
                     for (int axis = 0; axis < dimension_; ++axis) {
-                        put(x(row, axis));
+                        writer.put_value(x(row, axis));
                     }
                 }
                 for (std::size_t i = 0; has_ids && i < rows.size(); ++i) {
-                    put(ids[static_cast<std::size_t>(rows[i])]);
+                    writer.put_value(ids[static_cast<std::size_t>(rows[i])]);
                 }
             }
         });
@@ -156,14 +156,13 @@ public:
             for (RankMessage& message : received) { // by rank and row, so by global index
                 MessageReader reader(message.bytes);
                 weight_ += reader.take<double>();
-                std::vector<std::int64_t> count;
-                reader.take(1, count);
-                take_differences(reader, count[0], owners.first_of(message.rank), global_indices_);
-                reader.take(count[0] * dimension_, rows_);
+                const auto count = reader.take<std::int64_t>();
+                take_differences(reader, count, owners.first_of(message.rank), global_indices_);
+                reader.take(count * dimension_, rows_);
                 if (has_ids) {
-                    reader.take(count[0], ids_);
+                    reader.take(count, ids_);
                 }
-                senders_.emplace_back(message.rank, count[0]);
+                senders_.emplace_back(message.rank, count);
                 message.bytes = std::vector<std::byte>(); // frees them
                 require_rows(std::ssize(global_indices_));
             }
@@ -242,6 +241,27 @@ private:
     std::vector<std::int64_t> global_indices_;
     std::vector<std::int64_t> ids_;
     std::vector<std::pair<int, std::int64_t>> senders_; ///< ranks and numbers of points
+};
+
+/// Collective. Points that have come to this rank, ready for work.
+template <Coordinate T>
+struct Rebalanced {
+    PointWeights weights;
+    CurveDivision<T> division;
+    MovedPoints<T> moved;
+    SharedPoints<T> points; ///< by ascending number
+    std::optional<GivenIds> ids;
+
+    /// `points` are those to be moved, `ids` their ids or none.
+    Rebalanced(Ranks& ranks, Context& context, const SharedPoints<T>& before, std::span<const std::int64_t> given_ids,
+               const ScalarsView& given_weights)
+        : weights(ranks, given_weights, before.given.count()), division(ranks, context, before, weights),
+          moved(ranks, context, division, before.given, given_ids, weights), points(moved.shared(context, before)) {
+        ranks.agreed([&] {
+            ids.emplace(moved.ids());
+            ids->sort(points);
+        });
+    }
 };
 
 inline double seconds_of(const StageReports& stages) {

@@ -7,25 +7,16 @@
 #pragma once
 
 #include "distributed/ownership.hpp"
+#include "distributed/point_numbers.hpp"
 #include "distributed/ranks.hpp"
 
 #include <algorithm>
 #include <cstdint>
-#include <numeric>
 #include <span>
 #include <utility>
 #include <vector>
 
 namespace kith::detail {
-
-/// The order of keys.
-template <class Key>
-std::vector<std::int64_t> order_of(const std::vector<Key>& keys) {
-    std::vector<std::int64_t> order(keys.size());
-    std::iota(order.begin(), order.end(), 0);
-    std::ranges::sort(order, {}, [&](std::int64_t i) { return keys[static_cast<std::size_t>(i)]; });
-    return order;
-}
 
 /// Collective. The first keys of the buckets of ranks 1, 2, ..., which hold about the same weight of all keys.
 /// weight_of(i) is that of key i, more than 0; the sum over all ranks is finite.
@@ -83,7 +74,7 @@ public:
 
     /// Collective.
     SortedKeys(Ranks& ranks, const std::vector<Key>& keys) : ranks_(ranks) {
-        ranks.agreed([&] { order_ = order_of(keys); });
+        ranks.agreed([&] { order_ = order_of<Key>(keys); });
         const std::vector<Key> splitters = split_keys(ranks, keys, order_, [](std::int64_t) { return 1.0; });
         std::vector<RankMessage> messages;
         ranks.agreed([&] {
@@ -94,7 +85,7 @@ public:
                     messages.push_back({bucket, {}});
                     last = bucket;
                 }
-                MessageWriter(messages.back().bytes).put(std::span(&key, 1));
+                MessageWriter(messages.back().bytes).put_value(key);
             }
         });
         const std::vector<RankMessage> received = ranks.exchange(std::move(messages));

@@ -11,9 +11,9 @@
 
 #include "distributed/joined_points.hpp"
 #include "distributed/pieces.hpp"
+#include "distributed/receivers.hpp"
 #include "distributed/unresolved.hpp"
 #include "neighbors/knn.hpp"
-#include "neighbors/query_tree.hpp"
 #include "neighbors/unresolved.hpp"
 
 #include <algorithm>
@@ -55,11 +55,8 @@ public:
     /// Arguments that have been checked, the same on all ranks. Points are by ascending number.
     DistributedVisit(Ranks& ranks, Context& context, const SharedPoints<T>& shared, const PointsView* queries,
                      std::int64_t k, const KnnOptions& options)
-        : ranks_(ranks), context_(context), shared_(shared), given_queries_(queries), k_(k), options_(options) {
-        if (queries != nullptr) {
-            ranks.agreed([&] { context.run([&] { queries_ = normalize_queries(*queries, frame()); }); });
-        }
-    }
+        : ranks_(ranks), context_(context), shared_(shared), given_queries_(queries), k_(k), options_(options),
+          queries_(share_queries(ranks, context, queries, frame())) {}
 
     UnresolvedRows run(const DistributedNeighborVisitor& visitor) {
         FetchedPoints<T> fetched = fetch();
@@ -68,7 +65,7 @@ public:
         const PointsView& queries = given_queries_ != nullptr ? *given_queries_ : shared_.given;
         const Ownership owners(ranks_, queries.count());
         const PointNumbers query_numbers = queries_ ? PointNumbers(owners) : shared_.given_numbers;
-        const bool counts = ranks_.max(frame().has_tiny || (queries_ && queries_->has_tiny) ? 1 : 0) != 0;
+        const bool counts = ranks_.any(frame().has_tiny || (queries_ && queries_->has_tiny));
         UnresolvedRows found;
         ranks_.agreed([&] {
             const std::vector<T> rows = counts ? sources.as_given<T>() : std::vector<T>();
@@ -122,50 +119,27 @@ private:
         if (ranks_.size() == 1) {
             return {};
         }
-        KnnRequest<T> request = make_request(frame(), k_, options_);
-        request.report = ReportScale<T>(Frame<T>(), true);
+        const KnnRequest<T> request = working_request(frame(), k_, options_);
         const std::int64_t count = shared_.points.view.count();
         const std::int64_t rows = queries_ ? queries_->view.count() : count;
-        PlaneTree<T> tree;
-        PlaneTree<T> query_tree;
+        RankTrees<T> trees;
         std::optional<LastNeighbors<T>> last;
         ranks_.agreed([&] {
-            if (count > 0) {
-                tree = build_plane_tree<T>(context_, shared_.points, {});
-            }
-            if (queries_ && rows > 0) {
-                query_tree = build_plane_tree<T>(context_, *queries_, query_tree_shape({}, count, rows));
-            }
+            trees = RankTrees<T>(context_, shared_.points, queries_);
             last.emplace(rows, shared_.numbers, GlobalCandidate<T>{request.limit.distance});
             context_.stage("bound", [&] {
                 if (count > 0 && rows > 0) {
-                    search_tree(context_, queries_ ? query_tree : tree, tree, request, *last);
+                    search_tree(context_, trees.receivers(), trees.sources, request, *last);
                 }
             });
         });
-        const TreeView<T> own = tree.view();
-        const TreeView<T> receiving = queries_ ? query_tree.view() : own;
-        const TopPlanes<T> tops(ranks_, own, frame().dimension);
-        PieceRequests<T> requests;
-        ranks_.agreed([&] {
-            context_.stage("ask", [&] {
-                requests = make_requests<T>(
-                    context_, frame(), receiving, tops, ranks_.size(), [&](int rank) { return rank != ranks_.rank(); },
-                    [&](std::int64_t leaf) {
-                        GlobalCandidate<T> bound{T(-1), -1};
-                        const PlaneView<T>& leaves = receiving.planes[0];
-                        for (std::int32_t i = leaves.first_point[leaf]; i < leaves.first_point[leaf + 1]; ++i) {
-                            bound = std::max(bound, last->of(receiving.points.indices[i]));
-                        }
-                        return bound;
-                    },
-                    [&](const Corners<T>& box, GlobalCandidate<T>& bound, const auto& reached) {
-                        tighten(tops, frame(), ranks_.rank(), k_ + (options_.exclude_self ? 1 : 0), box, reached,
-                                bound);
-                    });
+        const TreeView<T> sources = trees.sources.view();
+        const TreeView<T> receivers = trees.receivers().view();
+        const PieceRequests<T> requests =
+            ask_ranks(ranks_, context_, frame(), sources, receivers, request.needed(), [&](std::int64_t leaf) {
+                return largest_bound(receivers, leaf, [&](std::int32_t query) { return last->of(query); });
             });
-        });
-        return fetch_points<T>(ranks_, context_, shared_, own, requests.to, k_, [] {});
+        return fetch_points<T>(ranks_, context_, shared_, sources, requests.to, k_, [] {});
     }
 
     Ranks& ranks_;

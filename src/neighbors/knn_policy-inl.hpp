@@ -31,7 +31,7 @@ public:
 
     KnnPolicy(const SearchJob<T>& job, SearchScratch<T>& scratch)
         : receivers_(*job.receivers), sources_(*job.sources), request_(*job.request), scratch_(scratch),
-          leaf_(job, scratch), ranges_(sources_, scratch.walk), needed_(request_.k + (request_.exclude_self ? 1 : 0)),
+          leaf_(job, scratch), ranges_(sources_, scratch.walk), needed_(request_.needed()),
           self_search_(job.self_search) {}
 
     [[nodiscard]] const Bound& enter(const Bound* parent, int /*level*/, std::int64_t /*node*/) const {

@@ -38,7 +38,7 @@ public:
 
     LeafSearch(const SearchJob<T>& job, SearchScratch<T>& scratch)
         : receivers_(*job.receivers), sources_(*job.sources), request_(*job.request), sink_(*job.sink),
-          scratch_(scratch), direct_(sink_.direct()), needed_(request_.k + (request_.exclude_self ? 1 : 0)) {}
+          scratch_(scratch), direct_(sink_.direct()), needed_(request_.needed()) {}
 
     /// Starts on a leaf of the receivers: all its rows are pending.
     HWY_INLINE void begin(std::int64_t leaf) {

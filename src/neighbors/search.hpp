@@ -25,6 +25,9 @@ struct KnnRequest {
     bool exclude_self = false;
     Candidate<T> limit; ///< max_distance squared, in working units; all indices at that distance count
     ReportScale<T> report;
+
+    /// Points to be found: one more if the point itself does not count.
+    [[nodiscard]] std::int64_t needed() const noexcept { return k + (exclude_self ? 1 : 0); }
 };
 
 /// Finished rows of some queries, row-major, missing neighbors filled in. Valid during the call only.

@@ -46,8 +46,7 @@ template <class T, int D, bool Periodic>
 class FlatSearch {
 public:
     FlatSearch(const FlatJob<T>& job, FlatScratch<T>& scratch)
-        : job_(job), sources_(*job.sources), request_(*job.request), scratch_(scratch),
-          needed_(request_.k + (request_.exclude_self ? 1 : 0)),
+        : job_(job), sources_(*job.sources), request_(*job.request), scratch_(scratch), needed_(request_.needed()),
           most_(needed_ + std::max<std::int64_t>(needed_ / 2, 16)) {
         const std::int64_t room = most_ + piece + 2 * padding;
         scratch.distances.reserve(room);

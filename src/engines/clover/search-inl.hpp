@@ -35,7 +35,7 @@ public:
         : receivers_(*job.receivers), sources_(*job.sources), graph_(*job.graph), bound_(job.bound),
           request_(*job.search.request), self_search_(job.search.self_search), scratch_(scratch),
           leaf_(job.search, scratch.search), ranges_(*job.search.sources, scratch.search.walk),
-          needed_(request_.k + (request_.exclude_self ? 1 : 0)) {}
+          needed_(request_.needed()) {}
 
     void search(std::int64_t group) {
         const Plane<T>& groups = sources_.groups();
