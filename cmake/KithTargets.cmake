@@ -92,6 +92,23 @@ if(KITH_SIMD STREQUAL "NATIVE")
     endif()
 endif()
 
+# Adds sources that are compiled for each scalar type on their own, KITH_SCALAR; Highway includes them once for every
+# instruction set. Named without their ending, .ipp, from the include directory.
+function(kith_add_scalar_instances target)
+    foreach(source IN LISTS ARGN)
+        foreach(scalar float double)
+            set(instance "${CMAKE_CURRENT_BINARY_DIR}/instances/${source}_${scalar}.cpp")
+            file(CONFIGURE OUTPUT "${instance}" @ONLY CONTENT
+"#define KITH_SCALAR ${scalar}
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE \"${source}.ipp\"
+#include \"${source}.ipp\"
+")
+            target_sources(${target} PRIVATE "${instance}")
+        endforeach()
+    endforeach()
+endfunction()
+
 # Compiles all of a target for the chosen instruction sets.
 function(kith_use_simd target)
     target_compile_definitions(${target} PRIVATE ${kith_simd_definitions})

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Runs clang-tidy over src, as .clang-tidy says, with the compile commands of the build folder given.
+# Runs clang-tidy over src and the instances of its templates, as .clang-tidy says, with the compile commands of the build folder given.
 set -eu
 cd "$(dirname "$0")/.."
 build=${1:?usage: run-clang-tidy.sh BUILD_FOLDER}
@@ -8,4 +8,4 @@ if ! command -v clang-tidy >/dev/null; then
     echo "clang-tidy is not installed; the check is skipped"
     exit 0
 fi
-find src -name '*.cpp' | sort | xargs -n 1 -P "$(nproc)" clang-tidy --quiet -p "$build"
+find src "$build/src/instances" -name '*.cpp' | sort | xargs -n 1 -P "$(nproc)" clang-tidy --quiet -p "$build"

@@ -1,4 +1,4 @@
-// One scalar type's searches of DBSCAN for every instruction set; the including file names the type and itself.
+// One scalar type's searches of DBSCAN for every instruction set; compiled by CMake's kith_add_scalar_instances().
 #include "groups/density.hpp"
 
 #include "support/dimension.hpp"
@@ -15,14 +15,6 @@ using CoreJobOf = CoreJob<KITH_SCALAR>;
 using BorderJobOf = BorderJob<KITH_SCALAR>;
 using ScratchOf = DensityScratch<KITH_SCALAR>;
 
-/// Calls function.operator()<D, Periodic>() for the points of a job.
-template <class Function>
-void with_space(const DensityJob<KITH_SCALAR>& job, const Function& function) {
-    with_dimension(job.dimension, [&]<int D>(std::integral_constant<int, D>) {
-        job.periodic ? function.template operator()<D, true>() : function.template operator()<D, false>();
-    });
-}
-
 template <int D, bool Periodic, class Policy>
 void walk_from(const DensityJob<KITH_SCALAR>& job, std::int64_t node, ScratchOf& scratch, Policy& policy) {
     ReceiverWalk<KITH_SCALAR, D, Periodic, Policy>(*job.receivers, *job.sources, *job.schedule, scratch.walk, policy)
@@ -30,21 +22,21 @@ void walk_from(const DensityJob<KITH_SCALAR>& job, std::int64_t node, ScratchOf&
 }
 
 void find_core_points_any(const CoreJobOf& job, std::int64_t node, ScratchOf& scratch) {
-    with_space(job, [&]<int D, bool Periodic>() {
+    with_space(job.dimension, job.periodic, [&]<int D, bool Periodic>() {
         CorePolicy<KITH_SCALAR, D, Periodic> policy(job, scratch);
         walk_from<D, Periodic>(job, node, scratch, policy);
     });
 }
 
 void label_border_points_any(const BorderJobOf& job, std::int64_t node, ScratchOf& scratch) {
-    with_space(job, [&]<int D, bool Periodic>() {
+    with_space(job.dimension, job.periodic, [&]<int D, bool Periodic>() {
         BorderPolicy<KITH_SCALAR, D, Periodic> policy(job, scratch);
         walk_from<D, Periodic>(job, node, scratch, policy);
     });
 }
 
 void compare_core_points_any(const CoreJobOf& job, std::int64_t begin, std::int64_t end, ScratchOf& scratch) {
-    with_space(job, [&]<int D, bool Periodic>() {
+    with_space(job.dimension, job.periodic, [&]<int D, bool Periodic>() {
         CoreLeaf<KITH_SCALAR, D, Periodic> leaf(job, scratch);
         if (leaf.count_within(begin, end, job.min_samples) > 0) {
             const IndexRange others[] = {{0, static_cast<std::int32_t>(begin)},
@@ -55,7 +47,7 @@ void compare_core_points_any(const CoreJobOf& job, std::int64_t begin, std::int6
 }
 
 void compare_border_points_any(const BorderJobOf& job, std::int64_t begin, std::int64_t end, ScratchOf& scratch) {
-    with_space(job, [&]<int D, bool Periodic>() {
+    with_space(job.dimension, job.periodic, [&]<int D, bool Periodic>() {
         BorderLeaf<KITH_SCALAR, D, Periodic> leaf(job, scratch);
         if (leaf.list(begin, end) > 0) {
             const IndexRange all{0, job.sources->points.count};

@@ -1,4 +1,4 @@
-// One scalar type's linking for every instruction set; the including file names the type and itself.
+// One scalar type's linking for every instruction set; compiled by CMake's kith_add_scalar_instances().
 #include "groups/link.hpp"
 
 #include "support/dimension.hpp"
@@ -13,23 +13,15 @@ namespace kith::detail::HWY_NAMESPACE {
 template <int D, bool Periodic>
 using FofWalk = PairWalk<KITH_SCALAR, D, Periodic, FofPolicy<KITH_SCALAR, D>>;
 
-/// Calls function.operator()<D, Periodic>() for the points of a job.
-template <class Function>
-void with_space(const LinkJob<KITH_SCALAR>& job, const Function& function) {
-    with_dimension(job.dimension, [&]<int D>(std::integral_constant<int, D>) {
-        job.periodic ? function.template operator()<D, true>() : function.template operator()<D, false>();
-    });
-}
-
 void link_within_any(const LinkJob<KITH_SCALAR>& job, int plane, std::int64_t node) {
-    with_space(job, [&]<int D, bool Periodic>() {
+    with_space(job.dimension, job.periodic, [&]<int D, bool Periodic>() {
         FofPolicy<KITH_SCALAR, D> policy(job);
         FofWalk<D, Periodic>(*job.tree, policy).within(plane, static_cast<std::int32_t>(node));
     });
 }
 
 void link_with_later_any(const LinkJob<KITH_SCALAR>& job, int plane, std::int64_t node) {
-    with_space(job, [&]<int D, bool Periodic>() {
+    with_space(job.dimension, job.periodic, [&]<int D, bool Periodic>() {
         FofPolicy<KITH_SCALAR, D> policy(job);
         FofWalk<D, Periodic>(*job.tree, policy).with_later(plane, static_cast<std::int32_t>(node));
     });
@@ -37,7 +29,7 @@ void link_with_later_any(const LinkJob<KITH_SCALAR>& job, int plane, std::int64_
 
 void link_tiles_any(const LinkJob<KITH_SCALAR>& job, std::int64_t begin, std::int64_t end, std::int64_t other_begin,
                     std::int64_t other_end) {
-    with_space(job, [&]<int D, bool Periodic>() {
+    with_space(job.dimension, job.periodic, [&]<int D, bool Periodic>() {
         const FofPolicy<KITH_SCALAR, D> policy(job);
         if (begin == other_begin) {
             policy.template link_within<Periodic>(begin, end);

@@ -1,4 +1,4 @@
-// One scalar type's rounds for every instruction set; the including file names the type and itself.
+// One scalar type's rounds for every instruction set; compiled by CMake's kith_add_scalar_instances().
 #include "mst/forest.hpp"
 
 #include "support/dimension.hpp"
@@ -11,32 +11,22 @@ HWY_BEFORE_NAMESPACE();
 namespace kith::detail::HWY_NAMESPACE {
 
 void read_rows_any(const Forest<KITH_SCALAR>& forest, std::int64_t begin, std::int64_t end) {
-    with_dimension(forest.dimension, [&]<int D>(std::integral_constant<int, D>) {
-        forest.periodic ? read_rows_of<KITH_SCALAR, D, true>(forest, begin, end)
-                        : read_rows_of<KITH_SCALAR, D, false>(forest, begin, end);
-    });
+    with_space(forest.dimension, forest.periodic,
+               [&]<int D, bool Periodic>() { read_rows_of<KITH_SCALAR, D, Periodic>(forest, begin, end); });
 }
 
 void bound_by_order_any(const Forest<KITH_SCALAR>& forest, std::int64_t begin, std::int64_t end) {
-    with_dimension(forest.dimension, [&]<int D>(std::integral_constant<int, D>) {
-        forest.periodic ? bound_by_order_of<KITH_SCALAR, D, true>(forest, begin, end)
-                        : bound_by_order_of<KITH_SCALAR, D, false>(forest, begin, end);
-    });
-}
-
-template <int D, bool Periodic>
-void walk_from(const ForestSearch<KITH_SCALAR>& search, std::int64_t node, ForestScratch<KITH_SCALAR>& scratch) {
-    using Policy = ForestPolicy<KITH_SCALAR, D, Periodic>;
-    Policy policy(search, scratch);
-    const TreeView<KITH_SCALAR>& tree = *search.forest->tree;
-    ReceiverWalk<KITH_SCALAR, D, Periodic, Policy>(tree, tree, *search.schedule, scratch.walk, policy).walk(node);
+    with_space(forest.dimension, forest.periodic,
+               [&]<int D, bool Periodic>() { bound_by_order_of<KITH_SCALAR, D, Periodic>(forest, begin, end); });
 }
 
 void search_forest_any(const ForestSearch<KITH_SCALAR>& search, std::int64_t node,
                        ForestScratch<KITH_SCALAR>& scratch) {
-    with_dimension(search.forest->dimension, [&]<int D>(std::integral_constant<int, D>) {
-        search.forest->periodic ? walk_from<D, true>(search, node, scratch)
-                                : walk_from<D, false>(search, node, scratch);
+    with_space(search.forest->dimension, search.forest->periodic, [&]<int D, bool Periodic>() {
+        using Policy = ForestPolicy<KITH_SCALAR, D, Periodic>;
+        Policy policy(search, scratch);
+        const TreeView<KITH_SCALAR>& tree = *search.forest->tree;
+        ReceiverWalk<KITH_SCALAR, D, Periodic, Policy>(tree, tree, *search.schedule, scratch.walk, policy).walk(node);
     });
 }
 

@@ -1,4 +1,4 @@
-// One scalar type's search of few queries for every instruction set; the including file names the type and itself.
+// One scalar type's search of few queries for every instruction set; compiled by CMake's kith_add_scalar_instances().
 #include "neighbors/point_search.hpp"
 
 #include "points/coordinates.hpp"
@@ -67,9 +67,8 @@ void search_each(const PointSearchJob<KITH_SCALAR>& job) {
 }
 
 void search_points_any(const PointSearchJob<KITH_SCALAR>& job) {
-    with_dimension(job.sources->points.dimension(), [&]<int D>(std::integral_constant<int, D>) {
-        job.sources->points.frame.periodic ? search_each<D, true>(job) : search_each<D, false>(job);
-    });
+    const Frame<KITH_SCALAR>& frame = job.sources->points.frame;
+    with_space(frame.dimension, frame.periodic, [&]<int D, bool Periodic>() { search_each<D, Periodic>(job); });
 }
 
 } // namespace kith::detail::HWY_NAMESPACE

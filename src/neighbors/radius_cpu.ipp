@@ -1,4 +1,4 @@
-// One scalar type's radius search for every instruction set; the including file names the type and itself.
+// One scalar type's radius search for every instruction set; compiled by CMake's kith_add_scalar_instances().
 #include "neighbors/radius.hpp"
 
 #include "support/dimension.hpp"
@@ -30,17 +30,13 @@ inline void visit_block(const RadiusJob<KITH_SCALAR>& job, std::int64_t first, s
 HWY_BEFORE_NAMESPACE();
 namespace kith::detail::HWY_NAMESPACE {
 
-template <int D, bool Periodic>
-void walk_from(const RadiusJob<KITH_SCALAR>& job, std::int64_t node, RadiusScratch<KITH_SCALAR>& scratch) {
-    RadiusPolicy<KITH_SCALAR, D, Periodic> policy(job, scratch);
-    ReceiverWalk<KITH_SCALAR, D, Periodic, RadiusPolicy<KITH_SCALAR, D, Periodic>>(*job.receivers, *job.sources,
-                                                                                   *job.schedule, scratch.walk, policy)
-        .walk(node);
-}
-
 void search_radius_any(const RadiusJob<KITH_SCALAR>& job, std::int64_t node, RadiusScratch<KITH_SCALAR>& scratch) {
-    with_dimension(job.dimension, [&]<int D>(std::integral_constant<int, D>) {
-        job.periodic ? walk_from<D, true>(job, node, scratch) : walk_from<D, false>(job, node, scratch);
+    with_space(job.dimension, job.periodic, [&]<int D, bool Periodic>() {
+        using Policy = RadiusPolicy<KITH_SCALAR, D, Periodic>;
+        Policy policy(job, scratch);
+        ReceiverWalk<KITH_SCALAR, D, Periodic, Policy>(*job.receivers, *job.sources, *job.schedule, scratch.walk,
+                                                       policy)
+            .walk(node);
     });
 }
 
@@ -64,10 +60,8 @@ void compare_block(const RadiusJob<KITH_SCALAR>& job, std::int64_t begin, std::i
 
 void compare_radius_any(const RadiusJob<KITH_SCALAR>& job, std::int64_t begin, std::int64_t end,
                         const NearSources& near, RadiusScratch<KITH_SCALAR>& scratch) {
-    with_dimension(job.dimension, [&]<int D>(std::integral_constant<int, D>) {
-        job.periodic ? compare_block<D, true>(job, begin, end, near, scratch)
-                     : compare_block<D, false>(job, begin, end, near, scratch);
-    });
+    with_space(job.dimension, job.periodic,
+               [&]<int D, bool Periodic>() { compare_block<D, Periodic>(job, begin, end, near, scratch); });
 }
 
 } // namespace kith::detail::HWY_NAMESPACE

@@ -1,4 +1,4 @@
-// One scalar type's tree search for every instruction set; the including file names the type and itself.
+// One scalar type's tree search for every instruction set; compiled by CMake's kith_add_scalar_instances().
 #include "neighbors/search.hpp"
 
 #include "support/dimension.hpp"
@@ -10,18 +10,14 @@
 HWY_BEFORE_NAMESPACE();
 namespace kith::detail::HWY_NAMESPACE {
 
-template <int D, bool Periodic>
-void walk_from(const SearchJob<KITH_SCALAR>& job, std::int64_t node, SearchScratch<KITH_SCALAR>& scratch) {
-    KnnPolicy<KITH_SCALAR, D, Periodic> policy(job, scratch);
-    ReceiverWalk<KITH_SCALAR, D, Periodic, KnnPolicy<KITH_SCALAR, D, Periodic>>(*job.receivers, *job.sources,
-                                                                                *job.schedule, scratch.walk, policy)
-        .walk(node);
-    policy.publish();
-}
-
 void search_any(const SearchJob<KITH_SCALAR>& job, std::int64_t node, SearchScratch<KITH_SCALAR>& scratch) {
-    with_dimension(job.dimension, [&]<int D>(std::integral_constant<int, D>) {
-        job.periodic ? walk_from<D, true>(job, node, scratch) : walk_from<D, false>(job, node, scratch);
+    with_space(job.dimension, job.periodic, [&]<int D, bool Periodic>() {
+        using Policy = KnnPolicy<KITH_SCALAR, D, Periodic>;
+        Policy policy(job, scratch);
+        ReceiverWalk<KITH_SCALAR, D, Periodic, Policy>(*job.receivers, *job.sources, *job.schedule, scratch.walk,
+                                                       policy)
+            .walk(node);
+        policy.publish();
     });
 }
 

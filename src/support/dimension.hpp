@@ -57,6 +57,14 @@ void with_dimension(int dimension, Function&& function) {
     (std::make_integer_sequence<int, max_dimension - 1>{});
 }
 
+/// The same for points of a space that is periodic on any axis, or not: calls function.operator()<D, Periodic>().
+template <class Function>
+void with_space(int dimension, bool periodic, const Function& function) {
+    with_dimension(dimension, [&]<int D>(std::integral_constant<int, D>) {
+        periodic ? function.template operator()<D, true>() : function.template operator()<D, false>();
+    });
+}
+
 /// Calls function(T{}) for the run-time scalar type and returns what it returns.
 template <class Function>
 decltype(auto) with_dtype(DType dtype, Function&& function) {

@@ -1,4 +1,4 @@
-// One scalar type's brute-force search for every instruction set; the including file names the type and itself.
+// One scalar type's brute-force search for every instruction set; compiled by CMake's kith_add_scalar_instances().
 #include "engines/brute_force/search.hpp"
 
 #include "support/dimension.hpp"
@@ -19,7 +19,7 @@ void search_tiles(const BruteForceJob<T>& job, std::int64_t begin, std::int64_t 
     const PointSet<T>& sources = *job.sources;
     const KnnRequest<T>& request = *job.request;
     const std::int64_t k = request.k;
-    const std::int64_t needed = k + (request.exclude_self ? 1 : 0);
+    const std::int64_t needed = request.needed();
     const std::int64_t rows = end - begin;
     // Survivors are cut down to the needed ones whenever there are a good deal more. Tiles start small and double, so
     // that each adds about as many survivors as are kept: the first threshold comes early.
@@ -73,20 +73,10 @@ void search_tiles(const BruteForceJob<T>& job, std::int64_t begin, std::int64_t 
                     scratch.row_distances.data()});
 }
 
-template <int D>
-void search_tiles_of(const BruteForceJob<KITH_SCALAR>& job, std::int64_t begin, std::int64_t end,
-                     BruteForceScratch<KITH_SCALAR>& scratch) {
-    if (job.sources->frame.periodic) {
-        search_tiles<KITH_SCALAR, D, true>(job, begin, end, scratch);
-    } else {
-        search_tiles<KITH_SCALAR, D, false>(job, begin, end, scratch);
-    }
-}
-
 void search_block_any(const BruteForceJob<KITH_SCALAR>& job, std::int64_t begin, std::int64_t end,
                       BruteForceScratch<KITH_SCALAR>& scratch) {
-    with_dimension(job.sources->dimension(),
-                   [&]<int D>(std::integral_constant<int, D>) { search_tiles_of<D>(job, begin, end, scratch); });
+    with_space(job.sources->dimension(), job.sources->frame.periodic,
+               [&]<int D, bool Periodic>() { search_tiles<KITH_SCALAR, D, Periodic>(job, begin, end, scratch); });
 }
 
 } // namespace kith::detail::HWY_NAMESPACE

@@ -1,4 +1,5 @@
-// One scalar type's step of the growing tree for every instruction set; the including file names the type and itself.
+// One scalar type's step of the growing tree for every instruction set; compiled by CMake's
+// kith_add_scalar_instances().
 #include "engines/brute_force/spanning_tree.hpp"
 
 #include "support/dimension.hpp"
@@ -66,10 +67,8 @@ HWY_NOINLINE std::int64_t first_at(const PointsOutside<T>& outside, T squared) {
 
 void next_point_any(const PointsOutside<KITH_SCALAR>& outside, const KITH_SCALAR* taken, std::int32_t index,
                     std::int64_t& position) {
-    with_dimension(outside.dimension, [&]<int D>(std::integral_constant<int, D>) {
-        const KITH_SCALAR squared = outside.periodic ? see<KITH_SCALAR, D, true>(outside, taken, index)
-                                                     : see<KITH_SCALAR, D, false>(outside, taken, index);
-        position = first_at(outside, squared);
+    with_space(outside.dimension, outside.periodic, [&]<int D, bool Periodic>() {
+        position = first_at(outside, see<KITH_SCALAR, D, Periodic>(outside, taken, index));
     });
 }
 

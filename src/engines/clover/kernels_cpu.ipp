@@ -1,4 +1,4 @@
-// One scalar type's kernels of CLOVER for every instruction set; the including file names the type and itself.
+// One scalar type's kernels of CLOVER for every instruction set; compiled by CMake's kith_add_scalar_instances().
 #include "engines/clover/kernels.hpp"
 
 #include "support/dimension.hpp"
@@ -14,57 +14,32 @@ namespace kith::detail::HWY_NAMESPACE {
 using Scalar = KITH_SCALAR;
 
 void assign_any(const AssignJob<Scalar>& job) {
-    with_dimension(job.dimension, [&]<int D>(std::integral_constant<int, D>) {
-        job.periodic ? assign_points<true, D>(job) : assign_points<false, D>(job);
-    });
-}
-
-template <int D, bool Periodic>
-void connect_in(const CellTree<Scalar>& cells, CellGraph<Scalar>& graph, std::int64_t group,
-                ConnectScratch<Scalar>& scratch) {
-    Connecting<Scalar, D, Periodic>(cells, graph, scratch).connect(group);
+    with_space(job.dimension, job.periodic, [&]<int D, bool Periodic>() { assign_points<Periodic, D>(job); });
 }
 
 void connect_any(const CellTree<Scalar>& cells, CellGraph<Scalar>& graph, std::int64_t group,
                  ConnectScratch<Scalar>& scratch) {
     const Frame<Scalar>& frame = cells.tree.points.frame;
-    with_dimension(frame.dimension, [&]<int D>(std::integral_constant<int, D>) {
-        frame.periodic ? connect_in<D, true>(cells, graph, group, scratch)
-                       : connect_in<D, false>(cells, graph, group, scratch);
-    });
-}
-
-template <int D, bool Periodic>
-void search_in(const CellSearchJob<Scalar>& job, std::int64_t group, CellSearchScratch<Scalar>& scratch) {
-    CellSearch<Scalar, D, Periodic>(job, scratch).search(group);
+    with_space(frame.dimension, frame.periodic,
+               [&]<int D, bool Periodic>() { Connecting<Scalar, D, Periodic>(cells, graph, scratch).connect(group); });
 }
 
 void search_group_any(const CellSearchJob<Scalar>& job, std::int64_t group, CellSearchScratch<Scalar>& scratch) {
-    with_dimension(job.search.dimension, [&]<int D>(std::integral_constant<int, D>) {
-        job.search.periodic ? search_in<D, true>(job, group, scratch) : search_in<D, false>(job, group, scratch);
-    });
+    with_space(job.search.dimension, job.search.periodic,
+               [&]<int D, bool Periodic>() { CellSearch<Scalar, D, Periodic>(job, scratch).search(group); });
 }
 
 void connect_flat_any(FlatCells<Scalar>& cells, std::int64_t cell) {
     const Frame<Scalar>& frame = cells.points.frame;
-    with_dimension(frame.dimension, [&]<int D>(std::integral_constant<int, D>) {
-        frame.periodic ? connect_flat_cell<true, D>(cells, cell) : connect_flat_cell<false, D>(cells, cell);
-    });
-}
-
-template <int D, bool Periodic>
-void search_flat_in(const FlatJob<Scalar>& job, std::int64_t cell, std::int64_t begin, std::int64_t end,
-                    FlatScratch<Scalar>& scratch) {
-    FlatSearch<Scalar, D, Periodic>(job, scratch).search(cell, begin, end);
+    with_space(frame.dimension, frame.periodic,
+               [&]<int D, bool Periodic>() { connect_flat_cell<Periodic, D>(cells, cell); });
 }
 
 void search_flat_any(const FlatJob<Scalar>& job, std::int64_t cell, std::int64_t begin, std::int64_t end,
                      FlatScratch<Scalar>& scratch) {
     const Frame<Scalar>& frame = job.sources->points.frame;
-    with_dimension(frame.dimension, [&]<int D>(std::integral_constant<int, D>) {
-        frame.periodic ? search_flat_in<D, true>(job, cell, begin, end, scratch)
-                       : search_flat_in<D, false>(job, cell, begin, end, scratch);
-    });
+    with_space(frame.dimension, frame.periodic,
+               [&]<int D, bool Periodic>() { FlatSearch<Scalar, D, Periodic>(job, scratch).search(cell, begin, end); });
 }
 
 } // namespace kith::detail::HWY_NAMESPACE

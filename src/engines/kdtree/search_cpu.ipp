@@ -1,4 +1,5 @@
-// One scalar type's searches of the k-d tree for every instruction set; the including file names the type and itself.
+// One scalar type's searches of the k-d tree for every instruction set; compiled by CMake's
+// kith_add_scalar_instances().
 #include "engines/kdtree/search.hpp"
 
 #include "support/dimension.hpp"
@@ -29,7 +30,7 @@ void find_rows(const KdTreeKnnJob<KITH_SCALAR>& job, std::int64_t begin, std::in
         scratch.row_distances.reserve((end - begin) * k);
     }
     const RowMemory<T> block{scratch.row_distances.data(), scratch.row_indices.data()};
-    NearestInBuckets<T, D, Periodic> nearest(*job.tree, k + (request.exclude_self ? 1 : 0), request.limit, scratch);
+    NearestInBuckets<T, D, Periodic> nearest(*job.tree, request.needed(), request.limit, scratch);
     for (std::int64_t i = begin; i < end; ++i) {
         T query[D];
         for (int axis = 0; axis < D; ++axis) {
@@ -50,9 +51,8 @@ void find_rows(const KdTreeKnnJob<KITH_SCALAR>& job, std::int64_t begin, std::in
 void find_nearest_any(const KdTreeKnnJob<KITH_SCALAR>& job, std::int64_t begin, std::int64_t end,
                       KdTreeScratch<KITH_SCALAR>& scratch) {
     const Frame<KITH_SCALAR>& frame = job.tree->points.frame;
-    with_dimension(frame.dimension, [&]<int D>(std::integral_constant<int, D>) {
-        frame.periodic ? find_rows<D, true>(job, begin, end, scratch) : find_rows<D, false>(job, begin, end, scratch);
-    });
+    with_space(frame.dimension, frame.periodic,
+               [&]<int D, bool Periodic>() { find_rows<D, Periodic>(job, begin, end, scratch); });
 }
 
 template <int D, bool Periodic>
@@ -79,10 +79,8 @@ NearSources list_near(const BucketTree<KITH_SCALAR>& tree, const RadiusJob<KITH_
 NearSources near_sources_any(const BucketTree<KITH_SCALAR>& tree, const RadiusJob<KITH_SCALAR>& job, std::int64_t begin,
                              std::int64_t end, RadiusScratch<KITH_SCALAR>& scratch) {
     NearSources near{};
-    with_dimension(job.dimension, [&]<int D>(std::integral_constant<int, D>) {
-        near = job.periodic ? list_near<D, true>(tree, job, begin, end, scratch)
-                            : list_near<D, false>(tree, job, begin, end, scratch);
-    });
+    with_space(job.dimension, job.periodic,
+               [&]<int D, bool Periodic>() { near = list_near<D, Periodic>(tree, job, begin, end, scratch); });
     return near;
 }
 

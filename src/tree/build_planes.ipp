@@ -10,8 +10,7 @@
 // phase space are near in position, too (GPU halo-finding thesis, equation 4.1), and keys of three axes are cheaper and
 // finer than those of six.
 //
-// Compiled once for each scalar type: build_float.cpp, build_double.cpp.
-#pragma once
+// Compiled for each scalar type on its own by CMake's kith_add_scalar_instances().
 
 #include "tree/plane_tree.hpp"
 
@@ -189,5 +188,9 @@ PlaneTree<T> build_plane_tree(Context& context, const PhaseSpacePoints<T>& point
     });
     return tree;
 }
+
+template PlaneTree<KITH_SCALAR> build_plane_tree(Context&, const NormalizedPoints<KITH_SCALAR>&, const TreeShape&,
+                                                 const DonatedMemory&);
+template PlaneTree<KITH_SCALAR> build_plane_tree(Context&, const PhaseSpacePoints<KITH_SCALAR>&, const TreeShape&);
 
 } // namespace kith::detail

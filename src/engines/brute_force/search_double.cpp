@@ -1,4 +1,0 @@
-#define KITH_SCALAR double
-#undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "engines/brute_force/search_double.cpp"
-#include "engines/brute_force/search_cpu.ipp"
