@@ -125,7 +125,7 @@ private:
     kith::detail::Context context_;
     kith::detail::BucketTree<T> tree_;
     kith::detail::PointSet<T> queries_;
-    kith::detail::KdTreeScratch<T> scratch_;
+    kith::detail::CandidateScratch<T> scratch_;
 };
 
 double median(std::vector<double> values) {

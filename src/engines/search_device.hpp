@@ -10,37 +10,55 @@
 
 namespace kith::detail::inline KITH_GPU {
 
-/// Calls search(sources, queries, request) inside a stage, queries null in a self-search, and delivers the rows.
+/// Separate queries, ready for work on the device; none in a self-search.
+template <Coordinate T, int D>
+struct QueriesOnDevice {
+    std::optional<PointsOnDevice<T>> there;
+    std::optional<NormalizedPoints<T>> normalized;
+
+    QueriesOnDevice(DeviceContext& context, const PointsView* queries, const Frame<T>& frame) {
+        if (queries != nullptr) {
+            there.emplace(points_on_device<T>(context, *queries));
+            normalized = normalize_queries_on_device<T, D>(context, there->view(), frame);
+        }
+    }
+    [[nodiscard]] bool have_tiny() const { return normalized && normalized->has_tiny; }
+};
+
+/// Calls search(queries, request) inside a stage, queries null in a self-search, and delivers the rows.
+template <Coordinate T, int D, class Search>
+SearchSummary search_in_order_given(DeviceContext& context, const Frame<T>& frame, bool has_tiny,
+                                    const PointsView& points, const PointsView* queries, const DeviceKnnCall& call,
+                                    const QueriesOnDevice<T, D>& there, const Search& search) {
+    CountOnHost<T> count(
+        context, frame, has_tiny || there.have_tiny(), [&] { return host_rows<T>(context, points); }, queries);
+    const DeviceBuffer<SearchFrame<T>> in_frame =
+        stored(context, "search", search_frame<T, D>(frame, wanted_by(call), points.count()));
+    const RowsOnDevice<T> rows(context, *call.rows,
+                               count.is_needed() ? call.k * (queries != nullptr ? queries : &points)->count() : 0);
+    const DeviceRequest<T> request = device_request(call, in_frame.data(), rows.memory());
+    context.stage("search", [&] {
+        std::optional<DevicePointSet<T>> gathered;
+        if (there.normalized) {
+            gathered.emplace(gather_on_device<T, D>(context, *there.normalized));
+        }
+        search(gathered ? &*gathered : nullptr, request);
+    });
+    rows.deliver(context);
+    return count.of(context, rows, call.k);
+}
+
+/// Calls search(sources, queries, request) in the same way.
 template <Coordinate T, int D, class Search>
 SearchSummary search_copies_on_device(DeviceContext& context, const PointsView& points, const PointsView* queries,
                                       const DeviceKnnCall& call, const Search& search) {
     const PointsOnDevice<T> there = points_on_device<T>(context, points);
     const NormalizedPoints<T> normalized = normalize_sources_on_device<T, D>(context, there.view(), call.options.box);
-    std::optional<PointsOnDevice<T>> queries_there;
-    std::optional<NormalizedPoints<T>> normalized_queries;
-    if (queries != nullptr) {
-        queries_there.emplace(points_on_device<T>(context, *queries));
-        normalized_queries = normalize_queries_on_device<T, D>(context, queries_there->view(), normalized.frame);
-    }
-    const DeviceBuffer<SearchFrame<T>> frame =
-        stored(context, "search", search_frame<T, D>(normalized.frame, wanted_by(call), points.count()));
-    CountOnHost<T> count(
-        context, normalized.frame, normalized.has_tiny || (normalized_queries && normalized_queries->has_tiny),
-        [&] { return host_rows<T>(context, points); }, queries);
-    const RowsOnDevice<T> rows(context, *call.rows,
-                               count.is_needed() ? call.k * (queries != nullptr ? queries : &points)->count() : 0);
-    const DeviceRequest<T> request = device_request(call, frame.data(), rows.memory());
-    context.stage("search", [&] {
-        const DevicePointSet<T> sources = gather_on_device<T, D>(context, normalized);
-        if (normalized_queries) {
-            const DevicePointSet<T> of_queries = gather_on_device<T, D>(context, *normalized_queries);
-            search(sources, &of_queries, request);
-        } else {
-            search(sources, static_cast<const DevicePointSet<T>*>(nullptr), request);
-        }
-    });
-    rows.deliver(context);
-    return count.of(context, rows, call.k);
+    const QueriesOnDevice<T, D> others(context, queries, normalized.frame);
+    return search_in_order_given<T, D>(context, normalized.frame, normalized.has_tiny, points, queries, call, others,
+                                       [&](const DevicePointSet<T>* of_queries, const DeviceRequest<T>& request) {
+                                           search(gather_on_device<T, D>(context, normalized), of_queries, request);
+                                       });
 }
 
 } // namespace kith::detail::inline KITH_GPU

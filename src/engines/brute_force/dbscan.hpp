@@ -3,44 +3,31 @@
 #pragma once
 
 #include "engines/brute_force/fof.hpp"
+#include "engines/candidates.hpp"
 #include "groups/dbscan.hpp"
 #include "points/point_set.hpp"
-#include "support/parallel.hpp"
 
-#include <algorithm>
 #include <cstdint>
 
 namespace kith::detail {
-
-/// body(begin, end, scratch) for all points, a few at a time.
-template <Coordinate T, class Body>
-void for_each_block(Context& context, std::int64_t count, const Body& body) {
-    constexpr std::int64_t block_size = 32; // receivers that share a gathered block
-    context.expect(count);
-    PerThread<DensityScratch<T>> scratch;
-    parallel_for(0, (count + block_size - 1) / block_size, 1, [&](std::int64_t first, std::int64_t last) {
-        for (std::int64_t block = first; block < last; ++block) {
-            const std::int64_t end = std::min(count, (block + 1) * block_size);
-            body(block * block_size, end, scratch.local());
-            context.done(end - block * block_size);
-        }
-    });
-}
 
 template <Coordinate T>
 void cluster_all_pairs(Context& context, const PointSet<T>& points, const ClusterRequest<T>& request,
                        DbscanSummary& result) {
     const Frame<T>& frame = points.frame;
     const TreeView<T> all = without_planes(points);
+    constexpr std::int64_t block_size = 32; // receivers that share a gathered block
+    using Scratch = DensityScratch<T>;
     const DensityJob<T> job{&all, &all, nullptr, frame.dimension, frame.periodic, request.squared_length};
     Buffer<std::uint8_t> is_core;
     context.stage("core", [&] {
         is_core = core_flags(context, points, request, result, [&](std::uint8_t* flags) {
             const CoreJob<T> core_job{job, request.min_samples, flags};
-            for_each_block<T>(context, points.count,
-                              [&](std::int64_t begin, std::int64_t end, DensityScratch<T>& scratch) {
-                                  compare_core_points(core_job, begin, end, scratch);
-                              });
+            context.expect(points.count);
+            for_blocks<Scratch>(context, points.count, block_size,
+                                [&](std::int64_t begin, std::int64_t end, Scratch& scratch) {
+                                    compare_core_points(core_job, begin, end, scratch);
+                                });
         });
     });
     PointSet<T> core_points;
@@ -58,10 +45,11 @@ void cluster_all_pairs(Context& context, const PointSet<T>& points, const Cluste
             BorderJob<T> border_job{
                 job, is_core.data(), {}, parents.data(), {}, request.labels.data(), result.sizes.data()};
             border_job.sources = &core_view;
-            for_each_block<T>(context, points.count,
-                              [&](std::int64_t begin, std::int64_t end, DensityScratch<T>& scratch) {
-                                  compare_border_points(border_job, begin, end, scratch);
-                              });
+            context.expect(points.count);
+            for_blocks<Scratch>(context, points.count, block_size,
+                                [&](std::int64_t begin, std::int64_t end, Scratch& scratch) {
+                                    compare_border_points(border_job, begin, end, scratch);
+                                });
         });
     }
     context.run([&] { count_noise(points.count, result); });

@@ -3,10 +3,6 @@
 
 #include "engines/brute_force/search.hpp"
 #include "support/context.hpp"
-#include "support/parallel.hpp"
-
-#include <algorithm>
-#include <cstdint>
 
 namespace kith::detail {
 
@@ -16,16 +12,10 @@ void search_all_pairs(Context& context, const PointSet<T>& receivers, const Poin
                       const KnnRequest<T>& request, RowSink<T>& sink) {
     context.expect(receivers.count);
     const BruteForceJob<T> job{&receivers, &sources, &request, &sink};
-    PerThread<BruteForceScratch<T>> scratch;
-    const std::int64_t blocks = (receivers.count + queries_per_block - 1) / queries_per_block;
-    parallel_for(0, blocks, 1, [&](std::int64_t first, std::int64_t last) {
-        for (std::int64_t block = first; block < last; ++block) {
-            const std::int64_t begin = block * queries_per_block;
-            const std::int64_t end = std::min(receivers.count, begin + queries_per_block);
-            search_block(job, begin, end, scratch.local());
-            context.done(end - begin);
-        }
-    });
+    for_blocks<CandidateScratch<T>>(context, receivers.count, queries_per_block,
+                                    [&](std::int64_t begin, std::int64_t end, CandidateScratch<T>& scratch) {
+                                        search_block(job, begin, end, scratch);
+                                    });
 }
 
 } // namespace kith::detail

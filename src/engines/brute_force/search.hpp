@@ -4,28 +4,15 @@
 // per 16 pairs or so, no index to build. Tiled as in the halo-finding thesis, section 3.4.1.
 #pragma once
 
-#include "neighbors/search.hpp"
+#include "engines/candidates.hpp"
 #include "points/point_set.hpp"
 
 #include <cstdint>
-#include <vector>
 
 namespace kith::detail {
 
 /// Queries that share one pass over a tile of sources.
 inline constexpr std::int64_t queries_per_block = 16;
-
-template <Coordinate T>
-struct BruteForceScratch {
-    using LaneIndex = typename SearchScratch<T>::LaneIndex;
-    std::vector<T> distances; ///< survivors, query after query
-    std::vector<LaneIndex> indices;
-    std::vector<T> sorted_distances;
-    std::vector<LaneIndex> sorted_indices;
-    std::vector<Candidate<T>> candidates;
-    std::vector<std::int32_t> row_indices;
-    std::vector<T> row_distances;
-};
 
 template <Coordinate T>
 struct BruteForceJob {
@@ -37,8 +24,8 @@ struct BruteForceJob {
 
 /// Finds the neighbors of the queries [begin, end), at most queries_per_block of them.
 void search_block(const BruteForceJob<float>& job, std::int64_t begin, std::int64_t end,
-                  BruteForceScratch<float>& scratch);
+                  CandidateScratch<float>& scratch);
 void search_block(const BruteForceJob<double>& job, std::int64_t begin, std::int64_t end,
-                  BruteForceScratch<double>& scratch);
+                  CandidateScratch<double>& scratch);
 
 } // namespace kith::detail

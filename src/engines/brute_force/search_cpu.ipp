@@ -12,7 +12,7 @@ HWY_BEFORE_NAMESPACE();
 namespace kith::detail::HWY_NAMESPACE {
 
 template <class T, int D, bool Periodic>
-void search_tiles(const BruteForceJob<T>& job, std::int64_t begin, std::int64_t end, BruteForceScratch<T>& scratch) {
+void search_tiles(const BruteForceJob<T>& job, std::int64_t begin, std::int64_t end, CandidateScratch<T>& scratch) {
     using LaneIndex = typename SearchScratch<T>::LaneIndex;
     constexpr std::int64_t tile = 1024; // with its indices, half of a first-level cache
     constexpr std::int64_t room = static_cast<std::int64_t>(hn::MaxLanes(hn::ScalableTag<T>()));
@@ -25,12 +25,8 @@ void search_tiles(const BruteForceJob<T>& job, std::int64_t begin, std::int64_t 
     // that each adds about as many survivors as are kept: the first threshold comes early.
     const std::int64_t most = std::min(sources.count, std::max<std::int64_t>(needed + needed / 2, 16));
     const std::int64_t stride = most + tile + 2 * room;
-    scratch.distances.resize(static_cast<std::size_t>(rows * stride));
-    scratch.indices.resize(static_cast<std::size_t>(rows * stride));
-    scratch.sorted_distances.resize(static_cast<std::size_t>(stride));
-    scratch.sorted_indices.resize(static_cast<std::size_t>(stride));
-    scratch.row_indices.resize(static_cast<std::size_t>(rows * k + room));
-    scratch.row_distances.resize(static_cast<std::size_t>(rows * k + room));
+    scratch.reserve(rows, stride);
+    scratch.reserve_rows(rows * k + room);
 
     T queries[queries_per_block][D];
     T thresholds[queries_per_block];
@@ -74,7 +70,7 @@ void search_tiles(const BruteForceJob<T>& job, std::int64_t begin, std::int64_t 
 }
 
 void search_block_any(const BruteForceJob<KITH_SCALAR>& job, std::int64_t begin, std::int64_t end,
-                      BruteForceScratch<KITH_SCALAR>& scratch) {
+                      CandidateScratch<KITH_SCALAR>& scratch) {
     with_space(job.sources->dimension(), job.sources->frame.periodic,
                [&]<int D, bool Periodic>() { search_tiles<KITH_SCALAR, D, Periodic>(job, begin, end, scratch); });
 }
@@ -88,7 +84,7 @@ namespace kith::detail {
 HWY_EXPORT(search_block_any);
 
 void search_block(const BruteForceJob<KITH_SCALAR>& job, std::int64_t begin, std::int64_t end,
-                  BruteForceScratch<KITH_SCALAR>& scratch) {
+                  CandidateScratch<KITH_SCALAR>& scratch) {
     HWY_DYNAMIC_DISPATCH(search_block_any)(job, begin, end, scratch);
 }
 

@@ -2,10 +2,7 @@
 // kith_add_device_instances().
 #include "engines/clover/device_entry.hpp"
 #include "engines/clover/search_device.hpp"
-#include "neighbors/count_on_host.hpp"
-#include "neighbors/device_rows.hpp"
-#include "points/gather_device.hpp"
-#include "points/normalize_device.hpp"
+#include "engines/search_device.hpp"
 
 #include <optional>
 
@@ -31,31 +28,16 @@ SearchSummary search_cells_on_device(DeviceContext& context, const PointsView& p
         }
         context.wait(); // for the copies
     });
-    std::optional<PointsOnDevice<T>> queries_there;
-    std::optional<NormalizedPoints<T>> normalized_queries;
+    const QueriesOnDevice<T, D> others(context, queries, frame);
     if (queries != nullptr) {
-        queries_there.emplace(points_on_device<T>(context, *queries));
-        normalized_queries = normalize_queries_on_device<T, D>(context, queries_there->view(), frame);
-        has_tiny = has_tiny || normalized_queries->has_tiny;
         add_queries(blocks, -1, 0, static_cast<std::int32_t>(queries->count()));
     }
-    CountOnHost<T> count(
-        context, frame, has_tiny, [&] { return host_rows<T>(context, points); }, queries);
-    const RowsOnDevice<T> rows(context, *call.rows,
-                               count.is_needed() ? call.k * (queries != nullptr ? queries : &points)->count() : 0);
-    const DeviceBuffer<SearchFrame<T>> in_frame =
-        stored(context, "search", search_frame<T, D>(frame, wanted_by(call), points.count()));
-    const DeviceRequest<T> request = device_request(call, in_frame.data(), rows.memory());
-    context.stage("search", [&] {
-        if (normalized_queries) {
-            const DevicePointSet<T> gathered = gather_on_device<T, D>(context, *normalized_queries);
-            cells->template search<D>(context, gathered.view(), blocks, request);
-        } else {
-            cells->template search<D>(context, cells->points(), blocks, request);
-        }
-    });
-    rows.deliver(context);
-    return count.of(context, rows, call.k);
+    return search_in_order_given<T, D>(context, frame, has_tiny, points, queries, call, others,
+                                       [&](const DevicePointSet<T>* of_queries, const DeviceRequest<T>& request) {
+                                           cells->template search<D>(
+                                               context, of_queries != nullptr ? of_queries->view() : cells->points(),
+                                               blocks, request);
+                                       });
 }
 
 template SearchSummary search_cells_on_device<KITH_SCALAR, KITH_DIMENSION>(DeviceContext&, const PointsView&,

@@ -49,12 +49,8 @@ public:
         : job_(job), sources_(*job.sources), request_(*job.request), scratch_(scratch), needed_(request_.needed()),
           most_(needed_ + std::max<std::int64_t>(needed_ / 2, 16)) {
         const std::int64_t room = most_ + piece + 2 * padding;
-        scratch.distances.reserve(room);
-        scratch.indices.reserve(room);
-        scratch.sorted_distances.reserve(room);
-        scratch.sorted_indices.reserve(room);
-        scratch.row_indices.reserve(queries_per_scan * request_.k + padding);
-        scratch.row_distances.reserve(queries_per_scan * request_.k + padding);
+        scratch.reserve(1, room);
+        scratch.reserve_rows(queries_per_scan * request_.k + padding);
     }
 
     void search(std::int64_t cell, std::int64_t begin, std::int64_t end) {

@@ -1,6 +1,7 @@
 // The kernels of CLOVER as its stages call them; they are compiled for every instruction set and chosen at run time.
 #pragma once
 
+#include "engines/candidates.hpp"
 #include "engines/clover/bound.hpp"
 #include "engines/clover/graph.hpp"
 #include "neighbors/search.hpp"
@@ -84,18 +85,9 @@ void search_group(const CellSearchJob<double>& job, std::int64_t group, CellSear
 /// Queries of the flat form whose rows are handed on together.
 inline constexpr std::int64_t queries_per_scan = 16;
 
-/// Memory of one thread for the flat form, kept from task to task.
+/// Memory of one thread for the flat form.
 template <Coordinate T>
-struct FlatScratch {
-    using LaneIndex = typename SearchScratch<T>::LaneIndex;
-
-    ScratchArray<T> distances; ///< of the points found so far
-    ScratchArray<LaneIndex> indices;
-    ScratchArray<T> sorted_distances;
-    ScratchArray<LaneIndex> sorted_indices;
-    std::vector<Candidate<T>> candidates;
-    ScratchArray<std::int32_t> row_indices;
-    ScratchArray<T> row_distances;
+struct FlatScratch : CandidateScratch<T> {
     ScanCounts counts;
 };
 

@@ -6,7 +6,6 @@
 #include "engines/kdtree/bucket_tree.hpp"
 #include "engines/kdtree/search.hpp"
 #include "support/dimension.hpp"
-#include "support/parallel.hpp"
 #include "tree/plane_tree.hpp"
 
 #include <algorithm>
@@ -36,35 +35,24 @@ public:
                 RowSink<T>& sink) const override {
         const KdTreeKnnJob<T> job{&tree_, &receivers, &request, &sink};
         context.expect(receivers.count);
-        PerThread<KdTreeScratch<T>> scratch;
-        for_blocks(context, receivers.count, bucket_size,
-                   [&](std::int64_t begin, std::int64_t end) { find_nearest(job, begin, end, scratch.local()); });
+        for_blocks<CandidateScratch<T>>(context, receivers.count, bucket_size,
+                                        [&](std::int64_t begin, std::int64_t end, CandidateScratch<T>& scratch) {
+                                            find_nearest(job, begin, end, scratch);
+                                        });
     }
 
     void search(Context& context, const RadiusJob<T>& job) const override {
         // Queries that are sparse beside the sources do not share a box.
         const std::int64_t count = job.receivers->points.count;
         const std::int64_t block = std::clamp<std::int64_t>(bucket_size * count / tree_.points.count, 1, bucket_size);
-        PerThread<RadiusScratch<T>> scratch;
-        for_blocks(context, count, block, [&](std::int64_t begin, std::int64_t end) {
-            const NearSources near = near_sources(tree_, job, begin, end, scratch.local());
-            compare_radius(job, begin, end, near, scratch.local());
-        });
+        for_blocks<RadiusScratch<T>>(context, count, block,
+                                     [&](std::int64_t begin, std::int64_t end, RadiusScratch<T>& scratch) {
+                                         const NearSources near = near_sources(tree_, job, begin, end, scratch);
+                                         compare_radius(job, begin, end, near, scratch);
+                                     });
     }
 
 private:
-    /// body(begin, end) for blocks of receivers.
-    template <class Body>
-    static void for_blocks(Context& context, std::int64_t count, std::int64_t block_size, const Body& body) {
-        parallel_for(0, (count + block_size - 1) / block_size, 1, [&](std::int64_t first, std::int64_t last) {
-            for (std::int64_t block = first; block < last; ++block) {
-                const std::int64_t end = std::min(count, (block + 1) * block_size);
-                body(block * block_size, end);
-                context.done(end - block * block_size);
-            }
-        });
-    }
-
     BucketTree<T> tree_;
 };
 

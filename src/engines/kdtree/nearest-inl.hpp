@@ -30,15 +30,11 @@ template <class T, int D, bool Periodic>
 class NearestInBuckets {
 public:
     NearestInBuckets(const BucketTree<T>& tree, std::int64_t needed, const Candidate<T>& limit,
-                     KdTreeScratch<T>& scratch)
+                     CandidateScratch<T>& scratch)
         : tree_(tree), first_leaf_(static_cast<Node>(tree.leaves - 1)), needed_(needed), limit_(limit),
           most_(std::min(tree.points.count, needed + std::max<std::int64_t>(needed / 2, 8))), scratch_(scratch) {
         std::copy_n(tree.points.frame.working_period.data(), D, period_);
-        const std::int64_t size = most_ + bucket_size + 2 * vector_padding;
-        scratch.distances.reserve(size);
-        scratch.indices.reserve(size);
-        scratch.sorted_distances.reserve(size);
-        scratch.sorted_indices.reserve(size);
+        scratch.reserve(1, most_ + bucket_size + 2 * vector_padding);
     }
 
     /// Finds the neighbors of a query in working coordinates: sorted in the scratch. Returns how many there are, which
@@ -71,7 +67,7 @@ public:
 
 private:
     using Node = kdtree::Node;
-    using LaneIndex = typename KdTreeScratch<T>::LaneIndex;
+    using LaneIndex = typename CandidateScratch<T>::LaneIndex;
     static constexpr std::int64_t vector_padding = static_cast<std::int64_t>(hn::MaxLanes(hn::ScalableTag<T>()));
 
     /// How far a region is from the query along each axis. In open space that is enough.
@@ -182,7 +178,7 @@ private:
     std::int64_t needed_;
     Candidate<T> limit_;
     std::int64_t most_; ///< candidates that wait before they are cut down
-    KdTreeScratch<T>& scratch_;
+    CandidateScratch<T>& scratch_;
     T period_[D];
     T query_[D];
     Candidate<T> bound_;

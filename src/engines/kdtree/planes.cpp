@@ -11,32 +11,17 @@ namespace kith::detail {
 
 namespace {
 
-/// The nodes of a level, by their first points; summed up by the caller.
-template <Coordinate T>
-Plane<T> plane_of_level(Context& context, const BucketTree<T>& tree, int level) {
-    const auto nodes = static_cast<kdtree::Node>(2 * tree.leaves - 1);
+/// Nodes of so many leaves each, by their first points; summed up by the caller.
+template <Coordinate T, class LeavesOf>
+Plane<T> plane_of(Context& context, const BucketTree<T>& tree, std::int64_t nodes, const LeavesOf& leaves_of) {
     Plane<T> plane;
-    plane.nodes = std::int64_t{1} << level;
-    plane.first_point = Buffer<std::int32_t>(context.memory_tracker(), plane.nodes + 1);
+    plane.nodes = nodes;
+    plane.first_point = Buffer<std::int32_t>(context.memory_tracker(), nodes + 1);
     std::int64_t leaf = 0;
-    for (std::int64_t node = 0; node < plane.nodes; ++node) {
+    for (std::int64_t node = 0; node < nodes; leaf += leaves_of(node++)) {
         plane.first_point[node] = static_cast<std::int32_t>(leaf * bucket_size);
-        leaf += (kdtree::subtree_size(kdtree::first_of_level(level) + static_cast<kdtree::Node>(node), nodes) + 1) / 2;
     }
-    plane.first_point[plane.nodes] = static_cast<std::int32_t>(tree.points.count);
-    add_boxes(context, plane, tree.points.frame.dimension);
-    return plane;
-}
-
-template <Coordinate T>
-Plane<T> plane_of_leaves(Context& context, const BucketTree<T>& tree) {
-    Plane<T> plane;
-    plane.nodes = tree.leaves;
-    plane.first_point = Buffer<std::int32_t>(context.memory_tracker(), plane.nodes + 1);
-    for (std::int64_t leaf = 0; leaf < plane.nodes; ++leaf) {
-        plane.first_point[leaf] = static_cast<std::int32_t>(leaf * bucket_size);
-    }
-    plane.first_point[plane.nodes] = static_cast<std::int32_t>(tree.points.count);
+    plane.first_point[nodes] = static_cast<std::int32_t>(tree.points.count);
     add_boxes(context, plane, tree.points.frame.dimension);
     return plane;
 }
@@ -49,14 +34,18 @@ PlaneTree<T> planes_in(Context& context, const UnsortedPoints<T>& points) {
         return result;
     }
     BucketTree<T> tree = build_bucket_tree<T, D>(context, points);
-    result.planes.push_back(plane_of_leaves(context, tree));
+    result.planes.push_back(plane_of(context, tree, tree.leaves, [](std::int64_t) { return 1; }));
     summarize_points<T, D>(result.planes.back(), tree.points);
     constexpr int levels_between = 3;
     const std::int64_t top_size = TreeShape{}.top_size;
     // All nodes of the two lowest levels may not exist.
-    int level = kdtree::levels_of(static_cast<kdtree::Node>(2 * tree.leaves - 1)) - 1 - levels_between;
+    const auto nodes = static_cast<kdtree::Node>(2 * tree.leaves - 1);
+    int level = kdtree::levels_of(nodes) - 1 - levels_between;
     for (; result.planes.back().nodes > top_size; level -= levels_between) {
-        Plane<T> plane = plane_of_level(context, tree, level);
+        Plane<T> plane = plane_of(context, tree, std::int64_t{1} << level, [&](std::int64_t node) {
+            return (kdtree::subtree_size(kdtree::first_of_level(level) + static_cast<kdtree::Node>(node), nodes) + 1) /
+                   2;
+        });
         find_children(context, plane, result.planes.back());
         summarize_nodes<T, D>(plane, result.planes.back());
         result.planes.push_back(std::move(plane));

@@ -2,12 +2,11 @@
 // near_leaves-inl.hpp, compiled for each instruction set and chosen at run time.
 #pragma once
 
+#include "engines/candidates.hpp"
 #include "engines/kdtree/bucket_tree.hpp"
 #include "neighbors/radius.hpp"
-#include "neighbors/search.hpp"
 
 #include <cstdint>
-#include <vector>
 
 namespace kith::detail {
 
@@ -19,23 +18,11 @@ struct KdTreeKnnJob {
     RowSink<T>* sink;
 };
 
-/// Memory of one thread.
-template <Coordinate T>
-struct KdTreeScratch {
-    using LaneIndex = typename SearchScratch<T>::LaneIndex;
-    ScratchArray<T> distances; ///< candidates of one query
-    ScratchArray<LaneIndex> indices;
-    ScratchArray<T> sorted_distances;
-    ScratchArray<LaneIndex> sorted_indices;
-    std::vector<Candidate<T>> candidates;
-    ScratchArray<std::int32_t> row_indices; ///< of a block, for sinks without memory of their own
-    ScratchArray<T> row_distances;
-};
-
 /// The rows of the receivers [begin, end).
-void find_nearest(const KdTreeKnnJob<float>& job, std::int64_t begin, std::int64_t end, KdTreeScratch<float>& scratch);
+void find_nearest(const KdTreeKnnJob<float>& job, std::int64_t begin, std::int64_t end,
+                  CandidateScratch<float>& scratch);
 void find_nearest(const KdTreeKnnJob<double>& job, std::int64_t begin, std::int64_t end,
-                  KdTreeScratch<double>& scratch);
+                  CandidateScratch<double>& scratch);
 
 /// The points that may be within the radii of the receivers [begin, end); the ranges are in the scratch. Whole nodes
 /// are counted if the job asks for counts.

@@ -19,15 +19,14 @@ namespace kith::detail::HWY_NAMESPACE {
 
 template <int D, bool Periodic>
 void find_rows(const KdTreeKnnJob<KITH_SCALAR>& job, std::int64_t begin, std::int64_t end,
-               KdTreeScratch<KITH_SCALAR>& scratch) {
+               CandidateScratch<KITH_SCALAR>& scratch) {
     using T = KITH_SCALAR;
     const KnnRequest<T>& request = *job.request;
     const PointSet<T>& receivers = *job.receivers;
     const std::int64_t k = request.k;
     const std::optional<RowMemory<T>> direct = job.sink->direct();
     if (!direct) {
-        scratch.row_indices.reserve((end - begin) * k);
-        scratch.row_distances.reserve((end - begin) * k);
+        scratch.reserve_rows((end - begin) * k);
     }
     const RowMemory<T> block{scratch.row_distances.data(), scratch.row_indices.data()};
     NearestInBuckets<T, D, Periodic> nearest(*job.tree, request.needed(), request.limit, scratch);
@@ -49,7 +48,7 @@ void find_rows(const KdTreeKnnJob<KITH_SCALAR>& job, std::int64_t begin, std::in
 }
 
 void find_nearest_any(const KdTreeKnnJob<KITH_SCALAR>& job, std::int64_t begin, std::int64_t end,
-                      KdTreeScratch<KITH_SCALAR>& scratch) {
+                      CandidateScratch<KITH_SCALAR>& scratch) {
     const Frame<KITH_SCALAR>& frame = job.tree->points.frame;
     with_space(frame.dimension, frame.periodic,
                [&]<int D, bool Periodic>() { find_rows<D, Periodic>(job, begin, end, scratch); });
@@ -94,7 +93,7 @@ HWY_EXPORT(find_nearest_any);
 HWY_EXPORT(near_sources_any);
 
 void find_nearest(const KdTreeKnnJob<KITH_SCALAR>& job, std::int64_t begin, std::int64_t end,
-                  KdTreeScratch<KITH_SCALAR>& scratch) {
+                  CandidateScratch<KITH_SCALAR>& scratch) {
     HWY_DYNAMIC_DISPATCH(find_nearest_any)(job, begin, end, scratch);
 }
 
