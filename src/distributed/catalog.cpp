@@ -252,16 +252,12 @@ private:
             if (halos::follows_from_sizes(column)) {
                 return;
             }
+            auto& all = result.catalog.*std::get<std::remove_cvref_t<decltype(values)> Catalog::*>(column.values);
             const std::int64_t width = widths()(column);
-            for_each_field(result.catalog, [&](const CatalogColumn& other, auto& all) {
-                if constexpr (std::is_same_v<std::remove_cvref_t<decltype(all)>,
-                                             std::remove_cvref_t<decltype(values)>>) {
-                    for (std::size_t i = 0; &other == &column && i < described.labels.size(); ++i) {
-                        std::copy_n(values.begin() + static_cast<std::int64_t>(i) * width, width,
-                                    all.begin() + (described.labels[i] - result.first_group) * width);
-                    }
-                }
-            });
+            for (std::int64_t i = 0; i < std::ssize(described.labels); ++i) {
+                std::copy_n(values.begin() + i * width, width,
+                            all.begin() + (described.labels[i] - result.first_group) * width);
+            }
         });
     }
 

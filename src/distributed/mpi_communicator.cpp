@@ -40,9 +40,12 @@ MPI_Op operation(Reduction reduction) {
     return reduction == Reduction::sum ? MPI_SUM : reduction == Reduction::min ? MPI_MIN : MPI_MAX;
 }
 
-/// Waits for a collective call. Others may need this core to get there: with more ranks than cores, MPI's own waiting,
-/// which does not yield, takes a time slice for every call.
-void wait_for(MPI_Request& request, const char* what) {
+/// Makes a collective call, start(request), and waits for it. Others may need this core to get there: with more ranks
+/// than cores, MPI's own waiting, which does not yield, takes a time slice for every call.
+template <class Start>
+void complete(const char* what, const Start& start) {
+    MPI_Request request = MPI_REQUEST_NULL;
+    check(start(&request), what);
     int done = 0;
     check(MPI_Test(&request, &done, MPI_STATUS_IGNORE), what);
     while (done == 0) {
@@ -100,10 +103,9 @@ MpiCommunicator::MpiCommunicator(MPI_Comm communicator, std::int64_t largest_mes
 /// Ranks that cut messages differently would wait forever, so all throw or none.
 void MpiCommunicator::require_same_largest_message() const {
     std::array<std::int64_t, 2> least{largest_message_, ~largest_message_}; // ~ turns the order around for every value
-    MPI_Request request = MPI_REQUEST_NULL;
-    check(MPI_Iallreduce(MPI_IN_PLACE, least.data(), 2, MPI_INT64_T, MPI_MIN, communicator_, &request),
-          "MPI_Iallreduce");
-    wait_for(request, "MPI_Iallreduce");
+    complete("MPI_Iallreduce", [&](MPI_Request* request) {
+        return MPI_Iallreduce(MPI_IN_PLACE, least.data(), 2, MPI_INT64_T, MPI_MIN, communicator_, request);
+    });
     const std::int64_t smallest = least[0];
     const std::int64_t greatest = ~least[1];
     if (smallest != greatest) {
@@ -129,11 +131,10 @@ void MpiCommunicator::all_reduce(std::span<std::int64_t> values, Reduction reduc
     const auto most = static_cast<std::size_t>(std::max<std::int64_t>(1, largest_message_ / 8));
     for (std::size_t first = 0; first < values.size(); first += most) {
         const std::size_t count = std::min(most, values.size() - first);
-        MPI_Request request = MPI_REQUEST_NULL;
-        check(MPI_Iallreduce(MPI_IN_PLACE, values.data() + first, static_cast<int>(count), MPI_INT64_T,
-                             operation(reduction), communicator_, &request),
-              "MPI_Iallreduce");
-        wait_for(request, "MPI_Iallreduce");
+        complete("MPI_Iallreduce", [&](MPI_Request* request) {
+            return MPI_Iallreduce(MPI_IN_PLACE, values.data() + first, static_cast<int>(count), MPI_INT64_T,
+                                  operation(reduction), communicator_, request);
+        });
     }
 }
 
@@ -152,11 +153,10 @@ void MpiCommunicator::all_gather(std::span<const std::byte> mine, std::span<std:
     if (firsts.back() <= largest_message_) {
         const std::vector<int> lengths(counts.begin(), counts.end());
         const std::vector<int> starts(firsts.begin(), firsts.end() - 1);
-        MPI_Request request = MPI_REQUEST_NULL;
-        check(MPI_Iallgatherv(mine.data(), static_cast<int>(mine.size()), MPI_BYTE, all.data(), lengths.data(),
-                              starts.data(), MPI_BYTE, communicator_, &request),
-              "MPI_Iallgatherv");
-        wait_for(request, "MPI_Iallgatherv");
+        complete("MPI_Iallgatherv", [&](MPI_Request* request) {
+            return MPI_Iallgatherv(mine.data(), static_cast<int>(mine.size()), MPI_BYTE, all.data(), lengths.data(),
+                                   starts.data(), MPI_BYTE, communicator_, request);
+        });
         return;
     }
     std::ranges::copy(mine, all.begin() + firsts[static_cast<std::size_t>(rank_)]);
@@ -164,10 +164,9 @@ void MpiCommunicator::all_gather(std::span<const std::byte> mine, std::span<std:
         for (std::int64_t first = firsts[static_cast<std::size_t>(root)];
              first < firsts[static_cast<std::size_t>(root) + 1]; first += largest_message_) {
             const std::int64_t bytes = std::min(largest_message_, firsts[static_cast<std::size_t>(root) + 1] - first);
-            MPI_Request request = MPI_REQUEST_NULL;
-            check(MPI_Ibcast(all.data() + first, static_cast<int>(bytes), MPI_BYTE, root, communicator_, &request),
-                  "MPI_Ibcast");
-            wait_for(request, "MPI_Ibcast");
+            complete("MPI_Ibcast", [&](MPI_Request* request) {
+                return MPI_Ibcast(all.data() + first, static_cast<int>(bytes), MPI_BYTE, root, communicator_, request);
+            });
         }
     }
 }
