@@ -125,11 +125,9 @@ public:
     template <class Index>
     void count(UnresolvedCounter<T>& counter, std::span<const std::int64_t> offsets, const Index* indices) const {
         context_.run([&] {
-            parallel_for(0, call_.row_count(), 1 << 10, [&](std::int64_t begin, std::int64_t end) {
-                for (std::int64_t row = begin; row < end; ++row) {
-                    counter.take(row, indices + offsets[row], offsets[row + 1] - offsets[row],
-                                 call_.options.order == RowOrder::distance);
-                }
+            parallel_each(call_.row_count(), 1 << 10, [&](std::int64_t row) {
+                counter.take(row, indices + offsets[row], offsets[row + 1] - offsets[row],
+                             call_.options.order == RowOrder::distance);
             });
         });
     }
@@ -206,11 +204,8 @@ private:
         }
         const PointSetView<T>& points = receivers_.points;
         squared_radii_ = Buffer<T>(context_.memory_tracker(), points.count);
-        parallel_for(0, points.count, 1 << 14, [&](std::int64_t begin, std::int64_t end) {
-            for (std::int64_t i = begin; i < end; ++i) {
-                squared_radii_[i] = squared_radius(frame(), radii[points.indices[i]]);
-            }
-        });
+        parallel_each(points.count, 1 << 14,
+                      [&](std::int64_t i) { squared_radii_[i] = squared_radius(frame(), radii[points.indices[i]]); });
         of_nodes_ = node_attributes<RadiusRange<T>>(
             context_, receivers_,
             [&](std::int32_t i) {

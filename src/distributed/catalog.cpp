@@ -179,11 +179,8 @@ private:
                                1, described.catalog);
         const std::vector<std::int32_t> rows = std::exchange(described.catalog.members, {});
         described.members.resize(rows.size());
-        parallel_for(0, static_cast<std::int64_t>(rows.size()), 1 << 14, [&](std::int64_t begin, std::int64_t end) {
-            for (std::int64_t i = begin; i < end; ++i) {
-                described.members[i] = number_of(rows[i]);
-            }
-        });
+        parallel_each(static_cast<std::int64_t>(rows.size()), 1 << 14,
+                      [&](std::int64_t i) { described.members[i] = number_of(rows[i]); });
         return described;
     }
 
@@ -198,11 +195,9 @@ private:
         }
         const auto rows = static_cast<std::int64_t>(labels_.size());
         Buffer<std::int32_t> label_of_row(context_.memory_tracker(), rows);
-        parallel_for(0, rows, 1 << 12, [&](std::int64_t begin, std::int64_t end) {
-            for (std::int64_t row = begin; row < end; ++row) {
-                const std::int64_t label = labels_[row];
-                label_of_row[row] = is_in_catalog(label) ? places[local_.find(label)] : -1;
-            }
+        parallel_each(rows, 1 << 12, [&](std::int64_t row) {
+            const std::int64_t label = labels_[row];
+            label_of_row[row] = is_in_catalog(label) ? places[local_.find(label)] : -1;
         });
         return describe(std::move(labels), label_of_row.span(), particles_,
                         [&](std::int32_t row) { return numbers_[row]; });

@@ -49,11 +49,8 @@ struct WorkingRows {
 
     template <class Body>
     void for_each_row(const Body& body) const {
-        parallel_for(0, rows, 1 + 16384 / k, [&](std::int64_t begin, std::int64_t end) {
-            for (std::int64_t row = begin; row < end; ++row) {
-                body(row, indices + row * k, distances + row * k);
-            }
-        });
+        parallel_each(rows, 1 + 16384 / k,
+                      [&](std::int64_t row) { body(row, indices + row * k, distances + row * k); });
     }
 };
 

@@ -106,13 +106,11 @@ private:
     template <class Body>
     void for_each(const Body& body) {
         context_.run([&] {
-            parallel_for(0, std::ssize(of_blocks_), 1, [&](std::int64_t begin, std::int64_t end) {
-                for (std::int64_t block = begin; block < end; ++block) {
-                    const std::int64_t last = std::min(rows(), (block + 1) * rows_of_block_);
-                    for (std::int64_t row = block * rows_of_block_; row < last; ++row) {
-                        if (component_[row] == row && labels_[row] != not_a_root) {
-                            body(of_blocks_[static_cast<std::size_t>(block)], labels_[row]);
-                        }
+            parallel_each(std::ssize(of_blocks_), 1, [&](std::int64_t block) {
+                const std::int64_t last = std::min(rows(), (block + 1) * rows_of_block_);
+                for (std::int64_t row = block * rows_of_block_; row < last; ++row) {
+                    if (component_[row] == row && labels_[row] != not_a_root) {
+                        body(of_blocks_[static_cast<std::size_t>(block)], labels_[row]);
                     }
                 }
             });
@@ -208,11 +206,9 @@ void number_components(Ranks& ranks, Context& context, const Ownership& ownershi
             labels[name - first] = value_of(labels_of_roots, root);
         }
         context.run([&] {
-            parallel_for(0, rows, grain, [&](std::int64_t begin, std::int64_t end) {
-                for (std::int64_t row = begin; row < end; ++row) {
-                    if (component[row] != row) {
-                        labels[row] = labels[component[row]];
-                    }
+            parallel_each(rows, grain, [&](std::int64_t row) {
+                if (component[row] != row) {
+                    labels[row] = labels[component[row]];
                 }
             });
         });

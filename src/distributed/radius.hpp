@@ -160,11 +160,7 @@ private:
         const RadiusResultAccess access(result);
         auto* const indices = static_cast<std::int64_t*>(access.indices.get());
         auto* const distances = static_cast<T*>(access.distances.get());
-        parallel_for(0, result.size(), 1 << 14, [&](std::int64_t begin, std::int64_t end) {
-            for (std::int64_t i = begin; i < end; ++i) {
-                indices[i] = sources_.numbers[indices[i]];
-            }
-        });
+        parallel_each(result.size(), 1 << 14, [&](std::int64_t i) { indices[i] = sources_.numbers[indices[i]]; });
         if (!options_.exclude_self) {
             return;
         }

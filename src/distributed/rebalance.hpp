@@ -51,10 +51,8 @@ public:
             keys.resize(static_cast<std::size_t>(shared.given.count()));
             const Coordinates<T> points(shared.given);
             context.run([&] {
-                parallel_for(0, std::ssize(keys), 1 << 12, [&](std::int64_t begin, std::int64_t end) {
-                    for (std::int64_t row = begin; row < end; ++row) {
-                        keys[static_cast<std::size_t>(row)] = key(points, row, shared.ownership.first() + row);
-                    }
+                parallel_each(std::ssize(keys), 1 << 12, [&](std::int64_t row) {
+                    keys[static_cast<std::size_t>(row)] = key(points, row, shared.ownership.first() + row);
                 });
             });
             order = order_of<CurveKey>(keys);
@@ -116,10 +114,8 @@ public:
             const Coordinates<T> x(points);
             std::vector<std::int32_t> to(static_cast<std::size_t>(points.count()));
             context.run([&] {
-                parallel_for(0, points.count(), 1 << 12, [&](std::int64_t begin, std::int64_t end) {
-                    for (std::int64_t row = begin; row < end; ++row) {
-                        to[static_cast<std::size_t>(row)] = division.rank_of(x, row, owners.first() + row);
-                    }
+                parallel_each(points.count(), 1 << 12, [&](std::int64_t row) {
+                    to[static_cast<std::size_t>(row)] = division.rank_of(x, row, owners.first() + row);
                 });
             });
             for (std::int64_t row = 0; row < points.count(); ++row) {

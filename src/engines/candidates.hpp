@@ -42,12 +42,10 @@ struct CandidateScratch {
 template <class Scratch, class Body>
 void for_blocks(Context& context, std::int64_t count, std::int64_t block_size, const Body& body) {
     PerThread<Scratch> scratch;
-    parallel_for(0, (count + block_size - 1) / block_size, 1, [&](std::int64_t first, std::int64_t last) {
-        for (std::int64_t block = first; block < last; ++block) {
-            const std::int64_t end = std::min(count, (block + 1) * block_size);
-            body(block * block_size, end, scratch.local());
-            context.done(end - block * block_size);
-        }
+    parallel_each((count + block_size - 1) / block_size, 1, [&](std::int64_t block) {
+        const std::int64_t end = std::min(count, (block + 1) * block_size);
+        body(block * block_size, end, scratch.local());
+        context.done(end - block * block_size);
     });
 }
 

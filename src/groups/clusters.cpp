@@ -17,16 +17,6 @@ namespace {
 
 constexpr std::int64_t grain = 1 << 14;
 
-/// body(i) for all of [0, count).
-template <class Body>
-void for_each(std::int64_t count, const Body& body) {
-    parallel_for(0, count, grain, [&](std::int64_t begin, std::int64_t end) {
-        for (std::int64_t i = begin; i < end; ++i) {
-            body(static_cast<std::int32_t>(i));
-        }
-    });
-}
-
 void lower_to(std::int32_t& value, std::int32_t candidate) {
     const std::atomic_ref shared(value);
     std::int32_t seen = shared.load(std::memory_order_relaxed);
@@ -68,8 +58,8 @@ void number_clusters(Context& context, const UnionFind& components, std::span<co
     std::int32_t* const parents = components.parents();
     // By root: the smallest index of the component, then the number of the cluster.
     Buffer<std::int32_t> of_root(context.memory_tracker(), count);
-    for_each(count, [&](std::int32_t i) { of_root[i] = original[i]; });
-    for_each(rows, [&](std::int32_t row) { labels[row] = 0; });
+    parallel_each(count, grain, [&](std::int64_t i) { of_root[i] = original[i]; });
+    parallel_each(rows, grain, [&](std::int64_t row) { labels[row] = 0; });
     for_each_run(
         count, [&](std::int32_t i) { return root_of(parents, i); },
         [&](std::int32_t root, std::int64_t begin, std::int64_t end) {
@@ -78,7 +68,7 @@ void number_clusters(Context& context, const UnionFind& components, std::span<co
                 std::atomic_ref(parents[i]).store(root, std::memory_order_relaxed);
             }
         });
-    for_each(count, [&](std::int32_t i) {
+    parallel_each(count, grain, [&](std::int64_t i) {
         if (parents[i] == i) {
             labels[of_root[i]] = 1;
         }
@@ -86,12 +76,12 @@ void number_clusters(Context& context, const UnionFind& components, std::span<co
     result.clusters = prefix_sums<std::int32_t>(
         rows, [&](std::int64_t row) { return labels[row]; },
         [&](std::int64_t row, std::int32_t before) { labels[row] = before; });
-    for_each(count, [&](std::int32_t i) {
+    parallel_each(count, grain, [&](std::int64_t i) {
         if (parents[i] == i) {
             of_root[i] = labels[of_root[i]];
         }
     });
-    for_each(rows, [&](std::int32_t row) { labels[row] = -1; });
+    parallel_each(rows, grain, [&](std::int64_t row) { labels[row] = -1; });
     with_allocation_errors("the sizes of the clusters", [&] { fill_vector(result.sizes, result.clusters); });
     for_each_run(
         count, [&](std::int32_t i) { return of_root[parents[i]]; },

@@ -51,33 +51,16 @@ Buffer<std::uint8_t> core_flags(Context& context, const PointSet<T>& points, con
     if (from_the_start == 0 && request.min_samples <= points.count) {
         find(is_core.data());
     }
-    result.core_points = parallel_reduce(
-        0, points.count, grain, std::int64_t{0},
-        [&](std::int64_t begin, std::int64_t end, std::int64_t sum) {
-            for (std::int64_t i = begin; i < end; ++i) {
-                sum += is_core[i];
-            }
-            return sum;
-        },
-        [](std::int64_t left, std::int64_t right) { return left + right; });
+    result.core_points = parallel_sum(points.count, grain, [&](std::int64_t i) { return is_core[i]; });
     if (!request.is_core.empty()) {
-        parallel_for(0, points.count, grain, [&](std::int64_t begin, std::int64_t end) {
-            for (std::int64_t i = begin; i < end; ++i) {
-                request.is_core[points.indices[i]] = is_core[i];
-            }
-        });
+        parallel_each(points.count, grain, [&](std::int64_t i) { request.is_core[points.indices[i]] = is_core[i]; });
     }
     return is_core;
 }
 
 inline void count_noise(std::int64_t points, DbscanSummary& result) {
-    const std::int64_t members = parallel_reduce(
-        0, std::ssize(result.sizes), 1 << 14, std::int64_t{0},
-        [&](std::int64_t begin, std::int64_t end, std::int64_t sum) {
-            return std::accumulate(result.sizes.begin() + begin, result.sizes.begin() + end, sum);
-        },
-        [](std::int64_t left, std::int64_t right) { return left + right; });
-    result.noise_points = points - members;
+    result.noise_points =
+        points - parallel_sum(std::ssize(result.sizes), 1 << 14, [&](std::int64_t i) { return result.sizes[i]; });
 }
 
 template <Coordinate T>

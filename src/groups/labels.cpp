@@ -4,6 +4,7 @@
 #include "support/fill_vector.hpp"
 #include "support/parallel.hpp"
 #include "support/parallel_sort.hpp"
+#include "support/prefix_sums.hpp"
 #include "support/side_by_side.hpp"
 
 #include <algorithm>
@@ -149,32 +150,6 @@ private:
     std::atomic<std::int32_t> slots_ = 0;
 };
 
-/// Labels of -1 become consecutive numbers, in order, from `next` on.
-void number_singles(std::span<std::int32_t> labels, std::int32_t next) {
-    const auto count = static_cast<std::int64_t>(labels.size());
-    const std::int64_t blocks = (count + grain - 1) / grain;
-    std::vector<std::int32_t> starts(static_cast<std::size_t>(blocks));
-    const auto each_block = [&](auto&& body) {
-        parallel_for(0, blocks, 1, [&](std::int64_t first, std::int64_t last) {
-            for (std::int64_t block = first; block < last; ++block) {
-                body(block, labels.begin() + block * grain, labels.begin() + std::min(count, (block + 1) * grain));
-            }
-        });
-    };
-    each_block([&](std::int64_t block, auto begin, auto end) {
-        starts[block] = static_cast<std::int32_t>(std::count(begin, end, -1));
-    });
-    std::exclusive_scan(starts.begin(), starts.end(), starts.begin(), next);
-    each_block([&](std::int64_t block, auto begin, auto end) {
-        std::int32_t number = starts[block];
-        for (auto label = begin; label != end; ++label) { // single points come at random: no branch
-            const bool single = *label < 0;
-            *label = single ? number : *label;
-            number += single ? 1 : 0;
-        }
-    });
-}
-
 } // namespace
 
 // Only groups of two or more are sorted; single points, usually most of the groups, are numbered behind them in input
@@ -204,11 +179,8 @@ void number_groups(Context& context, const UnionFind& groups, std::span<const st
         });
     result.groups = sums.groups + count - sums.members;
     const auto each_group = [&](const auto& body) {
-        parallel_for(0, sums.groups, grain / 8, [&](std::int64_t begin, std::int64_t end) {
-            for (std::int64_t label = begin; label < end; ++label) {
-                body(static_cast<std::int32_t>(label), ranked[label]);
-            }
-        });
+        parallel_each(sums.groups, grain / 8,
+                      [&](std::int64_t label) { body(static_cast<std::int32_t>(label), ranked[label]); });
     };
     const auto make_sizes = [&] {
         with_allocation_errors("the sizes of the groups", [&] { fill_vector(result.sizes, result.groups, 1); });
@@ -218,13 +190,15 @@ void number_groups(Context& context, const UnionFind& groups, std::span<const st
         each_group([&](std::int32_t label, const Ranked& group) {
             component_sizes[group.slot].first_member = label; // from here on
         });
-        parallel_for(0, count, grain, [&](std::int64_t begin, std::int64_t end) {
-            for (std::int64_t i = begin; i < end; ++i) {
-                const Group* group = component_sizes.group_of(static_cast<std::int32_t>(i));
-                labels[original[i]] = group != nullptr ? group->first_member : -1;
-            }
+        parallel_each(count, grain, [&](std::int64_t i) {
+            const Group* group = component_sizes.group_of(static_cast<std::int32_t>(i));
+            labels[original[i]] = group != nullptr ? group->first_member : -1;
         });
-        number_singles(labels, static_cast<std::int32_t>(sums.groups));
+        prefix_sums<std::int32_t>( // single points come at random: no branch
+            std::ssize(labels), [&](std::int64_t i) { return labels[i] < 0 ? 1 : 0; },
+            [&](std::int64_t i, std::int32_t before) {
+                labels[i] = labels[i] < 0 ? static_cast<std::int32_t>(sums.groups) + before : labels[i];
+            });
     };
     side_by_side(make_sizes, store_labels); // one thread fills a vector
     each_group([&](std::int32_t label, const Ranked& group) { result.sizes[label] = group.size(); });

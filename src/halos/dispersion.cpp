@@ -26,10 +26,6 @@ using Moments = VectorMoments<max_dimension>;
 /// Adds every row of every rank to a part; parts are joined in any order.
 template <class Part, class Add>
 [[nodiscard]] Part over(std::int64_t rows, const DispersionOfRanks& ranks, const Part& empty, const Add& add) {
-    const auto join = [](Part left, const Part& right) {
-        left.join(right);
-        return left;
-    };
     Part mine = empty;
     ranks.run([&] {
         mine = parallel_reduce(
@@ -40,7 +36,7 @@ template <class Part, class Add>
                 }
                 return part;
             },
-            join);
+            join_values);
     });
     static_assert(std::is_trivially_copyable_v<Part>);
     const std::vector<std::byte> bytes = ranks.gather(std::as_bytes(std::span(&mine, 1)));
@@ -183,10 +179,7 @@ bool any_has_mass(const ScalarsView& masses) {
             }
             return part;
         },
-        [](Masses left, const Masses& right) {
-            left.join(right);
-            return left;
-        });
+        join_values);
     if (found.first_bad != all_are_finite) {
         throw Error(ErrorKind::invalid_argument,
                     message("masses: row ", found.first_bad, " is ", masses[found.first_bad],

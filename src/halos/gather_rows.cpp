@@ -19,13 +19,10 @@ void gather_rows(std::span<const std::int32_t> members, const void* rows, std::s
     }
     const auto* from = static_cast<const std::byte*>(rows);
     auto* to = static_cast<std::byte*>(out);
-    detail::parallel_for(0, static_cast<std::int64_t>(members.size()), 1 << 14,
-                         [&](std::int64_t begin, std::int64_t end) {
-                             for (std::int64_t i = begin; i < end; ++i) {
-                                 std::memcpy(to + static_cast<std::size_t>(i) * row_bytes,
-                                             from + static_cast<std::size_t>(members[i]) * row_bytes, row_bytes);
-                             }
-                         });
+    detail::parallel_each(std::ssize(members), 1 << 14, [&](std::int64_t i) {
+        std::memcpy(to + static_cast<std::size_t>(i) * row_bytes,
+                    from + static_cast<std::size_t>(members[i]) * row_bytes, row_bytes);
+    });
 }
 
 } // namespace kith

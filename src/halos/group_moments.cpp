@@ -35,10 +35,7 @@ public:
         return parallel_reduce(
             0, members_.count(), grain, value,
             [this](std::int64_t begin, std::int64_t end, const Value& so_far) { return part(begin, end, so_far); },
-            [](Value left, const Value& right) {
-                left.join(right);
-                return left;
-            });
+            join_values);
     }
 
 private:

@@ -46,15 +46,6 @@ private:
     int shift_;
 };
 
-template <class Body>
-void each_bucket(const Body& body) {
-    parallel_for(0, max_buckets, 1, [&](std::int64_t begin, std::int64_t end) {
-        for (std::int64_t bucket = begin; bucket < end; ++bucket) {
-            body(bucket);
-        }
-    });
-}
-
 /// Where items go that are put bucket after bucket, within a bucket as they were. Blocks of items are counted side by
 /// side; then each knows the places of its own.
 template <class BucketOf>
@@ -89,13 +80,11 @@ public:
 private:
     template <class Visit>
     void each(const Visit& visit) {
-        parallel_for(0, blocks_, 1, [&](std::int64_t begin, std::int64_t end) {
-            for (std::int64_t block = begin; block < end; ++block) {
-                const std::int64_t last = std::min(items_, (block + 1) * block_items_);
-                for (std::int64_t i = block * block_items_; i < last; ++i) {
-                    if (const std::int64_t bucket = bucket_of_(i); bucket >= 0) {
-                        visit(i, next_[block * buckets_ + bucket]);
-                    }
+        parallel_each(blocks_, 1, [&](std::int64_t block) {
+            const std::int64_t last = std::min(items_, (block + 1) * block_items_);
+            for (std::int64_t i = block * block_items_; i < last; ++i) {
+                if (const std::int64_t bucket = bucket_of_(i); bucket >= 0) {
+                    visit(i, next_[block * buckets_ + bucket]);
                 }
             }
         });
@@ -128,7 +117,7 @@ void order_members(Context& context, std::span<const std::int32_t> labels, std::
     const Buckets buckets(catalog);
     const auto type_of = [&](std::int32_t row) { return types.empty() ? 1 : std::int64_t{types[row]}; };
     const auto key = [&](std::int32_t row) { return std::int64_t{labels[row]} * max_types + type_of(row); };
-    each_bucket([&](std::int64_t bucket) {
+    parallel_each(max_buckets, 1, [&](std::int64_t bucket) {
         const std::span<const std::int32_t> rows = dealt.of_bucket(bucket);
         if (!buckets.is_one_large_group(bucket)) {
             for (const std::int32_t row : rows) {
@@ -164,7 +153,7 @@ void order_members(Context& context, std::span<const std::int32_t> labels, std::
                     message("groups: group ", wrong, " has size ", catalog.count[wrong], " but ", found_in(wrong),
                             " rows carry its label; pass labels and sizes of the same result"));
     }
-    each_bucket([&](std::int64_t bucket) {
+    parallel_each(max_buckets, 1, [&](std::int64_t bucket) {
         if (buckets.is_one_large_group(bucket)) {
             return;
         }

@@ -50,12 +50,8 @@ std::int64_t members_of(const Catalog& catalog) {
 
 std::int64_t reserve_columns(Catalog& catalog, std::span<const std::int32_t> sizes, bool velocities) {
     catalog.groups = groups_of_at_least(sizes, catalog.min_members);
-    const std::int64_t members = parallel_reduce(
-        0, catalog.groups, 1 << 14, std::int64_t{0},
-        [&](std::int64_t begin, std::int64_t end, std::int64_t sum) {
-            return std::accumulate(sizes.begin() + begin, sizes.begin() + end, sum);
-        },
-        [](std::int64_t left, std::int64_t right) { return left + right; });
+    const std::int64_t members =
+        parallel_sum(catalog.groups, 1 << 14, [&](std::int64_t group) { return sizes[group]; });
     std::int64_t bytes = 0;
     try {
         each_column(catalog, members, velocities, [&](auto& values, std::int64_t size) {

@@ -108,11 +108,7 @@ private:
     }
     template <class Body>
     void each_point(const Body& body) {
-        each_range([&](std::int64_t begin, std::int64_t end) {
-            for (std::int64_t point = begin; point < end; ++point) {
-                body(point);
-            }
-        });
+        parallel_each(points_.count, grain, body);
     }
 
     void forget(std::int64_t point) {
@@ -125,19 +121,13 @@ private:
 
     /// Bounds every component by its best edge in its rows. Returns for how many that is their least.
     [[nodiscard]] std::int64_t bound_by_rows() {
-        return parallel_reduce(
-            0, points_.count, grain, std::int64_t{0},
-            [&](std::int64_t begin, std::int64_t end, std::int64_t certain) {
-                for (std::int64_t point = begin; point < end; ++point) {
-                    if (component_[point] == point) {
-                        bound_[point] =
-                            best_[point] >= 0 ? distance_[best_[point]] : std::numeric_limits<T>::infinity();
-                        certain += is_certain(point) ? 1 : 0;
-                    }
-                }
-                return certain;
-            },
-            [](std::int64_t a, std::int64_t b) { return a + b; });
+        return parallel_sum(points_.count, grain, [&](std::int64_t point) {
+            if (component_[point] != point) {
+                return 0;
+            }
+            bound_[point] = best_[point] >= 0 ? distance_[best_[point]] : std::numeric_limits<T>::infinity();
+            return is_certain(point) ? 1 : 0;
+        });
     }
 
     /// Finds the least edge of every component.
@@ -165,11 +155,9 @@ private:
         ForestSearch<T> search{&forest_, &schedule, {}};
         std::transform(nodes.begin(), nodes.end(), search.nodes.begin(),
                        [](const Buffer<Node>& of_plane) { return of_plane.data(); });
-        parallel_for(0, view_.planes[plane].nodes, 1, [&](std::int64_t first, std::int64_t last) {
-            for (std::int64_t node = first; node < last; ++node) {
-                search_forest(search, node, scratch_.local());
-                context_.done(0);
-            }
+        parallel_each(view_.planes[plane].nodes, 1, [&](std::int64_t node) {
+            search_forest(search, node, scratch_.local());
+            context_.done(0);
         });
     }
 

@@ -56,11 +56,7 @@ void set_edges(Context& context, const Frame<T>& frame, const EdgeMemory<T>& mem
 template <Coordinate T>
 void sort_edges(Context& context, const Frame<T>& frame, const EdgeMemory<T>& memory) {
     Buffer<Edge<T>> edges(context.memory_tracker(), memory.count);
-    parallel_for(0, memory.count, grain, [&](std::int64_t begin, std::int64_t end) {
-        for (std::int64_t i = begin; i < end; ++i) {
-            edges[i] = {memory.squared[i], memory.ends[i]};
-        }
-    });
+    parallel_each(memory.count, grain, [&](std::int64_t i) { edges[i] = {memory.squared[i], memory.ends[i]}; });
     parallel_sort(context, edges);
     set_edges(context, frame, memory, [&](std::int64_t i) { return edges[i]; });
 }
@@ -169,11 +165,9 @@ void SpanningTreeAccess::count_unresolved(detail::Context& context, const detail
                                           const PointsView& given, SpanningTree& result) {
     detail::UnresolvedCounter<T> counter(frame, given, given);
     context.run([&] {
-        detail::parallel_for(0, result.count(), detail::grain, [&](std::int64_t begin, std::int64_t end) {
-            for (const SpanningEdge& edge :
-                 result.edges().subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(end - begin))) {
-                counter.take(edge.smaller, &edge.larger, 1);
-            }
+        detail::parallel_each(result.count(), detail::grain, [&](std::int64_t i) {
+            const SpanningEdge& edge = result.edges()[static_cast<std::size_t>(i)];
+            counter.take(edge.smaller, &edge.larger, 1);
         });
     });
     const UnresolvedRows found = counter.rows();

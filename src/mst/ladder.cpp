@@ -46,17 +46,15 @@ void Ladder::join(std::span<const SpanningEdge> edges) {
 
 void Ladder::update_sizes() {
     const UnionFind united(parents_.data());
-    parallel_for(0, sizes_.size(), grain, [&](std::int64_t begin, std::int64_t end) {
-        for (std::int64_t i = begin; i < end; ++i) {
-            const std::atomic_ref size(sizes_[i]);
-            if (size.load(std::memory_order_relaxed) == 0) {
-                continue;
-            }
-            const std::int32_t root = united.find(static_cast<std::int32_t>(i));
-            if (root != i) { // nobody adds to a group that is a root no longer
-                const std::int32_t members = size.exchange(0, std::memory_order_relaxed);
-                std::atomic_ref(sizes_[root]).fetch_add(members, std::memory_order_relaxed);
-            }
+    parallel_each(sizes_.size(), grain, [&](std::int64_t i) {
+        const std::atomic_ref size(sizes_[i]);
+        if (size.load(std::memory_order_relaxed) == 0) {
+            return;
+        }
+        const std::int32_t root = united.find(static_cast<std::int32_t>(i));
+        if (root != i) { // nobody adds to a group that is a root no longer
+            const std::int32_t members = size.exchange(0, std::memory_order_relaxed);
+            std::atomic_ref(sizes_[root]).fetch_add(members, std::memory_order_relaxed);
         }
     });
 }
@@ -85,13 +83,11 @@ void Ladder::list(FofLevel& level) {
         level.sizes.resize(static_cast<std::size_t>(ranked.size() + singles), 1);
         level.first_members.resize(level.sizes.size());
     });
-    parallel_for(0, ranked.size(), grain, [&](std::int64_t begin, std::int64_t end) {
-        for (std::int64_t label = begin; label < end; ++label) {
-            const std::int32_t root = root_in(ranked[label]);
-            level.sizes[static_cast<std::size_t>(label)] = size_in(ranked[label]);
-            level.first_members[static_cast<std::size_t>(label)] = root;
-            labels_[root] = static_cast<std::int32_t>(label);
-        }
+    parallel_each(ranked.size(), grain, [&](std::int64_t label) {
+        const std::int32_t root = root_in(ranked[label]);
+        level.sizes[static_cast<std::size_t>(label)] = size_in(ranked[label]);
+        level.first_members[static_cast<std::size_t>(label)] = root;
+        labels_[root] = static_cast<std::int32_t>(label);
     });
     if (singles == 0) {
         return;
@@ -108,11 +104,8 @@ void Ladder::list(FofLevel& level) {
 void Ladder::find_parents(FofLevel& level) {
     const UnionFind united(parents_.data());
     with_allocation_errors("the groups of a level", [&] { level.parents.resize(level.sizes.size()); });
-    parallel_for(0, std::ssize(level.parents), grain, [&](std::int64_t begin, std::int64_t end) {
-        for (auto group = static_cast<std::size_t>(begin); group < static_cast<std::size_t>(end); ++group) {
-            level.parents[group] = labels_[united.find(level.first_members[group])];
-        }
-    });
+    parallel_each(std::ssize(level.parents), grain,
+                  [&](std::int64_t group) { level.parents[group] = labels_[united.find(level.first_members[group])]; });
 }
 
 } // namespace kith::detail

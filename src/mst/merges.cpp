@@ -21,11 +21,7 @@ struct Member {
 class Clusters {
 public:
     Clusters(Context& context, std::int64_t points) : members_(context.memory_tracker(), points) {
-        parallel_for(0, points, 1 << 14, [&](std::int64_t begin, std::int64_t end) {
-            for (std::int64_t i = begin; i < end; ++i) {
-                members_[i] = {-1, static_cast<std::uint32_t>(i)};
-            }
-        });
+        parallel_each(points, 1 << 14, [&](std::int64_t i) { members_[i] = {-1, static_cast<std::uint32_t>(i)}; });
     }
 
     /// Joins the clusters of two points into one of that number.

@@ -14,6 +14,7 @@
 #include "points/point_set.hpp"
 #include "support/bits.hpp"
 #include "support/donated_memory.hpp"
+#include "support/parallel.hpp"
 
 #include <algorithm>
 #include <array>
@@ -230,11 +231,9 @@ private:
         // The sorted indices are written later: their memory holds the part of each point.
         auto* const part_of = reinterpret_cast<std::uint16_t*>(sorted_.indices.data() + begin);
         const auto each_block = [&](auto&& body) {
-            parallel_for(0, blocks, 1, [&](std::int64_t first, std::int64_t last) {
-                for (std::int64_t block = first; block < last; ++block) {
-                    const std::int64_t lower = block * block_size;
-                    body(counts.data() + block * parts, lower, std::min(size, lower + block_size));
-                }
+            parallel_each(blocks, 1, [&](std::int64_t block) {
+                const std::int64_t lower = block * block_size;
+                body(counts.data() + block * parts, lower, std::min(size, lower + block_size));
             });
         };
         each_block([&](std::int64_t* count, std::int64_t lower, std::int64_t upper) {
@@ -251,16 +250,14 @@ private:
             }
         });
         const std::int64_t* ends = counts.data() + (blocks - 1) * parts; // where the last block stopped writing
-        parallel_for(0, parts, std::max<std::int64_t>(1, parts / 256), [&](std::int64_t first, std::int64_t last) {
-            for (std::int64_t part = first; part < last; ++part) {
-                const std::int64_t start = part == 0 ? 0 : ends[part - 1];
-                const std::int64_t part_size = ends[part] - start;
-                const FromRecords points{records.data() + start};
-                if (part_size == size) { // see put_as_they_are
-                    put_as_they_are(points, size, begin);
-                } else if (part_size > 0) {
-                    sort_cell(points, part_size, begin + start, extent(points, part_size));
-                }
+        parallel_each(parts, std::max<std::int64_t>(1, parts / 256), [&](std::int64_t part) {
+            const std::int64_t start = part == 0 ? 0 : ends[part - 1];
+            const std::int64_t part_size = ends[part] - start;
+            const FromRecords points{records.data() + start};
+            if (part_size == size) { // see put_as_they_are
+                put_as_they_are(points, size, begin);
+            } else if (part_size > 0) {
+                sort_cell(points, part_size, begin + start, extent(points, part_size));
             }
         });
     }

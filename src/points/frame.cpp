@@ -130,10 +130,7 @@ PointBounds<T> bounds_of(const PointsView& view) {
             }
             return sum;
         },
-        [](PointBounds<T> left, const PointBounds<T>& right) {
-            left.join(right);
-            return left;
-        });
+        join_values);
 }
 
 template <Coordinate T>

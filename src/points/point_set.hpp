@@ -76,12 +76,10 @@ PointSet<T> gather_points(Context& context, const NormalizedPoints<T>& normalize
     PointSet<T> points = make_point_set(context, normalized.frame, normalized.view.count());
     std::iota(points.indices.data(), points.indices.data() + points.count, 0);
     const PointReader<T, D> load(normalized);
-    parallel_for(0, points.count, 1 << 14, [&](std::int64_t begin, std::int64_t end) {
-        for (std::int64_t i = begin; i < end; ++i) {
-            const std::array<T, D> x = load(i);
-            for (int axis = 0; axis < D; ++axis) {
-                points.axis(axis)[i] = x[axis];
-            }
+    parallel_each(points.count, 1 << 14, [&](std::int64_t i) {
+        const std::array<T, D> x = load(i);
+        for (int axis = 0; axis < D; ++axis) {
+            points.axis(axis)[i] = x[axis];
         }
     });
     return points;

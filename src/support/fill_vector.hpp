@@ -17,11 +17,7 @@ inline void touch(void* memory, std::int64_t bytes) {
     constexpr std::int64_t page = 4096;
     wish_for_large_pages(memory, bytes);
     auto* const first = static_cast<volatile unsigned char*>(memory);
-    parallel_for(0, bytes / page, large_page / page, [&](std::int64_t begin, std::int64_t end) {
-        for (std::int64_t i = begin; i < end; ++i) {
-            first[i * page] = 0;
-        }
-    });
+    parallel_each(bytes / page, large_page / page, [&](std::int64_t i) { first[i * page] = 0; });
 }
 
 /// The value `size` times in an empty vector. Nothing fails if there is room for them.

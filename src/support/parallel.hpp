@@ -34,6 +34,16 @@ void parallel_for(std::int64_t begin, std::int64_t end, std::int64_t grain, cons
                       });
 }
 
+/// body(i) for every i of [0, count), in pieces of about `grain` of them.
+template <class Body>
+void parallel_each(std::int64_t count, std::int64_t grain, const Body& body) {
+    parallel_for(0, count, grain, [&](std::int64_t begin, std::int64_t end) {
+        for (std::int64_t i = begin; i < end; ++i) {
+            body(i);
+        }
+    });
+}
+
 /// Combines body(begin, end, value) over pieces with join(left, right). `join` must be associative and must not care
 /// where the pieces end.
 template <class Value, class Body, class Join>
@@ -55,6 +65,26 @@ Value parallel_reduce(std::int64_t begin, std::int64_t end, std::int64_t grain, 
             return joined;
         });
 }
+
+/// The sum of value(i) over every i of [0, count).
+template <class Value>
+std::int64_t parallel_sum(std::int64_t count, std::int64_t grain, const Value& value) {
+    return parallel_reduce(
+        0, count, grain, std::int64_t{0},
+        [&](std::int64_t begin, std::int64_t end, std::int64_t sum) {
+            for (std::int64_t i = begin; i < end; ++i) {
+                sum += value(i);
+            }
+            return sum;
+        },
+        [](std::int64_t left, std::int64_t right) { return left + right; });
+}
+
+/// For parallel_reduce, of values that have join().
+inline constexpr auto join_values = []<class Value>(Value left, const Value& right) {
+    left.join(right);
+    return left;
+};
 
 /// Calls the caller's own code from within a task. If it runs parallel loops and waits for them, this thread takes up
 /// no other task meanwhile, so that what belongs to the thread (PerThread) stays as it is.

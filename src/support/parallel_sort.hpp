@@ -49,12 +49,10 @@ void parallel_sort(Context& context, Buffer<T>& values) {
     Buffer<std::uint8_t> bucket_ids(context.memory_tracker(), size);
     Buffer<T> moved(context.memory_tracker(), size);
     const auto each_block = [&](const auto& body) {
-        parallel_for(0, blocks, 1, [&](std::int64_t first, std::int64_t last) {
-            for (std::int64_t block = first; block < last; ++block) {
-                const std::int64_t end = std::min(size, (block + 1) * block_size);
-                for (std::int64_t i = block * block_size; i < end; ++i) {
-                    body(i, counts.data() + block * buckets);
-                }
+        parallel_each(blocks, 1, [&](std::int64_t block) {
+            const std::int64_t end = std::min(size, (block + 1) * block_size);
+            for (std::int64_t i = block * block_size; i < end; ++i) {
+                body(i, counts.data() + block * buckets);
             }
         });
     };
@@ -71,10 +69,8 @@ void parallel_sort(Context& context, Buffer<T>& values) {
         ends.push_back(place);
     }
     each_block([&](std::int64_t i, std::int64_t* next) { moved[next[bucket_ids[i]]++] = values[i]; });
-    parallel_for(0, buckets, 1, [&](std::int64_t first, std::int64_t last) {
-        for (std::int64_t bucket = first; bucket < last; ++bucket) {
-            std::sort(moved.data() + (bucket == 0 ? 0 : ends[bucket - 1]), moved.data() + ends[bucket]);
-        }
+    parallel_each(buckets, 1, [&](std::int64_t bucket) {
+        std::sort(moved.data() + (bucket == 0 ? 0 : ends[bucket - 1]), moved.data() + ends[bucket]);
     });
     values = std::move(moved);
 }

@@ -36,10 +36,8 @@ Sum prefix_sums(std::int64_t count, const Value& value, const Write& write) {
     const std::int64_t blocks = (count + block_size - 1) / block_size;
     std::vector<Sum> starts(static_cast<std::size_t>(blocks) + 1);
     const auto each_block = [&](const auto& body) {
-        parallel_for(0, blocks, 1, [&](std::int64_t first, std::int64_t last) {
-            for (std::int64_t block = first; block < last; ++block) {
-                body(block, block * block_size, std::min(count, (block + 1) * block_size));
-            }
+        parallel_each(blocks, 1, [&](std::int64_t block) {
+            body(block, block * block_size, std::min(count, (block + 1) * block_size));
         });
     };
     each_block([&](std::int64_t block, std::int64_t begin, std::int64_t end) {
@@ -62,11 +60,8 @@ Buffer<T> joined(Context& context, const std::vector<std::vector<T>>& lists) {
         static_cast<std::int64_t>(lists.size()), [&](std::int64_t i) { return std::ssize(lists[i]); },
         [&](std::int64_t i, std::int64_t start) { starts[i] = start; });
     Buffer<T> all(context.memory_tracker(), size);
-    parallel_for(0, static_cast<std::int64_t>(lists.size()), 1, [&](std::int64_t first, std::int64_t last) {
-        for (std::int64_t i = first; i < last; ++i) {
-            std::copy(lists[i].begin(), lists[i].end(), all.data() + starts[i]);
-        }
-    });
+    parallel_each(static_cast<std::int64_t>(lists.size()), 1,
+                  [&](std::int64_t i) { std::copy(lists[i].begin(), lists[i].end(), all.data() + starts[i]); });
     return all;
 }
 
@@ -77,11 +72,9 @@ Buffer<T> selected(Context& context, const Buffer<T>& from, const IsWanted& is_w
     const std::int64_t blocks = (from.size() + block_size - 1) / block_size;
     std::vector<std::int64_t> starts(static_cast<std::size_t>(blocks));
     const auto each_block = [&](const auto& body) {
-        parallel_for(0, blocks, 1, [&](std::int64_t first, std::int64_t last) {
-            for (std::int64_t block = first; block < last; ++block) {
-                body(block, from.data() + block * block_size,
-                     from.data() + std::min(from.size(), (block + 1) * block_size));
-            }
+        parallel_each(blocks, 1, [&](std::int64_t block) {
+            body(block, from.data() + block * block_size,
+                 from.data() + std::min(from.size(), (block + 1) * block_size));
         });
     };
     each_block([&](std::int64_t block, const T* begin, const T* end) {

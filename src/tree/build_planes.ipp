@@ -19,6 +19,7 @@
 #include "order/order.hpp"
 #include "support/dimension.hpp"
 #include "support/message.hpp"
+#include "support/parallel.hpp"
 #include "tree/cuts.hpp"
 #include "tree/level_counts.hpp"
 #include "tree/summaries.hpp"
@@ -103,11 +104,7 @@ Plane<T> make_plane(Context& context, const Cuts& cuts, std::int64_t count, int 
     plane.first_point = Buffer<std::int32_t>(context.memory_tracker(), plane.nodes + 1);
     add_boxes(context, plane, dimension);
     plane.first_point[0] = 0;
-    parallel_for(0, cuts.size(), 1 << 14, [&](std::int64_t begin, std::int64_t end) {
-        for (std::int64_t i = begin; i < end; ++i) {
-            plane.first_point[i + 1] = cuts[i].position;
-        }
-    });
+    parallel_each(cuts.size(), 1 << 14, [&](std::int64_t i) { plane.first_point[i + 1] = cuts[i].position; });
     plane.first_point[plane.nodes] = static_cast<std::int32_t>(count);
     return plane;
 }

@@ -45,14 +45,12 @@ public:
         const std::int64_t piece_size = std::max({std::int64_t{1} << 12, points_.count / 256, n_max});
         const std::vector<Cut> upper = upper_cuts(0, points_.count, piece_size);
         std::vector<std::vector<Cut>> pieces(upper.size() + 1);
-        parallel_for(0, std::ssize(pieces), 1, [&](std::int64_t first, std::int64_t last) {
-            for (std::int64_t i = first; i < last; ++i) {
-                const bool is_last = i == std::ssize(upper);
-                descend(i == 0 ? 0 : upper[i - 1].position, is_last ? points_.count : upper[i].position, {n_max},
-                        pieces[i]);
-                if (!is_last) {
-                    pieces[i].push_back(upper[i]);
-                }
+        parallel_each(std::ssize(pieces), 1, [&](std::int64_t i) {
+            const bool is_last = i == std::ssize(upper);
+            descend(i == 0 ? 0 : upper[i - 1].position, is_last ? points_.count : upper[i].position, {n_max},
+                    pieces[i]);
+            if (!is_last) {
+                pieces[i].push_back(upper[i]);
             }
         });
         return joined(context_, pieces);

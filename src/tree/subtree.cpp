@@ -1,6 +1,7 @@
 #include "tree/subtree.hpp"
 
 #include "support/dimension.hpp"
+#include "support/parallel.hpp"
 #include "support/prefix_sums.hpp"
 #include "tree/summaries.hpp"
 
@@ -45,11 +46,9 @@ PlaneTree<T> subtree_in(Context& context, const PlaneTree<T>& tree, const Buffer
         [&](std::int64_t leaf, std::int32_t start) { starts[leaf] = start; });
     starts[leaves.nodes] = wanted;
     part.points = make_point_set(context, tree.points.frame, wanted);
-    parallel_for(0, leaves.nodes, 256, [&](std::int64_t begin, std::int64_t end) {
-        for (std::int64_t leaf = begin; leaf < end; ++leaf) {
-            copy_points(tree.points, leaves.first_point[leaf], leaves.first_point[leaf + 1], is_wanted, part.points,
-                        starts[leaf]);
-        }
+    parallel_each(leaves.nodes, 256, [&](std::int64_t leaf) {
+        copy_points(tree.points, leaves.first_point[leaf], leaves.first_point[leaf + 1], is_wanted, part.points,
+                    starts[leaf]);
     });
     if (wanted == 0) {
         return part;
@@ -58,11 +57,8 @@ PlaneTree<T> subtree_in(Context& context, const PlaneTree<T>& tree, const Buffer
         if (!part.planes.empty()) {
             Buffer<std::int32_t> of_children = std::move(starts);
             starts = Buffer<std::int32_t>(context.memory_tracker(), plane.nodes + 1);
-            parallel_for(0, plane.nodes + 1, 1 << 12, [&](std::int64_t begin, std::int64_t end) {
-                for (std::int64_t node = begin; node < end; ++node) {
-                    starts[node] = of_children[plane.first_child[node]];
-                }
-            });
+            parallel_each(plane.nodes + 1, 1 << 12,
+                          [&](std::int64_t node) { starts[node] = of_children[plane.first_child[node]]; });
         }
         Plane<T> kept = plane_without_empty_nodes<T>(context, starts, D);
         if (part.planes.empty()) {

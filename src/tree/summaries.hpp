@@ -48,28 +48,26 @@ struct Below {
 /// Boxes and smallest indices of nodes; node i consists of first[i] to first[i + 1] of what lies below.
 template <Coordinate T, int D>
 void summarize(Plane<T>& plane, const std::int32_t* first, const Below<T, D>& below) {
-    parallel_for(0, plane.nodes, 512, [&](std::int64_t begin, std::int64_t end) {
-        for (std::int64_t node = begin; node < end; ++node) {
-            std::array<T, D> lower;
-            std::array<T, D> upper;
-            std::int32_t index = below.index[first[node]];
-            for (int axis = 0; axis < D; ++axis) {
-                lower[axis] = below.lower[axis][first[node]];
-                upper[axis] = below.upper[axis][first[node]];
-            }
-            for (std::int32_t i = first[node] + 1; i < first[node + 1]; ++i) {
-                for (int axis = 0; axis < D; ++axis) {
-                    lower[axis] = std::min(lower[axis], below.lower[axis][i]);
-                    upper[axis] = std::max(upper[axis], below.upper[axis][i]);
-                }
-                index = std::min(index, below.index[i]);
-            }
-            for (int axis = 0; axis < D; ++axis) {
-                plane.lower_corners[axis * plane.stride + node] = lower[axis];
-                plane.upper_corners[axis * plane.stride + node] = upper[axis];
-            }
-            plane.smallest_index[node] = index;
+    parallel_each(plane.nodes, 512, [&](std::int64_t node) {
+        std::array<T, D> lower;
+        std::array<T, D> upper;
+        std::int32_t index = below.index[first[node]];
+        for (int axis = 0; axis < D; ++axis) {
+            lower[axis] = below.lower[axis][first[node]];
+            upper[axis] = below.upper[axis][first[node]];
         }
+        for (std::int32_t i = first[node] + 1; i < first[node + 1]; ++i) {
+            for (int axis = 0; axis < D; ++axis) {
+                lower[axis] = std::min(lower[axis], below.lower[axis][i]);
+                upper[axis] = std::max(upper[axis], below.upper[axis][i]);
+            }
+            index = std::min(index, below.index[i]);
+        }
+        for (int axis = 0; axis < D; ++axis) {
+            plane.lower_corners[axis * plane.stride + node] = lower[axis];
+            plane.upper_corners[axis * plane.stride + node] = upper[axis];
+        }
+        plane.smallest_index[node] = index;
     });
     for (std::int64_t node = plane.nodes; node < plane.stride; ++node) { // read by whole vectors, then masked
         plane.smallest_index[node] = 0;

@@ -23,11 +23,9 @@ template <Coordinate T>
 /// Runs task(node) for every node of the plane of the tasks; each counts its points as done.
 template <Coordinate T, class Task>
 void for_each_task(Context& context, const PlaneView<T>& tasks, const Task& task) {
-    parallel_for(0, tasks.nodes, 1, [&](std::int64_t first, std::int64_t last) {
-        for (std::int64_t node = first; node < last; ++node) {
-            task(node);
-            context.done(tasks.points_in(node));
-        }
+    parallel_each(tasks.nodes, 1, [&](std::int64_t node) {
+        task(node);
+        context.done(tasks.points_in(node));
     });
 }
 

@@ -19,16 +19,13 @@ UnionFind link_all_pairs(Context& context, const PointSet<T>& points, T squared_
     job.groups.separate(0, static_cast<std::int32_t>(points.count));
     const std::int64_t tiles = (points.count + tile - 1) / tile;
     context.expect(tiles * tiles);
-    parallel_for(0, tiles * tiles, 1, [&](std::int64_t first, std::int64_t last) {
-        for (std::int64_t pair = first; pair < last; ++pair) {
-            const std::int64_t begin = pair / tiles * tile;
-            const std::int64_t other = pair % tiles * tile;
-            if (other >= begin) {
-                link_tiles(job, begin, std::min(points.count, begin + tile), other,
-                           std::min(points.count, other + tile));
-            }
-            context.done(1);
+    parallel_each(tiles * tiles, 1, [&](std::int64_t pair) {
+        const std::int64_t begin = pair / tiles * tile;
+        const std::int64_t other = pair % tiles * tile;
+        if (other >= begin) {
+            link_tiles(job, begin, std::min(points.count, begin + tile), other, std::min(points.count, other + tile));
         }
+        context.done(1);
     });
     return job.groups;
 }

@@ -46,11 +46,9 @@ public:
         std::erase_if(parts, [](const Part& part) { return part.count == 0; });
         std::vector<Nodes> nodes(parts.size());
         context_.expect(given_.count);
-        parallel_for(0, std::ssize(parts), 1, [&](std::int64_t first, std::int64_t last) {
-            for (std::int64_t part = first; part < last; ++part) {
-                divide(parts[part], false, scratch_.local(), nodes[part]);
-                context_.done(parts[part].count);
-            }
+        parallel_each(std::ssize(parts), 1, [&](std::int64_t part) {
+            divide(parts[part], false, scratch_.local(), nodes[part]);
+            context_.done(parts[part].count);
         });
         free_scratch();
         return joined(nodes);
@@ -241,11 +239,9 @@ private:
         Plane<T> groups = make_plane<T>(context_, D, first_groups.back(), points_.count, true);
         tree.hubs = Buffer<T>(context_.memory_tracker(), D * cells.stride);
         groups.first_child[groups.nodes] = static_cast<std::int32_t>(cells.nodes);
-        parallel_for(0, std::ssize(parts), 1, [&](std::int64_t first, std::int64_t last) {
-            for (std::int64_t part = first; part < last; ++part) {
-                copy_cells(parts[part], first_cells[part], cells, tree.hubs.data());
-                copy_groups(parts[part], first_cells[part], first_groups[part], cells, groups);
-            }
+        parallel_each(std::ssize(parts), 1, [&](std::int64_t part) {
+            copy_cells(parts[part], first_cells[part], cells, tree.hubs.data());
+            copy_groups(parts[part], first_cells[part], first_groups[part], cells, groups);
         });
         tree.tree.points = std::move(points_);
         tree.tree.planes.push_back(std::move(cells));

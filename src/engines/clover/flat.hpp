@@ -168,11 +168,7 @@ void connect_flat_cells(Context& context, FlatCells<T>& cells) {
     const std::int64_t count = cells.cells();
     cells.target = Buffer<std::int32_t>(context.memory_tracker(), count * count);
     cells.weight = Buffer<float>(context.memory_tracker(), count * count);
-    parallel_for(0, count, 1, [&](std::int64_t first, std::int64_t last) {
-        for (std::int64_t cell = first; cell < last; ++cell) {
-            connect_flat(cells, cell);
-        }
-    });
+    parallel_each(count, 1, [&](std::int64_t cell) { connect_flat(cells, cell); });
 }
 
 /// The rows of all receivers: the sources, or queries parted by their hubs.

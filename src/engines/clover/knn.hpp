@@ -37,11 +37,9 @@ CellGraph<T> connect_cells(Context& context, const CellTree<T>& cells) {
     graph.horizon = Buffer<float>(context.memory_tracker(), count);
     PerThread<ConnectScratch<T>> scratch;
     context.expect(cells.groups().nodes);
-    parallel_for(0, cells.groups().nodes, 1, [&](std::int64_t first, std::int64_t last) {
-        for (std::int64_t group = first; group < last; ++group) {
-            connect_group(cells, graph, group, scratch.local());
-            context.done(1);
-        }
+    parallel_each(cells.groups().nodes, 1, [&](std::int64_t group) {
+        connect_group(cells, graph, group, scratch.local());
+        context.done(1);
     });
     return graph;
 }
@@ -62,11 +60,9 @@ ScanCounts search_cells(Context& context, const CellTree<T>& receivers, const Ce
     const Plane<T>& groups = receivers.groups();
     context.expect(receivers.tree.points.count);
     PerThread<CellSearchScratch<T>> scratch;
-    parallel_for(0, groups.nodes, 1, [&](std::int64_t first, std::int64_t last) {
-        for (std::int64_t group = first; group < last; ++group) {
-            search_group(job, group, scratch.local());
-            context.done(groups.first_point[group + 1] - groups.first_point[group]);
-        }
+    parallel_each(groups.nodes, 1, [&](std::int64_t group) {
+        search_group(job, group, scratch.local());
+        context.done(groups.first_point[group + 1] - groups.first_point[group]);
     });
     ScanCounts counts;
     for (const CellSearchScratch<T>& part : scratch) {

@@ -106,11 +106,8 @@ Partition<T, D> part_points(Context& context, const Given& given, const std::vec
     const std::int64_t lists = 2 * hub_count;
     std::vector<std::int32_t> starts(static_cast<std::size_t>(blocks * lists)); // counts at first
     const auto each_block = [&](const auto& body) {
-        parallel_for(0, blocks, 1, [&](std::int64_t first, std::int64_t last) {
-            for (std::int64_t block = first; block < last; ++block) {
-                body(block * points_at_once, std::min(count, (block + 1) * points_at_once),
-                     starts.data() + block * lists);
-            }
+        parallel_each(blocks, 1, [&](std::int64_t block) {
+            body(block * points_at_once, std::min(count, (block + 1) * points_at_once), starts.data() + block * lists);
         });
     };
     each_block([&](std::int64_t begin, std::int64_t end, std::int32_t* counts) {

@@ -118,11 +118,7 @@ BucketTree<T> build_bucket_tree(Context& context, const UnsortedPoints<T>& given
     tree.least_indices = Buffer<std::int32_t>(context.memory_tracker(), 2 * tree.leaves - 1);
     Buffer<TreeRecord<T, D>> records(context.memory_tracker(), given.count());
     given.template read<D>([&](const auto& coordinates, const auto& index) {
-        parallel_for(0, given.count(), record_grain, [&](std::int64_t begin, std::int64_t end) {
-            for (std::int64_t i = begin; i < end; ++i) {
-                records[i] = {coordinates(i), index(i)};
-            }
-        });
+        parallel_each(given.count(), record_grain, [&](std::int64_t i) { records[i] = {coordinates(i), index(i)}; });
     });
     const kdtree::Bounds<T, D> bounds = bounds_of_records(records.data(), given.count());
     std::copy_n(bounds.lower.x, D, tree.lower.begin());

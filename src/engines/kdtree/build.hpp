@@ -99,11 +99,7 @@ public:
 
     [[nodiscard]] std::int64_t size_of(Node node) const { return nodes_.size_of(node); }
     [[nodiscard]] int column(Record* records, std::int64_t size, int axis) const {
-        parallel_for(0, size, record_grain, [&](std::int64_t begin, std::int64_t end) {
-            for (std::int64_t i = begin; i < end; ++i) {
-                records[i].x[0] = load_(records[i].index)[axis];
-            }
-        });
+        parallel_each(size, record_grain, [&](std::int64_t i) { records[i].x[0] = load_(records[i].index)[axis]; });
         return 0;
     }
     [[nodiscard]] Bounds bounds_of(const Record* records, std::int64_t size) const {
@@ -151,13 +147,11 @@ KdTree<T, D> build_kd_tree(Context& context, std::int64_t count, const Load& loa
     constexpr bool are_whole = sizeof(TreeRecord<T, D>) <= most_bytes;
     using Record = TreeRecord<T, are_whole ? D : 1>;
     Buffer<Record> records(context.memory_tracker(), count);
-    parallel_for(0, count, record_grain, [&](std::int64_t begin, std::int64_t end) {
-        for (std::int64_t i = begin; i < end; ++i) {
-            if constexpr (are_whole) {
-                records[i] = {load(i), static_cast<std::int32_t>(i)};
-            } else {
-                records[i].index = static_cast<std::int32_t>(i);
-            }
+    parallel_each(count, record_grain, [&](std::int64_t i) {
+        if constexpr (are_whole) {
+            records[i] = {load(i), static_cast<std::int32_t>(i)};
+        } else {
+            records[i].index = static_cast<std::int32_t>(i);
         }
     });
     tree.bounds = bounds_of_points<T, D>(count, load);

@@ -47,11 +47,9 @@ public:
         }
         const Halves halves = split(node, records, cell, partition_.local_scratch());
         std::array<std::int32_t, 2> least{};
-        parallel_for(0, 2, 1, [&](std::int64_t begin, std::int64_t end) {
-            for (std::int64_t side = begin; side < end; ++side) {
-                least[side] =
-                    order(kdtree::left_child(node) + static_cast<Node>(side), halves.records[side], halves.cells[side]);
-            }
+        parallel_each(2, 1, [&](std::int64_t side) {
+            least[side] =
+                order(kdtree::left_child(node) + static_cast<Node>(side), halves.records[side], halves.cells[side]);
         });
         return output_.put(node, halves.axis, halves.pivot, std::min(least[0], least[1]));
     }

@@ -13,6 +13,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <source_location>
 #include <utility>
 #include <vector>
@@ -73,6 +74,17 @@ void parallel_for(std::int64_t begin, std::int64_t end, std::int64_t grain, cons
     each_piece(begin, end, grain, body);
 }
 
+template <class Body>
+void parallel_each(std::int64_t count, std::int64_t grain, const Body& body,
+                   const std::source_location& caller = std::source_location::current()) {
+    const auto each = [&](std::int64_t begin, std::int64_t end) {
+        for (std::int64_t i = begin; i < end; ++i) {
+            body(i);
+        }
+    };
+    parallel_for(0, count, grain, each, caller);
+}
+
 template <class Value, class Body, class Join>
 Value parallel_reduce(std::int64_t begin, std::int64_t end, std::int64_t grain, const Value& identity, const Body& body,
                       const Join& join, const std::source_location& caller = std::source_location::current()) {
@@ -83,6 +95,23 @@ Value parallel_reduce(std::int64_t begin, std::int64_t end, std::int64_t grain, 
     });
     return joined;
 }
+
+template <class Value>
+std::int64_t parallel_sum(std::int64_t count, std::int64_t grain, const Value& value,
+                          const std::source_location& caller = std::source_location::current()) {
+    const auto add = [&](std::int64_t begin, std::int64_t end, std::int64_t sum) {
+        for (std::int64_t i = begin; i < end; ++i) {
+            sum += value(i);
+        }
+        return sum;
+    };
+    return parallel_reduce(0, count, grain, std::int64_t{0}, add, std::plus<>(), caller);
+}
+
+inline constexpr auto join_values = []<class Value>(Value left, const Value& right) {
+    left.join(right);
+    return left;
+};
 
 template <class Body>
 void isolated(const Body& body) {
