@@ -15,24 +15,12 @@ using CoreJobOf = CoreJob<KITH_SCALAR>;
 using BorderJobOf = BorderJob<KITH_SCALAR>;
 using ScratchOf = DensityScratch<KITH_SCALAR>;
 
-template <int D, bool Periodic, class Policy>
-void walk_from(const DensityJob<KITH_SCALAR>& job, std::int64_t node, ScratchOf& scratch, Policy& policy) {
-    ReceiverWalk<KITH_SCALAR, D, Periodic, Policy>(*job.receivers, *job.sources, *job.schedule, scratch.walk, policy)
-        .walk(node);
-}
-
 void find_core_points_any(const CoreJobOf& job, std::int64_t node, ScratchOf& scratch) {
-    with_space(job.dimension, job.periodic, [&]<int D, bool Periodic>() {
-        CorePolicy<KITH_SCALAR, D, Periodic> policy(job, scratch);
-        walk_from<D, Periodic>(job, node, scratch, policy);
-    });
+    walk_from<CorePolicy, KITH_SCALAR>(job, node, scratch);
 }
 
 void label_border_points_any(const BorderJobOf& job, std::int64_t node, ScratchOf& scratch) {
-    with_space(job.dimension, job.periodic, [&]<int D, bool Periodic>() {
-        BorderPolicy<KITH_SCALAR, D, Periodic> policy(job, scratch);
-        walk_from<D, Periodic>(job, node, scratch, policy);
-    });
+    walk_from<BorderPolicy, KITH_SCALAR>(job, node, scratch);
 }
 
 void compare_core_points_any(const CoreJobOf& job, std::int64_t begin, std::int64_t end, ScratchOf& scratch) {

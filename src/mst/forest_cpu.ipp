@@ -22,11 +22,13 @@ void bound_by_order_any(const Forest<KITH_SCALAR>& forest, std::int64_t begin, s
 
 void search_forest_any(const ForestSearch<KITH_SCALAR>& search, std::int64_t node,
                        ForestScratch<KITH_SCALAR>& scratch) {
-    with_space(search.forest->dimension, search.forest->periodic, [&]<int D, bool Periodic>() {
+    const Forest<KITH_SCALAR>& forest = *search.forest;
+    with_space(forest.dimension, forest.periodic, [&]<int D, bool Periodic>() {
         using Policy = ForestPolicy<KITH_SCALAR, D, Periodic>;
         Policy policy(search, scratch);
-        const TreeView<KITH_SCALAR>& tree = *search.forest->tree;
-        ReceiverWalk<KITH_SCALAR, D, Periodic, Policy>(tree, tree, *search.schedule, scratch.walk, policy).walk(node);
+        ReceiverWalk<KITH_SCALAR, D, Periodic, Policy>(*forest.tree, *forest.tree, *search.schedule, scratch.walk,
+                                                       policy)
+            .walk(node);
     });
 }
 

@@ -130,9 +130,6 @@ public:
         scratch_.max_points_without_bound = std::max(points, scratch_.max_points_without_bound);
     }
 
-    /// Rows that were written past the cache are seen by other threads from now on.
-    void publish() { leaf_.publish(); }
-
 private:
     using Tag = hn::ScalableTag<T>;
     static constexpr std::int64_t vector_padding = static_cast<std::int64_t>(hn::MaxLanes(Tag()));

@@ -31,13 +31,7 @@ HWY_BEFORE_NAMESPACE();
 namespace kith::detail::HWY_NAMESPACE {
 
 void search_radius_any(const RadiusJob<KITH_SCALAR>& job, std::int64_t node, RadiusScratch<KITH_SCALAR>& scratch) {
-    with_space(job.dimension, job.periodic, [&]<int D, bool Periodic>() {
-        using Policy = RadiusPolicy<KITH_SCALAR, D, Periodic>;
-        Policy policy(job, scratch);
-        ReceiverWalk<KITH_SCALAR, D, Periodic, Policy>(*job.receivers, *job.sources, *job.schedule, scratch.walk,
-                                                       policy)
-            .walk(node);
-    });
+    walk_from<RadiusPolicy, KITH_SCALAR>(job, node, scratch);
 }
 
 template <int D, bool Periodic>

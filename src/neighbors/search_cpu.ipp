@@ -1,8 +1,6 @@
 // One scalar type's tree search for every instruction set; compiled by CMake's kith_add_scalar_instances().
 #include "neighbors/search.hpp"
 
-#include "support/dimension.hpp"
-
 #include <hwy/foreach_target.h> // must come before highway.h
 
 #include "neighbors/knn_policy-inl.hpp"
@@ -11,14 +9,10 @@ HWY_BEFORE_NAMESPACE();
 namespace kith::detail::HWY_NAMESPACE {
 
 void search_any(const SearchJob<KITH_SCALAR>& job, std::int64_t node, SearchScratch<KITH_SCALAR>& scratch) {
-    with_space(job.dimension, job.periodic, [&]<int D, bool Periodic>() {
-        using Policy = KnnPolicy<KITH_SCALAR, D, Periodic>;
-        Policy policy(job, scratch);
-        ReceiverWalk<KITH_SCALAR, D, Periodic, Policy>(*job.receivers, *job.sources, *job.schedule, scratch.walk,
-                                                       policy)
-            .walk(node);
-        policy.publish();
-    });
+    walk_from<KnnPolicy, KITH_SCALAR>(job, node, scratch);
+    if (job.sink->direct()) {
+        hwy::FlushStream(); // rows that were written past the cache are seen by other threads from now on
+    }
 }
 
 } // namespace kith::detail::HWY_NAMESPACE

@@ -57,7 +57,7 @@ void with_dimension(int dimension, Function&& function) {
     (std::make_integer_sequence<int, max_dimension - 1>{});
 }
 
-/// The same for points of a space that is periodic on any axis, or not: calls function.operator()<D, Periodic>().
+/// Calls function.operator()<D, Periodic>() for points of a run-time dimension, in a box that is periodic on any axis.
 template <class Function>
 void with_space(int dimension, bool periodic, const Function& function) {
     with_dimension(dimension, [&]<int D>(std::integral_constant<int, D>) {

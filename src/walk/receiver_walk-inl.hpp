@@ -28,6 +28,7 @@
 
 #include "geometry/distances-inl.hpp"
 
+#include "support/dimension.hpp"
 #include "walk/receiver_walk.hpp"
 #include "walk/schedule.hpp"
 
@@ -246,6 +247,17 @@ private:
     WalkScratch<T>& scratch_;
     Policy& policy_;
 };
+
+/// Walks from one node of the plane of the tasks, with a policy that is made for the job.
+template <template <class, int, bool> class Policy, class T, class Job, class Scratch>
+void walk_from(const Job& job, std::int64_t node, Scratch& scratch) {
+    with_space(job.dimension, job.periodic, [&]<int D, bool Periodic>() {
+        Policy<T, D, Periodic> policy(job, scratch);
+        ReceiverWalk<T, D, Periodic, Policy<T, D, Periodic>>(*job.receivers, *job.sources, *job.schedule, scratch.walk,
+                                                             policy)
+            .walk(node);
+    });
+}
 
 } // namespace kith::detail::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
