@@ -14,43 +14,11 @@
 
 namespace kith::detail::inline KITH_GPU {
 
-/// One plane's arrays in memory of the device (plane_tree.hpp).
 template <Coordinate T>
-struct OwnedDevicePlane {
-    std::int64_t nodes = 0;
-    DeviceBuffer<std::int32_t> first_point;
-    DeviceBuffer<std::int32_t> first_child;
-    DeviceBuffer<std::int32_t> smallest_index;
-    DeviceBuffer<T> lower_corners;
-    DeviceBuffer<T> upper_corners;
-
-    [[nodiscard]] PlaneView<T> view() const {
-        return {static_cast<std::int32_t>(nodes),
-                nodes,
-                first_point.data(),
-                first_child.data(),
-                smallest_index.data(),
-                lower_corners.data(),
-                upper_corners.data()};
-    }
-};
+using OwnedDevicePlane = PlaneArrays<T, DeviceBuffer>;
 
 template <Coordinate T>
-struct DevicePlaneTree {
-    DevicePointSet<T> points; ///< in z-order
-    std::vector<OwnedDevicePlane<T>> planes;
-    std::vector<T> as_given; ///< on the host, row-major; of trees with tiny coordinates, which scaling may have changed
-
-    [[nodiscard]] TreeView<T> view() const {
-        TreeView<T> tree;
-        tree.points = points.view();
-        tree.period = points.frame.working_period;
-        tree.top = static_cast<int>(planes.size()) - 1;
-        std::transform(planes.begin(), planes.end(), tree.planes.begin(),
-                       [](const OwnedDevicePlane<T>& plane) { return plane.view(); });
-        return tree;
-    }
-};
+struct DevicePlaneTree : TreeArrays<T, DevicePointSet<T>, OwnedDevicePlane<T>> {};
 
 /// The points of a tree, or themselves.
 template <Coordinate T>
@@ -80,6 +48,7 @@ template <Coordinate T, int D>
 OwnedDevicePlane<T> allocate_plane(DeviceWork& work, std::int64_t nodes, bool has_children) {
     OwnedDevicePlane<T> plane;
     plane.nodes = nodes;
+    plane.stride = nodes;
     plane.first_point = work.buffer<std::int32_t>(nodes + 1);
     plane.first_child = has_children ? work.buffer<std::int32_t>(nodes + 1) : DeviceBuffer<std::int32_t>();
     plane.smallest_index = work.buffer<std::int32_t>(nodes);

@@ -14,7 +14,6 @@
 #include "tree/device_handle.hpp"
 #include "tree/view.hpp"
 
-#include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <optional>
@@ -24,44 +23,10 @@
 namespace kith::detail {
 
 template <Coordinate T>
-struct Plane {
-    std::int64_t nodes = 0;
-    std::int64_t stride = 0;          ///< between axes of a box array
-    Buffer<std::int32_t> first_point; ///< nodes + 1
-    Buffer<std::int32_t> first_child; ///< nodes + 1, on the plane below; empty on plane 0
-    Buffer<std::int32_t> smallest_index;
-    Buffer<T> lower_corners; ///< axis after axis
-    Buffer<T> upper_corners;
-
-    [[nodiscard]] const T* lower(int axis) const noexcept { return lower_corners.data() + axis * stride; }
-    [[nodiscard]] const T* upper(int axis) const noexcept { return upper_corners.data() + axis * stride; }
-    [[nodiscard]] PlaneView<T> view() const noexcept {
-        return {static_cast<std::int32_t>(nodes),
-                stride,
-                first_point.data(),
-                first_child.data(),
-                smallest_index.data(),
-                lower_corners.data(),
-                upper_corners.data()};
-    }
-};
+using Plane = PlaneArrays<T, Buffer>;
 
 template <Coordinate T>
-struct PlaneTree {
-    PointSet<T> points; ///< in z-order
-    std::vector<Plane<T>> planes;
-    std::vector<T> as_given; ///< row-major, for kept trees with tiny coordinates, which scaling may have changed
-
-    [[nodiscard]] TreeView<T> view() const noexcept {
-        TreeView<T> tree;
-        tree.points = points.view();
-        tree.period = points.frame.working_period;
-        tree.top = static_cast<int>(planes.size()) - 1;
-        std::transform(planes.begin(), planes.end(), tree.planes.begin(),
-                       [](const Plane<T>& plane) { return plane.view(); });
-        return tree;
-    }
-};
+using PlaneTree = TreeArrays<T, PointSet<T>, Plane<T>>;
 
 /// Points in any order as walks read them, without planes.
 template <Coordinate T>

@@ -1,11 +1,13 @@
-// The plane tree as walks read it, on the CPU and on a GPU: plain pointers to arrays that others own.
+// The plane tree as walks read it, on the CPU and on a GPU: plain pointers to arrays; and who owns these.
 #pragma once
 
 #include "points/point_set_view.hpp"
 #include "support/host_device.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
+#include <vector>
 
 namespace kith::detail {
 
@@ -37,6 +39,47 @@ struct TreeView {
     Periods<T> period;
     int top = -1; ///< -1: there are no points
     std::array<PlaneView<T>, max_planes> planes;
+};
+
+/// What a plane owns, in memory of the host or of a device.
+template <class T, template <class> class Array>
+struct PlaneArrays {
+    std::int64_t nodes = 0;
+    std::int64_t stride = 0;         ///< between axes of the corners
+    Array<std::int32_t> first_point; ///< nodes + 1
+    Array<std::int32_t> first_child; ///< nodes + 1, on the plane below; empty on plane 0
+    Array<std::int32_t> smallest_index;
+    Array<T> lower_corners; ///< axis after axis
+    Array<T> upper_corners;
+
+    [[nodiscard]] const T* lower(int axis) const noexcept { return lower_corners.data() + axis * stride; }
+    [[nodiscard]] const T* upper(int axis) const noexcept { return upper_corners.data() + axis * stride; }
+    [[nodiscard]] PlaneView<T> view() const noexcept {
+        return {static_cast<std::int32_t>(nodes),
+                stride,
+                first_point.data(),
+                first_child.data(),
+                smallest_index.data(),
+                lower_corners.data(),
+                upper_corners.data()};
+    }
+};
+
+template <class T, class Points, class Plane>
+struct TreeArrays {
+    Points points; ///< in z-order
+    std::vector<Plane> planes;
+    std::vector<T> as_given; ///< on the host, row-major; of kept trees with tiny coordinates, which scaling may change
+
+    [[nodiscard]] TreeView<T> view() const noexcept {
+        TreeView<T> tree;
+        tree.points = points.view();
+        tree.period = points.frame.working_period;
+        tree.top = static_cast<int>(planes.size()) - 1;
+        std::transform(planes.begin(), planes.end(), tree.planes.begin(),
+                       [](const Plane& plane) { return plane.view(); });
+        return tree;
+    }
 };
 
 } // namespace kith::detail
