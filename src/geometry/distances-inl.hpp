@@ -102,6 +102,31 @@ struct Columns {
     HWY_INLINE hn::Vec<Tag> operator()(int axis) const { return hn::LoadU(tag, first + axis * stride); }
 };
 
+/// The coordinates of one point; those of an axis are `stride` after those of the axis before.
+template <int D, class T>
+HWY_INLINE void load_point(const T* first, std::int64_t stride, T* point) {
+    for (int axis = 0; axis < D; ++axis) {
+        point[axis] = first[axis * stride];
+    }
+}
+
+/// The box of some points, one or more, that are numbered from the first one on.
+template <int D, class T>
+HWY_INLINE Receiver<T, D> box_of_points(const T* first, std::int64_t stride, const std::int32_t* numbers,
+                                        std::int64_t count, const T* period) {
+    Receiver<T, D> box;
+    for (int axis = 0; axis < D; ++axis) {
+        const T* x = first + axis * stride;
+        box.lower[axis] = box.upper[axis] = x[numbers[0]];
+        for (std::int64_t i = 1; i < count; ++i) {
+            box.lower[axis] = std::min(box.lower[axis], x[numbers[i]]);
+            box.upper[axis] = std::max(box.upper[axis], x[numbers[i]]);
+        }
+        box.period[axis] = period[axis];
+    }
+    return box;
+}
+
 } // namespace kith::detail::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 

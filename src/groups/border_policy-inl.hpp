@@ -47,7 +47,7 @@ public:
 
     /// Of those listed, at least one.
     [[nodiscard]] Receiver<T, D> box_of_listed() const {
-        return box_of_points<T, D>(points_, job_.receivers->period, scratch_.open.data(), open_);
+        return box_of_points<D>(points_.axis(0), points_.stride, scratch_.open.data(), open_, period_);
     }
 
     /// Labels those listed, from ranges with every core point within reach of their box; `lowest` is a cluster within
@@ -78,9 +78,7 @@ private:
         const auto limit = hn::Set(tag, job_.squared_length);
         const auto none = hn::Set(number_tag, LaneIndex{no_cluster});
         T position[D];
-        for (int axis = 0; axis < D; ++axis) {
-            position[axis] = points_.axis(axis)[point];
-        }
+        load_point<D>(points_.axis(0) + point, points_.stride, position);
         auto lowest = none;
         for (std::int64_t i = 0; i < block.size; i += lanes) { // behind the block is NaN
             const Columns<Tag> others{tag, scratch_.block.data() + i, block.stride};

@@ -24,23 +24,6 @@
 HWY_BEFORE_NAMESPACE();
 namespace kith::detail::HWY_NAMESPACE {
 
-/// The box of some points, by their positions.
-template <class T, int D>
-HWY_INLINE Receiver<T, D> box_of_points(const PointSetView<T>& points, const Periods<T>& period,
-                                        const std::int32_t* positions, std::int64_t count) {
-    Receiver<T, D> box;
-    for (int axis = 0; axis < D; ++axis) {
-        const T* x = points.axis(axis);
-        box.lower[axis] = box.upper[axis] = x[positions[0]];
-        box.period[axis] = period[static_cast<std::size_t>(axis)];
-        for (std::int64_t i = 1; i < count; ++i) {
-            box.lower[axis] = std::min(box.lower[axis], x[positions[i]]);
-            box.upper[axis] = std::max(box.upper[axis], x[positions[i]]);
-        }
-    }
-    return box;
-}
-
 /// Counts the points of a leaf, at first among themselves.
 template <class T, int D, bool Periodic>
 class CoreLeaf {
@@ -69,7 +52,7 @@ public:
 
     /// Of those that are left, at least one.
     [[nodiscard]] Receiver<T, D> box_of_open() const {
-        return box_of_points<T, D>(points_, job_.receivers->period, scratch_.open.data(), open_);
+        return box_of_points<D>(points_.axis(0), points_.stride, scratch_.open.data(), open_, period_);
     }
 
     /// Goes on counting them, in ranges that hold every point within reach of their box beside the leaf's own points.
@@ -95,9 +78,7 @@ private:
         const std::int64_t lanes = static_cast<std::int64_t>(hn::Lanes(tag));
         const auto limit = hn::Set(tag, job_.squared_length);
         T position[D];
-        for (int axis = 0; axis < D; ++axis) {
-            position[axis] = points_.axis(axis)[point];
-        }
+        load_point<D>(points_.axis(0) + point, points_.stride, position);
         std::int64_t found = 0;
         for (std::int64_t i = 0; i < size && found < enough; i += lanes) {
             const Columns<Tag> others{tag, first + i, stride};

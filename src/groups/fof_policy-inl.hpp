@@ -117,9 +117,7 @@ public:
         const Tag tag;
         const std::int64_t lanes = static_cast<std::int64_t>(hn::Lanes(tag));
         T position[D];
-        for (int axis = 0; axis < D; ++axis) {
-            position[axis] = points_.axis(axis)[point];
-        }
+        load_point<D>(points_.axis(0) + point, points_.stride, position);
         bool linked = false;
         for (std::int64_t i = begin; i < end; i += lanes) {
             const Columns<Tag> others{tag, points_.axis(0) + i, points_.stride};
@@ -182,9 +180,7 @@ private:
         const Tag tag;
         const int lanes = static_cast<int>(hn::Lanes(tag));
         T position[D];
-        for (int axis = 0; axis < D; ++axis) {
-            position[axis] = points_.axis(axis)[begin + point];
-        }
+        load_point<D>(points_.axis(0) + begin + point, points_.stride, position);
         std::uint64_t friends = 0;
         const int last = 63 - std::countl_zero(among);
         for (int i = std::countr_zero(among); i <= last; i += lanes) {

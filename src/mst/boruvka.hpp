@@ -173,7 +173,7 @@ private:
                     continue;
                 }
                 const std::int32_t other = forest_.neighbor(point);
-                const std::int32_t gone = groups.link(static_cast<std::int32_t>(root), other);
+                const std::int32_t gone = groups.unite(static_cast<std::int32_t>(root), other);
                 if (gone >= 0) {
                     edges_.set(gone - 1, points_.indices[point], points_.indices[other], distance_[point]);
                     ++linked;

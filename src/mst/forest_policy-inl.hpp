@@ -56,18 +56,11 @@ HWY_INLINE void offer(const Forest<T>& forest, std::int32_t component, std::int3
     }
 }
 
-template <class T, int D>
-HWY_INLINE void load_point(const PointSetView<T>& points, std::int64_t point, T* position) {
-    for (int axis = 0; axis < D; ++axis) {
-        position[axis] = points.axis(axis)[point];
-    }
-}
-
 template <class T, int D, bool Periodic>
 HWY_INLINE T squared_distance(const TreeView<T>& tree, std::int64_t point, std::int64_t other) {
     const hn::CappedTag<T, 1> one;
     T position[D];
-    load_point<T, D>(tree.points, point, position);
+    load_point<D>(tree.points.axis(0) + point, tree.points.stride, position);
     const Columns<decltype(one)> source{one, tree.points.axis(0) + other, tree.points.stride};
     return hn::GetLane(point_distances<Periodic, D>(one, position, tree.period.data(), source, hn::Zero(one)));
 }
@@ -268,7 +261,7 @@ private:
         const PlaneView<T>& leaves = tree_.planes[0];
         const WalkScratch<T>& walk = scratch_.walk;
         Receiver<T, D> position;
-        load_point<T, D>(tree_.points, point, position.lower);
+        load_point<D>(tree_.points.axis(0) + point, tree_.points.stride, position.lower);
         std::copy_n(position.lower, D, position.upper);
         std::copy_n(period_, D, position.period);
         T limit = bound_of(component);

@@ -144,7 +144,7 @@ private:
     HWY_NOINLINE void tighten(const PlaneView<T>& plane, std::int32_t node, T least, T greatest, Bound& bound) {
         std::int32_t last_index = std::numeric_limits<std::int32_t>::max();
         const std::int32_t points = plane.points_in(node);
-        if (least == greatest && is_single_point(plane, node)) {
+        if (least == greatest && plane.template is_single_point<D>(node)) {
             // All at one distance; within such a node indices ascend, so the first few bound the index as well.
             const std::int64_t counted = std::min<std::int64_t>(points, needed_);
             last_index = sources_.points.indices[plane.first_point[node] + counted - 1];
@@ -169,15 +169,6 @@ private:
             }
             bound = std::min(bound, found);
         }
-    }
-
-    [[nodiscard]] static bool is_single_point(const PlaneView<T>& plane, std::int32_t node) {
-        for (int axis = 0; axis < D; ++axis) {
-            if (plane.lower(axis)[node] != plane.upper(axis)[node]) {
-                return false;
-            }
-        }
-        return true;
     }
 
     /// Gathers what the leaves of the parent share, unless it is too much.

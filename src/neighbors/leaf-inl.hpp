@@ -64,17 +64,8 @@ public:
 
     /// The box of the pending rows.
     [[nodiscard]] Receiver<T, D> pending_box(const T* period) const {
-        Receiver<T, D> box;
-        for (int axis = 0; axis < D; ++axis) {
-            const T* x = receivers_.points.axis(axis) + first_;
-            box.lower[axis] = box.upper[axis] = x[scratch_.pending[0]];
-            for (std::int64_t i = 1; i < pending_; ++i) {
-                box.lower[axis] = std::min(box.lower[axis], x[scratch_.pending[i]]);
-                box.upper[axis] = std::max(box.upper[axis], x[scratch_.pending[i]]);
-            }
-            box.period[axis] = period[axis];
-        }
-        return box;
+        return box_of_points<D>(receivers_.points.axis(0) + first_, receivers_.points.stride, scratch_.pending.data(),
+                                pending_, period);
     }
 
     /// Gathers the points of some ranges that lie within a squared radius of a box, for the leaves in that box.

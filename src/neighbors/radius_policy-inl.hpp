@@ -77,19 +77,13 @@ private:
         return job_.squared_radii != nullptr ? job_.squared_radii[receiver] : job_.uniform.largest;
     }
 
-    HWY_INLINE void load(std::int64_t receiver, T* point) const {
-        for (int axis = 0; axis < D; ++axis) {
-            point[axis] = receivers_.axis(axis)[receiver];
-        }
-    }
-
     /// How many points of the block are within the radius of a receiver.
     [[nodiscard]] HWY_INLINE std::int64_t count(std::int64_t receiver) const {
         const Tag tag;
         const std::int64_t lanes = static_cast<std::int64_t>(hn::Lanes(tag));
         const auto limit = hn::Set(tag, squared_radius(receiver));
         T point[D];
-        load(receiver, point);
+        load_point<D>(receivers_.axis(0) + receiver, receivers_.stride, point);
         std::int64_t found = 0;
         for (std::int64_t i = 0; i < block_.size; i += lanes) { // behind the block is NaN
             const Columns<Tag> others{tag, scratch_.block.data() + i, block_.stride};
@@ -112,7 +106,7 @@ private:
     /// The neighbors of a receiver in the order that is asked for, without itself if that is left out.
     HWY_NOINLINE Found find(std::int64_t receiver) {
         T point[D];
-        load(receiver, point);
+        load_point<D>(receivers_.axis(0) + receiver, receivers_.stride, point);
         Measured<T> measured[1] = {{scratch_.distances.data(), scratch_.positions.data(), 0}};
         measure_within<Periodic, D, 1>(point, period_, scratch_.block.data(), block_.stride, block_.size,
                                        squared_radius(receiver), measured);

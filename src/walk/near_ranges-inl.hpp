@@ -127,11 +127,7 @@ private:
         std::int32_t points = 0;
         for (std::int32_t leaf = first_leaf; leaf < last_leaf; ++leaf) {
             IndexRange range{leaves.first_point[leaf], leaves.first_point[leaf + 1]};
-            bool is_single_point = true;
-            for (int axis = 0; axis < D; ++axis) {
-                is_single_point = is_single_point && leaves.lower(axis)[leaf] == leaves.upper(axis)[leaf];
-            }
-            if (is_single_point) {
+            if (leaves.template is_single_point<D>(leaf)) {
                 range.last = std::min(range.last, range.first + max_of_single_point_);
             }
             add(range);
