@@ -34,7 +34,6 @@ template <class T, int D, bool Periodic>
 class LeafSearch {
 public:
     using Tag = hn::ScalableTag<T>;
-    static constexpr std::int64_t vector_padding = static_cast<std::int64_t>(hn::MaxLanes(Tag()));
 
     LeafSearch(const SearchJob<T>& job, SearchScratch<T>& scratch)
         : receivers_(*job.receivers), sources_(*job.sources), request_(*job.request), sink_(*job.sink),
@@ -132,15 +131,7 @@ private:
         if (size < needed_ && !holds_all) {
             return false;
         }
-        const std::int64_t room = size + 2 * vector_padding;
-        for (int q = 0; q < 2; ++q) {
-            scratch_.distances[q].reserve(room);
-            scratch_.positions[q].reserve(room + max_sorted_keys + vector_padding);
-        }
-        scratch_.spare_distances.reserve(room);
-        scratch_.spare_indices.reserve(room);
-        scratch_.sorted_distances.reserve(room + max_sorted_keys);
-        scratch_.sorted_indices.reserve(room + max_sorted_keys);
+        reserve_survivors(scratch_, size, 2);
         std::int64_t left = 0;
         if (box.is_single_point()) { // then one search answers all rows
             Measured<T> measured[1];

@@ -4,15 +4,12 @@
 
 #include <kith/radius.hpp>
 
-#include "neighbors/candidate.hpp"
-#include "support/scratch_array.hpp"
+#include "neighbors/selection_scratch.hpp"
 #include "tree/view.hpp"
-#include "walk/receiver_walk.hpp"
 #include "walk/schedule.hpp"
 
 #include <array>
 #include <cstdint>
-#include <type_traits>
 #include <vector>
 
 namespace kith::detail {
@@ -53,24 +50,10 @@ struct RadiusJob {
 
 /// Memory of one thread.
 template <Coordinate T>
-struct RadiusScratch {
-    using LaneIndex = std::conditional_t<sizeof(T) == 4, std::int32_t, std::int64_t>;
-
-    WalkScratch<T> walk;
-    ScratchArray<T> block; ///< source points near a leaf, axis after axis
-    ScratchArray<LaneIndex> block_indices;
-    ScratchArray<T> distances;
-    ScratchArray<std::int32_t> positions;
-    ScratchArray<T> spare_distances;
-    ScratchArray<LaneIndex> spare_indices;
-    ScratchArray<T> sorted_distances;
-    ScratchArray<LaneIndex> sorted_indices;
-    std::vector<Candidate<T>> candidates;
+struct RadiusScratch : SelectionScratch<T> {
     ScratchArray<std::uint64_t> words; ///< of a row that is sorted by words
     ScratchArray<std::uint64_t> spare_words;
     ScratchArray<std::int64_t> row_offsets; ///< of a visitor's block
-    ScratchArray<std::int32_t> row_indices;
-    ScratchArray<T> row_distances;
 };
 
 /// The answers of all points of a node of the plane of the tasks.

@@ -51,7 +51,7 @@ public:
             }
             return;
         }
-        reserve();
+        reserve_survivors(scratch_, block_.size, 1);
         if (job_.sink.visitor != nullptr) {
             visit(begin, end);
             return;
@@ -64,7 +64,6 @@ public:
 private:
     using Tag = hn::ScalableTag<T>;
     using LaneIndex = typename RadiusScratch<T>::LaneIndex;
-    static constexpr std::int64_t vector_padding = static_cast<std::int64_t>(hn::MaxLanes(Tag()));
 
     /// Sorted neighbors of one receiver.
     struct Found {
@@ -93,21 +92,11 @@ private:
         return found;
     }
 
-    void reserve() {
-        const std::int64_t size = block_.size + 2 * vector_padding;
-        scratch_.distances.reserve(size);
-        scratch_.positions.reserve(size + max_sorted_keys + vector_padding);
-        scratch_.spare_distances.reserve(size);
-        scratch_.spare_indices.reserve(size);
-        scratch_.sorted_distances.reserve(size + max_sorted_keys);
-        scratch_.sorted_indices.reserve(size + max_sorted_keys);
-    }
-
     /// The neighbors of a receiver in the order that is asked for, without itself if that is left out.
     HWY_NOINLINE Found find(std::int64_t receiver) {
         T point[D];
         load_point<D>(receivers_.axis(0) + receiver, receivers_.stride, point);
-        Measured<T> measured[1] = {{scratch_.distances.data(), scratch_.positions.data(), 0}};
+        Measured<T> measured[1] = {{scratch_.distances[0].data(), scratch_.positions[0].data(), 0}};
         measure_within<Periodic, D, 1>(point, period_, scratch_.block.data(), block_.stride, block_.size,
                                        squared_radius(receiver), measured);
         std::int64_t size = measured[0].found;

@@ -5,12 +5,10 @@
 // knn_policy-inl.hpp, compiled for each instruction set and chosen at run time.
 #pragma once
 
-#include "neighbors/candidate.hpp"
 #include "neighbors/reach.hpp"
+#include "neighbors/selection_scratch.hpp"
 #include "support/donated_memory.hpp"
-#include "support/scratch_array.hpp"
 #include "tree/view.hpp"
-#include "walk/receiver_walk.hpp"
 #include "walk/schedule.hpp"
 
 #include <cstdint>
@@ -71,8 +69,8 @@ public:
 
 /// Memory of one thread, kept from task to task so that the inner loops allocate nothing.
 template <Coordinate T>
-struct SearchScratch {
-    using LaneIndex = std::conditional_t<sizeof(T) == 4, std::int32_t, std::int64_t>;
+struct SearchScratch : SelectionScratch<T> {
+    using typename SelectionScratch<T>::LaneIndex;
 
     /// The smallest greatest-distances seen so far, and how many sources lie within each.
     struct Guarantee {
@@ -81,22 +79,10 @@ struct SearchScratch {
         std::int32_t last_index; ///< none of these sources has a larger one
     };
 
-    WalkScratch<T> walk;
     std::vector<Guarantee> guarantees;
-    std::vector<Candidate<T>> candidates;
-    ScratchArray<T> block; ///< candidate points of a leaf, axis after axis
-    ScratchArray<LaneIndex> block_indices;
-    ScratchArray<T> shared; ///< the same for the leaves below one node
+    ScratchArray<T> shared; ///< a block for the leaves below one node
     ScratchArray<LaneIndex> shared_indices;
-    ScratchArray<T> distances[2];            ///< from two queries to the block
-    ScratchArray<std::int32_t> positions[2]; ///< in the block, of the survivors
-    ScratchArray<T> spare_distances;
-    ScratchArray<LaneIndex> spare_indices;
-    ScratchArray<T> sorted_distances;
-    ScratchArray<LaneIndex> sorted_indices;
     ScratchArray<std::int32_t> pending; ///< rows of a leaf that are not finished
-    ScratchArray<std::int32_t> row_indices;
-    ScratchArray<T> row_distances;
     Reach<T> reach;
     std::int64_t max_points_without_bound = 0; ///< among which a leaf's neighbors are sought before a guaranteed bound
     T guess = std::numeric_limits<T>::infinity();      ///< squared k-th distance expected of the next query

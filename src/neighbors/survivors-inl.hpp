@@ -9,6 +9,8 @@
 #include "neighbors/select-inl.hpp"
 #include "neighbors/sort_network-inl.hpp"
 
+#include "neighbors/selection_scratch.hpp"
+
 #include <algorithm>
 #include <bit>
 #include <cstdint>
@@ -93,6 +95,21 @@ struct Survivors {
     Index* spare_indices;
     std::vector<Candidate<T>>& spare;
 };
+
+/// Makes room to measure some queries against a block, and to select and sort what is near one of them.
+template <class T>
+void reserve_survivors(SelectionScratch<T>& scratch, std::int64_t block_size, int queries) {
+    constexpr auto vector_padding = static_cast<std::int64_t>(hn::MaxLanes(hn::ScalableTag<T>()));
+    const std::int64_t room = block_size + 2 * vector_padding;
+    for (int q = 0; q < queries; ++q) {
+        scratch.distances[q].reserve(room);
+        scratch.positions[q].reserve(room + max_sorted_keys + vector_padding);
+    }
+    scratch.spare_distances.reserve(room);
+    scratch.spare_indices.reserve(room);
+    scratch.sorted_distances.reserve(room + max_sorted_keys);
+    scratch.sorted_indices.reserve(room + max_sorted_keys);
+}
 
 /// The lower bits of a key are a survivor's number, the upper ones its distance's.
 template <int Keys>
