@@ -13,6 +13,17 @@ __device__ T add_square(int axis, T t, T sum) {
     return axis == 0 ? t * t : fused_multiply_add(t, t, sum);
 }
 
+/// The sum of the squares of on_axis(axis).
+template <class T, int D, class OnAxis>
+__device__ T sum_of_squares(const OnAxis& on_axis) {
+    T sum = 0;
+#pragma unroll
+    for (int axis = 0; axis < D; ++axis) {
+        sum = add_square(axis, on_axis(axis), sum);
+    }
+    return sum;
+}
+
 /// The least between two intervals of an axis.
 template <bool Periodic, class T>
 __device__ T least_on_axis(T lower, T upper, T other_lower, T other_upper, T period) {
@@ -50,41 +61,30 @@ public:
     /// To the point whose coordinate on an axis `source(axis)` gives.
     template <class Source>
     __device__ T squared_distance(const Source& source) const {
-        T sum = 0;
-#pragma unroll
-        for (int axis = 0; axis < D; ++axis) {
+        return sum_of_squares<T, D>([&](int axis) {
             T t = x_[axis] - source(axis); // its sign goes with the square
             if (Periodic) {
                 t = t < 0 ? -t : t;
                 t = device_min(t, period_[axis] - t);
             }
-            sum = add_square(axis, t, sum);
-        }
-        return sum;
+            return t;
+        });
     }
 
     /// The least to any point of a box.
     template <class Lower, class Upper>
     __device__ T least_squared_distance(const Lower& lower, const Upper& upper) const {
-        T sum = 0;
-#pragma unroll
-        for (int axis = 0; axis < D; ++axis) {
-            sum = add_square(axis, least_on_axis<Periodic>(x_[axis], x_[axis], lower(axis), upper(axis), period_[axis]),
-                             sum);
-        }
-        return sum;
+        return sum_of_squares<T, D>([&](int axis) {
+            return least_on_axis<Periodic>(x_[axis], x_[axis], lower(axis), upper(axis), period_[axis]);
+        });
     }
 
     /// No point of a box is farther away.
     template <class Lower, class Upper>
     __device__ T greatest_squared_distance(const Lower& lower, const Upper& upper) const {
-        T sum = 0;
-#pragma unroll
-        for (int axis = 0; axis < D; ++axis) {
-            sum = add_square(
-                axis, greatest_on_axis<Periodic>(x_[axis], x_[axis], lower(axis), upper(axis), period_[axis]), sum);
-        }
-        return sum;
+        return sum_of_squares<T, D>([&](int axis) {
+            return greatest_on_axis<Periodic>(x_[axis], x_[axis], lower(axis), upper(axis), period_[axis]);
+        });
     }
 
 private:
@@ -109,37 +109,21 @@ public:
     /// The least between any point of this box and any of another.
     template <class Lower, class Upper>
     __device__ T least_squared_distance(const Lower& lower, const Upper& upper) const {
-        T sum = 0;
-#pragma unroll
-        for (int axis = 0; axis < D; ++axis) {
-            sum = add_square(
-                axis, least_on_axis<Periodic>(lower_[axis], upper_[axis], lower(axis), upper(axis), period_[axis]),
-                sum);
-        }
-        return sum;
+        return sum_of_squares<T, D>([&](int axis) {
+            return least_on_axis<Periodic>(lower_[axis], upper_[axis], lower(axis), upper(axis), period_[axis]);
+        });
     }
 
     /// No point of this box and none of the other are farther apart.
     template <class Lower, class Upper>
     __device__ T greatest_squared_distance(const Lower& lower, const Upper& upper) const {
-        T sum = 0;
-#pragma unroll
-        for (int axis = 0; axis < D; ++axis) {
-            sum = add_square(
-                axis, greatest_on_axis<Periodic>(lower_[axis], upper_[axis], lower(axis), upper(axis), period_[axis]),
-                sum);
-        }
-        return sum;
+        return sum_of_squares<T, D>([&](int axis) {
+            return greatest_on_axis<Periodic>(lower_[axis], upper_[axis], lower(axis), upper(axis), period_[axis]);
+        });
     }
 
     __device__ T squared_diagonal() const {
-        T sum = 0;
-#pragma unroll
-        for (int axis = 0; axis < D; ++axis) {
-            const T edge = upper_[axis] - lower_[axis];
-            sum = add_square(axis, edge, sum);
-        }
-        return sum;
+        return sum_of_squares<T, D>([&](int axis) { return upper_[axis] - lower_[axis]; });
     }
 
 private:
