@@ -43,11 +43,8 @@ public:
             return;
         }
         context.stage("download", [&] {
-            for (const ResultMemory* half : {&distances_, &indices_}) {
-                if (half->must_be_copied()) {
-                    half->copy(context);
-                }
-            }
+            distances_.copy(context);
+            indices_.copy(context);
             context.wait();
         });
     }

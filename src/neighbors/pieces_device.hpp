@@ -145,11 +145,8 @@ private:
         for_each_index(context_, "reporting rows", numbers,
                        ReportRows<T>{raw.view(), report_,
                                      row_memory<T>(distances.on_device(), indices.on_device(), to.index_type())});
-        for (const ResultMemory* memory : {&distances, &indices}) {
-            if (memory->must_be_copied()) {
-                memory->copy(context_);
-            }
-        }
+        distances.copy(context_);
+        indices.copy(context_);
         context_.wait();
     }
 
