@@ -20,6 +20,21 @@
 
 namespace kith::detail::inline KITH_GPU {
 
+/// Positions of flags that are set; the flags are gone afterwards.
+inline DeviceBuffer<std::int32_t> positions_of(DeviceContext& context, DeviceBuffer<std::uint8_t> flags) {
+    DeviceBuffer<std::int32_t> all = context.buffer<std::int32_t>(flags.size());
+    const DeviceBuffer<std::int32_t> selected = context.buffer<std::int32_t>(1);
+    select_flagged(context, flags.data(), flags.size(), all.data(), selected.data());
+    const std::int64_t count = context.to_host(selected.data());
+    flags = {};
+    if (count == all.size()) {
+        return all;
+    }
+    DeviceBuffer<std::int32_t> positions = context.buffer<std::int32_t>(count);
+    context.copy(positions.data(), all.data(), count * 4);
+    return positions;
+}
+
 template <Coordinate T, int D>
 class DeviceZOrderSort {
 public:
@@ -52,20 +67,6 @@ public:
     }
 
 private:
-    /// Positions of flags that are set.
-    [[nodiscard]] DeviceBuffer<std::int32_t> positions_of(const DeviceBuffer<std::uint8_t>& flags) {
-        DeviceBuffer<std::int32_t> all = context_.buffer<std::int32_t>(flags.size());
-        const DeviceBuffer<std::int32_t> selected = context_.buffer<std::int32_t>(1);
-        select_flagged(context_, flags.data(), flags.size(), all.data(), selected.data());
-        const std::int64_t count = context_.to_host(selected.data());
-        if (count == flags.size()) {
-            return all;
-        }
-        DeviceBuffer<std::int32_t> positions = context_.buffer<std::int32_t>(count);
-        context_.copy(positions.data(), all.data(), count * 4);
-        return positions;
-    }
-
     template <class Element>
     [[nodiscard]] DeviceBuffer<Element> taken(const DeviceBuffer<Element>& from,
                                               const DeviceBuffer<std::int32_t>& which) {
@@ -75,13 +76,9 @@ private:
     }
 
     void break_ties(DeviceBuffer<std::uint64_t> keys, const DeviceBuffer<std::int32_t>& indices) {
-        DeviceBuffer<std::int32_t> positions;
-        {
-            const DeviceBuffer<std::uint8_t> is_equal = context_.buffer<std::uint8_t>(keys.size());
-            for_each_index(context_, "equal keys", keys.size(),
-                           FlagEqualKeys{keys.size(), keys.data(), is_equal.data()});
-            positions = positions_of(is_equal);
-        }
+        DeviceBuffer<std::uint8_t> is_equal = context_.buffer<std::uint8_t>(keys.size());
+        for_each_index(context_, "equal keys", keys.size(), FlagEqualKeys{keys.size(), keys.data(), is_equal.data()});
+        DeviceBuffer<std::int32_t> positions = positions_of(context_, std::move(is_equal));
         DeviceBuffer<std::int32_t> heads = context_.buffer<std::int32_t>(positions.size());
         for_each_index(context_, "runs of equal keys", positions.size(),
                        FlagFirstHeads{positions.data(), keys.data(), heads.data()});
@@ -111,7 +108,8 @@ private:
         DeviceBuffer<std::uint64_t> keys = context_.buffer<std::uint64_t>(count);
         for_each_index(context_, "keys of runs", count,
                        MakeRunKeys<T, D>{members_of_runs, keys.data(), numbers.data()});
-        const DeviceBuffer<std::uint64_t> unsorted_keys = copy_of(keys);
+        const DeviceBuffer<std::uint64_t> unsorted_keys = context_.buffer<std::uint64_t>(count);
+        context_.copy(unsorted_keys.data(), keys.data(), count * 8);
         sort_by_key(context_, keys, numbers, DeviceKeyEncoder<T, D>::bits);
         { // members of a run together again, stably
             DeviceBuffer<std::uint32_t> runs_of_sorted = runs_of(numbers, run_of);
@@ -122,19 +120,13 @@ private:
         const DeviceBuffer<std::int32_t> moved = taken(indices, taken(positions, numbers));
         for_each_index(context_, "order of runs", count,
                        Put<std::int32_t>{moved.data(), positions.data(), indices.data()});
-        const DeviceBuffer<std::uint8_t> is_equal = context_.buffer<std::uint8_t>(count);
+        DeviceBuffer<std::uint8_t> is_equal = context_.buffer<std::uint8_t>(count);
         const DeviceBuffer<std::int32_t> is_head = context_.buffer<std::int32_t>(count);
         for_each_index(context_, "runs that are left", count,
                        FlagNextRuns{count, run_of.data(), tops.data(), keys.data(), is_equal.data(), is_head.data()});
-        const DeviceBuffer<std::int32_t> left = positions_of(is_equal);
+        const DeviceBuffer<std::int32_t> left = positions_of(context_, std::move(is_equal));
         heads = taken(is_head, left);
         positions = taken(positions, left);
-    }
-
-    [[nodiscard]] DeviceBuffer<std::uint64_t> copy_of(const DeviceBuffer<std::uint64_t>& keys) {
-        DeviceBuffer<std::uint64_t> copy = context_.buffer<std::uint64_t>(keys.size());
-        context_.copy(copy.data(), keys.data(), keys.size() * 8);
-        return copy;
     }
 
     [[nodiscard]] DeviceBuffer<std::uint32_t> runs_of(const DeviceBuffer<std::int32_t>& numbers,

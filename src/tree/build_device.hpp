@@ -57,18 +57,10 @@ public:
 
 private:
     void cut_leaves(std::int32_t n_max) {
-        DeviceBuffer<std::int32_t> all = context_.buffer<std::int32_t>(points_.count);
-        {
-            const DeviceBuffer<std::uint8_t> is_cut = context_.buffer<std::uint8_t>(points_.count);
-            launch_threads(context_, "cuts", mark_cuts_kernel<T, D>, points_.count,
-                           {points_.view(), n_max, is_cut.data()});
-            const DeviceBuffer<std::int32_t> selected = context_.buffer<std::int32_t>(1);
-            select_flagged(context_, is_cut.data(), points_.count, all.data(), selected.data());
-            cuts_ = context_.to_host(selected.data());
-        }
-        position_ = context_.buffer<std::int32_t>(cuts_);
-        context_.copy(position_.data(), all.data(), cuts_ * 4);
-        all = {};
+        DeviceBuffer<std::uint8_t> is_cut = context_.buffer<std::uint8_t>(points_.count);
+        launch_threads(context_, "cuts", mark_cuts_kernel<T, D>, points_.count, {points_.view(), n_max, is_cut.data()});
+        position_ = positions_of(context_, std::move(is_cut));
+        cuts_ = position_.size();
         size_ = context_.buffer<std::int32_t>(cuts_);
         for_each_index(context_, "sizes of cells", cuts_,
                        MeasureCuts<T, D>{points_.view(), position_.data(), cuts_, size_.data()});
