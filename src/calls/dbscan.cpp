@@ -72,7 +72,7 @@ void run(const DbscanCall& call, std::span<std::int32_t> labels, std::span<std::
         if (count == 0) {
             return;
         }
-        const ClusterRequest<T> request{squared_length(points.frame(), result.eps), call.min_samples, call.options.star,
+        const ClusterRequest<T> request{points.frame().squared_radius(result.eps), call.min_samples, call.options.star,
                                         labels, is_core};
         if (result.engine == Engine::tree) {
             cluster_tree(context, points.tree(context), request, result);

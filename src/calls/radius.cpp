@@ -198,14 +198,14 @@ private:
     void load_radii() {
         const Radii& radii = call_.radii;
         if (radii.is_uniform()) {
-            const T squared = squared_radius(frame(), radii[0]);
+            const T squared = frame().squared_radius(radii[0]);
             uniform_ = {squared, squared};
             return;
         }
         const PointSetView<T>& points = receivers_.points;
         squared_radii_ = Buffer<T>(context_.memory_tracker(), points.count);
         parallel_each(points.count, 1 << 14,
-                      [&](std::int64_t i) { squared_radii_[i] = squared_radius(frame(), radii[points.indices[i]]); });
+                      [&](std::int64_t i) { squared_radii_[i] = frame().squared_radius(radii[points.indices[i]]); });
         of_nodes_ = node_attributes<RadiusRange<T>>(
             context_, receivers_,
             [&](std::int32_t i) {

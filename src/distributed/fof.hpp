@@ -57,7 +57,7 @@ public:
         : ranks_(ranks), context_(context), shared_(shared) {}
 
     void run(DistributedFofResult& result) {
-        squared_length_ = squared_length(frame(), result.linking_length);
+        squared_length_ = frame().squared_radius(result.linking_length);
         ranks_.agreed([&] {
             with_allocation_errors(
                 "the labels", [&] { result.labels.resize(static_cast<std::size_t>(shared_.points.view.count())); });

@@ -148,8 +148,7 @@ private:
         const PieceRequests<T> requests =
             ask_ranks(ranks_, context_, frame(), sources, receiving, unlimited, [&](std::int64_t leaf) {
                 return largest_bound(receiving, leaf, [&](std::int32_t query) {
-                    const T radius = frame().load_radius(radii_[query]);
-                    return GlobalCandidate<T>{radius * radius};
+                    return GlobalCandidate<T>{frame().squared_radius(radii_[query])};
                 });
             });
         return fetch_points<T>(ranks_, context_, shared_, sources, requests.to, unlimited, [] {});

@@ -92,7 +92,7 @@ template <Coordinate T, int D>
 void cluster_on_device(DeviceContext& context, const DevicePlaneTree<T>& tree, const TreeShape& shape,
                        const DeviceDbscanCall& call, DbscanSummary& result) {
     const std::int64_t count = tree.points.count;
-    const T squared = squared_length(tree.points.frame, result.eps);
+    const T squared = tree.points.frame.squared_radius(result.eps);
     const ResultMemory label_memory(context, call.labels.data(), static_cast<std::int64_t>(call.labels.size_bytes()));
     const ResultMemory flag_memory(context, call.is_core.data(), static_cast<std::int64_t>(call.is_core.size_bytes()));
     auto* const labels = static_cast<std::int32_t*>(label_memory.on_device());

@@ -47,7 +47,7 @@ UnionFind link_tree(Context& context, const PlaneTree<T>& tree, T squared_length
 template <Coordinate T>
 void label_tree(Context& context, const PlaneTree<T>& tree, std::span<std::int32_t> labels, FofSummary& result) {
     Buffer<std::int32_t> parents(context.memory_tracker(), tree.points.count);
-    const UnionFind groups = link_tree(context, tree, squared_length(tree.points.frame, result), parents);
+    const UnionFind groups = link_tree(context, tree, tree.points.frame.squared_radius(result.linking_length), parents);
     number_groups(context, groups, tree.points.indices.span(), labels, result);
 }
 

@@ -43,7 +43,7 @@ struct CompleteLinkFrame {
         if (found.refusal != PointError::none) {
             *status = found;
         }
-        *frame = {points->frame.working_period, squared_length(points->frame, resolved.length),
+        *frame = {points->frame.working_period, points->frame.squared_radius(resolved.length),
                   points->is_refused || found.refusal != PointError::none};
     }
 };

@@ -14,7 +14,8 @@ void label_tree_on_device(DeviceContext& context, const DeviceTreeHandle& handle
     label_on_device(
         context, frame, tree.points.count, length, labels, result, [&] { return given_rows(context, tree); },
         [&](std::int32_t* there) {
-            return label_groups(context, tree.points.view(), frame.working_period, squared_length(frame, result), there,
+            return label_groups(context, tree.points.view(), frame.working_period,
+                                frame.squared_radius(result.linking_length), there,
                                 [&](const DeviceUnionFind& groups, const LinkFrame<T>* in_frame) {
                                     link_tree<T, D>(context, tree.view(), frame.periodic, in_frame, groups);
                                 });

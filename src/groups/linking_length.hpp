@@ -23,9 +23,4 @@ void resolve_length(const LinkingLength& length, const Frame<T>& frame, std::int
     result.volume_kind = resolved.volume_kind;
 }
 
-template <Coordinate T>
-T squared_length(const Frame<T>& frame, const FofSummary& result) {
-    return squared_length(frame, result.linking_length);
-}
-
 } // namespace kith::detail

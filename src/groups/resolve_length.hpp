@@ -118,11 +118,4 @@ KITH_HOST_DEVICE DeviceStatus resolve_length(double value, bool is_relative, con
     return status;
 }
 
-/// In working units.
-template <Coordinate T>
-KITH_HOST_DEVICE T squared_length(const Frame<T>& frame, double linking_length) noexcept {
-    const T radius = frame.load_radius(linking_length);
-    return radius * radius;
-}
-
 } // namespace kith::detail

@@ -99,9 +99,8 @@ KITH_HOST_DEVICE float even_reach(const Frame<T>& frame, std::int64_t points, st
 template <Coordinate T, int D>
 KITH_HOST_DEVICE SearchFrame<T> search_frame(const Frame<T>& frame, const WantedNeighbors& wanted,
                                              std::int64_t sources) {
-    const T radius = frame.load_radius(wanted.max_distance);
     return {frame.working_period,
-            {radius * radius, std::numeric_limits<std::int32_t>::max()},
+            {frame.squared_radius(wanted.max_distance), std::numeric_limits<std::int32_t>::max()},
             ReportScale<T>(frame, wanted.squared),
             even_reach<T, D>(frame, sources, wanted.k + 1),
             false};

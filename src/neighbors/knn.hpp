@@ -16,8 +16,7 @@ namespace kith::detail {
 template <Coordinate T>
 KnnRequest<T> make_request(const Frame<T>& frame, std::int64_t k, const KnnOptions& options) {
     KnnRequest<T> request{k, options.exclude_self, {}, ReportScale<T>(frame, options.squared)};
-    const T radius = frame.load_radius(options.max_distance);
-    request.limit.distance = radius * radius;
+    request.limit.distance = frame.squared_radius(options.max_distance);
     return request;
 }
 

@@ -68,11 +68,4 @@ void require_resolved_radii(const Radii& radii, std::int64_t smallest, const Fra
     }
 }
 
-/// In working units.
-template <Coordinate T>
-T squared_radius(const Frame<T>& frame, double radius) {
-    const T loaded = frame.load_radius(radius);
-    return loaded * loaded;
-}
-
 } // namespace kith::detail

@@ -50,12 +50,12 @@ public:
         : context_(context), queries_(queries), sources_(sources), call_(call) {
         const Radii& radii = call.radii;
         if (radii.is_uniform()) {
-            uniform_ = squared_radius(frame(), radii[0]);
+            uniform_ = frame().squared_radius(radii[0]);
             return;
         }
         with_allocation_errors("the radii", [&] { squared_.resize(static_cast<std::size_t>(radii.count())); });
         for (std::int64_t i = 0; i < radii.count(); ++i) {
-            squared_[static_cast<std::size_t>(i)] = squared_radius(frame(), radii[i]);
+            squared_[static_cast<std::size_t>(i)] = frame().squared_radius(radii[i]);
         }
         there_ = context.buffer<T>(radii.count());
         context.copy(there_.data(), squared_.data(), radii.count() * static_cast<std::int64_t>(sizeof(T)));

@@ -103,11 +103,14 @@ struct Frame {
 
     /// A radius given in raw units: rounded to T once, then scaled. May be +infinity.
     [[nodiscard]] KITH_HOST_DEVICE T load_radius(double radius) const noexcept { return scale(static_cast<T>(radius)); }
+    [[nodiscard]] KITH_HOST_DEVICE T squared_radius(double radius) const noexcept {
+        const T loaded = load_radius(radius);
+        return loaded * loaded;
+    }
 
     /// Whether a radius, in raw units, is not 0 but its square is beside the largest coordinate.
     [[nodiscard]] KITH_HOST_DEVICE bool is_unresolved(double radius) const noexcept {
-        const T loaded = load_radius(radius);
-        return radius > 0 && loaded * loaded < std::numeric_limits<T>::min();
+        return radius > 0 && squared_radius(radius) < std::numeric_limits<T>::min();
     }
 };
 

@@ -29,7 +29,8 @@ void label_all_pairs_on_device(DeviceContext& context, const PointsView& points,
         context, frame, points.count(), length, labels, result, [&] { return host_rows<T>(context, points); },
         [&](std::int32_t* to) {
             const DevicePointSet<T> gathered = gather_on_device<T, D>(context, normalized);
-            return label_groups(context, gathered.view(), frame.working_period, squared_length(frame, result), to,
+            return label_groups(context, gathered.view(), frame.working_period,
+                                frame.squared_radius(result.linking_length), to,
                                 [&](const DeviceUnionFind& groups, const LinkFrame<T>* in_frame) {
                                     link_all_pairs<T, D>(context, gathered, in_frame, groups);
                                 });

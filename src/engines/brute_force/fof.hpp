@@ -33,7 +33,8 @@ UnionFind link_all_pairs(Context& context, const PointSet<T>& points, T squared_
 template <Coordinate T>
 void label_all_pairs(Context& context, const PointSet<T>& points, std::span<std::int32_t> labels, FofSummary& result) {
     Buffer<std::int32_t> parents(context.memory_tracker(), points.count);
-    const UnionFind groups = link_all_pairs(context, points, squared_length(points.frame, result), parents);
+    const UnionFind groups =
+        link_all_pairs(context, points, points.frame.squared_radius(result.linking_length), parents);
     number_groups(context, groups, points.indices.span(), labels, result);
 }
 
