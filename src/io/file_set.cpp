@@ -1,9 +1,9 @@
 // Numbers in file names: the last part of the name, or the last before an extension, if it is all digits.
 #include "io/file_set.hpp"
 
-#include "support/message.hpp"
+#include "io/refuse.hpp"
 
-#include <kith/error.hpp>
+#include "support/message.hpp"
 
 #include <charconv>
 #include <optional>
@@ -68,9 +68,8 @@ path resolve_stem(const path& given) {
     path found;
     for (const path& candidate : candidates) {
         if (is_there(candidate) && !found.empty()) {
-            throw Error(ErrorKind::file,
-                        message(text, ": there is no such file, but the two snapshots that begin with ", found.string(),
-                                " and ", candidate.string(), "; name one of these"));
+            refuse(text, "there is no such file, but the two snapshots that begin with ", found.string(), " and ",
+                   candidate.string(), "; name one of these");
         }
         found = is_there(candidate) ? candidate : found;
     }
@@ -82,23 +81,23 @@ std::vector<path> files_of_set(const path& member, std::int64_t count) {
         return {member};
     }
     const std::optional<MemberName> name = parse(member);
-    const std::string stated = message(member.string(), ": by its header this is one of ", count, " files");
+    const std::string stated = message("by its header this is one of ", count, " files");
     if (!name) {
-        throw Error(ErrorKind::file, message(stated,
-                                             ", but its name has no number by which to find the others; name "
-                                             "them like ",
-                                             member.string(), ".0 to ", member.string(), ".", count - 1));
+        refuse(member.string(), stated,
+               ", but its name has no number by which to find the others; name "
+               "them like ",
+               member.string(), ".0 to ", member.string(), ".", count - 1);
     }
     if (name->number >= count) {
-        throw Error(ErrorKind::file, message(stated, ", which are numbered 0 to ", count - 1, ", but its name says ",
-                                             name->number, "; rename it, or get the others"));
+        refuse(member.string(), stated, ", which are numbered 0 to ", count - 1, ", but its name says ", name->number,
+               "; rename it, or get the others");
     }
     std::vector<path> files;
     for (std::int64_t number = 0; number < count; ++number) {
         files.push_back(number == name->number ? member : name->of(number));
         if (!is_there(files.back())) {
-            throw Error(ErrorKind::file, message(stated, ", but ", files.back().string(),
-                                                 " is missing; put all of them into one folder"));
+            refuse(member.string(), stated, ", but ", files.back().string(),
+                   " is missing; put all of them into one folder");
         }
     }
     return files;

@@ -5,8 +5,6 @@
 
 #include "support/message.hpp"
 
-#include <kith/error.hpp>
-
 #include <algorithm>
 #include <array>
 #include <string_view>
@@ -58,14 +56,10 @@ GadgetBlocks::GadgetBlocks(const InputFile& file) : file_(file) {
     file.read(0, std::span(bytes).first(present));
     const std::optional<Kind> kind = kind_of(std::span(bytes).first(present));
     if (!kind) {
-        refuse("this does not begin like Gadget-2 binary, with a block of 256 bytes or the label HEAD");
+        refuse(file_, "this does not begin like Gadget-2 binary, with a block of 256 bytes or the label HEAD");
     }
     order_ = kind->order;
     format_ = kind->format;
-}
-
-void GadgetBlocks::refuse(const std::string& reason) const {
-    throw Error(ErrorKind::file, message(file_.path().string(), ": ", reason));
 }
 
 std::uint32_t GadgetBlocks::mark(std::int64_t at) const {
@@ -87,22 +81,20 @@ void GadgetBlocks::refuse_block(std::int64_t at, std::int64_t bytes) const {
     const std::int64_t reversed = byte_order::reversed(mark(at));
     if (reversed < bytes && reversed + 2 * mark_bytes <= file_.length() - at &&
         mark(at + mark_bytes + reversed) == mark(at)) {
-        refuse(message(block, ", or ", reversed, " in the other byte order, while the file begins as ", name_of(order_),
-                       "; it mixes byte orders and must be written anew"));
+        refuse(file_, block, ", or ", reversed, " in the other byte order, while the file begins as ", name_of(order_),
+               "; it mixes byte orders and must be written anew");
     }
     if (end + mark_bytes > file_.length()) {
-        refuse(message("too short: ", block, " and would end at byte ", end + mark_bytes,
-                       ", but the file ends at byte ", file_.length(),
-                       "; it is truncated, or its marks are corrupted"));
+        refuse(file_, "too short: ", block, " and would end at byte ", end + mark_bytes, ", but the file ends at byte ",
+               file_.length(), "; it is truncated, or its marks are corrupted");
     }
-    refuse(
-        message(block, ", but the mark that closes it at byte ", end, " says ", mark(end), "; the file is corrupted"));
+    refuse(file_, block, ", but the mark that closes it at byte ", end, " says ", mark(end), "; the file is corrupted");
 }
 
 std::int64_t GadgetBlocks::length_at(std::int64_t at, std::span<const std::int64_t> likely) const {
     if (file_.length() - at < 2 * mark_bytes) {
-        refuse(message("too short: a block begins at byte ", at,
-                       " and takes at least 8 bytes, but the file ends at byte ", file_.length()));
+        refuse(file_, "too short: a block begins at byte ", at,
+               " and takes at least 8 bytes, but the file ends at byte ", file_.length());
     }
     std::int64_t bytes = mark(at);
     for (const std::int64_t wide : likely) {
@@ -121,8 +113,8 @@ std::string GadgetBlocks::next_label() {
     label_ = "label";
     const std::int64_t bytes = length_at(at_, {});
     if (bytes != label_record) {
-        refuse(message("at byte ", at_, " a block of 8 bytes with a label was expected, but it takes ", bytes,
-                       "; the file is corrupted"));
+        refuse(file_, "at byte ", at_, " a block of 8 bytes with a label was expected, but it takes ", bytes,
+               "; the file is corrupted");
     }
     std::array<char, 4> text{};
     file_.read_into<char>(at_ + mark_bytes, text);

@@ -43,7 +43,6 @@ private:
     [[nodiscard]] bool closes(std::int64_t at, std::int64_t bytes) const;
     [[nodiscard]] std::string next_label();
     [[nodiscard]] std::int64_t length_at(std::int64_t at, std::span<const std::int64_t> likely) const;
-    [[noreturn]] void refuse(const std::string& reason) const;
     [[noreturn]] void refuse_block(std::int64_t at, std::int64_t bytes) const;
 
     const InputFile& file_;

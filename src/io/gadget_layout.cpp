@@ -11,8 +11,6 @@
 
 #include "support/message.hpp"
 
-#include <kith/error.hpp>
-
 #include <array>
 #include <cmath>
 #include <numeric>
@@ -26,10 +24,6 @@ using detail::message;
 namespace {
 
 constexpr std::size_t gadget_types = 6;
-
-[[noreturn]] void refuse(const InputFile& file, const std::string& reason) {
-    throw Error(ErrorKind::file, message(file.path().string(), ": ", reason));
-}
 
 void read_box(SnapshotHeader& header, double size, const InputFile& file) {
     if (std::isfinite(size) && size >= 0) {
@@ -79,8 +73,8 @@ std::vector<GadgetBlock> read_blocks(GadgetBlocks& blocks, std::span<const std::
     while (const std::optional<GadgetBlock> block = blocks.next(likely)) {
         found.push_back(*block);
         if (found.size() > most) {
-            refuse(file, message("it has more than ", most, " blocks; the last begins at byte ", block->offset - 4,
-                                 "; the file is corrupted"));
+            refuse(file, "it has more than ", most, " blocks; the last begins at byte ", block->offset - 4,
+                   "; the file is corrupted");
         }
     }
     return found;
@@ -97,9 +91,9 @@ GadgetColumn column(const GadgetBlock& block, std::int64_t values) {
 GadgetColumn column_that_fits(const GadgetBlock& block, std::string_view label, std::int64_t values,
                               std::int64_t particles, const InputFile& file) {
     if (!fits(block, values)) {
-        refuse(file, message("the block ", label, " at byte ", block.offset - 4, " holds ", block.bytes, " bytes, but ",
-                             particles, " particles take ", 4 * values, " in float32 or 32-bit ids, ", 8 * values,
-                             " in float64 or 64-bit ids"));
+        refuse(file, "the block ", label, " at byte ", block.offset - 4, " holds ", block.bytes, " bytes, but ",
+               particles, " particles take ", 4 * values, " in float32 or 32-bit ids, ", 8 * values,
+               " in float64 or 64-bit ids");
     }
     return column(block, values);
 }
@@ -163,11 +157,11 @@ void find_by_order(GadgetLayout& layout, const std::vector<GadgetBlock>& blocks,
     }
     constexpr std::size_t enough = 200;
     labels = labels.size() > enough ? labels.substr(0, enough) + "..." : labels;
-    refuse(file, message("the header announces ", rows.all, " particles, but there is no block of positions",
-                         blocks.empty()            ? "; the file ends after its header"
-                         : blocks[0].label.empty() ? ""
-                                                   : " (POS); its blocks are " + labels,
-                         catalog ? ". This looks like a Subfind catalog, which holds no particles" : ""));
+    refuse(file, "the header announces ", rows.all, " particles, but there is no block of positions",
+           blocks.empty()            ? "; the file ends after its header"
+           : blocks[0].label.empty() ? ""
+                                     : " (POS); its blocks are " + labels,
+           catalog ? ". This looks like a Subfind catalog, which holds no particles" : "");
 }
 
 } // namespace
@@ -186,8 +180,8 @@ GadgetLayout survey_gadget(const InputFile& file) {
     layout.order = blocks.order();
     const std::optional<GadgetBlock> first = blocks.next({});
     if (!first || first->bytes != gadget_header_bytes) {
-        refuse(file, message("the header takes ", first ? first->bytes : 0, " bytes; that of Gadget-2 takes 256. The ",
-                             "longer ones of Gadget-4 are not read: write HDF5, or the header of Gadget-2"));
+        refuse(file, "the header takes ", first ? first->bytes : 0, " bytes; that of Gadget-2 takes 256. The ",
+               "longer ones of Gadget-4 are not read: write HDF5, or the header of Gadget-2");
     }
     read_header(layout, *first, file);
     SnapshotHeader& header = layout.summary.header;

@@ -6,16 +6,10 @@
 #include "io/particle_source.hpp"
 #include "io/reader.hpp"
 
-#include "support/message.hpp"
-
-#include <kith/error.hpp>
-
 #include <algorithm>
 #include <span>
 
 namespace kith::io {
-
-using detail::message;
 
 namespace {
 
@@ -72,7 +66,7 @@ private:
 // A file of a set is opened again for each column.
 void GadgetSource::require_unchanged(const Part& part) const {
     if (layout_.summary.header.counts[part.type] != part.rows) {
-        throw Error(ErrorKind::file, message(file_->path().string(), ": the file changed while it was read"));
+        refuse(*file_, "the file changed while it was read");
     }
 }
 

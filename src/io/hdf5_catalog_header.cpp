@@ -2,10 +2,9 @@
 #include "io/hdf5_catalog_header.hpp"
 
 #include "io/hdf5_snapshot.hpp"
+#include "io/refuse.hpp"
 
 #include "support/message.hpp"
-
-#include <kith/error.hpp>
 
 #include <algorithm>
 #include <charconv>
@@ -71,10 +70,10 @@ void read_box(const OpenCatalog& opened, int dimension, CatalogFile& catalog) {
         periods && (periods->size() == 1 || periods->size() == static_cast<std::size_t>(dimension)) &&
         std::all_of(periods->begin(), periods->end(), [](double l) { return std::isfinite(l) && l >= 0; });
     if (!usable) {
-        throw Error(ErrorKind::file, message(opened.name,
-                                             ": attribute BoxSize of /Header must be one finite number of 0 "
-                                             "or more, or one for each of ",
-                                             dimension, " axes"));
+        refuse(opened.name,
+               "attribute BoxSize of /Header must be one finite number of 0 "
+               "or more, or one for each of ",
+               dimension, " axes");
     }
     std::vector<double> of_axes(static_cast<std::size_t>(dimension), periods->front());
     std::copy(periods->begin(), periods->end(), of_axes.begin());
@@ -105,12 +104,11 @@ OpenCatalog open_catalog(const std::filesystem::path& path) {
     if (!holds_catalog(file)) {
         const Object header = open_if_there(file, "Header");
         const bool particles = header.get() >= 0 && has_attribute(header.get(), "NumPart_ThisFile");
-        throw Error(ErrorKind::file,
-                    message(opened.name,
-                            ": this HDF5 file is no halo catalog: it has neither /Group/GroupLen nor the attribute "
-                            "Ngroups_ThisFile of /Header",
-                            particles ? "; it is a snapshot, whose groups kith fof finds" : "", " (its root holds ",
-                            list_of_names_in(file), ")"));
+        refuse(opened.name,
+               "this HDF5 file is no halo catalog: it has neither /Group/GroupLen nor the attribute "
+               "Ngroups_ThisFile of /Header",
+               particles ? "; it is a snapshot, whose groups kith fof finds" : "", " (its root holds ",
+               list_of_names_in(file), ")");
     }
     opened.header = open_if_there(file, "Header");
     return opened;
@@ -122,8 +120,7 @@ std::optional<std::int64_t> count_attribute(const OpenCatalog& catalog, const ch
     }
     const double value = number(catalog.header.get(), name).value_or(-1);
     if (!(value >= 0 && value < 0x1p62) || value != std::floor(value)) {
-        throw Error(ErrorKind::file,
-                    message(catalog.name, ": attribute ", name, " of /Header is no whole number of 0 or more"));
+        refuse(catalog.name, "attribute ", name, " of /Header is no whole number of 0 or more");
     }
     return static_cast<std::int64_t>(value);
 }

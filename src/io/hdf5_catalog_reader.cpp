@@ -9,6 +9,7 @@
 #include "io/hdf5_signature.hpp"
 #include "io/input_file.hpp"
 #include "io/memory.hpp"
+#include "io/refuse.hpp"
 
 #include "support/message.hpp"
 
@@ -30,7 +31,7 @@ namespace {
 template <class T>
 std::vector<T> values_of(const hdf5::Dataset& dataset) {
     if (!std::is_same_v<T, double> && dataset.type != H5T_INTEGER) {
-        throw Error(ErrorKind::file, message(dataset.file, ": dataset ", dataset.name, " must hold whole numbers"));
+        refuse(dataset.file, "dataset ", dataset.name, " must hold whole numbers");
     }
     std::vector<T> values = allocate<T>(dataset.rows, dataset.columns, dataset.name);
     // Ids that were stored as signed numbers keep their bits.
@@ -118,8 +119,8 @@ void CatalogBuilder::find_dimension() {
         return;
     }
     if (positions->columns < 2 || positions->columns > max_dimension) {
-        throw Error(ErrorKind::file, message(opened_.name, ": ", positions->name, " has ", positions->columns,
-                                             " columns; 2 to ", max_dimension, " were expected"));
+        refuse(opened_.name, positions->name, " has ", positions->columns, " columns; 2 to ", max_dimension,
+               " were expected");
     }
     found_.catalog.dimension = static_cast<int>(positions->columns);
     found_.dtype = positions->dtype();
@@ -142,8 +143,7 @@ std::int64_t CatalogBuilder::count_groups() const {
     const std::optional<std::int64_t> announced = hdf5::count_attribute(opened_, "Ngroups_ThisFile");
     const std::optional<hdf5::Dataset> lengths = find("Group", {"GroupLen"});
     if (!lengths && announced.value_or(0) > 0) {
-        throw Error(ErrorKind::file, message(opened_.name, ": the header announces ", *announced,
-                                             " groups, but there is no dataset Group/GroupLen"));
+        refuse(opened_.name, "the header announces ", *announced, " groups, but there is no dataset Group/GroupLen");
     }
     return lengths ? lengths->rows : 0;
 }
@@ -177,10 +177,9 @@ void CatalogBuilder::read_field(const CatalogColumn& column, std::vector<T>& all
     const std::optional<hdf5::Dataset> dataset = find("Group", {column.read_before, column.name, column.read_else});
     const bool was_there = !all.empty() || found_.catalog.groups == 0;
     if (groups > 0 && (!dataset ? !all.empty() : !was_there)) {
-        throw Error(ErrorKind::file,
-                    message(opened_.name, ": Group/", column.read_before.empty() ? column.name : column.read_before,
-                            " is ", dataset ? "here but not in" : "missing, but there in", " ",
-                            found_.files.front().filename().string(), "; the files are not of one catalog"));
+        refuse(opened_.name, "Group/", column.read_before.empty() ? column.name : column.read_before, " is ",
+               dataset ? "here but not in" : "missing, but there in", " ", found_.files.front().filename().string(),
+               "; the files are not of one catalog");
     }
     if (!dataset) {
         return;
@@ -189,9 +188,8 @@ void CatalogBuilder::read_field(const CatalogColumn& column, std::vector<T>& all
     const std::int64_t width = column.width(found_.catalog.dimension);
     const std::int64_t least = by_type ? 1 : width;
     if (dataset->rows != groups || dataset->columns < least || dataset->columns > width) {
-        throw Error(ErrorKind::file, message(opened_.name, ": ", dataset->name, " is ", dataset->rows, " x ",
-                                             dataset->columns, ", but there are ", groups, " groups; ", groups, " x ",
-                                             by_type ? "1 to " : "", width, " was expected"));
+        refuse(opened_.name, dataset->name, " is ", dataset->rows, " x ", dataset->columns, ", but there are ", groups,
+               " groups; ", groups, " x ", by_type ? "1 to " : "", width, " was expected");
     }
     std::vector<T> values = values_of<T>(*dataset);
     if (dataset->columns < width) {
@@ -211,9 +209,8 @@ void CatalogBuilder::record_source(const std::string& name, std::string_view mem
         if (column.name == name) {
             column.field = member;
         } else if (column.field == member) {
-            throw Error(ErrorKind::file,
-                        message(opened_.name, ": the groups have ", name, ", but ", column.name, " in ",
-                                found_.files.front().filename().string(), "; the files are not of one catalog"));
+            refuse(opened_.name, "the groups have ", name, ", but ", column.name, " in ",
+                   found_.files.front().filename().string(), "; the files are not of one catalog");
         }
     }
 }
@@ -225,8 +222,7 @@ void CatalogBuilder::read_members(const char* group, const char* dataset, std::v
         return;
     }
     if (rows->columns != 1) {
-        throw Error(ErrorKind::file,
-                    message(opened_.name, ": ", rows->name, " has ", rows->columns, " columns; one was expected"));
+        refuse(opened_.name, rows->name, " has ", rows->columns, " columns; one was expected");
     }
     append(into, values_of<T>(*rows));
 }
@@ -238,17 +234,16 @@ void CatalogBuilder::check_offsets() {
     for (std::size_t group = 0; group < offsets.size(); ++group) {
         const std::int64_t count = catalog.count[group];
         if (count < 0 || count > std::numeric_limits<std::int64_t>::max() - members) {
-            throw Error(ErrorKind::file, message(found_.files.front().string(), ": Group/GroupLen of group ", group,
-                                                 " is ", count, ", which is no number of members"));
+            refuse(found_.files.front().string(), "Group/GroupLen of group ", group, " is ", count,
+                   ", which is no number of members");
         }
         offsets[group] = members;
         members += count;
     }
     if (!catalog.offset.empty() && catalog.offset != offsets) {
         const auto [stated, right] = std::mismatch(catalog.offset.begin(), catalog.offset.end(), offsets.begin());
-        throw Error(ErrorKind::file, message(found_.files.front().string(), ": Group/MembersOffset of group ",
-                                             stated - catalog.offset.begin(), " is ", *stated,
-                                             ", but the groups before have ", *right, " members"));
+        refuse(found_.files.front().string(), "Group/MembersOffset of group ", stated - catalog.offset.begin(), " is ",
+               *stated, ", but the groups before have ", *right, " members");
     }
     catalog.offset = std::move(offsets);
     check_members(members);
@@ -259,15 +254,14 @@ void CatalogBuilder::check_members(std::int64_t members) {
     const auto rows = static_cast<std::int64_t>(found_.file_rows.size());
     const auto ids = static_cast<std::int64_t>(found_.ids.size());
     if (rows != 0 && rows != members) {
-        throw Error(ErrorKind::file, message(found_.files.front().string(), ": Members/Index has ", rows,
-                                             " entries, but the groups have ", members, " members"));
+        refuse(found_.files.front().string(), "Members/Index has ", rows, " entries, but the groups have ", members,
+               " members");
     }
     const auto negative =
         std::find_if(found_.file_rows.begin(), found_.file_rows.end(), [](std::int64_t row) { return row < 0; });
     if (negative != found_.file_rows.end()) {
-        throw Error(ErrorKind::file,
-                    message(found_.files.front().string(), ": entry ", negative - found_.file_rows.begin(),
-                            " of Members/Index is ", *negative, ", which is no row"));
+        refuse(found_.files.front().string(), "entry ", negative - found_.file_rows.begin(), " of Members/Index is ",
+               *negative, ", which is no row");
     }
     if (ids != 0 && ids != members) {
         warn(message("IDs/ID has ", ids, " entries, but the groups have ", members, " members; the ids are left out"));
@@ -331,7 +325,7 @@ bool is_catalog(const std::filesystem::path& path) {
 CatalogFile read_catalog(const std::filesystem::path& path, const CatalogReadOptions& options) {
     const std::filesystem::path file = resolve_stem(path);
     if (!begins_as_hdf5(file)) {
-        throw Error(ErrorKind::file, message(file.string(), ": this is no HDF5 file, in which halo catalogs are"));
+        refuse(file.string(), "this is no HDF5 file, in which halo catalogs are");
     }
     const hdf5::Session session;
     CatalogBuilder source(options);

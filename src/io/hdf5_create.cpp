@@ -1,6 +1,8 @@
 // Making HDF5 files (see hdf5_create.hpp).
 #include "io/hdf5_create.hpp"
 
+#include "io/refuse.hpp"
+
 #include "support/message.hpp"
 
 #include <kith/error.hpp>
@@ -51,8 +53,7 @@ OutputFile::OutputFile(const std::filesystem::path& target) : replacement_(targe
 // Failed writes are found here, not in what the library reports (hdf5_driver.hpp).
 void OutputFile::require_written() const {
     if (driver_.failure() != 0) {
-        throw Error(ErrorKind::file, message(name(), ": could not be written (",
-                                             std::generic_category().message(driver_.failure()), ")"));
+        refuse(name(), "could not be written (", std::generic_category().message(driver_.failure()), ")");
     }
 }
 

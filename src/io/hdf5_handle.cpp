@@ -1,6 +1,8 @@
 // Opening, describing and reading with the HDF5 C library (see hdf5_handle.hpp).
 #include "io/hdf5_handle.hpp"
 
+#include "io/refuse.hpp"
+
 #include "support/message.hpp"
 
 #include <kith/error.hpp>
@@ -124,16 +126,15 @@ Dataset open_dataset(hid_t file, const std::string& name, std::string_view file_
     const Space space(check(H5Dget_space(dataset.id.get()), file_name, message("the shape of ", name)));
     const int rank = H5Sget_simple_extent_ndims(space.get());
     if (rank != 1 && rank != 2) {
-        throw Error(ErrorKind::file,
-                    message(file_name, ": dataset ", name, " has ", rank, " axes; one or two were expected"));
+        refuse(file_name, "dataset ", name, " has ", rank, " axes; one or two were expected");
     }
     dataset.rank = rank;
     std::array<hsize_t, 2> lengths = {0, 1};
     check(H5Sget_simple_extent_dims(space.get(), lengths.data(), nullptr), file_name, message("the shape of ", name));
     constexpr hsize_t most = std::numeric_limits<std::int64_t>::max() / sizeof(double);
     if (lengths[1] != 0 && (lengths[0] > most / lengths[1] || lengths[1] > most)) {
-        throw Error(ErrorKind::file, message(file_name, ": dataset ", name, " claims ", lengths[0], " x ", lengths[1],
-                                             " values, more than memory can address"));
+        refuse(file_name, "dataset ", name, " claims ", lengths[0], " x ", lengths[1],
+               " values, more than memory can address");
     }
     dataset.rows = static_cast<std::int64_t>(lengths[0]);
     dataset.columns = static_cast<std::int64_t>(lengths[1]);
@@ -143,7 +144,7 @@ Dataset open_dataset(hid_t file, const std::string& name, std::string_view file_
     dataset.item_bytes = H5Tget_size(type.get());
     dataset.is_signed = dataset.type == H5T_INTEGER && H5Tget_sign(type.get()) == H5T_SGN_2;
     if (!is_number(type.get())) {
-        throw Error(ErrorKind::file, message(file_name, ": dataset ", name, " holds no numbers"));
+        refuse(file_name, "dataset ", name, " holds no numbers");
     }
 
     const PropertyList creation(
@@ -157,22 +158,21 @@ Dataset open_dataset(hid_t file, const std::string& name, std::string_view file_
     const auto values = static_cast<hsize_t>(dataset.rows * dataset.columns);
     const hsize_t stored = H5Dget_storage_size(dataset.id.get());
     if (values > 0 && stored == 0) {
-        throw Error(ErrorKind::file, message(file_name, ": dataset ", name, " claims ", dataset.rows, " x ",
-                                             dataset.columns, " values, but none were ever written"));
+        refuse(file_name, "dataset ", name, " claims ", dataset.rows, " x ", dataset.columns,
+               " values, but none were ever written");
     }
     hsize_t file_length = 0;
     const bool in_one_piece =
         H5Pget_layout(creation.get()) == H5D_CONTIGUOUS && H5Pget_external_count(creation.get()) == 0;
     if (in_one_piece && (values > stored / dataset.item_bytes ||
                          (H5Fget_filesize(dataset.id.get(), &file_length) >= 0 && stored > file_length))) {
-        throw Error(ErrorKind::file,
-                    message(file_name, ": dataset ", name, " claims ", dataset.rows, " x ", dataset.columns,
-                            " values of ", dataset.item_bytes, " bytes, which are not all in the file"));
+        refuse(file_name, "dataset ", name, " claims ", dataset.rows, " x ", dataset.columns, " values of ",
+               dataset.item_bytes, " bytes, which are not all in the file");
     }
     constexpr std::int64_t max_values_of_a_byte = 1 << 17; // far beyond what filters compress real data to
     if (dataset.rows * dataset.columns / max_values_of_a_byte > static_cast<std::int64_t>(stored)) {
-        throw Error(ErrorKind::file, message(file_name, ": dataset ", name, " claims ", dataset.rows, " x ",
-                                             dataset.columns, " values, but holds only ", stored, " bytes of them"));
+        refuse(file_name, "dataset ", name, " claims ", dataset.rows, " x ", dataset.columns,
+               " values, but holds only ", stored, " bytes of them");
     }
     return dataset;
 }

@@ -4,10 +4,9 @@
 #include "io/hdf5_table.hpp"
 #include "io/particle_source.hpp"
 #include "io/reader.hpp"
+#include "io/refuse.hpp"
 
 #include "support/message.hpp"
-
-#include <kith/error.hpp>
 
 #include <algorithm>
 
@@ -58,9 +57,8 @@ std::optional<hdf5::Dataset> Hdf5Source::checked(const Part& part, std::int64_t 
                                                  std::initializer_list<const char*> names) const {
     std::optional<hdf5::Dataset> dataset = file_.find(part.type, names);
     if (dataset && (dataset->rows != part.rows || dataset->columns != columns)) {
-        throw Error(ErrorKind::file, message(file_.name, ": ", dataset->name, " is ", dataset->rows, " x ",
-                                             dataset->columns, ", but PartType", part.type, "/Coordinates has ",
-                                             part.rows, " rows; ", part.rows, " x ", columns, " was expected"));
+        refuse(file_.name, dataset->name, " is ", dataset->rows, " x ", dataset->columns, ", but PartType", part.type,
+               "/Coordinates has ", part.rows, " rows; ", part.rows, " x ", columns, " was expected");
     }
     return dataset;
 }

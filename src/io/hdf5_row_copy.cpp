@@ -3,6 +3,7 @@
 
 #include "io/hdf5_copy.hpp"
 #include "io/memory.hpp"
+#include "io/refuse.hpp"
 
 #include "support/message.hpp"
 
@@ -42,8 +43,7 @@ std::int64_t bytes_of_row(const Shape& shape, hid_t type, const std::string& wha
     for (std::size_t axis = 1; axis < shape.lengths.size(); ++axis) {
         const hsize_t length = shape.lengths[axis];
         if (length != 0 && bytes > most / length) {
-            throw Error(ErrorKind::file,
-                        message(file, ": a row of ", what, " claims more bytes than memory can address"));
+            refuse(file, "a row of ", what, " claims more bytes than memory can address");
         }
         bytes *= length;
     }
@@ -133,11 +133,9 @@ std::int64_t rows_of_block(const PropertyList& creation, const Shape& shape, std
                                                    nullptr, name.size() - 1, name.data(), nullptr);
         if (H5Zfilter_avail(filter) <= 0) {
             H5Eclear2(H5E_DEFAULT);
-            throw Error(ErrorKind::file,
-                        message(file, ": ", what, ": this HDF5 library has no filter ", filter, " (",
-                                std::string_view(name.data()),
-                                "); name the folder of its plugin in HDF5_PLUGIN_PATH, or write the file without it "
-                                "(h5repack)"));
+            refuse(file, what, ": this HDF5 library has no filter ", filter, " (", std::string_view(name.data()),
+                   "); name the folder of its plugin in HDF5_PLUGIN_PATH, or write the file without it "
+                   "(h5repack)");
         }
     }
     fail(file, what);
@@ -183,8 +181,8 @@ Handle<H5Dclose> open_part(const File& opened, const std::string& path, const Ty
     expected.lengths[0] = static_cast<hsize_t>(part.rows);
     const Type stored(check(H5Dget_type(dataset.get()), file, message("the type of ", path)));
     if (shape_of(dataset.get(), file).lengths != expected.lengths || H5Tequal(stored.get(), type.get()) <= 0) {
-        throw Error(ErrorKind::file, message(file, ": dataset ", path, " is of another type or shape than in ",
-                                             order.parts.front().file.string(), "; the files cannot be joined"));
+        refuse(file, "dataset ", path, " is of another type or shape than in ", order.parts.front().file.string(),
+               "; the files cannot be joined");
     }
     require_own_values(creation_of(dataset.get(), path, file), path, file);
     return dataset;

@@ -8,6 +8,7 @@
 #include "io/frame.hpp"
 #include "io/hdf5_frame.hpp"
 #include "io/hdf5_table.hpp"
+#include "io/refuse.hpp"
 
 #include "support/message.hpp"
 
@@ -103,8 +104,8 @@ std::optional<TypeCounts> totals(const Object& header) {
 std::int64_t number_of_files(const SnapshotFile& snapshot, const Object& header) {
     const double files = scalar(first_of({&header}, {"NumFilesPerSnapshot"})).value_or(1);
     if (!(files >= 0 && files < 0x1p31)) {
-        throw Error(ErrorKind::file, message(snapshot.name, ": attribute NumFilesPerSnapshot of /Header is ", files,
-                                             "; a number of files was expected"));
+        refuse(snapshot.name, "attribute NumFilesPerSnapshot of /Header is ", files,
+               "; a number of files was expected");
     }
     return std::max(std::int64_t{1}, static_cast<std::int64_t>(files));
 }
@@ -132,14 +133,12 @@ void survey_types(const SnapshotFile& snapshot, SnapshotHeader& header, const st
             continue;
         }
         if (coordinates->type != H5T_FLOAT) {
-            throw Error(ErrorKind::file, message(snapshot.name, ": ", coordinates->name,
-                                                 " holds whole numbers; floating-point coordinates were expected"));
+            refuse(snapshot.name, coordinates->name, " holds whole numbers; floating-point coordinates were expected");
         }
         if (coordinates->columns < 2 || coordinates->columns > max_dimension ||
             columns.value_or(coordinates->columns) != coordinates->columns) {
-            throw Error(ErrorKind::file,
-                        message(snapshot.name, ": ", coordinates->name, " has ", coordinates->columns,
-                                " columns; 2 to ", max_dimension, " were expected, the same for every type"));
+            refuse(snapshot.name, coordinates->name, " has ", coordinates->columns, " columns; 2 to ", max_dimension,
+                   " were expected, the same for every type");
         }
         columns = coordinates->columns;
         header.counts[type] = coordinates->rows;

@@ -5,6 +5,7 @@
 // input's table. What else these files hold has no name or unit that would be known for sure, and is left out.
 #include "io/hdf5_sorted_snapshot.hpp"
 #include "io/memory.hpp"
+#include "io/refuse.hpp"
 #include "io/sorted_rows.hpp"
 
 #include "support/message.hpp"
@@ -107,9 +108,8 @@ std::vector<std::string> write_sorted_columns(const std::filesystem::path& path,
         options.types = {TypeSelection::Kind::listed, {static_cast<int>(type)}};
         const Snapshot particles = reader.read_snapshot(input.files.front(), options);
         if (particles.header.counts != input.counts) {
-            throw Error(ErrorKind::file, message(input.files.front().string(),
-                                                 ": the numbers of particles have changed since the snapshot was read; "
-                                                 "read and group it again"));
+            refuse(input.files.front().string(), "the numbers of particles have changed since the snapshot was read; "
+                                                 "read and group it again");
         }
         masses[type] = particles.uniform_mass.value_or(0);
         write_type(file, message("PartType", type), particles, sorted_rows(catalog, snapshot, type));

@@ -12,6 +12,7 @@
 #include "io/hdf5_row_copy.hpp"
 #include "io/hdf5_snapshot.hpp"
 #include "io/reader.hpp"
+#include "io/refuse.hpp"
 #include "io/sorted_rows.hpp"
 
 #include "support/message.hpp"
@@ -104,9 +105,8 @@ std::vector<SurveyedFile> survey(const SnapshotHeader& header) {
         std::transform(total.begin(), total.end(), summary.header.counts.begin(), total.begin(), std::plus<>());
     }
     if (total != header.counts) {
-        throw Error(ErrorKind::file, message(header.files.front().string(),
-                                             ": the numbers of particles have changed since the snapshot was read; "
-                                             "read and group it again"));
+        refuse(header.files.front().string(), "the numbers of particles have changed since the snapshot was read; "
+                                              "read and group it again");
     }
     return files;
 }

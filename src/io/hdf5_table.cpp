@@ -10,6 +10,7 @@
 #include "io/hdf5_signature.hpp"
 #include "io/memory.hpp"
 #include "io/reader.hpp"
+#include "io/refuse.hpp"
 #include "io/selection.hpp"
 
 #include "support/message.hpp"
@@ -80,10 +81,6 @@ std::vector<Listed> datasets_under(hid_t file, const std::string& group, const s
     return found;
 }
 
-[[noreturn]] void refuse(const std::string& file_name, const std::string& reason) {
-    throw Error(ErrorKind::file, message(file_name, ": ", reason));
-}
-
 Dataset open_points(hid_t file, const std::string& member, const std::string& file_name) {
     const std::string name = member.starts_with('/') ? member : "/" + member;
     const H5I_type_t kind = kind_of(file, name);
@@ -92,23 +89,21 @@ Dataset open_points(hid_t file, const std::string& member, const std::string& fi
         while (inside.size() > 1 && inside.ends_with('/')) {
             inside.pop_back();
         }
-        refuse(file_name, message(name, " is a group; name a dataset in it: ", list_datasets(file, inside, file_name)));
+        refuse(file_name, name, " is a group; name a dataset in it: ", list_datasets(file, inside, file_name));
     }
     if (kind != H5I_DATASET) {
-        refuse(file_name,
-               message("there is no dataset ", name, "; the file holds ", list_datasets(file, "/", file_name)));
+        refuse(file_name, "there is no dataset ", name, "; the file holds ", list_datasets(file, "/", file_name));
     }
     Dataset dataset = open_dataset(file, name, file_name);
     const std::string fault = dataset.rank == 2
                                   ? fault_of_shape(dataset.rows, dataset.columns)
                                   : message("one-dimensional; points are a two-dimensional array, one row per point");
     if (!fault.empty()) {
-        refuse(file_name,
-               message("dataset ", name, " is ", fault, "; the file holds ", list_datasets(file, "/", file_name)));
+        refuse(file_name, "dataset ", name, " is ", fault, "; the file holds ", list_datasets(file, "/", file_name));
     }
     if (dataset.item_bytes > sizeof(double)) {
-        refuse(file_name, message("dataset ", name, " holds numbers of ", dataset.item_bytes,
-                                  " bytes; points are float16, float32, float64 or whole numbers of 1 to 8 bytes"));
+        refuse(file_name, "dataset ", name, " holds numbers of ", dataset.item_bytes,
+               " bytes; points are float16, float32, float64 or whole numbers of 1 to 8 bytes");
     }
     return dataset;
 }

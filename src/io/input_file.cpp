@@ -1,9 +1,9 @@
 // Opening and reading with errors that say which file, which byte and why.
 #include "io/input_file.hpp"
 
-#include "support/message.hpp"
+#include "io/refuse.hpp"
 
-#include <kith/error.hpp>
+#include "support/message.hpp"
 
 #include <cerrno>
 #include <string_view>
@@ -11,18 +11,15 @@
 
 namespace kith::io {
 
-using detail::message;
-
 InputFile::InputFile(const std::filesystem::path& path) : path_(path) {
     std::error_code failure;
     const std::filesystem::file_status status = std::filesystem::status(path, failure);
     if (status.type() == std::filesystem::file_type::not_found) {
-        throw Error(ErrorKind::file, message(path.string(), ": there is no such file"));
+        refuse(path.string(), "there is no such file");
     }
     if (!failure && status.type() != std::filesystem::file_type::regular) {
-        throw Error(ErrorKind::file, message(path.string(), ": this is ",
-                                             std::filesystem::is_directory(status) ? "a folder" : "not a regular file",
-                                             "; kith reads regular files"));
+        refuse(path.string(), "this is ", std::filesystem::is_directory(status) ? "a folder" : "not a regular file",
+               "; kith reads regular files");
     }
     errno = 0;
     stream_.open(path, std::ios::binary);
@@ -30,7 +27,7 @@ InputFile::InputFile(const std::filesystem::path& path) : path_(path) {
     const std::uintmax_t length = stream_ ? std::filesystem::file_size(path, failure) : 0;
     if (!stream_ || failure) {
         const std::string text = failure ? failure.message() : std::generic_category().message(reason);
-        throw Error(ErrorKind::file, message(path.string(), ": could not be opened (", text, ")"));
+        refuse(path.string(), "could not be opened (", text, ")");
     }
     length_ = static_cast<std::int64_t>(length);
 }
@@ -38,16 +35,15 @@ InputFile::InputFile(const std::filesystem::path& path) : path_(path) {
 void InputFile::read(std::int64_t offset, std::span<std::byte> bytes) const {
     const auto wanted = static_cast<std::int64_t>(bytes.size());
     if (offset > length_ || wanted > length_ - offset) {
-        throw Error(ErrorKind::file, message(path_.string(), ": too short: bytes ", offset, " to ", offset + wanted,
-                                             " are needed, but the file ends at byte ", length_));
+        refuse(path_.string(), "too short: bytes ", offset, " to ", offset + wanted,
+               " are needed, but the file ends at byte ", length_);
     }
     stream_.clear();
     stream_.seekg(offset);
     stream_.read(reinterpret_cast<char*>(bytes.data()), wanted);
     if (stream_.gcount() != wanted) {
-        throw Error(ErrorKind::file, message(path_.string(), ": reading stopped at byte ",
-                                             offset + static_cast<std::int64_t>(stream_.gcount()), " of ", length_,
-                                             "; the file may have changed, or the device failed"));
+        refuse(path_.string(), "reading stopped at byte ", offset + static_cast<std::int64_t>(stream_.gcount()), " of ",
+               length_, "; the file may have changed, or the device failed");
     }
 }
 

@@ -1,6 +1,8 @@
 // A file open for reading, whose length is known and whose reads are complete or fail naming the byte.
 #pragma once
 
+#include "io/refuse.hpp"
+
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -30,5 +32,10 @@ private:
     mutable std::ifstream stream_;
     std::int64_t length_ = 0;
 };
+
+template <class... Parts>
+[[noreturn]] void refuse(const InputFile& file, const Parts&... parts) {
+    refuse(file.path().string(), parts...);
+}
 
 } // namespace kith::io

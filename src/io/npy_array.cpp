@@ -4,11 +4,10 @@
 #include "io/array_shape.hpp"
 #include "io/byte_order.hpp"
 #include "io/memory.hpp"
+#include "io/refuse.hpp"
 #include "io/selection.hpp"
 
 #include "support/message.hpp"
-
-#include <kith/error.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -32,10 +31,6 @@ struct NpyArray {
     SnapshotHeader header;
 };
 
-[[noreturn]] void refuse(const NpySource& source, const std::string& reason) {
-    throw Error(ErrorKind::file, message(source.name(), ": ", reason));
-}
-
 void interpret_type(NpyArray& array, const NpySource& source) {
     const std::string& descr = array.npy.descr;
     const auto known = [&] {
@@ -47,8 +42,8 @@ void interpret_type(NpyArray& array, const NpySource& source) {
         return false;
     };
     if (!known() || std::string_view("<>|=").find(descr[0]) == std::string_view::npos) {
-        refuse(source, message("the array's type is ", descr,
-                               "; points are float16, float32, float64 or whole numbers of 1 to 8 bytes"));
+        refuse(source.name(), "the array's type is ", descr,
+               "; points are float16, float32, float64 or whole numbers of 1 to 8 bytes");
     }
     array.kind = descr[1];
     array.item_bytes = descr[2] - '0';
@@ -59,11 +54,11 @@ void interpret_type(NpyArray& array, const NpySource& source) {
 void interpret_shape(NpyArray& array, const NpySource& source) {
     const std::vector<std::int64_t>& shape = array.npy.shape;
     if (shape.size() != 2) {
-        refuse(source,
-               message("the array has ", shape.size(), " axes; points are a two-dimensional array, one row per point"));
+        refuse(source.name(), "the array has ", shape.size(),
+               " axes; points are a two-dimensional array, one row per point");
     }
     if (const std::string fault = fault_of_shape(shape[0], shape[1]); !fault.empty()) {
-        refuse(source, message("the array is ", fault));
+        refuse(source.name(), "the array is ", fault);
     }
     array.rows = shape[0];
     array.columns = static_cast<int>(shape[1]);
@@ -72,10 +67,10 @@ void interpret_shape(NpyArray& array, const NpySource& source) {
     if (array.rows > room / row_bytes) {
         const bool countable =
             array.rows <= (std::numeric_limits<std::int64_t>::max() - array.npy.data_offset) / row_bytes;
-        refuse(source, message("too short: ", array.rows, " x ", array.columns, " values of ", array.item_bytes,
-                               " bytes would end at byte ",
-                               countable ? message(array.npy.data_offset + array.rows * row_bytes) : "2^63 or beyond",
-                               ", but the file ends at byte ", source.length()));
+        refuse(source.name(), "too short: ", array.rows, " x ", array.columns, " values of ", array.item_bytes,
+               " bytes would end at byte ",
+               countable ? message(array.npy.data_offset + array.rows * row_bytes) : "2^63 or beyond",
+               ", but the file ends at byte ", source.length());
     }
     if (array.rows * row_bytes < room) {
         array.header.warnings.push_back(
@@ -178,8 +173,8 @@ NpyHeader read_npy_header(NpySource& source) {
     source.read(0, bytes);
     const std::int64_t header_bytes = npy_header_bytes(bytes, source.name());
     if (header_bytes > source.length()) {
-        refuse(source, message("too short: the .npy header would end at byte ", header_bytes,
-                               ", but the file ends at byte ", source.length()));
+        refuse(source.name(), "too short: the .npy header would end at byte ", header_bytes,
+               ", but the file ends at byte ", source.length());
     }
     bytes.resize(static_cast<std::size_t>(header_bytes));
     source.read(0, bytes);

@@ -2,6 +2,7 @@
 #include "io/npy_format.hpp"
 
 #include "io/byte_order.hpp"
+#include "io/refuse.hpp"
 
 #include "support/message.hpp"
 
@@ -26,8 +27,8 @@ public:
     Literal(string_view text, string_view name) : text_(text), name_(name) {}
 
     [[noreturn]] void fail(string_view expected) const {
-        throw Error(ErrorKind::file, message(name_, ": the .npy header is malformed: ", expected,
-                                             " was expected at character ", at_, " of its dictionary"));
+        refuse(name_, "the .npy header is malformed: ", expected, " was expected at character ", at_,
+               " of its dictionary");
     }
     bool accept(char wanted) {
         skip_blanks();
@@ -127,14 +128,14 @@ bool is_npy(const FileStart& start) {
 
 std::int64_t npy_header_bytes(std::span<const std::byte> first_12, string_view name) {
     if (first_12.size() < 12) {
-        throw Error(ErrorKind::file, message(name,
-                                             ": too short: a .npy header takes more than 12 bytes; the file "
-                                             "ends at byte ",
-                                             first_12.size()));
+        refuse(name,
+               "too short: a .npy header takes more than 12 bytes; the file "
+               "ends at byte ",
+               first_12.size());
     }
     const int major = std::to_integer<int>(first_12[6]);
     if (major < 1 || major > 3) {
-        throw Error(ErrorKind::file, message(name, ": .npy version ", major, " is not known; versions 1 to 3 are"));
+        refuse(name, ".npy version ", major, " is not known; versions 1 to 3 are");
     }
     return major == 1 ? 10 + std::int64_t{load<std::uint16_t>(&first_12[8], std::endian::little)}
                       : 12 + std::int64_t{load<std::uint32_t>(&first_12[8], std::endian::little)};
@@ -170,10 +171,7 @@ NpyHeader parse_npy_header(std::span<const std::byte> bytes, string_view name) {
         }
     }
     if (!has_type || !has_order || !has_shape) {
-        throw Error(ErrorKind::file, message(name, ": the .npy header lacks ",
-                                             !has_type    ? "'descr'"
-                                             : !has_order ? "'fortran_order'"
-                                                          : "'shape'"));
+        refuse(name, "the .npy header lacks ", !has_type ? "'descr'" : !has_order ? "'fortran_order'" : "'shape'");
     }
     return header;
 }

@@ -7,6 +7,7 @@
 #include "io/input_file.hpp"
 #include "io/npy_array.hpp"
 #include "io/reader.hpp"
+#include "io/refuse.hpp"
 
 #include "support/message.hpp"
 
@@ -45,9 +46,8 @@ public:
             zip_error_init_with_code(&error, code);
             const std::string reason = zip_error_strerror(&error);
             zip_error_fini(&error);
-            throw Error(ErrorKind::file,
-                        message(path_, ": this begins like a zip archive (.npz is one), but is none that can be read (",
-                                reason, "); is it cut off?"));
+            refuse(path_, "this begins like a zip archive (.npz is one), but is none that can be read (", reason,
+                   "); is it cut off?");
         }
         const zip_int64_t entries = zip_get_num_entries(archive_.get(), 0);
         for (zip_int64_t i = 0; i < entries; ++i) {
@@ -57,8 +57,8 @@ public:
             }
         }
         if (arrays_.empty()) {
-            throw Error(ErrorKind::file, message(path_, ": this is a zip archive, but it holds no .npy arrays; save "
-                                                        "the points with numpy.save or numpy.savez"));
+            refuse(path_, "this is a zip archive, but it holds no .npy arrays; save "
+                          "the points with numpy.save or numpy.savez");
         }
     }
     [[nodiscard]] const std::string& path() const noexcept { return path_; }
@@ -138,7 +138,7 @@ private:
         }
     }
     [[noreturn]] void fail(const std::string& reason) const {
-        throw Error(ErrorKind::file, message(name(), ": the array could not be read from the archive (", reason, ")"));
+        refuse(name(), "the array could not be read from the archive (", reason, ")");
     }
 
     const Archive& archive_;
@@ -180,10 +180,9 @@ std::string contents(const Archive& archive) {
 
 std::string only_points(const Archive& archive) {
     if (archive.is_result()) {
-        throw Error(ErrorKind::file,
-                    message(archive.path(), ": this holds results of kith, ", contents(archive),
-                            "; give the file of their points, or name an array to take its rows as points, as in ",
-                            archive.path(), ":", without_suffix(archive.arrays().front())));
+        refuse(archive.path(), "this holds results of kith, ", contents(archive),
+               "; give the file of their points, or name an array to take its rows as points, as in ", archive.path(),
+               ":", without_suffix(archive.arrays().front()));
     }
     std::vector<std::string> found;
     for (const std::string& member : archive.arrays()) {
@@ -212,8 +211,7 @@ std::string member_named(const Archive& archive, const std::string& name) {
             return member;
         }
     }
-    throw Error(ErrorKind::file,
-                message(archive.path(), ": there is no array '", name, "'; the archive holds ", contents(archive)));
+    refuse(archive.path(), "there is no array '", name, "'; the archive holds ", contents(archive));
 }
 
 SnapshotHeader header_of(const Archive& archive, const std::string& member) {

@@ -5,10 +5,8 @@
 // fixed, so that the same result makes the same bytes.
 #include "io/npy_format.hpp"
 #include "io/output_file.hpp"
+#include "io/refuse.hpp"
 
-#include "support/message.hpp"
-
-#include <kith/error.hpp>
 #include <kith/io.hpp>
 
 #include <nlohmann/json.hpp>
@@ -26,8 +24,6 @@
 #include <utility>
 
 namespace kith::io {
-
-using detail::message;
 
 namespace {
 
@@ -192,8 +188,7 @@ private:
         return {reinterpret_cast<zip_uint8_t*>(const_cast<std::byte*>(bytes.data())), bytes.size()};
     }
     [[noreturn]] void fail(const std::string& reason) const {
-        throw Error(ErrorKind::file,
-                    message(replacement_.target().string(), ": the archive could not be written (", reason, ")"));
+        refuse(replacement_.target().string(), "the archive could not be written (", reason, ")");
     }
 
     Replacement replacement_;

@@ -1,9 +1,9 @@
 // Temporary names, renaming and their failures.
 #include "io/output_file.hpp"
 
-#include "support/message.hpp"
+#include "io/refuse.hpp"
 
-#include <kith/error.hpp>
+#include "support/message.hpp"
 
 #include <cerrno>
 #include <cstdint>
@@ -43,18 +43,16 @@ Replacement::Replacement(const fs::path& target) : target_(resolved(target)) {
     std::error_code failure;
     const fs::file_status status = fs::status(target_, failure);
     if (fs::exists(status) && !fs::is_regular_file(status)) {
-        throw Error(ErrorKind::file,
-                    message(target.string(), ": exists and is ",
-                            fs::is_directory(status) ? "a folder" : "not a regular file", "; it is not replaced"));
+        refuse(target.string(), "exists and is ", fs::is_directory(status) ? "a folder" : "not a regular file",
+               "; it is not replaced");
     }
     if (fs::exists(status) && ::access(target_.c_str(), W_OK) != 0) {
-        throw Error(ErrorKind::file, message(target.string(), ": exists and is write-protected; it is not replaced. "
-                                                              "Give another name, or make it writable"));
+        refuse(target.string(), "exists and is write-protected; it is not replaced. "
+                                "Give another name, or make it writable");
     }
     const fs::path folder = target_.parent_path();
     if (!target_.has_filename() || (!folder.empty() && !fs::is_directory(folder, failure))) {
-        throw Error(ErrorKind::file, message(target.string(), ": cannot be written: there is no folder '",
-                                             folder.string(), "'; make it first"));
+        refuse(target.string(), "cannot be written: there is no folder '", folder.string(), "'; make it first");
     }
     temporary_ = temporary_beside(target_);
 }
@@ -74,8 +72,7 @@ void Replacement::commit() {
     }
     fs::rename(temporary_, target_, failure);
     if (failure) {
-        throw Error(ErrorKind::file,
-                    message(target_.string(), ": the finished file could not be renamed (", failure.message(), ")"));
+        refuse(target_.string(), "the finished file could not be renamed (", failure.message(), ")");
     }
     committed_ = true;
 }
@@ -107,7 +104,7 @@ void OutputFile::commit() {
 
 void OutputFile::fail() const {
     const std::string reason = errno != 0 ? std::generic_category().message(errno) : "the stream failed";
-    throw Error(ErrorKind::file, message(replacement_.target().string(), ": could not be written (", reason, ")"));
+    refuse(replacement_.target().string(), "could not be written (", reason, ")");
 }
 
 } // namespace kith::io

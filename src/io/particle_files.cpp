@@ -1,10 +1,9 @@
 // Several files as one snapshot: their counts are added up, and what must be the same in all of them is compared.
 #include "io/file_set.hpp"
 #include "io/particle_source.hpp"
+#include "io/refuse.hpp"
 
 #include "support/message.hpp"
-
-#include <kith/error.hpp>
 
 #include <algorithm>
 
@@ -26,9 +25,8 @@ template <class Value>
 void require_same(const Value& first, const Value& other, std::string_view what,
                   const std::vector<std::filesystem::path>& files, std::size_t file) {
     if (first != other) {
-        throw Error(ErrorKind::file,
-                    message(files[file].string(), ": the ", what, " is ", other, ", but ", first, " in ",
-                            files.front().filename().string(), "; the files are not of one snapshot"));
+        refuse(files[file].string(), "the ", what, " is ", other, ", but ", first, " in ",
+               files.front().filename().string(), "; the files are not of one snapshot");
     }
 }
 

@@ -6,8 +6,6 @@
 
 #include "support/message.hpp"
 
-#include <kith/error.hpp>
-
 #include <algorithm>
 #include <array>
 #include <string_view>
@@ -49,9 +47,9 @@ public:
     PlyHeader read();
 
 private:
-    [[noreturn]] void refuse(string_view reason) const {
-        throw Error(ErrorKind::file,
-                    message(file_.path().string(), ": the PLY header, line ", lines_.number(), ": ", reason));
+    template <class... Parts>
+    [[noreturn]] void refuse(const Parts&... parts) const {
+        io::refuse(file_, "the PLY header, line ", lines_.number(), ": ", parts...);
     }
     void next_line();
     void read_format();
@@ -85,7 +83,7 @@ void HeaderLines::read_format() {
     } else if (words_[1] == "binary_big_endian") {
         header_.order = std::endian::big;
     } else if (words_[1] != "ascii") {
-        refuse(message("the format ", words_[1], " is not known"));
+        refuse("the format ", words_[1], " is not known");
     }
 }
 
@@ -102,7 +100,7 @@ PlyProperty HeaderLines::property_of_type(string_view type) const {
     const auto* const found =
         std::find_if(type_names.begin(), type_names.end(), [&](const TypeName& known) { return known.name == type; });
     if (found == type_names.end()) {
-        refuse(message("the type ", type, " is not known"));
+        refuse("the type ", type, " is not known");
     }
     return {{}, found->kind, found->bytes};
 }
@@ -146,7 +144,7 @@ PlyHeader HeaderLines::read() {
         } else if (word == "property") {
             read_property();
         } else if (word != "comment" && word != "obj_info") {
-            refuse(message("'", word.substr(0, 40), "' is not known"));
+            refuse("'", word.substr(0, 40), "' is not known");
         }
     }
 }

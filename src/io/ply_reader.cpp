@@ -13,8 +13,6 @@
 
 #include "support/message.hpp"
 
-#include <kith/error.hpp>
-
 #include <algorithm>
 
 namespace kith::io {
@@ -32,9 +30,6 @@ public:
     [[nodiscard]] RealArray read() const;
 
 private:
-    [[noreturn]] void refuse(const std::string& reason) const {
-        throw Error(ErrorKind::file, message(file_.path().string(), ": ", reason));
-    }
     void choose_coordinates();
     void check_binary_length();
     void check_text_length() const;
@@ -55,7 +50,7 @@ PlyFile::PlyFile(const std::filesystem::path& path) : file_(path), ply_(read_ply
     const auto found = std::find_if(ply_.elements.begin(), ply_.elements.end(),
                                     [](const PlyElement& element) { return element.name == "vertex"; });
     if (found == ply_.elements.end()) {
-        refuse("its PLY header has no element vertex, so it holds no points");
+        refuse(file_, "its PLY header has no element vertex, so it holds no points");
     }
     vertex_ = static_cast<std::size_t>(found - ply_.elements.begin());
     choose_coordinates();
@@ -78,13 +73,13 @@ PlyFile::PlyFile(const std::filesystem::path& path) : file_(path), ply_(read_ply
 void PlyFile::choose_coordinates() {
     const PlyElement& vertex = ply_.elements[vertex_];
     if (vertex.has_lists()) {
-        refuse("its vertices have lists among their properties, which are not read");
+        refuse(file_, "its vertices have lists among their properties, which are not read");
     }
     for (const char* name : {"x", "y", "z"}) {
         if (const PlyProperty* property = vertex.find(name)) {
             coordinates_.push_back(*property);
         } else if (*name != 'z') {
-            refuse(message("its vertices have no property ", name));
+            refuse(file_, "its vertices have no property ", name);
         }
     }
 }
@@ -95,12 +90,12 @@ void PlyFile::check_binary_length() {
         const PlyElement& element = ply_.elements[i];
         const std::int64_t bytes = element.record_bytes();
         if (element.has_lists()) {
-            refuse(message("the element ", element.name,
-                           ", which has lists, comes before the vertices; such binary files are not read"));
+            refuse(file_, "the element ", element.name,
+                   ", which has lists, comes before the vertices; such binary files are not read");
         }
         if (bytes > 0 && element.count > (file_.length() - next) / bytes) {
-            refuse(message("too short: ", element.count, " records of element ", element.name, ", of ", bytes,
-                           " bytes each, begin at byte ", next, ", but the file ends at byte ", file_.length()));
+            refuse(file_, "too short: ", element.count, " records of element ", element.name, ", of ", bytes,
+                   " bytes each, begin at byte ", next, ", but the file ends at byte ", file_.length());
         }
         offset_ = next;
         next += bytes == 0 ? 0 : element.count * bytes;
@@ -119,9 +114,9 @@ void PlyFile::check_text_length() const {
     const PlyElement& vertex = ply_.elements[vertex_];
     const auto bytes_each = static_cast<std::int64_t>(2 * vertex.properties.size());
     if (vertex.count > (file_.length() - ply_.data_offset + 1) / bytes_each) {
-        refuse(message("too short: ", vertex.count, " vertices take at least ", bytes_each,
-                       " bytes each and begin at byte ", ply_.data_offset, " or later, but the file ends at byte ",
-                       file_.length()));
+        refuse(file_, "too short: ", vertex.count, " vertices take at least ", bytes_each,
+               " bytes each and begin at byte ", ply_.data_offset, " or later, but the file ends at byte ",
+               file_.length());
     }
 }
 
@@ -176,8 +171,8 @@ void PlyFile::read_text(std::vector<T>& values) const {
             line = lines.next();
         }
         if (!line) {
-            refuse(message("too short: it ends after line ", lines.number(), ", at byte ", file_.length(), ", where ",
-                           element.name, " ", record, " of ", element.count, " was expected"));
+            refuse(file_, "too short: it ends after line ", lines.number(), ", at byte ", file_.length(), ", where ",
+                   element.name, " ", record, " of ", element.count, " was expected");
         }
         return *line;
     };
@@ -198,12 +193,12 @@ void PlyFile::read_text(std::vector<T>& values) const {
         const int fields = for_each_field(line, Separator::blanks, [&](int i, string_view field) {
             const auto property = static_cast<std::size_t>(i);
             if (property < axis_of.size() && axis_of[property] >= 0 && !parse_number(field, out[axis_of[property]])) {
-                refuse(message("line ", lines.number(), ": ", vertex.properties[property].name, " is '",
-                               field.substr(0, 40), "', which is no number of its type"));
+                refuse(file_, "line ", lines.number(), ": ", vertex.properties[property].name, " is '",
+                       field.substr(0, 40), "', which is no number of its type");
             }
         });
         if (fields != static_cast<int>(axis_of.size())) {
-            refuse(message("line ", lines.number(), " has ", fields, " values, but a vertex has ", axis_of.size()));
+            refuse(file_, "line ", lines.number(), " has ", fields, " values, but a vertex has ", axis_of.size());
         }
         out += coordinates_.size();
     }

@@ -5,11 +5,10 @@
 #include "io/guess.hpp"
 #include "io/input_file.hpp"
 #include "io/member_name.hpp"
+#include "io/refuse.hpp"
 #include "io/selection.hpp"
 
 #include "support/message.hpp"
-
-#include <kith/error.hpp>
 
 #include <array>
 #include <vector>
@@ -33,9 +32,8 @@ std::string known_formats() {
 
 const Reader& with_members(const Reader& reader, const std::filesystem::path& path, const std::string& member) {
     if (reader.read_member == nullptr) {
-        throw Error(ErrorKind::file,
-                    detail::message(path.string(), ":", member, ": ", path.string(), " is read as ", reader.name,
-                                    ", which holds one table without a name; leave out :", member));
+        refuse(detail::message(path.string(), ":", member), path.string(), " is read as ", reader.name,
+               ", which holds one table without a name; leave out :", member);
     }
     return reader;
 }
@@ -63,8 +61,7 @@ const Reader& reader_of(const std::filesystem::path& path) {
             return *reader;
         }
     }
-    throw Error(ErrorKind::file,
-                detail::message(path.string(), ": ", describe_unread(start), ". Formats read: ", known_formats()));
+    refuse(path.string(), describe_unread(start), ". Formats read: ", known_formats());
 }
 
 SnapshotHeader read_header(const std::filesystem::path& path) {

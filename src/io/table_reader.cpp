@@ -11,8 +11,6 @@
 
 #include "support/message.hpp"
 
-#include <kith/error.hpp>
-
 #include <algorithm>
 #include <charconv>
 
@@ -39,7 +37,7 @@ public:
         const bool whole = file_.length() <= recognition_window;
         const std::optional<TableLayout> found = find_table({start.data(), start.size()}, whole);
         if (!found) {
-            refuse("this does not begin like a table of numbers");
+            refuse(file_, "this does not begin like a table of numbers");
         }
         layout_ = *found;
         describe();
@@ -56,9 +54,6 @@ private:
         int stride = 1;
     };
 
-    [[noreturn]] void refuse(const std::string& reason) const {
-        throw Error(ErrorKind::file, message(file_.path().string(), ": ", reason));
-    }
     void describe();
     [[nodiscard]] std::int64_t count_rows() const;
     [[nodiscard]] RealArray make(const std::vector<int>& columns, string_view what, std::vector<Target>& targets) const;
@@ -75,8 +70,8 @@ void Table::describe() {
     header_.has_types = false;
     header_.dtype = DType::float64;
     if (layout_.coordinates.empty()) {
-        refuse(message("it has ", layout_.width, " columns, none named x and y; points have 2 to ", max_dimension,
-                       " coordinates: name the columns in a first line, such as x,y,z"));
+        refuse(file_, "it has ", layout_.width, " columns, none named x and y; points have 2 to ", max_dimension,
+               " coordinates: name the columns in a first line, such as x,y,z");
     }
     header_.dimension = static_cast<int>(layout_.coordinates.size());
     header_.counts[1] = count_rows();
@@ -121,9 +116,9 @@ RealArray Table::make(const std::vector<int>& columns, string_view what, std::ve
 void Table::refuse_field(int column, string_view field, std::int64_t line, string_view expected) const {
     constexpr std::size_t enough = 40;
     const bool named = !layout_.names.empty();
-    refuse(message("line ", line, ", column ", column + 1,
-                   named ? " (" + layout_.names[static_cast<std::size_t>(column)] + ")" : "", ": '",
-                   field.substr(0, enough), field.size() > enough ? "..." : "", "' is no ", expected));
+    refuse(file_, "line ", line, ", column ", column + 1,
+           named ? " (" + layout_.names[static_cast<std::size_t>(column)] + ")" : "", ": '", field.substr(0, enough),
+           field.size() > enough ? "..." : "", "' is no ", expected);
 }
 
 void Table::read_rows(std::vector<Target>& targets) const {
@@ -134,7 +129,7 @@ void Table::read_rows(std::vector<Target>& targets) const {
             continue;
         }
         if (++rows > header_.counts[1]) {
-            refuse("the file grew while it was read");
+            refuse(file_, "the file grew while it was read");
         }
         const int width = for_each_field(*line, layout_.separator, [&](int column, string_view field) {
             if (column >= layout_.width) {
@@ -154,13 +149,13 @@ void Table::read_rows(std::vector<Target>& targets) const {
             }
         });
         if (width != layout_.width) {
-            refuse(message("line ", lines.number(), " has ", width, width == 1 ? " value" : " values",
-                           ", but the table's first row, line ", layout_.line, ", has ", layout_.width,
-                           "; rows have as many values each"));
+            refuse(file_, "line ", lines.number(), " has ", width, width == 1 ? " value" : " values",
+                   ", but the table's first row, line ", layout_.line, ", has ", layout_.width,
+                   "; rows have as many values each");
         }
     }
     if (rows != header_.counts[1]) {
-        refuse("the file shrank while it was read");
+        refuse(file_, "the file shrank while it was read");
     }
 }
 

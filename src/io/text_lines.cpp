@@ -1,10 +1,6 @@
 // A buffer of fixed size; a line that is cut by its end moves to its front before the next piece is read.
 #include "io/text_lines.hpp"
 
-#include "support/message.hpp"
-
-#include <kith/error.hpp>
-
 #include <algorithm>
 #include <cstring>
 
@@ -25,9 +21,8 @@ bool TextLines::load() {
     end_ -= at_;
     at_ = 0;
     if (end_ == buffer_.size()) {
-        throw Error(ErrorKind::file, detail::message(file_.path().string(), ": line ", number_ + 1,
-                                                     ", which begins at byte ", line_begin_, ", is longer than ",
-                                                     buffer_bytes, " bytes; this is no table of points"));
+        refuse(file_, "line ", number_ + 1, ", which begins at byte ", line_begin_, ", is longer than ", buffer_bytes,
+               " bytes; this is no table of points");
     }
     const std::size_t piece = std::min(rest, buffer_.size() - end_);
     file_.read_into(loaded_to_, std::span(buffer_).subspan(end_, piece));

@@ -1,15 +1,10 @@
 // Fields across lines (text_numbers.hpp).
 #include "io/text_numbers.hpp"
 
-#include "support/message.hpp"
-
-#include <kith/error.hpp>
-
 #include <algorithm>
 
 namespace kith::io {
 
-using detail::message;
 using std::string_view;
 
 // Whether there is a field after them.
@@ -34,8 +29,8 @@ bool TextNumbers::at_end() {
 
 string_view TextNumbers::next_field(string_view what) {
     if (!skip_blanks()) {
-        throw Error(ErrorKind::file, message(file_.path().string(), ": too short: it ends after line ", lines_.number(),
-                                             ", at byte ", file_.length(), ", where ", what, " was expected"));
+        io::refuse(file_, "too short: it ends after line ", lines_.number(), ", at byte ", file_.length(), ", where ",
+                   what, " was expected");
     }
     const auto* const end = std::find_if(rest_.begin(), rest_.end(), is_blank);
     const string_view field = rest_.substr(0, static_cast<std::size_t>(end - rest_.begin()));
@@ -45,9 +40,8 @@ string_view TextNumbers::next_field(string_view what) {
 
 void TextNumbers::refuse(string_view what, string_view field) const {
     constexpr std::size_t enough = 40;
-    throw Error(ErrorKind::file,
-                message(file_.path().string(), ": line ", lines_.number(), ": '", field.substr(0, enough),
-                        field.size() > enough ? "..." : "", "' was found where ", what, " was expected"));
+    io::refuse(file_, "line ", lines_.number(), ": '", field.substr(0, enough), field.size() > enough ? "..." : "",
+               "' was found where ", what, " was expected");
 }
 
 } // namespace kith::io

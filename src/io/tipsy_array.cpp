@@ -11,7 +11,6 @@
 
 #include "support/message.hpp"
 
-#include <kith/error.hpp>
 #include <kith/io.hpp>
 
 #include <algorithm>
@@ -31,10 +30,6 @@ struct BinaryLayout {
     std::int64_t item_bytes = 4;
 };
 
-[[noreturn]] void refuse(const InputFile& file, const std::string& reason) {
-    throw Error(ErrorKind::file, message(file.path().string(), ": ", reason));
-}
-
 bool starts_like_text(const InputFile& file) {
     std::vector<char> start(static_cast<std::size_t>(std::min<std::int64_t>(file.length(), 4096)));
     file.read_into(0, std::span(start));
@@ -53,11 +48,10 @@ BinaryLayout binary_layout(const InputFile& file) {
             }
         }
     }
-    refuse(file,
-           message("this is no Tipsy auxiliary array: the file takes ", file.length(),
-                   " bytes, but the count in its first four says ", load<std::int32_t>(bytes.data(), std::endian::big),
-                   " values (big-endian) or ", load<std::int32_t>(bytes.data(), std::endian::little),
-                   " (little-endian), of 4, 8, 12 or 24 bytes each"));
+    refuse(file, "this is no Tipsy auxiliary array: the file takes ", file.length(),
+           " bytes, but the count in its first four says ", load<std::int32_t>(bytes.data(), std::endian::big),
+           " values (big-endian) or ", load<std::int32_t>(bytes.data(), std::endian::little),
+           " (little-endian), of 4, 8, 12 or 24 bytes each");
 }
 
 // A text's values, component by component as stored.
@@ -72,8 +66,8 @@ TextValues<Number> read_text(const InputFile& file) {
     TextNumbers numbers(file);
     const auto count = numbers.next<std::int64_t>("the number of values");
     if (count < 0 || count > (file.length() + 1) / 2) { // a number takes two bytes with what parts it from the next
-        refuse(file, message("the array announces ", count, " values, which the file, of ", file.length(),
-                             " bytes, cannot hold"));
+        refuse(file, "the array announces ", count, " values, which the file, of ", file.length(),
+               " bytes, cannot hold");
     }
     TextValues<Number> text{allocate<Number>(count, 1, "values"), count};
     const auto fill_from = [&](std::int64_t first, const std::string& what) {
@@ -86,7 +80,7 @@ TextValues<Number> read_text(const InputFile& file) {
                                  " announced, so they are taken for vectors of three)"));
     }
     if (!numbers.at_end()) {
-        refuse(file, message("the array announces ", count, " values or vectors of three, but there are more numbers"));
+        refuse(file, "the array announces ", count, " values or vectors of three, but there are more numbers");
     }
     return text;
 }

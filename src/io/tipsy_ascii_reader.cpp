@@ -9,15 +9,9 @@
 #include "io/selection.hpp"
 #include "io/text_numbers.hpp"
 
-#include "support/message.hpp"
-
-#include <kith/error.hpp>
-
 #include <array>
 
 namespace kith::io {
-
-using detail::message;
 
 namespace {
 
@@ -49,10 +43,10 @@ public:
         const auto stars = numbers_.next<std::int64_t>("the number of stars");
         const auto dimension = numbers_.next<std::int64_t>("the number of dimensions");
         if (gas < 0 || stars < 0 || gas > total || stars > total - gas) {
-            refuse(message("the header announces ", total, " particles, of which ", gas, " gas and ", stars, " stars"));
+            refuse(file_, "the header announces ", total, " particles, of which ", gas, " gas and ", stars, " stars");
         }
         if (dimension < 2 || dimension > 3) {
-            refuse(message("the header says ", dimension, " dimensions; 2 or 3 were expected"));
+            refuse(file_, "the header says ", dimension, " dimensions; 2 or 3 were expected");
         }
         header_.format = "Tipsy ASCII";
         header_.dtype = DType::float64;
@@ -64,8 +58,8 @@ public:
         // A number takes two bytes with what parts it from the next.
         const std::int64_t bytes_each = 2 * (1 + 2 * dimension);
         if (total > (file_.length() + 1) / bytes_each) {
-            refuse(message("too short: the header announces ", total, " particles, which take at least ", bytes_each,
-                           " bytes each, but the file ends at byte ", file_.length()));
+            refuse(file_, "too short: the header announces ", total, " particles, which take at least ", bytes_each,
+                   " bytes each, but the file ends at byte ", file_.length());
         }
     }
 
@@ -88,10 +82,6 @@ public:
     }
 
 private:
-    [[noreturn]] void refuse(const std::string& reason) const {
-        throw Error(ErrorKind::file, message(file_.path().string(), ": ", reason));
-    }
-
     InputFile file_;
     TextNumbers numbers_;
     SnapshotHeader header_;

@@ -6,10 +6,9 @@
 #include "io/tipsy_layout.hpp"
 
 #include "io/byte_order.hpp"
+#include "io/refuse.hpp"
 
 #include "support/message.hpp"
-
-#include <kith/error.hpp>
 
 #include <cmath>
 #include <numeric>
@@ -116,18 +115,16 @@ TipsyLayout nearest_layout(const Header& header, std::int64_t file_length, std::
     const std::int64_t widest = layout_with(header, counts, tipsy_header_bytes, 2).file_bytes();
     const std::string announced = message(counts[1], " gas, ", counts[2], " dark and ", counts[3], " star particles");
     if (file_length < needed) {
-        throw Error(ErrorKind::file,
-                    message(name, ": too short: the Tipsy header announces ", announced, ", which end at byte ", needed,
-                            ", but the file ends at byte ", file_length));
+        refuse(name, "too short: the Tipsy header announces ", announced, ", which end at byte ", needed,
+               ", but the file ends at byte ", file_length);
     }
     const std::int64_t surplus = file_length - needed;
     const std::int64_t wide_positions_add = (widest - needed) / 2;
     if (surplus >= wide_positions_add / 2 && file_length <= widest) {
-        throw Error(ErrorKind::file,
-                    message(name, ": the Tipsy header announces ", announced, ", which end at byte ", needed,
-                            ", at byte ", needed + wide_positions_add, " with float64 positions or at byte ", widest,
-                            " with float64 velocities too; the file ends at byte ", file_length,
-                            " and may be a truncated one of these"));
+        refuse(name, "the Tipsy header announces ", announced, ", which end at byte ", needed, ", at byte ",
+               needed + wide_positions_add, " with float64 positions or at byte ", widest,
+               " with float64 velocities too; the file ends at byte ", file_length,
+               " and may be a truncated one of these");
     }
     layout.warnings.push_back(message("the file is ", surplus, " bytes longer than its particles, which end at byte ",
                                       needed, "; the rest is ignored"));
@@ -163,7 +160,7 @@ bool is_tipsy(std::span<const std::byte> bytes, std::int64_t file_length) {
 TipsyLayout decide_tipsy_layout(std::span<const std::byte> bytes, std::int64_t file_length, std::string_view name) {
     const std::optional<Header> header = read_header_words(bytes);
     if (!header) {
-        throw Error(ErrorKind::file, message(name, ": this is no Tipsy header (", bytes.size(), " bytes)"));
+        refuse(name, "this is no Tipsy header (", bytes.size(), " bytes)");
     }
     const std::optional<TipsyLayout> exact = exact_layout(*header, file_length);
     TipsyLayout layout = exact ? *exact : nearest_layout(*header, file_length, name);
