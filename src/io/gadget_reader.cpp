@@ -104,21 +104,14 @@ void GadgetSource::read_ids(const Part& part, std::uint64_t* out) {
     }
 }
 
-SnapshotHeader gadget_header(const std::filesystem::path& path) {
-    GadgetSource source;
-    source.open(path);
-    return source.header();
-}
-
-Snapshot gadget_snapshot(const std::filesystem::path& path, const ReadOptions& options) {
-    GadgetSource source;
-    source.open(path);
-    return source.read_snapshot(options);
-}
-
 } // namespace
 
-const Reader gadget_reader = {
-    "Gadget-2 binary (formats 1 and 2)", is_gadget, gadget_header, gadget_snapshot, nullptr, nullptr, true};
+const Reader gadget_reader = {"Gadget-2 binary (formats 1 and 2)",
+                              is_gadget,
+                              header_from<GadgetSource>,
+                              snapshot_from<GadgetSource>,
+                              nullptr,
+                              nullptr,
+                              true};
 
 } // namespace kith::io

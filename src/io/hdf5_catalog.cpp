@@ -88,21 +88,18 @@ void write_groups(const hdf5::OutputFile& file, const CatalogSource& source) {
 
 void write_members(const hdf5::OutputFile& file, const Catalog& catalog, const Snapshot& snapshot) {
     const auto rows = static_cast<std::int64_t>(catalog.members.size());
-    const auto gathered = [&](const auto& column) {
-        return [&](std::int64_t first, auto block) {
-            std::transform(catalog.members.begin() + first,
-                           catalog.members.begin() + first + static_cast<std::int64_t>(block.size()), block.begin(),
-                           [&](std::int32_t member) { return column[static_cast<std::size_t>(member)]; });
-        };
+    const auto write = [&]<class T>(const char* dataset, const std::vector<T>& column, const char* description) {
+        auto member = catalog.members.begin();
+        file.write_stream(dataset, hdf5::number_type<T>(), rows, 0, description, [&](std::span<std::byte> block) {
+            const std::span values(reinterpret_cast<T*>(block.data()), block.size() / sizeof(T));
+            std::generate(values.begin(), values.end(), [&] { return column[static_cast<std::size_t>(*member++)]; });
+        });
     };
     const hdf5::Group members = file.make_group("Members");
-    file.write_blocks<std::int64_t>("Members/Index", rows,
-                                    "row among all particles of the snapshot file, types ascending, from 0",
-                                    gathered(snapshot.file_rows));
+    write("Members/Index", snapshot.file_rows, "row among all particles of the snapshot file, types ascending, from 0");
     if (!snapshot.ids.empty()) {
         const hdf5::Group ids = file.make_group("IDs");
-        file.write_blocks<std::uint64_t>("IDs/ID", rows, "ids of the particles in /Members/Index",
-                                         gathered(snapshot.ids));
+        write("IDs/ID", snapshot.ids, "ids of the particles in /Members/Index");
     }
 }
 

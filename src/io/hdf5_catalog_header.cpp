@@ -61,7 +61,7 @@ void read_parameters(const OpenCatalog& opened, CatalogFile& catalog) {
 }
 
 void read_box(const OpenCatalog& opened, int dimension, CatalogFile& catalog) {
-    if (opened.header.get() < 0 || !has_attribute(opened.header.get(), "BoxSize")) {
+    if (!has_attribute(opened.header.get(), "BoxSize")) {
         catalog.warnings.emplace_back("the header has no BoxSize; space is taken as open");
         return;
     }
@@ -95,7 +95,7 @@ bool holds_catalog(hid_t file) {
     const Object header = open_if_there(file, "Header");
     const Object groups = open_if_there(file, "Group");
     return (groups.get() >= 0 && H5Iget_type(groups.get()) == H5I_GROUP && exists(groups.get(), "GroupLen")) ||
-           (header.get() >= 0 && has_attribute(header.get(), "Ngroups_ThisFile"));
+           has_attribute(header.get(), "Ngroups_ThisFile");
 }
 
 OpenCatalog open_catalog(const std::filesystem::path& path) {
@@ -103,7 +103,7 @@ OpenCatalog open_catalog(const std::filesystem::path& path) {
     const hid_t file = opened.file.get();
     if (!holds_catalog(file)) {
         const Object header = open_if_there(file, "Header");
-        const bool particles = header.get() >= 0 && has_attribute(header.get(), "NumPart_ThisFile");
+        const bool particles = has_attribute(header.get(), "NumPart_ThisFile");
         refuse(opened.name,
                "this HDF5 file is no halo catalog: it has neither /Group/GroupLen nor the attribute "
                "Ngroups_ThisFile of /Header",
@@ -115,7 +115,7 @@ OpenCatalog open_catalog(const std::filesystem::path& path) {
 }
 
 std::optional<std::int64_t> count_attribute(const OpenCatalog& catalog, const char* name) {
-    if (catalog.header.get() < 0 || !has_attribute(catalog.header.get(), name)) {
+    if (!has_attribute(catalog.header.get(), name)) {
         return std::nullopt;
     }
     const double value = number(catalog.header.get(), name).value_or(-1);
@@ -126,9 +126,7 @@ std::optional<std::int64_t> count_attribute(const OpenCatalog& catalog, const ch
 }
 
 void read_catalog_header(const OpenCatalog& opened, int dimension, CatalogFile& catalog) {
-    if (opened.header.get() >= 0) {
-        read_provenance(opened.header, catalog);
-    }
+    read_provenance(opened.header, catalog);
     catalog.format = format_of(catalog);
     read_box(opened, dimension, catalog);
     catalog.time = finite(number(opened.header.get(), "Time"));

@@ -89,37 +89,14 @@ Handle<H5Dclose> OutputFile::write(const std::string& dataset, const NumberType&
     return made;
 }
 
-template <class T>
-void OutputFile::write_blocks(const std::string& dataset, std::int64_t rows, const std::string& description,
-                              const std::function<void(std::int64_t, std::span<T>)>& fill) const {
-    const NumberType type = number_type<T>();
-    const Handle<H5Dclose> made = make_dataset(dataset, type.stored, rows, 0, description);
-    const std::string what = message("dataset ", dataset, " could not be written");
-    constexpr std::int64_t block_rows = 1 << 16;
-    std::vector<T> block(static_cast<std::size_t>(std::min(block_rows, rows)));
-    for (std::int64_t first = 0; first < rows; first += block_rows) {
-        const hsize_t begin = static_cast<hsize_t>(first);
-        const hsize_t count = static_cast<hsize_t>(std::min(block_rows, rows - first));
-        fill(first, std::span(block).first(count));
-        const Space place(check(H5Dget_space(made.get()), name(), what));
-        check(H5Sselect_hyperslab(place.get(), H5S_SELECT_SET, &begin, nullptr, &count, nullptr), name(), what);
-        const Space memory(check(H5Screate_simple(1, &count, nullptr), name(), what));
-        check(H5Dwrite(made.get(), type.memory, memory.get(), place.get(), H5P_DEFAULT, block.data()), name(), what);
-        require_written();
-    }
-}
-template void OutputFile::write_blocks(const std::string&, std::int64_t, const std::string&,
-                                       const std::function<void(std::int64_t, std::span<std::int64_t>)>&) const;
-template void OutputFile::write_blocks(const std::string&, std::int64_t, const std::string&,
-                                       const std::function<void(std::int64_t, std::span<std::uint64_t>)>&) const;
-
 void OutputFile::write_stream(const std::string& dataset, const NumberType& type, std::int64_t rows,
                               std::int64_t columns, const std::string& description,
                               const std::function<void(std::span<std::byte>)>& fill) const {
     const Handle<H5Dclose> made = make_dataset(dataset, type.stored, rows, columns, description);
     const std::string what = message("dataset ", dataset, " could not be written");
     constexpr std::int64_t block_bytes = 1 << 24;
-    const std::int64_t row_bytes = columns * static_cast<std::int64_t>(H5Tget_size(type.memory));
+    const std::int64_t row_bytes =
+        std::max<std::int64_t>(1, columns) * static_cast<std::int64_t>(H5Tget_size(type.memory));
     const std::int64_t block_rows = std::max<std::int64_t>(1, block_bytes / row_bytes);
     std::vector<std::byte> block(static_cast<std::size_t>(std::min(block_rows, rows) * row_bytes));
     for (std::int64_t first = 0; first < rows; first += block_rows) {
@@ -130,7 +107,7 @@ void OutputFile::write_stream(const std::string& dataset, const NumberType& type
         const Space place(check(H5Dget_space(made.get()), name(), what));
         check(H5Sselect_hyperslab(place.get(), H5S_SELECT_SET, begin.data(), nullptr, shape.data(), nullptr), name(),
               what);
-        const Space memory(check(H5Screate_simple(2, shape.data(), nullptr), name(), what));
+        const Space memory(check(H5Screate_simple(columns == 0 ? 1 : 2, shape.data(), nullptr), name(), what));
         check(H5Dwrite(made.get(), type.memory, memory.get(), place.get(), H5P_DEFAULT, block.data()), name(), what);
         require_written();
     }
@@ -190,6 +167,11 @@ void OutputFile::commit() {
     }
     require_written();
     replacement_.commit();
+}
+
+void OutputFile::commit(const Provenance& provenance) {
+    set_provenance(root(), provenance);
+    commit();
 }
 
 } // namespace kith::io::hdf5

@@ -10,9 +10,11 @@
 
 #include <kith/io.hpp>
 
+#include <algorithm>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <iterator>
 #include <span>
 #include <string>
 
@@ -40,15 +42,18 @@ public:
     Handle<H5Dclose> write(const std::string& dataset, const NumberType& type, const void* values, std::int64_t rows,
                            std::int64_t columns, const std::string& description = {}) const;
 
-    /// A one-dimensional dataset of `rows` numbers that are made block by block: fill(first, block).
-    template <class T>
-    void write_blocks(const std::string& dataset, std::int64_t rows, const std::string& description,
-                      const std::function<void(std::int64_t first, std::span<T> block)>& fill) const;
-
     /// A dataset as write() makes it, of values that are made block by block: fill(bytes of the block).
     void write_stream(const std::string& dataset, const NumberType& type, std::int64_t rows, std::int64_t columns,
                       const std::string& description,
                       const std::function<void(std::span<std::byte> block)>& fill) const;
+
+    /// A dataset of all `values` in rows of `columns`, or one-dimensional for 0.
+    template <class T>
+    void write_all(const std::string& dataset, std::span<const T> values, std::int64_t columns,
+                   const std::string& description) const {
+        const std::int64_t rows = std::ssize(values) / std::max<std::int64_t>(1, columns);
+        write(dataset, number_type<T>(), values.data(), rows, columns, description);
+    }
 
     template <class T>
     void set(hid_t object, const std::string& attribute, std::span<const T> values) const;
@@ -64,6 +69,8 @@ public:
     void require_written() const;
 
     void commit();
+    /// The same, with the provenance as attributes of the root.
+    void commit(const Provenance& provenance);
 
 private:
     [[nodiscard]] Handle<H5Dclose> make_dataset(const std::string& dataset, hid_t stored, std::int64_t rows,

@@ -22,9 +22,8 @@ std::optional<bool> flag(hid_t object, const char* name) {
 }
 
 bool is_swift(const AttributeGroups& groups) {
-    const hid_t header = groups.header.get();
-    const std::string code = header < 0 ? "" : text(header, "Code").value_or("");
-    return code.starts_with("SWIFT") || flag(groups.cosmology.get(), "Cosmological run");
+    return text(groups.header.get(), "Code").value_or("").starts_with("SWIFT") ||
+           flag(groups.cosmology.get(), "Cosmological run");
 }
 
 void read_time(SnapshotHeader& header, const AttributeGroups& groups) {

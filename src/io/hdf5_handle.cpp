@@ -116,6 +116,14 @@ std::string list_of_names_in(hid_t group) {
     return list.empty() ? "nothing" : list;
 }
 
+void require_own_values(const PropertyList& creation, std::string_view name, std::string_view file_name) {
+    if (H5Pget_layout(creation.get()) == H5D_VIRTUAL) {
+        throw Error(ErrorKind::unsupported, message(file_name, ": dataset ", name,
+                                                    " is virtual: its values are in other files, and pieces that "
+                                                    "are missing would read as zeros; read those files"));
+    }
+}
+
 Dataset open_dataset(hid_t file, const std::string& name, std::string_view file_name) {
     Dataset dataset;
     dataset.file = file_name;
@@ -149,11 +157,7 @@ Dataset open_dataset(hid_t file, const std::string& name, std::string_view file_
 
     const PropertyList creation(
         check(H5Dget_create_plist(dataset.id.get()), file_name, message("the layout of ", name)));
-    if (H5Pget_layout(creation.get()) == H5D_VIRTUAL) {
-        throw Error(ErrorKind::unsupported, message(file_name, ": dataset ", name,
-                                                    " is virtual: its values are in other files, and pieces that "
-                                                    "are missing would read as zeros; read those files"));
-    }
+    require_own_values(creation, name, file_name);
     // A dataset that was announced but never written would read as zeros.
     const auto values = static_cast<hsize_t>(dataset.rows * dataset.columns);
     const hsize_t stored = H5Dget_storage_size(dataset.id.get());
@@ -208,7 +212,7 @@ std::optional<double> number(hid_t object, const char* name) {
 }
 
 std::optional<std::vector<double>> numbers(hid_t object, const char* name) {
-    if (object < 0 || !has_attribute(object, name)) {
+    if (!has_attribute(object, name)) {
         return std::nullopt;
     }
     const Attribute attribute(H5Aopen(object, name, H5P_DEFAULT));

@@ -113,11 +113,14 @@ struct Dataset {
 [[nodiscard]] std::vector<std::string> names_in(hid_t group);
 [[nodiscard]] std::string list_of_names_in(hid_t group);
 
+/// Throws Error(unsupported) for a virtual dataset: values that lie in other files read as zeros where these are missing.
+void require_own_values(const PropertyList& creation, std::string_view name, std::string_view file_name);
+
 /// Throws Error(file) for what is no numeric table, too large to count, or was never written; Error(unsupported) for
 /// virtual datasets.
 [[nodiscard]] Dataset open_dataset(hid_t file, const std::string& name, std::string_view file_name);
 
-/// Whether `object` has an attribute of that name, of any type.
+/// Whether `object` has an attribute of that name, of any type; not if it is negative.
 [[nodiscard]] bool has_attribute(hid_t object, const char* name);
 
 /// A numeric attribute as doubles, and its first number; nothing if it is absent or not numeric, or the object
@@ -125,7 +128,7 @@ struct Dataset {
 [[nodiscard]] std::optional<std::vector<double>> numbers(hid_t object, const char* name);
 [[nodiscard]] std::optional<double> number(hid_t object, const char* name);
 
-/// A text attribute; nothing if it is absent or not text.
+/// A text attribute; nothing if it is absent or not text, or the object negative.
 [[nodiscard]] std::optional<std::string> text(hid_t object, const char* name);
 
 } // namespace kith::io::hdf5

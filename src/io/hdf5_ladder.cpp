@@ -15,12 +15,6 @@ namespace kith::io {
 
 namespace {
 
-template <class T>
-void write_column(const hdf5::OutputFile& file, const std::string& name, const std::vector<T>& values,
-                  const std::string& description) {
-    file.write(name, hdf5::number_type<T>(), values.data(), static_cast<std::int64_t>(values.size()), 0, description);
-}
-
 /// One number of each level.
 template <class T>
 std::vector<T> of_levels(const FofLadder& ladder, T FofLevel::*member) {
@@ -51,37 +45,36 @@ void write_fof_ladder_hdf5(const std::filesystem::path& path, const FofLadder& l
     }
     const hdf5::Session session;
     hdf5::OutputFile file(path);
-    write_column(file, "linking_lengths", of_levels(ladder, &FofLevel::linking_length),
-                 "of each level, in the units of the points");
-    write_column(file, "groups", of_levels(ladder, &FofLevel::groups),
-                 "number of all groups of each level, single points and others that are not listed included");
+    const auto write = [&]<class T>(const std::string& name, const std::vector<T>& values, const char* description) {
+        file.write_all(name, std::span(values), 0, description);
+    };
+    write("linking_lengths", of_levels(ladder, &FofLevel::linking_length), "of each level, in the units of the points");
+    write("groups", of_levels(ladder, &FofLevel::groups),
+          "number of all groups of each level, single points and others that are not listed included");
     std::vector<std::int64_t> offsets{0};
     for (const FofLevel& level : ladder.levels()) {
         offsets.push_back(offsets.back() + std::ssize(level.sizes));
     }
-    write_column(
-        file, "offsets", offsets,
-        "the groups of level i, in the order of their labels, are elements offsets[i] to offsets[i + 1] - 1 of "
-        "sizes, parents and first_rows");
-    write_column(file, "sizes", of_groups(ladder, &FofLevel::sizes), "points of each group");
+    write("offsets", offsets,
+          "the groups of level i, in the order of their labels, are elements offsets[i] to offsets[i + 1] - 1 of "
+          "sizes, parents and first_rows");
+    write("sizes", of_groups(ladder, &FofLevel::sizes), "points of each group");
     std::vector<std::int32_t> parents = of_groups(ladder, &FofLevel::parents);
     parents.resize(static_cast<std::size_t>(offsets.back()), -1);
-    write_column(file, "parents", parents,
-                 "label, at the next level, of the group that contains each group; -1 at the last level");
+    write("parents", parents, "label, at the next level, of the group that contains each group; -1 at the last level");
     const std::vector<std::int32_t> first_members = of_groups(ladder, &FofLevel::first_members);
     std::vector<std::int64_t> first_rows(first_members.size());
     std::transform(first_members.begin(), first_members.end(), first_rows.begin(),
                    [&](std::int32_t member) { return file_rows[static_cast<std::size_t>(member)]; });
-    write_column(file, "first_rows", first_rows, "first point of each group, as a row of the file");
+    write("first_rows", first_rows, "first point of each group, as a row of the file");
     if (labels) {
         const hdf5::Group group = file.make_group("labels");
         for (std::size_t level = 0; level < ladder.levels().size(); ++level) {
-            write_column(file, detail::message("labels/", level), labels(static_cast<std::int64_t>(level)),
-                         "group of every row of the file; -1: none that is listed, or not selected");
+            write(detail::message("labels/", level), labels(static_cast<std::int64_t>(level)),
+                  "group of every row of the file; -1: none that is listed, or not selected");
         }
     }
-    file.set_provenance(file.root(), provenance);
-    file.commit();
+    file.commit(provenance);
 }
 
 } // namespace kith::io

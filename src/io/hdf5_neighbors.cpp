@@ -11,17 +11,18 @@ namespace {
 
 /// Indices and distances of a KnnResult or a RadiusResult.
 template <class Result>
-void write_rows(const hdf5::OutputFile& file, const Result& neighbors, std::int64_t rows, std::int64_t columns,
+void write_rows(const hdf5::OutputFile& file, const Result& neighbors, std::int64_t columns,
                 const std::string& about_indices, const std::string& about_distances) {
-    const bool wide_indices = neighbors.index_type() == IndexType::int64;
-    const bool wide_distances = neighbors.dtype() == DType::float64;
-    const void* indices = wide_indices ? static_cast<const void*>(neighbors.indices64().data())
-                                       : static_cast<const void*>(neighbors.indices().data());
-    const void* distances = wide_distances ? static_cast<const void*>(neighbors.template distances<double>().data())
-                                           : static_cast<const void*>(neighbors.template distances<float>().data());
-    file.write("indices", wide_indices ? hdf5::number_type<std::int64_t>() : hdf5::number_type<std::int32_t>(), indices,
-               rows, columns, about_indices);
-    file.write("distances", hdf5::number_type(neighbors.dtype()), distances, rows, columns, about_distances);
+    if (neighbors.index_type() == IndexType::int64) {
+        file.write_all("indices", neighbors.indices64(), columns, about_indices);
+    } else {
+        file.write_all("indices", neighbors.indices(), columns, about_indices);
+    }
+    if (neighbors.dtype() == DType::float64) {
+        file.write_all("distances", neighbors.template distances<double>(), columns, about_distances);
+    } else {
+        file.write_all("distances", neighbors.template distances<float>(), columns, about_distances);
+    }
 }
 
 constexpr const char* about_knn_indices =
@@ -29,18 +30,13 @@ constexpr const char* about_knn_indices =
 constexpr const char* about_knn_distances =
     "distances to these, in the units of the points; infinite where there is no neighbor";
 
-void commit(hdf5::OutputFile& file, const Provenance& provenance) {
-    file.set_provenance(file.root(), provenance);
-    file.commit();
-}
-
 } // namespace
 
 void write_neighbors_hdf5(const std::filesystem::path& path, const KnnResult& neighbors, const Provenance& provenance) {
     const hdf5::Session session;
     hdf5::OutputFile file(path);
-    write_rows(file, neighbors, neighbors.rows(), neighbors.k(), about_knn_indices, about_knn_distances);
-    commit(file, provenance);
+    write_rows(file, neighbors, neighbors.k(), about_knn_indices, about_knn_distances);
+    file.commit(provenance);
 }
 
 void stream_neighbors_hdf5(const std::filesystem::path& path, const NeighborSource& neighbors,
@@ -52,56 +48,53 @@ void stream_neighbors_hdf5(const std::filesystem::path& path, const NeighborSour
                       neighbors.rows, neighbors.k, about_knn_indices, neighbors.next);
     file.write_stream("distances", hdf5::number_type(neighbors.dtype), neighbors.rows, neighbors.k, about_knn_distances,
                       neighbors.next);
-    commit(file, provenance);
+    file.commit(provenance);
 }
 
 void write_radius_neighbors_hdf5(const std::filesystem::path& path, const RadiusResult& neighbors,
                                  const Provenance& provenance) {
     const hdf5::Session session;
     hdf5::OutputFile file(path);
-    file.write("offsets", hdf5::number_type<std::int64_t>(), neighbors.offsets().data(), neighbors.rows() + 1, 0,
-               "the neighbors of query i are elements offsets[i] to offsets[i + 1] - 1 of the other datasets");
-    write_rows(file, neighbors, neighbors.size(), 0, "rows of the sources, query after query",
+    file.write_all("offsets", neighbors.offsets(), 0,
+                   "the neighbors of query i are elements offsets[i] to offsets[i + 1] - 1 of the other datasets");
+    write_rows(file, neighbors, 0, "rows of the sources, query after query",
                "distances to these, in the units of the points");
-    commit(file, provenance);
+    file.commit(provenance);
 }
 
 void write_spanning_tree_hdf5(const std::filesystem::path& path, const SpanningTree& tree,
                               const Provenance& provenance) {
     const hdf5::Session session;
     hdf5::OutputFile file(path);
-    const bool is_wide = tree.dtype() == DType::float64;
-    const void* weights = is_wide ? static_cast<const void*>(tree.weights<double>().data())
-                                  : static_cast<const void*>(tree.weights<float>().data());
-    const void* heights = is_wide ? static_cast<const void*>(tree.heights<double>().data())
-                                  : static_cast<const void*>(tree.heights<float>().data());
     file.write("edges", hdf5::number_type<std::int32_t>(), tree.edges().data(), tree.count(), 2,
                "rows of the points that an edge joins, the smaller one first; shortest edge first");
-    file.write("weights", hdf5::number_type(tree.dtype()), weights, tree.count(), 0,
-               "length of each edge, in the units of the points");
-    file.write("heights", hdf5::number_type(tree.dtype()), heights, tree.count(), 0,
-               "the smallest linking length that makes friends of the two points");
-    commit(file, provenance);
+    const auto write_lengths = [&](auto weights, auto heights) {
+        file.write_all("weights", weights, 0, "length of each edge, in the units of the points");
+        file.write_all("heights", heights, 0, "the smallest linking length that makes friends of the two points");
+    };
+    if (tree.dtype() == DType::float64) {
+        write_lengths(tree.weights<double>(), tree.heights<double>());
+    } else {
+        write_lengths(tree.weights<float>(), tree.heights<float>());
+    }
+    file.commit(provenance);
 }
 
 void write_radius_counts_hdf5(const std::filesystem::path& path, std::span<const std::int64_t> counts,
                               const Provenance& provenance) {
     const hdf5::Session session;
     hdf5::OutputFile file(path);
-    file.write("counts", hdf5::number_type<std::int64_t>(), counts.data(), static_cast<std::int64_t>(counts.size()), 0,
-               "the number of neighbors of each query");
-    commit(file, provenance);
+    file.write_all("counts", counts, 0, "the number of neighbors of each query");
+    file.commit(provenance);
 }
 
 void write_clusters_hdf5(const std::filesystem::path& path, std::span<const std::int32_t> labels,
                          std::span<const std::uint8_t> is_core, const Provenance& provenance) {
     const hdf5::Session session;
     hdf5::OutputFile file(path);
-    file.write("labels", hdf5::number_type<std::int32_t>(), labels.data(), static_cast<std::int64_t>(labels.size()), 0,
-               "the cluster of each row of the input; -1: noise, or not selected");
-    file.write("is_core", hdf5::number_type<std::uint8_t>(), is_core.data(), static_cast<std::int64_t>(is_core.size()),
-               0, "1 for core points");
-    commit(file, provenance);
+    file.write_all("labels", labels, 0, "the cluster of each row of the input; -1: noise, or not selected");
+    file.write_all("is_core", is_core, 0, "1 for core points");
+    file.commit(provenance);
 }
 
 } // namespace kith::io

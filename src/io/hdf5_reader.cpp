@@ -50,6 +50,7 @@ private:
     [[nodiscard]] std::optional<hdf5::Dataset> checked(const Part& part, std::int64_t columns,
                                                        std::initializer_list<const char*> names) const;
 
+    hdf5::Session session_; ///< outlives the file
     hdf5::SnapshotFile file_;
 };
 
@@ -73,26 +74,12 @@ void Hdf5Source::read_ids(const Part& part, std::uint64_t* out) {
     }
 }
 
-SnapshotHeader hdf5_header(const std::filesystem::path& path) {
-    const hdf5::Session session;
-    Hdf5Source source;
-    source.open(path);
-    return source.header();
-}
-
-Snapshot hdf5_snapshot(const std::filesystem::path& path, const ReadOptions& options) {
-    const hdf5::Session session;
-    Hdf5Source source;
-    source.open(path);
-    return source.read_snapshot(options);
-}
-
 } // namespace
 
 const Reader hdf5_reader = {"HDF5 snapshots (Gadget, AREPO, SWIFT) and datasets (FILE:/path)",
                             is_hdf5,
-                            hdf5_header,
-                            hdf5_snapshot,
+                            header_from<Hdf5Source>,
+                            snapshot_from<Hdf5Source>,
                             hdf5::table_header,
                             hdf5::table_snapshot,
                             true};

@@ -54,15 +54,6 @@ PropertyList creation_of(hid_t dataset, const std::string& path, const std::stri
     return PropertyList(check(H5Dget_create_plist(dataset), file, message("the layout of ", path)));
 }
 
-// Values that lie in other files read as zeros where these are missing.
-void require_own_values(const PropertyList& creation, const std::string& path, const std::string& file) {
-    if (H5Pget_layout(creation.get()) == H5D_VIRTUAL) {
-        throw Error(ErrorKind::unsupported, message(file, ": dataset ", path,
-                                                    " is virtual: its values are in other files, and pieces that "
-                                                    "are missing would read as zeros; read those files"));
-    }
-}
-
 // Filters that may change values once more (scale-offset, plugins for floating-point numbers) are not applied again,
 // and those that this library cannot apply cannot be.
 bool is_kept(H5Z_filter_t filter) {

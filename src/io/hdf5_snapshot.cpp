@@ -69,7 +69,7 @@ std::optional<double> scalar(const std::optional<std::vector<double>>& values) {
     std::string remedy;
     if (exists(file, "Group")) {
         const Object header = open_if_there(file, "Header");
-        const std::string input = header.get() < 0 ? "" : text(header.get(), "Input").value_or("");
+        const std::string input = text(header.get(), "Input").value_or("");
         remedy = message("; it is a halo catalog, which kith info and read_catalog read: where points are needed, give "
                          "the snapshot that it was made from",
                          input.empty() ? "" : ", '" + input + "'");
@@ -154,7 +154,7 @@ void survey_types(const SnapshotFile& snapshot, SnapshotHeader& header, const st
 }
 
 std::string format_name(const SnapshotFile& snapshot, const Object& header) {
-    const std::string code = header.get() < 0 ? "" : text(header.get(), "Code").value_or("");
+    const std::string code = text(header.get(), "Code").value_or("");
     if (code.starts_with("SWIFT")) {
         return "HDF5 (SWIFT)";
     }
@@ -194,7 +194,7 @@ std::string fault_of(const std::vector<double>& periods, int dimension) {
 void read_box(const SnapshotFile& snapshot, SnapshotHeader& header,
               const std::vector<std::pair<const char*, const Object*>>& places) {
     for (const auto& [group, place] : places) {
-        if (place->get() < 0 || !has_attribute(place->get(), "BoxSize")) {
+        if (!has_attribute(place->get(), "BoxSize")) {
             continue;
         }
         const std::optional<std::vector<double>> size = numbers(place->get(), "BoxSize");

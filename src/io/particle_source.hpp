@@ -89,4 +89,18 @@ private:
     std::size_t visited_ = 0;        ///< the file that is open
 };
 
+/// The functions of the Reader of a format.
+template <class Source>
+SnapshotHeader header_from(const std::filesystem::path& path) {
+    Source source;
+    source.open(path);
+    return source.header();
+}
+template <class Source>
+Snapshot snapshot_from(const std::filesystem::path& path, const ReadOptions& options) {
+    Source source;
+    source.open(path);
+    return source.read_snapshot(options);
+}
+
 } // namespace kith::io
