@@ -85,7 +85,7 @@ double interpolate(const Grid& grid, double position_x, double position_y, const
 }
 
 /// Calls visit(position_x, position_y, mass) for every point inside the view, positions in [0, 1).
-template <class T, class Visit>
+template <class Visit>
 void each_point(const PointsView& points, const std::optional<ScalarsView>& masses, const View& view, Visit&& visit) {
     for (std::int64_t i = 0; i < points.count(); ++i) {
         std::array<double, 2> position{};
@@ -103,10 +103,9 @@ void each_point(const PointsView& points, const std::optional<ScalarsView>& mass
     }
 }
 
-template <class T>
 Pyramid count_points(const PointsView& points, const View& view, int width, int height) {
     Pyramid counts = make_pyramid(width, height);
-    each_point<T>(points, std::nullopt, view, [&](double x, double y, double) {
+    each_point(points, std::nullopt, view, [&](double x, double y, double) {
         counts[0].at(static_cast<int>(x * width), static_cast<int>(y * height)) += 1;
     });
     for (std::size_t level = 1; level < counts.size(); ++level) {
@@ -144,11 +143,10 @@ Grid choose_levels(const Pyramid& counts, const View& view) {
     return levels;
 }
 
-template <class T>
 Pyramid spread(const PointsView& points, const std::optional<ScalarsView>& masses, const View& view,
                const Grid& levels) {
     Pyramid grids = make_pyramid(levels.width, levels.height);
-    each_point<T>(points, masses, view, [&](double x, double y, double mass) {
+    each_point(points, masses, view, [&](double x, double y, double mass) {
         const double level = levels.at(static_cast<int>(x * levels.width), static_cast<int>(y * levels.height));
         const auto finer = static_cast<std::size_t>(level);
         const double coarse_share = level - static_cast<double>(finer);
@@ -178,11 +176,12 @@ void add_coarser(const Grid& coarse, Grid& fine, const View& view) {
     }
 }
 
-template <class T>
-Density project_as(const PointsView& points, const std::optional<ScalarsView>& masses, const View& view, int width,
-                   int height) {
-    const Grid levels = choose_levels(count_points<T>(points, view, width, height), view);
-    Pyramid grids = spread<T>(points, masses, view, levels);
+} // namespace
+
+Density project(const PointsView& points, const std::optional<ScalarsView>& masses, const View& view, int width,
+                int height) {
+    const Grid levels = choose_levels(count_points(points, view, width, height), view);
+    Pyramid grids = spread(points, masses, view, levels);
     for (std::size_t level = grids.size() - 1; level > 0; --level) {
         add_coarser(grids[level], grids[level - 1], view);
     }
@@ -190,14 +189,6 @@ Density project_as(const PointsView& points, const std::optional<ScalarsView>& m
     density.mean =
         std::accumulate(density.values.begin(), density.values.end(), 0.0) / static_cast<double>(density.values.size());
     return density;
-}
-
-} // namespace
-
-Density project(const PointsView& points, const std::optional<ScalarsView>& masses, const View& view, int width,
-                int height) {
-    return points.dtype() == DType::float32 ? project_as<float>(points, masses, view, width, height)
-                                            : project_as<double>(points, masses, view, width, height);
 }
 
 } // namespace kith::cli
