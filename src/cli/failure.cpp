@@ -14,27 +14,18 @@ namespace kith::cli {
 
 namespace {
 
-int exit_code_of(const Error& error) {
-    switch (error.kind()) {
-    case ErrorKind::canceled:
-        return interrupt_exit_code();
-    case ErrorKind::invalid_argument:
-        return wrong_usage;
-    default:
-        return failure;
-    }
-}
-
 constexpr const char* remedy_for_memory = "; choose fewer particle types, or a smaller k or radius";
 
-std::string text_of(const Error& error) {
+Failure failure_of(const Error& error) {
     switch (error.kind()) {
     case ErrorKind::canceled:
-        return "interrupted; nothing was written";
+        return {interrupt_exit_code(), "interrupted; nothing was written"};
+    case ErrorKind::invalid_argument:
+        return {wrong_usage, error.what()};
     case ErrorKind::out_of_memory:
-        return std::string(error.what()) + remedy_for_memory;
+        return {failure, std::string(error.what()) + remedy_for_memory};
     default:
-        return error.what();
+        return {failure, error.what()};
     }
 }
 
@@ -48,7 +39,7 @@ Failure current_failure() {
     } catch (const UsageError& error) {
         return {wrong_usage, error.what()};
     } catch (const Error& error) {
-        return {exit_code_of(error), text_of(error)};
+        return failure_of(error);
     } catch (const std::bad_alloc&) {
         return {failure, std::string("out of memory") + remedy_for_memory};
     } catch (const std::exception& error) {
