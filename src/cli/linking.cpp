@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <functional>
 #include <limits>
 #include <variant>
@@ -48,17 +49,8 @@ void add_mass_warning(std::vector<std::string>& warnings, bool is_relative, cons
 }
 
 std::string_view name_of(VolumeKind kind) {
-    switch (kind) {
-    case VolumeKind::none:
-        return "none";
-    case VolumeKind::box:
-        return "box";
-    case VolumeKind::extent:
-        return "extent";
-    case VolumeKind::mixed:
-        return "mixed";
-    }
-    return "";
+    constexpr std::array<std::string_view, 4> names = {"none", "box", "extent", "mixed"}; // in the order of the kinds
+    return names[static_cast<std::size_t>(kind)];
 }
 
 std::string describe_relative(std::string_view b, double volume, VolumeKind kind) {

@@ -23,15 +23,6 @@ namespace {
 
 constexpr bool hdf5_can_be_written = KITH_IO_HAS_HDF5 != 0;
 
-std::string listed(std::initializer_list<std::string_view> extensions) {
-    std::string text;
-    for (const std::string_view extension : extensions) {
-        text += text.empty() ? "" : " or ";
-        text += extension;
-    }
-    return text;
-}
-
 fs::path resolved(const fs::path& path) {
     std::error_code ignored;
     fs::path full = fs::weakly_canonical(fs::absolute(path), ignored);
@@ -77,7 +68,7 @@ void OutputFiles::plan(std::string_view option, const fs::path& target,
     const std::string extension = target.extension().string();
     if (extensions.size() > 0 && std::find(extensions.begin(), extensions.end(), extension) == extensions.end()) {
         throw UsageError(fmt::format("{} is '{}', of no known format; the name must end in {}", option, target.string(),
-                                     listed(extensions)));
+                                     fmt::join(extensions, " or ")));
     }
     if (!hdf5_can_be_written && (extension == ".hdf5" || extension == ".h5")) {
         throw Error(ErrorKind::unsupported,
