@@ -52,8 +52,13 @@ std::vector<std::string_view> split_at(std::string_view text, char separator) {
     return parts;
 }
 
-std::vector<std::string_view> split_at_commas(std::string_view text) {
-    return split_at(text, ',');
+template <class IsValid>
+double parse_number(std::string_view option, std::string_view text, const char* expected, const IsValid& is_valid) {
+    double value = 0;
+    if (!parse_all(text, value) || !is_valid(value)) {
+        throw UsageError(fmt::format("{} is '{}'; it must be {}", option, text, expected));
+    }
+    return value;
 }
 
 } // namespace
@@ -71,32 +76,22 @@ std::int64_t parse_whole(std::string_view option, std::string_view text, std::in
 }
 
 double parse_length(std::string_view option, std::string_view text) {
-    double value = 0;
-    if (!parse_all(text, value) || !std::isfinite(value) || value < 0) {
-        throw UsageError(fmt::format("{} is '{}'; it must be a finite number of 0 or more", option, text));
-    }
-    return value;
+    return parse_number(option, text, "a finite number of 0 or more",
+                        [](double value) { return std::isfinite(value) && value >= 0; });
 }
 
 double parse_positive(std::string_view option, std::string_view text) {
-    double value = 0;
-    if (!parse_all(text, value) || !std::isfinite(value) || value <= 0) {
-        throw UsageError(fmt::format("{} is '{}'; it must be a finite number above 0", option, text));
-    }
-    return value;
+    return parse_number(option, text, "a finite number above 0",
+                        [](double value) { return std::isfinite(value) && value > 0; });
 }
 
 double parse_positive_or_infinite(std::string_view option, std::string_view text) {
-    double value = 0;
-    if (!parse_all(text, value) || !(value > 0)) {
-        throw UsageError(fmt::format("{} is '{}'; it must be a finite number above 0, or inf", option, text));
-    }
-    return value;
+    return parse_number(option, text, "a finite number above 0, or inf", [](double value) { return value > 0; });
 }
 
 std::vector<double> parse_lengths(std::string_view option, std::string_view text) {
     std::vector<double> lengths;
-    for (const std::string_view part : split_at_commas(text)) {
+    for (const std::string_view part : split_at(text, ',')) {
         if (part.empty()) {
             throw UsageError(fmt::format("{} is '{}'; give numbers with one comma between them", option, text));
         }
@@ -113,7 +108,7 @@ BoxChoice parse_box(std::string_view text) {
         return {BoxChoice::Kind::open, {}};
     }
     BoxChoice choice{BoxChoice::Kind::periods, {}};
-    for (const std::string_view part : split_at_commas(text)) {
+    for (const std::string_view part : split_at(text, ',')) {
         double period = 0;
         if (!parse_all(part, period) || !std::isfinite(period) || period < 0) {
             throw UsageError(
@@ -247,7 +242,7 @@ io::TypeSelection parse_types(std::string_view text) {
         return selection;
     }
     selection.kind = io::TypeSelection::Kind::listed;
-    for (const std::string_view part : split_at_commas(text)) {
+    for (const std::string_view part : split_at(text, ',')) {
         int type = 0;
         if (!parse_all(part, type) || type < 0 || type >= max_types) {
             throw UsageError(fmt::format("--types is '{}'; give all, or particle types 0 to {} separated by commas "
