@@ -289,30 +289,17 @@ Command bench_command(const Parser& program) {
     const auto arguments = std::make_shared<Arguments>();
     const Parser command = program.command("bench", "Measure how many points a second each stage takes here");
     command.file("POINTS", "Snapshot or array to measure with; without one, sample points", arguments->points, "FILE");
-    const auto whole = [&command](const char* option, auto assign, std::int64_t least, std::int64_t most,
-                                  const char* text, const char* type) {
-        command.text(option, type, text, [option, assign, least, most](const std::string& value) {
-            assign(parse_whole(option, value, least, most));
-        });
-    };
     constexpr std::int64_t max_points = std::numeric_limits<std::int32_t>::max();
-    whole(
-        "-n", [arguments](std::int64_t n) { arguments->count = n; }, 1, max_points,
-        "Number of sample points; 1000000 by default", "N");
-    whole(
-        "-d", [arguments](std::int64_t d) { arguments->dimension = d; }, 2, max_dimension,
-        "Their dimension; 3 by default", "D");
+    add_value(command, "-n", "N", "Number of sample points; 1000000 by default", arguments->count, parse_whole, 1,
+              max_points);
+    add_value(command, "-d", "D", "Their dimension; 3 by default", arguments->dimension, parse_whole, 2, max_dimension);
     command.text("--set", "uniform|clustered", "Their kind: uniform (the default), or clustered, most of them in halos",
                  [arguments](const std::string& text) { arguments->set = parse_sample_set(text); });
     command.flag("--float64", "Sample points in float64, not float32", arguments->float64);
-    whole(
-        "-k", [arguments](std::int64_t k) { arguments->neighbors = k; }, 1, max_points,
-        "Neighbors of each; 16 by default", "K");
-    command.text("-b", "B", "Linking length in mean separations; 0.2 by default",
-                 [arguments](const std::string& text) { arguments->b = parse_length("-b", text); });
-    whole(
-        "--repeat", [arguments](std::int64_t runs) { arguments->repetitions = runs; }, 1, 1000,
-        "Runs that count; 5 by default", "RUNS");
+    add_value(command, "-k", "K", "Neighbors of each; 16 by default", arguments->neighbors, parse_whole, 1, max_points);
+    add_value(command, "-b", "B", "Linking length in mean separations; 0.2 by default", arguments->b, parse_length);
+    add_value(command, "--repeat", "RUNS", "Runs that count; 5 by default", arguments->repetitions, parse_whole, 1,
+              1000);
     command.flag(
         "--engines",
         "Compare the engines instead, for k nearest neighbors and within a radius that holds about as many (rows and "
@@ -326,7 +313,6 @@ Command bench_command(const Parser& program) {
     add_box_option(command, arguments->box);
     add_types_option(command, arguments->types);
     add_execution_options(command, arguments->common);
-    add_json_option(command, arguments->common);
     command.footer("Runs from unsorted points to results in input order; a first run does not count.\n\n"
                    "Examples:\n"
                    "  kith bench\n"

@@ -21,16 +21,10 @@ namespace {
 
 constexpr std::size_t largest_shown = 10;
 
-struct Arguments {
-    CommonOptions common;
-    std::vector<std::string> files;
-    std::string points; ///< the snapshot that the files are
-    std::string output;
+struct Arguments : SnapshotArguments {
     double eps = 0;
     std::int64_t min_samples = 5;
     bool star = false;
-    BoxChoice box;
-    io::TypeSelection types;
     Engine engine = Engine::automatic;
 };
 
@@ -38,16 +32,6 @@ std::vector<std::int32_t> largest_of(const DbscanResult& clusters) {
     std::vector<std::int32_t> sizes(std::min(largest_shown, clusters.sizes.size()));
     std::partial_sort_copy(clusters.sizes.begin(), clusters.sizes.end(), sizes.begin(), sizes.end(), std::greater<>());
     return sizes;
-}
-
-io::Provenance provenance(const Arguments& arguments, const SnapshotRun& run, const DbscanResult& found,
-                          const Invocation& invocation) {
-    io::Provenance provenance = run.provenance(invocation);
-    auto& parameters = provenance.parameters;
-    parameters["eps"] = format_length(found.eps, run.positions().dtype());
-    parameters["min_samples"] = fmt::format("{}", arguments.min_samples);
-    parameters["star"] = arguments.star ? "true" : "false";
-    return provenance;
 }
 
 void write(const Arguments& arguments, const SnapshotRun& run, const DbscanResult& found,
@@ -63,7 +47,10 @@ void write(const Arguments& arguments, const SnapshotRun& run, const DbscanResul
     } else {
         const std::vector<std::uint8_t> is_core =
             by_file_row(run.snapshot, std::uint8_t{0}, [&](std::size_t i) { return found.is_core[i]; });
-        io::write_clusters_hdf5(target, labels, is_core, provenance(arguments, run, found, invocation));
+        io::write_clusters_hdf5(target, labels, is_core,
+                                run.provenance(invocation, {{"eps", format_length(found.eps, run.positions().dtype())},
+                                                            {"min_samples", fmt::format("{}", arguments.min_samples)},
+                                                            {"star", arguments.star ? "true" : "false"}}));
     }
 }
 
@@ -95,9 +82,10 @@ void print_clusters(const Arguments& arguments, const io::RealArray& points, con
     }
 }
 
-void execute(const Arguments& arguments, const Invocation& invocation) {
-    SnapshotRun run(arguments.common, arguments.points,
-                    {"read", "upload", "order", "tree", "core", "link", "border", "download", "write"});
+void execute(Arguments& arguments, const Invocation& invocation) {
+    find_snapshot(arguments, invocation,
+                  fmt::format(R"(kith dbscan "$file" --eps {} -o "${{file%.*}}_labels.npy")", arguments.eps));
+    SnapshotRun run(arguments, {"read", "upload", "order", "tree", "core", "link", "border", "download", "write"});
     run.outputs.plan("-o", arguments.output, {".npy", ".txt", ".hdf5", ".h5"});
     run.read({.types = arguments.types, .velocities = false, .masses = false, .ids = false});
     run.resolve_box(arguments.box);
@@ -119,15 +107,12 @@ Command dbscan_command(const Parser& program) {
     const auto arguments = std::make_shared<Arguments>();
     const Parser command = program.command("dbscan", "Find clusters of dense points with DBSCAN");
     add_snapshot_argument(command, "POINTS", arguments->files);
-    command
-        .text("--eps", "E", "Radius of a neighborhood, inclusive, in the units of the points",
-              [arguments](const std::string& text) { arguments->eps = parse_length("--eps", text); })
+    add_value(command, "--eps", "E", "Radius of a neighborhood, inclusive, in the units of the points", arguments->eps,
+              parse_length)
         .required();
-    command.text(
-        "--min-samples", "M", "Points within E that make a core point, the point itself included; 5 by default",
-        [arguments](const std::string& text) {
-            arguments->min_samples = parse_whole("--min-samples", text, 1, std::numeric_limits<std::int64_t>::max());
-        });
+    add_value(command, "--min-samples", "M",
+              "Points within E that make a core point, the point itself included; 5 by default", arguments->min_samples,
+              parse_whole, 1, std::numeric_limits<std::int64_t>::max());
     command.flag("--star", "DBSCAN*: border points, within E of a core point, are noise", arguments->star);
     command
         .file("-o,--output",
@@ -139,20 +124,11 @@ Command dbscan_command(const Parser& program) {
     add_types_option(command, arguments->types);
     add_engine_option(command, arguments->engine, tree_or_brute);
     add_execution_options(command, arguments->common);
-    add_json_option(command, arguments->common);
-    command.footer("Clusters are numbered from 0 by their first core point in the file.\n\n" +
-                   std::string(input_formats) +
-                   "\n\n"
-                   "Examples:\n"
-                   "  kith dbscan points.npy --eps 0.5 -o labels.npy\n"
-                   "  kith dbscan snapshot.hdf5 --eps 20 --min-samples 10 -o clusters.hdf5\n"
-                   "  kith dbscan stars.csv --eps 1.5 --star -o labels.txt");
-    return {command, [arguments](const Invocation& invocation) {
-                arguments->points = only_snapshot(
-                    arguments->files,
-                    fmt::format(R"(kith dbscan "$file" --eps {} -o "${{file%.*}}_labels.npy")", arguments->eps));
-                execute(*arguments, invocation);
-            }};
+    add_footer(command, "Clusters are numbered from 0 by their first core point in the file.",
+               "  kith dbscan points.npy --eps 0.5 -o labels.npy\n"
+               "  kith dbscan snapshot.hdf5 --eps 20 --min-samples 10 -o clusters.hdf5\n"
+               "  kith dbscan stars.csv --eps 1.5 --star -o labels.txt");
+    return {command, [arguments](const Invocation& invocation) { execute(*arguments, invocation); }};
 }
 
 } // namespace kith::cli

@@ -168,9 +168,9 @@ void describe_groups(const FofArguments& arguments, FofRun& run, const Execution
     }
 }
 
-void execute(FofArguments arguments, const Invocation& invocation) {
-    FofRun run(arguments.common, arguments.snapshot, {"read", "order", "tree", "link", "catalog", "map", "write"},
-               invocation.ranks);
+void execute(FofArguments& arguments, const Invocation& invocation) {
+    find_snapshot(arguments, invocation, R"(kith fof "$file" -o "${file%.*}_groups.hdf5")");
+    FofRun run(arguments, {"read", "order", "tree", "link", "catalog", "map", "write"}, invocation.ranks);
     run.agreed([&] {
         run.refuse_over_ranks(arguments.route.by_spanning_tree || (arguments.route.engine != Engine::automatic &&
                                                                    arguments.route.engine != Engine::tree),
@@ -211,7 +211,7 @@ Command fof_command(const Parser& program) {
     const auto arguments = std::make_shared<FofArguments>();
     const Parser command = program.command("fof", "Find friends-of-friends groups and describe them");
     add_snapshot_argument(command, "SNAPSHOT", arguments->files);
-    command.file("-o,--output", "Catalog to write, .hdf5 or .h5", arguments->catalog).required();
+    command.file("-o,--output", "Catalog to write, .hdf5 or .h5", arguments->output).required();
     command.file("--table", "Also write the groups as a table, one row a group, .csv or .ecsv", arguments->table);
     add_linking_options(command, *arguments);
     add_min_members_option(command, arguments->min_members);
@@ -231,7 +231,6 @@ Command fof_command(const Parser& program) {
     add_sample_options(command, *arguments);
     add_rebalance_option(command, arguments->rebalance);
     add_execution_options(command, arguments->common);
-    add_json_option(command, arguments->common);
     command.footer("Groups are numbered from 0 by decreasing size.\n\n" + std::string(input_formats) + "\n\n" +
                    catalog_help() +
                    "\n"
@@ -243,15 +242,7 @@ Command fof_command(const Parser& program) {
                    "  kith fof halo.std --box 1 -b 0.2 -o groups.hdf5 --grp groups.grp\n"
                    "  kith fof snapshot.hdf5 -b 0.2 --psi-sigma 0.5 -o streams.hdf5\n"
                    "  kith fof points.npy --linking-length 0.1 --min-members 5 -o groups.hdf5 --labels labels.npy");
-    return {command,
-            [arguments](const Invocation& invocation) {
-                agreed_over(invocation.ranks, [&] {
-                    arguments->snapshot =
-                        only_snapshot(arguments->files, R"(kith fof "$file" -o "${file%.*}_groups.hdf5")");
-                });
-                execute(*arguments, invocation);
-            },
-            true};
+    return {command, [arguments](const Invocation& invocation) { execute(*arguments, invocation); }, true};
 }
 
 } // namespace kith::cli

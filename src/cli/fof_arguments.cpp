@@ -13,57 +13,48 @@ namespace kith::cli {
 
 void add_sample_options(const Parser& command, FofArguments& arguments) {
     const Option sample =
-        command.text("--sample", "N",
-                     "Group only N of the selected particles, drawn at random; the others are in no group "
-                     "(-1), and -b and --min-overdensity refer to the sample",
-                     [&arguments](const std::string& text) {
-                         arguments.sample = parse_whole("--sample", text, 1, std::numeric_limits<std::int32_t>::max());
-                     });
-    command
-        .text("--seed", "S", "Seed of --sample; 1 by default. The same seed draws the same particles",
-              [&arguments](const std::string& text) {
-                  arguments.seed = parse_whole("--seed", text, 0, std::numeric_limits<std::int64_t>::max());
-              })
+        add_value(command, "--sample", "N",
+                  "Group only N of the selected particles, drawn at random; the others are in no group "
+                  "(-1), and -b and --min-overdensity refer to the sample",
+                  arguments.sample, parse_whole, 1, std::numeric_limits<std::int32_t>::max());
+    add_value(command, "--seed", "S", "Seed of --sample; 1 by default. The same seed draws the same particles",
+              arguments.seed, parse_whole, 0, std::numeric_limits<std::int64_t>::max())
         .needs(sample);
     command.option("--sorted-snapshot").excludes(sample);
 }
 
 void add_linking_options(const Parser& command, FofArguments& arguments) {
-    const Option relative = command.text("-b", "B", std::string("Linking length ") + help_of_b + "; 0.2 by default",
-                                         [&arguments](const std::string& text) {
-                                             arguments.linking_length =
-                                                 LinkingLength::relative(parse_length("-b", text));
-                                         });
-    const Option absolute = command
-                                .text("--linking-length", "R", std::string("Linking length ") + help_of_linking_length,
-                                      [&arguments](const std::string& text) {
-                                          arguments.linking_length =
-                                              LinkingLength::absolute(parse_length("--linking-length", text));
+    const Option relative =
+        add_value(command, "-b", "B", std::string("Linking length ") + help_of_b + "; 0.2 by default",
+                  arguments.linking_length, [](const std::string& option, const std::string& text) {
+                      return LinkingLength::relative(parse_length(option, text));
+                  });
+    const Option absolute = add_value(command, "--linking-length", "R",
+                                      std::string("Linking length ") + help_of_linking_length, arguments.linking_length,
+                                      [](const std::string& option, const std::string& text) {
+                                          return LinkingLength::absolute(parse_length(option, text));
                                       })
                                 .excludes(relative);
-    command
-        .text(
-            "--min-overdensity", "D",
-            "Instead of -b, the linking length at which two points in a sphere of that radius are D times as dense as "
-            "the mean: b = (3 / (2 pi D))^(1/3) in 3-D; 59.7 is b = 0.2",
-            [&arguments](const std::string& text) {
-                arguments.min_overdensity = parse_positive("--min-overdensity", text);
-            })
+    add_value(
+        command, "--min-overdensity", "D",
+        "Instead of -b, the linking length at which two points in a sphere of that radius are D times as dense as "
+        "the mean: b = (3 / (2 pi D))^(1/3) in 3-D; 59.7 is b = 0.2",
+        arguments.min_overdensity, parse_positive)
         .excludes(relative)
         .excludes(absolute);
     const Option psi =
-        command.text("--psi", "V",
-                     "Groups in phase space, on the CPU: friends have |dx|^2/R^2 + |dv|^2/V^2 of 1 or "
-                     "less, R the linking length; V is a peculiar velocity in the file's unit, as kith info "
-                     "shows them, or inf, for the groups of the positions",
-                     [&arguments](const std::string& text) {
-                         arguments.psi = VelocityLength::absolute(parse_positive_or_infinite("--psi", text));
-                     });
-    command
-        .text("--psi-sigma", "F",
+        add_value(command, "--psi", "V",
+                  "Groups in phase space, on the CPU: friends have |dx|^2/R^2 + |dv|^2/V^2 of 1 or "
+                  "less, R the linking length; V is a peculiar velocity in the file's unit, as kith info "
+                  "shows them, or inf, for the groups of the positions",
+                  arguments.psi, [](const std::string& option, const std::string& text) {
+                      return VelocityLength::absolute(parse_positive_or_infinite(option, text));
+                  });
+    add_value(command, "--psi-sigma", "F",
               "The same, with V = F times the dispersion of all velocities, sqrt(sum m |v - mean|^2 / sum m)",
-              [&arguments](const std::string& text) {
-                  arguments.psi = VelocityLength::sigmas(parse_positive("--psi-sigma", text));
+              arguments.psi,
+              [](const std::string& option, const std::string& text) {
+                  return VelocityLength::sigmas(parse_positive(option, text));
               })
         .excludes(psi);
     command.text(

@@ -19,11 +19,7 @@ struct Route {
     Engine engine = Engine::automatic;
 };
 
-struct FofArguments {
-    CommonOptions common;
-    std::vector<std::string> files;
-    std::string snapshot; ///< the one that the files are
-    std::string catalog;
+struct FofArguments : SnapshotArguments {
     std::string table;
     std::string labels;
     std::string grp;
@@ -38,8 +34,6 @@ struct FofArguments {
     std::int64_t min_members = 20;
     bool rebalance = false;
     Route route;
-    BoxChoice box;
-    io::TypeSelection types;
 };
 
 inline constexpr const char* spanning_tree_route = "spanning-tree";

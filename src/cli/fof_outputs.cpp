@@ -11,6 +11,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -20,9 +21,8 @@ namespace kith::cli {
 namespace {
 
 io::Provenance provenance(const FofArguments& arguments, const FofRun& run, const Invocation& invocation) {
-    io::Provenance provenance = run.provenance(invocation);
-    auto& parameters = provenance.parameters;
-    parameters["linking_length"] = linking_length_of(run);
+    std::map<std::string, std::string> parameters{{"linking_length", linking_length_of(run)},
+                                                  {"min_members", fmt::format("{}", arguments.min_members)}};
     if (arguments.linking_length.is_relative()) {
         parameters["b"] = fmt::format("{}", arguments.linking_length.value());
         parameters["volume"] = fmt::format("{}", run.groups.volume);
@@ -42,8 +42,7 @@ io::Provenance provenance(const FofArguments& arguments, const FofRun& run, cons
             parameters["psi_sigma"] = fmt::format("{}", arguments.psi->value());
         }
     }
-    parameters["min_members"] = fmt::format("{}", arguments.min_members);
-    return provenance;
+    return run.provenance(invocation, std::move(parameters));
 }
 
 void write_map(const FofArguments& arguments, const FofRun& run, const io::Provenance& made_by,
@@ -79,7 +78,7 @@ void write_map(const FofArguments& arguments, const FofRun& run, const io::Prove
 } // namespace
 
 void plan_outputs(OutputFiles& outputs, const FofArguments& arguments) {
-    outputs.plan("-o", arguments.catalog, {".hdf5", ".h5"});
+    outputs.plan("-o", arguments.output, {".hdf5", ".h5"});
     outputs.plan("--table", arguments.table, {".csv", ".ecsv"});
     outputs.plan("--labels", arguments.labels, {".npy"});
     outputs.plan("--grp", arguments.grp);
@@ -99,7 +98,7 @@ void write_outputs(const FofArguments& arguments, FofRun& run, const Invocation&
     run.bar.announce("writing");
     run.clock.time("write", [&] {
         const io::CatalogFileOptions beside{std::filesystem::path(arguments.sorted_snapshot).filename().string()};
-        io::write_catalog_hdf5(outputs.staged(arguments.catalog), run.catalog, run.snapshot, run.box.box, made_by,
+        io::write_catalog_hdf5(outputs.staged(arguments.output), run.catalog, run.snapshot, run.box.box, made_by,
                                beside);
         if (!arguments.table.empty()) {
             const bool is_csv = std::filesystem::path(arguments.table).extension() == ".csv";

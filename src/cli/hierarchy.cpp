@@ -17,18 +17,12 @@ namespace kith::cli {
 
 namespace {
 
-struct Arguments {
-    CommonOptions common;
-    std::vector<std::string> files;
-    std::string snapshot; ///< the one that the files are
-    std::string output;
+struct Arguments : SnapshotArguments {
     std::vector<double> lengths = {0.05, 0.1, 0.2};
     bool are_relative = true;
     bool writes_labels = false;
     Engine engine = Engine::automatic;
     std::int64_t min_members = 20;
-    BoxChoice box;
-    io::TypeSelection types;
 
     [[nodiscard]] std::vector<LinkingLength> linking_lengths() const {
         std::vector<LinkingLength> result;
@@ -55,16 +49,14 @@ std::vector<std::int32_t> largest_of(const FofLevel& level) {
 
 io::Provenance provenance(const Arguments& arguments, const SnapshotRun& run, const FofLadder& ladder,
                           const Invocation& invocation) {
-    io::Provenance provenance = run.provenance(invocation);
-    auto& parameters = provenance.parameters;
+    std::map<std::string, std::string> parameters{{"min_members", fmt::format("{}", arguments.min_members)}};
     if (arguments.are_relative) {
         const SpanningTree& tree = ladder.spanning_tree();
         parameters["b"] = fmt::format("{}", fmt::join(arguments.lengths, ","));
         parameters["volume"] = fmt::format("{}", tree.volume());
         parameters["volume_kind"] = name_of(tree.volume_kind());
     }
-    parameters["min_members"] = fmt::format("{}", arguments.min_members);
-    return provenance;
+    return run.provenance(invocation, std::move(parameters));
 }
 
 void write_output(const Arguments& arguments, SnapshotRun& run, const FofLadder& ladder, const Execution& execution,
@@ -119,10 +111,10 @@ void print_levels(const Arguments& arguments, DType dtype, const FofLadder& ladd
     }
 }
 
-void execute(const Arguments& arguments, const Invocation& invocation) {
+void execute(Arguments& arguments, const Invocation& invocation) {
+    find_snapshot(arguments, invocation, R"(kith hierarchy "$file" -o "${file%.*}_levels.hdf5")");
     require_ascending(arguments);
-    SnapshotRun run(arguments.common, arguments.snapshot,
-                    {"read", "order", "tree", "neighbors", "connect", "edges", "levels", "write"});
+    SnapshotRun run(arguments, {"read", "order", "tree", "neighbors", "connect", "edges", "levels", "write"});
     run.outputs.plan("-o", arguments.output, {".hdf5", ".h5"});
     run.read({.types = arguments.types, .velocities = false, .ids = false});
     run.resolve_box(arguments.box);
@@ -147,13 +139,13 @@ void execute(const Arguments& arguments, const Invocation& invocation) {
     run.report(json_of(arguments, run, ladder), [&] { print_levels(arguments, run.positions().dtype(), ladder); });
 }
 
-void add_linking_options(const Parser& command, const std::shared_ptr<Arguments>& arguments) {
-    const auto add = [&](const std::string& name, bool are_relative, const std::string& help) {
-        return command.text(name, are_relative ? "B,B,..." : "R,R,...", help,
-                            [arguments, name, are_relative](const std::string& text) {
-                                arguments->lengths = parse_lengths(name, text);
-                                arguments->are_relative = are_relative;
-                            });
+void add_linking_options(const Parser& command, Arguments& arguments) {
+    const auto add = [&](const char* name, bool are_relative, const std::string& help) {
+        return add_value(command, name, are_relative ? "B,B,..." : "R,R,...", help, arguments.lengths,
+                         [&arguments, are_relative](const std::string& option, const std::string& text) {
+                             arguments.are_relative = are_relative;
+                             return parse_lengths(option, text);
+                         });
     };
     const Option relative =
         add("-b", true,
@@ -169,7 +161,7 @@ Command hierarchy_command(const Parser& program) {
         "hierarchy", "Find friends-of-friends groups at several linking lengths, and which lie within which");
     add_snapshot_argument(command, "SNAPSHOT", arguments->files);
     command.file("-o,--output", "File to write, .hdf5 or .h5", arguments->output).required();
-    add_linking_options(command, arguments);
+    add_linking_options(command, *arguments);
     add_min_members_option(command, arguments->min_members);
     add_types_option(command, arguments->types);
     add_box_option(command, arguments->box);
@@ -179,23 +171,17 @@ Command hierarchy_command(const Parser& program) {
     add_engine_option(command, arguments->engine, tree_or_brute);
     add_threads_option(command, arguments->common);
     add_json_option(command, arguments->common);
-    command.footer(
+    add_footer(
+        command,
         "One minimum spanning tree serves all linking lengths. Groups of a level are numbered from 0 by\n"
         "decreasing size.\n"
         "Datasets written, one number for each level: linking_lengths, groups (all of them, single points included).\n"
         "One for each group of --min-members and more, those of level i from offsets[i] to offsets[i + 1] - 1: sizes,\n"
         "parents (the group of the next level that contains it; -1 at the last), first_rows (its first point, as a\n"
-        "row of the file). With --with-labels: labels/0, labels/1, ... with the group of every row.\n\n" +
-        std::string(input_formats) +
-        "\n\n"
-        "Examples:\n"
+        "row of the file). With --with-labels: labels/0, labels/1, ... with the group of every row.",
         "  kith hierarchy snapshot.hdf5 -b 0.05,0.1,0.2 -o levels.hdf5\n"
         "  kith hierarchy points.npy --linking-length 0.1,0.2,0.4 --min-members 5 --with-labels -o levels.hdf5");
-    return {command, [arguments](const Invocation& invocation) {
-                arguments->snapshot =
-                    only_snapshot(arguments->files, R"(kith hierarchy "$file" -o "${file%.*}_levels.hdf5")");
-                execute(*arguments, invocation);
-            }};
+    return {command, [arguments](const Invocation& invocation) { execute(*arguments, invocation); }};
 }
 
 } // namespace kith::cli

@@ -2,6 +2,7 @@
 #include "cli/commands.hpp"
 #include "cli/interrupt.hpp"
 #include "cli/search_command.hpp"
+#include "cli/snapshot_run.hpp"
 
 #include <kith/distributed.hpp>
 #include <kith/io.hpp>
@@ -99,7 +100,9 @@ SearchOutcome search(const Arguments& arguments, const SearchTask& task) {
     return outcome;
 }
 
-void run(const Arguments& arguments, const Invocation& invocation) {
+void run(Arguments& arguments, const Invocation& invocation) {
+    find_snapshot(arguments, invocation,
+                  fmt::format(R"(kith knn "$file" -k {} -o "${{file%.*}}_neighbors.npz")", arguments.k));
     run_search(arguments, invocation,
                {.stages = {"read", "order", "tree", "search", "write"},
                 .parameters = {{"k", fmt::format("{}", arguments.k)},
@@ -117,39 +120,24 @@ Command knn_command(const Parser& program) {
     const auto arguments = std::make_shared<Arguments>();
     const Parser command = program.command("knn", "Find the k nearest neighbors of every point");
     add_snapshot_argument(command, "POINTS", arguments->files, "Snapshot or array of the points to search among");
-    command
-        .text("-k", "K", "Neighbors of every query; where there are fewer, the rest is index -1 at distance infinity",
-              [arguments](const std::string& text) {
-                  arguments->k = parse_whole("-k", text, 1, std::numeric_limits<std::int32_t>::max());
-              })
+    add_value(command, "-k", "K",
+              "Neighbors of every query; where there are fewer, the rest is index -1 at distance infinity",
+              arguments->k, parse_whole, 1, std::numeric_limits<std::int32_t>::max())
         .required();
     add_search_files(command, *arguments, "File to write, .npz or .hdf5: 'indices' and 'distances'");
     add_search_options(command, arguments, fmt::format("{}", fmt::join(engine_names, "|")));
-    command.text(
-        "--max-distance", "R", "Only neighbors within this distance, inclusive",
-        [arguments](const std::string& text) { arguments->max_distance = parse_length("--max-distance", text); });
+    add_value(command, "--max-distance", "R", "Only neighbors within this distance, inclusive", arguments->max_distance,
+              parse_length);
     command.flag("--squared", "Write squared distances", arguments->squared);
     add_rebalance_option(command, arguments->rebalance);
     add_execution_options(command, arguments->common);
-    add_json_option(command, arguments->common);
-    command.footer("Indices count the points read, in file order: with --types 1 they are rows of type 1.\n"
-                   "Neighbors are ordered by distance, ties by index.\n\n" +
-                   std::string(input_formats) +
-                   "\n\n"
-                   "Examples:\n"
-                   "  kith knn points.npy -k 16 -o neighbors.npz\n"
-                   "  kith knn snapshot.hdf5 -k 32 --exclude-self --types 0 -o neighbors.hdf5\n"
-                   "  kith knn stars.npy --queries places.npy -k 1 --box none --max-distance 0.5 -o nearest.npz");
-    return {command,
-            [arguments](const Invocation& invocation) {
-                agreed_over(invocation.ranks, [&] {
-                    arguments->points = only_snapshot(
-                        arguments->files,
-                        fmt::format(R"(kith knn "$file" -k {} -o "${{file%.*}}_neighbors.npz")", arguments->k));
-                });
-                run(*arguments, invocation);
-            },
-            true};
+    add_footer(command,
+               "Indices count the points read, in file order: with --types 1 they are rows of type 1.\n"
+               "Neighbors are ordered by distance, ties by index.",
+               "  kith knn points.npy -k 16 -o neighbors.npz\n"
+               "  kith knn snapshot.hdf5 -k 32 --exclude-self --types 0 -o neighbors.hdf5\n"
+               "  kith knn stars.npy --queries places.npy -k 1 --box none --max-distance 0.5 -o nearest.npz");
+    return {command, [arguments](const Invocation& invocation) { run(*arguments, invocation); }, true};
 }
 
 } // namespace kith::cli

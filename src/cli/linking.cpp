@@ -66,10 +66,8 @@ std::vector<std::int32_t> labels_by_row(std::span<const std::int32_t> labels, st
 }
 
 void add_min_members_option(const Parser& command, std::int64_t& min_members) {
-    command.text("--min-members", "M", "Smallest group in the outputs; 20 by default",
-                 [&min_members](const std::string& text) {
-                     min_members = parse_whole("--min-members", text, 1, std::numeric_limits<std::int32_t>::max());
-                 });
+    add_value(command, "--min-members", "M", "Smallest group in the outputs; 20 by default", min_members, parse_whole,
+              1, std::numeric_limits<std::int32_t>::max());
 }
 
 } // namespace kith::cli

@@ -1,6 +1,7 @@
 // kith mst: the minimum spanning tree of the points, into a file.
 #include "cli/commands.hpp"
 #include "cli/search_command.hpp"
+#include "cli/snapshot_run.hpp"
 
 #include <kith/io.hpp>
 #include <kith/spanning_tree.hpp>
@@ -47,7 +48,8 @@ SearchOutcome search(const SearchArguments& arguments, const SearchTask& task) {
     return outcome;
 }
 
-void run(const SearchArguments& arguments, const Invocation& invocation) {
+void run(SearchArguments& arguments, const Invocation& invocation) {
+    find_snapshot(arguments, invocation, R"(kith mst "$file" -o "${file%.*}_tree.npz")");
     run_search(arguments, invocation,
                {.stages = {"read", "upload", "order", "tree", "neighbors", "connect", "download", "edges", "write"},
                 .parameters = {},
@@ -67,22 +69,15 @@ Command mst_command(const Parser& program) {
                  arguments->output);
     add_point_options(command, arguments, tree_or_brute);
     add_execution_options(command, arguments->common);
-    add_json_option(command, arguments->common);
-    command.footer(
-        "A row of edges holds the indices of two points, the smaller one first; its weight is their distance.\n"
-        "Its height is the smallest linking length at which 'kith fof' makes friends of them: the edges of\n"
-        "heights up to a length connect its groups. Indices count the points read, in file order: with\n"
-        "--types 1 they are rows of type 1.\n\n" +
-        std::string(input_formats) +
-        "\n\n"
-        "Examples:\n"
-        "  kith mst points.npy -o tree.npz\n"
-        "  kith mst snapshot.hdf5 --types 1 -o tree.hdf5\n"
-        "  kith mst stars.npy --box none --json");
-    return {command, [arguments](const Invocation& invocation) {
-                arguments->points = only_snapshot(arguments->files, R"(kith mst "$file" -o "${file%.*}_tree.npz")");
-                run(*arguments, invocation);
-            }};
+    add_footer(command,
+               "A row of edges holds the indices of two points, the smaller one first; its weight is their distance.\n"
+               "Its height is the smallest linking length at which 'kith fof' makes friends of them: the edges of\n"
+               "heights up to a length connect its groups. Indices count the points read, in file order: with\n"
+               "--types 1 they are rows of type 1.",
+               "  kith mst points.npy -o tree.npz\n"
+               "  kith mst snapshot.hdf5 --types 1 -o tree.hdf5\n"
+               "  kith mst stars.npy --box none --json");
+    return {command, [arguments](const Invocation& invocation) { run(*arguments, invocation); }};
 }
 
 } // namespace kith::cli

@@ -285,6 +285,10 @@ void add_snapshot_argument(const Parser& command, const char* name, std::vector<
     command.files(name, help, files).required();
 }
 
+void add_footer(const Parser& command, const std::string& about, const std::string& examples) {
+    command.footer(fmt::format("{}\n\n{}\n\nExamples:\n{}", about, input_formats, examples));
+}
+
 std::string only_snapshot(const std::vector<std::string>& files, std::string_view loop_body) {
     const auto whole = io::one_snapshot({files.begin(), files.end()});
     if (!whole) {
@@ -349,12 +353,12 @@ void add_execution_options(const Parser& command, CommonOptions& options) {
                  "Where to search and link: cpu (the default), or cuda for the first GPU, cuda:1 for the second",
                  [&options](const std::string& text) { options.device = parse_device(text); });
     add_threads_option(command, options);
+    add_json_option(command, options);
 }
 
 void add_threads_option(const Parser& command, CommonOptions& options) {
-    command.text("--threads", "T", "Threads to use; 0, the default, means all", [&options](const std::string& text) {
-        options.threads = static_cast<int>(parse_whole("--threads", text, 0, max_threads));
-    });
+    add_value(command, "--threads", "T", "Threads to use; 0, the default, means all", options.threads, parse_whole, 0,
+              max_threads);
 }
 
 void add_box_option(const Parser& command, BoxChoice& choice) {

@@ -82,6 +82,16 @@ struct CommonOptions {
     Device device;
 };
 
+/// What commands that read one snapshot understand.
+struct SnapshotArguments {
+    CommonOptions common;
+    std::vector<std::string> files;
+    std::string snapshot; ///< the one that the files are
+    std::string output;
+    BoxChoice box;
+    io::TypeSelection types;
+};
+
 /// "cpu", "cuda" or "cuda:1".
 [[nodiscard]] Device parse_device(std::string_view text);
 [[nodiscard]] std::string name_of(const Device& device);
@@ -100,9 +110,22 @@ inline constexpr const char* input_formats =
 void add_snapshot_argument(const Parser& command, const char* name, std::vector<std::string>& files,
                            const char* help = input_help);
 
+/// The end of such a command's help: what there is to know about its results, the formats read, examples.
+void add_footer(const Parser& command, const std::string& about, const std::string& examples);
+
+/// Adds an option whose value is parse(option, text, limits...); errors name it by the first of its names.
+template <class Value, class Parse, class... Limits>
+Option add_value(const Parser& command, const std::string& names, const std::string& type, const std::string& help,
+                 Value& value, Parse parse, Limits... limits) {
+    const std::string option = names.substr(0, names.find(','));
+    return command.text(names, type, help, [&value, parse, option, limits...](const std::string& text) {
+        value = static_cast<Value>(parse(option, text, limits...));
+    });
+}
+
 void add_json_option(const Parser& command, CommonOptions& options);
 void add_threads_option(const Parser& command, CommonOptions& options);
-/// Where and with how many threads to run.
+/// Where and with how many threads to run, and --json.
 void add_execution_options(const Parser& command, CommonOptions& options);
 void add_box_option(const Parser& command, BoxChoice& choice);
 void add_types_option(const Parser& command, io::TypeSelection& selection);

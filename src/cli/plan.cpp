@@ -132,25 +132,16 @@ Command plan_command(const Parser& program) {
     const Parser command =
         program.command("plan", "Model the memory, traffic and time of points distributed over many ranks");
     constexpr std::int64_t most_points = 1'000'000'000'000'000;
-    command
-        .text("--points", "N", "Points on all ranks together, such as 1e12",
-              [arguments](const std::string& text) {
-                  arguments->cluster.points = static_cast<double>(parse_whole("--points", text, 1, most_points));
-              })
+    Cluster& cluster = arguments->cluster;
+    cluster.link = 25e9;
+    cluster.latency = 2e-6;
+    add_value(command, "--points", "N", "Points on all ranks together, such as 1e12", cluster.points, parse_whole, 1,
+              most_points)
         .required();
-    command
-        .text("--ranks", "P", "Ranks (MPI processes)",
-              [arguments](const std::string& text) {
-                  arguments->cluster.ranks = static_cast<int>(parse_whole("--ranks", text, 1, 1 << 24));
-              })
-        .required();
-    arguments->cluster.link = 25e9;
-    arguments->cluster.latency = 2e-6;
-    command.text("--link", "BYTES", "Bytes per second that a rank receives and sends; 25e9 by default",
-                 [arguments](const std::string& text) { arguments->cluster.link = parse_positive("--link", text); });
-    command.text("--latency", "SECONDS", "Seconds per message; 2e-6 by default", [arguments](const std::string& text) {
-        arguments->cluster.latency = parse_length("--latency", text);
-    });
+    add_value(command, "--ranks", "P", "Ranks (MPI processes)", cluster.ranks, parse_whole, 1, 1 << 24).required();
+    add_value(command, "--link", "BYTES", "Bytes per second that a rank receives and sends; 25e9 by default",
+              cluster.link, parse_positive);
+    add_value(command, "--latency", "SECONDS", "Seconds per message; 2e-6 by default", cluster.latency, parse_length);
     add_rank_options(command, arguments->wanted);
     const Option constants = command.file("--constants",
                                           "Constants from `kith bench --ranks --json`, such as those of a node of the "

@@ -1,6 +1,7 @@
 // kith radius: all neighbors within a radius of every point, or their number, into a file.
 #include "cli/commands.hpp"
 #include "cli/search_command.hpp"
+#include "cli/snapshot_run.hpp"
 #include "cli/usage_error.hpp"
 
 #include <kith/distributed.hpp>
@@ -121,7 +122,9 @@ SearchOutcome search(const Arguments& arguments, const SearchTask& task) {
     return outcome;
 }
 
-void run(const Arguments& arguments, const Invocation& invocation) {
+void run(Arguments& arguments, const Invocation& invocation) {
+    find_snapshot(arguments, invocation,
+                  fmt::format(R"(kith radius "$file" -r {} -o "${{file%.*}}_radius.npz")", arguments.radius));
     agreed_over(invocation.ranks, [&] {
         if (arguments.only_counts && arguments.order) {
             throw UsageError("--sort is given with --count; counts have no order, so leave --sort out");
@@ -146,9 +149,8 @@ Command radius_command(const Parser& program) {
     const auto arguments = std::make_shared<Arguments>();
     const Parser command = program.command("radius", "Find all neighbors within a radius of every point");
     add_snapshot_argument(command, "POINTS", arguments->files, "Snapshot or array of the points to search among");
-    command
-        .text("-r,--radius", "R", "The radius, inclusive, in the units of the points",
-              [arguments](const std::string& text) { arguments->radius = parse_length("-r", text); })
+    add_value(command, "-r,--radius", "R", "The radius, inclusive, in the units of the points", arguments->radius,
+              parse_length)
         .required();
     add_search_files(command, *arguments,
                      "File to write, .npz or .hdf5: 'offsets', 'indices' and 'distances', or 'counts'");
@@ -158,25 +160,13 @@ Command radius_command(const Parser& program) {
                  [arguments](const std::string& text) { arguments->order = parse_order(text); });
     add_search_options(command, arguments, std::string(tree_or_brute) + "|kdtree");
     add_execution_options(command, arguments->common);
-    add_json_option(command, arguments->common);
-    command.footer("The neighbors of query i are elements offsets[i] to offsets[i + 1] - 1 of indices and distances.\n"
-                   "Indices count the points read, in file order: with --types 1 they are rows of type 1.\n\n" +
-                   std::string(input_formats) +
-                   "\n\n"
-                   "Examples:\n"
-                   "  kith radius points.npy -r 0.5 -o neighbors.npz\n"
-                   "  kith radius snapshot.hdf5 -r 100 --count --exclude-self -o counts.npz\n"
-                   "  kith radius galaxies.npy --queries places.npy -r 8 --sort index -o around.hdf5");
-    return {command,
-            [arguments](const Invocation& invocation) {
-                agreed_over(invocation.ranks, [&] {
-                    arguments->points = only_snapshot(
-                        arguments->files,
-                        fmt::format(R"(kith radius "$file" -r {} -o "${{file%.*}}_radius.npz")", arguments->radius));
-                });
-                run(*arguments, invocation);
-            },
-            true};
+    add_footer(command,
+               "The neighbors of query i are elements offsets[i] to offsets[i + 1] - 1 of indices and distances.\n"
+               "Indices count the points read, in file order: with --types 1 they are rows of type 1.",
+               "  kith radius points.npy -r 0.5 -o neighbors.npz\n"
+               "  kith radius snapshot.hdf5 -r 100 --count --exclude-self -o counts.npz\n"
+               "  kith radius galaxies.npy --queries places.npy -r 8 --sort index -o around.hdf5");
+    return {command, [arguments](const Invocation& invocation) { run(*arguments, invocation); }, true};
 }
 
 } // namespace kith::cli

@@ -166,14 +166,10 @@ io::RealArray points_of_block(const io::RealArray& points, int rank, const std::
 }
 
 void add_rank_options(const Parser& command, RankConstants& wanted) {
-    command.text("-k", "K", "Neighbors of each point; 16 by default", [&wanted](const std::string& text) {
-        wanted.k = parse_whole("-k", text, 1, std::numeric_limits<std::int32_t>::max());
-    });
-    command.text("-b", "B", "Linking length in mean separations; 0.2 by default",
-                 [&wanted](const std::string& text) { wanted.b = parse_length("-b", text); });
-    command.text("-d", "D", "Dimension; 3 by default", [&wanted](const std::string& text) {
-        wanted.dimension = static_cast<int>(parse_whole("-d", text, 2, max_dimension));
-    });
+    add_value(command, "-k", "K", "Neighbors of each point; 16 by default", wanted.k, parse_whole, 1,
+              std::numeric_limits<std::int32_t>::max());
+    add_value(command, "-b", "B", "Linking length in mean separations; 0.2 by default", wanted.b, parse_length);
+    add_value(command, "-d", "D", "Dimension; 3 by default", wanted.dimension, parse_whole, 2, max_dimension);
     command.flag("--float64", "Points in float64, not float32", [&wanted] { wanted.dtype = DType::float64; });
 }
 

@@ -1,7 +1,5 @@
 #include "cli/report.hpp"
 
-#include <kith/version.hpp>
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -177,10 +175,6 @@ void print_json(const Json& json) {
 
 void print_line(std::string_view label, std::string_view text) {
     print(fmt::format("{:<9}{}\n", label, text));
-}
-
-io::Provenance provenance_of(const Invocation& invocation, const std::string& input) {
-    return {"kith " KITH_VERSION, invocation.command, input, {}};
 }
 
 } // namespace kith::cli

@@ -94,6 +94,4 @@ void print_json(const Json& json);
 /// "label    text": one line of a summary on stdout.
 void print_line(std::string_view label, std::string_view text);
 
-[[nodiscard]] io::Provenance provenance_of(const Invocation& invocation, const std::string& input);
-
 } // namespace kith::cli

@@ -41,7 +41,7 @@ Queries read_queries(const SearchArguments& arguments, const io::ReadOptions& op
         if (queries.snapshot.positions.columns != axes) {
             throw UsageError(fmt::format("the points of '{}' have {} axes, the queries of '{}' {}; give queries of as "
                                          "many axes as the points have",
-                                         arguments.points, axes, arguments.queries,
+                                         arguments.snapshot, axes, arguments.queries,
                                          queries.snapshot.positions.columns));
         }
     });
@@ -84,14 +84,12 @@ Error with_context(const Error& error, const SearchArguments& arguments, const S
 
 io::Provenance provenance(const SearchArguments& arguments, const SnapshotRun& run, const Invocation& invocation,
                           const Search& search, const SearchOutcome& outcome) {
-    io::Provenance provenance = run.provenance(invocation);
-    auto& parameters = provenance.parameters;
+    std::map<std::string, std::string> parameters = search.parameters;
     if (outcome.queries) {
         parameters["queries"] = arguments.queries.empty() ? "the points themselves" : arguments.queries;
         parameters["exclude_self"] = arguments.exclude_self ? "true" : "false";
     }
-    parameters.insert(search.parameters.begin(), search.parameters.end());
-    return provenance;
+    return run.provenance(invocation, std::move(parameters));
 }
 
 std::string describe_queries(const SearchArguments& arguments, std::int64_t queries) {
@@ -123,7 +121,7 @@ void add_search_options(const Parser& command, const std::shared_ptr<SearchArgum
 }
 
 void run_search(const SearchArguments& arguments, const Invocation& invocation, const Search& search) {
-    SnapshotRun run(arguments.common, arguments.points, search.stages, invocation.ranks);
+    SnapshotRun run(arguments, search.stages, invocation.ranks);
     run.agreed([&] {
         if (arguments.exclude_self && !arguments.queries.empty()) {
             throw UsageError("--exclude-self is given with --queries; separate queries are no points of the set, so "

@@ -19,14 +19,8 @@
 
 namespace kith::cli {
 
-struct SearchArguments {
-    CommonOptions common;
-    std::vector<std::string> files;
-    std::string points; ///< the snapshot that the files are
+struct SearchArguments : SnapshotArguments {
     std::string queries;
-    std::string output;
-    BoxChoice box;
-    io::TypeSelection types;
     bool exclude_self = false;
     Engine engine = Engine::automatic;
 };

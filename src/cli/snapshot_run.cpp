@@ -4,12 +4,18 @@
 #include "cli/subset.hpp"
 #include "cli/usage_error.hpp"
 
+#include <kith/version.hpp>
+
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <bit>
 
 namespace kith::cli {
+
+void find_snapshot(SnapshotArguments& arguments, const Invocation& invocation, std::string_view loop_body) {
+    agreed_over(invocation.ranks, [&] { arguments.snapshot = only_snapshot(arguments.files, loop_body); });
+}
 
 Execution SnapshotRun::execution() {
     CommonOptions options = common_;
@@ -96,11 +102,11 @@ void SnapshotRun::write(const std::function<void()>& body, RankFunnel* funnel) {
     });
 }
 
-io::Provenance SnapshotRun::provenance(const Invocation& invocation) const {
-    io::Provenance provenance = provenance_of(invocation, input);
-    provenance.parameters["box"] = box_text();
-    provenance.parameters["types"] = describe_types(overview());
-    return provenance;
+io::Provenance SnapshotRun::provenance(const Invocation& invocation,
+                                       std::map<std::string, std::string> parameters) const {
+    parameters["box"] = box_text();
+    parameters["types"] = describe_types(overview());
+    return {"kith " KITH_VERSION, invocation.command, input, std::move(parameters)};
 }
 
 /// What the ranks report beside what rank 0 does.

@@ -1,6 +1,7 @@
 // One run of a command on a snapshot: reads it, writes all outputs or none, reports.
 //
-//   SnapshotRun run(arguments.common, arguments.snapshot, {"read", "tree", "write"});
+//   find_snapshot(arguments, invocation, R"(kith ... "$file")");
+//   SnapshotRun run(arguments, {"read", "tree", "write"});
 //   run.outputs.plan(...);
 //   run.read(options);
 //   run.resolve_box(arguments.box);
@@ -23,19 +24,23 @@
 #include <kith/io.hpp>
 
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 namespace kith::cli {
 
+/// Decides which snapshot the files of a command are (only_snapshot).
+void find_snapshot(SnapshotArguments& arguments, const Invocation& invocation, std::string_view loop_body);
+
 class SnapshotRun {
 public:
-    SnapshotRun(const CommonOptions& options, std::string path, std::vector<std::string> stages,
-                RankTeam* ranks = nullptr)
-        : clock(std::move(stages)), bar(ranks != nullptr && !ranks->is_first()), input(std::move(path)),
-          common_(options), ranks_(ranks) {}
+    SnapshotRun(const SnapshotArguments& arguments, std::vector<std::string> stages, RankTeam* ranks = nullptr)
+        : clock(std::move(stages)), bar(ranks != nullptr && !ranks->is_first()), input(arguments.snapshot),
+          common_(arguments.common), ranks_(ranks) {}
 
     OutputFiles outputs; ///< to be planned before read()
     StageClock clock;
@@ -97,8 +102,9 @@ public:
     /// if anything fails.
     void write(const std::function<void()>& body, RankFunnel* funnel = nullptr);
 
-    /// Provenance of every output: the command, the box, the types.
-    [[nodiscard]] io::Provenance provenance(const Invocation& invocation) const;
+    /// Provenance of every output: the command, the box, the types, and the command's own parameters.
+    [[nodiscard]] io::Provenance provenance(const Invocation& invocation,
+                                            std::map<std::string, std::string> parameters) const;
 
     /// Prints warnings, and the facts and what every run reports as JSON, or as lines with those of `lines` among them.
     void report(Json facts, const std::function<void()>& lines);
