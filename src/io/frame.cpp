@@ -8,17 +8,17 @@ namespace kith::io {
 
 namespace {
 
-std::optional<double> value_of(const std::map<std::string, double>& parameters, const char* name) {
-    const auto found = parameters.find(name);
-    return found == parameters.end() ? std::nullopt : std::optional(found->second);
-}
-
 std::optional<double> unit(const std::map<std::string, double>& parameters, const char* name) {
     const std::optional<double> value = value_of(parameters, name);
     return value && std::isfinite(*value) && *value > 0 ? value : std::nullopt;
 }
 
 } // namespace
+
+std::optional<double> value_of(const std::map<std::string, double>& parameters, const char* name) {
+    const auto found = parameters.find(name);
+    return found == parameters.end() ? std::nullopt : std::optional(found->second);
+}
 
 std::optional<double> scale_factor_of(const SnapshotHeader& header, std::optional<bool> says) {
     const double a = header.time.value_or(0);

@@ -7,6 +7,9 @@
 
 namespace kith::io {
 
+/// The parameter of that name, if there is one.
+[[nodiscard]] std::optional<double> value_of(const std::map<std::string, double>& parameters, const char* name);
+
 /// The scale factor, which is the time of a cosmological snapshot; nothing if it is not known to be one. What the file
 /// `says` decides. If it says nothing, time and redshift must agree to 1e-6 and Omega0 and HubbleParam be positive.
 [[nodiscard]] std::optional<double> scale_factor_of(const SnapshotHeader& header, std::optional<bool> says = {});

@@ -51,10 +51,7 @@ bool is_gadget(const FileStart& start) {
 }
 
 GadgetBlocks::GadgetBlocks(const InputFile& file) : file_(file) {
-    std::array<std::byte, 8> bytes{};
-    const auto present = static_cast<std::size_t>(std::min<std::int64_t>(file.length(), 8));
-    file.read(0, std::span(bytes).first(present));
-    const std::optional<Kind> kind = kind_of(std::span(bytes).first(present));
+    const std::optional<Kind> kind = kind_of(file.start(8));
     if (!kind) {
         refuse(file_, "this does not begin like Gadget-2 binary, with a block of 256 bytes or the label HEAD");
     }

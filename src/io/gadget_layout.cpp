@@ -8,6 +8,7 @@
 #include "io/byte_order.hpp"
 #include "io/frame.hpp"
 #include "io/gadget_blocks.hpp"
+#include "io/joined.hpp"
 
 #include "support/message.hpp"
 
@@ -149,10 +150,9 @@ void find_by_order(GadgetLayout& layout, const std::vector<GadgetBlock>& blocks,
 
 [[noreturn]] void refuse_without_positions(const std::vector<GadgetBlock>& blocks, const Rows& rows,
                                            const InputFile& file) {
-    std::string labels;
+    std::string labels = joined(blocks, ", ", &GadgetBlock::label);
     bool catalog = false;
     for (const GadgetBlock& block : blocks) {
-        labels += (labels.empty() ? "" : ", ") + block.label;
         catalog = catalog || block.label == "GLEN" || block.label == "GPOS";
     }
     constexpr std::size_t enough = 200;

@@ -106,12 +106,7 @@ void GadgetSource::read_ids(const Part& part, std::uint64_t* out) {
 
 } // namespace
 
-const Reader gadget_reader = {"Gadget-2 binary (formats 1 and 2)",
-                              is_gadget,
-                              header_from<GadgetSource>,
-                              snapshot_from<GadgetSource>,
-                              nullptr,
-                              nullptr,
-                              true};
+const Reader gadget_reader = {"Gadget-2 binary (formats 1 and 2)", is_gadget, header_from<GadgetSource>,
+                              snapshot_from<GadgetSource>, true};
 
 } // namespace kith::io

@@ -20,6 +20,7 @@
 // Every column carries the attributes description, unit and frame; where the frame of the input is known, also those of
 // Gadget-4: physical cgs value = number * to_cgs * a^a_scaling * h^h_scaling.
 #include "io/catalog_columns.hpp"
+#include "io/frame.hpp"
 #include "io/hdf5_create.hpp"
 
 #include "support/message.hpp"
@@ -111,19 +112,15 @@ void write_cosmology(const hdf5::OutputFile& file, hid_t header, const SnapshotH
         missing += value ? "" : (missing.empty() ? "" : ", ") + std::string(name);
         file.set(header, name, value.value_or(without));
     };
-    const auto parameter = [&](const char* name) {
-        const auto found = input.parameters.find(name);
-        return found == input.parameters.end() ? std::nullopt : std::optional(found->second);
-    };
     set("Redshift", input.redshift, 0);
-    set("Omega0", parameter("Omega0"), 0);
-    set("OmegaLambda", parameter("OmegaLambda"), 0);
-    set("HubbleParam", parameter("HubbleParam"), 1);
+    set("Omega0", value_of(input.parameters, "Omega0"), 0);
+    set("OmegaLambda", value_of(input.parameters, "OmegaLambda"), 0);
+    set("HubbleParam", value_of(input.parameters, "HubbleParam"), 1);
     if (!missing.empty()) {
         file.set_text(header, "Cosmology", "not in the input, set as for a run without cosmology: " + missing);
     }
     for (const char* unit : {"UnitLength_in_cm", "UnitMass_in_g", "UnitVelocity_in_cm_per_s"}) {
-        if (const std::optional<double> value = parameter(unit)) {
+        if (const std::optional<double> value = value_of(input.parameters, unit)) {
             file.set(header, unit, *value);
         }
     }

@@ -302,9 +302,7 @@ CatalogFile CatalogBuilder::take() {
 
 bool begins_as_hdf5(const std::filesystem::path& path) {
     const InputFile file(path);
-    std::vector<std::byte> bytes(static_cast<std::size_t>(std::min(file.length(), recognition_window)));
-    file.read(0, bytes);
-    return is_hdf5({bytes, file.length()});
+    return is_hdf5({file.start(recognition_window), file.length()});
 }
 
 } // namespace

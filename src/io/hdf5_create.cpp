@@ -16,30 +16,6 @@ namespace kith::io::hdf5 {
 
 using detail::message;
 
-template <>
-NumberType number_type<std::uint8_t>() {
-    return {H5T_STD_U8LE, H5T_NATIVE_UINT8};
-}
-template <>
-NumberType number_type<std::int32_t>() {
-    return {H5T_STD_I32LE, H5T_NATIVE_INT32};
-}
-template <>
-NumberType number_type<std::int64_t>() {
-    return {H5T_STD_I64LE, H5T_NATIVE_INT64};
-}
-template <>
-NumberType number_type<std::uint64_t>() {
-    return {H5T_STD_U64LE, H5T_NATIVE_UINT64};
-}
-template <>
-NumberType number_type<float>() {
-    return {H5T_IEEE_F32LE, H5T_NATIVE_FLOAT};
-}
-template <>
-NumberType number_type<double>() {
-    return {H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE};
-}
 NumberType number_type(DType dtype) {
     return dtype == DType::float32 ? number_type<float>() : number_type<double>();
 }
@@ -122,19 +98,6 @@ void OutputFile::set_numbers(hid_t object, const std::string& attribute, const N
         check(H5Acreate2(object, attribute.c_str(), type.stored, space.get(), H5P_DEFAULT, H5P_DEFAULT), name(), what));
     check(H5Awrite(made.get(), type.memory, values), name(), what);
 }
-
-template <class T>
-void OutputFile::set(hid_t object, const std::string& attribute, std::span<const T> values) const {
-    set_numbers(object, attribute, number_type<T>(), values.data(), static_cast<std::int64_t>(values.size()), false);
-}
-template <class T>
-void OutputFile::set(hid_t object, const std::string& attribute, T value) const {
-    set_numbers(object, attribute, number_type<T>(), &value, 1, true);
-}
-template void OutputFile::set(hid_t, const std::string&, std::span<const double>) const;
-template void OutputFile::set(hid_t, const std::string&, std::int32_t) const;
-template void OutputFile::set(hid_t, const std::string&, std::int64_t) const;
-template void OutputFile::set(hid_t, const std::string&, double) const;
 
 void OutputFile::set_text(hid_t object, const std::string& attribute, const std::string& value) const {
     const std::string what = message("attribute ", attribute, " could not be written");

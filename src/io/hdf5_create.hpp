@@ -17,6 +17,7 @@
 #include <iterator>
 #include <span>
 #include <string>
+#include <type_traits>
 
 namespace kith::io::hdf5 {
 
@@ -26,7 +27,18 @@ struct NumberType {
     hid_t memory;
 };
 template <class T>
-[[nodiscard]] NumberType number_type();
+[[nodiscard]] NumberType number_type() {
+    if constexpr (std::is_floating_point_v<T>) {
+        return sizeof(T) == 4 ? NumberType{H5T_IEEE_F32LE, H5T_NATIVE_FLOAT}
+                              : NumberType{H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE};
+    } else if constexpr (std::is_signed_v<T>) {
+        return sizeof(T) == 4 ? NumberType{H5T_STD_I32LE, H5T_NATIVE_INT32}
+                              : NumberType{H5T_STD_I64LE, H5T_NATIVE_INT64};
+    } else {
+        return sizeof(T) == 1 ? NumberType{H5T_STD_U8LE, H5T_NATIVE_UINT8}
+                              : NumberType{H5T_STD_U64LE, H5T_NATIVE_UINT64};
+    }
+}
 [[nodiscard]] NumberType number_type(DType dtype);
 
 class OutputFile {
@@ -56,9 +68,13 @@ public:
     }
 
     template <class T>
-    void set(hid_t object, const std::string& attribute, std::span<const T> values) const;
+    void set(hid_t object, const std::string& attribute, std::span<const T> values) const {
+        set_numbers(object, attribute, number_type<T>(), values.data(), std::ssize(values), false);
+    }
     template <class T>
-    void set(hid_t object, const std::string& attribute, T value) const;
+    void set(hid_t object, const std::string& attribute, T value) const {
+        set_numbers(object, attribute, number_type<T>(), &value, 1, true);
+    }
     void set_text(hid_t object, const std::string& attribute, const std::string& value) const;
 
     /// Program, command, input and every parameter, as text. Throws Error(invalid_argument) for a parameter whose name

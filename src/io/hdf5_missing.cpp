@@ -15,22 +15,20 @@ namespace {
                                                                        "with KITH_HDF5=ON"));
 }
 
-SnapshotHeader header(const std::filesystem::path& path) {
-    refuse(path);
-}
-Snapshot snapshot(const std::filesystem::path& path, const ReadOptions&) {
-    refuse(path);
-}
-SnapshotHeader table_header(const std::filesystem::path& path, const std::string&) {
-    refuse(path);
-}
-Snapshot table(const std::filesystem::path& path, const std::string&, const ReadOptions&) {
+template <class Result, class... Options>
+Result read(const std::filesystem::path& path, Options...) {
     refuse(path);
 }
 
 } // namespace
 
-const Reader hdf5_reader = {"HDF5 snapshots (not in this build)", is_hdf5, header, snapshot, table_header, table};
+const Reader hdf5_reader = {"HDF5 snapshots (not in this build)",
+                            is_hdf5,
+                            read<SnapshotHeader>,
+                            read<Snapshot>,
+                            false,
+                            read<SnapshotHeader>,
+                            read<Snapshot>};
 
 bool is_catalog(const std::filesystem::path&) {
     return false; // so that reading it as points says what is missing

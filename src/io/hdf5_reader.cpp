@@ -80,8 +80,8 @@ const Reader hdf5_reader = {"HDF5 snapshots (Gadget, AREPO, SWIFT) and datasets 
                             is_hdf5,
                             header_from<Hdf5Source>,
                             snapshot_from<Hdf5Source>,
+                            true,
                             hdf5::table_header,
-                            hdf5::table_snapshot,
-                            true};
+                            hdf5::table_snapshot};
 
 } // namespace kith::io

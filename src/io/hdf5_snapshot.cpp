@@ -8,6 +8,7 @@
 #include "io/frame.hpp"
 #include "io/hdf5_frame.hpp"
 #include "io/hdf5_table.hpp"
+#include "io/joined.hpp"
 #include "io/refuse.hpp"
 
 #include "support/message.hpp"
@@ -42,10 +43,6 @@ constexpr std::array<const char*, 17> kept_parameters = {"Omega0",
                                                          "Unit length in cgs (U_L)",
                                                          "Unit mass in cgs (U_M)",
                                                          "Unit time in cgs (U_t)"};
-
-std::string group_name(std::size_t type) {
-    return message("PartType", type);
-}
 
 // The first of several places that has a number under one of several names.
 std::optional<std::vector<double>> first_of(const std::vector<const Object*>& places,
@@ -165,15 +162,6 @@ std::string format_name(const SnapshotFile& snapshot, const Object& header) {
     return "HDF5 (Gadget-like)";
 }
 
-std::string list(const std::vector<double>& values) {
-    std::string text;
-    for (const double value : values) {
-        text += text.empty() ? "" : ", ";
-        text += message(value);
-    }
-    return values.size() == 1 ? text : "[" + text + "]";
-}
-
 // What is wrong with periods for points of that dimension; nothing if they can be used.
 std::string fault_of(const std::vector<double>& periods, int dimension) {
     const auto entries = static_cast<int>(periods.size());
@@ -201,7 +189,10 @@ void read_box(const SnapshotFile& snapshot, SnapshotHeader& header,
         const std::string fault = size ? fault_of(*size, header.dimension) : "a period is a number";
         if (!fault.empty()) {
             const std::optional<std::string> words = text(place->get(), "BoxSize");
-            const std::string value = size ? list(*size) : words ? "'" + *words + "'" : "of another type";
+            const std::string numbers = size ? joined(*size, ", ") : "";
+            const std::string value = size    ? (size->size() == 1 ? numbers : "[" + numbers + "]")
+                                      : words ? "'" + *words + "'"
+                                              : "of another type";
             header.invalid_box =
                 message(snapshot.name, ": attribute BoxSize of /", group, " is ", value, ", but ", fault);
             header.warnings.push_back(header.invalid_box + "; no box is taken from the file");
@@ -216,6 +207,10 @@ void read_box(const SnapshotFile& snapshot, SnapshotHeader& header,
 }
 
 } // namespace
+
+std::string group_name(std::size_t type) {
+    return message("PartType", type);
+}
 
 std::optional<Dataset> SnapshotFile::find(std::size_t type, std::initializer_list<const char*> names) const {
     const std::string group = group_name(type);

@@ -20,6 +20,9 @@ struct SnapshotFile {
     [[nodiscard]] std::optional<Dataset> find(std::size_t type, std::initializer_list<const char*> names) const;
 };
 
+/// "PartType0"
+[[nodiscard]] std::string group_name(std::size_t type);
+
 /// Names of the parameters of a run that are kept from a file's attributes.
 [[nodiscard]] std::span<const char* const> kept_parameter_names() noexcept;
 

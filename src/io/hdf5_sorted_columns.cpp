@@ -5,12 +5,9 @@
 // input's table. What else these files hold has no name or unit that would be known for sure, and is left out.
 #include "io/hdf5_sorted_snapshot.hpp"
 #include "io/memory.hpp"
-#include "io/refuse.hpp"
 #include "io/sorted_rows.hpp"
 
 #include "support/message.hpp"
-
-#include <kith/error.hpp>
 
 #include <algorithm>
 
@@ -98,19 +95,14 @@ std::vector<std::string> write_sorted_columns(const std::filesystem::path& path,
     hdf5::OutputFile file(path);
     MassTable masses{};
     for (std::size_t type = 0; type < input.counts.size(); ++type) {
-        if (progress && !progress("sorted snapshot", static_cast<double>(type) / max_types)) {
-            throw Error(ErrorKind::canceled, "canceled while the sorted snapshot was written");
-        }
+        report_sorting(progress, static_cast<double>(type) / max_types);
         if (input.counts[type] == 0) {
             continue;
         }
         ReadOptions options;
         options.types = {TypeSelection::Kind::listed, {static_cast<int>(type)}};
         const Snapshot particles = reader.read_snapshot(input.files.front(), options);
-        if (particles.header.counts != input.counts) {
-            refuse(input.files.front().string(), "the numbers of particles have changed since the snapshot was read; "
-                                                 "read and group it again");
-        }
+        require_same_counts(particles.header.counts, input);
         masses[type] = particles.uniform_mass.value_or(0);
         write_type(file, message("PartType", type), particles, sorted_rows(catalog, snapshot, type));
     }

@@ -82,6 +82,16 @@ std::size_t length_for(hid_t object, const std::string& attribute, const std::ve
     return std::max(needed, old ? old->size() : std::min(usual_types, values.size()));
 }
 
+// Makes the attribute a list of the values, in the old one's type if that `fits`.
+template <class Number, class Fits>
+void replace_list(const OutputFile& file, hid_t object, const std::string& attribute, std::vector<Number> values,
+                  hid_t otherwise, const Fits& fits) {
+    values.resize(length_for(object, attribute, values), 0);
+    const Type stored = type_for(object, attribute, otherwise, fits);
+    const Space space = space_for(object, attribute, values.size());
+    replace(file, object, attribute, stored, space, number_type<Number>().memory, values.data());
+}
+
 void set_one(const OutputFile& file, hid_t header, const std::string& attribute, std::int32_t value, bool always) {
     if (!always && !has_attribute(header, attribute.c_str())) {
         return;
@@ -96,13 +106,8 @@ void set_one(const OutputFile& file, hid_t header, const std::string& attribute,
 
 void replace_counts(const OutputFile& file, hid_t object, const std::string& attribute,
                     const std::vector<std::int64_t>& counts) {
-    std::vector<std::int64_t> values = counts;
-    values.resize(length_for(object, attribute, counts), 0);
-    const std::int64_t largest = *std::max_element(values.begin(), values.end());
-    const Type stored =
-        type_for(object, attribute, H5T_STD_U64LE, [largest](hid_t type) { return holds(type, largest); });
-    const Space space = space_for(object, attribute, values.size());
-    replace(file, object, attribute, stored, space, H5T_NATIVE_INT64, values.data());
+    const std::int64_t largest = *std::max_element(counts.begin(), counts.end());
+    replace_list(file, object, attribute, counts, H5T_STD_U64LE, [&](hid_t type) { return holds(type, largest); });
 }
 
 void write_counts(const OutputFile& file, const TypeCounts& counts) {
@@ -130,12 +135,8 @@ void write_counts(const OutputFile& file, const TypeCounts& counts) {
 
 void write_mass_table(const OutputFile& file, const MassTable& masses) {
     const Group header = open_header(file);
-    std::vector<double> values(masses.begin(), masses.end());
-    values.resize(length_for(header.get(), "MassTable", values), 0);
-    const Type stored =
-        type_for(header.get(), "MassTable", H5T_IEEE_F64LE, [](hid_t type) { return H5Tget_class(type) == H5T_FLOAT; });
-    const Space space = space_for(header.get(), "MassTable", values.size());
-    replace(file, header.get(), "MassTable", stored, space, H5T_NATIVE_DOUBLE, values.data());
+    replace_list(file, header.get(), "MassTable", std::vector(masses.begin(), masses.end()), H5T_IEEE_F64LE,
+                 [](hid_t type) { return H5Tget_class(type) == H5T_FLOAT; });
 }
 
 void write_provenance_of_copy(const OutputFile& file, const Provenance& provenance) {

@@ -34,10 +34,6 @@ namespace {
 
 constexpr std::array<std::string_view, 2> indices_of_rows = {"Cells", "HashTable"};
 
-std::string group_of(std::size_t type) {
-    return message("PartType", type);
-}
-
 void require_sortable(const std::filesystem::path& path, const SnapshotHeader& header) {
     if (header.files.empty()) {
         throw Error(ErrorKind::invalid_argument,
@@ -75,9 +71,7 @@ public:
     void next_column() {
         const double within =
             columns_ == 0 ? 0 : static_cast<double>(std::min(column_++, columns_)) / static_cast<double>(columns_);
-        if (progress_ && !progress_("sorted snapshot", std::min(1.0, done_ + share_ * within))) {
-            throw Error(ErrorKind::canceled, "canceled while the sorted snapshot was written");
-        }
+        report_sorting(progress_, std::min(1.0, done_ + share_ * within));
     }
 
 private:
@@ -104,10 +98,7 @@ std::vector<SurveyedFile> survey(const SnapshotHeader& header) {
         files.push_back({path, summary.header.counts, summary.mass_table});
         std::transform(total.begin(), total.end(), summary.header.counts.begin(), total.begin(), std::plus<>());
     }
-    if (total != header.counts) {
-        refuse(header.files.front().string(), "the numbers of particles have changed since the snapshot was read; "
-                                              "read and group it again");
-    }
+    require_same_counts(total, header);
     return files;
 }
 
@@ -157,7 +148,7 @@ std::set<std::string> names_below(const hdf5::File& file, const std::string& gro
 
 // Columns that not every file with particles of the type has cannot be joined.
 void SortedCopy::collect_differences(std::size_t type, const hdf5::File& first) {
-    const std::string group = group_of(type);
+    const std::string group = hdf5::group_name(type);
     const std::set<std::string> names = names_below(first, group, order_.parts.front().file.string());
     steps_.begin_type(static_cast<std::int64_t>(order_.target.size()), names.size());
     incomplete_.clear();
@@ -221,8 +212,8 @@ void SortedCopy::copy_type(std::size_t type) {
     }
     const hdf5::File& file = other.get() < 0 ? open_ : other;
     collect_differences(type, file);
-    copier_.copy_group(file.get(), group_of(type), path.string());
-    const hdf5::Object group(H5Oopen(target_.root(), group_of(type).c_str(), H5P_DEFAULT));
+    copier_.copy_group(file.get(), hdf5::group_name(type), path.string());
+    const hdf5::Object group(H5Oopen(target_.root(), hdf5::group_name(type).c_str(), H5P_DEFAULT));
     for (const char* name : {"NumberOfParticles", "TotalNumberOfParticles"}) {
         if (hdf5::has_attribute(group.get(), name)) {
             hdf5::replace_counts(target_, group.get(), name, {snapshot_.header.counts[type]});
@@ -262,6 +253,19 @@ std::vector<std::string> SortedCopy::run() {
 }
 
 } // namespace
+
+void report_sorting(const Progress& progress, double share) {
+    if (progress && !progress("sorted snapshot", share)) {
+        throw Error(ErrorKind::canceled, "canceled while the sorted snapshot was written");
+    }
+}
+
+void require_same_counts(const TypeCounts& found, const SnapshotHeader& header) {
+    if (found != header.counts) {
+        refuse(header.files.front().string(), "the numbers of particles have changed since the snapshot was read; "
+                                              "read and group it again");
+    }
+}
 
 std::vector<std::string> write_sorted_snapshot(const std::filesystem::path& path, const Catalog& catalog,
                                                const Snapshot& snapshot, const Provenance& provenance,

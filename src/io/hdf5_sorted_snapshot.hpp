@@ -33,6 +33,12 @@ void write_provenance_of_copy(const OutputFile& file, const Provenance& provenan
 
 } // namespace hdf5
 
+/// Says how far the work is. Throws Error(canceled) where the caller stops it.
+void report_sorting(const Progress& progress, double share);
+
+/// Throws Error(file) if a file no longer has the particles that the snapshot had when it was read.
+void require_same_counts(const TypeCounts& found, const SnapshotHeader& header);
+
 /// write_sorted_snapshot() for inputs that `reader` reads and that are not HDF5.
 [[nodiscard]] std::vector<std::string> write_sorted_columns(const std::filesystem::path& path, const Reader& reader,
                                                             const Catalog& catalog, const Snapshot& snapshot,

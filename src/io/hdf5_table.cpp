@@ -8,6 +8,7 @@
 #include "io/array_shape.hpp"
 #include "io/hdf5_handle.hpp"
 #include "io/hdf5_signature.hpp"
+#include "io/joined.hpp"
 #include "io/memory.hpp"
 #include "io/reader.hpp"
 #include "io/refuse.hpp"
@@ -108,14 +109,6 @@ Dataset open_points(hid_t file, const std::string& member, const std::string& fi
     return dataset;
 }
 
-std::string text_of(const std::vector<double>& numbers) {
-    std::string text;
-    for (const double number : numbers) {
-        text += message(text.empty() ? "" : " x ", number);
-    }
-    return text;
-}
-
 void warn_of_what_is_left_out(hid_t file, SnapshotHeader& header) {
     if (!exists(file, "Header")) {
         return;
@@ -123,7 +116,7 @@ void warn_of_what_is_left_out(hid_t file, SnapshotHeader& header) {
     const Object object(H5Oopen(file, "Header", H5P_DEFAULT));
     const auto box = numbers(object.get(), "BoxSize");
     if (box && std::any_of(box->begin(), box->end(), [](double period) { return period > 0; })) {
-        header.warnings.push_back(message("the file states BoxSize ", text_of(*box),
+        header.warnings.push_back(message("the file states BoxSize ", joined(*box, " x "),
                                           ", which is not taken for a dataset named on its own; give the box yourself "
                                           "if these are positions in it"));
     }

@@ -5,6 +5,7 @@
 
 #include "support/message.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <string_view>
 #include <system_error>
@@ -30,6 +31,12 @@ InputFile::InputFile(const std::filesystem::path& path) : path_(path) {
         refuse(path.string(), "could not be opened (", text, ")");
     }
     length_ = static_cast<std::int64_t>(length);
+}
+
+std::vector<std::byte> InputFile::start(std::int64_t most) const {
+    std::vector<std::byte> bytes(static_cast<std::size_t>(std::min(length_, most)));
+    read(0, bytes);
+    return bytes;
 }
 
 void InputFile::read(std::int64_t offset, std::span<std::byte> bytes) const {

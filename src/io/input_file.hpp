@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <fstream>
 #include <span>
+#include <vector>
 
 namespace kith::io {
 
@@ -18,6 +19,9 @@ public:
 
     [[nodiscard]] std::int64_t length() const noexcept { return length_; }
     [[nodiscard]] const std::filesystem::path& path() const noexcept { return path_; }
+
+    /// The first `most` bytes, or the whole file if it is shorter.
+    [[nodiscard]] std::vector<std::byte> start(std::int64_t most) const;
 
     /// Fills `bytes` from `offset` on. Throws Error(file) if the file ends before.
     void read(std::int64_t offset, std::span<std::byte> bytes) const;

@@ -30,6 +30,6 @@ Snapshot npy_snapshot(const std::filesystem::path& path, const ReadOptions& opti
 
 } // namespace
 
-const Reader npy_reader = {"numpy array (.npy, n x d)", is_npy, npy_header, npy_snapshot, nullptr, nullptr, true};
+const Reader npy_reader = {"numpy array (.npy, n x d)", is_npy, npy_header, npy_snapshot, true};
 
 } // namespace kith::io

@@ -255,7 +255,7 @@ Snapshot npz_member(const std::filesystem::path& path, const std::string& name, 
 
 } // namespace
 
-const Reader npz_reader = {"numpy archive (.npz)", is_zip,     npz_header, npz_snapshot,
-                           npz_member_header,      npz_member, true};
+const Reader npz_reader = {"numpy archive (.npz)", is_zip,    npz_header, npz_snapshot, true,
+                           npz_member_header,      npz_member};
 
 } // namespace kith::io

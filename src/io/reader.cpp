@@ -4,6 +4,7 @@
 
 #include "io/guess.hpp"
 #include "io/input_file.hpp"
+#include "io/joined.hpp"
 #include "io/member_name.hpp"
 #include "io/refuse.hpp"
 #include "io/selection.hpp"
@@ -20,15 +21,6 @@ namespace {
 // Formats with a signature first, those recognized by plausibility last.
 constexpr std::array table = {&hdf5_reader,   &npy_reader,   &npz_reader,         &ply_reader,
                               &gadget_reader, &tipsy_reader, &tipsy_ascii_reader, &table_reader};
-
-std::string known_formats() {
-    std::string names;
-    for (const Reader* reader : readers()) {
-        names += (names.empty() ? "" : "; ");
-        names += reader->name;
-    }
-    return names;
-}
 
 const Reader& with_members(const Reader& reader, const std::filesystem::path& path, const std::string& member) {
     if (reader.read_member == nullptr) {
@@ -53,15 +45,15 @@ std::span<const Reader* const> readers() noexcept {
 
 const Reader& reader_of(const std::filesystem::path& path) {
     const InputFile file(path);
-    std::vector<std::byte> bytes(static_cast<std::size_t>(std::min(file.length(), recognition_window)));
-    file.read(0, bytes);
+    const std::vector<std::byte> bytes = file.start(recognition_window);
     const FileStart start{bytes, file.length()};
     for (const Reader* reader : readers()) {
         if (reader->recognize(start)) {
             return *reader;
         }
     }
-    refuse(path.string(), describe_unread(start), ". Formats read: ", known_formats());
+    refuse(path.string(), describe_unread(start),
+           ". Formats read: ", joined(readers(), "; ", [](const Reader* reader) { return reader->name; }));
 }
 
 SnapshotHeader read_header(const std::filesystem::path& path) {

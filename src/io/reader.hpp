@@ -37,11 +37,11 @@ struct Reader {
     bool (*recognize)(const FileStart& start);
     SnapshotHeader (*read_header)(const std::filesystem::path& path);
     Snapshot (*read_snapshot)(const std::filesystem::path& path, const ReadOptions& options);
+    bool reads_shares = false; ///< follows ReadOptions::share; the others read all rows
     /// One table of a file that holds several, by its name (member_name.hpp); null where a file is one table.
     SnapshotHeader (*read_member_header)(const std::filesystem::path& path, const std::string& member) = nullptr;
     Snapshot (*read_member)(const std::filesystem::path& path, const std::string& member,
                             const ReadOptions& options) = nullptr;
-    bool reads_shares = false; ///< follows ReadOptions::share; the others read all rows
 };
 
 extern const Reader gadget_reader;

@@ -3,6 +3,7 @@
 // Rows are counted first, which is quick, so that memory is taken once and no more than needed; then they are parsed.
 #include "io/guess.hpp"
 #include "io/input_file.hpp"
+#include "io/joined.hpp"
 #include "io/memory.hpp"
 #include "io/reader.hpp"
 #include "io/selection.hpp"
@@ -21,21 +22,12 @@ using std::string_view;
 
 namespace {
 
-std::string joined(const std::vector<std::string>& names) {
-    std::string text;
-    for (const std::string& name : names) {
-        text += (text.empty() ? "" : ", ") + name;
-    }
-    return text;
-}
-
 class Table {
 public:
     explicit Table(const std::filesystem::path& path) : file_(path) {
-        std::vector<char> start(static_cast<std::size_t>(std::min(file_.length(), recognition_window)));
-        file_.read_into(0, std::span(start));
-        const bool whole = file_.length() <= recognition_window;
-        const std::optional<TableLayout> found = find_table({start.data(), start.size()}, whole);
+        const std::vector<std::byte> bytes = file_.start(recognition_window);
+        const FileStart start{bytes, file_.length()};
+        const std::optional<TableLayout> found = find_table(start.text(), file_.length() <= recognition_window);
         if (!found) {
             refuse(file_, "this does not begin like a table of numbers");
         }
@@ -79,7 +71,7 @@ void Table::describe() {
                         std::find(layout_.names.begin(), layout_.names.end(), "y") != layout_.names.end();
     if (!chosen && !layout_.names.empty()) {
         header_.warnings.push_back(message("no columns are named x and y; all ", layout_.width,
-                                           " are taken as coordinates: ", joined(layout_.names)));
+                                           " are taken as coordinates: ", joined(layout_.names, ", ")));
     } else if (!chosen && layout_.width > 3) {
         header_.warnings.push_back(
             message("the ", layout_.width,
@@ -88,7 +80,7 @@ void Table::describe() {
     }
     const auto is_velocity = [](const std::string& name) { return name == "vx" || name == "vy" || name == "vz"; };
     if (chosen && layout_.velocities.empty() && std::any_of(layout_.names.begin(), layout_.names.end(), is_velocity)) {
-        header_.warnings.push_back(message("the columns are ", joined(layout_.names),
+        header_.warnings.push_back(message("the columns are ", joined(layout_.names, ", "),
                                            "; velocities take one for each of ", header_.dimension,
                                            " axes (vx, vy, ...), so there are none"));
     }

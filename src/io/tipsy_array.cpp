@@ -31,9 +31,8 @@ struct BinaryLayout {
 };
 
 bool starts_like_text(const InputFile& file) {
-    std::vector<char> start(static_cast<std::size_t>(std::min<std::int64_t>(file.length(), 4096)));
-    file.read_into(0, std::span(start));
-    return is_text({start.data(), start.size()});
+    const std::vector<std::byte> bytes = file.start(recognition_window);
+    return is_text(FileStart{bytes, file.length()}.text());
 }
 
 BinaryLayout binary_layout(const InputFile& file) {

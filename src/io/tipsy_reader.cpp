@@ -16,10 +16,7 @@ namespace kith::io {
 namespace {
 
 TipsyLayout layout_of(const InputFile& file) {
-    std::array<std::byte, tipsy_header_bytes> bytes{};
-    const auto present = static_cast<std::size_t>(std::min(file.length(), tipsy_header_bytes));
-    file.read(0, std::span(bytes).first(present));
-    return decide_tipsy_layout(std::span(bytes).first(present), file.length(), file.path().string());
+    return decide_tipsy_layout(file.start(tipsy_header_bytes), file.length(), file.path().string());
 }
 
 SnapshotHeader as_header(const TipsyLayout& layout) {
@@ -122,7 +119,6 @@ Snapshot tipsy_snapshot(const std::filesystem::path& path, const ReadOptions& op
 
 } // namespace
 
-const Reader tipsy_reader = {
-    "Tipsy binary (std and native)", recognize_tipsy, tipsy_header, tipsy_snapshot, nullptr, nullptr, true};
+const Reader tipsy_reader = {"Tipsy binary (std and native)", recognize_tipsy, tipsy_header, tipsy_snapshot, true};
 
 } // namespace kith::io
