@@ -21,14 +21,16 @@ std::optional<double> finite(const std::optional<double>& value) {
     return value && std::isfinite(*value) ? value : std::nullopt;
 }
 
+// A text of the provenance; empty if there is none.
+std::string_view text_in(const CatalogFile& catalog, const char* name) {
+    const auto found = catalog.provenance.find(name);
+    return found == catalog.provenance.end() ? std::string_view() : found->second;
+}
+
 // The attribute `Cosmology` of kith's catalogs ends in ": Redshift, Omega0": values that the input did not state and
 // that stand there because other readers need some.
 bool is_made_up(const CatalogFile& catalog, std::string_view name) {
-    const auto found = catalog.provenance.find("Cosmology");
-    if (found == catalog.provenance.end()) {
-        return false;
-    }
-    const std::string_view text = found->second;
+    const std::string_view text = text_in(catalog, "Cosmology");
     const std::size_t colon = text.rfind(':');
     const std::string_view names = colon == std::string_view::npos ? "" : text.substr(colon + 1);
     return message(",", names, ",").find(message(" ", name, ",")) != std::string::npos;
@@ -81,9 +83,8 @@ void read_box(const OpenCatalog& opened, int dimension, CatalogFile& catalog) {
 }
 
 std::string format_of(const CatalogFile& catalog) {
-    const auto program = catalog.provenance.find("Program");
-    const bool ours = program != catalog.provenance.end() && program->second.starts_with("kith ");
-    return message("HDF5 catalog (", ours ? std::string_view(program->second) : "Gadget-4 or AREPO", ")");
+    const std::string_view program = text_in(catalog, "Program");
+    return message("HDF5 catalog (", program.starts_with("kith ") ? program : "Gadget-4 or AREPO", ")");
 }
 
 } // namespace
@@ -159,11 +160,7 @@ std::optional<CatalogFileColumn> describe_column(const OpenCatalog& opened, cons
 }
 
 std::optional<double> number_in(const CatalogFile& catalog, const char* parameter) {
-    const auto found = catalog.provenance.find(parameter);
-    if (found == catalog.provenance.end()) {
-        return std::nullopt;
-    }
-    const std::string& text = found->second;
+    const std::string_view text = text_in(catalog, parameter);
     double value = 0;
     const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), value);
     const bool whole = failure == std::errc() && end == text.data() + text.size() && std::isfinite(value);

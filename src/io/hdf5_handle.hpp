@@ -101,6 +101,11 @@ struct Dataset {
     void read(hid_t memory_type, void* out) const { read(memory_type, 0, rows, out); }
 };
 
+/// The library's type of such numbers in memory.
+[[nodiscard]] inline hid_t native_type(DType dtype) {
+    return dtype == DType::float32 ? H5T_NATIVE_FLOAT : H5T_NATIVE_DOUBLE;
+}
+
 [[nodiscard]] File open_file(const std::filesystem::path& path);
 
 /// Whether `path`, relative to `place` and of one component, exists there. Dangling links do not.

@@ -25,9 +25,7 @@ protected:
         return dataset ? std::optional(dataset->dtype()) : std::nullopt;
     }
     void read(Column column, const Part& part, DType dtype, void* out) override {
-        find(column, part)
-            .value()
-            .read(dtype == DType::float32 ? H5T_NATIVE_FLOAT : H5T_NATIVE_DOUBLE, part.begin, part.count, out);
+        find(column, part).value().read(hdf5::native_type(dtype), part.begin, part.count, out);
     }
     bool has_ids(const Part& part) override { return find_ids(part).has_value(); }
     void read_ids(const Part& part, std::uint64_t* out) override;

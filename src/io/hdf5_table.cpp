@@ -177,13 +177,8 @@ Snapshot table_snapshot(const std::filesystem::path& path, const std::string& me
     const RowRange wanted = rows_of_share(options.share, dataset.rows);
     snapshot.positions =
         allocate_reals(dataset.dtype(), wanted.count(), static_cast<int>(dataset.columns), "positions");
-    std::visit(
-        [&](auto& values) {
-            using Value = typename std::decay_t<decltype(values)>::value_type;
-            dataset.read(sizeof(Value) == sizeof(float) ? H5T_NATIVE_FLOAT : H5T_NATIVE_DOUBLE, wanted.begin,
-                         wanted.count(), values.data());
-        },
-        snapshot.positions.values);
+    void* const out = std::visit([](auto& values) -> void* { return values.data(); }, snapshot.positions.values);
+    dataset.read(native_type(dataset.dtype()), wanted.begin, wanted.count(), out);
     if (has_rounded(dataset, snapshot.positions)) {
         snapshot.header.warnings.emplace_back(rounded_whole_numbers);
     }

@@ -47,6 +47,16 @@ std::vector<Part> ParticleSource::parts_of(const std::array<bool, max_types>& se
     return parts;
 }
 
+template <class Read>
+void ParticleSource::for_each_read(const std::vector<Part>& parts, const Read& read) {
+    for (const Part& part : parts) {
+        if (part.count > 0) {
+            visit(part.file);
+            read(part);
+        }
+    }
+}
+
 std::vector<std::optional<DType>> ParticleSource::stored_of(Column column, const std::vector<Part>& parts) {
     std::vector<std::optional<DType>> found;
     found.reserve(parts.size());
@@ -90,12 +100,8 @@ std::optional<RealArray> ParticleSource::collect(Column column, const std::vecto
     RealArray array = allocate_reals(dtype, rows_of(parts), columns, what);
     std::visit(
         [&](auto& values) {
-            for (const Part& part : parts) {
-                if (part.count > 0) {
-                    visit(part.file);
-                    read(column, part, dtype, values.data() + part.first_row * columns);
-                }
-            }
+            for_each_read(
+                parts, [&](const Part& part) { read(column, part, dtype, values.data() + part.first_row * columns); });
         },
         array.values);
     return array;
@@ -157,12 +163,7 @@ void ParticleSource::collect_ids(Snapshot& snapshot, const std::vector<Part>& pa
         return;
     }
     snapshot.ids = allocate<std::uint64_t>(rows_of(parts), 1, "particle ids");
-    for (const Part& part : parts) {
-        if (part.count > 0) {
-            visit(part.file);
-            read_ids(part, snapshot.ids.data() + part.first_row);
-        }
-    }
+    for_each_read(parts, [&](const Part& part) { read_ids(part, snapshot.ids.data() + part.first_row); });
 }
 
 // Some files state their box in other units than their coordinates. Wrapping these would shuffle the particles.

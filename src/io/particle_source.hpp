@@ -71,6 +71,9 @@ protected:
 
 private:
     void visit(std::size_t file);
+    /// Calls read for every part of which rows are read, with its file open.
+    template <class Read>
+    void for_each_read(const std::vector<Part>& parts, const Read& read);
     void join(const FileSummary& summary, std::size_t file);
     void compare_with_totals(const FileSummary& summary);
     [[nodiscard]] std::vector<Part> parts_of(const std::array<bool, max_types>& selected, const RowShare& share) const;

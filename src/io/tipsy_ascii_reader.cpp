@@ -8,14 +8,11 @@
 #include "io/reader.hpp"
 #include "io/selection.hpp"
 #include "io/text_numbers.hpp"
-
-#include <array>
+#include "io/tipsy_layout.hpp"
 
 namespace kith::io {
 
 namespace {
-
-constexpr std::array<std::size_t, 3> type_of_kind = {0, 1, 4};
 
 // `text`: the beginning of a file. Three whole numbers in the first line, one of them in the second, one in the third.
 bool begins_like_tipsy(std::string_view text) {
@@ -52,9 +49,9 @@ public:
         header_.dtype = DType::float64;
         header_.dimension = static_cast<int>(dimension);
         header_.time = numbers_.next<double>("the time");
-        header_.counts[type_of_kind[0]] = gas;
-        header_.counts[type_of_kind[1]] = total - gas - stars;
-        header_.counts[type_of_kind[2]] = stars;
+        header_.counts[TipsyLayout::type_of_kind[0]] = gas;
+        header_.counts[TipsyLayout::type_of_kind[1]] = total - gas - stars;
+        header_.counts[TipsyLayout::type_of_kind[2]] = stars;
         // A number takes two bytes with what parts it from the next.
         const std::int64_t bytes_each = 2 * (1 + 2 * dimension);
         if (total > (file_.length() + 1) / bytes_each) {
@@ -69,7 +66,7 @@ public:
     void read(std::string_view what, const SelectedTypes& selected, RealArray* out, int axis) {
         double* place = out == nullptr ? nullptr : std::get<std::vector<double>>(out->values).data() + axis;
         const int stride = out == nullptr ? 0 : out->columns;
-        for (const std::size_t type : type_of_kind) {
+        for (const std::size_t type : TipsyLayout::type_of_kind) {
             const bool kept = place != nullptr && selected[type];
             for (std::int64_t i = 0; i < header_.counts[type]; ++i) {
                 const auto value = numbers_.next<double>(what);

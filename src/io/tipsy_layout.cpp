@@ -75,7 +75,6 @@ TipsyLayout layout_with(const Header& header, const Counts& counts, std::int64_t
     TipsyLayout layout;
     layout.order = header.order;
     layout.time = header.time;
-    layout.dimension = static_cast<int>(header.dimension);
     layout.header_bytes = header_bytes;
     layout.counts = {counts[1], counts[2], counts[3]};
     layout.wide_positions = width >= 1;

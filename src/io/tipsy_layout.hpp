@@ -26,11 +26,10 @@ inline constexpr std::int64_t tipsy_header_bytes = 32;
 
 struct TipsyLayout {
     enum Kind : std::uint8_t { gas, dark, star };
-    static constexpr std::array<int, 3> type_of_kind = {0, 1, 4};
+    static constexpr std::array<std::size_t, 3> type_of_kind = {0, 1, 4};
 
     std::endian order = std::endian::big;
     double time = 0;
-    int dimension = 3;
     std::int64_t header_bytes = tipsy_header_bytes;
     std::array<std::int64_t, 3> counts{}; ///< gas, dark, star
     bool wide_positions = false;

@@ -23,7 +23,7 @@ SnapshotHeader as_header(const TipsyLayout& layout) {
     SnapshotHeader header;
     header.format = layout.order == std::endian::big ? "Tipsy (std, big-endian)" : "Tipsy (native, little-endian)";
     for (std::size_t kind = 0; kind < layout.counts.size(); ++kind) {
-        header.counts[static_cast<std::size_t>(TipsyLayout::type_of_kind[kind])] = layout.counts[kind];
+        header.counts[TipsyLayout::type_of_kind[kind]] = layout.counts[kind];
     }
     header.dtype = layout.wide_positions ? DType::float64 : DType::float32;
     header.time = layout.time;
@@ -102,7 +102,7 @@ Snapshot tipsy_snapshot(const std::filesystem::path& path, const ReadOptions& op
     }
     std::int64_t first_row = -wanted.begin; // of a kind, in the snapshot
     for (int kind = 0; kind < 3; ++kind) {
-        const auto type = static_cast<std::size_t>(TipsyLayout::type_of_kind[static_cast<std::size_t>(kind)]);
+        const std::size_t type = TipsyLayout::type_of_kind[static_cast<std::size_t>(kind)];
         if (selected[type]) {
             const std::int64_t count = snapshot.header.counts[type];
             const RowRange of_kind{std::clamp<std::int64_t>(-first_row, 0, count),
