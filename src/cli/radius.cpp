@@ -54,10 +54,16 @@ struct Found {
     }
 };
 
-std::string report_of(const Arguments& arguments, std::int64_t neighbors, std::int64_t queries) {
+/// What is found, whether by one process or by several.
+SearchOutcome outcome_of(const Arguments& arguments, std::int64_t neighbors, std::int64_t queries) {
     const double mean = static_cast<double>(neighbors) / static_cast<double>(queries);
-    return fmt::format("R = {}: {} neighbors{}", arguments.radius, format_count(neighbors),
-                       queries > 0 ? fmt::format(", {:.1f} of each query", mean) : "");
+    SearchOutcome outcome;
+    outcome.queries = queries;
+    outcome.facts["radius"] = arguments.radius;
+    outcome.facts["neighbors"] = neighbors;
+    outcome.report = fmt::format("R = {}: {} neighbors{}", arguments.radius, format_count(neighbors),
+                                 queries > 0 ? fmt::format(", {:.1f} of each query", mean) : "");
+    return outcome;
 }
 
 /// Every rank counts for its share; rank 0 writes what the others send.
@@ -67,15 +73,11 @@ SearchOutcome count_over_ranks(const Arguments& arguments, const SearchTask& tas
         return task.call([&](const auto&... given) { return radius_count(ranks.communicator(), given...); },
                          Radii(arguments.radius), options);
     }));
-    SearchOutcome outcome;
-    outcome.traffic = found->traffic;
     const std::int64_t queries = ranks.sum(static_cast<std::int64_t>(found->counts.size()));
     const std::int64_t neighbors =
         ranks.sum(std::accumulate(found->counts.begin(), found->counts.end(), std::int64_t{0}));
-    outcome.queries = queries;
-    outcome.facts["radius"] = arguments.radius;
-    outcome.facts["neighbors"] = neighbors;
-    outcome.report = report_of(arguments, neighbors, queries);
+    SearchOutcome outcome = outcome_of(arguments, neighbors, queries);
+    outcome.traffic = found->traffic;
     outcome.funnel = std::make_shared<RankFunnel>(ranks, std::vector{std::as_bytes(std::span(found->counts))});
     outcome.write = [found, queries, funnel = outcome.funnel](const std::filesystem::path& path,
                                                               const io::Provenance& made_by) {
@@ -106,16 +108,12 @@ SearchOutcome search(const Arguments& arguments, const SearchTask& task) {
         found->rows = task.call([](const auto&... given) { return radius_search(given...); }, radius, options);
         task.clock->add(found->rows->stages);
     }
-    SearchOutcome outcome;
-    outcome.queries = found->queries();
-    outcome.facts["radius"] = arguments.radius;
-    outcome.facts["neighbors"] = found->neighbors();
+    SearchOutcome outcome = outcome_of(arguments, found->neighbors(), found->queries());
     outcome.facts["device"] = name_of(arguments.common.device);
     if (found->rows) {
         outcome.facts["engine"] = name_of(found->rows->engine);
         outcome.warning = found->rows->unresolved.warning();
     }
-    outcome.report = report_of(arguments, found->neighbors(), found->queries());
     outcome.write = [found](const std::filesystem::path& path, const io::Provenance& made_by) {
         found->write(path, made_by);
     };
