@@ -8,40 +8,13 @@
 
 #include <algorithm>
 #include <array>
+#include <memory>
 #include <string>
 #include <vector>
 
 namespace kith::cli {
 
 namespace {
-
-/// All processes; ends MPI.
-class World final : public Communicator {
-public:
-    World() { ranks_ = std::make_unique<MpiCommunicator>(MPI_COMM_WORLD); }
-    ~World() override {
-        ranks_.reset();
-        MPI_Finalize();
-    }
-    [[nodiscard]] int rank() const noexcept override { return ranks_->rank(); }
-    [[nodiscard]] int size() const noexcept override { return ranks_->size(); }
-    void all_reduce(std::span<std::int64_t> values, Reduction reduction) override {
-        ranks_->all_reduce(values, reduction);
-    }
-    void all_gather(std::span<const std::byte> mine, std::span<std::byte> all,
-                    std::span<const std::int64_t> counts) override {
-        ranks_->all_gather(mine, all, counts);
-    }
-    [[nodiscard]] std::vector<RankMessage> exchange(std::vector<RankMessage> messages) override {
-        return ranks_->exchange(std::move(messages));
-    }
-    void start_exchange(std::vector<RankMessage> messages) override { ranks_->start_exchange(std::move(messages)); }
-    [[nodiscard]] std::vector<RankMessage> finish_exchange() override { return ranks_->finish_exchange(); }
-    void abort(const std::string& reason) noexcept override { ranks_->abort(reason); }
-
-private:
-    std::unique_ptr<MpiCommunicator> ranks_;
-};
 
 /// "with MPICH 4.0.2": the first line of what the library says of itself.
 std::string library() {
@@ -82,7 +55,8 @@ LaunchedRanks join_launched_ranks() {
         return {};
     }
     const int threads = threads_of_this_rank();
-    return {std::make_unique<World>(), threads};
+    return {std::shared_ptr<void>(nullptr, [](void*) { MPI_Finalize(); }),
+            std::make_unique<MpiCommunicator>(MPI_COMM_WORLD), threads};
 }
 
 } // namespace kith::cli

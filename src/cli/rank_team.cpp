@@ -25,11 +25,7 @@ std::int64_t RankTeam::max(std::int64_t value) {
 }
 
 std::vector<std::string> RankTeam::gather(const std::string& mine) {
-    const auto count = static_cast<std::size_t>(size());
-    std::vector<std::int64_t> lengths(count);
-    const auto length = static_cast<std::int64_t>(mine.size());
-    ranks_.all_gather(std::as_bytes(std::span(&length, 1)), std::as_writable_bytes(std::span(lengths)),
-                      std::vector<std::int64_t>(count, sizeof(length)));
+    const auto lengths = gather_values(static_cast<std::int64_t>(mine.size()));
     std::string all(static_cast<std::size_t>(std::accumulate(lengths.begin(), lengths.end(), std::int64_t{0})), ' ');
     ranks_.all_gather(std::as_bytes(std::span(mine)), std::as_writable_bytes(std::span(all)), lengths);
     std::vector<std::string> texts;
@@ -72,13 +68,9 @@ void RankTeam::agree(const std::optional<Failure>& failed) {
 
 RankFunnel::RankFunnel(RankTeam& team, std::vector<std::span<const std::byte>> arrays)
     : team_(team), arrays_(std::move(arrays)) {
-    const auto ranks = static_cast<std::size_t>(team.size());
     for (std::size_t array = 0; array < arrays_.size(); ++array) {
-        const auto mine = static_cast<std::int64_t>(arrays_[array].size());
-        std::vector<std::int64_t> bytes(ranks);
-        team.communicator().all_gather(std::as_bytes(std::span(&mine, 1)), std::as_writable_bytes(std::span(bytes)),
-                                       std::vector<std::int64_t>(ranks, sizeof(mine)));
-        for (std::size_t rank = 0; rank < ranks; ++rank) {
+        const auto bytes = team.gather_values(static_cast<std::int64_t>(arrays_[array].size()));
+        for (std::size_t rank = 0; rank < bytes.size(); ++rank) {
             const auto all = static_cast<std::size_t>(bytes[rank]);
             for (std::size_t begin = 0; begin < all; begin += block_bytes) {
                 pieces_.push_back({static_cast<int>(rank), array, begin, std::min(block_bytes, all - begin)});

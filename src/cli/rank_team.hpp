@@ -58,6 +58,14 @@ public:
         }
     }
 
+    /// A value of every rank, by rank.
+    template <class Value>
+    [[nodiscard]] std::vector<Value> gather_values(const Value& mine) {
+        std::vector<Value> all(static_cast<std::size_t>(size()));
+        ranks_.all_gather(std::as_bytes(std::span(&mine, 1)), std::as_writable_bytes(std::span(all)),
+                          std::vector<std::int64_t>(all.size(), sizeof(mine)));
+        return all;
+    }
     [[nodiscard]] std::int64_t sum(std::int64_t value);
     [[nodiscard]] std::int64_t max(std::int64_t value);
     /// A text of every rank, by rank.
@@ -119,6 +127,7 @@ private:
 
 /// The communicator of the processes that a launcher has started together.
 struct LaunchedRanks {
+    std::shared_ptr<void> session;       ///< ends MPI when it goes, which is after the communicator
     std::unique_ptr<Communicator> ranks; ///< null: this process runs alone
     int threads = 1;                     ///< this process's share of the cores of its machine
 };

@@ -43,10 +43,7 @@ ShareSummary summary_of(const io::Snapshot& snapshot) {
 } // namespace
 
 Shares::Shares(RankTeam& ranks, const io::Snapshot& mine, bool first_holds_all) {
-    const ShareSummary summary = summary_of(mine);
-    std::vector<ShareSummary> all(static_cast<std::size_t>(ranks.size()));
-    ranks.communicator().all_gather(std::as_bytes(std::span(&summary, 1)), std::as_writable_bytes(std::span(all)),
-                                    std::vector<std::int64_t>(all.size(), sizeof(summary)));
+    std::vector<ShareSummary> all = ranks.gather_values(summary_of(mine));
     ShareSummary joined = all.front();
     for (const ShareSummary& share : all) {
         rows_in_all_ += share.rows;
