@@ -51,23 +51,17 @@ struct Input {
 
 /// The seconds of the runs of one task, stage by stage; the whole task comes last, as "all".
 struct Timings {
-    std::vector<std::pair<std::string, std::vector<double>>> stages;
+    Named<std::vector<double>> stages;
 
-    void add(std::string_view stage, double seconds) {
-        const auto found =
-            std::find_if(stages.begin(), stages.end(), [&](const auto& entry) { return entry.first == stage; });
-        (found != stages.end() ? found->second : stages.emplace_back(stage, std::vector<double>()).second)
-            .push_back(seconds);
-    }
     void add_run(const StageReports& tree, const StageReports& search) {
         double sum = 0;
         for (const StageReports* reports : {&tree, &search}) {
             for (const StageReport& report : *reports) {
-                add(report.name, report.seconds);
+                value_of(stages, report.name).push_back(report.seconds);
                 sum += report.seconds;
             }
         }
-        add("all", sum);
+        value_of(stages, "all").push_back(sum);
     }
 };
 
@@ -89,12 +83,8 @@ Input read_input(const Arguments& arguments) {
                         "one or the other",
                         arguments.points));
     }
-    io::ReadOptions wanted;
-    wanted.types = arguments.types;
-    wanted.velocities = false;
-    wanted.masses = false;
-    wanted.ids = false;
-    io::Snapshot snapshot = read_points(arguments.points, wanted);
+    io::Snapshot snapshot =
+        read_points(arguments.points, {.types = arguments.types, .velocities = false, .masses = false, .ids = false});
     input.box = resolve_box(arguments.box, snapshot.header).box;
     input.points = std::move(snapshot.positions);
     input.text = fmt::format("{}, {}", arguments.points, snapshot.header.format);
@@ -102,16 +92,14 @@ Input read_input(const Arguments& arguments) {
     return input;
 }
 
-/// Both tasks start from unsorted points and end with results in input order. A first run that does not count touches
-/// the memory.
-Timings time_neighbors(const Arguments& arguments, const Input& input, const Execution& execution) {
-    const PointsView points = input.points.view();
-    KnnResult rows(points.count(), arguments.k(), IndexType::int32, points.dtype());
+/// Runs a task, which search(tree) completes, from unsorted points to results in input order. A first run that does
+/// not count touches the memory.
+template <class Search>
+Timings time_runs(const Arguments& arguments, const Input& input, const Execution& execution, const Search& search) {
     Timings timings;
     for (std::int64_t run = 0; run <= arguments.repetitions; ++run) {
-        const Tree tree(points, {.box = input.box, .execution = execution});
-        const StageReports searched =
-            knn_into(rows.rows_view(), tree, arguments.k(), {.engine = Engine::tree, .execution = execution}).stages;
+        const Tree tree(input.points.view(), {.box = input.box, .execution = execution});
+        const StageReports searched = search(tree);
         stop_if_interrupted();
         if (run > 0) {
             timings.add_run(tree.stages(), searched);
@@ -120,18 +108,17 @@ Timings time_neighbors(const Arguments& arguments, const Input& input, const Exe
     return timings;
 }
 
+Timings time_neighbors(const Arguments& arguments, const Input& input, const Execution& execution) {
+    KnnResult rows(input.points.rows(), arguments.k(), IndexType::int32, input.points.dtype());
+    return time_runs(arguments, input, execution, [&](const Tree& tree) {
+        return knn_into(rows.rows_view(), tree, arguments.k(), {.engine = Engine::tree, .execution = execution}).stages;
+    });
+}
+
 Timings time_groups(const Arguments& arguments, const Input& input, const Execution& execution) {
-    Timings timings;
-    for (std::int64_t run = 0; run <= arguments.repetitions; ++run) {
-        const Tree tree(input.points.view(), {.box = input.box, .execution = execution});
-        const FofResult groups =
-            fof(tree, LinkingLength::relative(arguments.b), {.engine = Engine::tree, .execution = execution});
-        stop_if_interrupted();
-        if (run > 0) {
-            timings.add_run(tree.stages(), groups.stages);
-        }
-    }
-    return timings;
+    return time_runs(arguments, input, execution, [&](const Tree& tree) {
+        return fof(tree, LinkingLength::relative(arguments.b), {.engine = Engine::tree, .execution = execution}).stages;
+    });
 }
 
 Json json_of(const Timings& timings, std::int64_t points) {

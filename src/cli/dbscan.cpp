@@ -19,20 +19,12 @@ namespace kith::cli {
 
 namespace {
 
-constexpr std::size_t largest_shown = 10;
-
 struct Arguments : SnapshotArguments {
     double eps = 0;
     std::int64_t min_samples = 5;
     bool star = false;
     Engine engine = Engine::automatic;
 };
-
-std::vector<std::int32_t> largest_of(const DbscanResult& clusters) {
-    std::vector<std::int32_t> sizes(std::min(largest_shown, clusters.sizes.size()));
-    std::partial_sort_copy(clusters.sizes.begin(), clusters.sizes.end(), sizes.begin(), sizes.end(), std::greater<>());
-    return sizes;
-}
 
 void write(const Arguments& arguments, const SnapshotRun& run, const DbscanResult& found,
            const Invocation& invocation) {
@@ -63,7 +55,7 @@ Json json_of(const Arguments& arguments, const SnapshotRun& run, const DbscanRes
     json["clusters"] = found.clusters;
     json["core_points"] = found.core_points;
     json["noise_points"] = found.noise_points;
-    json["largest"] = largest_of(found);
+    json["largest"] = largest_of(found.sizes);
     json["engine"] = name_of(found.engine);
     json["device"] = name_of(arguments.common.device);
     return json;
@@ -78,7 +70,7 @@ void print_clusters(const Arguments& arguments, const io::RealArray& points, con
                                        format_count(points.rows() - found.core_points - found.noise_points),
                                        format_count(found.noise_points)));
     if (found.clusters > 0) {
-        print_line("largest", fmt::format("{}", fmt::join(largest_of(found), ", ")));
+        print_line("largest", fmt::format("{}", fmt::join(largest_of(found.sizes), ", ")));
     }
 }
 

@@ -16,13 +16,6 @@ namespace kith::cli {
 
 namespace {
 
-constexpr std::size_t largest_shown = 10;
-
-std::vector<std::int32_t> largest_of(const FofResult& groups) {
-    const std::size_t shown = std::min(largest_shown, groups.sizes.size());
-    return {groups.sizes.begin(), groups.sizes.begin() + static_cast<std::ptrdiff_t>(shown)};
-}
-
 /// JSON has no infinity, so that is a text, which readers of numbers take, too.
 Json json_of_length(double length) {
     return std::isinf(length) ? Json("inf") : Json(length);
@@ -70,7 +63,7 @@ Json json_of(const FofArguments& arguments, const FofRun& run) {
     json["groups"] = run.catalog.groups;
     json["groups_with_singles"] = run.groups.sizes.size();
     json["grouped"] = run.catalog.members.size();
-    json["largest"] = largest_of(run.groups);
+    json["largest"] = largest_of(run.groups.sizes);
     json["route"] = arguments.route.by_spanning_tree ? spanning_tree_route : name_of(run.groups.engine);
     json["device"] = name_of(arguments.common.device);
     return json;
@@ -85,7 +78,7 @@ void print_groups(const FofArguments& arguments, const FofRun& run) {
                                      format_count(run.catalog.groups), format_count(arguments.min_members),
                                      format_count(static_cast<std::int64_t>(run.catalog.members.size())),
                                      format_count(static_cast<std::int64_t>(run.groups.sizes.size()))));
-    const std::vector<std::int32_t> largest = largest_of(run.groups);
+    const std::vector<std::int32_t> largest = largest_of(run.groups.sizes);
     if (run.catalog.groups == 0 && !largest.empty()) {
         print_line("", fmt::format("the largest has {} member{}, so the catalog is empty; a smaller --min-members or "
                                    "a longer linking length would fill it",

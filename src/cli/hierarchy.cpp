@@ -41,11 +41,7 @@ void require_ascending(const Arguments& arguments) {
     }
 }
 
-std::vector<std::int32_t> largest_of(const FofLevel& level) {
-    constexpr std::size_t largest_shown = 5;
-    return {level.sizes.begin(),
-            level.sizes.begin() + static_cast<std::ptrdiff_t>(std::min(largest_shown, level.sizes.size()))};
-}
+constexpr std::size_t largest_shown = 5;
 
 io::Provenance provenance(const Arguments& arguments, const SnapshotRun& run, const FofLadder& ladder,
                           const Invocation& invocation) {
@@ -87,7 +83,7 @@ Json json_of(const Arguments& arguments, const SnapshotRun& run, const FofLadder
         of_level["b"] = relative ? Json(arguments.lengths[i]) : Json(nullptr);
         of_level["groups"] = level.sizes.size();
         of_level["groups_with_singles"] = level.groups;
-        of_level["largest"] = largest_of(level);
+        of_level["largest"] = largest_of(level.sizes, largest_shown);
         json["levels"].push_back(of_level);
     }
     json["engine"] = name_of(tree.engine());
@@ -103,7 +99,8 @@ void print_levels(const Arguments& arguments, DType dtype, const FofLadder& ladd
         const FofLevel& level = ladder.levels()[i];
         const std::string b = arguments.are_relative ? fmt::format(" (b = {})", arguments.lengths[i]) : "";
         const std::string largest =
-            level.sizes.empty() ? "" : fmt::format("; largest {}", fmt::join(largest_of(level), ", "));
+            level.sizes.empty() ? ""
+                                : fmt::format("; largest {}", fmt::join(largest_of(level.sizes, largest_shown), ", "));
         print_line(i == 0 ? "groups" : "",
                    fmt::format("{}{}: {} of {} or more members; {} with singles{}",
                                format_length(level.linking_length, dtype), b, format_count(std::ssize(level.sizes)),

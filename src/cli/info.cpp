@@ -130,10 +130,7 @@ Contents read_contents(const std::string& path) {
     if (contents.points == 0) {
         return contents;
     }
-    io::ReadOptions wanted;
-    wanted.types.kind = io::TypeSelection::Kind::all;
-    wanted.ids = false;
-    const io::Snapshot snapshot = io::read_snapshot(path, wanted);
+    const io::Snapshot snapshot = io::read_snapshot(path, {.types = {io::TypeSelection::Kind::all, {}}, .ids = false});
     contents.header = snapshot.header;
     contents.extents = ranges_of(snapshot.positions);
     if (snapshot.masses) {

@@ -16,17 +16,6 @@ namespace kith::cli {
 
 namespace {
 
-constexpr std::size_t largest_shown = 10;
-
-std::vector<std::int64_t> largest_of(const Catalog& catalog) {
-    std::vector<std::int64_t> counts = catalog.count;
-    const std::size_t shown = std::min(largest_shown, counts.size());
-    std::partial_sort(counts.begin(), counts.begin() + static_cast<std::ptrdiff_t>(shown), counts.end(),
-                      std::greater<>());
-    counts.resize(shown);
-    return counts;
-}
-
 std::int64_t members_of(const Catalog& catalog) {
     return std::accumulate(catalog.count.begin(), catalog.count.end(), std::int64_t{0});
 }
@@ -64,7 +53,7 @@ void print_json_of(const io::CatalogFile& file, const std::string& path) {
     json["dtype"] = name_of(file.dtype);
     json["min_members"] = catalog.min_members;
     json["members"] = members_of(catalog);
-    json["largest"] = largest_of(catalog);
+    json["largest"] = largest_of(catalog.count);
     json["masses"] = catalog.mass.empty() ? Json(nullptr) : Json{*least, *most};
     json["linking_length"] = json_of(file.linking_length);
     json["box_size"] = box;
@@ -107,7 +96,7 @@ void print_summary_of(const io::CatalogFile& file, const std::string& path) {
                                      format_count(catalog.min_members), catalog.dimension));
     print_line("members", format_count(members_of(catalog)));
     if (catalog.groups > 0) {
-        print_line("largest", fmt::format("{}", fmt::join(largest_of(catalog), ", ")));
+        print_line("largest", fmt::format("{}", fmt::join(largest_of(catalog.count), ", ")));
     }
     if (!catalog.mass.empty()) {
         const auto [least, most] = std::minmax_element(catalog.mass.begin(), catalog.mass.end());

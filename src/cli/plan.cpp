@@ -55,10 +55,7 @@ void require_countable(const Cluster& cluster) {
 }
 
 Json json_of(const CallPlan& plan, const Cluster& cluster) {
-    Json seconds = Json::object();
-    for (const auto& [stage, value] : plan.seconds) {
-        seconds[stage] = value;
-    }
+    Json seconds = object_of(plan.seconds);
     seconds["all"] = plan.all_seconds();
     return {{"seconds", seconds},
             {"bytes_received_per_rank", plan.bytes},

@@ -22,18 +22,10 @@ namespace {
 
 constexpr const char* kind_of_constants = "costs over ranks";
 
-Json json_of(const StageSeconds& stages) {
-    Json json = Json::object();
-    for (const auto& [stage, seconds] : stages) {
-        json[stage] = seconds;
-    }
-    return json;
-}
-
 Json json_of(const CallCost& cost) {
     return {{"layer", cost.layer},
-            {"seconds_per_point", json_of(cost.per_point)},
-            {"seconds_per_layer_point", json_of(cost.per_layer_point)},
+            {"seconds_per_point", object_of(cost.per_point)},
+            {"seconds_per_layer_point", object_of(cost.per_layer_point)},
             {"ask_seconds", cost.ask_seconds},
             {"working_bytes", cost.working_bytes},
             {"result_bytes", cost.result_bytes},

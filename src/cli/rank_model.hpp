@@ -20,7 +20,7 @@
 
 namespace kith::cli {
 
-using StageSeconds = std::vector<std::pair<std::string, double>>;
+using StageSeconds = Named<double>;
 
 /// Cost of one call. Points of the layer are those that a rank receives from others.
 struct CallCost {

@@ -6,8 +6,11 @@
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -24,6 +27,30 @@ struct Invocation {
     std::string command;       ///< the command line, quoted so that a shell reads it back
     RankTeam* ranks = nullptr; ///< the processes that do it together; null: this one alone
 };
+
+/// Values beside their names.
+template <class Value>
+using Named = std::vector<std::pair<std::string, Value>>;
+
+/// The value of a name, added to the others if it is new.
+template <class Value>
+Value& value_of(Named<Value>& values, std::string_view name) {
+    const auto found = std::ranges::find(values, name, &std::pair<std::string, Value>::first);
+    return found != values.end() ? found->second : values.emplace_back(name, Value()).second;
+}
+
+template <class Value>
+[[nodiscard]] Json object_of(const Named<Value>& values) {
+    return Json::object_t(values.begin(), values.end());
+}
+
+/// The largest numbers, in descending order.
+template <class Number>
+[[nodiscard]] std::vector<Number> largest_of(const std::vector<Number>& numbers, std::size_t most = 10) {
+    std::vector<Number> largest(std::min(most, numbers.size()));
+    std::partial_sort_copy(numbers.begin(), numbers.end(), largest.begin(), largest.end(), std::greater<>());
+    return largest;
+}
 
 /// A word as a shell reads it back.
 [[nodiscard]] std::string shell_word(std::string_view word);
@@ -61,8 +88,8 @@ private:
     };
     [[nodiscard]] double total() const;
 
-    std::vector<std::pair<std::string, double>> seconds_;
-    std::vector<std::pair<std::string, std::int64_t>> peaks_;
+    Named<double> seconds_;
+    Named<std::int64_t> peaks_;
     Clock::time_point start_ = Clock::now();
 };
 
