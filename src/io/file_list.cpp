@@ -1,5 +1,6 @@
 // Several names for one snapshot: exactly its files, as a shell's pattern gives them.
 #include "io/input_file.hpp"
+#include "io/joined.hpp"
 #include "io/member_name.hpp"
 
 #include "support/message.hpp"
@@ -25,10 +26,8 @@ bool holds(const Paths& files, const std::filesystem::path& wanted) {
 
 std::string list(const Paths& files) {
     constexpr std::size_t max_listed = 5;
-    std::string text;
-    for (std::size_t i = 0; i < std::min(files.size(), max_listed); ++i) {
-        text += (i == 0 ? "" : ", ") + files[i].string();
-    }
+    const std::span listed = std::span(files).first(std::min(files.size(), max_listed));
+    const std::string text = joined(listed, ", ", [](const std::filesystem::path& file) { return file.string(); });
     return files.size() > max_listed ? detail::message(text, " and ", files.size() - max_listed, " more") : text;
 }
 

@@ -14,7 +14,6 @@
 
 #include <array>
 #include <cmath>
-#include <numeric>
 #include <string_view>
 #include <vector>
 

@@ -48,7 +48,9 @@ protected:
     }
     void read(Column column, const Part& part, DType dtype, void* out) override;
     bool has_ids(const Part&) override { return layout_.ids.has_value(); }
-    void read_ids(const Part& part, std::uint64_t* out) override;
+    void read_ids(const Part& part, std::uint64_t* out) override {
+        read_rows<std::uint32_t, std::uint64_t>(layout_.ids, part, false, 1, out);
+    }
     [[nodiscard]] std::string_view type_prefix() const override { return "type "; }
 
 private:
@@ -57,50 +59,39 @@ private:
                : column == Column::velocities ? layout_.velocities
                                               : layout_.masses;
     }
-    void require_unchanged(const Part& part) const;
+    /// The part's rows of `width` values each, stored as Narrow or as Wide.
+    template <class Narrow, class Wide, class Value>
+    void read_rows(const std::optional<GadgetColumn>& column, const Part& part, bool with_own_masses,
+                   std::int64_t width, Value* out);
 
     std::optional<InputFile> file_;
     GadgetLayout layout_;
 };
 
-// A file of a set is opened again for each column.
-void GadgetSource::require_unchanged(const Part& part) const {
-    if (layout_.summary.header.counts[part.type] != part.rows) {
+template <class Narrow, class Wide, class Value>
+void GadgetSource::read_rows(const std::optional<GadgetColumn>& column, const Part& part, bool with_own_masses,
+                             std::int64_t width, Value* out) {
+    if (layout_.summary.header.counts[part.type] != part.rows) { // a file of a set is opened again for each column
         refuse(*file_, "the file changed while it was read");
+    }
+    const std::int64_t item_bytes = column.value().item_bytes;
+    const std::int64_t first = layout_.rows_before(part.type, with_own_masses) + part.begin;
+    const std::int64_t offset = column->offset + first * width * item_bytes;
+    const std::span target(out, static_cast<std::size_t>(part.count * width));
+    if (item_bytes == 8) {
+        read_values<Wide>(*file_, offset, layout_.order, target);
+    } else {
+        read_values<Narrow>(*file_, offset, layout_.order, target);
     }
 }
 
 void GadgetSource::read(Column column, const Part& part, DType dtype, void* out) {
-    require_unchanged(part);
-    const GadgetColumn found = find(column).value();
-    const std::int64_t width = column == Column::masses ? 1 : 3;
-    const std::int64_t offset = found.offset + (layout_.rows_before(part.type, column == Column::masses) + part.begin) *
-                                                   width * found.item_bytes;
-    const auto values = static_cast<std::size_t>(part.count * width);
-    const auto read_as = [&](auto* place) {
-        const std::span target(place, values);
-        if (found.item_bytes == 8) {
-            read_values<double>(*file_, offset, layout_.order, target);
-        } else {
-            read_values<float>(*file_, offset, layout_.order, target);
-        }
-    };
+    const bool is_mass = column == Column::masses;
+    const std::int64_t width = is_mass ? 1 : 3;
     if (dtype == DType::float32) {
-        read_as(static_cast<float*>(out));
+        read_rows<float, double>(find(column), part, is_mass, width, static_cast<float*>(out));
     } else {
-        read_as(static_cast<double*>(out));
-    }
-}
-
-void GadgetSource::read_ids(const Part& part, std::uint64_t* out) {
-    require_unchanged(part);
-    const GadgetColumn found = layout_.ids.value();
-    const std::int64_t offset = found.offset + (layout_.rows_before(part.type, false) + part.begin) * found.item_bytes;
-    const std::span target(out, static_cast<std::size_t>(part.count));
-    if (found.item_bytes == 8) {
-        read_values<std::uint64_t>(*file_, offset, layout_.order, target);
-    } else {
-        read_values<std::uint32_t>(*file_, offset, layout_.order, target);
+        read_rows<float, double>(find(column), part, is_mass, width, static_cast<double*>(out));
     }
 }
 

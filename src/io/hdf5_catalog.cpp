@@ -25,7 +25,6 @@
 
 #include "support/message.hpp"
 
-#include <kith/error.hpp>
 #include <kith/io.hpp>
 
 #include <algorithm>

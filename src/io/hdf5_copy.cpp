@@ -5,8 +5,6 @@
 
 #include "support/message.hpp"
 
-#include <kith/error.hpp>
-
 namespace kith::io::hdf5 {
 
 using detail::message;

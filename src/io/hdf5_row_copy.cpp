@@ -7,13 +7,10 @@
 
 #include "support/message.hpp"
 
-#include <kith/error.hpp>
-
 #include <algorithm>
 #include <array>
 #include <cstring>
 #include <limits>
-#include <numeric>
 
 namespace kith::io::hdf5 {
 

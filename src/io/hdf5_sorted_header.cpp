@@ -8,10 +8,7 @@
 
 #include "support/message.hpp"
 
-#include <kith/error.hpp>
-
 #include <algorithm>
-#include <cmath>
 
 namespace kith::io::hdf5 {
 

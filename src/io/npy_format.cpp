@@ -10,7 +10,6 @@
 
 #include <bit>
 #include <charconv>
-#include <limits>
 
 namespace kith::io {
 

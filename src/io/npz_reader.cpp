@@ -16,7 +16,6 @@
 #include <zip.h>
 
 #include <algorithm>
-#include <limits>
 #include <memory>
 #include <optional>
 #include <vector>

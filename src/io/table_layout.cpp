@@ -4,7 +4,6 @@
 #include <kith/points.hpp>
 
 #include <algorithm>
-#include <array>
 #include <cctype>
 #include <numeric>
 
