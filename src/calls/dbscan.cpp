@@ -34,20 +34,19 @@ struct DbscanCall {
 /// All that can be checked without looking at the points, but for the caller's memory.
 void check(const DbscanCall& call) {
     if (!(call.eps >= 0) || std::isinf(call.eps)) {
-        throw Error(ErrorKind::invalid_argument,
-                    message("eps is ", call.eps, "; it must be a finite number, 0 or more"));
+        throw error(ErrorKind::invalid_argument, "eps is ", call.eps, "; it must be a finite number, 0 or more");
     }
     if (call.min_samples < 1) {
-        throw Error(ErrorKind::invalid_argument, message("min_samples is ", call.min_samples,
-                                                         "; it must be 1 or more, as it counts the point itself"));
+        throw error(ErrorKind::invalid_argument, "min_samples is ", call.min_samples,
+                    "; it must be 1 or more, as it counts the point itself");
     }
     check_points(call.points, call.options.box, call.options.execution);
 }
 
 void check_flags(std::span<const std::uint8_t> is_core, std::int64_t points) {
     if (!is_core.empty() && static_cast<std::int64_t>(is_core.size()) != points) {
-        throw Error(ErrorKind::invalid_argument, message("the memory for is_core holds ", is_core.size(), " flags; ",
-                                                         points, " points need one each, or none at all"));
+        throw error(ErrorKind::invalid_argument, "the memory for is_core holds ", is_core.size(), " flags; ", points,
+                    " points need one each, or none at all");
     }
 }
 

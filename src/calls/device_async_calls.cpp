@@ -27,19 +27,17 @@ void require_gpu(const Execution& execution) {
 
 void require_points_there(const PointsView& view, const Execution& execution, const char* what) {
     if (view.count() > 0 && view.device().kind != DeviceKind::cuda) {
-        throw Error(ErrorKind::invalid_argument,
-                    message(what,
-                            " are in the memory of the host; a call that does not wait needs them in that of GPU ",
-                            execution.device.index));
+        throw error(ErrorKind::invalid_argument, what,
+                    " are in the memory of the host; a call that does not wait needs them in that of GPU ",
+                    execution.device.index);
     }
     require_same_device(view, execution, what);
 }
 
 void require_memory_there(const DeviceWork& work, const void* memory, const char* what) {
     if (memory != nullptr && !is_on_device(work, memory)) {
-        throw Error(ErrorKind::invalid_argument,
-                    message("the memory for ", what, " is not that of GPU ", work.device().index,
-                            ", on which the call runs; a call that does not wait copies nothing to the host"));
+        throw error(ErrorKind::invalid_argument, "the memory for ", what, " is not that of GPU ", work.device().index,
+                    ", on which the call runs; a call that does not wait copies nothing to the host");
     }
 }
 
@@ -50,18 +48,15 @@ void require_writable(const void* memory, const char* what) {
         check_cuda(cudaPointerGetAttributes(&attributes, memory), "asking where memory is");
     }
     if (memory == nullptr || attributes.type == cudaMemoryTypeUnregistered) {
-        throw Error(
-            ErrorKind::invalid_argument,
-            message("the ", what,
+        throw error(ErrorKind::invalid_argument, "the ", what,
                     " is in memory that the GPU cannot write; give memory of the GPU, managed memory, or pinned "
-                    "memory of the host"));
+                    "memory of the host");
     }
 }
 
 void require_scratch(std::span<std::byte> scratch, std::int64_t needed) {
     if (static_cast<std::int64_t>(scratch.size()) < needed) {
-        throw Error(ErrorKind::out_of_memory,
-                    message("the scratch has ", scratch.size(), " bytes; the call needs ", needed));
+        throw error(ErrorKind::out_of_memory, "the scratch has ", scratch.size(), " bytes; the call needs ", needed);
     }
 }
 

@@ -42,10 +42,10 @@ void require_device(int dimension) {
             built += built.empty() ? message(d) : message(", ", d);
         }
     }
-    throw Error(ErrorKind::unsupported,
-                message("points have ", dimension, " dimensions; on a GPU this build of kith takes only ", built,
-                        "; run on the CPU, or build kith without the CMake option KITH_CUDA_DIMS, and it takes 2 to ",
-                        max_dimension));
+    throw error(ErrorKind::unsupported, "points have ", dimension,
+                " dimensions; on a GPU this build of kith takes only ", built,
+                "; run on the CPU, or build kith without the CMake option KITH_CUDA_DIMS, and it takes 2 to ",
+                max_dimension);
 }
 
 DeviceTreeHandle build_tree_on_device(const PointsView& points, const TreeOptions& options, StageReports& stages) {
@@ -64,9 +64,8 @@ SearchSummary knn_on_device(const PointsOrTree& points, const PointsView* querie
     const Execution& execution = call.options.execution;
     require_same_device(points, queries, execution);
     if (call.visitor != nullptr && points.tree() == nullptr && (engine == Engine::kdtree || engine == Engine::clover)) {
-        throw Error(ErrorKind::unsupported,
-                    message("the engine '", name_of(engine),
-                            "' has no visitors on a GPU; take the engine 'tree', or knn or knn_into"));
+        throw error(ErrorKind::unsupported, "the engine '", name_of(engine),
+                    "' has no visitors on a GPU; take the engine 'tree', or knn or knn_into");
     }
     DeviceContext context(execution);
     SearchSummary summary;

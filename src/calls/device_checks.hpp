@@ -13,9 +13,8 @@ namespace kith::detail::inline KITH_GPU {
 
 inline void require_same_device(const PointsView& view, const Execution& execution, const char* what) {
     if (view.device().kind == DeviceKind::cuda && view.device() != execution.device) {
-        throw Error(ErrorKind::invalid_argument,
-                    message(what, " are in the memory of GPU ", view.device().index, ", but the call runs on GPU ",
-                            execution.device.index, "; run it there or copy them"));
+        throw error(ErrorKind::invalid_argument, what, " are in the memory of GPU ", view.device().index,
+                    ", but the call runs on GPU ", execution.device.index, "; run it there or copy them");
     }
 }
 

@@ -5,13 +5,11 @@
 #include "calls/sources.hpp"
 #include "calls/zeros.hpp"
 #include "groups/checks.hpp"
-#include "groups/linking_length.hpp"
 #include "mst/components.hpp"
 #include "mst/edges.hpp"
 #include "mst/ladder.hpp"
 #include "mst/merges.hpp"
 #include "points/as_given.hpp"
-#include "points/frame.hpp"
 #include "support/allocation_errors.hpp"
 #include "support/context.hpp"
 #include "support/denormals.hpp"
@@ -81,8 +79,7 @@ void check_ladder(std::span<const LinkingLength> lengths, const FofLadderOptions
         check_length(length);
     }
     if (options.min_members < 1) {
-        throw Error(ErrorKind::invalid_argument,
-                    message("min_members is ", options.min_members, "; it must be 1 or more"));
+        throw error(ErrorKind::invalid_argument, "min_members is ", options.min_members, "; it must be 1 or more");
     }
 }
 
@@ -92,9 +89,8 @@ std::vector<FofLevel> levels_at(std::span<const LinkingLength> lengths, const Se
     for (std::size_t i = 0; i < lengths.size(); ++i) {
         resolve(lengths[i], separation, dtype, levels[i]);
         if (i > 0 && levels[i].linking_length < levels[i - 1].linking_length) {
-            throw Error(ErrorKind::invalid_argument,
-                        message("the linking lengths descend: ", levels[i].linking_length, " follows ",
-                                levels[i - 1].linking_length, "; give them in ascending order"));
+            throw error(ErrorKind::invalid_argument, "the linking lengths descend: ", levels[i].linking_length,
+                        " follows ", levels[i - 1].linking_length, "; give them in ascending order");
         }
     }
     return levels;
@@ -182,9 +178,8 @@ Hierarchy hierarchy(const PointsOrTree& points, const SpanningTreeOptions& optio
 
 void Hierarchy::write_linkage(std::span<double> numbers) const {
     if (numbers.size() != 4 * merges_.size()) {
-        throw Error(ErrorKind::invalid_argument,
-                    detail::message("the memory for the linkage matrix holds ", numbers.size(), " numbers; ",
-                                    merges_.size(), " merges need 4 each"));
+        throw detail::error(ErrorKind::invalid_argument, "the memory for the linkage matrix holds ", numbers.size(),
+                            " numbers; ", merges_.size(), " merges need 4 each");
     }
     const detail::DenormalGuard guard;
     detail::with_dtype(tree_.dtype(), [&]<Coordinate T>(T) {
@@ -220,8 +215,8 @@ FofLadder fof_ladder(SpanningTree tree, std::span<const LinkingLength> linking_l
 
 void FofLadder::write_labels(std::span<std::int32_t> labels, std::int64_t level, const Execution& execution) const {
     if (level < 0 || level >= std::ssize(levels_)) {
-        throw Error(ErrorKind::invalid_argument,
-                    detail::message("there is no level ", level, "; there are ", levels_.size(), ", numbered from 0"));
+        throw detail::error(ErrorKind::invalid_argument, "there is no level ", level, "; there are ", levels_.size(),
+                            ", numbered from 0");
     }
     FofSummary groups;
     groups.linking_length = levels_[static_cast<std::size_t>(level)].linking_length;

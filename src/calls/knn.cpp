@@ -188,10 +188,9 @@ private:
         const auto memory_for = [&](std::int64_t width) {
             std::int64_t bytes = 0;
             if (__builtin_mul_overflow(rows, call.k, &bytes) || __builtin_mul_overflow(bytes, width, &bytes)) {
-                throw Error(ErrorKind::out_of_memory,
-                            detail::message("the result of ", rows, " rows x ", call.k,
-                                            " neighbors needs more than 2^63 bytes; ask for fewer neighbors or use "
-                                            "knn_visit"));
+                throw detail::error(ErrorKind::out_of_memory, "the result of ", rows, " rows x ", call.k,
+                                    " neighbors needs more than 2^63 bytes; ask for fewer neighbors or use "
+                                    "knn_visit");
             }
             return detail::result_memory_on_device(bytes, call.options.execution);
         };

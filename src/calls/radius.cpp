@@ -26,7 +26,6 @@
 #include <numeric>
 #include <optional>
 #include <span>
-#include <string>
 #include <vector>
 
 namespace kith {
@@ -54,8 +53,8 @@ std::int64_t check(const RadiusCall& call) {
         require_no_self(options.exclude_self);
     }
     if (options.max_result_bytes < 0) {
-        throw Error(ErrorKind::invalid_argument,
-                    message("max_result_bytes is ", options.max_result_bytes, "; it must be 0 or more"));
+        throw error(ErrorKind::invalid_argument, "max_result_bytes is ", options.max_result_bytes,
+                    "; it must be 0 or more");
     }
     return check_radii(call.radii, call.row_count());
 }

@@ -31,9 +31,8 @@ void check_points(const PointsOrTree& points, const Box& box, const Execution& e
     }
     const Device device = points.tree()->device();
     if (device != execution.device) {
-        throw Error(ErrorKind::invalid_argument,
-                    message("the tree was built on ", name_of(device), ", but the call runs on ",
-                            name_of(execution.device), "; run it where the tree is, or build the tree there"));
+        throw error(ErrorKind::invalid_argument, "the tree was built on ", name_of(device), ", but the call runs on ",
+                    name_of(execution.device), "; run it where the tree is, or build the tree there");
     }
     if (box != Box{}) {
         throw Error(ErrorKind::invalid_argument, "the options have a box, but a tree has its own; build the tree with "

@@ -9,7 +9,6 @@
 #include "support/message.hpp"
 #include "support/number_types.hpp"
 
-#include <cmath>
 #include <utility>
 #include <vector>
 
@@ -20,23 +19,22 @@ namespace {
 void check(const TreeShape& shape) {
     const auto at_least = [](const char* name, int value, int least) {
         if (value < least) {
-            throw Error(ErrorKind::invalid_argument,
-                        detail::message(name, " is ", value, "; it must be ", least, " or more"));
+            throw detail::error(ErrorKind::invalid_argument, name, " is ", value, "; it must be ", least, " or more");
         }
     };
     at_least("leaf_size", shape.leaf_size, 1);
     at_least("coarsening", shape.coarsening, 2);
     at_least("top_size", shape.top_size, 1);
     if (!(shape.regularization >= 0)) {
-        throw Error(ErrorKind::invalid_argument, detail::message("regularization is ", shape.regularization,
-                                                                 "; it must be positive, or 0 to switch it off"));
+        throw detail::error(ErrorKind::invalid_argument, "regularization is ", shape.regularization,
+                            "; it must be positive, or 0 to switch it off");
     }
 }
 
 void require_plane(const Tree& tree, int index) {
     if (index < 0 || index >= tree.plane_count()) {
-        throw Error(ErrorKind::invalid_argument, detail::message("plane ", index, " was asked for; the tree has ",
-                                                                 tree.plane_count(), ", numbered from 0"));
+        throw detail::error(ErrorKind::invalid_argument, "plane ", index, " was asked for; the tree has ",
+                            tree.plane_count(), ", numbered from 0");
     }
 }
 
@@ -47,9 +45,8 @@ const detail::PlaneTree<T>& tree_on_host(const Tree& tree) {
                     "the tree is in the memory of a GPU; build it on the CPU to read its points");
     }
     if (tree.dtype() != dtype_of<T>) {
-        throw Error(ErrorKind::invalid_argument,
-                    detail::message("the tree is of ", detail::name_of(tree.dtype()), " points, but ",
-                                    detail::name_of(dtype_of<T>), " was asked for"));
+        throw detail::error(ErrorKind::invalid_argument, "the tree is of ", detail::name_of(tree.dtype()),
+                            " points, but ", detail::name_of(dtype_of<T>), " was asked for");
     }
     return tree.data().as<T>();
 }

@@ -4,8 +4,6 @@
 
 #include "support/message.hpp"
 
-#include <algorithm>
-
 #if !defined(KITH_EMULATE_CUDA)
 #include <nvtx3/nvToolsExt.h>
 #endif
@@ -77,7 +75,7 @@ void DeviceContext::wait() {
 
 void DeviceContext::done(double fraction) {
     if (progress_ && !progress_(stages_.back().name, fraction)) {
-        throw Error(ErrorKind::canceled, message("canceled during the stage '", stages_.back().name, "'"));
+        throw error(ErrorKind::canceled, "canceled during the stage '", stages_.back().name, "'");
     }
 }
 

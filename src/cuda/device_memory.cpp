@@ -96,8 +96,8 @@ DeviceMemory::DeviceMemory(const Execution& execution)
     : device_(execution.device.index), stream_(execution.stream), resource_(execution.memory),
       budget_(execution.memory_budget) {
     if (budget_ < 0) {
-        throw Error(ErrorKind::invalid_argument,
-                    message("the memory budget is ", budget_, " bytes; it must be positive, or 0 for what is free"));
+        throw error(ErrorKind::invalid_argument, "the memory budget is ", budget_,
+                    " bytes; it must be positive, or 0 for what is free");
     }
 }
 
@@ -129,11 +129,10 @@ void* DeviceMemory::take(std::int64_t bytes) {
         }
     }
     if (memory == nullptr) {
-        throw Error(ErrorKind::out_of_memory,
-                    message("out of memory on the GPU: ", bytes, " bytes more are needed beside the ",
-                            memory_tracker_.held(), " that the call holds; ",
-                            budget_ > 0 ? "the budget is " : "there is no budget, and free are ",
-                            budget_ > 0 ? budget_ : left(), " bytes"));
+        throw error(ErrorKind::out_of_memory, "out of memory on the GPU: ", bytes, " bytes more are needed beside the ",
+                    memory_tracker_.held(), " that the call holds; ",
+                    budget_ > 0 ? "the budget is " : "there is no budget, and free are ",
+                    budget_ > 0 ? budget_ : left(), " bytes");
     }
     memory_tracker_.add(bytes);
     return memory;

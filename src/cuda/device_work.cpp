@@ -8,38 +8,35 @@
 
 namespace kith::detail::inline KITH_GPU {
 
-void check_cuda(cudaError_t error, const char* what) {
-    if (error == cudaSuccess) {
+void check_cuda(cudaError_t result, const char* what) {
+    if (result == cudaSuccess) {
         return;
     }
     (void)cudaGetLastError(); // what can be forgotten is
-    const std::string_view says = cudaGetErrorString(error);
-    if (error == cudaErrorMemoryAllocation) {
-        throw Error(ErrorKind::out_of_memory,
-                    message("out of memory on the GPU: ", std::string_view(what), ": ", says));
+    const std::string_view says = cudaGetErrorString(result);
+    if (result == cudaErrorMemoryAllocation) {
+        throw error(ErrorKind::out_of_memory, "out of memory on the GPU: ", std::string_view(what), ": ", says);
     }
-    throw Error(ErrorKind::device, message("the GPU failed: ", std::string_view(what), ": ", says));
+    throw error(ErrorKind::device, "the GPU failed: ", std::string_view(what), ": ", says);
 }
 
 DeviceSpan::DeviceSpan(int device) {
     int devices = 0;
-    const cudaError_t error = cudaGetDeviceCount(&devices);
-    if (error == cudaErrorNoDevice || (error == cudaSuccess && devices == 0)) {
+    const cudaError_t result = cudaGetDeviceCount(&devices);
+    if (result == cudaErrorNoDevice || (result == cudaSuccess && devices == 0)) {
         (void)cudaGetLastError();
         throw Error(ErrorKind::device, "there is no GPU to run on; run on the CPU instead");
     }
-    if (error == cudaErrorInsufficientDriver) {
+    if (result == cudaErrorInsufficientDriver) {
         (void)cudaGetLastError();
-        throw Error(ErrorKind::device,
-                    message("GPUs cannot be used, since NVIDIA's driver is missing or too old (the CUDA runtime says: ",
-                            std::string_view(cudaGetErrorString(error)), "); install a driver for CUDA ",
-                            CUDART_VERSION / 1000, ".", CUDART_VERSION % 1000 / 10,
-                            " or later, or run on the CPU instead"));
+        throw error(ErrorKind::device,
+                    "GPUs cannot be used, since NVIDIA's driver is missing or too old (the CUDA runtime says: ",
+                    std::string_view(cudaGetErrorString(result)), "); install a driver for CUDA ",
+                    CUDART_VERSION / 1000, ".", CUDART_VERSION % 1000 / 10, " or later, or run on the CPU instead");
     }
-    check_cuda(error, "counting the devices");
+    check_cuda(result, "counting the devices");
     if (device < 0 || device >= devices) {
-        throw Error(ErrorKind::device,
-                    message("GPU ", device, " was asked for; there are ", devices, ", numbered from 0"));
+        throw error(ErrorKind::device, "GPU ", device, " was asked for; there are ", devices, ", numbered from 0");
     }
     check_cuda(cudaGetDevice(&before_), "asking for the current device");
     changed_ = before_ != device;

@@ -8,6 +8,6 @@
 namespace kith::detail::inline KITH_GPU {
 
 /// Throws out_of_memory or device, naming what failed and what the runtime says of it.
-void check_cuda(cudaError_t error, const char* what);
+void check_cuda(cudaError_t result, const char* what);
 
 } // namespace kith::detail::inline KITH_GPU

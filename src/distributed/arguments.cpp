@@ -59,18 +59,16 @@ void require_same(Ranks& ranks, RankFunction function, const std::vector<Argumen
                 const auto name_of_function = [&](int of_rank) {
                     return function_names[static_cast<std::size_t>(value_of(of_rank, 0))];
                 };
-                throw Error(ErrorKind::invalid_argument,
-                            message("rank ", rank, " called ", name_of_function(rank), ", rank 0 ", name_of_function(0),
-                                    "; all ranks must call the same function"));
+                throw error(ErrorKind::invalid_argument, "rank ", rank, " called ", name_of_function(rank), ", rank 0 ",
+                            name_of_function(0), "; all ranks must call the same function");
             }
             for (std::size_t i = 0; i < arguments.size(); ++i) { // as many on all ranks, since it is one function
                 const double value = value_of(rank, i + 1);
                 const double expected = value_of(0, i + 1);
                 if (std::bit_cast<std::uint64_t>(value) != std::bit_cast<std::uint64_t>(expected)) {
-                    throw Error(ErrorKind::invalid_argument,
-                                message(std::string_view(arguments[i].name), ": ",
-                                        std::string_view(difference(arguments[i], value, expected, rank)),
-                                        "; all ranks must pass the same"));
+                    throw error(ErrorKind::invalid_argument, std::string_view(arguments[i].name), ": ",
+                                std::string_view(difference(arguments[i], value, expected, rank)),
+                                "; all ranks must pass the same");
                 }
             }
         }

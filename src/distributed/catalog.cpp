@@ -88,10 +88,9 @@ private:
         ranks_.agreed([&] {
             for (std::size_t row = 0; row < labels_.size(); ++row) {
                 if (labels_[row] < -1 || labels_[row] >= groups_.groups) {
-                    throw Error(ErrorKind::invalid_argument,
-                                message("groups: row ", row, " has label ", labels_[row], ", but there are ",
-                                        groups_.groups, " groups; labels are 0 to ", groups_.groups - 1,
-                                        ", or -1 for no group"));
+                    throw error(ErrorKind::invalid_argument, "groups: row ", row, " has label ", labels_[row],
+                                ", but there are ", groups_.groups, " groups; labels are 0 to ", groups_.groups - 1,
+                                ", or -1 for no group");
                 }
             }
         });
@@ -125,9 +124,9 @@ private:
         const std::int64_t all = ranks_.sum(labeled);
         Ranks::alike([&] {
             if (all != division_.members()) {
-                throw Error(ErrorKind::invalid_argument,
-                            message("groups: ", all, " points of all ranks carry the labels of groups with ",
-                                    division_.members(), " members; pass labels and sizes of the same result"));
+                throw error(ErrorKind::invalid_argument, "groups: ", all,
+                            " points of all ranks carry the labels of groups with ", division_.members(),
+                            " members; pass labels and sizes of the same result");
             }
         });
     }
@@ -156,9 +155,8 @@ private:
     void require_size(std::int64_t label, std::int64_t found, bool all) const {
         const std::int64_t size = division_.size(label);
         if (all ? found != size : found > size) {
-            throw Error(ErrorKind::invalid_argument,
-                        message("groups: group ", label, " has size ", size, " but ", found,
-                                " points carry its label; pass labels and sizes of the same result"));
+            throw error(ErrorKind::invalid_argument, "groups: group ", label, " has size ", size, " but ", found,
+                        " points carry its label; pass labels and sizes of the same result");
         }
     }
 
@@ -218,8 +216,8 @@ private:
         result.first_member = division_.offset(result.first_group);
         const std::int64_t members = division_.offset(end) - result.first_member;
         if (members > std::numeric_limits<std::int32_t>::max()) {
-            throw Error(ErrorKind::too_large, message("the groups of this rank's part have ", members,
-                                                      " members, more than 2147483647; use more ranks"));
+            throw error(ErrorKind::too_large, "the groups of this rank's part have ", members,
+                        " members, more than 2147483647; use more ranks");
         }
         std::vector<std::int32_t> sizes;
         for (std::int64_t group = result.first_group; group < end; ++group) {

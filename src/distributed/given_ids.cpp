@@ -43,15 +43,13 @@ GivenIds::GivenIds(Ranks& ranks, std::span<const std::int64_t> ids, std::int64_t
     }
     ranks.agreed([&] {
         if (std::ssize(ids) != count) {
-            throw Error(ErrorKind::invalid_argument,
-                        message("ids: there are ", ids.size(), " for ", count,
-                                " points; give every point one, on all ranks, or none on any"));
+            throw error(ErrorKind::invalid_argument, "ids: there are ", ids.size(), " for ", count,
+                        " points; give every point one, on all ranks, or none on any");
         }
         if (const auto negative = std::ranges::find_if(ids, [](std::int64_t id) { return id < 0; });
             negative != ids.end()) {
-            throw Error(ErrorKind::invalid_argument,
-                        message("ids: row ", negative - ids.begin(), " has ", *negative,
-                                "; ids are 0 or more, since -1 stands for a missing neighbor"));
+            throw error(ErrorKind::invalid_argument, "ids: row ", negative - ids.begin(), " has ", *negative,
+                        "; ids are 0 or more, since -1 stands for a missing neighbor");
         }
         find_order();
     });

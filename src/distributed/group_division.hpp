@@ -29,19 +29,18 @@ inline void check_sizes(std::span<const GroupsOfSize> sizes, std::int64_t groups
         std::int64_t of_size = 0;
         if (size < 1 || count < 1 || size >= last || __builtin_mul_overflow(size, count, &of_size) ||
             __builtin_add_overflow(members, of_size, &members)) {
-            throw Error(ErrorKind::invalid_argument,
-                        message("groups: sizes has ", count, " groups of size ", size,
-                                size < 1       ? "; every group has at least one member"
-                                : count < 1    ? "; it holds sizes that some group has"
-                                : size >= last ? message(" after those of size ", last, "; sizes decrease")
-                                               : "; all groups have at most 2^63 - 1 members"));
+            throw error(ErrorKind::invalid_argument, "groups: sizes has ", count, " groups of size ", size,
+                        size < 1       ? "; every group has at least one member"
+                        : count < 1    ? "; it holds sizes that some group has"
+                        : size >= last ? message(" after those of size ", last, "; sizes decrease")
+                                       : "; all groups have at most 2^63 - 1 members");
         }
         all += count;
         last = size;
     }
     if (all != groups) {
-        throw Error(ErrorKind::invalid_argument, message("groups: sizes are those of ", all, " groups, but there are ",
-                                                         groups, "; pass sizes and groups of the same result"));
+        throw error(ErrorKind::invalid_argument, "groups: sizes are those of ", all, " groups, but there are ", groups,
+                    "; pass sizes and groups of the same result");
     }
 }
 

@@ -32,8 +32,8 @@ void check(int result, const char* what) {
     char text[MPI_MAX_ERROR_STRING];
     int length = 0;
     MPI_Error_string(result, text, &length);
-    throw Error(ErrorKind::device, detail::message("MPI failed in ", what, ": ",
-                                                   std::string_view(text, static_cast<std::size_t>(length))));
+    throw detail::error(ErrorKind::device, "MPI failed in ", what, ": ",
+                        std::string_view(text, static_cast<std::size_t>(length)));
 }
 
 MPI_Op operation(Reduction reduction) {
@@ -109,13 +109,12 @@ void MpiCommunicator::require_same_largest_message() const {
     const std::int64_t smallest = least[0];
     const std::int64_t greatest = ~least[1];
     if (smallest != greatest) {
-        throw Error(ErrorKind::invalid_argument,
-                    detail::message("largest_message is ", smallest, " on one rank and ", greatest,
-                                    " on another; pass the same on all ranks, from 1 to 2^30 bytes"));
+        throw detail::error(ErrorKind::invalid_argument, "largest_message is ", smallest, " on one rank and ", greatest,
+                            " on another; pass the same on all ranks, from 1 to 2^30 bytes");
     }
     if (smallest < 1 || smallest > std::int64_t{1} << 30) {
-        throw Error(ErrorKind::invalid_argument,
-                    detail::message("largest_message is ", smallest, "; it must be from 1 to 2^30 bytes"));
+        throw detail::error(ErrorKind::invalid_argument, "largest_message is ", smallest,
+                            "; it must be from 1 to 2^30 bytes");
     }
 }
 

@@ -112,10 +112,9 @@ private:
 /// Throws too_large if a rank must work on more points of its own and of others than one process can number.
 inline void require_countable(std::int64_t points) {
     if (points > std::numeric_limits<std::int32_t>::max()) {
-        throw Error(ErrorKind::too_large,
-                    detail::message("this rank's points are near ", points,
-                                    " points, more than 2147483647; distribute the points so that "
-                                    "those of a rank are near each other"));
+        throw detail::error(ErrorKind::too_large, "this rank's points are near ", points,
+                            " points, more than 2147483647; distribute the points so that "
+                            "those of a rank are near each other");
     }
 }
 

@@ -60,18 +60,16 @@ private:
 
     static Part checked(const ScalarsView& weights, std::int64_t count) {
         if (weights.count() != count) {
-            throw Error(ErrorKind::invalid_argument,
-                        message("weights: there are ", weights.count(), " for ", count,
-                                " points; give every point one, on all ranks, or none on any"));
+            throw error(ErrorKind::invalid_argument, "weights: there are ", weights.count(), " for ", count,
+                        " points; give every point one, on all ranks, or none on any");
         }
         Part part{0, 0, static_cast<double>(count)};
         for (std::int64_t row = 0; row < count; ++row) {
             const double weight = weights[row];
             if (!(weight >= 0) || std::isinf(weight)) {
-                throw Error(ErrorKind::invalid_argument,
-                            message("weights: point ", row, " has ",
-                                    std::string_view(std::isnan(weight) ? "NaN" : shortest(weight)),
-                                    "; weights are finite numbers, 0 or more"));
+                throw error(ErrorKind::invalid_argument, "weights: point ", row, " has ",
+                            std::string_view(std::isnan(weight) ? "NaN" : shortest(weight)),
+                            "; weights are finite numbers, 0 or more");
             }
             part.greatest = std::max(part.greatest, weight);
         }

@@ -16,14 +16,12 @@
 #include "neighbors/radius_checks.hpp"
 #include "neighbors/radius_result_access.hpp"
 #include "neighbors/unresolved.hpp"
-#include "support/prefix_sums.hpp"
 
 #include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <numeric>
 #include <optional>
-#include <span>
 #include <utility>
 #include <vector>
 

@@ -92,9 +92,9 @@ private:
 /// Throws too_large if more points or queries have come to a rank than its rows can number.
 inline void require_rows(std::int64_t rows) {
     if (rows > std::numeric_limits<std::int32_t>::max()) {
-        throw Error(ErrorKind::too_large, message("rebalancing brings ", rows,
-                                                  " points or queries to this rank, more than 2147483647; use "
-                                                  "more ranks, or leave rebalancing off"));
+        throw error(ErrorKind::too_large, "rebalancing brings ", rows,
+                    " points or queries to this rank, more than 2147483647; use "
+                    "more ranks, or leave rebalancing off");
     }
 }
 

@@ -13,10 +13,8 @@
 #include "points/resolve_frame.hpp"
 #include "support/context.hpp"
 
-#include <algorithm>
 #include <array>
 #include <cstdint>
-#include <limits>
 #include <vector>
 
 namespace kith::detail {

@@ -128,7 +128,7 @@ private:
     /// Reads the reason without the mutex: it was there before the ranks were stopped, and no other follows.
     void require_all(std::uint32_t state) const {
         if ((state & stopped) != 0) {
-            throw Error(kind_, detail::message("the ranks stopped: ", std::string_view(*reason_)));
+            throw detail::error(kind_, "the ranks stopped: ", std::string_view(*reason_));
         }
     }
 
@@ -252,7 +252,7 @@ void run_rank(Meeting& meeting, int rank, const std::function<void(Communicator&
 
 void run_ranks(int ranks, const std::function<void(Communicator&)>& body) {
     if (ranks < 1) {
-        throw Error(ErrorKind::invalid_argument, detail::message("ranks is ", ranks, "; it must be 1 or more"));
+        throw detail::error(ErrorKind::invalid_argument, "ranks is ", ranks, "; it must be 1 or more");
     }
     Meeting meeting(ranks);
     std::vector<std::jthread> others;

@@ -16,16 +16,16 @@ namespace kith::detail {
 
 inline void check_length(const LinkingLength& length) {
     if (!(length.value() >= 0) || std::isinf(length.value())) {
-        throw Error(ErrorKind::invalid_argument,
-                    message(length.is_relative() ? "the relative linking length b" : "the linking length", " is ",
-                            length.value(), "; it must be a finite number, 0 or more"));
+        throw error(ErrorKind::invalid_argument,
+                    length.is_relative() ? "the relative linking length b" : "the linking length", " is ",
+                    length.value(), "; it must be a finite number, 0 or more");
     }
 }
 
 inline void check_labels(std::span<const std::int32_t> labels, std::int64_t points) {
     if (static_cast<std::int64_t>(labels.size()) != points) {
-        throw Error(ErrorKind::invalid_argument, message("the memory for labels holds ", labels.size(), " of them; ",
-                                                         points, " points need one each"));
+        throw error(ErrorKind::invalid_argument, "the memory for labels holds ", labels.size(), " of them; ", points,
+                    " points need one each");
     }
 }
 
@@ -41,29 +41,27 @@ inline void check_phase_space(const PhaseSpace& phase_space, const PointsOrTree&
     const int dimension = points.dimension();
     const PointsView& velocities = phase_space.velocities;
     if (velocities.count() != points.count() || velocities.dimension() != dimension) {
-        throw Error(ErrorKind::invalid_argument,
-                    message("there are ", velocities.count(), " velocities of ", velocities.dimension(),
-                            " components for ", points.count(), " points of ", dimension,
-                            " coordinates; give each point one, with a component for each coordinate"));
+        throw error(ErrorKind::invalid_argument, "there are ", velocities.count(), " velocities of ",
+                    velocities.dimension(), " components for ", points.count(), " points of ", dimension,
+                    " coordinates; give each point one, with a component for each coordinate");
     }
     if (!dimension_is_built(2 * dimension)) {
-        throw Error(ErrorKind::unsupported,
-                    message("positions and velocities of ", dimension, " dimensions are points of ", 2 * dimension,
-                            2 * dimension > max_dimension ? "; kith takes at most 8"
-                                                          : ", which this build lacks; build kith without the CMake "
-                                                            "option KITH_DIMS, and it has all up to 8"));
+        throw error(ErrorKind::unsupported, "positions and velocities of ", dimension, " dimensions are points of ",
+                    2 * dimension,
+                    2 * dimension > max_dimension ? "; kith takes at most 8"
+                                                  : ", which this build lacks; build kith without the CMake "
+                                                    "option KITH_DIMS, and it has all up to 8");
     }
     check_view(velocities, "velocities");
     if (phase_space.masses && phase_space.masses->count() != points.count()) {
-        throw Error(ErrorKind::invalid_argument, message("there are ", phase_space.masses->count(), " masses for ",
-                                                         points.count(), " points; give each point one"));
+        throw error(ErrorKind::invalid_argument, "there are ", phase_space.masses->count(), " masses for ",
+                    points.count(), " points; give each point one");
     }
     const VelocityLength& length = phase_space.length;
     if (!(length.value() > 0) || (length.is_relative() && std::isinf(length.value()))) {
-        throw Error(ErrorKind::invalid_argument,
-                    message("the linking length of velocities (psi) is ", length.value(),
-                            length.is_relative() ? " dispersions; it must be a finite number above 0"
-                                                 : "; it must be above 0, or infinite"));
+        throw error(ErrorKind::invalid_argument, "the linking length of velocities (psi) is ", length.value(),
+                    length.is_relative() ? " dispersions; it must be a finite number above 0"
+                                         : "; it must be above 0, or infinite");
     }
 }
 

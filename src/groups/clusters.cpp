@@ -9,7 +9,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <vector>
 
 namespace kith::detail {
 

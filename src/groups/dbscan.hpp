@@ -22,7 +22,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <iterator>
-#include <numeric>
 #include <span>
 #include <vector>
 

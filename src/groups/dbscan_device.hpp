@@ -19,7 +19,6 @@
 
 #include <cstdint>
 #include <numeric>
-#include <vector>
 
 namespace kith::detail::inline KITH_GPU {
 

@@ -9,10 +9,7 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cstddef>
 #include <limits>
-#include <numeric>
-#include <vector>
 
 namespace kith::detail {
 

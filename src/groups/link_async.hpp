@@ -13,7 +13,6 @@
 #include "points/as_given.hpp"
 #include "tree/build_async.hpp"
 
-#include <cstddef>
 #include <cstdint>
 
 namespace kith::detail::inline KITH_GPU {

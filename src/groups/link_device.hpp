@@ -19,7 +19,6 @@
 
 #include <cstdint>
 #include <span>
-#include <utility>
 #include <vector>
 
 namespace kith::detail::inline KITH_GPU {

@@ -18,13 +18,12 @@ template <Coordinate T, class FindLargest>
 void resolve_eps(double eps, const Frame<T>& frame, std::int64_t count, DbscanSummary& result,
                  const FindLargest& find_largest) {
     if (!(static_cast<T>(eps) <= std::numeric_limits<T>::max())) {
-        throw Error(ErrorKind::invalid_argument,
-                    message("eps is ", eps, ", more than ", dtype_of<T> == DType::float32 ? "float32" : "float64",
-                            " points can be apart; give a smaller one"));
+        throw error(ErrorKind::invalid_argument, "eps is ", eps, ", more than ",
+                    dtype_of<T> == DType::float32 ? "float32" : "float64", " points can be apart; give a smaller one");
     }
     if (count > 0 && frame.largest > 0 && frame.is_unresolved(eps)) {
-        throw Error(ErrorKind::invalid_argument,
-                    message("eps is ", eps, unresolved_length(unresolved_beside(find_largest(), eps))));
+        throw error(ErrorKind::invalid_argument, "eps is ", eps,
+                    unresolved_length(unresolved_beside(find_largest(), eps)));
     }
     result.eps = static_cast<double>(static_cast<T>(eps));
     result.box = resolved_box(frame);

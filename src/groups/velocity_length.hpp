@@ -21,16 +21,14 @@ void resolve_velocity_length(const VelocityLength& length, double dispersion, st
     if (length.is_relative()) {
         result.velocity_length *= dispersion;
         if (count > 0 && !(result.velocity_length > 0)) {
-            throw Error(ErrorKind::invalid_argument,
-                        message("the velocities' linking length is ", length.value(),
-                                " times their dispersion, which is ", dispersion,
-                                ": all velocities are alike; give a length in their units"));
+            throw error(ErrorKind::invalid_argument, "the velocities' linking length is ", length.value(),
+                        " times their dispersion, which is ", dispersion,
+                        ": all velocities are alike; give a length in their units");
         }
     }
     if (length.is_relative() && std::isinf(result.velocity_length)) {
-        throw Error(ErrorKind::invalid_argument,
-                    message("the velocities' linking length is ", length.value(),
-                            " times their dispersion, more than float64 can express; give a smaller one"));
+        throw error(ErrorKind::invalid_argument, "the velocities' linking length is ", length.value(),
+                    " times their dispersion, more than float64 can express; give a smaller one");
     }
     if (count == 0 || std::isinf(result.velocity_length)) {
         result.velocity_scale = 0;
@@ -42,9 +40,9 @@ void resolve_velocity_length(const VelocityLength& length, double dispersion, st
                     "the linking length is 0, so velocities cannot be measured by it; give a longer one");
     }
     if (!std::isnormal(result.velocity_scale)) {
-        throw Error(ErrorKind::invalid_argument,
-                    message("the linking length ", result.linking_length, " over that of velocities, ",
-                            result.velocity_length, ", is beyond what float64 can express; choose other units"));
+        throw error(ErrorKind::invalid_argument, "the linking length ", result.linking_length,
+                    " over that of velocities, ", result.velocity_length,
+                    ", is beyond what float64 can express; choose other units");
     }
 }
 

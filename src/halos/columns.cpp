@@ -20,7 +20,7 @@ constexpr double scale_of_huge_columns = 0x1p-64;
 
 template <class... Parts>
 [[noreturn]] void refuse(const Parts&... parts) {
-    throw Error(ErrorKind::invalid_argument, message(parts...));
+    throw error(ErrorKind::invalid_argument, parts...);
 }
 
 /// The first row for which is_bad(row), or `none`.
@@ -142,8 +142,8 @@ template PositionFrame position_frame(const Frame<double>&);
 void check_particle_shapes(const Particles& particles, std::int64_t rows, const CatalogOptions& options,
                            DeviceKind device_kind) {
     if (rows > std::numeric_limits<std::int32_t>::max()) {
-        throw Error(ErrorKind::too_large,
-                    message("labels: ", rows, " rows are more than one process can index (2147483647); split them"));
+        throw error(ErrorKind::too_large, "labels: ", rows,
+                    " rows are more than one process can index (2147483647); split them");
     }
     if (options.min_members < 1) {
         refuse("min_members is ", options.min_members, "; it must be 1 or more");

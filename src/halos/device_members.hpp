@@ -10,7 +10,6 @@
 #include "cuda/launch.hpp"
 #include "halos/member_kernel.hpp"
 
-#include <algorithm>
 #include <bit>
 #include <cstdint>
 #include <span>

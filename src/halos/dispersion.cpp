@@ -181,9 +181,8 @@ bool any_has_mass(const ScalarsView& masses) {
         },
         join_values);
     if (found.first_bad != all_are_finite) {
-        throw Error(ErrorKind::invalid_argument,
-                    message("masses: row ", found.first_bad, " is ", masses[found.first_bad],
-                            "; masses must be finite and not negative"));
+        throw error(ErrorKind::invalid_argument, "masses: row ", found.first_bad, " is ", masses[found.first_bad],
+                    "; masses must be finite and not negative");
     }
     return found.any;
 }

@@ -149,9 +149,8 @@ void order_members(Context& context, std::span<const std::int32_t> labels, std::
         },
         [](std::int64_t left, std::int64_t right) { return std::min(left, right); });
     if (wrong < catalog.groups) {
-        throw Error(ErrorKind::invalid_argument,
-                    message("groups: group ", wrong, " has size ", catalog.count[wrong], " but ", found_in(wrong),
-                            " rows carry its label; pass labels and sizes of the same result"));
+        throw error(ErrorKind::invalid_argument, "groups: group ", wrong, " has size ", catalog.count[wrong], " but ",
+                    found_in(wrong), " rows carry its label; pass labels and sizes of the same result");
     }
     parallel_each(max_buckets, 1, [&](std::int64_t bucket) {
         if (buckets.is_one_large_group(bucket)) {

@@ -9,7 +9,6 @@
 
 #include <algorithm>
 #include <new>
-#include <numeric>
 
 namespace kith::detail::halos {
 
@@ -59,9 +58,8 @@ std::int64_t reserve_columns(Catalog& catalog, std::span<const std::int32_t> siz
             values.reserve(static_cast<std::size_t>(size));
         });
     } catch (const std::bad_alloc&) {
-        throw Error(ErrorKind::out_of_memory,
-                    message("out of memory: the catalog of ", catalog.groups, " groups with ", members,
-                            " members needs more than ", bytes, " bytes; raise min_members"));
+        throw error(ErrorKind::out_of_memory, "out of memory: the catalog of ", catalog.groups, " groups with ",
+                    members, " members needs more than ", bytes, " bytes; raise min_members");
     }
     fill_vector(catalog.offset, catalog.groups);
     fill_vector(catalog.count, catalog.groups);

@@ -82,20 +82,19 @@ SpanningTree::SpanningTree(const SpanningTreeFacts& facts, std::span<const Spann
     const auto size = static_cast<std::size_t>(count());
     if (facts.points < 0 || facts.dtype != dtype_of<T> || edges.size() != size || weights.size() != size ||
         heights.size() != size) {
-        throw Error(ErrorKind::invalid_argument,
-                    detail::message("a spanning tree of ", facts.points, " points of type ",
-                                    detail::name_of(facts.dtype), " has ", size,
-                                    " edges, weights and heights; here are ", edges.size(), ", ", weights.size(),
-                                    " and ", heights.size(), ", of type ", detail::name_of(dtype_of<T>)));
+        throw detail::error(ErrorKind::invalid_argument, "a spanning tree of ", facts.points, " points of type ",
+                            detail::name_of(facts.dtype), " has ", size, " edges, weights and heights; here are ",
+                            edges.size(), ", ", weights.size(), " and ", heights.size(), ", of type ",
+                            detail::name_of(dtype_of<T>));
     }
     const auto is_no_edge = [&](const SpanningEdge& edge) {
         return edge.smaller < 0 || edge.smaller >= edge.larger || edge.larger >= facts.points;
     };
     const auto wrong = std::find_if(edges.begin(), edges.end(), is_no_edge);
     if (wrong != edges.end()) {
-        throw Error(ErrorKind::invalid_argument,
-                    detail::message("edge ", wrong - edges.begin(), " joins points ", wrong->smaller, " and ",
-                                    wrong->larger, "; the smaller must come first, and both be below ", facts.points));
+        throw detail::error(ErrorKind::invalid_argument, "edge ", wrong - edges.begin(), " joins points ",
+                            wrong->smaller, " and ", wrong->larger, "; the smaller must come first, and both be below ",
+                            facts.points);
     }
     *this = SpanningTreeAccess::make(facts.points, facts.dtype, facts.engine);
     facts_ = facts;

@@ -8,7 +8,6 @@
 
 #include <kith/hierarchy.hpp>
 
-#include "groups/union_find.hpp"
 #include "support/context.hpp"
 
 #include <cstdint>

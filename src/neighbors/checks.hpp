@@ -21,11 +21,11 @@ inline void require_no_self(bool exclude_self) {
 
 inline void check_request(std::int64_t k, const KnnOptions& options, bool separate_queries) {
     if (k < 1) {
-        throw Error(ErrorKind::invalid_argument, message("k is ", k, "; ask for 1 neighbor or more"));
+        throw error(ErrorKind::invalid_argument, "k is ", k, "; ask for 1 neighbor or more");
     }
     if (!(options.max_distance >= 0)) {
-        throw Error(ErrorKind::invalid_argument, message("max_distance is ", options.max_distance,
-                                                         "; it must be 0 or more, or infinity for no limit"));
+        throw error(ErrorKind::invalid_argument, "max_distance is ", options.max_distance,
+                    "; it must be 0 or more, or infinity for no limit");
     }
     require_no_self(options.exclude_self && separate_queries);
 }
@@ -33,25 +33,24 @@ inline void check_request(std::int64_t k, const KnnOptions& options, bool separa
 inline void check_rows(const NeighborRows& rows, std::int64_t queries, std::int64_t k, DType dtype) {
     const auto check = [&](const char* what, const void* memory, std::int64_t size, std::uintptr_t width) {
         if (const auto past = reinterpret_cast<std::uintptr_t>(memory) % width; past != 0) {
-            throw Error(ErrorKind::invalid_argument,
-                        message("the memory for ", what, " starts ", past, " bytes past a multiple of ", width,
-                                ", its element's size; give memory that is aligned for its type"));
+            throw error(ErrorKind::invalid_argument, "the memory for ", what, " starts ", past,
+                        " bytes past a multiple of ", width,
+                        ", its element's size; give memory that is aligned for its type");
         }
         if (memory != nullptr && size / k != queries) {
-            throw Error(ErrorKind::invalid_argument, message("the memory for ", what, " holds ", size, " elements; ",
-                                                             queries, " rows x ", k, " neighbors are needed"));
+            throw error(ErrorKind::invalid_argument, "the memory for ", what, " holds ", size, " elements; ", queries,
+                        " rows x ", k, " neighbors are needed");
         }
         if (memory != nullptr && size % k != 0) {
-            throw Error(ErrorKind::invalid_argument, message("the memory for ", what, " holds ", size,
-                                                             " elements, which is no multiple of k = ", k));
+            throw error(ErrorKind::invalid_argument, "the memory for ", what, " holds ", size,
+                        " elements, which is no multiple of k = ", k);
         }
     };
     check("indices", rows.indices(), rows.index_count(), item_size(rows.index_type()));
     check("distances", rows.distances(), rows.distance_count(), item_size(rows.dtype()));
     if (rows.distances() != nullptr && rows.dtype() != dtype) {
-        throw Error(ErrorKind::invalid_argument,
-                    message("the memory for distances is ", name_of(rows.dtype()), " but the points are ",
-                            name_of(dtype), "; give memory of the points' type"));
+        throw error(ErrorKind::invalid_argument, "the memory for distances is ", name_of(rows.dtype()),
+                    " but the points are ", name_of(dtype), "; give memory of the points' type");
     }
 }
 

@@ -19,7 +19,6 @@
 
 #include <bit>
 #include <cstdint>
-#include <limits>
 
 namespace kith::detail::inline KITH_GPU {
 

@@ -14,9 +14,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <limits>
 #include <optional>
-#include <vector>
 
 #include <hwy/cache_control.h>
 

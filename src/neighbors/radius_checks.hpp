@@ -16,17 +16,15 @@ namespace kith::detail {
 /// Returns the query with the smallest radius above 0, or -1.
 inline std::int64_t check_radii(const Radii& radii, std::int64_t rows) {
     if (!radii.is_uniform() && radii.count() != rows) {
-        throw Error(ErrorKind::invalid_argument,
-                    message("there are ", radii.count(), " radii for ", rows, rows == 1 ? " query" : " queries",
-                            "; give one radius, or one for each query"));
+        throw error(ErrorKind::invalid_argument, "there are ", radii.count(), " radii for ", rows,
+                    rows == 1 ? " query" : " queries", "; give one radius, or one for each query");
     }
     const std::int64_t count = radii.is_uniform() ? 1 : radii.count();
     std::int64_t smallest = -1;
     for (std::int64_t i = 0; i < count; ++i) {
         if (!(radii[i] >= 0)) {
-            throw Error(ErrorKind::invalid_argument,
-                        message("the radius", radii.is_uniform() ? "" : message(" of query ", i), " is ", radii[i],
-                                "; it must be 0 or more, or infinity"));
+            throw error(ErrorKind::invalid_argument, "the radius", radii.is_uniform() ? "" : message(" of query ", i),
+                        " is ", radii[i], "; it must be 0 or more, or infinity");
         }
         if (radii[i] > 0 && (smallest < 0 || radii[i] < radii[smallest])) {
             smallest = i;
@@ -39,20 +37,18 @@ inline std::int64_t check_radii(const Radii& radii, std::int64_t rows) {
 inline void require_neighbors_fit(std::int64_t neighbors, std::int64_t bytes_each, std::int64_t max_bytes) {
     const std::int64_t limit = max_bytes > 0 ? max_bytes : machine_memory();
     if (neighbors > limit / bytes_each) {
-        throw Error(ErrorKind::out_of_memory,
-                    message("the result has ", neighbors, " neighbors and needs ",
-                            static_cast<double>(neighbors) * static_cast<double>(bytes_each), " bytes; ",
-                            max_bytes > 0 ? "max_result_bytes is " : "this machine has ", limit,
-                            "; take a smaller radius, fewer queries at once, or counts alone (radius_count)"));
+        throw error(ErrorKind::out_of_memory, "the result has ", neighbors, " neighbors and needs ",
+                    static_cast<double>(neighbors) * static_cast<double>(bytes_each), " bytes; ",
+                    max_bytes > 0 ? "max_result_bytes is " : "this machine has ", limit,
+                    "; take a smaller radius, fewer queries at once, or counts alone (radius_count)");
     }
 }
 
 /// Throws because the radius of the query vanishes beside the largest coordinate.
 [[noreturn]] inline void refuse_unresolved_radius(const Radii& radii, std::int64_t query,
                                                   const LargestCoordinate& largest) {
-    throw Error(ErrorKind::invalid_argument,
-                message("the radius", radii.is_uniform() ? "" : message(" of query ", query), " is ", radii[query],
-                        unresolved_length(unresolved_beside(largest, radii[query]))));
+    throw error(ErrorKind::invalid_argument, "the radius", radii.is_uniform() ? "" : message(" of query ", query),
+                " is ", radii[query], unresolved_length(unresolved_beside(largest, radii[query])));
 }
 
 /// Throws if the smallest radius above 0, that of the query `smallest`, vanishes beside largest(). If the points of a

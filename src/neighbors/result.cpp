@@ -25,11 +25,9 @@ void require_memory(std::int64_t rows, std::int64_t k, std::int64_t bytes_each) 
     }
     const std::int64_t machine = detail::machine_memory();
     if (!countable || bytes > machine) {
-        throw Error(ErrorKind::out_of_memory,
-                    detail::message("the result of ", rows, " rows x ", k, " neighbors needs ",
-                                    countable ? detail::message(bytes) : std::string("more than 2^63"),
-                                    " bytes and this machine has ", machine,
-                                    "; ask for fewer neighbors or use knn_visit"));
+        throw detail::error(ErrorKind::out_of_memory, "the result of ", rows, " rows x ", k, " neighbors needs ",
+                            countable ? detail::message(bytes) : std::string("more than 2^63"),
+                            " bytes and this machine has ", machine, "; ask for fewer neighbors or use knn_visit");
     }
 }
 
@@ -38,9 +36,9 @@ void require_memory(std::int64_t rows, std::int64_t k, std::int64_t bytes_each) 
 KnnResult::KnnResult(std::int64_t rows, std::int64_t k, IndexType index_type, DType dtype)
     : rows_(rows), k_(k), index_type_(index_type), dtype_(dtype) {
     if (rows < 0 || k < 1) {
-        throw Error(ErrorKind::invalid_argument, detail::message("a result of ", rows, " rows x ", k,
-                                                                 " neighbors cannot be made; rows must be 0 or more, k "
-                                                                 "1 or more"));
+        throw detail::error(ErrorKind::invalid_argument, "a result of ", rows, " rows x ", k,
+                            " neighbors cannot be made; rows must be 0 or more, k "
+                            "1 or more");
     }
     require_memory(rows, k, detail::item_size(index_type) + detail::item_size(dtype));
     const auto what = [&] {
@@ -75,8 +73,8 @@ std::string UnresolvedRows::warning() const {
 
 void detail::require_distances(DType held, DType asked) {
     if (held != asked) {
-        throw Error(ErrorKind::invalid_argument,
-                    message("the distances are ", name_of(held), ", as the points were; ask for those"));
+        throw error(ErrorKind::invalid_argument, "the distances are ", name_of(held),
+                    ", as the points were; ask for those");
     }
 }
 
@@ -92,8 +90,8 @@ void detail::require_indices(IndexType held, IndexType asked) {
 
 void detail::require_row(std::int64_t row, std::int64_t rows) {
     if (row < 0 || row >= rows) {
-        throw Error(ErrorKind::invalid_argument,
-                    message("row ", row, " was asked for; the result has ", rows, ", numbered from 0"));
+        throw error(ErrorKind::invalid_argument, "row ", row, " was asked for; the result has ", rows,
+                    ", numbered from 0");
     }
 }
 

@@ -10,8 +10,6 @@
 #include "neighbors/candidate.hpp"
 
 #include <algorithm>
-#include <cstddef>
-#include <limits>
 #include <vector>
 
 #if defined(KITH_SELECT_INL_HPP) == defined(HWY_TARGET_TOGGLE)

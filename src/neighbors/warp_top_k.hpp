@@ -8,8 +8,6 @@
 
 #include "neighbors/rank_key.hpp"
 
-#include <cstdint>
-
 namespace kith::detail::inline KITH_GPU {
 
 /// How many rows of 32 a list of so many neighbors takes.

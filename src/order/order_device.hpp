@@ -13,7 +13,6 @@
 #include "order/tie_kernel.hpp"
 #include "points/gather_device.hpp"
 
-#include <array>
 #include <bit>
 #include <cstdint>
 #include <utility>

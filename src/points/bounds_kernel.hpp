@@ -7,7 +7,6 @@
 #include "points/device_view.hpp"
 #include "points/resolve_frame.hpp"
 
-#include <cmath>
 #include <cstdint>
 
 namespace kith::detail::inline KITH_GPU {

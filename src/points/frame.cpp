@@ -4,7 +4,6 @@
 
 #include "points/coordinates.hpp"
 #include "points/resolve_frame.hpp"
-#include "support/context.hpp"
 #include "support/dimension.hpp"
 #include "support/message.hpp"
 #include "support/number_types.hpp"
@@ -169,45 +168,43 @@ PointBounds<T> finite_bounds_of(const PointsView& view, PointError refusal) {
 template <Coordinate T>
 void check_box(const Box& box, int dimension) {
     if (box.axes() != 0 && box.axes() != dimension) {
-        throw Error(ErrorKind::invalid_argument, message("the box has ", box.axes(), " periods but the points have ",
-                                                         dimension, " axes; give one period per axis, 0 for open"));
+        throw error(ErrorKind::invalid_argument, "the box has ", box.axes(), " periods but the points have ", dimension,
+                    " axes; give one period per axis, 0 for open");
     }
     for (int axis = 0; axis < dimension; ++axis) {
         const double period = box.period(axis);
         if (!(period >= 0) || std::isinf(period)) {
-            throw Error(ErrorKind::invalid_argument, message("the box has period ", period, " on axis ", axis,
-                                                             "; it must be positive, or 0 for an open axis"));
+            throw error(ErrorKind::invalid_argument, "the box has period ", period, " on axis ", axis,
+                        "; it must be positive, or 0 for an open axis");
         }
         const T as_type = static_cast<T>(period);
         if (period > 0 && (as_type == 0 || std::isinf(as_type))) {
-            throw Error(ErrorKind::invalid_argument,
-                        message("the box has period ", period, " on axis ", axis,
-                                ", which the points' type cannot express; give the period in the points' unit"));
+            throw error(ErrorKind::invalid_argument, "the box has period ", period, " on axis ", axis,
+                        ", which the points' type cannot express; give the period in the points' unit");
         }
         const auto origin = box.origin(axis);
         if (origin && !std::isfinite(*origin)) {
-            throw Error(ErrorKind::invalid_argument,
-                        message("the box has origin ", *origin, " on axis ", axis, "; it must be a finite number"));
+            throw error(ErrorKind::invalid_argument, "the box has origin ", *origin, " on axis ", axis,
+                        "; it must be a finite number");
         }
     }
 }
 
 void check_memory(const PointsView& view, const char* what) {
     if (view.count() < 0) {
-        throw Error(ErrorKind::invalid_argument, message(what, ": the view says ", view.count(), " points"));
+        throw error(ErrorKind::invalid_argument, what, ": the view says ", view.count(), " points");
     }
     const std::int64_t size = item_size(view.dtype());
     const auto require_aligned = [&](const char* which, std::int64_t bytes) {
         if (bytes % size != 0) {
-            throw Error(ErrorKind::invalid_argument,
-                        message(what, ": ", which, " is ", bytes, " bytes, no multiple of the scalar's size ", size,
-                                "; copy the points to aligned memory"));
+            throw error(ErrorKind::invalid_argument, what, ": ", which, " is ", bytes,
+                        " bytes, no multiple of the scalar's size ", size, "; copy the points to aligned memory");
         }
     };
     for (int axis = 0; view.count() > 0 && axis < view.dimension(); ++axis) {
         if (view.axis(axis) == nullptr) {
-            throw Error(ErrorKind::invalid_argument,
-                        message(what, ": the view says ", view.count(), " points but its address is null"));
+            throw error(ErrorKind::invalid_argument, what, ": the view says ", view.count(),
+                        " points but its address is null");
         }
         require_aligned("an address", static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(view.axis(axis))));
         require_aligned("the stride", view.stride());
@@ -218,18 +215,18 @@ void check_shape(const PointsView& view, const char* what) {
     require_dimension(view.dimension());
     check_memory(view, what);
     if (view.count() > std::numeric_limits<std::int32_t>::max()) {
-        throw Error(ErrorKind::too_large, message(what, ": ", view.count(),
-                                                  " points are more than one process can "
-                                                  "index (2147483647); split them"));
+        throw error(ErrorKind::too_large, what, ": ", view.count(),
+                    " points are more than one process can "
+                    "index (2147483647); split them");
     }
 }
 
 void check_view(const PointsView& view, const char* what) {
     check_shape(view, what);
     if (view.device().kind != DeviceKind::cpu) {
-        throw Error(ErrorKind::invalid_argument, message(what, " are in the memory of GPU ", view.device().index,
-                                                         ", but the call runs on the CPU; run it with kith::cuda(",
-                                                         view.device().index, ") or copy them to the host"));
+        throw error(ErrorKind::invalid_argument, what, " are in the memory of GPU ", view.device().index,
+                    ", but the call runs on the CPU; run it with kith::cuda(", view.device().index,
+                    ") or copy them to the host");
     }
 }
 
@@ -253,15 +250,14 @@ NormalizedPoints<T> normalize_sources(const PointsView& points, const Box& box, 
 
 void check_queries(const PointsView& queries, int dimension, DType dtype) {
     if (queries.dimension() != dimension) {
-        throw Error(ErrorKind::invalid_argument, message("queries have ", queries.dimension(),
-                                                         " coordinates but the "
-                                                         "points have ",
-                                                         dimension, "; they must agree"));
+        throw error(ErrorKind::invalid_argument, "queries have ", queries.dimension(),
+                    " coordinates but the "
+                    "points have ",
+                    dimension, "; they must agree");
     }
     if (queries.dtype() != dtype) {
-        throw Error(ErrorKind::invalid_argument,
-                    message("queries are ", name_of(queries.dtype()), " but the points are ", name_of(dtype),
-                            "; convert one of them"));
+        throw error(ErrorKind::invalid_argument, "queries are ", name_of(queries.dtype()), " but the points are ",
+                    name_of(dtype), "; convert one of them");
     }
 }
 

@@ -5,8 +5,6 @@
 #include "points/device_point_set.hpp"
 #include "points/gather_kernel.hpp"
 
-#include <cstdint>
-
 namespace kith::detail::inline KITH_GPU {
 
 /// Fills a working copy in the order given.

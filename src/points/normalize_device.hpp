@@ -9,7 +9,6 @@
 #include "points/transfer.hpp"
 
 #include <algorithm>
-#include <cstdint>
 #include <limits>
 
 namespace kith::detail::inline KITH_GPU {

@@ -95,11 +95,10 @@ PhaseSpacePoints<T> in_phase_space(const NormalizedPoints<T>& positions, const B
         const T lower = scaled_velocity<T>(velocities.lower[axis], scale);
         const T upper = scaled_velocity<T>(velocities.upper[axis], scale);
         if (!std::isfinite(lower) || !std::isfinite(upper)) {
-            throw Error(ErrorKind::invalid_points,
-                        message("velocities: component ", axis, " is from ", velocities.lower[axis], " to ",
-                                velocities.upper[axis], "; times ", scale,
-                                ", the linking length over that of velocities, this is more than the points' type can "
-                                "express; give a greater length of velocities, or use float64 if this is float32"));
+            throw error(ErrorKind::invalid_points, "velocities: component ", axis, " is from ", velocities.lower[axis],
+                        " to ", velocities.upper[axis], "; times ", scale,
+                        ", the linking length over that of velocities, this is more than the points' type can "
+                        "express; give a greater length of velocities, or use float64 if this is float32");
         }
         points.positions.lower[dimension + axis] = lower;
         points.positions.upper[dimension + axis] = upper;

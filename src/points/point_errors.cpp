@@ -35,16 +35,15 @@ std::string detail::unresolved_length(const DeviceStatus& status) {
 
 std::size_t Box::checked(int axis) {
     if (axis < 0 || axis >= max_dimension) {
-        throw Error(ErrorKind::invalid_argument,
-                    detail::message("axis ", axis, " of a box was asked for; axes are 0 to ", max_dimension - 1));
+        throw detail::error(ErrorKind::invalid_argument, "axis ", axis, " of a box was asked for; axes are 0 to ",
+                            max_dimension - 1);
     }
     return static_cast<std::size_t>(axis);
 }
 
 void detail::refuse_flat_array(std::size_t scalars, int dimension) {
-    throw Error(ErrorKind::invalid_argument,
-                message("a flat array of ", scalars, " numbers cannot be cut into points of ", dimension,
-                        " coordinates; its length must be a multiple of the dimension"));
+    throw error(ErrorKind::invalid_argument, "a flat array of ", scalars, " numbers cannot be cut into points of ",
+                dimension, " coordinates; its length must be a multiple of the dimension");
 }
 
 void detail::refuse_axes(std::span<const std::size_t> lengths) {
@@ -52,11 +51,12 @@ void detail::refuse_axes(std::span<const std::size_t> lengths) {
     for (const std::size_t length : lengths) {
         all += (all.empty() ? "" : ", ") + std::to_string(length);
     }
-    throw Error(ErrorKind::invalid_argument,
-                message("the arrays of the axes have ", all, " elements; give one coordinate of every point in each"));
+    throw error(ErrorKind::invalid_argument, "the arrays of the axes have ", all,
+                " elements; give one coordinate of every point in each");
 }
 
 void check(const DeviceStatus& status) {
+    using detail::error;
     using detail::message;
     switch (status.refusal) {
     case PointError::none:
@@ -68,34 +68,31 @@ void check(const DeviceStatus& status) {
     case PointError::velocities_not_finite:
         throw Error(ErrorKind::invalid_points, not_finite(status, "velocities"));
     case PointError::points_too_wide:
-        throw Error(ErrorKind::invalid_points, message("the points extend over ", status.value, " on axis ",
-                                                       status.axis, ", more than twice the period ", status.limit,
-                                                       "; give the period in the points' unit, or no box"));
+        throw error(ErrorKind::invalid_points, "the points extend over ", status.value, " on axis ", status.axis,
+                    ", more than twice the period ", status.limit, "; give the period in the points' unit, or no box");
     case PointError::origin_too_far:
-        throw Error(ErrorKind::invalid_argument, message("the box starts at ", status.value, " on axis ", status.axis,
-                                                         ", where the points' type cannot express a period of ",
-                                                         status.limit, "; use float64 or an origin nearer to zero"));
+        throw error(ErrorKind::invalid_argument, "the box starts at ", status.value, " on axis ", status.axis,
+                    ", where the points' type cannot express a period of ", status.limit,
+                    "; use float64 or an origin nearer to zero");
     case PointError::queries_too_far:
-        throw Error(ErrorKind::invalid_points,
-                    message("queries: point ", status.point, " has ", status.value, " as coordinate ", status.axis,
-                            ", so far from the points that its squared distances cannot be represented "
-                            "(docs/semantics.md, Numbers); remove it, or use float64 if this is float32"));
+        throw error(ErrorKind::invalid_points, "queries: point ", status.point, " has ", status.value,
+                    " as coordinate ", status.axis,
+                    ", so far from the points that its squared distances cannot be represented "
+                    "(docs/semantics.md, Numbers); remove it, or use float64 if this is float32");
     case PointError::no_volume:
         throw Error(ErrorKind::invalid_argument,
                     "the volume for a relative linking length is zero: the points, if there is more than one, are all "
                     "alike on an open axis; give an absolute linking length");
     case PointError::length_too_large:
-        throw Error(ErrorKind::invalid_argument,
-                    message("the linking length comes to ", status.value, ", more than ",
-                            status.limit <= std::numeric_limits<float>::max() ? "float32" : "float64",
-                            " points can be apart; give a smaller one"));
+        throw error(ErrorKind::invalid_argument, "the linking length comes to ", status.value, ", more than ",
+                    status.limit <= std::numeric_limits<float>::max() ? "float32" : "float64",
+                    " points can be apart; give a smaller one");
     case PointError::length_unresolved:
-        throw Error(ErrorKind::invalid_argument,
-                    message("the linking length is ", status.value, detail::unresolved_length(status)));
+        throw error(ErrorKind::invalid_argument, "the linking length is ", status.value,
+                    detail::unresolved_length(status));
     }
-    throw Error(ErrorKind::invalid_argument,
-                message("the status is ", static_cast<int>(status.refusal),
-                        ", which no call writes; check it when the stream has done the call's work"));
+    throw error(ErrorKind::invalid_argument, "the status is ", static_cast<int>(status.refusal),
+                ", which no call writes; check it when the stream has done the call's work");
 }
 
 } // namespace kith

@@ -28,7 +28,6 @@
 #include <new>
 #include <optional>
 #include <span>
-#include <string>
 #include <utility>
 
 namespace kith::detail {
@@ -94,8 +93,8 @@ private:
 
     static int arena_size(const Execution& execution) {
         if (execution.threads < 0 || execution.threads > max_threads) {
-            throw Error(ErrorKind::invalid_argument, message("threads is ", execution.threads,
-                                                             "; it must be from 1 to ", max_threads, ", or 0 for all"));
+            throw error(ErrorKind::invalid_argument, "threads is ", execution.threads, "; it must be from 1 to ",
+                        max_threads, ", or 0 for all");
         }
         if (execution.device.kind != DeviceKind::cpu) {
             throw Error(ErrorKind::unsupported, "this call runs on the CPU only; use kith::cpu()");
@@ -115,7 +114,7 @@ private:
         }
         called_ = now;
         if (!execution_.progress(current_, fraction)) {
-            throw Error(ErrorKind::canceled, message("canceled during the stage '", std::string_view(current_), "'"));
+            throw error(ErrorKind::canceled, "canceled during the stage '", std::string_view(current_), "'");
         }
     }
 
@@ -143,7 +142,7 @@ public:
         const std::int64_t bytes = (size * static_cast<std::int64_t>(sizeof(T)) + 127) / 64 * 64;
         data_ = static_cast<T*>(allocate_pages(bytes));
         if (data_ == nullptr) {
-            throw Error(ErrorKind::out_of_memory, message("failed to allocate ", bytes, " bytes of working memory"));
+            throw error(ErrorKind::out_of_memory, "failed to allocate ", bytes, " bytes of working memory");
         }
         bytes_ = bytes;
         memory_tracker_->add(bytes_);

@@ -23,12 +23,11 @@ inline void require_dimension(int dimension) {
         return;
     }
     if (dimension < 2 || dimension > max_dimension) {
-        throw Error(ErrorKind::unsupported,
-                    message("points have ", dimension, dimension == 1 ? " dimension" : " dimensions",
-                            "; kith takes points of 2 to ", max_dimension, " dimensions, one point a row",
-                            dimension == 1              ? "; for points on a line add a column of zeros"
-                            : dimension > max_dimension ? "; if the rows are the axes, transpose the array"
-                                                        : ""));
+        throw error(ErrorKind::unsupported, "points have ", dimension, dimension == 1 ? " dimension" : " dimensions",
+                    "; kith takes points of 2 to ", max_dimension, " dimensions, one point a row",
+                    dimension == 1              ? "; for points on a line add a column of zeros"
+                    : dimension > max_dimension ? "; if the rows are the axes, transpose the array"
+                                                : "");
     }
     std::string built;
     for (int d = 2; d <= max_dimension; ++d) {
@@ -36,9 +35,9 @@ inline void require_dimension(int dimension) {
             built += built.empty() ? message(d) : message(", ", d);
         }
     }
-    throw Error(ErrorKind::unsupported, message("points have ", dimension, " dimensions; of the 2 to ", max_dimension,
-                                                " that kith takes, this build has only ", built,
-                                                "; build kith without the CMake option KITH_DIMS, and it has all"));
+    throw error(ErrorKind::unsupported, "points have ", dimension, " dimensions; of the 2 to ", max_dimension,
+                " that kith takes, this build has only ", built,
+                "; build kith without the CMake option KITH_DIMS, and it has all");
 }
 
 /// Calls function(std::integral_constant<int, D>) for the run-time dimension. One the build lacks never gets here.

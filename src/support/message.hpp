@@ -1,6 +1,8 @@
 // Error texts: values are printed so that they read back to the same bits.
 #pragma once
 
+#include <kith/error.hpp>
+
 #include <charconv>
 #include <concepts>
 #include <string>
@@ -26,6 +28,12 @@ std::string message(const Parts&... parts) {
     std::string text;
     (append(text, parts), ...);
     return text;
+}
+
+/// An error whose text consists of such parts.
+template <class... Parts>
+Error error(ErrorKind kind, const Parts&... parts) {
+    return {kind, message(parts...)};
 }
 
 /// A number in the fewest digits that read back to it: as float32 if it is one.

@@ -12,7 +12,6 @@
 #include <concepts>
 #include <cstdint>
 #include <numeric>
-#include <type_traits>
 #include <vector>
 
 namespace kith::detail {

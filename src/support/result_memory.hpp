@@ -24,7 +24,7 @@ template <class What>
 std::shared_ptr<void> allocate_result(std::int64_t bytes, const What& what) {
     void* memory = allocate_pages((bytes + 127) / 64 * 64);
     if (memory == nullptr) {
-        throw Error(ErrorKind::out_of_memory, message("failed to allocate ", bytes, " bytes for ", what()));
+        throw error(ErrorKind::out_of_memory, "failed to allocate ", bytes, " bytes for ", what());
     }
     return {memory, [](void* held) { std::free(held); }};
 }

@@ -14,18 +14,14 @@
 
 #include "tree/plane_tree.hpp"
 
-#include <kith/error.hpp>
-
 #include "order/order.hpp"
 #include "support/dimension.hpp"
-#include "support/message.hpp"
 #include "support/parallel.hpp"
 #include "tree/cuts.hpp"
 #include "tree/level_counts.hpp"
 #include "tree/summaries.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <utility>
 

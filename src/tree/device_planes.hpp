@@ -8,7 +8,6 @@
 #include "tree/summary_kernel.hpp"
 #include "tree/view.hpp"
 
-#include <algorithm>
 #include <cstdint>
 #include <vector>
 

@@ -14,11 +14,8 @@
 #include "tree/device_handle.hpp"
 #include "tree/view.hpp"
 
-#include <cstdint>
-#include <limits>
 #include <optional>
 #include <variant>
-#include <vector>
 
 namespace kith::detail {
 

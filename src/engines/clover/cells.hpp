@@ -19,7 +19,6 @@
 #include "support/parallel.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>

@@ -46,15 +46,15 @@ inline constexpr std::int64_t cells_per_crowd = 8;
 /// Throws invalid_argument for a number of hubs that cannot be. More hubs than points are as many as points.
 inline void check_flat_shape(const FlatShape& shape, std::int64_t points) {
     if (shape.hubs < 1) {
-        throw Error(ErrorKind::invalid_argument, message("hubs is ", shape.hubs, "; ask for 1 hub or more"));
+        throw error(ErrorKind::invalid_argument, "hubs is ", shape.hubs, "; ask for 1 hub or more");
     }
     constexpr std::int64_t edge = sizeof(float) + sizeof(std::int32_t);
     const std::int64_t hubs = std::min(shape.hubs, points);
     const std::int64_t cells = hubs + hubs / cells_per_crowd;
     if (cells > 0 && cells > shape.table_budget / edge / cells) {
-        throw Error(ErrorKind::invalid_argument,
-                    message("the edges between ", hubs, " hubs need ", edge * cells * cells, " bytes, more than the ",
-                            shape.table_budget, " that are allowed; use fewer hubs or the hierarchical form"));
+        throw error(ErrorKind::invalid_argument, "the edges between ", hubs, " hubs need ", edge * cells * cells,
+                    " bytes, more than the ", shape.table_budget,
+                    " that are allowed; use fewer hubs or the hierarchical form");
     }
 }
 

@@ -17,7 +17,6 @@
 #include "tree/view.hpp"
 
 #include <cstdint>
-#include <limits>
 
 namespace kith::detail::inline KITH_GPU {
 

@@ -13,7 +13,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <limits>
 #include <type_traits>
 
 #if defined(KITH_KDTREE_NEAREST_INL_HPP) == defined(HWY_TARGET_TOGGLE)
