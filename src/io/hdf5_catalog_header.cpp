@@ -51,7 +51,7 @@ void read_provenance(const Object& header, CatalogFile& catalog) {
 
 void read_parameters(const OpenCatalog& opened, CatalogFile& catalog) {
     const Object parameters = open_if_there(opened.file.get(), "Parameters");
-    for (const char* name : kept_parameter_names()) {
+    for (const char* name : kept_parameters) {
         if (const std::optional<double> value = number(parameters.get(), name)) {
             catalog.parameters.emplace(name, *value);
         }

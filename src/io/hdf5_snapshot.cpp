@@ -26,24 +26,6 @@ using detail::message;
 
 namespace {
 
-constexpr std::array<const char*, 17> kept_parameters = {"Omega0",
-                                                         "OmegaLambda",
-                                                         "OmegaBaryon",
-                                                         "HubbleParam",
-                                                         "Omega_m",
-                                                         "Omega_lambda",
-                                                         "Omega_b",
-                                                         "Hubble",
-                                                         "h",
-                                                         "UnitLength_in_cm",
-                                                         "UnitMass_in_g",
-                                                         "UnitVelocity_in_cm_per_s",
-                                                         "Scale-factor",
-                                                         "ExpansionFactor",
-                                                         "Unit length in cgs (U_L)",
-                                                         "Unit mass in cgs (U_M)",
-                                                         "Unit time in cgs (U_t)"};
-
 // The first of several places that has a number under one of several names.
 std::optional<std::vector<double>> first_of(const std::vector<const Object*>& places,
                                             std::initializer_list<const char*> names) {
@@ -222,10 +204,6 @@ std::optional<Dataset> SnapshotFile::find(std::size_t type, std::initializer_lis
         }
     }
     return std::nullopt;
-}
-
-std::span<const char* const> kept_parameter_names() noexcept {
-    return kept_parameters;
 }
 
 SnapshotFile open_snapshot(const std::filesystem::path& path) {

@@ -4,10 +4,10 @@
 #include "io/hdf5_handle.hpp"
 #include "io/particle_source.hpp"
 
+#include <array>
 #include <filesystem>
 #include <initializer_list>
 #include <optional>
-#include <span>
 #include <string>
 
 namespace kith::io::hdf5 {
@@ -24,7 +24,23 @@ struct SnapshotFile {
 [[nodiscard]] std::string group_name(std::size_t type);
 
 /// Names of the parameters of a run that are kept from a file's attributes.
-[[nodiscard]] std::span<const char* const> kept_parameter_names() noexcept;
+inline constexpr std::array kept_parameters = {"Omega0",
+                                               "OmegaLambda",
+                                               "OmegaBaryon",
+                                               "HubbleParam",
+                                               "Omega_m",
+                                               "Omega_lambda",
+                                               "Omega_b",
+                                               "Hubble",
+                                               "h",
+                                               "UnitLength_in_cm",
+                                               "UnitMass_in_g",
+                                               "UnitVelocity_in_cm_per_s",
+                                               "Scale-factor",
+                                               "ExpansionFactor",
+                                               "Unit length in cgs (U_L)",
+                                               "Unit mass in cgs (U_M)",
+                                               "Unit time in cgs (U_t)"};
 
 /// Throws Error(file) for HDF5 files that are no snapshots.
 [[nodiscard]] SnapshotFile open_snapshot(const std::filesystem::path& path);
