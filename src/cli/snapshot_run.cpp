@@ -111,28 +111,21 @@ io::Provenance SnapshotRun::provenance(const Invocation& invocation,
 
 /// What the ranks report beside what rank 0 does.
 Json SnapshotRun::facts_of_ranks() const {
-    Json mine;
-    mine["seconds"] = clock.json();
-    mine["bytes_received"] = traffic.bytes_received;
-    mine["messages"] = traffic.messages_sent;
-    mine["peak_rss_bytes"] = peak_rss_bytes();
-    std::int64_t bytes = 0;
-    std::int64_t most_bytes = 0;
-    std::int64_t messages = 0;
-    std::int64_t most_memory = 0;
     Json slowest = Json::object();
-    for (const std::string& text : ranks_->gather(mine.dump())) {
+    for (const std::string& text : ranks_->gather(clock.json().dump())) {
         const Json of_rank = Json::parse(text);
-        bytes += of_rank["bytes_received"].get<std::int64_t>();
-        most_bytes = std::max(most_bytes, of_rank["bytes_received"].get<std::int64_t>());
-        messages += of_rank["messages"].get<std::int64_t>();
-        most_memory = std::max(most_memory, of_rank["peak_rss_bytes"].get<std::int64_t>());
-        for (const auto& [stage, seconds] : of_rank["seconds"].items()) {
+        for (const auto& [stage, seconds] : of_rank.items()) {
             slowest[stage] = std::max(slowest.value(stage, 0.0), seconds.get<double>());
         }
     }
-    return {{"count", ranks_->size()}, {"bytes_received", bytes}, {"most_bytes_received", most_bytes},
-            {"messages", messages},    {"most_seconds", slowest}, {"most_peak_rss_bytes", most_memory}};
+    Json facts;
+    facts["count"] = ranks_->size();
+    facts["bytes_received"] = ranks_->sum(traffic.bytes_received);
+    facts["most_bytes_received"] = ranks_->max(traffic.bytes_received);
+    facts["messages"] = ranks_->sum(traffic.messages_sent);
+    facts["most_seconds"] = slowest;
+    facts["most_peak_rss_bytes"] = ranks_->max(peak_rss_bytes());
+    return facts;
 }
 
 void SnapshotRun::report(Json facts, const std::function<void()>& lines) {
