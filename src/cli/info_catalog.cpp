@@ -82,12 +82,6 @@ std::string summary_of(const io::CatalogFileColumn& column) {
     return column.name + text;
 }
 
-void print_if_known(std::string_view label, const std::optional<double>& value) {
-    if (value) {
-        print_line(label, fmt::format("{}", *value));
-    }
-}
-
 void print_summary_of(const io::CatalogFile& file, const std::string& path) {
     const Catalog& catalog = file.catalog;
     print_line("file", path);

@@ -159,4 +159,10 @@ void print_line(std::string_view label, std::string_view text) {
     print(fmt::format("{:<9}{}\n", label, text));
 }
 
+void print_if_known(std::string_view label, const std::optional<double>& number) {
+    if (number) {
+        print_line(label, fmt::format("{}", *number));
+    }
+}
+
 } // namespace kith::cli

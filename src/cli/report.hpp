@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -120,5 +121,6 @@ void print_json(const Json& json);
 
 /// "label    text": one line of a summary on stdout.
 void print_line(std::string_view label, std::string_view text);
+void print_if_known(std::string_view label, const std::optional<double>& number);
 
 } // namespace kith::cli

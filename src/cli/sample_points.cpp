@@ -101,14 +101,8 @@ std::string_view name_of(SampleSet set) {
 }
 
 io::RealArray sample_points(SampleSet set, std::int64_t count, int dimension, DType dtype) {
-    io::RealArray points;
-    points.columns = dimension;
-    if (dtype == DType::float32) {
-        points.values = make_points<float>(set, count, dimension);
-    } else {
-        points.values = make_points<double>(set, count, dimension);
-    }
-    return points;
+    return dtype == DType::float32 ? io::RealArray{make_points<float>(set, count, dimension), dimension}
+                                   : io::RealArray{make_points<double>(set, count, dimension), dimension};
 }
 
 } // namespace kith::cli
