@@ -9,9 +9,7 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <filesystem>
-#include <functional>
 #include <limits>
 #include <memory>
 

@@ -7,7 +7,6 @@
 
 #include <limits>
 #include <string>
-#include <string_view>
 
 namespace kith::cli {
 
