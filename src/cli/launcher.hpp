@@ -3,7 +3,6 @@
 // without MPI, each would run alone and write the files of all.
 #pragma once
 
-#include <string>
 #include <string_view>
 
 namespace kith::cli {

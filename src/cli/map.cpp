@@ -122,7 +122,7 @@ private:
                 view.span[axis] = wanted;
             }
         }
-        // Slim panels are centerd in a page that is wide enough for the words.
+        // Slim panels are centered in a page that is wide enough for the words.
         const int left = std::max(side_margin, (800 - pixels[0]) / 2);
         return {left, top_margin, left + pixels[0], top_margin + pixels[1]};
     }

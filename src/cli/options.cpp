@@ -13,8 +13,6 @@
 #include <charconv>
 #include <cmath>
 #include <limits>
-#include <numeric>
-#include <optional>
 
 namespace kith::cli {
 

@@ -8,7 +8,6 @@
 #include <array>
 #include <cmath>
 #include <random>
-#include <string>
 #include <vector>
 
 namespace kith::cli {

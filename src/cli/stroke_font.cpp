@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <array>
-#include <string>
 
 namespace kith::cli {
 

@@ -1,7 +1,6 @@
 // Whether a catalog and its snapshot fit together, found out before a file is begun.
 #include "io/catalog_columns.hpp"
-
-#include "support/message.hpp"
+#include "io/refuse.hpp"
 
 #include <kith/error.hpp>
 
@@ -11,14 +10,12 @@
 
 namespace kith::io {
 
-using detail::message;
-
 namespace {
 
 void require_rows(std::size_t found, std::int64_t expected, std::string_view what) {
     if (static_cast<std::int64_t>(found) != expected) {
-        throw Error(ErrorKind::invalid_argument,
-                    message("the catalog's ", what, " has ", found, " entries where ", expected, " were expected"));
+        throw error(ErrorKind::invalid_argument, "the catalog's ", what, " has ", found, " entries where ", expected,
+                    " were expected");
     }
 }
 
@@ -37,13 +34,12 @@ void require_consistent(const Catalog& catalog, const Snapshot& snapshot) {
     const auto outside = std::find_if(catalog.members.begin(), catalog.members.end(),
                                       [&](std::int32_t member) { return member < 0 || member >= rows; });
     if (outside != catalog.members.end()) {
-        throw Error(ErrorKind::invalid_argument,
-                    message("member ", outside - catalog.members.begin(), " of the catalog is row ", *outside,
-                            ", but the snapshot has ", rows, " rows; pass the snapshot that was grouped"));
+        throw error(ErrorKind::invalid_argument, "member ", outside - catalog.members.begin(),
+                    " of the catalog is row ", *outside, ", but the snapshot has ", rows,
+                    " rows; pass the snapshot that was grouped");
     }
     if (!snapshot.ids.empty() && static_cast<std::int64_t>(snapshot.ids.size()) != rows) {
-        throw Error(ErrorKind::invalid_argument,
-                    message("the snapshot has ", snapshot.ids.size(), " ids for ", rows, " rows"));
+        throw error(ErrorKind::invalid_argument, "the snapshot has ", snapshot.ids.size(), " ids for ", rows, " rows");
     }
     const auto large = std::find_if(catalog.count.begin(), catalog.count.end(), [](std::int64_t count) {
         return count > std::numeric_limits<std::int32_t>::max();

@@ -5,8 +5,7 @@
 // has none that ECSV could state.
 #include "io/catalog_columns.hpp"
 #include "io/output_file.hpp"
-
-#include "support/message.hpp"
+#include "io/refuse.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -16,7 +15,6 @@
 namespace kith::io {
 
 using detail::append;
-using detail::message;
 
 namespace {
 

@@ -51,10 +51,10 @@ std::optional<std::filesystem::path> one_snapshot(const Paths& files) {
     std::copy_if(whole.begin(), whole.end(), std::back_inserter(left_out),
                  [&](const auto& file) { return !holds(files, file); });
     if (!left_out.empty()) {
-        throw Error(ErrorKind::invalid_argument,
-                    detail::message("these are ", whole.size() - left_out.size(), " of the ", whole.size(),
-                                    " files of one snapshot; ", list(left_out), left_out.size() == 1 ? " is" : " are",
-                                    " left out. Name all of them, or any one, which stands for the whole"));
+        throw detail::error(ErrorKind::invalid_argument, "these are ", whole.size() - left_out.size(), " of the ",
+                            whole.size(), " files of one snapshot; ", list(left_out),
+                            left_out.size() == 1 ? " is" : " are",
+                            " left out. Name all of them, or any one, which stands for the whole");
     }
     return whole.front();
 }

@@ -3,8 +3,6 @@
 
 #include "io/refuse.hpp"
 
-#include "support/message.hpp"
-
 #include <charconv>
 #include <optional>
 #include <string>
@@ -13,7 +11,6 @@
 
 namespace kith::io {
 
-using detail::message;
 using std::filesystem::path;
 
 namespace {

@@ -2,16 +2,13 @@
 #include "io/gadget_blocks.hpp"
 
 #include "io/byte_order.hpp"
-
-#include "support/message.hpp"
+#include "io/refuse.hpp"
 
 #include <algorithm>
 #include <array>
 #include <string_view>
 
 namespace kith::io {
-
-using detail::message;
 
 namespace {
 

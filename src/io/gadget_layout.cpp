@@ -9,8 +9,7 @@
 #include "io/frame.hpp"
 #include "io/gadget_blocks.hpp"
 #include "io/joined.hpp"
-
-#include "support/message.hpp"
+#include "io/refuse.hpp"
 
 #include <array>
 #include <cmath>
@@ -18,8 +17,6 @@
 #include <vector>
 
 namespace kith::io {
-
-using detail::message;
 
 namespace {
 

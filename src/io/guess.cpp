@@ -3,9 +3,8 @@
 #include "io/guess.hpp"
 
 #include "io/byte_order.hpp"
+#include "io/refuse.hpp"
 #include "io/text_fields.hpp"
-
-#include "support/message.hpp"
 
 #include <algorithm>
 #include <array>
@@ -16,7 +15,6 @@
 
 namespace kith::io {
 
-using detail::message;
 using std::string_view;
 
 namespace {

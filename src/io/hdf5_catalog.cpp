@@ -22,8 +22,7 @@
 #include "io/catalog_columns.hpp"
 #include "io/frame.hpp"
 #include "io/hdf5_create.hpp"
-
-#include "support/message.hpp"
+#include "io/refuse.hpp"
 
 #include <kith/io.hpp>
 
@@ -33,8 +32,6 @@
 #include <vector>
 
 namespace kith::io {
-
-using detail::message;
 
 namespace {
 

@@ -4,16 +4,12 @@
 #include "io/hdf5_snapshot.hpp"
 #include "io/refuse.hpp"
 
-#include "support/message.hpp"
-
 #include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <vector>
 
 namespace kith::io::hdf5 {
-
-using detail::message;
 
 namespace {
 

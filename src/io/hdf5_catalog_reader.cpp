@@ -11,8 +11,6 @@
 #include "io/memory.hpp"
 #include "io/refuse.hpp"
 
-#include "support/message.hpp"
-
 #include <kith/catalog_columns.hpp>
 #include <kith/error.hpp>
 #include <kith/io.hpp>
@@ -23,8 +21,6 @@
 #include <type_traits>
 
 namespace kith::io {
-
-using detail::message;
 
 namespace {
 

@@ -2,12 +2,9 @@
 #include "io/hdf5_copy.hpp"
 
 #include "io/memory.hpp"
-
-#include "support/message.hpp"
+#include "io/refuse.hpp"
 
 namespace kith::io::hdf5 {
-
-using detail::message;
 
 namespace {
 

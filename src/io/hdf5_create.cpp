@@ -3,8 +3,6 @@
 
 #include "io/refuse.hpp"
 
-#include "support/message.hpp"
-
 #include <kith/error.hpp>
 
 #include <algorithm>
@@ -13,8 +11,6 @@
 #include <vector>
 
 namespace kith::io::hdf5 {
-
-using detail::message;
 
 NumberType number_type(DType dtype) {
     return dtype == DType::float32 ? number_type<float>() : number_type<double>();
@@ -117,8 +113,8 @@ void OutputFile::set_provenance(hid_t object, const Provenance& provenance) cons
     set_text(object, "Input", provenance.input);
     for (const auto& [parameter, value] : provenance.parameters) {
         if (parameter.empty() || H5Aexists(object, parameter.c_str()) != 0) {
-            throw Error(ErrorKind::invalid_argument, message("a parameter of the provenance cannot be named '",
-                                                             parameter, "': this name is taken in the file"));
+            throw error(ErrorKind::invalid_argument, "a parameter of the provenance cannot be named '", parameter,
+                        "': this name is taken in the file");
         }
         set_text(object, parameter, value);
     }

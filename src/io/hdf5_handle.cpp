@@ -3,16 +3,12 @@
 
 #include "io/refuse.hpp"
 
-#include "support/message.hpp"
-
 #include <kith/error.hpp>
 
 #include <array>
 #include <limits>
 
 namespace kith::io::hdf5 {
-
-using detail::message;
 
 namespace {
 
@@ -118,9 +114,9 @@ std::string list_of_names_in(hid_t group) {
 
 void require_own_values(const PropertyList& creation, std::string_view name, std::string_view file_name) {
     if (H5Pget_layout(creation.get()) == H5D_VIRTUAL) {
-        throw Error(ErrorKind::unsupported, message(file_name, ": dataset ", name,
-                                                    " is virtual: its values are in other files, and pieces that "
-                                                    "are missing would read as zeros; read those files"));
+        throw error(ErrorKind::unsupported, file_name, ": dataset ", name,
+                    " is virtual: its values are in other files, and pieces that "
+                    "are missing would read as zeros; read those files");
     }
 }
 

@@ -8,7 +8,6 @@
 #include <kith/io.hpp>
 
 #include <algorithm>
-#include <functional>
 #include <vector>
 
 namespace kith::io {
@@ -40,8 +39,8 @@ void write_fof_ladder_hdf5(const std::filesystem::path& path, const FofLadder& l
                            std::span<const std::int64_t> file_rows, const Provenance& provenance,
                            const LabelsOfLevel& labels) {
     if (std::ssize(file_rows) != ladder.spanning_tree().points()) {
-        throw Error(ErrorKind::invalid_argument, detail::message("there are ", file_rows.size(), " rows for ",
-                                                                 ladder.spanning_tree().points(), " points"));
+        throw detail::error(ErrorKind::invalid_argument, "there are ", file_rows.size(), " rows for ",
+                            ladder.spanning_tree().points(), " points");
     }
     const hdf5::Session session;
     hdf5::OutputFile file(path);

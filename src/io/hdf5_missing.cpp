@@ -11,8 +11,9 @@ namespace kith::io {
 namespace {
 
 [[noreturn]] void refuse(const std::filesystem::path& path) {
-    throw Error(ErrorKind::unsupported, detail::message(path.string(), ": this build of kith has no HDF5; configure it "
-                                                                       "with KITH_HDF5=ON"));
+    throw detail::error(ErrorKind::unsupported, path.string(),
+                        ": this build of kith has no HDF5; configure it "
+                        "with KITH_HDF5=ON");
 }
 
 template <class Result, class... Options>

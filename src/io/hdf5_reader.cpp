@@ -6,13 +6,9 @@
 #include "io/reader.hpp"
 #include "io/refuse.hpp"
 
-#include "support/message.hpp"
-
 #include <algorithm>
 
 namespace kith::io {
-
-using detail::message;
 
 namespace {
 

@@ -5,16 +5,12 @@
 #include "io/memory.hpp"
 #include "io/refuse.hpp"
 
-#include "support/message.hpp"
-
 #include <algorithm>
 #include <array>
 #include <cstring>
 #include <limits>
 
 namespace kith::io::hdf5 {
-
-using detail::message;
 
 namespace {
 

@@ -11,8 +11,6 @@
 #include "io/joined.hpp"
 #include "io/refuse.hpp"
 
-#include "support/message.hpp"
-
 #include <kith/error.hpp>
 
 #include <algorithm>
@@ -21,8 +19,6 @@
 #include <vector>
 
 namespace kith::io::hdf5 {
-
-using detail::message;
 
 namespace {
 
@@ -56,13 +52,12 @@ std::optional<double> scalar(const std::optional<std::vector<double>>& values) {
         remedy = "; it looks like a halo catalog";
     }
     const std::string points = first_points(file, snapshot.name);
-    throw Error(
-        ErrorKind::file,
-        message(snapshot.name, ": this HDF5 file is no snapshot: it has no particles in /PartType0 to /PartType",
-                max_types - 1, remedy, " (its root holds ", list_of_names_in(file), ")",
+    throw error(ErrorKind::file, snapshot.name,
+                ": this HDF5 file is no snapshot: it has no particles in /PartType0 to /PartType", max_types - 1,
+                remedy, " (its root holds ", list_of_names_in(file), ")",
                 points.empty()
                     ? ""
-                    : message("; to read one of its datasets as points, name it, as in ", snapshot.name, ":", points)));
+                    : message("; to read one of its datasets as points, name it, as in ", snapshot.name, ":", points));
 }
 
 // Gadget-2 and AREPO keep the upper 32 bits of each total apart.
@@ -104,9 +99,8 @@ void survey_types(const SnapshotFile& snapshot, SnapshotHeader& header, const st
         const std::optional<Dataset> coordinates = snapshot.find(type, {"Coordinates"});
         if (!coordinates) {
             if (snapshot.find(type, {"IntCoordinates"})) {
-                throw Error(ErrorKind::unsupported,
-                            message(snapshot.name, ": ", group_name(type),
-                                    " holds IntCoordinates, which are not read; write Coordinates instead"));
+                throw error(ErrorKind::unsupported, snapshot.name, ": ", group_name(type),
+                            " holds IntCoordinates, which are not read; write Coordinates instead");
             }
             header.warnings.push_back(message(group_name(type), " has no Coordinates and is ignored"));
             continue;

@@ -5,15 +5,12 @@
 // input's table. What else these files hold has no name or unit that would be known for sure, and is left out.
 #include "io/hdf5_sorted_snapshot.hpp"
 #include "io/memory.hpp"
+#include "io/refuse.hpp"
 #include "io/sorted_rows.hpp"
-
-#include "support/message.hpp"
 
 #include <algorithm>
 
 namespace kith::io {
-
-using detail::message;
 
 namespace {
 

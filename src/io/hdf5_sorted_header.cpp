@@ -5,14 +5,11 @@
 #include "io/hdf5_sorted_snapshot.hpp"
 
 #include "io/hdf5_catalog_header.hpp"
-
-#include "support/message.hpp"
+#include "io/refuse.hpp"
 
 #include <algorithm>
 
 namespace kith::io::hdf5 {
-
-using detail::message;
 
 namespace {
 

@@ -15,8 +15,6 @@
 #include "io/refuse.hpp"
 #include "io/sorted_rows.hpp"
 
-#include "support/message.hpp"
-
 #include <kith/error.hpp>
 
 #include <algorithm>
@@ -27,8 +25,6 @@
 #include <system_error>
 
 namespace kith::io {
-
-using detail::message;
 
 namespace {
 
@@ -41,16 +37,15 @@ void require_sortable(const std::filesystem::path& path, const SnapshotHeader& h
                     "can be read again");
     }
     if (!header.has_types) {
-        throw Error(ErrorKind::invalid_argument,
-                    message(header.files.front().string(), ": ", header.format,
-                            " has no particle types and no header, so there is no snapshot to sort; the rows of the "
-                            "groups are in the catalog's /Members/Index"));
+        throw error(ErrorKind::invalid_argument, header.files.front().string(), ": ", header.format,
+                    " has no particle types and no header, so there is no snapshot to sort; the rows of the "
+                    "groups are in the catalog's /Members/Index");
     }
     for (const std::filesystem::path& file : header.files) {
         std::error_code ignored;
         if (std::filesystem::equivalent(path, file, ignored)) {
-            throw Error(ErrorKind::invalid_argument,
-                        message(path.string(), ": this is a file of the input; write the sorted snapshot elsewhere"));
+            throw error(ErrorKind::invalid_argument, path.string(),
+                        ": this is a file of the input; write the sorted snapshot elsewhere");
         }
     }
 }

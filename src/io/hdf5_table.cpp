@@ -14,8 +14,6 @@
 #include "io/refuse.hpp"
 #include "io/selection.hpp"
 
-#include "support/message.hpp"
-
 #include <kith/error.hpp>
 
 #include <algorithm>
@@ -23,8 +21,6 @@
 #include <vector>
 
 namespace kith::io::hdf5 {
-
-using detail::message;
 
 namespace {
 

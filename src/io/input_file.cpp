@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <string_view>
 #include <system_error>
 
 namespace kith::io {

@@ -8,8 +8,6 @@
 
 #include <cstdint>
 #include <limits>
-#include <new>
-#include <stdexcept>
 #include <string_view>
 #include <vector>
 
@@ -20,15 +18,14 @@ template <class T>
 std::vector<T> allocate(std::int64_t rows, std::int64_t columns, std::string_view what) {
     constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max() / static_cast<std::int64_t>(sizeof(T));
     if (columns != 0 && rows > most / columns) {
-        throw Error(ErrorKind::too_large, detail::message(what, ": ", rows, " x ", columns,
-                                                          " values are more than memory addresses can count"));
+        throw detail::error(ErrorKind::too_large, what, ": ", rows, " x ", columns,
+                            " values are more than memory addresses can count");
     }
     try {
         return std::vector<T>(static_cast<std::size_t>(rows * columns));
     } catch (const std::exception&) { // bad_alloc, or length_error beyond max_size()
-        throw Error(ErrorKind::out_of_memory,
-                    detail::message("failed to allocate ", rows * columns * static_cast<std::int64_t>(sizeof(T)),
-                                    " bytes for ", what));
+        throw detail::error(ErrorKind::out_of_memory, "failed to allocate ",
+                            rows * columns * static_cast<std::int64_t>(sizeof(T)), " bytes for ", what);
     }
 }
 

@@ -7,8 +7,6 @@
 #include "io/refuse.hpp"
 #include "io/selection.hpp"
 
-#include "support/message.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -16,8 +14,6 @@
 #include <vector>
 
 namespace kith::io {
-
-using detail::message;
 
 namespace {
 

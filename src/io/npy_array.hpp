@@ -9,7 +9,6 @@
 
 #include <kith/io.hpp>
 
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <span>

@@ -4,16 +4,10 @@
 #include "io/byte_order.hpp"
 #include "io/refuse.hpp"
 
-#include "support/message.hpp"
-
 #include <kith/error.hpp>
-
-#include <bit>
-#include <charconv>
 
 namespace kith::io {
 
-using detail::message;
 using std::string_view;
 
 namespace {
@@ -196,8 +190,7 @@ std::string make_npy_header(char kind, std::size_t item_bytes, std::int64_t rows
 std::int64_t npy_rows(std::size_t values, std::int64_t columns) {
     const auto count = static_cast<std::int64_t>(values);
     if (columns < 0 || (columns > 0 && count % columns != 0)) {
-        throw Error(ErrorKind::invalid_argument,
-                    message(count, " values do not make whole rows of ", columns, " columns"));
+        throw error(ErrorKind::invalid_argument, count, " values do not make whole rows of ", columns, " columns");
     }
     return columns == 0 ? count : count / columns;
 }

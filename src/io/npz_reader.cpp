@@ -9,8 +9,6 @@
 #include "io/reader.hpp"
 #include "io/refuse.hpp"
 
-#include "support/message.hpp"
-
 #include <kith/error.hpp>
 
 #include <zip.h>
@@ -21,8 +19,6 @@
 #include <vector>
 
 namespace kith::io {
-
-using detail::message;
 
 namespace {
 

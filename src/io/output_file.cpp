@@ -3,8 +3,6 @@
 
 #include "io/refuse.hpp"
 
-#include "support/message.hpp"
-
 #include <cerrno>
 #include <cstdint>
 #include <ios>
@@ -14,7 +12,6 @@
 
 namespace kith::io {
 
-using detail::message;
 namespace fs = std::filesystem;
 
 namespace {

@@ -3,13 +3,9 @@
 #include "io/particle_source.hpp"
 #include "io/refuse.hpp"
 
-#include "support/message.hpp"
-
 #include <algorithm>
 
 namespace kith::io {
-
-using detail::message;
 
 namespace {
 

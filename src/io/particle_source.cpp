@@ -2,17 +2,14 @@
 #include "io/particle_source.hpp"
 
 #include "io/memory.hpp"
+#include "io/refuse.hpp"
 #include "io/selection.hpp"
-
-#include "support/message.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <numeric>
 
 namespace kith::io {
-
-using detail::message;
 
 namespace {
 

@@ -1,10 +1,9 @@
 // Reading the lines of a PLY header (ply_header.hpp).
 #include "io/ply_header.hpp"
 
+#include "io/refuse.hpp"
 #include "io/text_fields.hpp"
 #include "io/text_lines.hpp"
-
-#include "support/message.hpp"
 
 #include <algorithm>
 #include <array>
@@ -12,7 +11,6 @@
 
 namespace kith::io {
 
-using detail::message;
 using std::string_view;
 
 namespace {

@@ -7,17 +7,15 @@
 #include "io/memory.hpp"
 #include "io/ply_header.hpp"
 #include "io/reader.hpp"
+#include "io/refuse.hpp"
 #include "io/selection.hpp"
 #include "io/text_fields.hpp"
 #include "io/text_lines.hpp"
-
-#include "support/message.hpp"
 
 #include <algorithm>
 
 namespace kith::io {
 
-using detail::message;
 using std::string_view;
 
 namespace {

@@ -2,8 +2,7 @@
 #include "io/selection.hpp"
 
 #include "io/memory.hpp"
-
-#include "support/message.hpp"
+#include "io/refuse.hpp"
 
 #include <kith/error.hpp>
 
@@ -11,8 +10,6 @@
 #include <numeric>
 
 namespace kith::io {
-
-using detail::message;
 
 namespace {
 
@@ -57,7 +54,7 @@ SelectedTypes select_types(const TypeSelection& selection, SnapshotHeader& heade
         return all_present(header);
     }
     if (std::all_of(header.counts.begin(), header.counts.end(), [](std::int64_t count) { return count == 0; })) {
-        throw Error(ErrorKind::invalid_argument, message(path.string(), ": the file holds no particles of any type"));
+        throw error(ErrorKind::invalid_argument, path.string(), ": the file holds no particles of any type");
     }
     if (selection.kind == TypeSelection::Kind::all) {
         return all_present(header);
@@ -68,15 +65,14 @@ SelectedTypes select_types(const TypeSelection& selection, SnapshotHeader& heade
     SelectedTypes selected{};
     for (const int type : selection.types) {
         if (type < 0 || type >= max_types) {
-            throw Error(ErrorKind::invalid_argument,
-                        message("type ", type, " does not exist; particle types are 0 to ", max_types - 1));
+            throw error(ErrorKind::invalid_argument, "type ", type, " does not exist; particle types are 0 to ",
+                        max_types - 1);
         }
         selected[static_cast<std::size_t>(type)] = true;
     }
     if (selected_count(header, selected) == 0) {
-        throw Error(ErrorKind::invalid_argument,
-                    message(path.string(), ": the selected types have no particles; the file holds ",
-                            list_counts(header.counts)));
+        throw error(ErrorKind::invalid_argument, path.string(),
+                    ": the selected types have no particles; the file holds ", list_counts(header.counts));
     }
     for (const int type : selection.types) {
         if (header.counts[static_cast<std::size_t>(type)] == 0) {
@@ -97,8 +93,8 @@ std::int64_t selected_count(const SnapshotHeader& header, const SelectedTypes& s
 
 RowRange rows_of_share(const RowShare& share, std::int64_t rows) {
     if (share.count < 1 || share.index < 0 || share.index >= share.count) {
-        throw Error(ErrorKind::invalid_argument, message("share ", share.index, " of ", share.count,
-                                                         " does not exist; shares are 0 to their number minus 1"));
+        throw error(ErrorKind::invalid_argument, "share ", share.index, " of ", share.count,
+                    " does not exist; shares are 0 to their number minus 1");
     }
     const std::int64_t each = rows / share.count; // rows * index could overflow
     const std::int64_t more = rows % share.count;

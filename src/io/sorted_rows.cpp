@@ -2,8 +2,7 @@
 #include "io/sorted_rows.hpp"
 
 #include "io/memory.hpp"
-
-#include "support/message.hpp"
+#include "io/refuse.hpp"
 
 #include <kith/error.hpp>
 
@@ -12,8 +11,6 @@
 
 namespace kith::io {
 
-using detail::message;
-
 namespace {
 
 constexpr std::int64_t unassigned = -1;
@@ -21,18 +18,16 @@ constexpr std::int64_t unassigned = -1;
 std::int64_t file_row_of(const Snapshot& snapshot, std::int32_t member) {
     const auto rows = static_cast<std::int64_t>(snapshot.file_rows.size());
     if (member < 0 || member >= rows) {
-        throw Error(ErrorKind::invalid_argument,
-                    message("a member of the catalog is row ", member, ", but the snapshot has ", rows,
-                            " rows; pass the snapshot that was grouped"));
+        throw error(ErrorKind::invalid_argument, "a member of the catalog is row ", member, ", but the snapshot has ",
+                    rows, " rows; pass the snapshot that was grouped");
     }
     return snapshot.file_rows[static_cast<std::size_t>(member)];
 }
 
 std::int64_t members_of_type(const Catalog& catalog, std::size_t type) {
     if (catalog.count_by_type.size() != static_cast<std::size_t>(catalog.groups) * max_types) {
-        throw Error(ErrorKind::invalid_argument,
-                    message("the catalog's count_by_type has ", catalog.count_by_type.size(), " entries where ",
-                            catalog.groups, " x ", max_types, " were expected"));
+        throw error(ErrorKind::invalid_argument, "the catalog's count_by_type has ", catalog.count_by_type.size(),
+                    " entries where ", catalog.groups, " x ", max_types, " were expected");
     }
     std::int64_t members = 0;
     for (std::size_t entry = type; entry < catalog.count_by_type.size(); entry += max_types) {
@@ -59,14 +54,14 @@ std::vector<std::int64_t> sorted_rows(const Catalog& catalog, const Snapshot& sn
         }
         std::int64_t& target = sorted[static_cast<std::size_t>(row)];
         if (target != unassigned) {
-            throw Error(ErrorKind::invalid_argument, message("the catalog lists row ", member,
-                                                             " of the snapshot twice; a row has one group at most"));
+            throw error(ErrorKind::invalid_argument, "the catalog lists row ", member,
+                        " of the snapshot twice; a row has one group at most");
         }
         target = next++;
     }
     if (next != expected) {
-        throw Error(ErrorKind::invalid_argument, message("the catalog counts ", expected, " members of type ", type,
-                                                         ", but lists ", next, "; pass the snapshot that was grouped"));
+        throw error(ErrorKind::invalid_argument, "the catalog counts ", expected, " members of type ", type,
+                    ", but lists ", next, "; pass the snapshot that was grouped");
     }
     for (std::int64_t& target : sorted) {
         target = target == unassigned ? next++ : target;

@@ -6,18 +6,15 @@
 #include "io/joined.hpp"
 #include "io/memory.hpp"
 #include "io/reader.hpp"
+#include "io/refuse.hpp"
 #include "io/selection.hpp"
 #include "io/table_layout.hpp"
 #include "io/text_lines.hpp"
 
-#include "support/message.hpp"
-
 #include <algorithm>
-#include <charconv>
 
 namespace kith::io {
 
-using detail::message;
 using std::string_view;
 
 namespace {

@@ -4,7 +4,6 @@
 #include "io/text_fields.hpp"
 #include "io/text_lines.hpp"
 
-#include <string>
 #include <string_view>
 
 namespace kith::io {

@@ -7,17 +7,14 @@
 #include "io/guess.hpp"
 #include "io/input_file.hpp"
 #include "io/memory.hpp"
+#include "io/refuse.hpp"
 #include "io/text_numbers.hpp"
-
-#include "support/message.hpp"
 
 #include <kith/io.hpp>
 
 #include <algorithm>
 
 namespace kith::io {
-
-using detail::message;
 
 namespace {
 

@@ -8,14 +8,10 @@
 #include "io/byte_order.hpp"
 #include "io/refuse.hpp"
 
-#include "support/message.hpp"
-
 #include <cmath>
 #include <numeric>
 
 namespace kith::io {
-
-using detail::message;
 
 namespace {
 

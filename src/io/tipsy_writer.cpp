@@ -4,8 +4,7 @@
 #include "io/byte_order.hpp"
 #include "io/number_lines.hpp"
 #include "io/output_file.hpp"
-
-#include "support/message.hpp"
+#include "io/refuse.hpp"
 
 #include <kith/error.hpp>
 #include <kith/io.hpp>
@@ -13,17 +12,14 @@
 #include <algorithm>
 #include <array>
 #include <limits>
-#include <string>
 
 namespace kith::io {
-
-using detail::message;
 
 void write_grp(const std::filesystem::path& path, std::span<const std::int32_t> labels) {
     const auto wrong = std::find_if(labels.begin(), labels.end(), [](std::int32_t label) { return label < -1; });
     if (wrong != labels.end()) {
-        throw Error(ErrorKind::invalid_argument, message("label ", *wrong, " of particle ", wrong - labels.begin(),
-                                                         " is negative; -1 means in no group, groups count from 0"));
+        throw error(ErrorKind::invalid_argument, "label ", *wrong, " of particle ", wrong - labels.begin(),
+                    " is negative; -1 means in no group, groups count from 0");
     }
     OutputFile file(path);
     write_number_lines(file, message(labels.size(), "\n"), labels, 1);
@@ -32,12 +28,12 @@ void write_grp(const std::filesystem::path& path, std::span<const std::int32_t> 
 
 void write_gtp(const std::filesystem::path& path, const Catalog& catalog, double time) {
     if (catalog.dimension != 3 && catalog.groups > 0) {
-        throw Error(ErrorKind::invalid_argument,
-                    message("a Tipsy file holds points in 3 dimensions; the groups have ", catalog.dimension));
+        throw error(ErrorKind::invalid_argument, "a Tipsy file holds points in 3 dimensions; the groups have ",
+                    catalog.dimension);
     }
     if (catalog.groups > std::numeric_limits<std::int32_t>::max()) {
-        throw Error(ErrorKind::too_large,
-                    message(catalog.groups, " groups are more than a Tipsy header can count (2147483647)"));
+        throw error(ErrorKind::too_large, catalog.groups,
+                    " groups are more than a Tipsy header can count (2147483647)");
     }
     constexpr std::endian big = std::endian::big;
     OutputFile file(path);
