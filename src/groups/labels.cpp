@@ -192,9 +192,9 @@ void number_groups(Context& context, const UnionFind& groups, std::span<const st
             labels[original[i]] = group != nullptr ? group->first_member : -1;
         });
         prefix_sums<std::int32_t>( // single points come at random: no branch
-            std::ssize(labels), [&](std::int64_t i) { return labels[i] < 0 ? 1 : 0; },
-            [&](std::int64_t i, std::int32_t before) {
-                labels[i] = labels[i] < 0 ? static_cast<std::int32_t>(sums.groups) + before : labels[i];
+            std::ssize(labels), [all = labels.data()](std::int64_t i) { return all[i] < 0 ? 1 : 0; },
+            [all = labels.data(), first = static_cast<std::int32_t>(sums.groups)](std::int64_t i, std::int32_t before) {
+                all[i] = all[i] < 0 ? first + before : all[i];
             });
     };
     side_by_side(make_sizes, store_labels); // one thread fills a vector

@@ -11,6 +11,7 @@
 #include <bit>
 #include <cstdint>
 #include <numeric>
+#include <utility>
 
 namespace kith::detail {
 
@@ -58,11 +59,12 @@ public:
             if (a == b) {
                 return -1;
             }
-            const std::int32_t higher = std::max(a, b);
-            std::int32_t expected = higher;
-            if (std::atomic_ref(parents_[higher])
-                    .compare_exchange_strong(expected, std::min(a, b), std::memory_order_relaxed)) {
-                return higher;
+            if (a < b) {
+                std::swap(a, b);
+            }
+            std::int32_t expected = a;
+            if (std::atomic_ref(parents_[a]).compare_exchange_strong(expected, b, std::memory_order_relaxed)) {
+                return a;
             }
         }
     }

@@ -21,12 +21,15 @@ std::vector<Buffer<Attribute>> node_attributes(Context& context, const TreeView<
         Buffer<Attribute> values(context.memory_tracker(), plane.nodes);
         const std::int32_t* first = level == 0 ? plane.first_point : plane.first_child;
         const auto below = [&](std::int32_t i) { return level == 0 ? of_point(i) : planes.back()[i]; };
-        parallel_each(plane.nodes, 1024, [&](std::int64_t node) {
-            Attribute joined = below(first[node]);
-            for (std::int32_t i = first[node] + 1; i < first[node + 1]; ++i) {
-                joined = join(joined, below(i));
+        // Not parallel_each: attributes may be bytes, whose stores may change anything that a body refers to.
+        parallel_for(0, plane.nodes, 1024, [&](std::int64_t begin, std::int64_t end) {
+            for (std::int64_t node = begin; node < end; ++node) {
+                Attribute joined = below(first[node]);
+                for (std::int32_t i = first[node] + 1; i < first[node + 1]; ++i) {
+                    joined = join(joined, below(i));
+                }
+                values[node] = joined;
             }
-            values[node] = joined;
         });
         planes.push_back(std::move(values));
     }
