@@ -1,5 +1,6 @@
 #!/bin/sh
-# Runs clang-tidy over src and the instances of its templates, as .clang-tidy says, with the compile commands of the build folder given.
+# Runs clang-tidy over src and the sources that CMake writes for each scalar type, as .clang-tidy says, with the compile
+# commands of the build folder given.
 set -eu
 cd "$(dirname "$0")/.."
 build=${1:?usage: run-clang-tidy.sh BUILD_FOLDER}

@@ -24,7 +24,8 @@ std::optional<NormalizedPoints<T>> share_queries(Ranks& ranks, Context& context,
     return shared;
 }
 
-/// Without planes where there are no points.
+/// What a rank searches before it asks others: trees of its points and of its separate queries, without planes where
+/// there are none.
 template <Coordinate T>
 struct RankTrees {
     PlaneTree<T> sources;

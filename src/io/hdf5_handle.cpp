@@ -66,8 +66,7 @@ Session::~Session() {
 
 void fail(std::string_view file, std::string_view what) {
     const std::string reason = innermost_reason();
-    throw Error(ErrorKind::file,
-                reason.empty() ? message(file, ": ", what) : message(file, ": ", what, " (HDF5: ", reason, ")"));
+    refuse(file, what, reason.empty() ? "" : message(" (HDF5: ", reason, ")"));
 }
 
 File open_file(const std::filesystem::path& path) {

@@ -52,12 +52,11 @@ std::optional<double> scalar(const std::optional<std::vector<double>>& values) {
         remedy = "; it looks like a halo catalog";
     }
     const std::string points = first_points(file, snapshot.name);
-    throw error(ErrorKind::file, snapshot.name,
-                ": this HDF5 file is no snapshot: it has no particles in /PartType0 to /PartType", max_types - 1,
-                remedy, " (its root holds ", list_of_names_in(file), ")",
-                points.empty()
-                    ? ""
-                    : message("; to read one of its datasets as points, name it, as in ", snapshot.name, ":", points));
+    refuse(snapshot.name, "this HDF5 file is no snapshot: it has no particles in /PartType0 to /PartType",
+           max_types - 1, remedy, " (its root holds ", list_of_names_in(file), ")",
+           points.empty()
+               ? ""
+               : message("; to read one of its datasets as points, name it, as in ", snapshot.name, ":", points));
 }
 
 // Gadget-2 and AREPO keep the upper 32 bits of each total apart.

@@ -191,13 +191,12 @@ std::string only_points(const Archive& archive) {
     if (found.empty() && archive.arrays().size() == 1) {
         return archive.arrays().front(); // which is refused with its own reason
     }
-    const std::string example(without_suffix(found.empty() ? archive.arrays().front() : found.front()));
-    throw Error(ErrorKind::file,
-                found.empty()
-                    ? message(archive.path(), ": none of its arrays is one of points, n x 2 to ", max_dimension,
-                              "; the archive holds ", contents(archive))
-                    : message(archive.path(), ": ", found.size(), " of its arrays can be points; name one, as in ",
-                              archive.path(), ":", example, "; the archive holds ", contents(archive)));
+    if (found.empty()) {
+        refuse(archive.path(), "none of its arrays is one of points, n x 2 to ", max_dimension, "; the archive holds ",
+               contents(archive));
+    }
+    refuse(archive.path(), found.size(), " of its arrays can be points; name one, as in ", archive.path(), ":",
+           without_suffix(found.front()), "; the archive holds ", contents(archive));
 }
 
 std::string member_named(const Archive& archive, const std::string& name) {
