@@ -44,7 +44,7 @@ void check(const DbscanCall& call) {
 }
 
 void check_flags(std::span<const std::uint8_t> is_core, std::int64_t points) {
-    if (!is_core.empty() && static_cast<std::int64_t>(is_core.size()) != points) {
+    if (!is_core.empty() && std::ssize(is_core) != points) {
         throw error(ErrorKind::invalid_argument, "the memory for is_core holds ", is_core.size(), " flags; ", points,
                     " points need one each, or none at all");
     }

@@ -55,7 +55,7 @@ void require_writable(const void* memory, const char* what) {
 }
 
 void require_scratch(std::span<std::byte> scratch, std::int64_t needed) {
-    if (static_cast<std::int64_t>(scratch.size()) < needed) {
+    if (std::ssize(scratch) < needed) {
         throw error(ErrorKind::out_of_memory, "the scratch has ", scratch.size(), " bytes; the call needs ", needed);
     }
 }

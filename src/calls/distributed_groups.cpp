@@ -64,8 +64,7 @@ void group_rebalanced(Ranks& ranks, Context& context, const SharedPoints<T>& sha
     std::vector<std::int64_t> labels;
     ranks.agreed([&] {
         here.ids->restore(result.labels);
-        labels =
-            std::exchange(result.labels, std::vector<std::int64_t>(static_cast<std::size_t>(shared.given.count())));
+        labels = std::exchange(result.labels, std::vector<std::int64_t>(shared.given.count()));
     });
     here.moved.bring_back(std::span<const std::int64_t>(labels), 1, std::span(result.labels));
 }

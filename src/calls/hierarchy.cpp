@@ -219,7 +219,7 @@ void FofLadder::write_labels(std::span<std::int32_t> labels, std::int64_t level,
                             ", numbered from 0");
     }
     FofSummary groups;
-    groups.linking_length = levels_[static_cast<std::size_t>(level)].linking_length;
+    groups.linking_length = levels_[level].linking_length;
     detail::label(labels, tree_, execution, groups);
 }
 

@@ -172,7 +172,7 @@ public:
                 index_->search(context_, job);
                 return;
             }
-            const PlaneView<T>& tasks = receivers_.planes[static_cast<std::size_t>(plane_)];
+            const PlaneView<T>& tasks = receivers_.planes[plane_];
             PerThread<RadiusScratch<T>> scratch;
             for_each_task(context_, tasks, [&](std::int64_t node) { search_radius(job, node, scratch.local()); });
         });
@@ -187,7 +187,7 @@ private:
         std::vector<std::int32_t> queries;
         std::vector<std::int64_t> offsets;
         with_allocation_errors("the rows", [&] {
-            queries.resize(static_cast<std::size_t>(call_.row_count()));
+            queries.resize(call_.row_count());
             offsets.resize(queries.size() + 1);
         });
         std::iota(queries.begin(), queries.end(), 0);

@@ -55,11 +55,11 @@ const detail::PlaneTree<T>& tree_on_host(const Tree& tree) {
 template <Coordinate T, class Axis>
 std::vector<T> in_units(const detail::Frame<T>& frame, std::int64_t rows, const Axis& axis_of) {
     const detail::PowerOfTwo<T> scale(-frame.exponent);
-    std::vector<T> result(static_cast<std::size_t>(rows * frame.dimension));
+    std::vector<T> result(rows * frame.dimension);
     for (int axis = 0; axis < frame.dimension; ++axis) {
         const T* const from = axis_of(axis);
         for (std::int64_t row = 0; row < rows; ++row) {
-            result[static_cast<std::size_t>(row * frame.dimension + axis)] = scale(from[row]);
+            result[row * frame.dimension + axis] = scale(from[row]);
         }
     }
     return result;
@@ -136,7 +136,7 @@ int Tree::plane_count() const {
 std::span<const std::int32_t> Tree::plane(int index) const {
     require_plane(*this, index);
     return data_->on_device
-               ? data_->on_device->planes[static_cast<std::size_t>(index)]
+               ? data_->on_device->planes[index]
                : std::visit([index](const auto& tree) { return tree.planes[index].first_point.span(); }, data_->tree);
 }
 
@@ -150,7 +150,7 @@ template <Coordinate T>
 NodeBoxes<T> Tree::node_boxes(int index) const {
     const detail::PlaneTree<T>& tree = tree_on_host<T>(*this);
     require_plane(*this, index);
-    const detail::Plane<T>& plane = tree.planes[static_cast<std::size_t>(index)];
+    const detail::Plane<T>& plane = tree.planes[index];
     const detail::Frame<T>& frame = tree.points.frame;
     return {in_units<T>(frame, plane.nodes, [&](int axis) { return plane.lower(axis); }),
             in_units<T>(frame, plane.nodes, [&](int axis) { return plane.upper(axis); })};

@@ -167,7 +167,7 @@ EngineGrid engine_grid(std::int64_t most) {
     grid.sets = {SampleSet::uniform, SampleSet::clustered};
     grid.k = {1, 8, 64};
     for (const int dimension : {2, 3, 6}) {
-        const std::vector<double> point(static_cast<std::size_t>(dimension));
+        const std::vector<double> point(dimension);
         try {
             (void)knn(PointsView(point, dimension), 1);
             grid.dimensions.push_back(dimension);

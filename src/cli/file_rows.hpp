@@ -15,9 +15,9 @@ template <class T, class Value>
 [[nodiscard]] std::vector<T> by_file_row(const io::Snapshot& snapshot, T absent, const Value& value) {
     const auto& counts = snapshot.header.counts;
     const std::int64_t rows = std::accumulate(counts.begin(), counts.end(), std::int64_t{0});
-    std::vector<T> column(static_cast<std::size_t>(rows), absent);
+    std::vector<T> column(rows, absent);
     for (std::size_t i = 0; i < snapshot.file_rows.size(); ++i) {
-        column[static_cast<std::size_t>(snapshot.file_rows[i])] = value(i);
+        column[snapshot.file_rows[i]] = value(i);
     }
     return column;
 }

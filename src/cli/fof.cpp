@@ -109,7 +109,7 @@ FofResult groups_over_ranks(const FofArguments& arguments, FofRun& run, const Ex
                 groups.sizes.insert(groups.sizes.end(), static_cast<std::size_t>(of_size.groups),
                                     static_cast<std::int32_t>(of_size.size));
             }
-            groups.labels.resize(static_cast<std::size_t>(run.rows_in_all()));
+            groups.labels.resize(run.rows_in_all());
         }
     });
     groups.linking_length = found.linking_length;

@@ -72,10 +72,10 @@ void print_groups(const FofArguments& arguments, const FofRun& run) {
     if (!run.snapshot.masses && !run.snapshot.uniform_mass) {
         print_line("masses", "none given: every particle counts 1");
     }
-    print_line("groups", fmt::format("{} of {} or more members ({} of the points); {} with singles",
-                                     format_count(run.catalog.groups), format_count(arguments.min_members),
-                                     format_count(static_cast<std::int64_t>(run.catalog.members.size())),
-                                     format_count(static_cast<std::int64_t>(run.groups.sizes.size()))));
+    print_line("groups",
+               fmt::format("{} of {} or more members ({} of the points); {} with singles",
+                           format_count(run.catalog.groups), format_count(arguments.min_members),
+                           format_count(std::ssize(run.catalog.members)), format_count(std::ssize(run.groups.sizes))));
     const std::vector<std::int32_t> largest = largest_of(run.groups.sizes);
     if (run.catalog.groups == 0 && !largest.empty()) {
         print_line("", fmt::format("the largest has {} member{}, so the catalog is empty; a smaller --min-members or "

@@ -13,9 +13,8 @@ std::optional<ScalarsView> masses_of(const io::Snapshot& snapshot, std::int64_t 
     if (!snapshot.masses) {
         return std::nullopt;
     }
-    return std::visit(
-        [&](const auto& masses) { return ScalarsView(std::span(masses).first(static_cast<std::size_t>(rows))); },
-        snapshot.masses->values);
+    return std::visit([&](const auto& masses) { return ScalarsView(std::span(masses).first(rows)); },
+                      snapshot.masses->values);
 }
 std::optional<ScalarsView> masses_of(const io::Snapshot& snapshot) {
     return masses_of(snapshot, snapshot.positions.rows());

@@ -60,7 +60,7 @@ void write_output(const Arguments& arguments, SnapshotRun& run, const FofLadder&
     io::LabelsOfLevel labels;
     if (arguments.writes_labels) {
         labels = [&](std::int64_t level) {
-            const auto listed = std::ssize(ladder.levels()[static_cast<std::size_t>(level)].sizes);
+            const auto listed = std::ssize(ladder.levels()[level].sizes);
             return labels_by_row(ladder.labels(level, execution), listed, run.snapshot);
         };
     }

@@ -44,7 +44,7 @@ struct Range {
 };
 
 std::vector<Range> ranges_of(const io::RealArray& array) {
-    std::vector<Range> ranges(static_cast<std::size_t>(array.columns));
+    std::vector<Range> ranges(array.columns);
     std::visit(
         [&](const auto& values) {
             for (std::size_t i = 0; i < values.size(); ++i) {
@@ -80,7 +80,7 @@ struct Velocities {
 
 Velocities velocities_of(const io::Snapshot& snapshot, bool weighted) {
     const double factor = peculiar_factor(snapshot.header);
-    Velocities velocities{std::vector<Range>(static_cast<std::size_t>(snapshot.velocities->columns)), 0,
+    Velocities velocities{std::vector<Range>(snapshot.velocities->columns), 0,
                           snapshot.header.frame ? snapshot.header.frame->velocity.to_cgs : std::nullopt,
                           snapshot.header.frame.has_value()};
     std::visit(

@@ -42,7 +42,7 @@ std::pair<double, double> range_of_most(const PointsView& points, int axis, cons
         return {0, 0};
     }
     std::sort(sample.begin(), sample.end());
-    const Trim trim = unit_view.period[static_cast<std::size_t>(axis)] > 0 ? boxed : open;
+    const Trim trim = unit_view.period[axis] > 0 ? boxed : open;
     const auto tail = static_cast<std::size_t>(trim.tail * static_cast<double>(sample.size()));
     const double low = sample[tail];
     const double high = sample[sample.size() - 1 - tail];
@@ -139,8 +139,7 @@ private:
         for (int y = 0; y < density_.height; ++y) {
             for (int x = 0; x < density_.width; ++x) {
                 const double t = density_.mean > 0 ? scale_(density_.at(x, y) / density_.mean) : 0;
-                canvas_.set(panel_.left + x, panel_.bottom - 1 - y,
-                            table[static_cast<std::size_t>(std::lround(1023 * std::clamp(t, 0.0, 1.0)))]);
+                canvas_.set(panel_.left + x, panel_.bottom - 1 - y, table[std::lround(1023 * std::clamp(t, 0.0, 1.0))]);
             }
         }
     }

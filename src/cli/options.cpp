@@ -162,7 +162,7 @@ std::string contradiction(const Box& given, const io::SnapshotHeader& header) {
     const std::span stated(header.box_size->data(), static_cast<std::size_t>(header.dimension));
     for (int axis = 0; axis < header.dimension; ++axis) {
         const double ours = given.period(axis);
-        const double files = stated[static_cast<std::size_t>(axis)];
+        const double files = stated[axis];
         if (ours > 0 && files > 0 && std::abs(ours - files) > tolerance * std::max(ours, files)) {
             return fmt::format(
                 "--box is {}, but the file states a box of {}; --box is taken. Is it in other units than "
@@ -177,7 +177,7 @@ double extent_of(const io::RealArray& positions, int axis) {
     return std::visit(
         [&](const auto& values) {
             const auto step = static_cast<std::size_t>(positions.columns);
-            auto low = values[static_cast<std::size_t>(axis)];
+            auto low = values[axis];
             auto high = low;
             for (auto i = static_cast<std::size_t>(axis); i < values.size(); i += step) {
                 low = std::min(low, values[i]);

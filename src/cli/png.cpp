@@ -63,7 +63,7 @@ void Canvas::write_png(const std::filesystem::path& path,
         }
     }
     std::vector<png_bytep> rows;
-    rows.reserve(static_cast<std::size_t>(height_));
+    rows.reserve(height_);
     for (int y = 0; y < height_; ++y) {
         rows.push_back(bytes.data() + static_cast<std::size_t>(y) * width_ * 3);
     }

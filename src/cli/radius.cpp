@@ -38,9 +38,7 @@ struct Found {
     std::optional<RadiusResult> rows;
     std::vector<std::int64_t> counts;
 
-    [[nodiscard]] std::int64_t queries() const {
-        return rows ? rows->rows() : static_cast<std::int64_t>(counts.size());
-    }
+    [[nodiscard]] std::int64_t queries() const { return rows ? rows->rows() : std::ssize(counts); }
     [[nodiscard]] std::int64_t neighbors() const {
         return rows ? rows->size() : std::accumulate(counts.begin(), counts.end(), std::int64_t{0});
     }
@@ -73,7 +71,7 @@ SearchOutcome count_over_ranks(const Arguments& arguments, const SearchTask& tas
         return task.call([&](const auto&... given) { return radius_count(ranks.communicator(), given...); },
                          Radii(arguments.radius), options);
     }));
-    const std::int64_t queries = ranks.sum(static_cast<std::int64_t>(found->counts.size()));
+    const std::int64_t queries = ranks.sum(std::ssize(found->counts));
     const std::int64_t neighbors =
         ranks.sum(std::accumulate(found->counts.begin(), found->counts.end(), std::int64_t{0}));
     SearchOutcome outcome = outcome_of(arguments, neighbors, queries);
@@ -82,7 +80,7 @@ SearchOutcome count_over_ranks(const Arguments& arguments, const SearchTask& tas
     outcome.write = [found, queries, funnel = outcome.funnel](const std::filesystem::path& path,
                                                               const io::Provenance& made_by) {
         Found all;
-        all.counts.resize(static_cast<std::size_t>(queries));
+        all.counts.resize(queries);
         funnel->take(std::as_writable_bytes(std::span(all.counts)));
         all.write(path, made_by);
     };

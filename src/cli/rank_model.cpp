@@ -157,7 +157,7 @@ std::vector<int> blocks_of(int ranks, int dimension) {
             factors.push_back(factor);
         }
     }
-    std::vector<int> blocks(static_cast<std::size_t>(dimension), 1);
+    std::vector<int> blocks(dimension, 1);
     std::for_each(factors.rbegin(), factors.rend(),
                   [&](int factor) { *std::min_element(blocks.begin(), blocks.end()) *= factor; });
     std::sort(blocks.rbegin(), blocks.rend());

@@ -25,7 +25,7 @@ std::int64_t RankTeam::max(std::int64_t value) {
 }
 
 std::vector<std::string> RankTeam::gather(const std::string& mine) {
-    const auto lengths = gather_values(static_cast<std::int64_t>(mine.size()));
+    const auto lengths = gather_values(std::ssize(mine));
     std::string all(static_cast<std::size_t>(std::accumulate(lengths.begin(), lengths.end(), std::int64_t{0})), ' ');
     ranks_.all_gather(std::as_bytes(std::span(mine)), std::as_writable_bytes(std::span(all)), lengths);
     std::vector<std::string> texts;
@@ -63,13 +63,13 @@ void RankTeam::agree(const std::optional<Failure>& failed) {
     }
     const auto code = max(first == rank() ? failed->exit_code : 0);
     const std::vector<std::string> texts = gather(first == rank() ? failed->text : "");
-    throw AgreedFailure{{static_cast<int>(code), texts[static_cast<std::size_t>(first)]}};
+    throw AgreedFailure{{static_cast<int>(code), texts[first]}};
 }
 
 RankFunnel::RankFunnel(RankTeam& team, std::vector<std::span<const std::byte>> arrays)
     : team_(team), arrays_(std::move(arrays)) {
     for (std::size_t array = 0; array < arrays_.size(); ++array) {
-        const auto bytes = team.gather_values(static_cast<std::int64_t>(arrays_[array].size()));
+        const auto bytes = team.gather_values(std::ssize(arrays_[array]));
         for (std::size_t rank = 0; rank < bytes.size(); ++rank) {
             const auto all = static_cast<std::size_t>(bytes[rank]);
             for (std::size_t begin = 0; begin < all; begin += block_bytes) {

@@ -60,7 +60,7 @@ public:
     /// A value of every rank, by rank.
     template <class Value>
     [[nodiscard]] std::vector<Value> gather_values(const Value& mine) {
-        std::vector<Value> all(static_cast<std::size_t>(size()));
+        std::vector<Value> all(size());
         ranks_.all_gather(std::as_bytes(std::span(&mine, 1)), std::as_writable_bytes(std::span(all)),
                           std::vector<std::int64_t>(all.size(), sizeof(mine)));
         return all;

@@ -62,13 +62,13 @@ std::vector<T> make_points(SampleSet set, std::int64_t count, int dimension) {
     constexpr double share_of_separation = 0.1;
     const T below_one = std::nextafter(T(1), T(0));
     Uniform uniform;
-    std::vector<Position> centers(static_cast<std::size_t>(count / points_per_halo + 1));
+    std::vector<Position> centers(count / points_per_halo + 1);
     for (Position& center : centers) {
         center = position_in_cube(uniform, dimension);
     }
     const double halo_radius = share_of_separation * std::pow(static_cast<double>(centers.size()), -1.0 / dimension);
     std::vector<T> values;
-    values.reserve(static_cast<std::size_t>(count * dimension));
+    values.reserve(count * dimension);
     for (std::int64_t i = 0; i < count; ++i) {
         const bool in_halo = set == SampleSet::clustered && uniform() < in_halos;
         const Position position =

@@ -64,7 +64,7 @@ Shares::Shares(RankTeam& ranks, const io::Snapshot& mine, bool first_holds_all) 
         first_rows_.push_back(first);
         first += share.rows;
     }
-    rows_here_ = all[static_cast<std::size_t>(ranks.rank())].rows;
+    rows_here_ = all[ranks.rank()].rows;
 
     overview_.header = mine.header;
     overview_.positions.columns = mine.positions.columns;
@@ -78,7 +78,7 @@ Shares::Shares(RankTeam& ranks, const io::Snapshot& mine, bool first_holds_all) 
             std::vector<T> corners;
             for (const auto* corner : {&joined.lower, &joined.upper}) {
                 for (int axis = 0; rows_in_all_ > 0 && axis < mine.positions.columns; ++axis) {
-                    corners.push_back(static_cast<T>((*corner)[static_cast<std::size_t>(axis)]));
+                    corners.push_back(static_cast<T>((*corner)[axis]));
                 }
             }
             overview_.positions.values = std::move(corners);

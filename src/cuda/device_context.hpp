@@ -42,8 +42,7 @@ public:
     /// Elements of the device, once all work so far is done.
     template <class T>
     [[nodiscard]] std::vector<T> to_host(const T* from, std::int64_t count) {
-        std::vector<T> elements =
-            with_allocation_errors("results", [&] { return std::vector<T>(static_cast<std::size_t>(count)); });
+        std::vector<T> elements = with_allocation_errors("results", [&] { return std::vector<T>(count); });
         copy(elements.data(), from, count * static_cast<std::int64_t>(sizeof(T)));
         wait();
         return elements;

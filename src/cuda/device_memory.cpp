@@ -153,7 +153,7 @@ void DeviceMemory::give_back(void* memory, std::int64_t bytes) noexcept {
     if (resource_ != nullptr) {
         resource_->deallocate(memory, bytes, stream_);
     } else {
-        (void)cudaFreeAsync(memory, has_left_stream_ ? pools[static_cast<std::size_t>(device_)].stream : stream_);
+        (void)cudaFreeAsync(memory, has_left_stream_ ? pools[device_].stream : stream_);
     }
     if (before != device_) {
         (void)cudaSetDevice(before);

@@ -51,7 +51,7 @@ void require_same(Ranks& ranks, RankFunction function, const std::vector<Argumen
     }
     const auto all = ranks.gather_lists<double>(mine);
     const auto value_of = [&](int rank, std::size_t i) {
-        return all.values[static_cast<std::size_t>(all.firsts[static_cast<std::size_t>(rank)]) + i];
+        return all.values[static_cast<std::size_t>(all.firsts[rank]) + i];
     };
     Ranks::alike([&] {
         for (int rank = 1; rank < ranks.size(); ++rank) {

@@ -160,9 +160,7 @@ private:
         }
     }
 
-    [[nodiscard]] bool is_local(std::int64_t i) const {
-        return local_.counts[static_cast<std::size_t>(i)] == division_.size(local_.labels[static_cast<std::size_t>(i)]);
-    }
+    [[nodiscard]] bool is_local(std::int64_t i) const { return local_.counts[i] == division_.size(local_.labels[i]); }
 
     /// Describes groups whose labels ascend, of particles whose rows ascend with their global indices.
     template <class NumberOf>
@@ -177,8 +175,7 @@ private:
                                1, described.catalog);
         const std::vector<std::int32_t> rows = std::exchange(described.catalog.members, {});
         described.members.resize(rows.size());
-        parallel_each(static_cast<std::int64_t>(rows.size()), 1 << 14,
-                      [&](std::int64_t i) { described.members[i] = number_of(rows[i]); });
+        parallel_each(std::ssize(rows), 1 << 14, [&](std::int64_t i) { described.members[i] = number_of(rows[i]); });
         return described;
     }
 
@@ -188,10 +185,10 @@ private:
         for (std::int64_t i = 0; i < std::ssize(local_.labels); ++i) {
             places.push_back(is_local(i) ? static_cast<std::int32_t>(labels.size()) : -1);
             if (is_local(i)) {
-                labels.push_back(local_.labels[static_cast<std::size_t>(i)]);
+                labels.push_back(local_.labels[i]);
             }
         }
-        const auto rows = static_cast<std::int64_t>(labels_.size());
+        const auto rows = std::ssize(labels_);
         Buffer<std::int32_t> label_of_row(context_.memory_tracker(), rows);
         parallel_each(rows, 1 << 12, [&](std::int64_t row) {
             const std::int64_t label = labels_[row];
@@ -229,7 +226,7 @@ private:
             context_.memory_tracker()->add(halos::lay_out(result.catalog, sizes, particles_.velocities.has_value()));
         });
         result.catalog.members = {};
-        result.members.resize(static_cast<std::size_t>(members));
+        result.members.resize(members);
     }
 
     /// Puts described groups into this rank's part.
@@ -256,17 +253,17 @@ private:
 
     /// This rank's members of groups that other ranks have members of, to the ranks of the groups' parts.
     std::vector<RankMessage> pack_spread() {
-        std::vector<std::vector<std::int64_t>> rows(static_cast<std::size_t>(ranks_.size()));
+        std::vector<std::vector<std::int64_t>> rows(ranks_.size());
         for (std::size_t row = 0; row < labels_.size(); ++row) {
             const std::int64_t label = labels_[row];
             if (is_in_catalog(label) && !is_local(local_.find(label))) {
-                rows[static_cast<std::size_t>(division_.rank_of(label))].push_back(static_cast<std::int64_t>(row));
+                rows[division_.rank_of(label)].push_back(static_cast<std::int64_t>(row));
             }
         }
         std::vector<RankMessage> messages;
         for (int rank = 0; rank < ranks_.size(); ++rank) {
-            if (!rows[static_cast<std::size_t>(rank)].empty()) {
-                pack_members<T, V>(rows[static_cast<std::size_t>(rank)], labels_, numbers_, particles_, has_types_,
+            if (!rows[rank].empty()) {
+                pack_members<T, V>(rows[rank], labels_, numbers_, particles_, has_types_,
                                    messages.emplace_back(RankMessage{rank, {}}).bytes);
             }
         }
@@ -300,7 +297,7 @@ private:
             label_of_row.push_back(static_cast<std::int32_t>(std::ranges::lower_bound(labels, label) - labels.begin()));
         }
         return describe(std::move(labels), label_of_row, members.particles(dimension, particles_),
-                        [&](std::int32_t row) { return members.numbers[static_cast<std::size_t>(row)]; });
+                        [&](std::int32_t row) { return members.numbers[row]; });
     }
 
     Ranks& ranks_;
@@ -323,7 +320,7 @@ private:
 
 void describe_over_ranks(Ranks& ranks, const DistributedFofResult& groups, const Particles& particles,
                          const CatalogOptions& options, const RankOptions& of_ranks, DistributedCatalogResult& result) {
-    const auto rows = static_cast<std::int64_t>(groups.labels.size());
+    const auto rows = std::ssize(groups.labels);
     std::optional<Context> context;
     ranks.agreed([&] {
         context.emplace(options.execution);

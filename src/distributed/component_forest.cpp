@@ -8,7 +8,7 @@ ComponentForest::ComponentForest(Ranks& ranks, const Ownership& ownership, std::
         link = {std::max(link.component, link.value), std::min(link.component, link.value)};
     }
     while (true) {
-        const auto links_left = static_cast<std::int64_t>(links.size());
+        const auto links_left = std::ssize(links);
         const std::vector<ComponentEntry> arrived = deliver(ranks, ownership, links);
         ranks.agreed([&] {
             links.clear();
@@ -64,17 +64,17 @@ std::int64_t ComponentForest::halve(Ranks& ranks) {
 
 std::vector<ComponentEntry> deliver(Ranks& ranks, const Ownership& ownership,
                                     const std::vector<ComponentEntry>& entries) {
-    std::vector<std::vector<ComponentEntry>> to(static_cast<std::size_t>(ranks.size()));
+    std::vector<std::vector<ComponentEntry>> to(ranks.size());
     std::vector<RankMessage> messages;
     std::vector<ComponentEntry> arrived;
     ranks.agreed([&] {
         for (const ComponentEntry& entry : entries) {
-            to[static_cast<std::size_t>(ownership.owner(entry.component))].push_back(entry);
+            to[ownership.owner(entry.component)].push_back(entry);
         }
-        arrived = std::move(to[static_cast<std::size_t>(ranks.rank())]);
-        to[static_cast<std::size_t>(ranks.rank())].clear();
+        arrived = std::move(to[ranks.rank()]);
+        to[ranks.rank()].clear();
         for (int rank = 0; rank < ranks.size(); ++rank) {
-            const std::vector<ComponentEntry>& list = to[static_cast<std::size_t>(rank)];
+            const std::vector<ComponentEntry>& list = to[rank];
             if (!list.empty()) {
                 MessageWriter(messages.emplace_back(RankMessage{rank, {}}).bytes)
                     .put(std::span<const ComponentEntry>(list));

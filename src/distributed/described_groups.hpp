@@ -27,14 +27,13 @@ template <class WidthOf>
 std::vector<RankMessage> pack_described(const DescribedGroups& described, const GroupDivision& division,
                                         const WidthOf& width_of) {
     std::vector<RankMessage> messages;
-    const auto groups = static_cast<std::int64_t>(described.labels.size());
+    const auto groups = std::ssize(described.labels);
     for (std::int64_t begin = 0; begin < groups;) {
         const int rank = division.rank_of(described.labels[begin]);
         const std::int64_t next = division.first_of(rank + 1);
         const std::int64_t end = std::ranges::lower_bound(described.labels, next) - described.labels.begin();
         const auto rows = [&](const auto& values, std::int64_t width) {
-            return std::span(values).subspan(static_cast<std::size_t>(begin * width),
-                                             static_cast<std::size_t>((end - begin) * width));
+            return std::span(values).subspan(begin * width, (end - begin) * width);
         };
         MessageWriter writer(messages.emplace_back(RankMessage{rank, {}}).bytes);
         writer.put_value(end - begin);
@@ -44,8 +43,7 @@ std::vector<RankMessage> pack_described(const DescribedGroups& described, const 
         });
         const std::int64_t first = described.catalog.offset[begin];
         const std::int64_t last = described.catalog.offset[end - 1] + described.catalog.count[end - 1];
-        writer.put(std::span(described.members)
-                       .subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(last - first)));
+        writer.put(std::span(described.members).subspan(first, last - first));
         begin = end;
     }
     return messages;

@@ -59,8 +59,7 @@ public:
     void run(DistributedFofResult& result) {
         squared_length_ = frame().squared_radius(result.linking_length);
         ranks_.agreed([&] {
-            with_allocation_errors(
-                "the labels", [&] { result.labels.resize(static_cast<std::size_t>(shared_.points.view.count())); });
+            with_allocation_errors("the labels", [&] { result.labels.resize(shared_.points.view.count()); });
             component_ = Buffer<std::int32_t>(context_.memory_tracker(), shared_.points.view.count());
             if (shared_.points.view.count() > 0) {
                 tree_ = build_plane_tree<T>(context_, shared_.points, {});
@@ -143,7 +142,7 @@ private:
         const FetchedPoints<T> fetched = fetch_pieces<T>(
             ranks_, context_, shared_, tree, requests.to, unlimited, link_and_name,
             [&](int level, std::int32_t node) {
-                const Names& of_node = names[static_cast<std::size_t>(level)][node];
+                const Names& of_node = names[level][node];
                 return of_node.least == of_node.greatest;
             },
             [&](std::int32_t row) { return component_[row]; });
@@ -170,7 +169,7 @@ private:
                 }
             }
         }
-        require_countable(static_cast<std::int64_t>(names.size()));
+        require_countable(std::ssize(names));
         NormalizedPoints<T> points;
         context_.run([&] { points = normalized(frame(), PointsView(rows, frame().dimension)); });
         const PlaneTree<T> tree = build_plane_tree<T>(context_, points, {});
@@ -179,8 +178,8 @@ private:
             const UnionFind groups = link_tree(context_, tree, squared_length_, parents);
             for (std::int32_t i = 0; i < tree.points.count; ++i) {
                 const std::int32_t root = groups.find(i);
-                const std::int64_t name = names[static_cast<std::size_t>(tree.points.indices[i])];
-                const std::int64_t of_root = names[static_cast<std::size_t>(tree.points.indices[root])];
+                const std::int64_t name = names[tree.points.indices[i]];
+                const std::int64_t of_root = names[tree.points.indices[root]];
                 if (name != of_root) {
                     links.push_back({name, of_root});
                 }

@@ -85,7 +85,7 @@ void pack_members(const std::vector<std::int64_t>& rows, std::span<const std::in
         }
     };
     writer.put_value(std::ssize(rows));
-    put_each([&](std::int64_t row) { writer.put_value(labels[static_cast<std::size_t>(row)]); });
+    put_each([&](std::int64_t row) { writer.put_value(labels[row]); });
     put_each([&](std::int64_t row) { writer.put_value(numbers[row]); });
     const auto put_vectors = [&]<class X>(const Coordinates<X>& vectors, int dimension) {
         put_each([&](std::int64_t row) {
@@ -102,7 +102,7 @@ void pack_members(const std::vector<std::int64_t>& rows, std::span<const std::in
         put_each([&](std::int64_t row) { writer.put_value((*particles.masses)[row]); });
     }
     if (has_types) {
-        put_each([&](std::int64_t row) { writer.put_value(particles.types[static_cast<std::size_t>(row)]); });
+        put_each([&](std::int64_t row) { writer.put_value(particles.types[row]); });
     }
 }
 

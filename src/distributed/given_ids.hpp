@@ -64,7 +64,7 @@ public:
         }
         std::vector<Value> restored(values.size());
         for (std::size_t i = 0; i < values.size(); ++i) {
-            restored[static_cast<std::size_t>(order_[i])] = values[i];
+            restored[order_[i]] = values[i];
         }
         values = std::move(restored);
     }

@@ -33,7 +33,7 @@ public:
         if (past >= 0 && past < own_) {
             return first_own_ + past;
         }
-        return stored_[static_cast<std::size_t>(past < 0 ? row : row - own_)];
+        return stored_[past < 0 ? row : row - own_];
     }
 
 private:
@@ -66,7 +66,7 @@ JoinedPoints join_points(Context& context, const SharedPoints<T>& shared, Fetche
     const std::int64_t before = are_given ? fetched.count() : fetched.position(shared.ownership.first());
     const auto second = fetched.rows.begin() + before * frame.dimension;
     std::vector<T> rows;
-    rows.reserve(static_cast<std::size_t>((own.count() + fetched.count()) * frame.dimension));
+    rows.reserve((own.count() + fetched.count()) * frame.dimension);
     rows.insert(rows.end(), fetched.rows.begin(), second);
     const Coordinates<T> x(own);
     for (std::int64_t row = 0; row < own.count(); ++row) {

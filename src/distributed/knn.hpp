@@ -43,9 +43,7 @@ struct WorkingRows {
         : rows(result.rows()), k(result.k()), indices(static_cast<std::int64_t*>(result.rows_view().indices())),
           distances(static_cast<T*>(result.rows_view().distances())), order(order_of_queries) {}
 
-    [[nodiscard]] std::int64_t of_query(std::int64_t query) const {
-        return order.empty() ? query : order[static_cast<std::size_t>(query)];
-    }
+    [[nodiscard]] std::int64_t of_query(std::int64_t query) const { return order.empty() ? query : order[query]; }
 
     template <class Body>
     void for_each_row(const Body& body) const {
@@ -80,8 +78,8 @@ public:
 
     void take(const RowBlock<T>& block) override {
         const std::int64_t k = rows_.k;
-        std::vector<std::int64_t> indices(static_cast<std::size_t>(k));
-        std::vector<T> distances(static_cast<std::size_t>(k));
+        std::vector<std::int64_t> indices(k);
+        std::vector<T> distances(k);
         for (std::int64_t row = 0; row < block.rows; ++row) {
             const std::int32_t* const other = block.indices + row * k;
             const T* const other_distances = block.distances + row * k;
@@ -92,12 +90,11 @@ public:
             for (std::int64_t to = 0; to < k; ++to) {
                 const bool has_own = own[i] >= 0; // i and j add up to less than k
                 const bool has_other = other[j] >= 0;
-                const GlobalCandidate<T> fetched{other_distances[j],
-                                                 has_other ? fetched_.numbers[static_cast<std::size_t>(other[j])] : -1};
+                const GlobalCandidate<T> fetched{other_distances[j], has_other ? fetched_.numbers[other[j]] : -1};
                 const bool takes_other =
                     has_other && (!has_own || fetched < GlobalCandidate<T>{own_distances[i], own[i]});
-                indices[static_cast<std::size_t>(to)] = takes_other ? fetched.index : own[i];
-                distances[static_cast<std::size_t>(to)] = takes_other ? fetched.distance : own_distances[i];
+                indices[to] = takes_other ? fetched.index : own[i];
+                distances[to] = takes_other ? fetched.distance : own_distances[i];
                 (takes_other ? j : i) += has_own || has_other ? 1 : 0;
             }
             std::ranges::copy(indices, own);

@@ -144,8 +144,7 @@ void MpiCommunicator::all_gather(std::span<const std::byte> mine, std::span<std:
     if (has_counts) {
         std::inclusive_scan(counts.begin(), counts.end(), firsts.begin() + 1);
     }
-    if (!has_counts || counts[static_cast<std::size_t>(rank_)] != static_cast<std::int64_t>(mine.size()) ||
-        firsts.back() > static_cast<std::int64_t>(all.size())) {
+    if (!has_counts || counts[rank_] != std::ssize(mine) || firsts.back() > std::ssize(all)) {
         throw Error(ErrorKind::invalid_argument,
                     "the bytes that the ranks passed to all_gather are not as many as the counts say");
     }
@@ -158,11 +157,10 @@ void MpiCommunicator::all_gather(std::span<const std::byte> mine, std::span<std:
         });
         return;
     }
-    std::ranges::copy(mine, all.begin() + firsts[static_cast<std::size_t>(rank_)]);
+    std::ranges::copy(mine, all.begin() + firsts[rank_]);
     for (int root = 0; root < size_; ++root) { // each in parts that an int can count
-        for (std::int64_t first = firsts[static_cast<std::size_t>(root)];
-             first < firsts[static_cast<std::size_t>(root) + 1]; first += largest_message_) {
-            const std::int64_t bytes = std::min(largest_message_, firsts[static_cast<std::size_t>(root) + 1] - first);
+        for (std::int64_t first = firsts[root]; first < firsts[root + 1]; first += largest_message_) {
+            const std::int64_t bytes = std::min(largest_message_, firsts[root + 1] - first);
             complete("MPI_Ibcast", [&](MPI_Request* request) {
                 return MPI_Ibcast(all.data() + first, static_cast<int>(bytes), MPI_BYTE, root, communicator_, request);
             });
@@ -171,7 +169,7 @@ void MpiCommunicator::all_gather(std::span<const std::byte> mine, std::span<std:
 }
 
 void MpiCommunicator::send(const RankMessage& message, Exchange& exchange) const {
-    const auto bytes = static_cast<std::int64_t>(message.bytes.size());
+    const auto bytes = std::ssize(message.bytes);
     for (std::int64_t first = 0; first <= bytes; first += largest_message_) {
         const std::int64_t part = std::min(largest_message_, bytes - first);
         check(MPI_Issend(message.bytes.data() + first, static_cast<int>(part), MPI_BYTE, message.rank, exchange.tag,
@@ -220,7 +218,7 @@ void MpiCommunicator::start_exchange(std::vector<RankMessage> messages) {
         started_ = std::make_unique<Exchange>(std::exchange(tag_, 1 - tag_), std::move(messages), size_);
         for (RankMessage& message : started_->messages) {
             if (message.rank == rank_) {
-                started_->received[static_cast<std::size_t>(rank_)].push_back(std::move(message));
+                started_->received[rank_].push_back(std::move(message));
             } else {
                 send(message, *started_);
             }

@@ -21,7 +21,7 @@ constexpr std::int64_t not_a_root = 0; ///< as a size: of a component that is pa
 /// Sizes of this rank's components, by their first row; of no meaning for other rows.
 void count_members(std::span<const std::int32_t> component, std::span<std::int64_t> sizes) {
     std::ranges::fill(sizes, 0);
-    parallel_for(0, static_cast<std::int64_t>(component.size()), grain, [&](std::int64_t begin, std::int64_t end) {
+    parallel_for(0, std::ssize(component), grain, [&](std::int64_t begin, std::int64_t end) {
         for (std::int64_t row = begin; row < end;) { // members lie together where the input is ordered
             const std::int64_t first = row;
             const std::int32_t of_run = component[first];
@@ -52,7 +52,7 @@ NextLabels first_labels(Ranks& ranks, const NextLabels& counts, DistributedFofRe
         for (std::size_t i = 0; i < all.values.size(); ++i) {
             const GroupsOfSize& of_size = all.values[i];
             total[of_size.size] += of_size.groups;
-            if (static_cast<std::int64_t>(i) < all.firsts[static_cast<std::size_t>(ranks.rank())]) {
+            if (static_cast<std::int64_t>(i) < all.firsts[ranks.rank()]) {
                 on_lower_ranks[of_size.size] += of_size.groups;
             }
         }
@@ -110,7 +110,7 @@ private:
                 const std::int64_t last = std::min(rows(), (block + 1) * rows_of_block_);
                 for (std::int64_t row = block * rows_of_block_; row < last; ++row) {
                     if (component_[row] == row && labels_[row] != not_a_root) {
-                        body(of_blocks_[static_cast<std::size_t>(block)], labels_[row]);
+                        body(of_blocks_[block], labels_[row]);
                     }
                 }
             });
@@ -173,7 +173,7 @@ void number_components(Ranks& ranks, Context& context, const Ownership& ownershi
                        std::span<const std::int32_t> component, const ComponentForest& forest,
                        std::span<std::int64_t> labels, DistributedFofResult& result) {
     const std::int64_t first = ownership.first();
-    const auto rows = static_cast<std::int64_t>(component.size());
+    const auto rows = std::ssize(component);
     std::vector<ComponentEntry> parts; // sizes of components, by their roots
     std::vector<std::int64_t> roots;
     ranks.agreed([&] {

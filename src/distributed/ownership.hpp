@@ -21,11 +21,9 @@ public:
     [[nodiscard]] int owner(std::int64_t index) const {
         return static_cast<int>(std::ranges::upper_bound(firsts_, index) - firsts_.begin()) - 1;
     }
-    [[nodiscard]] bool is_mine(std::int64_t index) const {
-        return index >= first() && index < firsts_[static_cast<std::size_t>(rank_) + 1];
-    }
+    [[nodiscard]] bool is_mine(std::int64_t index) const { return index >= first() && index < firsts_[rank_ + 1]; }
     [[nodiscard]] std::int64_t first() const { return first_of(rank_); } ///< global index of this rank's first point
-    [[nodiscard]] std::int64_t first_of(int rank) const { return firsts_[static_cast<std::size_t>(rank)]; }
+    [[nodiscard]] std::int64_t first_of(int rank) const { return firsts_[rank]; }
     [[nodiscard]] std::int64_t end() const { return first_of(rank_ + 1); }
     [[nodiscard]] std::int64_t total() const { return firsts_.back(); }
 

@@ -81,7 +81,7 @@ SharedPhaseSpace<T> share_phase_space(Ranks& ranks, Context& context, const Shar
     ranks.agreed([&] {
         const PointsView& given = positions.given;
         const int dimension = given.dimension();
-        shared.rows.resize(static_cast<std::size_t>(given.count() * 2 * dimension));
+        shared.rows.resize(given.count() * 2 * dimension);
         const Coordinates<T> x(given);
         with_dtype(velocities.view.dtype(), [&]<Coordinate V>(V) {
             const Coordinates<V> v(velocities.view);

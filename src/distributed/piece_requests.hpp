@@ -58,8 +58,8 @@ Corners<T> corners_of(const PlaneView<T>& plane, std::int64_t node, int dimensio
 template <Coordinate T>
 void put_corners(MessageWriter& writer, const Corners<T>& corners, int dimension) {
     const std::span<const T> all(corners);
-    writer.put(all.first(static_cast<std::size_t>(dimension)));
-    writer.put(all.subspan(max_dimension, static_cast<std::size_t>(dimension)));
+    writer.put(all.first(dimension));
+    writer.put(all.subspan(max_dimension, dimension));
 }
 template <Coordinate T>
 Corners<T> take_corners(MessageReader& reader, int dimension) {
@@ -149,7 +149,7 @@ struct TopPlanes {
         for (const std::int64_t first : all.firsts) {
             firsts.push_back(first / node_size);
         }
-        nodes.resize(static_cast<std::size_t>(firsts.back()));
+        nodes.resize(firsts.back());
         MessageReader reader(all.values);
         for (Node& node : nodes) {
             node.points = reader.template take<std::int64_t>();
@@ -160,7 +160,7 @@ struct TopPlanes {
                                              [](const Node& node) -> const Corners<T>& { return node.box; }));
         }
     }
-    [[nodiscard]] std::int64_t first(int rank) const { return firsts[static_cast<std::size_t>(rank)]; }
+    [[nodiscard]] std::int64_t first(int rank) const { return firsts[rank]; }
 };
 
 /// Lowers the bound of a box to the distance within which the nodes that it reaches, and this rank's own, hold that
@@ -170,7 +170,7 @@ void tighten(const TopPlanes<T>& tops, const Frame<T>& frame, std::int64_t wante
              const std::vector<std::pair<int, std::int64_t>>& reached, GlobalCandidate<T>& bound) {
     std::vector<std::pair<T, std::int64_t>> guarantees; // greatest distance, points
     const auto offer = [&](std::int64_t i) {
-        const auto& node = tops.nodes[static_cast<std::size_t>(i)];
+        const auto& node = tops.nodes[i];
         const T greatest = BoxDistances<T>(frame, box, node.box).greatest;
         if (greatest < bound.distance) {
             guarantees.emplace_back(greatest, node.points);
@@ -217,9 +217,8 @@ std::vector<int> ranks_near(const Frame<T>& frame, std::span<const PieceRequest<
         farthest = std::max(farthest, request.bound.distance);
     }
     std::vector<int> near;
-    std::ranges::copy_if(ranks, std::back_inserter(near), [&](int rank) {
-        return BoxDistances<T>(frame, box, tops.of_ranks[static_cast<std::size_t>(rank)]).least <= farthest;
-    });
+    std::ranges::copy_if(ranks, std::back_inserter(near),
+                         [&](int rank) { return BoxDistances<T>(frame, box, tops.of_ranks[rank]).least <= farthest; });
     return near;
 }
 
@@ -247,7 +246,7 @@ PieceRequests<T> make_requests(Context& context, const Frame<T>& frame, const Tr
     using Lists = std::vector<std::vector<PieceRequest<T>>>;
     PieceRequests<T> requests{Lists(static_cast<std::size_t>(tops.ranks)),
                               Buffer<std::uint8_t>(context.memory_tracker(), receivers.points.count)};
-    std::memset(requests.is_asking.data(), 0, static_cast<std::size_t>(receivers.points.count));
+    std::memset(requests.is_asking.data(), 0, receivers.points.count);
     if (receivers.top < 0) {
         return requests;
     }
@@ -275,21 +274,21 @@ PieceRequests<T> make_requests(Context& context, const Frame<T>& frame, const Tr
                 near_runs = ranks_near<T>(frame, run, tops, asked);
             }
             if (in_runs % leaves_of_a_run == 0) {
-                const std::int64_t in_this = std::min(static_cast<std::int64_t>(run.size()) - in_runs, leaves_of_a_run);
+                const std::int64_t in_this = std::min(std::ssize(run) - in_runs, leaves_of_a_run);
                 near_run =
                     ranks_near<T>(frame, {run.data() + in_runs, static_cast<std::size_t>(in_this)}, tops, near_runs);
             }
-            PieceRequest<T>& request = run[static_cast<std::size_t>(in_runs)];
+            PieceRequest<T>& request = run[in_runs];
             const auto is_near = [&](const Corners<T>& box) {
                 return BoxDistances<T>(frame, request.box, box).least <= request.bound.distance;
             };
             reached.clear();
             for (const int rank : near_run) {
-                if (!is_near(tops.of_ranks[static_cast<std::size_t>(rank)])) {
+                if (!is_near(tops.of_ranks[rank])) {
                     continue;
                 }
                 for (std::int64_t i = tops.first(rank); i < tops.first(rank + 1); ++i) {
-                    if (is_near(tops.nodes[static_cast<std::size_t>(i)].box)) {
+                    if (is_near(tops.nodes[i].box)) {
                         reached.emplace_back(rank, i);
                     }
                 }
@@ -302,18 +301,17 @@ PieceRequests<T> make_requests(Context& context, const Frame<T>& frame, const Tr
             }
             int last = -1;
             for (const auto& [rank, i] : reached) {
-                if (rank == last || !is_near(tops.nodes[static_cast<std::size_t>(i)].box)) {
+                if (rank == last || !is_near(tops.nodes[i].box)) {
                     continue;
                 }
                 last = rank;
-                auto& list = lists[static_cast<std::size_t>(rank)];
+                auto& list = lists[rank];
                 if (!list.empty() && request.is_single_point() && list.back().box == request.box) {
                     list.back().bound = std::max(list.back().bound, request.bound); // a run of coincident points
                 } else {
                     list.push_back(request);
                 }
-                std::memset(requests.is_asking.data() + leaves.first_point[leaf], 1,
-                            static_cast<std::size_t>(leaves.points_in(leaf)));
+                std::memset(requests.is_asking.data() + leaves.first_point[leaf], 1, leaves.points_in(leaf));
             }
         }
     });
@@ -366,7 +364,7 @@ std::vector<RankMessage> messages_of(const std::vector<std::vector<PieceRequest<
 template <Coordinate T>
 std::vector<PieceRequest<T>> requests_of(const RankMessage& message, int dimension) {
     MessageReader reader(message.bytes);
-    std::vector<PieceRequest<T>> requests(static_cast<std::size_t>(reader.take<std::int64_t>()));
+    std::vector<PieceRequest<T>> requests(reader.take<std::int64_t>());
     for (PieceRequest<T>& request : requests) {
         request.box = take_corners<T>(reader, dimension);
         request.bound.distance = reader.take<T>();

@@ -89,7 +89,7 @@ private:
         }
         nearest_.emplace_back(candidate, position);
         std::push_heap(nearest_.begin(), nearest_.end());
-        if (static_cast<std::int64_t>(nearest_.size()) > most_) {
+        if (std::ssize(nearest_) > most_) {
             std::pop_heap(nearest_.begin(), nearest_.end());
             nearest_.pop_back();
             bound_ = nearest_.front().first;
@@ -124,7 +124,7 @@ struct FetchedPoints {
     std::vector<T> rows;               ///< row-major
     std::vector<std::int64_t> numbers; ///< a global index for each
 
-    [[nodiscard]] std::int64_t count() const { return static_cast<std::int64_t>(numbers.size()); }
+    [[nodiscard]] std::int64_t count() const { return std::ssize(numbers); }
     /// Where the point of that number is, if numbers are global indices, which ascend.
     [[nodiscard]] std::int64_t position(std::int64_t number) const {
         return std::ranges::lower_bound(numbers, number) - numbers.begin();
@@ -161,14 +161,13 @@ FetchedPoints<T> fetch_pieces(Ranks& ranks, Context& context, const SharedPoints
             for (RankMessage& of_rank : asked) {
                 const std::vector<PieceRequest<T>> requests = requests_of<T>(of_rank, frame.dimension);
                 of_rank.bytes = std::vector<std::byte>(); // frees them
-                std::memset(is_wanted.data(), 0, static_cast<std::size_t>(tree.points.count));
-                parallel_for(0, static_cast<std::int64_t>(requests.size()), 16,
-                             [&](std::int64_t begin, std::int64_t end) {
-                                 PieceWalk<T> walk(shared, tree, most, is_wanted.data());
-                                 for (std::int64_t i = begin; i < end; ++i) {
-                                     walk.walk(requests[static_cast<std::size_t>(i)], is_whole);
-                                 }
-                             });
+                std::memset(is_wanted.data(), 0, tree.points.count);
+                parallel_for(0, std::ssize(requests), 16, [&](std::int64_t begin, std::int64_t end) {
+                    PieceWalk<T> walk(shared, tree, most, is_wanted.data());
+                    for (std::int64_t i = begin; i < end; ++i) {
+                        walk.walk(requests[i], is_whole);
+                    }
+                });
                 std::vector<std::int32_t> wanted;
                 for (std::int32_t i = 0; i < tree.points.count; ++i) {
                     if (is_wanted[i] != 0) {

@@ -22,9 +22,7 @@ public:
     PointNumbers(std::span<const std::int64_t> ids, bool are_given) : are_given_(are_given), ids_(ids) {}
 
     [[nodiscard]] bool are_given() const noexcept { return are_given_; } ///< on all ranks or on none
-    [[nodiscard]] std::int64_t operator[](std::int64_t row) const {
-        return are_given_ ? ids_[static_cast<std::size_t>(row)] : first_ + row;
-    }
+    [[nodiscard]] std::int64_t operator[](std::int64_t row) const { return are_given_ ? ids_[row] : first_ + row; }
     /// The row of a point, or -1 if it is on another rank. Numbers ascend with rows.
     [[nodiscard]] std::int64_t row_of(std::int64_t number) const {
         if (!are_given_) {
@@ -46,7 +44,7 @@ template <class Key>
 std::vector<std::int64_t> order_of(std::span<const Key> keys) {
     std::vector<std::int64_t> order(keys.size());
     std::iota(order.begin(), order.end(), 0);
-    std::ranges::sort(order, {}, [&](std::int64_t i) { return keys[static_cast<std::size_t>(i)]; });
+    std::ranges::sort(order, {}, [&](std::int64_t i) { return keys[i]; });
     return order;
 }
 

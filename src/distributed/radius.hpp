@@ -110,10 +110,9 @@ private:
         const std::vector<T> sources = sources_.as_given<T>();
         UnresolvedCounter<T> counter(frame(), PointsView(sources, frame().dimension), receivers());
         for (std::int64_t row = 0; row < rows.rows(); ++row) {
-            const std::int64_t begin = rows.offsets()[static_cast<std::size_t>(row)];
+            const std::int64_t begin = rows.offsets()[row];
             counter.take_numbered(shared_.given_numbers[row], row, rows.indices64().data() + begin,
-                                  rows.offsets()[static_cast<std::size_t>(row) + 1] - begin,
-                                  options_.order == RowOrder::distance);
+                                  rows.offsets()[row + 1] - begin, options_.order == RowOrder::distance);
         }
         return counter.rows().first_query;
     }
@@ -163,9 +162,9 @@ private:
         }
         std::int64_t to = 0;
         for (std::int64_t row = 0; row < result.rows(); ++row) {
-            const std::int64_t begin = access.offsets[static_cast<std::size_t>(row)];
-            const std::int64_t end = access.offsets[static_cast<std::size_t>(row) + 1];
-            access.offsets[static_cast<std::size_t>(row)] = to;
+            const std::int64_t begin = access.offsets[row];
+            const std::int64_t end = access.offsets[row + 1];
+            access.offsets[row] = to;
             for (std::int64_t i = begin; i < end; ++i) {
                 if (indices[i] != shared_.numbers[row]) {
                     indices[to] = indices[i];

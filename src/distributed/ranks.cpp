@@ -31,12 +31,12 @@ void Ranks::agree(const std::optional<Failure>& failure) {
     }
     const bool is_first = first == rank();
     std::array<std::int64_t, 2> kind_and_length{is_first ? static_cast<std::int64_t>(failure->kind) : 0,
-                                                is_first ? static_cast<std::int64_t>(failure->text.size()) : 0};
+                                                is_first ? std::ssize(failure->text) : 0};
     communicator_.all_reduce(kind_and_length, Reduction::max);
     const auto [kind, length] = kind_and_length;
     std::string text(static_cast<std::size_t>(length), ' ');
-    std::vector<std::int64_t> counts(static_cast<std::size_t>(size()), 0);
-    counts[static_cast<std::size_t>(first)] = length;
+    std::vector<std::int64_t> counts(size(), 0);
+    counts[first] = length;
     communicator_.all_gather(is_first ? std::as_bytes(std::span(failure->text)) : std::span<const std::byte>(),
                              std::as_writable_bytes(std::span(text)), counts);
     throw AgreedError(static_cast<ErrorKind>(kind),
@@ -45,7 +45,7 @@ void Ranks::agree(const std::optional<Failure>& failure) {
 
 void Ranks::gather_bytes(std::span<const std::byte> mine, std::span<std::byte> all,
                          const std::vector<std::int64_t>& counts) {
-    const auto own = static_cast<std::int64_t>(mine.size());
+    const auto own = std::ssize(mine);
     traffic_.bytes_sent += own * (size() - 1);
     traffic_.bytes_received += std::accumulate(counts.begin(), counts.end(), std::int64_t{0}) - own;
     communicator_.all_gather(mine, all, counts);
@@ -57,7 +57,7 @@ void Ranks::start_exchange(std::vector<RankMessage> messages) {
     kept_.assign(std::make_move_iterator(own), std::make_move_iterator(messages.end()));
     messages.erase(own, messages.end());
     for (const RankMessage& message : messages) {
-        traffic_.bytes_sent += static_cast<std::int64_t>(message.bytes.size());
+        traffic_.bytes_sent += std::ssize(message.bytes);
         ++traffic_.messages_sent;
     }
     communicator_.start_exchange(std::move(messages));
@@ -66,7 +66,7 @@ void Ranks::start_exchange(std::vector<RankMessage> messages) {
 std::vector<RankMessage> Ranks::finish_exchange() {
     std::vector<RankMessage> received = communicator_.finish_exchange();
     for (const RankMessage& message : received) {
-        traffic_.bytes_received += static_cast<std::int64_t>(message.bytes.size());
+        traffic_.bytes_received += std::ssize(message.bytes);
     }
     received.insert(std::ranges::lower_bound(received, rank(), {}, &RankMessage::rank),
                     std::make_move_iterator(kept_.begin()), std::make_move_iterator(kept_.end()));

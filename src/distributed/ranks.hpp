@@ -64,9 +64,9 @@ public:
     /// One value of every rank, by rank.
     template <class Value>
     [[nodiscard]] std::vector<Value> gather(const Value& mine) {
-        std::vector<Value> all(static_cast<std::size_t>(size()));
+        std::vector<Value> all(size());
         gather_bytes(std::as_bytes(std::span(&mine, 1)), std::as_writable_bytes(std::span(all)),
-                     std::vector<std::int64_t>(static_cast<std::size_t>(size()), sizeof(Value)));
+                     std::vector<std::int64_t>(size(), sizeof(Value)));
         return all;
     }
 
@@ -79,13 +79,13 @@ public:
     template <class Value>
     [[nodiscard]] Gathered<Value> gather_lists(std::span<const Value> mine) {
         Gathered<Value> all;
-        std::vector<std::int64_t> counts = gather(static_cast<std::int64_t>(mine.size()));
+        std::vector<std::int64_t> counts = gather(std::ssize(mine));
         all.firsts.push_back(0);
         for (std::int64_t& count : counts) {
             all.firsts.push_back(all.firsts.back() + count);
             count *= static_cast<std::int64_t>(sizeof(Value));
         }
-        all.values.resize(static_cast<std::size_t>(all.firsts.back()));
+        all.values.resize(all.firsts.back());
         gather_bytes(std::as_bytes(mine), std::as_writable_bytes(std::span(all.values)), counts);
         return all;
     }

@@ -48,12 +48,11 @@ public:
         std::vector<CurveKey> keys;
         std::vector<std::int64_t> order;
         ranks.agreed([&] {
-            keys.resize(static_cast<std::size_t>(shared.given.count()));
+            keys.resize(shared.given.count());
             const Coordinates<T> points(shared.given);
             context.run([&] {
-                parallel_each(std::ssize(keys), 1 << 12, [&](std::int64_t row) {
-                    keys[static_cast<std::size_t>(row)] = key(points, row, shared.ownership.first() + row);
-                });
+                parallel_each(std::ssize(keys), 1 << 12,
+                              [&](std::int64_t row) { keys[row] = key(points, row, shared.ownership.first() + row); });
             });
             order = order_of<CurveKey>(keys);
         });
@@ -112,17 +111,16 @@ public:
         std::vector<RankMessage> messages;
         ranks.agreed([&] {
             const Coordinates<T> x(points);
-            std::vector<std::int32_t> to(static_cast<std::size_t>(points.count()));
+            std::vector<std::int32_t> to(points.count());
             context.run([&] {
-                parallel_each(points.count(), 1 << 12, [&](std::int64_t row) {
-                    to[static_cast<std::size_t>(row)] = division.rank_of(x, row, owners.first() + row);
-                });
+                parallel_each(points.count(), 1 << 12,
+                              [&](std::int64_t row) { to[row] = division.rank_of(x, row, owners.first() + row); });
             });
             for (std::int64_t row = 0; row < points.count(); ++row) {
-                sent_[static_cast<std::size_t>(to[static_cast<std::size_t>(row)])].push_back(row);
+                sent_[to[row]].push_back(row);
             }
             for (int rank = 0; rank < ranks.size(); ++rank) {
-                const std::vector<std::int64_t>& rows = sent_[static_cast<std::size_t>(rank)];
+                const std::vector<std::int64_t>& rows = sent_[rank];
                 if (rows.empty()) {
                     continue;
                 }
@@ -143,7 +141,7 @@ public:
                     }
                 }
                 for (std::size_t i = 0; has_ids && i < rows.size(); ++i) {
-                    writer.put_value(ids[static_cast<std::size_t>(rows[i])]);
+                    writer.put_value(ids[rows[i]]);
                 }
             }
         });
@@ -189,8 +187,7 @@ public:
             std::int64_t first = 0;
             for (const auto& [rank, count] : senders_) {
                 MessageWriter(messages.emplace_back(RankMessage{rank, {}}).bytes)
-                    .put(values.subspan(static_cast<std::size_t>(first * width),
-                                        static_cast<std::size_t>(count * width)));
+                    .put(values.subspan(first * width, count * width));
                 first += count;
             }
         });
@@ -199,7 +196,7 @@ public:
             for (RankMessage& message : received) {
                 const std::vector<Value> of_rank = values_of<Value>(message);
                 message.bytes = std::vector<std::byte>();
-                const std::vector<std::int64_t>& rows = sent_[static_cast<std::size_t>(message.rank)];
+                const std::vector<std::int64_t>& rows = sent_[message.rank];
                 for (std::size_t i = 0; i < rows.size(); ++i) {
                     std::copy_n(of_rank.begin() + static_cast<std::int64_t>(i) * width, width,
                                 to.begin() + rows[i] * width);
@@ -220,7 +217,7 @@ public:
             work.resize(count);
             for (std::size_t rank = 0; rank < sent_.size(); ++rank) {
                 for (const std::int64_t row : sent_[rank]) {
-                    work[static_cast<std::size_t>(row)] = static_cast<float>(of_weight[rank] * weights_[row]);
+                    work[row] = static_cast<float>(of_weight[rank] * weights_[row]);
                 }
             }
         });

@@ -40,7 +40,7 @@ std::vector<Key> split_keys(Ranks& ranks, const std::vector<Key>& keys, const st
         for (const std::int64_t i : order) {
             passed += weight_of(i);
             for (; next < passed; next += step) { // several times if it outweighs several samples
-                sample.push_back(keys[static_cast<std::size_t>(i)]);
+                sample.push_back(keys[i]);
             }
         }
     });
@@ -80,7 +80,7 @@ public:
         ranks.agreed([&] {
             int last = -1;
             for (const std::int64_t i : order_) {
-                const Key& key = keys[static_cast<std::size_t>(i)];
+                const Key& key = keys[i];
                 if (const int bucket = bucket_of(splitters, key); bucket != last) {
                     messages.push_back({bucket, {}});
                     last = bucket;
@@ -116,8 +116,7 @@ public:
             }
             for (std::size_t i = 0; i < entries_.size(); ++i) {
                 const Entry& entry = entries_[i];
-                lists[static_cast<std::size_t>(entry.message)][static_cast<std::size_t>(entry.place)] =
-                    first + static_cast<std::int64_t>(i);
+                lists[entry.message][entry.place] = first + static_cast<std::int64_t>(i);
             }
             for (std::size_t i = 0; i < lists.size(); ++i) {
                 MessageWriter(answers.emplace_back(RankMessage{senders_[i].first, {}}).bytes)
@@ -130,7 +129,7 @@ public:
             std::size_t next = 0;
             for (const RankMessage& message : answered) {
                 for (const std::int64_t position : values_of<std::int64_t>(message)) {
-                    positions[static_cast<std::size_t>(order_[next++])] = position;
+                    positions[order_[next++]] = position;
                 }
             }
         });

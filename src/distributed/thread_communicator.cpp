@@ -35,15 +35,11 @@ public:
         std::vector<RankMessage> messages;
     };
 
-    explicit Meeting(int ranks)
-        : places_{std::vector<Brought>(static_cast<std::size_t>(ranks)),
-                  std::vector<Brought>(static_cast<std::size_t>(ranks))} {}
+    explicit Meeting(int ranks) : places_{std::vector<Brought>(ranks), std::vector<Brought>(ranks)} {}
 
     [[nodiscard]] int size() const noexcept { return static_cast<int>(places_[0].size()); }
     /// What a rank brings to a call, by the number of calls before it.
-    [[nodiscard]] Brought& of(int rank, std::uint32_t call) {
-        return places_[call % 2][static_cast<std::size_t>(rank)];
-    }
+    [[nodiscard]] Brought& of(int rank, std::uint32_t call) { return places_[call % 2][rank]; }
 
     /// Returns when all ranks are here.
     void meet() {
@@ -177,8 +173,7 @@ public:
         std::size_t at = 0;
         for (int rank = 0; agree && rank < size(); ++rank) {
             const std::vector<std::byte>& bytes = meeting_.of(rank, call).bytes;
-            agree = static_cast<std::int64_t>(bytes.size()) == counts[static_cast<std::size_t>(rank)] &&
-                    at + bytes.size() <= all.size();
+            agree = std::ssize(bytes) == counts[rank] && at + bytes.size() <= all.size();
             if (agree) {
                 std::ranges::copy(bytes, all.begin() + static_cast<std::ptrdiff_t>(at));
                 at += bytes.size();

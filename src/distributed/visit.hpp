@@ -34,14 +34,12 @@ public:
     void take(const RowBlock<T>& block) override {
         for (std::int64_t row = 0; row < block.rows; ++row) {
             const std::int64_t last = row * block.k + block.k - 1;
-            last_[static_cast<std::size_t>(block.queries[row])] =
-                block.indices[last] < 0 ? limit_
-                                        : GlobalCandidate<T>{block.distances[last], numbers_[block.indices[last]]};
+            last_[block.queries[row]] = block.indices[last] < 0
+                                            ? limit_
+                                            : GlobalCandidate<T>{block.distances[last], numbers_[block.indices[last]]};
         }
     }
-    [[nodiscard]] const GlobalCandidate<T>& of(std::int64_t query) const {
-        return last_[static_cast<std::size_t>(query)];
-    }
+    [[nodiscard]] const GlobalCandidate<T>& of(std::int64_t query) const { return last_[query]; }
 
 private:
     const PointNumbers& numbers_;
@@ -89,23 +87,23 @@ private:
     /// Hands on a block with global numbers, without the queries themselves if they are not wanted.
     void take(const NeighborBlock& block, const JoinedNumbers& numbers, const PointNumbers& query_numbers,
               const DistributedNeighborVisitor& visitor, UnresolvedCounter<T>* counter) const {
-        const auto rows = static_cast<std::int64_t>(block.query_indices.size());
+        const auto rows = std::ssize(block.query_indices);
         std::vector<std::int64_t> indices;
         std::vector<T> distances;
         std::vector<std::int32_t> row_of_block;
         const std::span<const T> block_distances = block.distances<T>();
         for (std::int64_t row = 0; row < rows; ++row) {
-            const std::int32_t query = block.query_indices[static_cast<std::size_t>(row)];
+            const std::int32_t query = block.query_indices[row];
             row_of_block.clear();
             const std::size_t end = indices.size() + static_cast<std::size_t>(k_);
             for (std::int64_t i = row * block.k; i < (row + 1) * block.k && indices.size() < end; ++i) {
-                const std::int32_t index = block.indices[static_cast<std::size_t>(i)];
+                const std::int32_t index = block.indices[i];
                 const std::int64_t number = index < 0 ? -1 : numbers[index];
                 if (options_.exclude_self && number == query_numbers[query]) {
                     continue;
                 }
                 indices.push_back(number);
-                distances.push_back(block_distances[static_cast<std::size_t>(i)]);
+                distances.push_back(block_distances[i]);
                 row_of_block.push_back(index);
             }
             if (counter != nullptr) {

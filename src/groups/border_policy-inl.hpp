@@ -111,7 +111,7 @@ public:
         : job_(job), leaf_(job, scratch), ranges_(*job.sources, scratch.walk) {}
 
     [[nodiscard]] Bound enter(const Bound* parent, int level, std::int64_t node) const {
-        const bool all_are_core = job_.all_are_core[static_cast<std::size_t>(level)][node] != 0;
+        const bool all_are_core = job_.all_are_core[level][node] != 0;
         return parent != nullptr ? Bound{parent->lowest, parent->is_settled || all_are_core}
                                  : Bound{no_cluster, all_are_core};
     }
@@ -119,7 +119,7 @@ public:
     void begin_list() const {}
     [[nodiscard]] T reach(const Bound& /*bound*/) const { return job_.squared_length; }
     [[nodiscard]] bool take(int level, std::int32_t source, T /*least*/, T /*greatest*/, Bound& bound) const {
-        bound.lowest = std::min(bound.lowest, job_.lowest[static_cast<std::size_t>(level)][source]);
+        bound.lowest = std::min(bound.lowest, job_.lowest[level][source]);
         return true;
     }
     void drop_more(const InteractionList<T>& list, int /*level*/, Bound& bound) const {

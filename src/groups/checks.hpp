@@ -23,7 +23,7 @@ inline void check_length(const LinkingLength& length) {
 }
 
 inline void check_labels(std::span<const std::int32_t> labels, std::int64_t points) {
-    if (static_cast<std::int64_t>(labels.size()) != points) {
+    if (std::ssize(labels) != points) {
         throw error(ErrorKind::invalid_argument, "the memory for labels holds ", labels.size(), " of them; ", points,
                     " points need one each");
     }

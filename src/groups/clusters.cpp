@@ -52,8 +52,8 @@ void for_each_run(std::int64_t count, const Key& key, const Body& body) {
 
 void number_clusters(Context& context, const UnionFind& components, std::span<const std::int32_t> original,
                      std::span<std::int32_t> labels, DbscanSummary& result) {
-    const auto count = static_cast<std::int64_t>(original.size());
-    const auto rows = static_cast<std::int64_t>(labels.size());
+    const auto count = std::ssize(original);
+    const auto rows = std::ssize(labels);
     std::int32_t* const parents = components.parents();
     // By root: the smallest index of the component, then the number of the cluster.
     Buffer<std::int32_t> of_root(context.memory_tracker(), count);

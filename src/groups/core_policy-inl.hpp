@@ -83,8 +83,8 @@ private:
         for (std::int64_t i = 0; i < size && found < enough; i += lanes) {
             const Columns<Tag> others{tag, first + i, stride};
             const auto distance = point_distances<Periodic, D>(tag, position, period_, others, hn::Zero(tag));
-            found += static_cast<std::int64_t>(hn::CountTrue(
-                tag, hn::And(hn::Le(distance, limit), hn::FirstN(tag, static_cast<std::size_t>(size - i)))));
+            found += static_cast<std::int64_t>(
+                hn::CountTrue(tag, hn::And(hn::Le(distance, limit), hn::FirstN(tag, size - i))));
         }
         return found;
     }
@@ -108,7 +108,7 @@ public:
         : job_(job), leaf_(job, scratch), ranges_(*job.sources, scratch.walk) {}
 
     [[nodiscard]] Bound enter(const Bound* parent, int level, std::int64_t node) {
-        const PlaneView<T>& plane = job_.receivers->planes[static_cast<std::size_t>(level)];
+        const PlaneView<T>& plane = job_.receivers->planes[level];
         first_ = plane.first_point[node];
         last_ = plane.first_point[node + 1];
         Bound bound{parent != nullptr ? parent->counted : 0};
@@ -127,7 +127,7 @@ public:
 
     /// The receiver's own points stay in the list: a leaf counts them by itself.
     [[nodiscard]] bool take(int level, std::int32_t source, T /*least*/, T /*greatest*/, Bound& bound) const {
-        const PlaneView<T>& plane = job_.sources->planes[static_cast<std::size_t>(level)];
+        const PlaneView<T>& plane = job_.sources->planes[level];
         if (plane.first_point[source] <= first_ && first_ < plane.first_point[source + 1]) {
             return false;
         }

@@ -31,7 +31,7 @@ UnionFind link_tree(Context& context, const PlaneTree<T>& tree, T squared_length
     LinkJob<T> job = link_job(tree.points, &view, squared_length, parents);
     for (const Plane<T>& plane : tree.planes) {
         whole.emplace_back(context.memory_tracker(), plane.nodes);
-        std::memset(whole.back().data(), 0, static_cast<std::size_t>(plane.nodes));
+        std::memset(whole.back().data(), 0, plane.nodes);
         job.whole.push_back(whole.back().data());
     }
     if (tree.points.count > 0) {

@@ -96,7 +96,7 @@ public:
             const Columns<Tag> position{tag, points_.axis(0) + i, points_.stride};
             const auto near =
                 hn::And(hn::Le(least_distances<Periodic, D>(tag, box, position, position), hn::Set(tag, limit_)),
-                        hn::FirstN(tag, static_cast<std::size_t>(end - i)));
+                        hn::FirstN(tag, end - i));
             for (unsigned bits = mask_bits(tag, near); bits != 0; bits &= bits - 1) {
                 const auto point = static_cast<std::int32_t>(i + std::countr_zero(bits));
                 if (other_whole && groups_.find(point) == groups_.find(static_cast<std::int32_t>(other_begin))) {
@@ -122,7 +122,7 @@ public:
         for (std::int64_t i = begin; i < end; i += lanes) {
             const Columns<Tag> others{tag, points_.axis(0) + i, points_.stride};
             const auto distance = point_distances<Periodic, D>(tag, position, period_, others, hn::Zero(tag));
-            const auto in_range = hn::FirstN(tag, static_cast<std::size_t>(end - i));
+            const auto in_range = hn::FirstN(tag, end - i);
             const auto near = hn::And(hn::Le(distance, hn::Set(tag, limit_)), in_range);
             for (unsigned bits = mask_bits(tag, near); bits != 0; bits &= bits - 1) {
                 groups_.unite(point, static_cast<std::int32_t>(i + std::countr_zero(bits)));

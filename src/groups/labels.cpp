@@ -56,8 +56,8 @@ class ComponentSizes {
 public:
     ComponentSizes(Context& context, const UnionFind& groups, std::span<const std::int32_t> original)
         : parents_(groups.parents()), original_(original),
-          groups_(context.memory_tracker(), max_slots(static_cast<std::int64_t>(original.size()))) {
-        parallel_for(0, static_cast<std::int64_t>(original.size()), grain, [&](std::int64_t begin, std::int64_t end) {
+          groups_(context.memory_tracker(), max_slots(std::ssize(original))) {
+        parallel_for(0, std::ssize(original), grain, [&](std::int64_t begin, std::int64_t end) {
             count(static_cast<std::int32_t>(begin), static_cast<std::int32_t>(end));
         });
     }
@@ -153,7 +153,7 @@ private:
 // order.
 void number_groups(Context& context, const UnionFind& groups, std::span<const std::int32_t> original,
                    std::span<std::int32_t> labels, FofSummary& result) {
-    const auto count = static_cast<std::int64_t>(original.size());
+    const auto count = std::ssize(original);
     ComponentSizes component_sizes(context, groups, original);
     Buffer<Ranked> ranked(context.memory_tracker(), component_sizes.slots());
     struct Sums {

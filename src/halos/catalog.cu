@@ -22,7 +22,7 @@ public:
     ElementsOnDevice() = default;
     ElementsOnDevice(DeviceContext& context, std::span<const T> given) : elements_(given) {
         if (!given.empty() && !is_on_device(context, given.data())) {
-            copy_ = context.buffer<T>(static_cast<std::int64_t>(given.size()));
+            copy_ = context.buffer<T>(std::ssize(given));
             context.copy(copy_.data(), given.data(), static_cast<std::int64_t>(given.size_bytes()));
             elements_ = {copy_.data(), given.size()};
         }

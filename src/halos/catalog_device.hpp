@@ -56,7 +56,7 @@ public:
 
 private:
     DeviceBuffer<std::uint8_t>& numbers(const CatalogColumn& column) {
-        return numbers_[static_cast<std::size_t>(&column - catalog_columns.data())];
+        return numbers_[&column - catalog_columns.data()];
     }
 
     std::array<DeviceBuffer<std::uint8_t>, catalog_columns.size()> numbers_;
@@ -89,7 +89,7 @@ inline Catalog describe_groups(DeviceContext& context, const halos::LabeledGroup
     catalog.dimension = particles.positions.dimension();
     catalog.min_members = options.min_members;
     const std::int64_t groups = halos::groups_of_at_least(sizes, options.min_members);
-    const auto kept_sizes = sizes.first(static_cast<std::size_t>(groups));
+    const auto kept_sizes = sizes.first(groups);
     const LabeledRows labeled{labels, particles.types.empty() ? nullptr : particles.types.data(), rows, kept_sizes,
                               std::accumulate(kept_sizes.begin(), kept_sizes.end(), std::int64_t{0})};
     DescribedColumns described{};

@@ -160,7 +160,7 @@ void check_particle_shapes(const Particles& particles, std::int64_t rows, const 
         check_count("masses", particles.masses->count(), rows);
     }
     if (!particles.types.empty()) {
-        check_count("types", static_cast<std::int64_t>(particles.types.size()), rows);
+        check_count("types", std::ssize(particles.types), rows);
     }
     check_mass("uniform_mass", particles.uniform_mass);
 }

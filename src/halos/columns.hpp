@@ -79,7 +79,7 @@ struct LabeledGroups {
     std::span<const std::int32_t> sizes;  ///< by label
 
     [[nodiscard]] std::int64_t groups() const noexcept { return std::ssize(sizes); }
-    [[nodiscard]] std::int64_t rows() const noexcept { return static_cast<std::int64_t>(labels.size()); }
+    [[nodiscard]] std::int64_t rows() const noexcept { return std::ssize(labels); }
 };
 
 /// The checks of the particles' columns that need no particle. `device_kind` is where the call runs.

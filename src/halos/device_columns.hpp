@@ -24,7 +24,7 @@ struct DeviceColumn {
     explicit DeviceColumn(const PointsView& view)
         : is_float(view.dtype() == DType::float32), row_stride(view.stride() / (is_float ? 4 : 8)) {
         for (int axis = 0; axis < max_dimension; ++axis) {
-            axes[static_cast<std::size_t>(axis)] = view.axis(axis);
+            axes[axis] = view.axis(axis);
         }
     }
     explicit DeviceColumn(const ScalarsView& scalars)

@@ -79,7 +79,7 @@ inline DeviceMembers order_members(DeviceContext& context, const LabeledRows& la
     members.rows = context.buffer<std::int32_t>(members.count);
     const DeviceBuffer<std::int32_t> listed = context.buffer<std::int32_t>(1);
     select_flagged(context, is_kept, labeled.rows, members.rows.data(), listed.data());
-    members.runs.groups = static_cast<std::int64_t>(labeled.sizes.size());
+    members.runs.groups = std::ssize(labeled.sizes);
     members.runs.runs_of_group = labeled.types != nullptr ? max_types : 1;
     members.first_member = context.buffer<std::int32_t>(members.runs.runs() + 1);
     members.runs.first_member = members.first_member.data();

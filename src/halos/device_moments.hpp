@@ -31,7 +31,7 @@ void gather(DeviceContext& context, int axes, const DeviceMembers& members, Gath
     const bool is_float = gathered.column.is_float;
     gathered.column = DeviceColumn();
     for (int axis = 0; axis < axes; ++axis) {
-        gathered.column.axes[static_cast<std::size_t>(axis)] = numbers + axis * members.count;
+        gathered.column.axes[axis] = numbers + axis * members.count;
     }
     gathered.column.is_float = is_float;
     gathered.column.row_stride = 1;

@@ -32,7 +32,7 @@ private:
 inline ColumnPointers pointers_to(Catalog& catalog) {
     ColumnPointers pointers;
     for_each_field(catalog, [&](const CatalogColumn& column, auto& values) {
-        pointers.columns[static_cast<std::size_t>(&column - catalog_columns.data())] = values.data();
+        pointers.columns[&column - catalog_columns.data()] = values.data();
     });
     return pointers;
 }

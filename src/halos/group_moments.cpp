@@ -136,7 +136,7 @@ void describe_groups(Context& context, const LabeledGroups& groups, const Column
     side_by_side([&] { fill_columns(catalog, velocities); }, // by one thread, since they are vectors
                  [&] { dealt = deal_rows(context, groups.labels, catalog); });
     order_members(context, groups.labels, columns.types, dealt, catalog);
-    context.expect(static_cast<std::int64_t>(catalog.members.size()));
+    context.expect(std::ssize(catalog.members));
     parallel_for(0, catalog.groups, 1, [&](std::int64_t begin, std::int64_t end) {
         std::int64_t described = 0;
         for (std::int64_t group = begin; group < end; ++group) {

@@ -55,7 +55,7 @@ std::int64_t reserve_columns(Catalog& catalog, std::span<const std::int32_t> siz
     try {
         each_column(catalog, members, velocities, [&](auto& values, std::int64_t size) {
             bytes += size * static_cast<std::int64_t>(sizeof(values[0]));
-            values.reserve(static_cast<std::size_t>(size));
+            values.reserve(size);
         });
     } catch (const std::bad_alloc&) {
         throw error(ErrorKind::out_of_memory, "out of memory: the catalog of ", catalog.groups, " groups with ",

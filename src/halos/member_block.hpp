@@ -32,14 +32,14 @@ struct Members {
     std::array<double, max_dimension> reference{}; ///< position of the lowest-index member
     bool weighted = false;                         ///< by mass; else every weight is 1
 
-    [[nodiscard]] std::int64_t count() const noexcept { return static_cast<std::int64_t>(rows.size()); }
+    [[nodiscard]] std::int64_t count() const noexcept { return std::ssize(rows); }
 
     /// Of each member: one without velocities.
     [[nodiscard]] int vectors() const noexcept { return columns->velocities ? 2 : 1; }
 
     /// Gathers members first to first + count - 1.
     void gather(std::int64_t first, std::int64_t count, MemberBlock& block) const noexcept {
-        const auto some = rows.subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(count));
+        const auto some = rows.subspan(first, count);
         block.count = static_cast<int>(count);
         for (int i = 0; i < block.count; ++i) {
             block.weight[i] = split(weighted ? (*columns->masses)[some[i]] : 1.0);

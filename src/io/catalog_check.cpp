@@ -22,7 +22,7 @@ void require_rows(std::size_t found, std::int64_t expected, std::string_view wha
 } // namespace
 
 void require_consistent(const Catalog& catalog, const Snapshot& snapshot) {
-    const auto members = static_cast<std::int64_t>(catalog.members.size());
+    const auto members = std::ssize(catalog.members);
     for_each_field(catalog, [&](const CatalogColumn& column, const auto& values) {
         require_rows(values.size(), column.size(catalog.groups, catalog.dimension, !catalog.velocity.empty()),
                      column.field);
@@ -30,7 +30,7 @@ void require_consistent(const Catalog& catalog, const Snapshot& snapshot) {
     require_rows(catalog.members.size(), std::accumulate(catalog.count.begin(), catalog.count.end(), std::int64_t{0}),
                  "members");
 
-    const auto rows = static_cast<std::int64_t>(snapshot.file_rows.size());
+    const auto rows = std::ssize(snapshot.file_rows);
     const auto outside = std::find_if(catalog.members.begin(), catalog.members.end(),
                                       [&](std::int32_t member) { return member < 0 || member >= rows; });
     if (outside != catalog.members.end()) {
@@ -38,7 +38,7 @@ void require_consistent(const Catalog& catalog, const Snapshot& snapshot) {
                     " of the catalog is row ", *outside, ", but the snapshot has ", rows,
                     " rows; pass the snapshot that was grouped");
     }
-    if (!snapshot.ids.empty() && static_cast<std::int64_t>(snapshot.ids.size()) != rows) {
+    if (!snapshot.ids.empty() && std::ssize(snapshot.ids) != rows) {
         throw error(ErrorKind::invalid_argument, "the snapshot has ", snapshot.ids.size(), " ids for ", rows, " rows");
     }
     const auto large = std::find_if(catalog.count.begin(), catalog.count.end(), [](std::int64_t count) {

@@ -16,8 +16,7 @@ ColumnValues member_offsets_by_type(const CatalogSource& source) {
     std::vector<std::int64_t> offsets(catalog.count_by_type.size());
     for (std::int64_t group = 0; group < catalog.groups; ++group) {
         const auto first = catalog.count_by_type.begin() + group * max_types;
-        std::exclusive_scan(first, first + max_types, offsets.begin() + group * max_types,
-                            catalog.offset[static_cast<std::size_t>(group)]);
+        std::exclusive_scan(first, first + max_types, offsets.begin() + group * max_types, catalog.offset[group]);
     }
     return offsets;
 }
@@ -48,7 +47,7 @@ ColumnValues catalog_velocities(const CatalogSource& source) {
 // The same number for every group.
 template <int Value>
 ColumnValues always(const CatalogSource& source) {
-    return std::vector<std::int64_t>(static_cast<std::size_t>(source.catalog.groups), Value);
+    return std::vector<std::int64_t>(source.catalog.groups, Value);
 }
 
 struct DerivedColumn {

@@ -57,7 +57,7 @@ std::vector<TableColumn> columns_of_table(const CatalogSource& source) {
         const auto values = std::make_shared<const ColumnValues>(values_of(column, source));
         const std::int64_t width = column.width(source.catalog.dimension);
         for (std::int64_t component = 0; component < width; ++component) {
-            if (column.shape != ColumnShape::by_type || types[static_cast<std::size_t>(component)]) {
+            if (column.shape != ColumnShape::by_type || types[component]) {
                 columns.push_back({&column, component_name(column, component, source.catalog.dimension), values, width,
                                    component, type_of(column, source)});
             }

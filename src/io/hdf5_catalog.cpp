@@ -84,12 +84,12 @@ void write_groups(const hdf5::OutputFile& file, const CatalogSource& source) {
 }
 
 void write_members(const hdf5::OutputFile& file, const Catalog& catalog, const Snapshot& snapshot) {
-    const auto rows = static_cast<std::int64_t>(catalog.members.size());
+    const auto rows = std::ssize(catalog.members);
     const auto write = [&]<class T>(const char* dataset, const std::vector<T>& column, const char* description) {
         auto member = catalog.members.begin();
         file.write_stream(dataset, hdf5::number_type<T>(), rows, 0, description, [&](std::span<std::byte> block) {
             const std::span values(reinterpret_cast<T*>(block.data()), block.size() / sizeof(T));
-            std::generate(values.begin(), values.end(), [&] { return column[static_cast<std::size_t>(*member++)]; });
+            std::generate(values.begin(), values.end(), [&] { return column[*member++]; });
         });
     };
     const hdf5::Group members = file.make_group("Members");
@@ -128,7 +128,7 @@ void write_header(const hdf5::OutputFile& file, const CatalogSource& source, con
     const Snapshot& snapshot = source.snapshot;
     const hdf5::Group group = file.make_group("Header");
     const hid_t header = group.get();
-    const auto members = static_cast<std::int64_t>(catalog.members.size());
+    const auto members = std::ssize(catalog.members);
     for (const char* suffix : {"_ThisFile", "_Total"}) {
         file.set(header, std::string("Ngroups") + suffix, catalog.groups);
         file.set(header, std::string("Nsubhalos") + suffix, std::int64_t{0});
@@ -142,7 +142,7 @@ void write_header(const hdf5::OutputFile& file, const CatalogSource& source, con
     file.set(header, "Dimension", std::int32_t{snapshot.header.dimension});
 
     std::vector<double> periods;
-    periods.reserve(static_cast<std::size_t>(snapshot.header.dimension));
+    periods.reserve(snapshot.header.dimension);
     for (int axis = 0; axis < snapshot.header.dimension; ++axis) {
         periods.push_back(box.period(axis));
     }

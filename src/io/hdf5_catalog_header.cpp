@@ -73,7 +73,7 @@ void read_box(const OpenCatalog& opened, int dimension, CatalogFile& catalog) {
                "or more, or one for each of ",
                dimension, " axes");
     }
-    std::vector<double> of_axes(static_cast<std::size_t>(dimension), periods->front());
+    std::vector<double> of_axes(dimension, periods->front());
     std::copy(periods->begin(), periods->end(), of_axes.begin());
     catalog.box = Box::periodic(of_axes);
 }

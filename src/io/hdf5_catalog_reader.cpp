@@ -247,8 +247,8 @@ void CatalogBuilder::check_offsets() {
 
 // Gadget's lists of ids may hold others than those of the groups; they are then of no use.
 void CatalogBuilder::check_members(std::int64_t members) {
-    const auto rows = static_cast<std::int64_t>(found_.file_rows.size());
-    const auto ids = static_cast<std::int64_t>(found_.ids.size());
+    const auto rows = std::ssize(found_.file_rows);
+    const auto ids = std::ssize(found_.ids);
     if (rows != 0 && rows != members) {
         refuse(found_.files.front().string(), "Members/Index has ", rows, " entries, but the groups have ", members,
                " members");

@@ -70,7 +70,7 @@ void OutputFile::write_stream(const std::string& dataset, const NumberType& type
     const std::int64_t row_bytes =
         std::max<std::int64_t>(1, columns) * static_cast<std::int64_t>(H5Tget_size(type.memory));
     const std::int64_t block_rows = std::max<std::int64_t>(1, block_bytes / row_bytes);
-    std::vector<std::byte> block(static_cast<std::size_t>(std::min(block_rows, rows) * row_bytes));
+    std::vector<std::byte> block(std::min(block_rows, rows) * row_bytes);
     for (std::int64_t first = 0; first < rows; first += block_rows) {
         const std::array<hsize_t, 2> begin{static_cast<hsize_t>(first), 0};
         const std::array<hsize_t, 2> shape{static_cast<hsize_t>(std::min(block_rows, rows - first)),

@@ -219,7 +219,7 @@ std::optional<std::vector<double>> numbers(hid_t object, const char* name) {
         H5Eclear2(H5E_DEFAULT);
         return std::nullopt;
     }
-    std::vector<double> values(static_cast<std::size_t>(count));
+    std::vector<double> values(count);
     if (H5Aread(attribute.get(), H5T_NATIVE_DOUBLE, values.data()) < 0) {
         H5Eclear2(H5E_DEFAULT);
         return std::nullopt;

@@ -59,12 +59,12 @@ void write_fof_ladder_hdf5(const std::filesystem::path& path, const FofLadder& l
           "sizes, parents and first_rows");
     write("sizes", of_groups(ladder, &FofLevel::sizes), "points of each group");
     std::vector<std::int32_t> parents = of_groups(ladder, &FofLevel::parents);
-    parents.resize(static_cast<std::size_t>(offsets.back()), -1);
+    parents.resize(offsets.back(), -1);
     write("parents", parents, "label, at the next level, of the group that contains each group; -1 at the last level");
     const std::vector<std::int32_t> first_members = of_groups(ladder, &FofLevel::first_members);
     std::vector<std::int64_t> first_rows(first_members.size());
     std::transform(first_members.begin(), first_members.end(), first_rows.begin(),
-                   [&](std::int32_t member) { return file_rows[static_cast<std::size_t>(member)]; });
+                   [&](std::int32_t member) { return file_rows[member]; });
     write("first_rows", first_rows, "first point of each group, as a row of the file");
     if (labels) {
         const hdf5::Group group = file.make_group("labels");

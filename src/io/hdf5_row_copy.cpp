@@ -24,8 +24,7 @@ struct Shape {
 Shape shape_of(hid_t dataset, const std::string& file) {
     const Space space(check(H5Dget_space(dataset), file, "the shape of a dataset"));
     const int rank = std::max(0, H5Sget_simple_extent_ndims(space.get()));
-    Shape shape{std::vector<hsize_t>(static_cast<std::size_t>(rank)),
-                std::vector<hsize_t>(static_cast<std::size_t>(rank))};
+    Shape shape{std::vector<hsize_t>(rank), std::vector<hsize_t>(rank)};
     H5Sget_simple_extent_dims(space.get(), shape.lengths.data(), shape.most.data());
     return shape;
 }
@@ -149,8 +148,7 @@ void read_rows(hid_t dataset, const std::string& path, const Type& type, std::in
             fail_to_read(creation, path, file);
         }
         for (std::int64_t row = 0; row < rows; ++row) {
-            std::memcpy(out + target[first + row] * row_bytes, block.data() + row * row_bytes,
-                        static_cast<std::size_t>(row_bytes));
+            std::memcpy(out + target[first + row] * row_bytes, block.data() + row * row_bytes, row_bytes);
         }
     }
 }
@@ -197,7 +195,7 @@ Handle<H5Dclose> copy_rows(hid_t dataset, const std::string& path, const RowOrde
     }
 
     const Space all(check(H5Dget_space(made.get()), target.name(), message("the shape of ", path)));
-    Values values(type, all, static_cast<std::int64_t>(order.target.size()), row_bytes, path);
+    Values values(type, all, std::ssize(order.target), row_bytes, path);
     read_rows(dataset, path, type, row_bytes, order.parts.front(), order.target.data(), values.data());
     std::int64_t first = order.parts.front().rows;
     for (std::size_t i = 1; i < order.parts.size(); ++i) {

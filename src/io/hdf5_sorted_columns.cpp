@@ -17,7 +17,7 @@ namespace {
 template <class T>
 std::vector<T> in_order(const std::vector<T>& rows, std::int64_t columns, const std::vector<std::int64_t>& target,
                         const std::string& what) {
-    std::vector<T> sorted = allocate<T>(static_cast<std::int64_t>(target.size()), columns, what);
+    std::vector<T> sorted = allocate<T>(std::ssize(target), columns, what);
     for (std::size_t row = 0; row < target.size(); ++row) {
         std::copy_n(rows.begin() + static_cast<std::int64_t>(row) * columns, columns,
                     sorted.begin() + target[row] * columns);

@@ -145,7 +145,7 @@ std::set<std::string> names_below(const hdf5::File& file, const std::string& gro
 void SortedCopy::collect_differences(std::size_t type, const hdf5::File& first) {
     const std::string group = hdf5::group_name(type);
     const std::set<std::string> names = names_below(first, group, order_.parts.front().file.string());
-    steps_.begin_type(static_cast<std::int64_t>(order_.target.size()), names.size());
+    steps_.begin_type(std::ssize(order_.target), names.size());
     incomplete_.clear();
     for (std::size_t i = 1; i < order_.parts.size(); ++i) {
         const std::filesystem::path& file = order_.parts[i].file;

@@ -33,13 +33,13 @@ InputFile::InputFile(const std::filesystem::path& path) : path_(path) {
 }
 
 std::vector<std::byte> InputFile::start(std::int64_t most) const {
-    std::vector<std::byte> bytes(static_cast<std::size_t>(std::min(length_, most)));
+    std::vector<std::byte> bytes(std::min(length_, most));
     read(0, bytes);
     return bytes;
 }
 
 void InputFile::read(std::int64_t offset, std::span<std::byte> bytes) const {
-    const auto wanted = static_cast<std::int64_t>(bytes.size());
+    const auto wanted = std::ssize(bytes);
     if (offset > length_ || wanted > length_ - offset) {
         refuse(path_.string(), "too short: bytes ", offset, " to ", offset + wanted,
                " are needed, but the file ends at byte ", length_);

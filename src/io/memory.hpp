@@ -22,7 +22,7 @@ std::vector<T> allocate(std::int64_t rows, std::int64_t columns, std::string_vie
                             " values are more than memory addresses can count");
     }
     try {
-        return std::vector<T>(static_cast<std::size_t>(rows * columns));
+        return std::vector<T>(rows * columns);
     } catch (const std::exception&) { // bad_alloc, or length_error beyond max_size()
         throw detail::error(ErrorKind::out_of_memory, "failed to allocate ",
                             rows * columns * static_cast<std::int64_t>(sizeof(T)), " bytes for ", what);

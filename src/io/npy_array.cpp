@@ -143,10 +143,9 @@ void read_values(NpySource& source, NpyArray& array, const RowRange& rows, std::
         for (std::int64_t first = 0; first < count; first += block_values) {
             const std::int64_t values_here = std::min(block_values, count - first);
             source.read(array.npy.data_offset + (stored + first) * array.item_bytes,
-                        std::span(block).first(static_cast<std::size_t>(values_here * array.item_bytes)));
+                        std::span(block).first(values_here * array.item_bytes));
             for (std::int64_t i = 0; i < values_here; ++i) {
-                values[static_cast<std::size_t>(place + (first + i) * step)] =
-                    value_at<T>(&block[static_cast<std::size_t>(i * array.item_bytes)], array, rounded);
+                values[place + (first + i) * step] = value_at<T>(&block[i * array.item_bytes], array, rounded);
             }
         }
     };
@@ -165,14 +164,14 @@ void read_values(NpySource& source, NpyArray& array, const RowRange& rows, std::
 } // namespace
 
 NpyHeader read_npy_header(NpySource& source) {
-    std::vector<std::byte> bytes(static_cast<std::size_t>(std::min<std::int64_t>(12, source.length())));
+    std::vector<std::byte> bytes(std::min<std::int64_t>(12, source.length()));
     source.read(0, bytes);
     const std::int64_t header_bytes = npy_header_bytes(bytes, source.name());
     if (header_bytes > source.length()) {
         refuse(source.name(), "too short: the .npy header would end at byte ", header_bytes,
                ", but the file ends at byte ", source.length());
     }
-    bytes.resize(static_cast<std::size_t>(header_bytes));
+    bytes.resize(header_bytes);
     source.read(0, bytes);
     return parse_npy_header(bytes, source.name());
 }

@@ -136,7 +136,7 @@ std::int64_t npy_header_bytes(std::span<const std::byte> first_12, string_view n
 
 NpyHeader parse_npy_header(std::span<const std::byte> bytes, string_view name) {
     NpyHeader header;
-    header.data_offset = static_cast<std::int64_t>(bytes.size());
+    header.data_offset = std::ssize(bytes);
     const std::size_t begin = std::to_integer<int>(bytes[6]) == 1 ? 10 : 12;
     Literal literal({reinterpret_cast<const char*>(bytes.data()) + begin, bytes.size() - begin}, name);
     bool has_type = false;

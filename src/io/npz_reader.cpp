@@ -112,7 +112,7 @@ public:
         }
         std::vector<std::byte> skipped(std::size_t{1} << 16);
         while (at_ < offset) {
-            fill(std::span(skipped).first(static_cast<std::size_t>(std::min<std::int64_t>(offset - at_, 1 << 16))));
+            fill(std::span(skipped).first(std::min<std::int64_t>(offset - at_, 1 << 16)));
         }
         fill(bytes);
     }
@@ -129,7 +129,7 @@ private:
                 fail(message("it ends at byte ", at_, ", but ", length_, " were announced"));
             }
             at_ += got;
-            bytes = bytes.subspan(static_cast<std::size_t>(got));
+            bytes = bytes.subspan(got);
         }
     }
     [[noreturn]] void fail(const std::string& reason) const {

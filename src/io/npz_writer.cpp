@@ -63,7 +63,7 @@ public:
                     const std::function<void(std::span<std::byte>)>& next) {
         Stream& stream = streams_.emplace_back();
         stream.head = make_npy_header(kind, item_bytes, rows, columns);
-        stream.length = static_cast<std::int64_t>(stream.head.size()) + rows * columns * item_bytes;
+        stream.length = std::ssize(stream.head) + rows * columns * item_bytes;
         stream.next = next;
         add(name, zip_source_function(archive_.get(), Stream::serve, &stream));
     }
@@ -143,9 +143,8 @@ private:
             }
         }
         zip_int64_t read(std::span<std::byte> room) {
-            const auto head_bytes = static_cast<std::int64_t>(head.size());
-            const auto some = room.first(static_cast<std::size_t>(
-                std::min(static_cast<std::int64_t>(room.size()), (at < head_bytes ? head_bytes : length) - at)));
+            const auto head_bytes = std::ssize(head);
+            const auto some = room.first(std::min(std::ssize(room), (at < head_bytes ? head_bytes : length) - at));
             if (at < head_bytes) {
                 std::memcpy(some.data(), head.data() + at, some.size());
             } else if (!some.empty()) {
@@ -156,7 +155,7 @@ private:
                     return -1;
                 }
             }
-            at += static_cast<std::int64_t>(some.size());
+            at += std::ssize(some);
             return static_cast<zip_int64_t>(some.size());
         }
     };

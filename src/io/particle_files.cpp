@@ -67,7 +67,7 @@ void ParticleSource::join(const FileSummary& summary, std::size_t file) {
         header_.dimension = header.dimension;
     }
     require_same(header_.format, header.format, "format", files_, file);
-    require_same(static_cast<std::int64_t>(files_.size()), summary.files, "number of files", files_, file);
+    require_same(std::ssize(files_), summary.files, "number of files", files_, file);
     require_same(text_of(header_.time), text_of(header.time), "time", files_, file);
     require_same(text_of(header_.box_size), text_of(header.box_size), "box", files_, file);
     for (std::size_t type = 0; type < header.counts.size(); ++type) {

@@ -70,7 +70,7 @@ bool ParticleSource::complete(const std::vector<Part>& parts, std::string_view w
     if (absent == present.end()) {
         return true;
     }
-    const Part& part = parts[static_cast<std::size_t>(absent - present.begin())];
+    const Part& part = parts[absent - present.begin()];
     warn(message(type_prefix(), part.type, files_.size() == 1 ? "" : " of " + files_[part.file].filename().string(),
                  " has no ", what, "; they are left out"));
     return false;
@@ -178,7 +178,7 @@ void ParticleSource::compare_with_box(const RealArray& positions) {
                 return largest;
             },
             positions.values);
-        const double side = (*header_.box_size)[static_cast<std::size_t>(axis)];
+        const double side = (*header_.box_size)[axis];
         if (side > 0 && farthest > std::max(2 * side, reach)) {
             reach = farthest;
             period = side;

@@ -144,11 +144,10 @@ void PlyFile::read_binary(std::vector<T>& values) const {
     const std::int64_t record_bytes = ply_.elements[vertex_].record_bytes();
     const std::int64_t rows = header_.counts[1];
     const std::int64_t block_rows = std::max<std::int64_t>(1, block_bytes / record_bytes);
-    std::vector<std::byte> block(static_cast<std::size_t>(std::min(block_rows, rows) * record_bytes));
+    std::vector<std::byte> block(std::min(block_rows, rows) * record_bytes);
     for (std::int64_t first = 0; first < rows; first += block_rows) {
         const std::int64_t count = std::min(block_rows, rows - first);
-        file_.read(offset_ + first * record_bytes,
-                   std::span(block).first(static_cast<std::size_t>(count * record_bytes)));
+        file_.read(offset_ + first * record_bytes, std::span(block).first(count * record_bytes));
         T* out = values.data() + static_cast<std::size_t>(first) * coordinates_.size();
         for (const PlyProperty& coordinate : coordinates_) {
             with_stored_type(coordinate, [&](auto stored) {

@@ -68,14 +68,14 @@ SelectedTypes select_types(const TypeSelection& selection, SnapshotHeader& heade
             throw error(ErrorKind::invalid_argument, "type ", type, " does not exist; particle types are 0 to ",
                         max_types - 1);
         }
-        selected[static_cast<std::size_t>(type)] = true;
+        selected[type] = true;
     }
     if (selected_count(header, selected) == 0) {
         throw error(ErrorKind::invalid_argument, path.string(),
                     ": the selected types have no particles; the file holds ", list_counts(header.counts));
     }
     for (const int type : selection.types) {
-        if (header.counts[static_cast<std::size_t>(type)] == 0) {
+        if (header.counts[type] == 0) {
             header.warnings.push_back(
                 message("there are no particles of type ", type, "; the file holds ", list_counts(header.counts)));
         }

@@ -16,12 +16,12 @@ namespace {
 constexpr std::int64_t unassigned = -1;
 
 std::int64_t file_row_of(const Snapshot& snapshot, std::int32_t member) {
-    const auto rows = static_cast<std::int64_t>(snapshot.file_rows.size());
+    const auto rows = std::ssize(snapshot.file_rows);
     if (member < 0 || member >= rows) {
         throw error(ErrorKind::invalid_argument, "a member of the catalog is row ", member, ", but the snapshot has ",
                     rows, " rows; pass the snapshot that was grouped");
     }
-    return snapshot.file_rows[static_cast<std::size_t>(member)];
+    return snapshot.file_rows[member];
 }
 
 std::int64_t members_of_type(const Catalog& catalog, std::size_t type) {
@@ -52,7 +52,7 @@ std::vector<std::int64_t> sorted_rows(const Catalog& catalog, const Snapshot& sn
         if (row < 0 || row >= counts[type]) {
             continue;
         }
-        std::int64_t& target = sorted[static_cast<std::size_t>(row)];
+        std::int64_t& target = sorted[row];
         if (target != unassigned) {
             throw error(ErrorKind::invalid_argument, "the catalog lists row ", member,
                         " of the snapshot twice; a row has one group at most");

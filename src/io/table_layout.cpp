@@ -178,7 +178,7 @@ std::optional<TableLayout> find_table(string_view text, bool whole) {
     if (!whole || !names || !has_coordinates(*names)) {
         return std::nullopt;
     }
-    line_of_names.offset = static_cast<std::int64_t>(text.size()); // a table without rows
+    line_of_names.offset = std::ssize(text); // a table without rows
     line_of_names.line = number + 1;
     return line_of_names;
 }

@@ -97,7 +97,7 @@ RealArray Table::make(const std::vector<int>& columns, string_view what, std::ve
     RealArray array = allocate_reals(DType::float64, header_.counts[1], width, what);
     double* const values = std::get<std::vector<double>>(array.values).data();
     for (int axis = 0; axis < width; ++axis) {
-        targets[static_cast<std::size_t>(columns[static_cast<std::size_t>(axis)])] = {values + axis, nullptr, width};
+        targets[columns[axis]] = {values + axis, nullptr, width};
     }
     return array;
 }
@@ -105,9 +105,8 @@ RealArray Table::make(const std::vector<int>& columns, string_view what, std::ve
 void Table::refuse_field(int column, string_view field, std::int64_t line, string_view expected) const {
     constexpr std::size_t enough = 40;
     const bool named = !layout_.names.empty();
-    refuse(file_, "line ", line, ", column ", column + 1,
-           named ? " (" + layout_.names[static_cast<std::size_t>(column)] + ")" : "", ": '", field.substr(0, enough),
-           field.size() > enough ? "..." : "", "' is no ", expected);
+    refuse(file_, "line ", line, ", column ", column + 1, named ? " (" + layout_.names[column] + ")" : "", ": '",
+           field.substr(0, enough), field.size() > enough ? "..." : "", "' is no ", expected);
 }
 
 void Table::read_rows(std::vector<Target>& targets) const {
@@ -124,7 +123,7 @@ void Table::read_rows(std::vector<Target>& targets) const {
             if (column >= layout_.width) {
                 return;
             }
-            Target& target = targets[static_cast<std::size_t>(column)];
+            Target& target = targets[column];
             if (target.real != nullptr) {
                 if (!parse_number(field, *target.real)) {
                     refuse_field(column, field, lines.number(), "number that float64 can hold");
@@ -149,7 +148,7 @@ void Table::read_rows(std::vector<Target>& targets) const {
 }
 
 Snapshot Table::read(const ReadOptions& options) {
-    std::vector<Target> targets(static_cast<std::size_t>(layout_.width));
+    std::vector<Target> targets(layout_.width);
     Snapshot snapshot;
     snapshot.positions = make(layout_.coordinates, "positions", targets);
     if (options.velocities && !layout_.velocities.empty()) {
@@ -160,7 +159,7 @@ Snapshot Table::read(const ReadOptions& options) {
     }
     if (options.ids && layout_.id) {
         snapshot.ids = allocate<std::uint64_t>(header_.counts[1], 1, "ids");
-        targets[static_cast<std::size_t>(*layout_.id)] = {nullptr, snapshot.ids.data(), 1};
+        targets[*layout_.id] = {nullptr, snapshot.ids.data(), 1};
     }
     read_rows(targets);
     return snapshot;

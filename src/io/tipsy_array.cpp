@@ -92,7 +92,7 @@ std::vector<Stored> read_binary(const InputFile& file, const BinaryLayout& layou
 template <class T>
 RealArray in_rows(std::vector<T> stored, std::int64_t count) {
     RealArray array;
-    array.columns = count > 0 ? static_cast<int>(static_cast<std::int64_t>(stored.size()) / count) : 1;
+    array.columns = count > 0 ? static_cast<int>(std::ssize(stored) / count) : 1;
     if (array.columns == 1) {
         array.values = std::move(stored);
         return array;
@@ -117,7 +117,7 @@ std::vector<std::int64_t> read_tipsy_integers(const std::filesystem::path& path)
     };
     if (starts_like_text(file)) {
         TextValues<std::int64_t> text = read_text<std::int64_t>(file);
-        require_one_column(static_cast<std::int64_t>(text.values.size()) == text.count);
+        require_one_column(std::ssize(text.values) == text.count);
         return std::move(text.values);
     }
     const BinaryLayout layout = binary_layout(file);

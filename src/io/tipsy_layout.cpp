@@ -129,14 +129,13 @@ TipsyLayout nearest_layout(const Header& header, std::int64_t file_length, std::
 } // namespace
 
 std::int64_t TipsyLayout::record_bytes(int kind) const noexcept {
-    return narrow_record_bytes[static_cast<std::size_t>(kind)] + (wide_positions ? widening_bytes : 0) +
-           (wide_velocities ? widening_bytes : 0);
+    return narrow_record_bytes[kind] + (wide_positions ? widening_bytes : 0) + (wide_velocities ? widening_bytes : 0);
 }
 
 std::int64_t TipsyLayout::offset(int kind) const noexcept {
     std::int64_t at = header_bytes;
     for (int before = 0; before < kind; ++before) {
-        at += counts[static_cast<std::size_t>(before)] * record_bytes(before);
+        at += counts[before] * record_bytes(before);
     }
     return at;
 }

@@ -52,11 +52,11 @@ void read_kind(const InputFile& file, const TipsyLayout& layout, int kind, const
     constexpr std::int64_t block_records = 1 << 14;
     const std::int64_t count = rows.count();
     const std::int64_t record_bytes = layout.record_bytes(kind);
-    std::vector<std::byte> block(static_cast<std::size_t>(std::min(block_records, count) * record_bytes));
+    std::vector<std::byte> block(std::min(block_records, count) * record_bytes);
     for (std::int64_t first = 0; first < count; first += block_records) {
         const std::int64_t records = std::min(block_records, count - first);
         file.read(layout.offset(kind) + (rows.begin + first) * record_bytes,
-                  std::span(block).first(static_cast<std::size_t>(records * record_bytes)));
+                  std::span(block).first(records * record_bytes));
         for (const Column& column : columns) {
             if (column.out != nullptr) {
                 std::visit(
@@ -101,7 +101,7 @@ Snapshot tipsy_snapshot(const std::filesystem::path& path, const ReadOptions& op
     }
     std::int64_t first_row = -wanted.begin; // of a kind, in the snapshot
     for (int kind = 0; kind < 3; ++kind) {
-        const std::size_t type = TipsyLayout::type_of_kind[static_cast<std::size_t>(kind)];
+        const std::size_t type = TipsyLayout::type_of_kind[kind];
         if (selected[type]) {
             const std::int64_t count = snapshot.header.counts[type];
             const RowRange of_kind{std::clamp<std::int64_t>(-first_row, 0, count),

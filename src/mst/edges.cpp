@@ -165,7 +165,7 @@ void SpanningTreeAccess::count_unresolved(detail::Context& context, const detail
     detail::UnresolvedCounter<T> counter(frame, given, given);
     context.run([&] {
         detail::parallel_each(result.count(), detail::grain, [&](std::int64_t i) {
-            const SpanningEdge& edge = result.edges()[static_cast<std::size_t>(i)];
+            const SpanningEdge& edge = result.edges()[i];
             counter.take(edge.smaller, &edge.larger, 1);
         });
     });

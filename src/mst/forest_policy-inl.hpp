@@ -107,7 +107,7 @@ HWY_INLINE int first_foreign(const std::int32_t* row, const std::int32_t* compon
     static_assert(row_length <= 8); // behind the last row a vector can be read
     unsigned foreign = 1U << row_length;
     for (int i = 0; i < row_length; i += lanes) {
-        const auto in_row = hn::FirstN(tag, static_cast<std::size_t>(row_length - i));
+        const auto in_row = hn::FirstN(tag, row_length - i);
         const auto points = hn::IfThenElseZero(in_row, hn::LoadU(tag, row + i));
         const auto missing = hn::Lt(points, hn::Zero(tag));
         const auto components = hn::GatherIndex(tag, component_of, hn::Max(points, hn::Zero(tag)));
@@ -167,7 +167,7 @@ public:
     }
 
     [[nodiscard]] Bound enter(const Bound* /*parent*/, int level, std::int64_t node) const {
-        Bound bound = search_.nodes[static_cast<std::size_t>(level)][node];
+        Bound bound = search_.nodes[level][node];
         if (bound.component >= 0) { // others may have found something since
             bound.reach = std::min(bound.reach, bound_of(bound.component));
         }
@@ -182,7 +182,7 @@ public:
     }
 
     void drop_more(List& list, int level, const Bound& bound) const {
-        const NodeOfForest<T>* nodes = search_.nodes[static_cast<std::size_t>(level)];
+        const NodeOfForest<T>* nodes = search_.nodes[level];
         std::int64_t kept = 0;
         for (std::int64_t i = 0; i < list.size; ++i) {
             const std::int32_t node = list.nodes[i];
@@ -243,7 +243,7 @@ private:
         walk.lower_corners.reserve(D * stride_);
         walk.upper_corners.reserve(D * stride_);
         for (std::int64_t i = 0; i < list.size; ++i) {
-            walk.near_nodes[i] = near[static_cast<std::size_t>(i)].second;
+            walk.near_nodes[i] = near[i].second;
         }
         for (int axis = 0; axis < D; ++axis) {
             for (std::int64_t i = 0; i < list.size; ++i) {
@@ -272,8 +272,7 @@ private:
             HWY_ALIGN T least[vector_padding];
             const auto distances = least_distances<Periodic, D>(tag, position, lower, upper);
             hn::Store(distances, tag, least);
-            const auto near =
-                hn::And(hn::Le(distances, hn::Set(tag, limit)), hn::FirstN(tag, static_cast<std::size_t>(size_ - i)));
+            const auto near = hn::And(hn::Le(distances, hn::Set(tag, limit)), hn::FirstN(tag, size_ - i));
             for (unsigned bits = mask_bits(tag, near); bits != 0; bits &= bits - 1) {
                 const int lane = std::countr_zero(bits);
                 const std::int32_t leaf = walk.near_nodes[i + lane];
@@ -305,7 +304,7 @@ private:
             const auto distances =
                 point_distances<Periodic, D>(tag, position.lower, position.period, others, hn::Zero(tag));
             const auto is_own = hn::RebindMask(tag, hn::Eq(load_indices(index_tag, forest_.component + i), own));
-            const auto in_range = hn::FirstN(tag, static_cast<std::size_t>(end - i));
+            const auto in_range = hn::FirstN(tag, end - i);
             const auto near = hn::And(hn::AndNot(is_own, hn::Le(distances, hn::Set(tag, limit))), in_range);
             if (hn::AllFalse(tag, near)) {
                 continue;

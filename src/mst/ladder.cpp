@@ -80,13 +80,13 @@ void Ladder::list(FofLevel& level) {
         min_members_ > 1 ? 0 : prefix_sums<std::int64_t>(sizes_.size(), is_single, [](std::int64_t, std::int64_t) {});
     level.groups = groups_;
     with_allocation_errors("the groups of a level", [&] {
-        level.sizes.resize(static_cast<std::size_t>(ranked.size() + singles), 1);
+        level.sizes.resize(ranked.size() + singles, 1);
         level.first_members.resize(level.sizes.size());
     });
     parallel_each(ranked.size(), grain, [&](std::int64_t label) {
         const std::int32_t root = root_in(ranked[label]);
-        level.sizes[static_cast<std::size_t>(label)] = size_in(ranked[label]);
-        level.first_members[static_cast<std::size_t>(label)] = root;
+        level.sizes[label] = size_in(ranked[label]);
+        level.first_members[label] = root;
         labels_[root] = static_cast<std::int32_t>(label);
     });
     if (singles == 0) {
@@ -95,7 +95,7 @@ void Ladder::list(FofLevel& level) {
     prefix_sums<std::int64_t>(sizes_.size(), is_single, [&](std::int64_t i, std::int64_t before) {
         if (is_single(i) != 0) {
             const std::int64_t label = ranked.size() + before;
-            level.first_members[static_cast<std::size_t>(label)] = static_cast<std::int32_t>(i);
+            level.first_members[label] = static_cast<std::int32_t>(i);
             labels_[i] = static_cast<std::int32_t>(label);
         }
     });

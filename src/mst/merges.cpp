@@ -79,10 +79,9 @@ std::vector<Merge> merges_of(Context& context, std::span<const SpanningEdge> edg
     for (std::int64_t begin = 0; begin < count; begin += block_size) {
         const std::int64_t end = std::min(count, begin + block_size);
         for (std::int64_t i = begin; i < end; ++i) {
-            clusters.prefetch_ends(edges[static_cast<std::size_t>(std::min(i + 2 * ahead, count - 1))]);
-            clusters.prefetch_parents(edges[static_cast<std::size_t>(std::min(i + ahead, count - 1))]);
-            merges.push_back(
-                clusters.merge(edges[static_cast<std::size_t>(i)], static_cast<std::uint32_t>(points + i)));
+            clusters.prefetch_ends(edges[std::min(i + 2 * ahead, count - 1)]);
+            clusters.prefetch_parents(edges[std::min(i + ahead, count - 1)]);
+            merges.push_back(clusters.merge(edges[i], static_cast<std::uint32_t>(points + i)));
         }
         context.done(end - begin);
     }

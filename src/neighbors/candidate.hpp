@@ -46,7 +46,7 @@ inline float rough_power(float x, float power) noexcept {
 template <Coordinate T, class Index>
 void sort_many(const T* distances, const Index* indices, std::int64_t size, std::int64_t k, T* sorted_distances,
                Index* sorted_indices, std::vector<Candidate<T>>& spare) {
-    spare.resize(static_cast<std::size_t>(size));
+    spare.resize(size);
     for (std::int64_t i = 0; i < size; ++i) {
         spare[i] = {distances[i], static_cast<std::int32_t>(indices[i])};
     }

@@ -39,7 +39,7 @@ public:
     /// Takes rows of k indices each. Their queries are named, or follow each other from the first.
     template <class Index>
     void take(const std::vector<Index>& indices, std::int64_t k, std::int64_t first, const std::int32_t* queries) {
-        const auto rows = static_cast<std::int64_t>(indices.size()) / k;
+        const auto rows = std::ssize(indices) / k;
         for (std::int64_t row = 0; row < rows; ++row) {
             counter_->take(queries != nullptr ? queries[row] : first + row, indices.data() + row * k, k);
         }

@@ -71,7 +71,7 @@ HWY_NOINLINE GatheredBlock gather_near(const Receiver<T, D>& given, const PointS
                 const auto beyond = hn::And(hn::Eq(least, limit), hn::RebindMask(tag, hn::Gt(index, last_index)));
                 near = hn::AndNot(beyond, near);
             }
-            near = hn::And(near, hn::FirstN(tag, static_cast<std::size_t>(end - point)));
+            near = hn::And(near, hn::FirstN(tag, end - point));
             if (D > 3 && hn::AllFalse(tag, near)) { // in fewer dimensions too rare to pay
                 continue;
             }

@@ -213,7 +213,7 @@ private:
                 }
             }
         }
-        if (static_cast<std::int64_t>(candidates.size()) < needed_) {
+        if (std::ssize(candidates) < needed_) {
             return bound;
         }
         const auto last = candidates.begin() + (needed_ - 1);

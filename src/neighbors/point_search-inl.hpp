@@ -100,7 +100,7 @@ private:
             const auto least = least_distances<Periodic, D>(tag, query_, lower, upper);
             const auto upper_bits = hn::And(hn::BitCast(bits_tag, least), hn::Set(bits_tag, ~position_mask));
             const auto rank = hn::BitCast(tag, hn::Or(upper_bits, numbers_from(bits_tag, i)));
-            const auto in_range = hn::FirstN(tag, static_cast<std::size_t>(count - i));
+            const auto in_range = hn::FirstN(tag, count - i);
             hn::Store(hn::IfThenElse(in_range, rank, hn::Set(tag, none)), tag, ranks + i);
         }
     }
@@ -179,7 +179,7 @@ private:
             const Columns<Tag> sources{tag, coordinates_ + first + i, stride_};
             const auto distance =
                 point_distances<Periodic, D>(tag, query_.lower, query_.period, sources, hn::Zero(tag));
-            const auto near = hn::And(hn::Le(distance, limit), hn::FirstN(tag, static_cast<std::size_t>(count - i)));
+            const auto near = hn::And(hn::Le(distance, limit), hn::FirstN(tag, count - i));
             hn::Store(distance, tag, measured + i);
             found += static_cast<std::int32_t>(append_positions(tag, near, i, fresh + found));
         }

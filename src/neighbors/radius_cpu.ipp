@@ -42,7 +42,7 @@ void compare_block(const RadiusJob<KITH_SCALAR>& job, std::int64_t begin, std::i
         const KITH_SCALAR* x = job.receivers->points.axis(axis);
         box.lower[axis] = *std::min_element(x + begin, x + end);
         box.upper[axis] = *std::max_element(x + begin, x + end);
-        box.period[axis] = job.sources->period[static_cast<std::size_t>(axis)];
+        box.period[axis] = job.sources->period[axis];
     }
     KITH_SCALAR reach = job.uniform.largest;
     if (job.squared_radii != nullptr) {

@@ -53,9 +53,9 @@ public:
             uniform_ = frame().squared_radius(radii[0]);
             return;
         }
-        with_allocation_errors("the radii", [&] { squared_.resize(static_cast<std::size_t>(radii.count())); });
+        with_allocation_errors("the radii", [&] { squared_.resize(radii.count()); });
         for (std::int64_t i = 0; i < radii.count(); ++i) {
-            squared_[static_cast<std::size_t>(i)] = frame().squared_radius(radii[i]);
+            squared_[i] = frame().squared_radius(radii[i]);
         }
         there_ = context.buffer<T>(radii.count());
         context.copy(there_.data(), squared_.data(), radii.count() * static_cast<std::int64_t>(sizeof(T)));
@@ -63,8 +63,7 @@ public:
 
     /// The lengths of all rows, on the host.
     void count(std::vector<std::int64_t>& counts) {
-        with_allocation_errors("the lengths of the rows",
-                               [&] { counts.resize(static_cast<std::size_t>(queries_.points.count)); });
+        with_allocation_errors("the lengths of the rows", [&] { counts.resize(queries_.points.count); });
         context_.stage("count", [&] {
             const DeviceBuffer<std::int64_t> there = context_.buffer<std::int64_t>(queries_.points.count);
             count_rows(all_leaves(queries_), -1, there.data());

@@ -211,7 +211,7 @@ public:
         : job_(job), leaf_(job, scratch), ranges_(*job.sources, scratch.walk) {}
 
     [[nodiscard]] Bound enter(const Bound* parent, int level, std::int64_t node) const {
-        return {job_.squared_radii != nullptr ? job_.of_nodes[static_cast<std::size_t>(level)][node] : job_.uniform,
+        return {job_.squared_radii != nullptr ? job_.of_nodes[level][node] : job_.uniform,
                 parent != nullptr ? parent->counted : 0};
     }
     [[nodiscard]] bool is_settled(const Bound& /*bound*/) const { return false; }
@@ -223,7 +223,7 @@ public:
         if (job_.sink.counts == nullptr || greatest > bound.squared.smallest) {
             return false;
         }
-        bound.counted += job_.sources->planes[static_cast<std::size_t>(level)].points_in(source);
+        bound.counted += job_.sources->planes[level].points_in(source);
         return true;
     }
     void drop_more(InteractionList<T>& /*list*/, int /*level*/, const Bound& /*bound*/) const {}

@@ -19,10 +19,10 @@ std::span<const std::int64_t> RadiusResult::indices64() const {
 
 NeighborRow RadiusResult::row(std::int64_t i) const {
     detail::require_row(i, rows());
-    const std::int64_t first = offsets_[static_cast<std::size_t>(i)];
+    const std::int64_t first = offsets_[i];
     return {static_cast<const std::byte*>(indices_.get()) + first * detail::item_size(index_type_), index_type_,
             static_cast<const std::byte*>(distances_.get()) + first * detail::item_size(dtype_), dtype_,
-            offsets_[static_cast<std::size_t>(i) + 1] - first};
+            offsets_[i + 1] - first};
 }
 
 const void* RadiusResult::distances_as(DType dtype) const {

@@ -243,7 +243,7 @@ HWY_INLINE bool strictly_ascend(const T* distances, std::int64_t size) {
     auto wrong = hn::Lt(hn::Zero(tag), hn::Zero(tag));
     for (std::int64_t i = 0; i + 1 < size; i += lanes) {
         const auto ascends = hn::Lt(hn::LoadU(tag, distances + i), hn::LoadU(tag, distances + i + 1));
-        const auto counts = hn::FirstN(tag, static_cast<std::size_t>(size - 1 - i));
+        const auto counts = hn::FirstN(tag, size - 1 - i);
         wrong = hn::Or(wrong, hn::AndNot(ascends, counts));
     }
     return hn::AllFalse(tag, wrong);

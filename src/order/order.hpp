@@ -199,7 +199,7 @@ private:
     /// From the points of each part in each block, block after block, to where they go: behind those of the parts
     /// before, then of the blocks before.
     static void count_before(std::int64_t* counts, std::int64_t blocks, std::int64_t parts) {
-        std::vector<std::int64_t> next(static_cast<std::size_t>(parts), 0);
+        std::vector<std::int64_t> next(parts, 0);
         const auto each_row = [&](auto&& body) { // some parts at a time, so that memory is gone through in order
             parallel_for(0, parts, 64, [&](std::int64_t first, std::int64_t last) {
                 for (std::int64_t block = 0; block < blocks; ++block) {
@@ -263,7 +263,7 @@ private:
     }
 
     void sort_cached(const FromView& points, std::int64_t size, std::int64_t begin, const CachedKey& key_of) {
-        std::vector<Record> records(static_cast<std::size_t>(size));
+        std::vector<Record> records(size);
         for (std::int64_t i = 0; i < size; ++i) {
             records[i] = points(i);
         }
@@ -309,7 +309,7 @@ private:
         if (cell.lower == cell.upper) {
             return;
         }
-        std::vector<Record> run(static_cast<std::size_t>(size));
+        std::vector<Record> run(size);
         for (std::int64_t i = 0; i < size; ++i) {
             run[i] = points(i);
         }

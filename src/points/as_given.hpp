@@ -20,7 +20,7 @@ template <class T>
 std::vector<T> packed(const PointsView& view) {
     const Coordinates<T> points(view);
     std::vector<T> rows;
-    rows.reserve(static_cast<std::size_t>(view.count() * view.dimension()));
+    rows.reserve(view.count() * view.dimension());
     for (std::int64_t i = 0; i < view.count(); ++i) {
         for (int axis = 0; axis < view.dimension(); ++axis) {
             rows.push_back(points(i, axis));

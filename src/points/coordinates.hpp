@@ -19,7 +19,7 @@ struct Coordinates {
     /// The view must be of this type.
     explicit Coordinates(const PointsView& view) : stride(view.stride() / static_cast<std::int64_t>(sizeof(T))) {
         for (int axis = 0; axis < max_dimension; ++axis) {
-            axes[static_cast<std::size_t>(axis)] = static_cast<const T*>(view.axis(axis));
+            axes[axis] = static_cast<const T*>(view.axis(axis));
         }
     }
     [[nodiscard]] KITH_HOST_DEVICE T operator()(std::int64_t point, int axis) const noexcept {

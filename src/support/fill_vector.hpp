@@ -24,11 +24,11 @@ inline void touch(void* memory, std::int64_t bytes) {
 template <class T>
 void fill_vector(std::vector<T>& empty, std::int64_t size, T value = 0) {
     const std::int64_t bytes = size * static_cast<std::int64_t>(sizeof(T));
-    empty.reserve(static_cast<std::size_t>(size));
+    empty.reserve(size);
     if (bytes > large_page) {
         touch(empty.data(), bytes);
     }
-    empty.resize(static_cast<std::size_t>(size), value);
+    empty.resize(size, value);
 }
 
 } // namespace kith::detail

@@ -33,7 +33,7 @@ void parallel_sort(Context& context, Buffer<T>& values) {
         samples.push_back(values[i * (size / (samples_per_bucket * buckets))]);
     }
     std::sort(samples.begin(), samples.end());
-    std::vector<T> upper_ends(static_cast<std::size_t>(max_buckets), samples.back()); // of all buckets but the last
+    std::vector<T> upper_ends(max_buckets, samples.back()); // of all buckets but the last
     for (std::int64_t bucket = 0; bucket + 1 < buckets; ++bucket) {
         upper_ends[bucket] = samples[(bucket + 1) * samples_per_bucket];
     }
@@ -45,7 +45,7 @@ void parallel_sort(Context& context, Buffer<T>& values) {
         return std::min(bucket, last);
     };
     const std::int64_t blocks = (size + block_size - 1) / block_size;
-    std::vector<std::int64_t> counts(static_cast<std::size_t>(blocks * buckets));
+    std::vector<std::int64_t> counts(blocks * buckets);
     Buffer<std::uint8_t> bucket_ids(context.memory_tracker(), size);
     Buffer<T> moved(context.memory_tracker(), size);
     const auto each_block = [&](const auto& body) {

@@ -56,10 +56,10 @@ template <class T>
 Buffer<T> joined(Context& context, const std::vector<std::vector<T>>& lists) {
     std::vector<std::int64_t> starts(lists.size());
     const auto size = prefix_sums<std::int64_t>(
-        static_cast<std::int64_t>(lists.size()), [&](std::int64_t i) { return std::ssize(lists[i]); },
+        std::ssize(lists), [&](std::int64_t i) { return std::ssize(lists[i]); },
         [&](std::int64_t i, std::int64_t start) { starts[i] = start; });
     Buffer<T> all(context.memory_tracker(), size);
-    parallel_each(static_cast<std::int64_t>(lists.size()), 1,
+    parallel_each(std::ssize(lists), 1,
                   [&](std::int64_t i) { std::copy(lists[i].begin(), lists[i].end(), all.data() + starts[i]); });
     return all;
 }
@@ -69,7 +69,7 @@ template <class T, class IsWanted>
 Buffer<T> selected(Context& context, const Buffer<T>& from, const IsWanted& is_wanted) {
     constexpr std::int64_t block_size = 1 << 12;
     const std::int64_t blocks = (from.size() + block_size - 1) / block_size;
-    std::vector<std::int64_t> starts(static_cast<std::size_t>(blocks));
+    std::vector<std::int64_t> starts(blocks);
     const auto each_block = [&](const auto& body) {
         parallel_each(blocks, 1, [&](std::int64_t block) {
             body(block, from.data() + block * block_size,

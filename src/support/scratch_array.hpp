@@ -27,10 +27,8 @@ public:
     [[nodiscard]] std::int64_t bytes() const noexcept { return size_ * static_cast<std::int64_t>(sizeof(Element)); }
     [[nodiscard]] Element* data() noexcept { return memory_.get(); }
     [[nodiscard]] const Element* data() const noexcept { return memory_.get(); }
-    [[nodiscard]] Element& operator[](std::int64_t i) noexcept { return memory_[static_cast<std::size_t>(i)]; }
-    [[nodiscard]] const Element& operator[](std::int64_t i) const noexcept {
-        return memory_[static_cast<std::size_t>(i)];
-    }
+    [[nodiscard]] Element& operator[](std::int64_t i) noexcept { return memory_[i]; }
+    [[nodiscard]] const Element& operator[](std::int64_t i) const noexcept { return memory_[i]; }
 
 private:
     static constexpr std::align_val_t alignment{64};

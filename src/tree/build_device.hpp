@@ -50,7 +50,7 @@ public:
         std::vector<OwnedDevicePlane<T>> planes;
         planes.push_back(leaves());
         for (int plane = 1; plane < sizes.planes && planes.back().nodes > options.top_size; ++plane) {
-            planes.push_back(coarser(planes.back(), sizes.n_max[plane], cuts[static_cast<std::size_t>(plane)]));
+            planes.push_back(coarser(planes.back(), sizes.n_max[plane], cuts[plane]));
         }
         return planes;
     }

@@ -59,7 +59,7 @@ public:
     [[nodiscard]] Cuts cut_leaves(const Cuts& cuts, double highest_level) const {
         constexpr std::int64_t block_size = 256;
         const std::int64_t leaves = cuts.size() + 1;
-        std::vector<std::vector<Cut>> pieces(static_cast<std::size_t>((leaves + block_size - 1) / block_size));
+        std::vector<std::vector<Cut>> pieces((leaves + block_size - 1) / block_size);
         parallel_for(0, std::ssize(pieces), 1, [&](std::int64_t first, std::int64_t last) {
             for (std::int64_t leaf = first * block_size; leaf < std::min(leaves, last * block_size); ++leaf) {
                 descend(leaf == 0 ? 0 : cuts[leaf - 1].position,

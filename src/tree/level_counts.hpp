@@ -59,13 +59,13 @@ template <class Count>
 LevelCounts counts_by_level(std::int64_t size, const Count& count) {
     constexpr std::int64_t grain = 1 << 8;
     const std::int64_t blocks = std::clamp<std::int64_t>(size / grain, 1, 4 * std::int64_t{loop_threads()});
-    std::vector<LevelCounts> parts(static_cast<std::size_t>(blocks));
+    std::vector<LevelCounts> parts(blocks);
     parallel_each(blocks, 1, [&](std::int64_t block) {
         LevelCounts counts;
         for (std::int64_t i = size * block / blocks; i < size * (block + 1) / blocks; ++i) {
             count(i, counts);
         }
-        parts[static_cast<std::size_t>(block)] = std::move(counts);
+        parts[block] = std::move(counts);
     });
     for (std::size_t block = 1; block < parts.size(); ++block) {
         parts[0].add(parts[block]);

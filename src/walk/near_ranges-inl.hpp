@@ -63,7 +63,7 @@ public:
             const Columns<Tag> lower{tag, scratch_.lower_corners.data() + i, box_stride_};
             const Columns<Tag> upper{tag, scratch_.upper_corners.data() + i, box_stride_};
             const auto near = hn::And(hn::Le(least_distances<Periodic, D>(tag, box, lower, upper), farthest),
-                                      hn::FirstN(tag, static_cast<std::size_t>(near_size_ - i)));
+                                      hn::FirstN(tag, near_size_ - i));
             for (unsigned bits = mask_bits(tag, near); bits != 0; bits &= bits - 1) {
                 const std::int32_t parent = scratch_.near_nodes[i + std::countr_zero(bits)];
                 if (first_child == nullptr) {
@@ -76,7 +76,7 @@ public:
                     const Columns<Tag> child_upper{tag, leaves.upper(0) + child, leaves.stride};
                     const auto child_near =
                         hn::And(hn::Le(least_distances<Periodic, D>(tag, box, child_lower, child_upper), farthest),
-                                hn::FirstN(tag, static_cast<std::size_t>(last - child)));
+                                hn::FirstN(tag, last - child));
                     for (unsigned set = mask_bits(tag, child_near); set != 0;) { // one run of neighbors after another
                         const int start = std::countr_zero(set);
                         const int stop = start + std::countr_one(set >> start);
@@ -149,7 +149,7 @@ private:
         near_size_ = 0;
         for (std::int64_t i = 0; i < list.size; i += lanes) {
             const auto within = hn::And(hn::Le(hn::LoadU(tag, list.least.data() + i), hn::Set(tag, radius)),
-                                        hn::FirstN(tag, static_cast<std::size_t>(list.size - i)));
+                                        hn::FirstN(tag, list.size - i));
             near_size_ += append_positions(tag, within, static_cast<std::int32_t>(i), near + near_size_);
         }
         for (std::int64_t i = 0; i < near_size_; ++i) {

@@ -103,8 +103,8 @@ private:
         for (std::int32_t i = first; i < last; i += lanes) {
             const Columns<Tag> lower{tag, plane.lower(0) + i, plane.stride};
             const Columns<Tag> upper{tag, plane.upper(0) + i, plane.stride};
-            const auto near = hn::And(hn::Le(least_distances<Periodic, D>(tag, box, lower, upper), reach),
-                                      hn::FirstN(tag, static_cast<std::size_t>(last - i)));
+            const auto near =
+                hn::And(hn::Le(least_distances<Periodic, D>(tag, box, lower, upper), reach), hn::FirstN(tag, last - i));
             for (unsigned bits = mask_bits(tag, near); bits != 0;) { // one run of near nodes after another
                 const int start = std::countr_zero(bits);
                 const int stop = start + std::countr_one(bits >> start);
@@ -126,7 +126,7 @@ private:
             const Columns<Tag> upper{tag, plane.upper(0) + i, plane.stride};
             const auto bounds =
                 box_distances<Periodic, D>(tag, box, lower, upper, Bounds<hn::Vec<Tag>>{hn::Zero(tag), hn::Zero(tag)});
-            const auto in_range = hn::FirstN(tag, static_cast<std::size_t>(last - i));
+            const auto in_range = hn::FirstN(tag, last - i);
             const unsigned whole = mask_bits(tag, hn::And(hn::Le(bounds.greatest, reach), in_range));
             for (unsigned bits = mask_bits(tag, hn::And(hn::Le(bounds.least, reach), in_range)); bits != 0;
                  bits &= bits - 1) {
@@ -168,7 +168,7 @@ private:
         for (int axis = 0; axis < D; ++axis) {
             const T farthest = std::max(plane.upper(axis)[other] - plane.lower(axis)[node],
                                         plane.upper(axis)[node] - plane.lower(axis)[other]);
-            if (tree_.period[static_cast<std::size_t>(axis)] - farthest < farthest) {
+            if (tree_.period[axis] - farthest < farthest) {
                 return false;
             }
         }

@@ -52,7 +52,7 @@ HWY_INLINE Receiver<T, D> box_of_node(const PlaneView<T>& plane, const Periods<T
     for (int axis = 0; axis < D; ++axis) {
         box.lower[axis] = plane.lower(axis)[node];
         box.upper[axis] = plane.upper(axis)[node];
-        box.period[axis] = period[static_cast<std::size_t>(axis)];
+        box.period[axis] = period[axis];
     }
     return box;
 }
@@ -91,7 +91,7 @@ HWY_INLINE void keep_within(InteractionList<T>& list, T reach) {
         const auto least = hn::LoadU(tag, list.least.data() + i);
         const auto greatest = hn::LoadU(tag, list.greatest.data() + i);
         const auto nodes = hn::LoadU(node_tag, list.nodes.data() + i);
-        const auto in_list = hn::FirstN(tag, static_cast<std::size_t>(list.size - i));
+        const auto in_list = hn::FirstN(tag, list.size - i);
         const auto near = hn::And(hn::Le(least, limit), in_list);
         compress_store(tag, greatest, near, list.greatest.data() + kept);
         if constexpr (sizeof(T) == 4) {

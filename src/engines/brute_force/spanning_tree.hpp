@@ -67,7 +67,7 @@ void span_all_pairs(Context& context, const PointSet<T>& points, const EdgeMemor
         const std::int64_t last = --outside.count;
         for (int axis = 0; axis < dimension; ++axis) {
             T* const x = outside.coordinates + axis * outside.stride;
-            taken[static_cast<std::size_t>(axis)] = x[position];
+            taken[axis] = x[position];
             x[position] = x[last];
         }
         const auto index = static_cast<std::int32_t>(outside.indices[position]);

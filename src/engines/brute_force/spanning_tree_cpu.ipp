@@ -34,7 +34,7 @@ HWY_NOINLINE T see(const PointsOutside<T>& outside, const T* taken, std::int32_t
         const auto now = hn::IfThenElse(nearer, distance, before);
         hn::StoreU(now, tag, outside.squared + i);
         hn::StoreU(hn::IfThenElse(hn::RebindMask(index_tag, nearer), own, nearest), index_tag, outside.nearest + i);
-        const auto in_range = hn::FirstN(tag, static_cast<std::size_t>(outside.count - i));
+        const auto in_range = hn::FirstN(tag, outside.count - i);
         least = hn::Min(least, hn::IfThenElse(in_range, now, infinity));
     }
     return hn::GetLane(hn::MinOfLanes(tag, least));
@@ -50,7 +50,7 @@ HWY_NOINLINE std::int64_t first_at(const PointsOutside<T>& outside, T squared) {
     std::int64_t position = 0;
     for (std::int64_t i = 0; i < outside.count; i += lanes) {
         const auto equal = hn::And(hn::Eq(hn::LoadU(tag, outside.squared + i), hn::Set(tag, squared)),
-                                   hn::FirstN(tag, static_cast<std::size_t>(outside.count - i)));
+                                   hn::FirstN(tag, outside.count - i));
         for (unsigned bits = mask_bits(tag, equal); bits != 0; bits &= bits - 1) {
             const std::int64_t at = i + std::countr_zero(bits);
             const auto index = static_cast<std::int32_t>(outside.indices[at]);

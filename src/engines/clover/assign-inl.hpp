@@ -76,7 +76,7 @@ HWY_INLINE T least_distance(const T* point, const T* period, const T* coordinate
     for (std::int64_t i = 0; i < count; i += lanes) {
         const Columns<decltype(tag)> others{tag, coordinates + i, stride};
         const auto distance = point_distances<Periodic, D>(tag, point, period, others, hn::Zero(tag));
-        least = hn::Min(least, hn::IfThenElse(hn::FirstN(tag, static_cast<std::size_t>(count - i)), distance, none));
+        least = hn::Min(least, hn::IfThenElse(hn::FirstN(tag, count - i), distance, none));
     }
     return hn::GetLane(hn::MinOfLanes(tag, least));
 }
@@ -91,8 +91,7 @@ HWY_INLINE T greatest_distance(const T* point, const T* period, const T* coordin
     for (std::int64_t i = 0; i < count; i += lanes) {
         const Columns<decltype(tag)> others{tag, coordinates + i, stride};
         const auto distance = point_distances<Periodic, D>(tag, point, period, others, hn::Zero(tag));
-        greatest =
-            hn::Max(greatest, hn::IfThenElseZero(hn::FirstN(tag, static_cast<std::size_t>(count - i)), distance));
+        greatest = hn::Max(greatest, hn::IfThenElseZero(hn::FirstN(tag, count - i), distance));
     }
     return hn::GetLane(hn::MaxOfLanes(tag, greatest));
 }

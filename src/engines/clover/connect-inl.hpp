@@ -167,7 +167,7 @@ private:
             const Columns<decltype(tag)> lower{tag, cells.lower(0) + i, cells.stride};
             const Columns<decltype(tag)> upper{tag, cells.upper(0) + i, cells.stride};
             const auto distance = least_distances<Periodic, D>(tag, hub, lower, upper);
-            const auto near = hn::And(hn::Le(distance, farthest), hn::FirstN(tag, static_cast<std::size_t>(last - i)));
+            const auto near = hn::And(hn::Le(distance, farthest), hn::FirstN(tag, last - i));
             hn::Store(distance, tag, least);
             for (unsigned bits = mask_bits(tag, near); bits != 0; bits &= bits - 1) {
                 const int lane = std::countr_zero(bits);

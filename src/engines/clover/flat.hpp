@@ -73,14 +73,14 @@ std::vector<Position<T, D>> choose_hubs(const Given& given, const FlatShape& sha
     constexpr std::int64_t samples_per_hub = 32;
     const std::int64_t samples = std::min(given.count, samples_per_hub * wanted);
     const std::int64_t stride = samples + 2 * 64 / static_cast<std::int64_t>(sizeof(T));
-    std::vector<T> coordinates(static_cast<std::size_t>(D * stride));
+    std::vector<T> coordinates(D * stride);
     for (std::int64_t i = 0; i < samples; ++i) {
         const Position<T, D> position = given.position(drawn_hub(shape.seed, i, samples, given.count));
         for (int axis = 0; axis < D; ++axis) {
             coordinates[axis * stride + i] = position[axis];
         }
     }
-    std::vector<double> least(static_cast<std::size_t>(samples), std::numeric_limits<double>::infinity());
+    std::vector<double> least(samples, std::numeric_limits<double>::infinity());
     AssignScratch<T> scratch;
     std::int64_t drawn = 0;
     double sum = 0;
@@ -151,7 +151,7 @@ template <Coordinate T>
 FlatCells<T> part_queries(Context& context, const UnsortedPoints<T>& queries, const FlatCells<T>& sources) {
     FlatCells<T> cells;
     with_dimension(sources.points.frame.dimension, [&]<int D>(std::integral_constant<int, D>) {
-        std::vector<Position<T, D>> hubs(static_cast<std::size_t>(sources.cells()));
+        std::vector<Position<T, D>> hubs(sources.cells());
         for (std::int64_t cell = 0; cell < sources.cells(); ++cell) {
             std::copy_n(sources.hubs.data() + cell * D, D, hubs[cell].data());
         }

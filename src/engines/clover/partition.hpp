@@ -104,7 +104,7 @@ Partition<T, D> part_points(Context& context, const Given& given, const std::vec
     // Of each hub two lists: the points around it, and those at its place.
     Buffer<std::int32_t> list_of(context.memory_tracker(), count);
     const std::int64_t lists = 2 * hub_count;
-    std::vector<std::int32_t> starts(static_cast<std::size_t>(blocks * lists)); // counts at first
+    std::vector<std::int32_t> starts(blocks * lists); // counts at first
     const auto each_block = [&](const auto& body) {
         parallel_each(blocks, 1, [&](std::int64_t block) {
             body(block * points_at_once, std::min(count, (block + 1) * points_at_once), starts.data() + block * lists);

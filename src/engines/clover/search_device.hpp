@@ -71,7 +71,7 @@ public:
     template <int D>
     void search(DeviceWork& work, const PointSetView<T>& queries, const std::vector<CellQueries>& blocks,
                 const DeviceRequest<T>& request) const {
-        const DeviceBuffer<CellQueries> there = copied(work, blocks.data(), static_cast<std::int64_t>(blocks.size()));
+        const DeviceBuffer<CellQueries> there = copied(work, blocks.data(), std::ssize(blocks));
         const SearchCellsJob<T> job{queries,        points_.view(), request,         TriangleBound<T>(frame_),
                                     cells_.view(),  groups_.view(), hubs_.data(),    edges_,
                                     target_.data(), weight_.data(), horizon_.data(), there.data()};

@@ -140,7 +140,7 @@ private:
     void part(Record* records, std::int64_t size, std::int64_t left, int axis, Key pivot) {
         std::swap(records[pivot.record], records[--size]);
         const std::int64_t blocks = (size + block_size - 1) / block_size;
-        std::vector<std::int64_t> smaller(static_cast<std::size_t>(blocks));
+        std::vector<std::int64_t> smaller(blocks);
         const auto part_blocks = [&](std::int64_t first, std::int64_t last) {
             Scratch& scratch = scratch_.local();
             for (std::int64_t block = first; block < last; ++block) {
