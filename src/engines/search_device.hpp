@@ -13,12 +13,12 @@ namespace kith::detail::inline KITH_GPU {
 /// Separate queries, ready for work on the device; none in a self-search.
 template <Coordinate T, int D>
 struct QueriesOnDevice {
-    std::optional<PointsOnDevice<T>> there;
+    std::optional<PointsOnDevice> there;
     std::optional<NormalizedPoints<T>> normalized;
 
     QueriesOnDevice(DeviceContext& context, const PointsView* queries, const Frame<T>& frame) {
         if (queries != nullptr) {
-            there.emplace(points_on_device<T>(context, *queries));
+            there.emplace(points_on_device(context, *queries));
             normalized = normalize_queries_on_device<T, D>(context, there->view(), frame);
         }
     }
@@ -52,7 +52,7 @@ SearchSummary search_in_order_given(DeviceContext& context, const Frame<T>& fram
 template <Coordinate T, int D, class Search>
 SearchSummary search_copies_on_device(DeviceContext& context, const PointsView& points, const PointsView* queries,
                                       const DeviceKnnCall& call, const Search& search) {
-    const PointsOnDevice<T> there = points_on_device<T>(context, points);
+    const PointsOnDevice there = points_on_device(context, points);
     const NormalizedPoints<T> normalized = normalize_sources_on_device<T, D>(context, there.view(), call.options.box);
     const QueriesOnDevice<T, D> others(context, queries, normalized.frame);
     return search_in_order_given<T, D>(context, normalized.frame, normalized.has_tiny, points, queries, call, others,

@@ -34,24 +34,6 @@ private:
     std::span<const T> elements_;
 };
 
-/// Vectors of either type where kernels can read them.
-class VectorsOnDevice {
-public:
-    VectorsOnDevice(DeviceContext& context, const PointsView& given) {
-        if (given.dtype() == DType::float32) {
-            view_ = floats_.emplace(context, given).view();
-        } else {
-            view_ = doubles_.emplace(context, given).view();
-        }
-    }
-    [[nodiscard]] const PointsView& view() const { return view_; }
-
-private:
-    std::optional<PointsOnDevice<float>> floats_;
-    std::optional<PointsOnDevice<double>> doubles_;
-    PointsView view_;
-};
-
 /// All columns of particles where kernels can read them.
 class ParticlesOnDevice {
 public:
@@ -73,8 +55,8 @@ public:
 
 private:
     Particles particles_;
-    VectorsOnDevice positions_;
-    std::optional<VectorsOnDevice> velocities_;
+    PointsOnDevice positions_;
+    std::optional<PointsOnDevice> velocities_;
     ElementsOnDevice<std::byte> masses_;
     ElementsOnDevice<std::uint8_t> types_;
 };

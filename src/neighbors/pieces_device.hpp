@@ -46,7 +46,7 @@ public:
     [[nodiscard]] DevicePlaneTree<T> tree(DeviceContext& context, std::int64_t piece, const TreeShape& options) const {
         const PointsView& view = all_.view;
         NormalizedPoints<T> part = all_;
-        const PointsOnDevice<T> there(context, view.subview(first(piece), size(piece)));
+        const PointsOnDevice there(context, view.subview(first(piece), size(piece)));
         part.view = there.view();
         return build_piece_tree<T, D>(context, part, static_cast<std::int32_t>(first(piece)), options);
     }

@@ -46,7 +46,7 @@ SearchSummary search_radius_on_device(DeviceContext& context, const DeviceTreeHa
         CountOnHost<T> unresolved(context, frame, frame.has_tiny && call.counts == nullptr, given, nullptr);
         return search_radius<T, D>(context, sources, sources, call, unresolved);
     }
-    const PointsOnDevice<T> there = points_on_device<T>(context, *queries);
+    const PointsOnDevice there = points_on_device(context, *queries);
     const NormalizedPoints<T> normalized = normalize_queries_on_device<T, D>(context, there.view(), frame);
     check_radii(queries->count());
     CountOnHost<T> unresolved(context, frame, (frame.has_tiny || normalized.has_tiny) && call.counts == nullptr, given,

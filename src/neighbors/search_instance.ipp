@@ -47,7 +47,7 @@ SearchSummary search_tree(DeviceContext& context, const DevicePlaneTree<T>& sour
         CountOnHost<T> count(context, frame, frame.has_tiny, given, nullptr);
         return search_trees<T, D>(context, sources, sources, call, count);
     }
-    const PointsOnDevice<T> there = points_on_device<T>(context, *queries);
+    const PointsOnDevice there = points_on_device(context, *queries);
     const NormalizedPoints<T> normalized = normalize_queries_on_device<T, D>(context, there.view(), frame);
     CountOnHost<T> count(context, frame, normalized.has_tiny, given, queries);
     const TreeShape of_queries = query_tree_shape(shape, sources.points.count, queries->count());

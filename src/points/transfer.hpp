@@ -6,12 +6,14 @@
 
 #include "cuda/device_context.hpp"
 #include "points/as_given.hpp"
+#include "support/dimension.hpp"
 #include "support/number_types.hpp"
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
+#include <iterator>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -99,7 +101,6 @@ std::vector<T> host_rows(DeviceContext& context, const PointsView& view) {
 }
 
 /// Points that a device can read: as they are if they are there, or else a copy of the host's.
-template <Coordinate T>
 class PointsOnDevice {
 public:
     PointsOnDevice(DeviceContext& context, const PointsView& view) : view_(view) {
@@ -107,17 +108,18 @@ public:
             return;
         }
         const ByteRange range = ByteRange::of(view);
-        const std::int64_t scalars = view.count() * view.dimension();
-        if (!is_one_array(view, range)) {
+        if (is_one_array(view, range)) {
+            copy(context, range.data(), range.count);
+            view_ = range.at(bytes_.data(), view, context.device());
+            return;
+        }
+        with_dtype(view.dtype(), [&]<Coordinate T>(T) {
             const std::vector<T> rows = packed<T>(view);
-            copy(context, rows.data(), scalars * static_cast<std::int64_t>(sizeof(T)));
+            copy(context, rows.data(), std::ssize(rows) * static_cast<std::int64_t>(sizeof(T)));
             view_ =
                 PointsView(reinterpret_cast<const T*>(bytes_.data()), view.count(), view.dimension(), context.device());
             context.wait(); // for the rows
-            return;
-        }
-        copy(context, range.data(), range.count);
-        view_ = range.at(bytes_.data(), view, context.device());
+        });
     }
     [[nodiscard]] const PointsView& view() const noexcept { return view_; }
 
@@ -132,12 +134,11 @@ private:
 };
 
 /// Points where kernels can read them; runs the stage "upload" if they must be brought there.
-template <Coordinate T>
-PointsOnDevice<T> points_on_device(DeviceContext& context, const PointsView& points) {
+inline PointsOnDevice points_on_device(DeviceContext& context, const PointsView& points) {
     if (points.device().kind == DeviceKind::cuda || points.count() == 0) {
         return {context, points};
     }
-    std::optional<PointsOnDevice<T>> uploaded;
+    std::optional<PointsOnDevice> uploaded;
     context.stage("upload", [&] { uploaded.emplace(context, points); });
     return std::move(*uploaded);
 }

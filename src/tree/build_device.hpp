@@ -158,7 +158,7 @@ DevicePlaneTree<T> build_subtree(DeviceContext& context, const DevicePlaneTree<T
 template <Coordinate T, int D>
 DevicePlaneTree<T> build_device_tree(DeviceContext& context, const PointsView& points, const Box& box,
                                      const TreeShape& options) {
-    const PointsOnDevice<T> there = points_on_device<T>(context, points);
+    const PointsOnDevice there = points_on_device(context, points);
     const NormalizedPoints<T> normalized = normalize_sources_on_device<T, D>(context, there.view(), box);
     DevicePlaneTree<T> tree = build_device_tree<T, D>(context, normalized, options);
     if (normalized.has_tiny) {

@@ -28,7 +28,7 @@ template <class T, int D>
 void expect_the_tree_in_place(const std::vector<T>& coordinates, const Box& box, std::int64_t largest_finished) {
     DeviceContext context(cuda());
     const PointsView view(coordinates, D);
-    const detail::PointsOnDevice<T> there(context, view);
+    const detail::PointsOnDevice there(context, view);
     const auto normalized = detail::normalize_sources_on_device<T, D>(context, there.view(), box);
     const detail::DevicePointSet<T> points = detail::gather_on_device<T, D>(context, normalized);
     const auto working = context.to_host(points.coordinates.data(), points.coordinates.size());

@@ -33,7 +33,7 @@ void expect_same_tree(const PointsView& view, const Box& box, TreeShape shape) {
     const detail::PlaneTree<T> expected = detail::build_plane_tree<T>(cpu_context, normalized, shape);
 
     DeviceContext context(cuda());
-    const detail::PointsOnDevice<T> points(context, view);
+    const detail::PointsOnDevice points(context, view);
     const auto normalized_there = detail::normalize_sources_on_device<T, D>(context, points.view(), box);
     EXPECT_EQ(normalized_there.lower, normalized.lower);
     EXPECT_EQ(normalized_there.upper, normalized.upper);
@@ -155,7 +155,7 @@ TEST_F(TreeOnDeviceAlone, RefusesWhatTheCpuRefuses) {
         EXPECT_NE(expected, "nothing was refused");
         EXPECT_EQ(refusal_of([&] {
                       DeviceContext context(cuda());
-                      const detail::PointsOnDevice<float> there(context, view);
+                      const detail::PointsOnDevice there(context, view);
                       (void)detail::normalize_sources_on_device<float, 3>(context, there.view(), box);
                   }),
                   expected);
@@ -167,7 +167,7 @@ TEST_F(TreeOnDeviceAlone, RefusesWhatTheCpuRefuses) {
         EXPECT_NE(expected, "nothing was refused");
         EXPECT_EQ(refusal_of([&] {
                       DeviceContext context(cuda());
-                      const detail::PointsOnDevice<float> there(context, view);
+                      const detail::PointsOnDevice there(context, view);
                       (void)detail::normalize_queries_on_device<float, 3>(context, there.view(), frame);
                   }),
                   expected);

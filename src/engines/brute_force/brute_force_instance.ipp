@@ -22,7 +22,7 @@ SearchSummary search_all_pairs_on_device(DeviceContext& context, const PointsVie
 template <Coordinate T, int D>
 void label_all_pairs_on_device(DeviceContext& context, const PointsView& points, const Box& box, LinkingLength length,
                                std::span<std::int32_t> labels, FofSummary& result) {
-    const PointsOnDevice<T> there = points_on_device<T>(context, points);
+    const PointsOnDevice there = points_on_device(context, points);
     const NormalizedPoints<T> normalized = normalize_sources_on_device<T, D>(context, there.view(), box);
     const Frame<T>& frame = normalized.frame;
     label_on_device(
