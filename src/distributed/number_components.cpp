@@ -72,7 +72,7 @@ public:
     BlocksOfRoots(Context& context, std::span<const std::int32_t> component, std::span<std::int64_t> labels)
         : context_(context), component_(component), labels_(labels),
           rows_of_block_(std::max(grain, (rows() + most_blocks - 1) / most_blocks)),
-          of_blocks_(static_cast<std::size_t>((rows() + rows_of_block_ - 1) / rows_of_block_)) {}
+          of_blocks_(blocks_of(rows(), rows_of_block_)) {}
 
     /// Where labels hold sizes.
     NextLabels count() {
@@ -106,9 +106,8 @@ private:
     template <class Body>
     void for_each(const Body& body) {
         context_.run([&] {
-            parallel_each(std::ssize(of_blocks_), 1, [&](std::int64_t block) {
-                const std::int64_t last = std::min(rows(), (block + 1) * rows_of_block_);
-                for (std::int64_t row = block * rows_of_block_; row < last; ++row) {
+            parallel_blocks(rows(), rows_of_block_, [&](std::int64_t block, std::int64_t begin, std::int64_t end) {
+                for (std::int64_t row = begin; row < end; ++row) {
                     if (component_[row] == row && labels_[row] != not_a_root) {
                         body(of_blocks_[block], labels_[row]);
                     }

@@ -6,7 +6,6 @@
 #include "support/parallel.hpp"
 #include "support/scratch_array.hpp"
 
-#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -42,10 +41,9 @@ struct CandidateScratch {
 template <class Scratch, class Body>
 void for_blocks(Context& context, std::int64_t count, std::int64_t block_size, const Body& body) {
     PerThread<Scratch> scratch;
-    parallel_each((count + block_size - 1) / block_size, 1, [&](std::int64_t block) {
-        const std::int64_t end = std::min(count, (block + 1) * block_size);
-        body(block * block_size, end, scratch.local());
-        context.done(end - block * block_size);
+    parallel_blocks(count, block_size, [&](std::int64_t /*block*/, std::int64_t begin, std::int64_t end) {
+        body(begin, end, scratch.local());
+        context.done(end - begin);
     });
 }
 

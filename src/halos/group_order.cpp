@@ -55,7 +55,7 @@ public:
     Deal(Context& context, std::int64_t items, std::int64_t buckets, const BucketOf& bucket_of)
         : items_(items), buckets_(buckets), bucket_of_(bucket_of),
           block_items_(std::max(smallest_block, (items + max_blocks - 1) / max_blocks)),
-          blocks_((items + block_items_ - 1) / block_items_), next_(context.memory_tracker(), blocks_ * buckets),
+          blocks_(blocks_of(items, block_items_)), next_(context.memory_tracker(), blocks_ * buckets),
           start_(static_cast<std::size_t>(buckets) + 1) {
         std::fill_n(next_.data(), next_.size(), 0);
         each([](std::int64_t, std::int64_t& count) { ++count; });
@@ -80,9 +80,8 @@ public:
 private:
     template <class Visit>
     void each(const Visit& visit) {
-        parallel_each(blocks_, 1, [&](std::int64_t block) {
-            const std::int64_t last = std::min(items_, (block + 1) * block_items_);
-            for (std::int64_t i = block * block_items_; i < last; ++i) {
+        parallel_blocks(items_, block_items_, [&](std::int64_t block, std::int64_t begin, std::int64_t end) {
+            for (std::int64_t i = begin; i < end; ++i) {
                 if (const std::int64_t bucket = bucket_of_(i); bucket >= 0) {
                     visit(i, next_[block * buckets_ + bucket]);
                 }

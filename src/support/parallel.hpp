@@ -11,6 +11,7 @@
 #include <tbb/parallel_reduce.h>
 #include <tbb/task_arena.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <utility>
 
@@ -42,6 +43,18 @@ void parallel_each(std::int64_t count, std::int64_t grain, const Body& body) {
             body(i);
         }
     });
+}
+
+/// How many blocks of a size make up [0, count).
+constexpr std::int64_t blocks_of(std::int64_t count, std::int64_t size) {
+    return (count + size - 1) / size;
+}
+
+/// body(block, begin, end) for every block of [0, count), each of which is work for one thread.
+template <class Body>
+void parallel_blocks(std::int64_t count, std::int64_t size, const Body& body) {
+    parallel_each(blocks_of(count, size), 1,
+                  [&](std::int64_t block) { body(block, block * size, std::min(count, (block + 1) * size)); });
 }
 
 /// Combines body(begin, end, value) over pieces with join(left, right). `join` must be associative and must not care

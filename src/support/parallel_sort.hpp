@@ -44,14 +44,13 @@ void parallel_sort(Context& context, Buffer<T>& values) {
         }
         return std::min(bucket, last);
     };
-    const std::int64_t blocks = (size + block_size - 1) / block_size;
+    const std::int64_t blocks = blocks_of(size, block_size);
     std::vector<std::int64_t> counts(blocks * buckets);
     Buffer<std::uint8_t> bucket_ids(context.memory_tracker(), size);
     Buffer<T> moved(context.memory_tracker(), size);
     const auto each_block = [&](const auto& body) {
-        parallel_each(blocks, 1, [&](std::int64_t block) {
-            const std::int64_t end = std::min(size, (block + 1) * block_size);
-            for (std::int64_t i = block * block_size; i < end; ++i) {
+        parallel_blocks(size, block_size, [&](std::int64_t block, std::int64_t begin, std::int64_t end) {
+            for (std::int64_t i = begin; i < end; ++i) {
                 body(i, counts.data() + block * buckets);
             }
         });

@@ -32,14 +32,8 @@ Sum prefix_sums(std::int64_t count, const Value& value, const Write& write) {
     if (count <= block_size || loop_threads() == 1) {
         return add_up(0, count, 0);
     }
-    const std::int64_t blocks = (count + block_size - 1) / block_size;
-    std::vector<Sum> starts(static_cast<std::size_t>(blocks) + 1);
-    const auto each_block = [&](const auto& body) {
-        parallel_each(blocks, 1, [&](std::int64_t block) {
-            body(block, block * block_size, std::min(count, (block + 1) * block_size));
-        });
-    };
-    each_block([&](std::int64_t block, std::int64_t begin, std::int64_t end) {
+    std::vector<Sum> starts(blocks_of(count, block_size) + 1);
+    parallel_blocks(count, block_size, [&](std::int64_t block, std::int64_t begin, std::int64_t end) {
         Sum sum = 0;
         for (std::int64_t i = begin; i < end; ++i) {
             sum += value(i);
@@ -47,7 +41,9 @@ Sum prefix_sums(std::int64_t count, const Value& value, const Write& write) {
         starts[block + 1] = sum;
     });
     std::partial_sum(starts.begin(), starts.end(), starts.begin());
-    each_block([&](std::int64_t block, std::int64_t begin, std::int64_t end) { add_up(begin, end, starts[block]); });
+    parallel_blocks(count, block_size, [&](std::int64_t block, std::int64_t begin, std::int64_t end) {
+        add_up(begin, end, starts[block]);
+    });
     return starts.back();
 }
 
@@ -68,23 +64,16 @@ Buffer<T> joined(Context& context, const std::vector<std::vector<T>>& lists) {
 template <class T, class IsWanted>
 Buffer<T> selected(Context& context, const Buffer<T>& from, const IsWanted& is_wanted) {
     constexpr std::int64_t block_size = 1 << 12;
-    const std::int64_t blocks = (from.size() + block_size - 1) / block_size;
-    std::vector<std::int64_t> starts(blocks);
-    const auto each_block = [&](const auto& body) {
-        parallel_each(blocks, 1, [&](std::int64_t block) {
-            body(block, from.data() + block * block_size,
-                 from.data() + std::min(from.size(), (block + 1) * block_size));
-        });
-    };
-    each_block([&](std::int64_t block, const T* begin, const T* end) {
-        starts[block] = std::count_if(begin, end, is_wanted);
+    std::vector<std::int64_t> starts(blocks_of(from.size(), block_size));
+    parallel_blocks(from.size(), block_size, [&](std::int64_t block, std::int64_t begin, std::int64_t end) {
+        starts[block] = std::count_if(from.data() + begin, from.data() + end, is_wanted);
     });
     const auto size = prefix_sums<std::int64_t>(
-        blocks, [&](std::int64_t block) { return starts[block]; },
+        std::ssize(starts), [&](std::int64_t block) { return starts[block]; },
         [&](std::int64_t block, std::int64_t start) { starts[block] = start; });
     Buffer<T> all(context.memory_tracker(), size);
-    each_block([&](std::int64_t block, const T* begin, const T* end) {
-        std::copy_if(begin, end, all.data() + starts[block], is_wanted);
+    parallel_blocks(from.size(), block_size, [&](std::int64_t block, std::int64_t begin, std::int64_t end) {
+        std::copy_if(from.data() + begin, from.data() + end, all.data() + starts[block], is_wanted);
     });
     return all;
 }

@@ -84,9 +84,7 @@ inline Cuts merge(Context& context, const Cuts& a, const Cuts& b) {
                          shorter.data();
     };
     Cuts merged(context.memory_tracker(), a.size() + b.size());
-    parallel_for(0, (longer.size() + block_size - 1) / block_size, 1, [&](std::int64_t first, std::int64_t last) {
-        const std::int64_t begin = first * block_size;
-        const std::int64_t end = std::min(longer.size(), last * block_size);
+    parallel_blocks(longer.size(), block_size, [&](std::int64_t /*block*/, std::int64_t begin, std::int64_t end) {
         std::merge(longer.data() + begin, longer.data() + end, shorter.data() + begin_in_shorter(begin),
                    shorter.data() + begin_in_shorter(end), merged.data() + begin + begin_in_shorter(begin), is_before);
     });

@@ -14,6 +14,7 @@
 #include "support/context.hpp"
 #include "support/parallel.hpp"
 #include "support/prefix_sums.hpp"
+#include "support/side_by_side.hpp"
 
 #include <algorithm>
 #include <array>
@@ -59,12 +60,11 @@ public:
     [[nodiscard]] Cuts cut_leaves(const Cuts& cuts, double highest_level) const {
         constexpr std::int64_t block_size = 256;
         const std::int64_t leaves = cuts.size() + 1;
-        std::vector<std::vector<Cut>> pieces((leaves + block_size - 1) / block_size);
-        parallel_for(0, std::ssize(pieces), 1, [&](std::int64_t first, std::int64_t last) {
-            for (std::int64_t leaf = first * block_size; leaf < std::min(leaves, last * block_size); ++leaf) {
+        std::vector<std::vector<Cut>> pieces(blocks_of(leaves, block_size));
+        parallel_blocks(leaves, block_size, [&](std::int64_t block, std::int64_t begin, std::int64_t end) {
+            for (std::int64_t leaf = begin; leaf < end; ++leaf) {
                 descend(leaf == 0 ? 0 : cuts[leaf - 1].position,
-                        leaf == cuts.size() ? points_.count : cuts[leaf].position, {1, highest_level},
-                        pieces[leaf / block_size]);
+                        leaf == cuts.size() ? points_.count : cuts[leaf].position, {1, highest_level}, pieces[block]);
             }
         });
         return joined(context_, pieces);
@@ -158,15 +158,9 @@ private:
         const std::int64_t middle = second_half_of(cell);
         std::vector<Cut> first_half;
         std::vector<Cut> second_half;
-        const std::int64_t grain = std::min(middle - begin, end - middle) > size ? 1 : 2;
-        parallel_for(0, 2, grain, [&](std::int64_t first, std::int64_t last) {
-            if (first == 0) {
-                first_half = upper_cuts(begin, middle, size, cell.top.level(D));
-            }
-            if (last == 2) {
-                second_half = upper_cuts(middle, end, size, cell.top.level(D));
-            }
-        });
+        side_by_side([&] { first_half = upper_cuts(begin, middle, size, cell.top.level(D)); },
+                     [&] { second_half = upper_cuts(middle, end, size, cell.top.level(D)); },
+                     std::min(middle - begin, end - middle) > size);
         first_half.push_back(cut_at(middle, cell));
         first_half.insert(first_half.end(), second_half.begin(), second_half.end());
         return first_half;

@@ -175,23 +175,16 @@ void connect_flat_cells(Context& context, FlatCells<T>& cells) {
 template <Coordinate T>
 ScanCounts search_flat_cells(Context& context, const FlatCells<T>& receivers, const FlatCells<T>& cells,
                              bool skips_by_box, const KnnRequest<T>& request, RowSink<T>& sink) {
-    const std::int64_t count = cells.cells();
     const FlatJob<T> job{&receivers, &cells, TriangleBound<T>(cells.points.frame), skips_by_box, &request, &sink};
     context.expect(std::accumulate(receivers.count.begin(), receivers.count.end(), std::int64_t{0}));
     PerThread<FlatScratch<T>> scratch;
-    parallel_for(0, count, 1, [&](std::int64_t first, std::int64_t last) {
-        for (std::int64_t cell = first; cell < last; ++cell) {
-            const std::int64_t scans = (receivers.count[cell] + queries_per_scan - 1) / queries_per_scan;
-            parallel_for(0, scans, 8, [&](std::int64_t first_scan, std::int64_t last_scan) {
-                const std::int64_t begin = receivers.first[cell] + first_scan * queries_per_scan;
-                const std::int64_t end =
-                    receivers.first[cell] + std::min(receivers.count[cell], last_scan * queries_per_scan);
-                for (std::int64_t query = begin; query < end; query += queries_per_scan) {
-                    search_flat(job, cell, query, std::min(end, query + queries_per_scan), scratch.local());
-                }
-                context.done(end - begin);
-            });
-        }
+    parallel_each(cells.cells(), 1, [&](std::int64_t cell) {
+        const std::int64_t first = receivers.first[cell];
+        parallel_blocks(receivers.count[cell], queries_per_scan,
+                        [&](std::int64_t /*scan*/, std::int64_t begin, std::int64_t end) {
+                            search_flat(job, cell, first + begin, first + end, scratch.local());
+                            context.done(end - begin);
+                        });
     });
     ScanCounts counts;
     for (const FlatScratch<T>& part : scratch) {

@@ -99,15 +99,15 @@ Partition<T, D> part_points(Context& context, const Given& given, const std::vec
                             std::int64_t alignment, std::int64_t min_crowd, PerThread<AssignScratch<T>>& scratch_of) {
     constexpr std::int64_t stride = points_at_once + 2 * 64 / static_cast<std::int64_t>(sizeof(T));
     const std::int64_t count = given.count;
-    const std::int64_t blocks = (count + points_at_once - 1) / points_at_once;
+    const std::int64_t blocks = blocks_of(count, points_at_once);
     const std::int64_t hub_count = std::ssize(hubs);
     // Of each hub two lists: the points around it, and those at its place.
     Buffer<std::int32_t> list_of(context.memory_tracker(), count);
     const std::int64_t lists = 2 * hub_count;
     std::vector<std::int32_t> starts(blocks * lists); // counts at first
     const auto each_block = [&](const auto& body) {
-        parallel_each(blocks, 1, [&](std::int64_t block) {
-            body(block * points_at_once, std::min(count, (block + 1) * points_at_once), starts.data() + block * lists);
+        parallel_blocks(count, points_at_once, [&](std::int64_t block, std::int64_t begin, std::int64_t end) {
+            body(begin, end, starts.data() + block * lists);
         });
     };
     each_block([&](std::int64_t begin, std::int64_t end, std::int32_t* counts) {

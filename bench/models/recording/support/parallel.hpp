@@ -11,6 +11,7 @@
 #include <tbb/enumerable_thread_specific.h>
 #include <tbb/task_arena.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <functional>
@@ -83,6 +84,17 @@ void parallel_each(std::int64_t count, std::int64_t grain, const Body& body,
         }
     };
     parallel_for(0, count, grain, each, caller);
+}
+
+constexpr std::int64_t blocks_of(std::int64_t count, std::int64_t size) {
+    return (count + size - 1) / size;
+}
+
+template <class Body>
+void parallel_blocks(std::int64_t count, std::int64_t size, const Body& body,
+                     const std::source_location& caller = std::source_location::current()) {
+    const auto each = [&](std::int64_t block) { body(block, block * size, std::min(count, (block + 1) * size)); };
+    parallel_each(blocks_of(count, size), 1, each, caller);
 }
 
 template <class Value, class Body, class Join>
