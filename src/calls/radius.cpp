@@ -101,8 +101,6 @@ public:
                     context, *queries, query_tree_shape(shape_of(call.points), call.points.count(), call.row_count())));
                 receivers_ = query_tree_->view();
             }
-            plane_ = plane_of_tasks(receivers_, context.threads());
-            schedule_ = make_schedule(receivers_, plane_, sources_);
         }
         context.run([&] { load_radii(); });
     }
@@ -150,12 +148,8 @@ public:
                 pass_empty_rows(sink);
                 return;
             }
-            RadiusJob<T> job{&receivers_,
-                             &sources_,
-                             frame().dimension,
-                             frame().periodic,
+            RadiusJob<T> job{{&receivers_, &sources_, frame().dimension, frame().periodic},
                              call_.options.exclude_self,
-                             &schedule_,
                              uniform_,
                              nullptr,
                              {},
@@ -167,14 +161,12 @@ public:
                 std::transform(of_nodes_.begin(), of_nodes_.end(), job.of_nodes.begin(),
                                [](const Buffer<RadiusRange<T>>& plane) { return plane.data(); });
             }
-            context_.expect(receivers_.points.count);
             if (index_ != nullptr) {
+                context_.expect(receivers_.points.count);
                 index_->search(context_, job);
-                return;
+            } else {
+                walk_tasks<RadiusScratch<T>>(context_, job, search_radius);
             }
-            const PlaneView<T>& tasks = receivers_.planes[plane_];
-            PerThread<RadiusScratch<T>> scratch;
-            for_each_task(context_, tasks, [&](std::int64_t node) { search_radius(job, node, scratch.local()); });
         });
     }
 
@@ -225,8 +217,6 @@ private:
     std::optional<PlaneTree<T>> query_tree_;
     TreeView<T> receivers_;
     TreeView<T> sources_;
-    int plane_ = 0; ///< of the tasks
-    std::vector<Step> schedule_;
     RadiusRange<T> uniform_{};
     Buffer<T> squared_radii_;
     std::vector<Buffer<RadiusRange<T>>> of_nodes_;

@@ -100,7 +100,7 @@ private:
 };
 
 template <class T, int D, bool Periodic>
-class BorderPolicy {
+class BorderPolicy : public PolicyDefaults {
 public:
     struct Bound {
         std::int32_t lowest; ///< cluster in source nodes that were taken whole
@@ -116,7 +116,6 @@ public:
                                  : Bound{no_cluster, all_are_core};
     }
     [[nodiscard]] bool is_settled(const Bound& bound) const { return bound.is_settled; }
-    void begin_list() const {}
     [[nodiscard]] T reach(const Bound& /*bound*/) const { return job_.squared_length; }
     [[nodiscard]] bool take(int level, std::int32_t source, T /*least*/, T /*greatest*/, Bound& bound) const {
         bound.lowest = std::min(bound.lowest, job_.lowest[level][source]);
@@ -141,8 +140,6 @@ public:
         }
         return true;
     }
-    void finish(std::int64_t /*leaf*/, const Receiver<T, D>& /*box*/, InteractionList<T>& /*list*/,
-                const Bound& /*bound*/) const {}
 
 private:
     const BorderJob<T>& job_;

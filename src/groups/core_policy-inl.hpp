@@ -98,7 +98,7 @@ private:
 };
 
 template <class T, int D, bool Periodic>
-class CorePolicy {
+class CorePolicy : public PolicyDefaults {
 public:
     struct Bound {
         std::int64_t counted; ///< in source nodes beside this one, all within reach of all of it
@@ -122,7 +122,6 @@ public:
         return bound;
     }
     [[nodiscard]] bool is_settled(const Bound& bound) const { return bound.counted >= job_.min_samples; }
-    void begin_list() const {}
     [[nodiscard]] T reach(const Bound& /*bound*/) const { return job_.squared_length; }
 
     /// The receiver's own points stay in the list: a leaf counts them by itself.
@@ -134,7 +133,6 @@ public:
         bound.counted += plane.points_in(source);
         return true;
     }
-    void drop_more(InteractionList<T>& /*list*/, int /*level*/, const Bound& /*bound*/) const {}
 
     void begin_leaves(const InteractionList<T>& list, int level, const Receiver<T, D>& /*parent*/) {
         ranges_.start(list, level);
@@ -150,8 +148,6 @@ public:
         }
         return true;
     }
-    void finish(std::int64_t /*leaf*/, const Receiver<T, D>& /*box*/, InteractionList<T>& /*list*/,
-                const Bound& /*bound*/) const {}
 
 private:
     const CoreJob<T>& job_;

@@ -16,14 +16,12 @@
 #include "tree/node_attributes.hpp"
 #include "tree/plane_tree.hpp"
 #include "tree/subtree.hpp"
-#include "walk/schedule.hpp"
 #include "walk/tasks.hpp"
 
 #include <algorithm>
 #include <cstdint>
 #include <iterator>
 #include <span>
-#include <vector>
 
 namespace kith::detail {
 
@@ -65,15 +63,9 @@ inline void count_noise(std::int64_t points, DbscanSummary& result) {
 template <Coordinate T>
 void find_core_points(Context& context, const TreeView<T>& tree, const Frame<T>& frame,
                       const ClusterRequest<T>& request, std::uint8_t* is_core) {
-    const int plane = plane_of_tasks(tree, context.threads());
-    const std::vector<Step> schedule = make_schedule(tree, plane, tree);
-    const CoreJob<T> job{{&tree, &tree, &schedule, frame.dimension, frame.periodic, request.squared_length},
-                         request.min_samples,
-                         is_core};
-    context.expect(tree.points.count);
-    PerThread<DensityScratch<T>> scratch;
-    for_each_task(context, tree.planes[plane],
-                  [&](std::int64_t node) { find_core_points(job, node, scratch.local()); });
+    const CoreJob<T> job{
+        {{&tree, &tree, frame.dimension, frame.periodic}, request.squared_length}, request.min_samples, is_core};
+    walk_tasks<DensityScratch<T>>(context, job, find_core_points);
 }
 
 /// `clusters` holds each core point's cluster.
@@ -81,15 +73,13 @@ template <Coordinate T>
 void label_border_points(Context& context, const TreeView<T>& tree, const Buffer<std::uint8_t>& is_core,
                          const TreeView<T>& core_tree, const Buffer<std::int32_t>& clusters, const Frame<T>& frame,
                          const ClusterRequest<T>& request, DbscanSummary& result) {
-    const int plane = plane_of_tasks(tree, context.threads());
-    const std::vector<Step> schedule = make_schedule(tree, plane, core_tree);
     const auto all_are_core = node_attributes<std::uint8_t>(
         context, tree, [&](std::int32_t i) { return is_core[i]; },
         [](std::uint8_t a, std::uint8_t b) { return static_cast<std::uint8_t>(a & b); });
     const auto lowest = node_attributes<std::int32_t>(
         context, core_tree, [&](std::int32_t i) { return clusters[i]; },
         [](std::int32_t a, std::int32_t b) { return std::min(a, b); });
-    BorderJob<T> job{{&tree, &core_tree, &schedule, frame.dimension, frame.periodic, request.squared_length},
+    BorderJob<T> job{{{&tree, &core_tree, frame.dimension, frame.periodic}, request.squared_length},
                      is_core.data(),
                      {},
                      clusters.data(),
@@ -102,10 +92,7 @@ void label_border_points(Context& context, const TreeView<T>& tree, const Buffer
     for (int level = 0; level <= core_tree.top; ++level) {
         job.lowest[level] = lowest[level].data();
     }
-    context.expect(tree.points.count);
-    PerThread<DensityScratch<T>> scratch;
-    for_each_task(context, tree.planes[plane],
-                  [&](std::int64_t node) { label_border_points(job, node, scratch.local()); });
+    walk_tasks<DensityScratch<T>>(context, job, label_border_points);
 }
 
 template <Coordinate T>

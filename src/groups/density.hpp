@@ -12,18 +12,12 @@
 #include <cstdint>
 #include <limits>
 #include <type_traits>
-#include <vector>
 
 namespace kith::detail {
 
-/// What both searches know. Receivers are all points; planes are missing for brute force.
+/// What both searches know. Receivers are all points.
 template <Coordinate T>
-struct DensityJob {
-    const TreeView<T>* receivers;
-    const TreeView<T>* sources;
-    const std::vector<Step>* schedule; ///< from the plane of the tasks
-    int dimension;
-    bool periodic;    ///< on any axis
+struct DensityJob : WalkJob<T> {
     T squared_length; ///< eps squared, in working units
 };
 

@@ -152,7 +152,7 @@ private:
             });
         const int plane = plane_of_tasks(view_, context_.threads());
         const std::vector<Step> schedule = make_schedule(view_, plane, view_);
-        ForestSearch<T> search{&forest_, &schedule, {}};
+        ForestSearch<T> search{{&view_, &view_, points_.dimension(), points_.frame.periodic, &schedule}, &forest_, {}};
         std::transform(nodes.begin(), nodes.end(), search.nodes.begin(),
                        [](const Buffer<Node>& of_plane) { return of_plane.data(); });
         parallel_each(view_.planes[plane].nodes, 1, [&](std::int64_t node) {

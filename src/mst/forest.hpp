@@ -60,10 +60,10 @@ void read_rows(const Forest<double>& forest, std::int64_t begin, std::int64_t en
 void bound_by_order(const Forest<float>& forest, std::int64_t begin, std::int64_t end);
 void bound_by_order(const Forest<double>& forest, std::int64_t begin, std::int64_t end);
 
+/// Receivers and sources are all points.
 template <Coordinate T>
-struct ForestSearch {
+struct ForestSearch : WalkJob<T> {
     const Forest<T>* forest;
-    const std::vector<Step>* schedule; ///< from the plane of the tasks
     std::array<const NodeOfForest<T>*, max_planes> nodes;
 };
 

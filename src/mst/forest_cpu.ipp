@@ -22,14 +22,7 @@ void bound_by_order_any(const Forest<KITH_SCALAR>& forest, std::int64_t begin, s
 
 void search_forest_any(const ForestSearch<KITH_SCALAR>& search, std::int64_t node,
                        ForestScratch<KITH_SCALAR>& scratch) {
-    const Forest<KITH_SCALAR>& forest = *search.forest;
-    with_space(forest.dimension, forest.periodic, [&]<int D, bool Periodic>() {
-        using Policy = ForestPolicy<KITH_SCALAR, D, Periodic>;
-        Policy policy(search, scratch);
-        ReceiverWalk<KITH_SCALAR, D, Periodic, Policy>(*forest.tree, *forest.tree, *search.schedule, scratch.walk,
-                                                       policy)
-            .walk(node);
-    });
+    walk_from<ForestPolicy, KITH_SCALAR>(search, node, scratch);
 }
 
 } // namespace kith::detail::HWY_NAMESPACE

@@ -156,7 +156,7 @@ HWY_NOINLINE void bound_by_order_of(const Forest<T>& forest, std::int64_t begin,
 }
 
 template <class T, int D, bool Periodic>
-class ForestPolicy {
+class ForestPolicy : public PolicyDefaults {
 public:
     using Bound = NodeOfForest<T>;
     using List = InteractionList<T>;
@@ -174,12 +174,7 @@ public:
         return bound;
     }
     [[nodiscard]] bool is_settled(const Bound& bound) const { return bound.reach < 0; }
-    void begin_list() const {}
     [[nodiscard]] T reach(const Bound& bound) const { return bound.reach; }
-    [[nodiscard]] bool take(int /*level*/, std::int32_t /*source*/, T /*least*/, T /*greatest*/,
-                            Bound& /*bound*/) const {
-        return false;
-    }
 
     void drop_more(List& list, int level, const Bound& bound) const {
         const NodeOfForest<T>* nodes = search_.nodes[level];
@@ -194,12 +189,6 @@ public:
                 component == Bound::several || (component != bound.component && component != Bound::nothing) ? 1 : 0;
         }
         list.size = kept;
-    }
-
-    void begin_leaves(const List& /*list*/, int /*level*/, const Receiver<T, D>& /*parent*/) const {}
-    [[nodiscard]] bool finish_early(std::int64_t /*leaf*/, std::int64_t /*siblings_left*/,
-                                    const Receiver<T, D>& /*box*/, const Bound& /*bound*/) const {
-        return false;
     }
 
     void finish(std::int64_t leaf, const Receiver<T, D>& /*box*/, const List& list, const Bound& /*bound*/) {

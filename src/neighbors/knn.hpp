@@ -5,7 +5,6 @@
 
 #include "neighbors/search.hpp"
 #include "support/context.hpp"
-#include "support/parallel.hpp"
 #include "tree/plane_tree.hpp"
 #include "walk/tasks.hpp"
 
@@ -27,15 +26,10 @@ void search_tree(Context& context, const PlaneTree<T>& receivers, const PlaneTre
     const bool self_search = &receivers == &sources;
     const TreeView<T> source_view = sources.view();
     const TreeView<T> receiver_view = self_search ? source_view : receivers.view();
-    const int plane = plane_of_tasks(receiver_view, context.threads());
-    const PlaneView<T>& tasks = receiver_view.planes[plane];
-    const std::vector<Step> schedule = make_schedule(receiver_view, plane, source_view);
     const Frame<T>& frame = sources.points.frame;
-    const SearchJob<T> job{&receiver_view, &source_view, self_search, frame.dimension,
-                           frame.periodic, &schedule,    &request,    &sink};
-    context.expect(receivers.points.count);
-    PerThread<SearchScratch<T>> scratch;
-    for_each_task(context, tasks, [&](std::int64_t node) { search_node(job, node, scratch.local()); });
+    const SearchJob<T> job{
+        {&receiver_view, &source_view, frame.dimension, frame.periodic}, self_search, &request, &sink};
+    walk_tasks<SearchScratch<T>>(context, job, search_node);
 }
 
 } // namespace kith::detail

@@ -24,7 +24,7 @@ HWY_BEFORE_NAMESPACE();
 namespace kith::detail::HWY_NAMESPACE {
 
 template <class T, int D, bool Periodic>
-class KnnPolicy {
+class KnnPolicy : public PolicyDefaults {
 public:
     using Bound = Candidate<T>;
     using List = InteractionList<T>;
@@ -37,7 +37,6 @@ public:
     [[nodiscard]] const Bound& enter(const Bound* parent, int /*level*/, std::int64_t /*node*/) const {
         return parent != nullptr ? *parent : request_.limit;
     }
-    [[nodiscard]] bool is_settled(const Bound& /*bound*/) const { return false; }
     [[nodiscard]] T reach(const Bound& bound) const { return bound.distance; }
 
     void begin_list() {

@@ -33,15 +33,10 @@ struct RadiusSink {
 };
 
 template <Coordinate T>
-struct RadiusJob {
-    const TreeView<T>* receivers; ///< planes may be missing for brute force
-    const TreeView<T>* sources;
-    int dimension;
-    bool periodic;                     ///< on any axis
-    bool exclude_self;                 ///< in a self-search
-    const std::vector<Step>* schedule; ///< from the plane of the tasks
-    RadiusRange<T> uniform;            ///< if all receivers have one radius
-    const T* squared_radii = nullptr;  ///< or else by receiver
+struct RadiusJob : WalkJob<T> {
+    bool exclude_self;                ///< in a self-search
+    RadiusRange<T> uniform;           ///< if all receivers have one radius
+    const T* squared_radii = nullptr; ///< or else by receiver
     std::array<const RadiusRange<T>*, max_planes> of_nodes{};
     RowOrder order;
     ReportScale<T> report;

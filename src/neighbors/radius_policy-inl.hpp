@@ -200,7 +200,7 @@ private:
 };
 
 template <class T, int D, bool Periodic>
-class RadiusPolicy {
+class RadiusPolicy : public PolicyDefaults {
 public:
     struct Bound {
         RadiusRange<T> squared;
@@ -214,8 +214,6 @@ public:
         return {job_.squared_radii != nullptr ? job_.of_nodes[level][node] : job_.uniform,
                 parent != nullptr ? parent->counted : 0};
     }
-    [[nodiscard]] bool is_settled(const Bound& /*bound*/) const { return false; }
-    void begin_list() const {}
     [[nodiscard]] T reach(const Bound& bound) const { return bound.squared.largest; }
 
     /// Rows list every source: only counts take nodes whole.
@@ -226,7 +224,6 @@ public:
         bound.counted += job_.sources->planes[level].points_in(source);
         return true;
     }
-    void drop_more(InteractionList<T>& /*list*/, int /*level*/, const Bound& /*bound*/) const {}
 
     void begin_leaves(const InteractionList<T>& list, int level, const Receiver<T, D>& /*parent*/) {
         ranges_.start(list, level);
@@ -240,8 +237,6 @@ public:
                      ranges_.size(), bound.counted);
         return true;
     }
-    void finish(std::int64_t /*leaf*/, const Receiver<T, D>& /*box*/, InteractionList<T>& /*list*/,
-                const Bound& /*bound*/) const {}
 
 private:
     const RadiusJob<T>& job_;

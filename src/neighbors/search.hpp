@@ -90,13 +90,8 @@ struct SearchScratch : SelectionScratch<T> {
 };
 
 template <Coordinate T>
-struct SearchJob {
-    const TreeView<T>* receivers;
-    const TreeView<T>* sources;
+struct SearchJob : WalkJob<T> {
     bool self_search; ///< the receivers are the sources
-    int dimension;
-    bool periodic;                     ///< on any axis
-    const std::vector<Step>* schedule; ///< from the plane of the tasks
     const KnnRequest<T>* request;
     RowSink<T>* sink;
 };

@@ -19,9 +19,9 @@
 //   bool finish_early(leaf, siblings_left, box, bound)   begins a receiving leaf; true if it needs no list of its own
 //   void finish(leaf, box, list, bound)          a receiving leaf and its list of source leaves
 //
-// What is taken whole at a node is true of all points below it: a policy keeps it in the bound, which is handed down,
-// or on a stack whose height is in the bound. Where a task's node and the top of the sources are leaves already,
-// finish_early() comes after the list, which it may ignore.
+// Those that a policy has no use for come from PolicyDefaults. What is taken whole at a node is true of all points below
+// it: a policy keeps it in the bound, which is handed down, or on a stack whose height is in the bound. Where a task's
+// node and the top of the sources are leaves already, finish_early() comes after the list, which it may ignore.
 //
 // Lists live in per-thread memory, so that nothing is allocated in the inner loops; they are as long as the reach is
 // wide.
@@ -103,6 +103,17 @@ HWY_INLINE void keep_within(InteractionList<T>& list, T reach) {
     }
     list.size = kept;
 }
+
+/// Nodes are never settled, taken whole or dropped, and leaves have lists: as far as a policy does not say otherwise.
+struct PolicyDefaults {
+    [[nodiscard]] bool is_settled(const auto& /*bound*/) const { return false; }
+    void begin_list() const {}
+    [[nodiscard]] bool take(const auto&... /*of_node*/) const { return false; }
+    void drop_more(const auto&... /*of_list*/) const {}
+    void begin_leaves(const auto&... /*of_list*/) const {}
+    [[nodiscard]] bool finish_early(const auto&... /*of_leaf*/) const { return false; }
+    void finish(const auto&... /*of_leaf*/) const {}
+};
 
 template <class T, int D, bool Periodic, class Policy>
 class ReceiverWalk {

@@ -20,6 +20,16 @@ struct Step {
     bool sources;
 };
 
+/// What every receiver walk is told.
+template <Coordinate T>
+struct WalkJob {
+    const TreeView<T>* receivers; ///< planes are missing for brute force
+    const TreeView<T>* sources;
+    int dimension;
+    bool periodic;                               ///< on any axis
+    const std::vector<Step>* schedule = nullptr; ///< from the plane of the tasks
+};
+
 /// From a plane of the receivers and the top of the sources down to the leaves of both.
 template <Coordinate T>
 std::vector<Step> make_schedule(const TreeView<T>& receivers, int receiver, const TreeView<T>& sources) {

@@ -4,8 +4,10 @@
 #include "support/context.hpp"
 #include "support/parallel.hpp"
 #include "tree/view.hpp"
+#include "walk/schedule.hpp"
 
 #include <cstdint>
+#include <vector>
 
 namespace kith::detail {
 
@@ -27,6 +29,18 @@ void for_each_task(Context& context, const PlaneView<T>& tasks, const Task& task
         task(node);
         context.done(tasks.points_in(node));
     });
+}
+
+/// Runs a receiver walk: search(job, node, scratch) for every node of the plane of the tasks.
+template <class Scratch, class Job>
+void walk_tasks(Context& context, Job job, void (*search)(const Job&, std::int64_t, Scratch&)) {
+    const int plane = plane_of_tasks(*job.receivers, context.threads());
+    const std::vector<Step> schedule = make_schedule(*job.receivers, plane, *job.sources);
+    job.schedule = &schedule;
+    context.expect(job.receivers->points.count);
+    PerThread<Scratch> scratch;
+    for_each_task(context, job.receivers->planes[plane],
+                  [&](std::int64_t node) { search(job, node, scratch.local()); });
 }
 
 } // namespace kith::detail

@@ -18,7 +18,7 @@ void cluster_all_pairs(Context& context, const PointSet<T>& points, const Cluste
     const TreeView<T> all = without_planes(points);
     constexpr std::int64_t block_size = 32; // receivers that share a gathered block
     using Scratch = DensityScratch<T>;
-    const DensityJob<T> job{&all, &all, nullptr, frame.dimension, frame.periodic, request.squared_length};
+    const DensityJob<T> job{{&all, &all, frame.dimension, frame.periodic}, request.squared_length};
     Buffer<std::uint8_t> is_core;
     context.stage("core", [&] {
         is_core = core_flags(context, points, request, result, [&](std::uint8_t* flags) {

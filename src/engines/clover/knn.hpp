@@ -51,12 +51,12 @@ ScanCounts search_cells(Context& context, const CellTree<T>& receivers, const Ce
     const Frame<T>& frame = sources.tree.points.frame;
     const TreeView<T> source_view = sources.tree.view();
     const TreeView<T> receiver_view = receivers.tree.view();
-    const CellSearchJob<T> job{&receivers,
-                               &sources,
-                               &graph,
-                               TriangleBound<T>(frame),
-                               {&receiver_view, &source_view, &receivers == &sources, frame.dimension, frame.periodic,
-                                nullptr, &request, &sink}};
+    const CellSearchJob<T> job{
+        &receivers,
+        &sources,
+        &graph,
+        TriangleBound<T>(frame),
+        {{&receiver_view, &source_view, frame.dimension, frame.periodic}, &receivers == &sources, &request, &sink}};
     const Plane<T>& groups = receivers.groups();
     context.expect(receivers.tree.points.count);
     PerThread<CellSearchScratch<T>> scratch;
