@@ -260,14 +260,9 @@ private:
                 rows[division_.rank_of(label)].push_back(static_cast<std::int64_t>(row));
             }
         }
-        std::vector<RankMessage> messages;
-        for (int rank = 0; rank < ranks_.size(); ++rank) {
-            if (!rows[rank].empty()) {
-                pack_members<T, V>(rows[rank], labels_, numbers_, particles_, has_types_,
-                                   messages.emplace_back(RankMessage{rank, {}}).bytes);
-            }
-        }
-        return messages;
+        return messages_to(rows, [&](MessageWriter& writer, const std::vector<std::int64_t>& of_rank) {
+            pack_members<T, V>(of_rank, labels_, numbers_, particles_, has_types_, writer);
+        });
     }
 
     /// Members that have arrived, by ascending number.

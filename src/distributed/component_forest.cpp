@@ -73,13 +73,8 @@ std::vector<ComponentEntry> deliver(Ranks& ranks, const Ownership& ownership,
         }
         arrived = std::move(to[ranks.rank()]);
         to[ranks.rank()].clear();
-        for (int rank = 0; rank < ranks.size(); ++rank) {
-            const std::vector<ComponentEntry>& list = to[rank];
-            if (!list.empty()) {
-                MessageWriter(messages.emplace_back(RankMessage{rank, {}}).bytes)
-                    .put(std::span<const ComponentEntry>(list));
-            }
-        }
+        messages =
+            messages_to(to, [](MessageWriter& writer, std::span<const ComponentEntry> list) { writer.put(list); });
     });
     const std::vector<RankMessage> received = ranks.exchange(std::move(messages));
     ranks.agreed([&] {

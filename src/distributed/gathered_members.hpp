@@ -76,9 +76,7 @@ struct GatheredMembers {
 /// Writes members into a message: their number, then one column after another.
 template <Coordinate T, Coordinate V>
 void pack_members(const std::vector<std::int64_t>& rows, std::span<const std::int64_t> labels,
-                  const PointNumbers& numbers, const Particles& particles, bool has_types,
-                  std::vector<std::byte>& bytes) {
-    MessageWriter writer(bytes);
+                  const PointNumbers& numbers, const Particles& particles, bool has_types, MessageWriter& writer) {
     const auto put_each = [&](const auto& put_row) {
         for (const std::int64_t row : rows) {
             put_row(row);

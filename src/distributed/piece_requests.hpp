@@ -340,13 +340,7 @@ PieceRequests<T> ask_ranks(Ranks& ranks, Context& context, const Frame<T>& frame
 /// The requests as messages to the ranks that they are for.
 template <Coordinate T>
 std::vector<RankMessage> messages_of(const std::vector<std::vector<PieceRequest<T>>>& to, int dimension) {
-    std::vector<RankMessage> messages;
-    for (std::size_t rank = 0; rank < to.size(); ++rank) {
-        const auto& requests = to[rank];
-        if (requests.empty()) {
-            continue;
-        }
-        MessageWriter writer(messages.emplace_back(RankMessage{static_cast<int>(rank), {}}).bytes);
+    return messages_to(to, [&](MessageWriter& writer, const std::vector<PieceRequest<T>>& requests) {
         writer.put_value(std::ssize(requests));
         for (const PieceRequest<T>& request : requests) {
             put_corners(writer, request.box, dimension);
@@ -356,8 +350,7 @@ std::vector<RankMessage> messages_of(const std::vector<std::vector<PieceRequest<
         for (const PieceRequest<T>& request : requests) {
             indices.put(request.bound.index);
         }
-    }
-    return messages;
+    });
 }
 
 /// What the sender of such a message asks of this rank.

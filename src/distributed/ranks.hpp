@@ -174,6 +174,19 @@ private:
     std::vector<std::byte>& bytes_;
 };
 
+/// A message to each rank whose element is not empty; write(writer, element) fills it.
+template <class Element, class Write>
+std::vector<RankMessage> messages_to(const std::vector<Element>& of_ranks, const Write& write) {
+    std::vector<RankMessage> messages;
+    for (std::size_t rank = 0; rank < of_ranks.size(); ++rank) {
+        if (!of_ranks[rank].empty()) {
+            MessageWriter writer(messages.emplace_back(RankMessage{static_cast<int>(rank), {}}).bytes);
+            write(writer, of_ranks[rank]);
+        }
+    }
+    return messages;
+}
+
 class MessageReader {
 public:
     explicit MessageReader(const std::vector<std::byte>& bytes) : rest_(bytes) {}

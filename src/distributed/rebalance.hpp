@@ -119,12 +119,7 @@ public:
             for (std::int64_t row = 0; row < points.count(); ++row) {
                 sent_[to[row]].push_back(row);
             }
-            for (int rank = 0; rank < ranks.size(); ++rank) {
-                const std::vector<std::int64_t>& rows = sent_[rank];
-                if (rows.empty()) {
-                    continue;
-                }
-                MessageWriter writer(messages.emplace_back(RankMessage{rank, {}}).bytes);
+            messages = messages_to(sent_, [&](MessageWriter& writer, const std::vector<std::int64_t>& rows) {
                 double weight = 0;
                 for (const std::int64_t row : rows) {
                     weight += weights[row];
@@ -143,7 +138,7 @@ public:
                 for (std::size_t i = 0; has_ids && i < rows.size(); ++i) {
                     writer.put_value(ids[rows[i]]);
                 }
-            }
+            });
         });
         std::vector<RankMessage> received = ranks.exchange(std::move(messages));
         ranks.agreed([&] {
