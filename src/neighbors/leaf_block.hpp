@@ -171,16 +171,16 @@ private:
     /// Lists the nodes within a squared radius of the box of all leaves, to start from for each, or does no more so if
     /// they are too many. Bounds are monotonic: what is near a leaf's box is near this.
     __device__ void share(T radius) {
-        T lower[D];
-        T upper[D];
+        LaneBox<T, D> of_lane;
         const std::int32_t leaf = device_min(first_leaf_ + lane_, end_leaf_ - 1);
 #pragma unroll
         for (int axis = 0; axis < D; ++axis) {
-            lower[axis] = leaves_.lower(axis)[leaf];
-            upper[axis] = leaves_.upper(axis)[leaf];
+            of_lane.lower[axis] = leaves_.lower(axis)[leaf];
+            of_lane.upper[axis] = leaves_.upper(axis)[leaf];
         }
-        join_boxes_of_lanes<warp_size>(lower, upper);
-        const Box box([&](int axis) { return lower[axis]; }, [&](int axis) { return upper[axis]; }, period_.data());
+        of_lane.template join<warp_size>();
+        const Box box([&](int axis) { return of_lane.lower[axis]; }, [&](int axis) { return of_lane.upper[axis]; },
+                      period_.data());
         ListedNodes near = all_nodes();
         may_share_ = list_down_to(shared_plane, box, radius, near) && near.count <= 2 * warp_size;
         if (may_share_) {

@@ -135,15 +135,14 @@ private:
     /// The box of the active rows.
     [[nodiscard]] __device__ Box active_box() const {
         const bool is_one = is_in(active_);
-        T lower[D];
-        T upper[D];
+        LaneBox<T, D> box;
 #pragma unroll
         for (int axis = 0; axis < D; ++axis) {
-            lower[axis] = is_one ? x_[axis] : std::numeric_limits<T>::infinity();
-            upper[axis] = is_one ? x_[axis] : -std::numeric_limits<T>::infinity();
+            box.lower[axis] = is_one ? x_[axis] : std::numeric_limits<T>::infinity();
+            box.upper[axis] = is_one ? x_[axis] : -std::numeric_limits<T>::infinity();
         }
-        join_boxes_of_lanes<warp_size>(lower, upper);
-        return {[&](int axis) { return lower[axis]; }, [&](int axis) { return upper[axis]; },
+        box.template join<warp_size>();
+        return {[&](int axis) { return box.lower[axis]; }, [&](int axis) { return box.upper[axis]; },
                 job_.request.frame->period.data()};
     }
 

@@ -110,17 +110,15 @@ private:
     }
 
     __device__ void walk() {
-        T lower[D];
-        T upper[D];
+        LaneBox<T, D> of_lane;
 #pragma unroll
         for (int axis = 0; axis < D; ++axis) {
             const T x = job_.queries.coordinates[axis * job_.queries.stride + first_ + (has_query_ ? lane_ : 0)];
-            lower[axis] = x;
-            upper[axis] = x;
+            of_lane.lower[axis] = of_lane.upper[axis] = x;
         }
-        join_boxes_of_lanes<warp_size>(lower, upper);
-        const DeviceBox<T, D, Periodic> box([&](int axis) { return lower[axis]; },
-                                            [&](int axis) { return upper[axis]; }, job_.sources.period.data());
+        of_lane.template join<warp_size>();
+        const DeviceBox<T, D, Periodic> box([&](int axis) { return of_lane.lower[axis]; },
+                                            [&](int axis) { return of_lane.upper[axis]; }, job_.sources.period.data());
         const T reach = greatest_of_lanes<warp_size>(squared_radius_);
         walk_depth_first(
             job_.sources,

@@ -24,13 +24,7 @@ __global__ void __launch_bounds__(bounds_warps* warp_size)
     bounds_kernel(const __grid_constant__ BoundsKernelJob<T> job) {
     const std::int64_t thread = thread_index();
     const std::int64_t threads = std::int64_t{gridDim.x} * blockDim.x;
-    T lower[D];
-    T upper[D];
-#pragma unroll
-    for (int axis = 0; axis < D; ++axis) {
-        lower[axis] = std::numeric_limits<T>::infinity();
-        upper[axis] = -std::numeric_limits<T>::infinity();
-    }
+    LaneBox<T, D> box;
     T nearest_to_zero = std::numeric_limits<T>::infinity();
     std::int64_t first_not_finite = all_are_finite;
     for (std::int64_t point = thread; point < job.points.count; point += threads) {
@@ -39,14 +33,13 @@ __global__ void __launch_bounds__(bounds_warps* warp_size)
         for (int axis = 0; axis < D; ++axis) {
             const T x = job.points.raw(point, axis);
             finite = finite && x * 0 == 0;
-            lower[axis] = device_min(lower[axis], x);
-            upper[axis] = device_max(upper[axis], x);
+            box.add(axis, x, x);
             nearest_to_zero = x != 0 ? device_min(nearest_to_zero, magnitude_of(x)) : nearest_to_zero;
         }
         first_not_finite = finite ? first_not_finite : device_min(first_not_finite, point);
     }
     __syncwarp();
-    join_boxes_of_lanes<warp_size>(lower, upper);
+    box.template join<warp_size>();
     nearest_to_zero = least_of_lanes<warp_size>(nearest_to_zero);
     first_not_finite = least_of_lanes<warp_size>(first_not_finite);
     __shared__ SharedArray<T, 2 * D * bounds_warps> of_warps;
@@ -56,8 +49,8 @@ __global__ void __launch_bounds__(bounds_warps* warp_size)
     if (threadIdx.x % warp_size == 0) {
 #pragma unroll
         for (int axis = 0; axis < D; ++axis) {
-            of_warps[2 * D * warp + axis] = lower[axis];
-            of_warps[2 * D * warp + D + axis] = upper[axis];
+            of_warps[2 * D * warp + axis] = box.lower[axis];
+            of_warps[2 * D * warp + D + axis] = box.upper[axis];
         }
         nearest_of_warps[warp] = nearest_to_zero;
         not_finite_of_warps[warp] = first_not_finite;
@@ -68,16 +61,15 @@ __global__ void __launch_bounds__(bounds_warps* warp_size)
         for (int other = 1; other < bounds_warps; ++other) {
 #pragma unroll
             for (int axis = 0; axis < D; ++axis) {
-                lower[axis] = device_min<T>(lower[axis], of_warps[2 * D * other + axis]);
-                upper[axis] = device_max<T>(upper[axis], of_warps[2 * D * other + D + axis]);
+                box.add(axis, of_warps[2 * D * other + axis], of_warps[2 * D * other + D + axis]);
             }
             nearest_to_zero = device_min<T>(nearest_to_zero, nearest_of_warps[other]);
             first_not_finite = device_min<std::int64_t>(first_not_finite, not_finite_of_warps[other]);
         }
 #pragma unroll
         for (int axis = 0; axis < D; ++axis) {
-            found.lower[axis] = lower[axis];
-            found.upper[axis] = upper[axis];
+            found.lower[axis] = box.lower[axis];
+            found.upper[axis] = box.upper[axis];
         }
         found.nearest_to_zero = nearest_to_zero;
         found.first_not_finite = first_not_finite;

@@ -58,31 +58,24 @@ __device__ DeviceStatus too_far(const DeviceView<T>& queries, int axis, T farthe
 /// One warp.
 template <class T, int D>
 __global__ void __launch_bounds__(warp_size) resolve_frame_kernel(const __grid_constant__ ResolveFrameJob<T, D> job) {
-    T lower_of_lane[D];
-    T upper_of_lane[D];
-#pragma unroll
-    for (int axis = 0; axis < D; ++axis) {
-        lower_of_lane[axis] = std::numeric_limits<T>::infinity();
-        upper_of_lane[axis] = -std::numeric_limits<T>::infinity();
-    }
+    LaneBox<T, D> box;
     std::int64_t first_not_finite = all_are_finite;
     for (std::int64_t part = static_cast<int>(threadIdx.x); part < job.parts; part += warp_size) {
 #pragma unroll
         for (int axis = 0; axis < D; ++axis) {
-            lower_of_lane[axis] = device_min(lower_of_lane[axis], job.found[part].lower[axis]);
-            upper_of_lane[axis] = device_max(upper_of_lane[axis], job.found[part].upper[axis]);
+            box.add(axis, job.found[part].lower[axis], job.found[part].upper[axis]);
         }
         first_not_finite = device_min(first_not_finite, job.found[part].first_not_finite);
     }
     __syncwarp();
-    join_boxes_of_lanes<warp_size>(lower_of_lane, upper_of_lane);
+    box.template join<warp_size>();
     first_not_finite = least_of_lanes<warp_size>(first_not_finite);
     std::array<T, max_dimension> lower{};
     std::array<T, max_dimension> upper{};
 #pragma unroll
     for (int axis = 0; axis < D; ++axis) { // no points: 0
-        lower[axis] = job.parts > 0 ? lower_of_lane[axis] : T(0);
-        upper[axis] = job.parts > 0 ? upper_of_lane[axis] : T(0);
+        lower[axis] = job.parts > 0 ? box.lower[axis] : T(0);
+        upper[axis] = job.parts > 0 ? box.upper[axis] : T(0);
     }
 
     const bool are_sources = job.sources == nullptr;

@@ -35,30 +35,24 @@ struct SummaryKernelJob {
 template <class T, int D>
 __global__ void summarize_kernel(const __grid_constant__ SummaryKernelJob<T> job) {
     const LaneOfNode lane = LaneOfNode::of_thread(job.nodes, job.first);
-    T lower[D];
-    T upper[D];
-#pragma unroll
-    for (int axis = 0; axis < D; ++axis) {
-        lower[axis] = std::numeric_limits<T>::infinity();
-        upper[axis] = -std::numeric_limits<T>::infinity();
-    }
+    LaneBox<T, D> box;
     std::int32_t index = std::numeric_limits<std::int32_t>::max();
     for (std::int64_t i = lane.first; i < lane.end; i += lanes_of_node) {
 #pragma unroll
         for (int axis = 0; axis < D; ++axis) {
-            lower[axis] = device_min(lower[axis], job.below.lower_corners[axis * job.below.stride + i]);
-            upper[axis] = device_max(upper[axis], job.below.upper_corners[axis * job.below.stride + i]);
+            box.add(axis, job.below.lower_corners[axis * job.below.stride + i],
+                    job.below.upper_corners[axis * job.below.stride + i]);
         }
         index = device_min(index, job.below.smallest_index[i]);
     }
     __syncwarp();
-    join_boxes_of_lanes<lanes_of_node>(lower, upper);
+    box.template join<lanes_of_node>();
     index = least_of_lanes<lanes_of_node>(index);
     if (lane.writes) {
 #pragma unroll
         for (int axis = 0; axis < D; ++axis) {
-            job.lower_corners[axis * job.stride + lane.node] = lower[axis];
-            job.upper_corners[axis * job.stride + lane.node] = upper[axis];
+            job.lower_corners[axis * job.stride + lane.node] = box.lower[axis];
+            job.upper_corners[axis * job.stride + lane.node] = box.upper[axis];
         }
         job.smallest_index[lane.node] = index;
     }
