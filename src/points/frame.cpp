@@ -133,19 +133,6 @@ PointBounds<T> bounds_of(const PointsView& view) {
 }
 
 template <Coordinate T>
-void refuse_not_finite(const PointsView& view, const PointBounds<T>& sum, PointError refusal) {
-    if (sum.first_not_finite == all_are_finite) {
-        return;
-    }
-    for (int axis = 0; axis < view.dimension(); ++axis) {
-        const T x = Coordinates<T>(view)(sum.first_not_finite, axis);
-        if (!std::isfinite(x)) {
-            check(DeviceStatus{refusal, axis, sum.first_not_finite, static_cast<double>(x)});
-        }
-    }
-}
-
-template <Coordinate T>
 NormalizedPoints<T> with_bounds(const PointsView& view, const PointBounds<T>& bounds) {
     NormalizedPoints<T> normalized;
     normalized.view = view;
@@ -161,7 +148,13 @@ NormalizedPoints<T> with_bounds(const PointsView& view, const PointBounds<T>& bo
 template <Coordinate T>
 PointBounds<T> finite_bounds_of(const PointsView& view, PointError refusal) {
     const PointBounds<T> bounds = bounds_of<T>(view);
-    refuse_not_finite(view, bounds, refusal);
+    const std::int64_t first = bounds.first_not_finite;
+    for (int axis = 0; first != all_are_finite && axis < view.dimension(); ++axis) {
+        const T x = Coordinates<T>(view)(first, axis);
+        if (!std::isfinite(x)) {
+            check(DeviceStatus{refusal, axis, first, static_cast<double>(x)});
+        }
+    }
     return bounds;
 }
 
