@@ -14,7 +14,6 @@ namespace kith::detail::halos {
 namespace {
 
 constexpr std::int64_t grain = 1 << 15;
-constexpr std::int64_t none = std::numeric_limits<std::int64_t>::max();
 constexpr double overflow_is_near = 0x1p900;
 constexpr double scale_of_huge_columns = 0x1p-64;
 
@@ -23,26 +22,10 @@ template <class... Parts>
     throw error(ErrorKind::invalid_argument, parts...);
 }
 
-/// The first row for which is_bad(row), or `none`.
-template <class Predicate>
-std::int64_t first_row(std::int64_t rows, const Predicate& is_bad) {
-    return parallel_reduce(
-        0, rows, grain, none,
-        [&](std::int64_t begin, std::int64_t end, std::int64_t first) {
-            for (std::int64_t row = begin; first == none && row < end; ++row) {
-                if (is_bad(row)) {
-                    first = row;
-                }
-            }
-            return first;
-        },
-        [](std::int64_t left, std::int64_t right) { return std::min(left, right); });
-}
-
 void check_sizes(std::span<const std::int32_t> sizes) {
     const auto is_bad = [&](std::int64_t i) { return sizes[i] < 1 || (i > 0 && sizes[i] > sizes[i - 1]); };
-    const std::int64_t group = first_row(std::ssize(sizes), is_bad);
-    if (group == none) {
+    const std::int64_t group = parallel_find(std::ssize(sizes), grain, is_bad);
+    if (group == std::ssize(sizes)) {
         return;
     }
     if (sizes[group] < 1) {
@@ -54,9 +37,9 @@ void check_sizes(std::span<const std::int32_t> sizes) {
 
 void check_labels(const LabeledGroups& groups) {
     const std::int64_t number = groups.groups();
-    const std::int64_t row =
-        first_row(groups.rows(), [&](std::int64_t i) { return groups.labels[i] < -1 || groups.labels[i] >= number; });
-    if (row != none) {
+    const std::int64_t row = parallel_find(
+        groups.rows(), grain, [&](std::int64_t i) { return groups.labels[i] < -1 || groups.labels[i] >= number; });
+    if (row < groups.rows()) {
         refuse("groups: row ", row, " has label ", groups.labels[row], ", but there are ", number,
                " groups; labels are 0 to ", number - 1, ", or -1 for no group");
     }
@@ -93,14 +76,14 @@ void check_mass(const std::string& where, double mass) {
 template <Coordinate T>
 double largest_velocity(const PointsView& view) {
     const Coordinates<T> at(view);
-    const std::int64_t row = first_row(view.count(), [&](std::int64_t i) {
+    const std::int64_t row = parallel_find(view.count(), grain, [&](std::int64_t i) {
         bool finite = true;
         for (int axis = 0; axis < view.dimension(); ++axis) {
             finite = finite && std::isfinite(at(i, axis));
         }
         return !finite;
     });
-    for (int axis = 0; row != none && axis < view.dimension(); ++axis) {
+    for (int axis = 0; row < view.count() && axis < view.dimension(); ++axis) {
         if (!std::isfinite(at(row, axis))) {
             refuse("velocities: row ", row, " has ", at(row, axis), " on axis ", axis, "; velocities must be finite");
         }
@@ -165,19 +148,23 @@ void check_particle_shapes(const Particles& particles, std::int64_t rows, const 
     check_mass("uniform_mass", particles.uniform_mass);
 }
 
+void check_masses(const ScalarsView& masses) {
+    const std::int64_t row = parallel_find(masses.count(), grain,
+                                           [&](std::int64_t i) { return !(masses[i] >= 0) || std::isinf(masses[i]); });
+    if (row < masses.count()) {
+        check_mass(message("masses: row ", row), masses[row]);
+    }
+}
+
 double check_particle_values(const Particles& particles) {
     const std::int64_t rows = particles.positions.count();
     if (particles.masses) {
-        const ScalarsView masses = *particles.masses;
-        const std::int64_t row =
-            first_row(rows, [&](std::int64_t i) { return !(masses[i] >= 0) || std::isinf(masses[i]); });
-        if (row != none) {
-            check_mass(message("masses: row ", row), masses[row]);
-        }
+        check_masses(*particles.masses);
     }
     if (!particles.types.empty()) {
-        const std::int64_t row = first_row(rows, [&](std::int64_t i) { return particles.types[i] >= max_types; });
-        if (row != none) {
+        const std::int64_t row =
+            parallel_find(rows, grain, [&](std::int64_t i) { return particles.types[i] >= max_types; });
+        if (row < rows) {
             refuse("types: row ", row, " has type ", static_cast<int>(particles.types[row]), "; types are 0 to ",
                    max_types - 1);
         }

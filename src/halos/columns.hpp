@@ -85,6 +85,8 @@ struct LabeledGroups {
 /// The checks of the particles' columns that need no particle. `device_kind` is where the call runs.
 void check_particle_shapes(const Particles& particles, std::int64_t rows, const CatalogOptions& options,
                            DeviceKind device_kind);
+/// Throws if a mass is negative or not finite.
+void check_masses(const ScalarsView& masses);
 /// Checks masses, types and velocities. Returns the largest absolute velocity.
 double check_particle_values(const Particles& particles);
 /// Of particles that have been checked.

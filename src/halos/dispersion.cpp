@@ -1,12 +1,9 @@
 #include "halos/dispersion.hpp"
 
-#include <kith/error.hpp>
-
 #include "halos/columns.hpp"
 #include "halos/vector_moments.hpp"
 #include "points/coordinates.hpp"
 #include "support/dimension.hpp"
-#include "support/message.hpp"
 #include "support/parallel.hpp"
 
 #include <algorithm>
@@ -48,17 +45,6 @@ template <class Part, class Add>
     }
     return all;
 }
-
-/// What can be said of the masses alone.
-struct Masses {
-    bool any = false; ///< above 0
-    std::int64_t first_bad = all_are_finite;
-
-    void join(const Masses& other) {
-        any = any || other.any;
-        first_bad = std::min(first_bad, other.first_bad);
-    }
-};
 
 /// The largest exponents of m v, on each axis, and of m.
 struct Exponents {
@@ -169,22 +155,8 @@ double dispersion_of(const FiniteVelocities& velocities, const Weights& weight_o
 } // namespace
 
 bool any_has_mass(const ScalarsView& masses) {
-    const Masses found = parallel_reduce(
-        0, masses.count(), grain, Masses{},
-        [&](std::int64_t begin, std::int64_t end, Masses part) {
-            for (std::int64_t row = begin; row < end; ++row) {
-                const double mass = masses[row];
-                part.any = part.any || mass > 0;
-                part.first_bad = !(mass >= 0) || std::isinf(mass) ? std::min(part.first_bad, row) : part.first_bad;
-            }
-            return part;
-        },
-        join_values);
-    if (found.first_bad != all_are_finite) {
-        throw error(ErrorKind::invalid_argument, "masses: row ", found.first_bad, " is ", masses[found.first_bad],
-                    "; masses must be finite and not negative");
-    }
-    return found.any;
+    check_masses(masses);
+    return parallel_find(masses.count(), grain, [&](std::int64_t row) { return masses[row] > 0; }) < masses.count();
 }
 
 double velocity_dispersion(const FiniteVelocities& velocities, const std::optional<ScalarsView>& masses) {

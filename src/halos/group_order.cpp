@@ -138,15 +138,8 @@ void order_members(Context& context, std::span<const std::int32_t> labels, std::
         const std::int64_t* counts = catalog.count_by_type.data() + group * max_types;
         return std::accumulate(counts, counts + max_types, std::int64_t{0});
     };
-    const std::int64_t wrong = parallel_reduce(
-        0, catalog.groups, 1 << 12, catalog.groups,
-        [&](std::int64_t begin, std::int64_t end, std::int64_t first) {
-            for (std::int64_t group = begin; first == catalog.groups && group < end; ++group) {
-                first = found_in(group) == catalog.count[group] ? first : group;
-            }
-            return first;
-        },
-        [](std::int64_t left, std::int64_t right) { return std::min(left, right); });
+    const std::int64_t wrong = parallel_find(
+        catalog.groups, 1 << 12, [&](std::int64_t group) { return found_in(group) != catalog.count[group]; });
     if (wrong < catalog.groups) {
         throw error(ErrorKind::invalid_argument, "groups: group ", wrong, " has size ", catalog.count[wrong], " but ",
                     found_in(wrong), " rows carry its label; pass labels and sizes of the same result");

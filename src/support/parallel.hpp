@@ -93,6 +93,20 @@ std::int64_t parallel_sum(std::int64_t count, std::int64_t grain, const Value& v
         [](std::int64_t left, std::int64_t right) { return left + right; });
 }
 
+/// The first i of [0, count) for which is_wanted(i), or else count.
+template <class Predicate>
+std::int64_t parallel_find(std::int64_t count, std::int64_t grain, const Predicate& is_wanted) {
+    return parallel_reduce(
+        0, count, grain, count,
+        [&](std::int64_t begin, std::int64_t end, std::int64_t first) {
+            for (std::int64_t i = begin; first == count && i < end; ++i) {
+                first = is_wanted(i) ? i : first;
+            }
+            return first;
+        },
+        [](std::int64_t left, std::int64_t right) { return std::min(left, right); });
+}
+
 /// For parallel_reduce, of values that have join().
 inline constexpr auto join_values = []<class Value>(Value left, const Value& right) {
     left.join(right);

@@ -120,6 +120,19 @@ std::int64_t parallel_sum(std::int64_t count, std::int64_t grain, const Value& v
     return parallel_reduce(0, count, grain, std::int64_t{0}, add, std::plus<>(), caller);
 }
 
+template <class Predicate>
+std::int64_t parallel_find(std::int64_t count, std::int64_t grain, const Predicate& is_wanted,
+                           const std::source_location& caller = std::source_location::current()) {
+    const auto find = [&](std::int64_t begin, std::int64_t end, std::int64_t first) {
+        for (std::int64_t i = begin; first == count && i < end; ++i) {
+            first = is_wanted(i) ? i : first;
+        }
+        return first;
+    };
+    const auto least = [](std::int64_t left, std::int64_t right) { return std::min(left, right); };
+    return parallel_reduce(0, count, grain, count, find, least, caller);
+}
+
 inline constexpr auto join_values = []<class Value>(Value left, const Value& right) {
     left.join(right);
     return left;
