@@ -59,14 +59,8 @@ Values::~Values() {
 
 std::vector<std::string> links_of(hid_t group, const std::string& file) {
     std::vector<std::string> names;
-    check(H5Literate(
-              group, H5_INDEX_NAME, H5_ITER_INC, nullptr,
-              [](hid_t, const char* name, const H5L_info_t*, void* out) -> herr_t {
-                  static_cast<std::vector<std::string>*>(out)->emplace_back(name);
-                  return 0;
-              },
-              &names),
-          file, "a group could not be listed");
+    check(H5Literate(group, H5_INDEX_NAME, H5_ITER_INC, nullptr, add_name<H5L_info_t>, &names), file,
+          "a group could not be listed");
     return names;
 }
 
@@ -84,24 +78,12 @@ Copier::Identity Copier::identity_of(hid_t object, const std::string& file) {
 
 void Copier::copy_attributes(hid_t from, hid_t to, const std::string& file) const {
     std::vector<std::string> names;
-    check(H5Aiterate2(
-              from, H5_INDEX_NAME, H5_ITER_INC, nullptr,
-              [](hid_t, const char* name, const H5A_info_t*, void* out) -> herr_t {
-                  static_cast<std::vector<std::string>*>(out)->emplace_back(name);
-                  return 0;
-              },
-              &names),
-          file, "attributes could not be listed");
+    check(H5Aiterate2(from, H5_INDEX_NAME, H5_ITER_INC, nullptr, add_name<H5A_info_t>, &names), file,
+          "attributes could not be listed");
     for (const std::string& name : names) {
         const Attribute attribute(
             check(H5Aopen(from, name.c_str(), H5P_DEFAULT), file, message("attribute ", name, " could not be opened")));
         copy_attribute(attribute, name, to, file);
-    }
-}
-
-void Copier::copy_members(hid_t group, const std::string& path, const std::string& file) {
-    for (const std::string& name : links_of(group, file)) {
-        copy_link(group, name, message(path, "/", name), file);
     }
 }
 
@@ -139,7 +121,9 @@ void Copier::copy_object(const Object& object, const std::string& path, const st
     if (kind == H5I_GROUP) {
         const Group made = target_.make_group(path.c_str());
         copy_attributes(object.get(), made.get(), file);
-        copy_members(object.get(), path, file);
+        for (const std::string& name : links_of(object.get(), file)) {
+            copy_link(object.get(), name, message(path, "/", name), file);
+        }
     } else if (kind != H5I_DATASET || !own_copy_(object.get(), path)) {
         const herr_t status = H5Ocopy(object.get(), ".", target_.root(), path.c_str(), H5P_DEFAULT, H5P_DEFAULT);
         target_.require_written();

@@ -46,7 +46,6 @@ private:
     using Identity = std::pair<unsigned long, std::string>;
     [[nodiscard]] static Identity identity_of(hid_t object, const std::string& file);
     void copy_object(const Object& object, const std::string& path, const std::string& file);
-    void copy_members(hid_t group, const std::string& path, const std::string& file);
 
     const OutputFile& target_;
     OwnCopy own_copy_;

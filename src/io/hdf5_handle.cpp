@@ -87,13 +87,7 @@ Object open_if_there(hid_t file, const char* name) {
 
 std::vector<std::string> names_in(hid_t group) {
     std::vector<std::string> names;
-    H5Literate(
-        group, H5_INDEX_NAME, H5_ITER_INC, nullptr,
-        [](hid_t, const char* name, const H5L_info_t*, void* out) -> herr_t {
-            static_cast<std::vector<std::string>*>(out)->emplace_back(name);
-            return 0;
-        },
-        &names);
+    H5Literate(group, H5_INDEX_NAME, H5_ITER_INC, nullptr, add_name<H5L_info_t>, &names);
     H5Eclear2(H5E_DEFAULT);
     return names;
 }

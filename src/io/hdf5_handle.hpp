@@ -114,6 +114,14 @@ struct Dataset {
 /// The object, or a negative one if it is not there.
 [[nodiscard]] Object open_if_there(hid_t file, const char* name);
 
+/// What the library calls for each link or attribute of a walk: adds its name to `names`, a container of texts.
+template <class Info, class Names = std::vector<std::string>>
+herr_t add_name(hid_t, const char* name, const Info*, void* names) {
+    Names& known = *static_cast<Names*>(names);
+    known.insert(known.end(), name);
+    return 0;
+}
+
 /// Names of what is in a group, in alphabetical order; and the first of them as text for messages: "Group, Header".
 [[nodiscard]] std::vector<std::string> names_in(hid_t group);
 [[nodiscard]] std::string list_of_names_in(hid_t group);

@@ -129,14 +129,10 @@ private:
 };
 
 std::set<std::string> names_below(const hdf5::File& file, const std::string& group, const std::string& name) {
-    std::set<std::string> names;
-    hdf5::check(H5Lvisit_by_name(
-                    file.get(), group.c_str(), H5_INDEX_NAME, H5_ITER_INC,
-                    [](hid_t, const char* link, const H5L_info_t*, void* out) -> herr_t {
-                        static_cast<std::set<std::string>*>(out)->emplace(link);
-                        return 0;
-                    },
-                    &names, H5P_DEFAULT),
+    using Names = std::set<std::string>;
+    Names names;
+    hdf5::check(H5Lvisit_by_name(file.get(), group.c_str(), H5_INDEX_NAME, H5_ITER_INC,
+                                 hdf5::add_name<H5L_info_t, Names>, &names, H5P_DEFAULT),
                 name, message(group, " could not be listed"));
     return names;
 }
