@@ -35,10 +35,6 @@ std::optional<std::vector<double>> first_of(const std::vector<const Object*>& pl
     return std::nullopt;
 }
 
-std::optional<double> scalar(const std::optional<std::vector<double>>& values) {
-    return values ? std::optional(values->front()) : std::nullopt;
-}
-
 [[noreturn]] void refuse_other_hdf5(const SnapshotFile& snapshot) {
     const hid_t file = snapshot.file.get();
     std::string remedy;
@@ -62,7 +58,7 @@ std::optional<double> scalar(const std::optional<std::vector<double>>& values) {
 // Gadget-2 and AREPO keep the upper 32 bits of each total apart.
 std::optional<TypeCounts> totals(const Object& header) {
     const auto low = first_of({&header}, {"NumPart_Total", "TotalNumberOfParticles"});
-    const auto high = first_of({&header}, {"NumPart_Total_HighWord"}).value_or(std::vector<double>{});
+    const auto high = numbers(header.get(), "NumPart_Total_HighWord").value_or(std::vector<double>{});
     if (!low) {
         return std::nullopt;
     }
@@ -75,7 +71,7 @@ std::optional<TypeCounts> totals(const Object& header) {
 }
 
 std::int64_t number_of_files(const SnapshotFile& snapshot, const Object& header) {
-    const double files = scalar(first_of({&header}, {"NumFilesPerSnapshot"})).value_or(1);
+    const double files = number(header.get(), "NumFilesPerSnapshot").value_or(1);
     if (!(files >= 0 && files < 0x1p31)) {
         refuse(snapshot.name, "attribute NumFilesPerSnapshot of /Header is ", files,
                "; a number of files was expected");
@@ -226,14 +222,14 @@ FileSummary summarize(const SnapshotFile& snapshot) {
     header.format = format_name(snapshot, attributes);
     survey_types(snapshot, header,
                  first_of({&attributes}, {"NumPart_ThisFile", "NumPart_This"}).value_or(std::vector<double>{}));
-    if (const auto table = first_of({&attributes}, {"MassTable"})) {
+    if (const auto table = numbers(attributes.get(), "MassTable")) {
         std::copy_n(table->begin(), std::min(table->size(), summary.mass_table.size()), summary.mass_table.begin());
     }
     read_box(snapshot, header, {{"Header", &attributes}, {"Parameters", &parameters}});
-    header.redshift = scalar(first_of({&attributes}, {"Redshift"}));
+    header.redshift = number(attributes.get(), "Redshift");
     for (const char* name : kept_parameters) {
-        if (const auto value = scalar(first_of({&attributes, &parameters, &cosmology, &units}, {name}))) {
-            header.parameters.emplace(name, *value);
+        if (const auto values = first_of({&attributes, &parameters, &cosmology, &units}, {name})) {
+            header.parameters.emplace(name, values->front());
         }
     }
     name_as_gadget_does(header.parameters);

@@ -30,12 +30,6 @@ struct Listed {
     bool can_be_points = false;
 };
 
-std::vector<std::string> names_in_group(hid_t file, const std::string& name) {
-    const Group group(H5Gopen2(file, name.c_str(), H5P_DEFAULT));
-    H5Eclear2(H5E_DEFAULT);
-    return group.get() < 0 ? std::vector<std::string>{} : names_in(group.get());
-}
-
 H5I_type_t kind_of(hid_t file, const std::string& name) {
     const Object object(H5Oopen(file, name.c_str(), H5P_DEFAULT));
     const H5I_type_t kind = object.get() < 0 ? H5I_BADID : H5Iget_type(object.get());
@@ -50,7 +44,8 @@ std::string shape_of(const Dataset& dataset) {
 // Groups may hold each other: depth and number of objects are bounded.
 void collect(hid_t file, const std::string& group, const std::string& file_name, int depth, int& budget,
              std::vector<Listed>& found) {
-    for (const std::string& name : names_in_group(file, group)) {
+    const Group opened(H5Gopen2(file, group.c_str(), H5P_DEFAULT));
+    for (const std::string& name : names_in(opened.get())) {
         const std::string path = group == "/" ? "/" + name : group + "/" + name;
         if (--budget < 0) {
             return;
@@ -106,10 +101,7 @@ Dataset open_points(hid_t file, const std::string& member, const std::string& fi
 }
 
 void warn_of_what_is_left_out(hid_t file, SnapshotHeader& header) {
-    if (!exists(file, "Header")) {
-        return;
-    }
-    const Object object(H5Oopen(file, "Header", H5P_DEFAULT));
+    const Object object = open_if_there(file, "Header");
     const auto box = numbers(object.get(), "BoxSize");
     if (box && std::any_of(box->begin(), box->end(), [](double period) { return period > 0; })) {
         header.warnings.push_back(message("the file states BoxSize ", joined(*box, " x "),
