@@ -19,12 +19,15 @@ constexpr std::int64_t bare_header_bytes = 28;
 constexpr std::array<std::int64_t, 3> narrow_record_bytes = {48, 36, 44};
 constexpr std::int64_t widening_bytes = 12; // of three float32 to float64
 
+// nbodies, gas, dark, star
+using Counts = std::array<std::int64_t, 4>;
+
 struct Header {
     std::endian order = std::endian::big;
     double time = 0;
     std::uint32_t dimension = 0;
-    std::array<std::uint32_t, 4> low{}; ///< nbodies, ngas, ndark, nstar
-    std::uint32_t last_word = 0;        ///< the padding, or the first particle's mass
+    Counts low{};                ///< without the bits that the padding may hold
+    std::uint32_t last_word = 0; ///< the padding, or the first particle's mass
 };
 
 std::optional<Header> read_header_words(std::span<const std::byte> bytes) {
@@ -43,15 +46,8 @@ std::optional<Header> read_header_words(std::span<const std::byte> bytes) {
     return std::nullopt;
 }
 
-// nbodies, gas, dark, star
-using Counts = std::array<std::int64_t, 4>;
-
-Counts low_counts(const Header& header) {
-    return {header.low[0], header.low[1], header.low[2], header.low[3]};
-}
-
 Counts full_counts(const Header& header) {
-    Counts counts = low_counts(header);
+    Counts counts = header.low;
     for (std::size_t i = 0; i < counts.size(); ++i) {
         counts[i] += static_cast<std::int64_t>((header.last_word >> (8 * i)) & 0xff) << 32;
     }
@@ -79,7 +75,7 @@ TipsyLayout layout_with(const Header& header, const Counts& counts, std::int64_t
 }
 
 std::optional<TipsyLayout> exact_layout(const Header& header, std::int64_t file_length) {
-    const Counts low = low_counts(header);
+    const Counts& low = header.low;
     const bool empty = low[1] + low[2] + low[3] == 0;
     struct Candidate {
         bool possible;
@@ -103,8 +99,8 @@ std::optional<TipsyLayout> exact_layout(const Header& header, std::int64_t file_
 }
 
 TipsyLayout nearest_layout(const Header& header, std::int64_t file_length, std::string_view name) {
-    const bool high_bits = !adds_up(low_counts(header)) && adds_up(full_counts(header));
-    const Counts counts = high_bits ? full_counts(header) : low_counts(header);
+    const bool high_bits = !adds_up(header.low) && adds_up(full_counts(header));
+    const Counts counts = high_bits ? full_counts(header) : header.low;
     TipsyLayout layout = layout_with(header, counts, tipsy_header_bytes, 0);
     const std::int64_t needed = layout.file_bytes();
     const std::int64_t widest = layout_with(header, counts, tipsy_header_bytes, 2).file_bytes();
@@ -147,7 +143,7 @@ std::int64_t TipsyLayout::file_bytes() const noexcept {
 bool is_tipsy(std::span<const std::byte> bytes, std::int64_t file_length) {
     const std::optional<Header> header = read_header_words(bytes);
     return header && std::isfinite(header->time) &&
-           (adds_up(low_counts(*header)) || (header->last_word != 0 && adds_up(full_counts(*header))) ||
+           (adds_up(header->low) || (header->last_word != 0 && adds_up(full_counts(*header))) ||
             exact_layout(*header, file_length));
 }
 
@@ -159,7 +155,7 @@ TipsyLayout decide_tipsy_layout(std::span<const std::byte> bytes, std::int64_t f
     const std::optional<TipsyLayout> exact = exact_layout(*header, file_length);
     TipsyLayout layout = exact ? *exact : nearest_layout(*header, file_length, name);
     const std::int64_t total = std::accumulate(layout.counts.begin(), layout.counts.end(), std::int64_t{0});
-    const std::int64_t announced = total >> 32 != 0 ? full_counts(*header)[0] : low_counts(*header)[0];
+    const std::int64_t announced = total >> 32 != 0 ? full_counts(*header)[0] : header->low[0];
     if (announced != total) {
         layout.warnings.push_back(message("the header announces ", announced,
                                           " particles in all, but its gas, dark "
