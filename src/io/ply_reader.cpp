@@ -25,7 +25,7 @@ public:
     explicit PlyFile(const std::filesystem::path& path);
 
     [[nodiscard]] SnapshotHeader& header() noexcept { return header_; }
-    [[nodiscard]] RealArray read() const;
+    [[nodiscard]] Snapshot read(const ReadOptions& options, const SelectedTypes& selected) const;
 
 private:
     void choose_coordinates();
@@ -201,8 +201,9 @@ void PlyFile::read_text(std::vector<T>& values) const {
     }
 }
 
-RealArray PlyFile::read() const {
-    RealArray positions = allocate_reals(header_.dtype, header_.counts[1], header_.dimension, "positions");
+Snapshot PlyFile::read(const ReadOptions&, const SelectedTypes&) const {
+    Snapshot snapshot;
+    snapshot.positions = allocate_reals(header_.dtype, header_.counts[1], header_.dimension, "positions");
     std::visit(
         [this](auto& values) {
             if (ply_.order) {
@@ -211,30 +212,16 @@ RealArray PlyFile::read() const {
                 read_text(values);
             }
         },
-        positions.values);
-    return positions;
+        snapshot.positions.values);
+    return snapshot;
 }
 
 bool recognize_ply(const FileStart& start) {
     return start.text().starts_with("ply\n") || start.text().starts_with("ply\r");
 }
 
-SnapshotHeader ply_header(const std::filesystem::path& path) {
-    return PlyFile(path).header();
-}
-
-Snapshot ply_snapshot(const std::filesystem::path& path, const ReadOptions& options) {
-    PlyFile file(path);
-    const SelectedTypes selected = select_types(options.types, file.header(), path);
-    Snapshot snapshot;
-    snapshot.positions = file.read();
-    snapshot.header = std::move(file.header());
-    fill_rows(snapshot, selected);
-    return snapshot;
-}
-
 } // namespace
 
-const Reader ply_reader = {"PLY vertices", recognize_ply, ply_header, ply_snapshot};
+const Reader ply_reader = {"PLY vertices", recognize_ply, header_of_whole<PlyFile>, snapshot_of_whole<PlyFile>};
 
 } // namespace kith::io

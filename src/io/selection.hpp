@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <string>
+#include <utility>
 
 namespace kith::io {
 
@@ -40,5 +41,21 @@ void keep_share(Snapshot& snapshot, const RowShare& share);
 
 /// Particles of the selected types.
 [[nodiscard]] std::int64_t selected_count(const SnapshotHeader& header, const SelectedTypes& selected);
+
+/// The functions of the Reader of a format whose files are read whole: File has a header, and reads the columns of the
+/// selected types.
+template <class File>
+SnapshotHeader header_of_whole(const std::filesystem::path& path) {
+    return File(path).header();
+}
+template <class File>
+Snapshot snapshot_of_whole(const std::filesystem::path& path, const ReadOptions& options) {
+    File file(path);
+    const SelectedTypes selected = select_types(options.types, file.header(), path);
+    Snapshot snapshot = file.read(options, selected);
+    snapshot.header = std::move(file.header());
+    fill_rows(snapshot, selected);
+    return snapshot;
+}
 
 } // namespace kith::io

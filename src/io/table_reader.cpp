@@ -33,7 +33,7 @@ public:
     }
 
     [[nodiscard]] SnapshotHeader& header() noexcept { return header_; }
-    [[nodiscard]] Snapshot read(const ReadOptions& options);
+    [[nodiscard]] Snapshot read(const ReadOptions& options, const SelectedTypes& selected) const;
 
 private:
     // Where the numbers of a column go.
@@ -147,7 +147,7 @@ void Table::read_rows(std::vector<Target>& targets) const {
     }
 }
 
-Snapshot Table::read(const ReadOptions& options) {
+Snapshot Table::read(const ReadOptions& options, const SelectedTypes&) const {
     std::vector<Target> targets(layout_.width);
     Snapshot snapshot;
     snapshot.positions = make(layout_.coordinates, "positions", targets);
@@ -170,22 +170,9 @@ bool recognize_table(const FileStart& start) {
            find_table(start.text(), start.file_length <= recognition_window);
 }
 
-SnapshotHeader table_header(const std::filesystem::path& path) {
-    return Table(path).header();
-}
-
-Snapshot table_snapshot(const std::filesystem::path& path, const ReadOptions& options) {
-    Table table(path);
-    const SelectedTypes selected = select_types(options.types, table.header(), path);
-    Snapshot snapshot = table.read(options);
-    snapshot.header = std::move(table.header());
-    fill_rows(snapshot, selected);
-    return snapshot;
-}
-
 } // namespace
 
-const Reader table_reader = {"text tables (CSV, or blanks between columns)", recognize_table, table_header,
-                             table_snapshot};
+const Reader table_reader = {"text tables (CSV, or blanks between columns)", recognize_table, header_of_whole<Table>,
+                             snapshot_of_whole<Table>};
 
 } // namespace kith::io

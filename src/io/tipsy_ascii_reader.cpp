@@ -62,8 +62,29 @@ public:
 
     [[nodiscard]] SnapshotHeader& header() noexcept { return header_; }
 
+    [[nodiscard]] Snapshot read(const ReadOptions& options, const SelectedTypes& selected) {
+        const std::int64_t rows = selected_count(header_, selected);
+        Snapshot snapshot;
+        if (options.masses) {
+            snapshot.masses = allocate_reals(DType::float64, rows, 1, "masses");
+        }
+        snapshot.positions = allocate_reals(DType::float64, rows, header_.dimension, "positions");
+        if (options.velocities) {
+            snapshot.velocities = allocate_reals(DType::float64, rows, header_.dimension, "velocities");
+        }
+        read_property("a mass", selected, snapshot.masses ? &*snapshot.masses : nullptr, 0);
+        for (int axis = 0; axis < header_.dimension; ++axis) {
+            read_property("a coordinate", selected, &snapshot.positions, axis);
+        }
+        for (int axis = 0; axis < header_.dimension; ++axis) {
+            read_property("a velocity", selected, snapshot.velocities ? &*snapshot.velocities : nullptr, axis);
+        }
+        return snapshot;
+    }
+
+private:
     /// The next property, all of it; kept for the selected types unless `out` is null.
-    void read(std::string_view what, const SelectedTypes& selected, RealArray* out, int axis) {
+    void read_property(std::string_view what, const SelectedTypes& selected, RealArray* out, int axis) {
         double* place = out == nullptr ? nullptr : std::get<std::vector<double>>(out->values).data() + axis;
         const int stride = out == nullptr ? 0 : out->columns;
         for (const std::size_t type : TipsyLayout::type_of_kind) {
@@ -78,7 +99,6 @@ public:
         }
     }
 
-private:
     InputFile file_;
     TextNumbers numbers_;
     SnapshotHeader header_;
@@ -88,37 +108,9 @@ bool recognize_tipsy_ascii(const FileStart& start) {
     return is_text(start.text()) && begins_like_tipsy(start.text());
 }
 
-SnapshotHeader tipsy_ascii_header(const std::filesystem::path& path) {
-    return TipsyText(path).header();
-}
-
-Snapshot tipsy_ascii_snapshot(const std::filesystem::path& path, const ReadOptions& options) {
-    TipsyText text(path);
-    SnapshotHeader& header = text.header();
-    const SelectedTypes selected = select_types(options.types, header, path);
-    const std::int64_t rows = selected_count(header, selected);
-    Snapshot snapshot;
-    if (options.masses) {
-        snapshot.masses = allocate_reals(DType::float64, rows, 1, "masses");
-    }
-    snapshot.positions = allocate_reals(DType::float64, rows, header.dimension, "positions");
-    if (options.velocities) {
-        snapshot.velocities = allocate_reals(DType::float64, rows, header.dimension, "velocities");
-    }
-    text.read("a mass", selected, snapshot.masses ? &*snapshot.masses : nullptr, 0);
-    for (int axis = 0; axis < header.dimension; ++axis) {
-        text.read("a coordinate", selected, &snapshot.positions, axis);
-    }
-    for (int axis = 0; axis < header.dimension; ++axis) {
-        text.read("a velocity", selected, snapshot.velocities ? &*snapshot.velocities : nullptr, axis);
-    }
-    snapshot.header = std::move(header);
-    fill_rows(snapshot, selected);
-    return snapshot;
-}
-
 } // namespace
 
-const Reader tipsy_ascii_reader = {"Tipsy ASCII", recognize_tipsy_ascii, tipsy_ascii_header, tipsy_ascii_snapshot};
+const Reader tipsy_ascii_reader = {"Tipsy ASCII", recognize_tipsy_ascii, header_of_whole<TipsyText>,
+                                   snapshot_of_whole<TipsyText>};
 
 } // namespace kith::io
