@@ -80,7 +80,7 @@ void interpret_shape(NpyArray& array, const NpySource& source) {
 NpyArray open_array(NpySource& source) {
     NpyArray array;
     array.npy = read_npy_header(source);
-    array.header.format = "npy";
+    array.header.format = source.format();
     array.header.has_types = false;
     interpret_type(array, source);
     interpret_shape(array, source);

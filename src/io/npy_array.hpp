@@ -24,7 +24,8 @@ public:
     NpySource& operator=(const NpySource&) = delete;
     virtual ~NpySource() = default;
 
-    [[nodiscard]] virtual std::string name() const = 0; ///< for messages
+    [[nodiscard]] virtual std::string name() const = 0;   ///< for messages
+    [[nodiscard]] virtual std::string format() const = 0; ///< SnapshotHeader::format
     [[nodiscard]] virtual std::int64_t length() const = 0;
     /// Fills `bytes` from `offset` on. Throws Error(file) if the source ends before.
     virtual void read(std::int64_t offset, std::span<std::byte> bytes) = 0;

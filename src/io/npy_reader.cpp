@@ -11,6 +11,7 @@ class NpyFile final : public NpySource {
 public:
     explicit NpyFile(const std::filesystem::path& path) : file_(path) {}
     [[nodiscard]] std::string name() const override { return file_.path().string(); }
+    [[nodiscard]] std::string format() const override { return "npy"; }
     [[nodiscard]] std::int64_t length() const override { return file_.length(); }
     void read(std::int64_t offset, std::span<std::byte> bytes) override { file_.read(offset, bytes); }
 

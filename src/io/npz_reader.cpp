@@ -100,6 +100,7 @@ public:
     }
 
     [[nodiscard]] std::string name() const override { return message(archive_.path(), ":", without_suffix(member_)); }
+    [[nodiscard]] std::string format() const override { return "npz"; }
     [[nodiscard]] std::int64_t length() const override { return length_; }
 
     void read(std::int64_t offset, std::span<std::byte> bytes) override {
@@ -208,20 +209,6 @@ std::string member_named(const Archive& archive, const std::string& name) {
     refuse(archive.path(), "there is no array '", name, "'; the archive holds ", contents(archive));
 }
 
-SnapshotHeader header_of(const Archive& archive, const std::string& member) {
-    Member array(archive, member);
-    SnapshotHeader header = npy_points_header(array);
-    header.format = "npz";
-    return header;
-}
-
-Snapshot snapshot_of(const Archive& archive, const std::string& member, const ReadOptions& options) {
-    Member array(archive, member);
-    Snapshot snapshot = npy_points(array, options);
-    snapshot.header.format = "npz";
-    return snapshot;
-}
-
 bool is_zip(const FileStart& start) {
     using std::string_view_literals::operator""sv;
     return start.text().starts_with("PK\x03\x04"sv) || start.text().starts_with("PK\x05\x06"sv); // the second: empty
@@ -229,22 +216,26 @@ bool is_zip(const FileStart& start) {
 
 SnapshotHeader npz_header(const std::filesystem::path& path) {
     const Archive archive(path);
-    return header_of(archive, only_points(archive));
+    Member array(archive, only_points(archive));
+    return npy_points_header(array);
 }
 
 Snapshot npz_snapshot(const std::filesystem::path& path, const ReadOptions& options) {
     const Archive archive(path);
-    return snapshot_of(archive, only_points(archive), options);
+    Member array(archive, only_points(archive));
+    return npy_points(array, options);
 }
 
 SnapshotHeader npz_member_header(const std::filesystem::path& path, const std::string& name) {
     const Archive archive(path);
-    return header_of(archive, member_named(archive, name));
+    Member array(archive, member_named(archive, name));
+    return npy_points_header(array);
 }
 
 Snapshot npz_member(const std::filesystem::path& path, const std::string& name, const ReadOptions& options) {
     const Archive archive(path);
-    return snapshot_of(archive, member_named(archive, name), options);
+    Member array(archive, member_named(archive, name));
+    return npy_points(array, options);
 }
 
 } // namespace
