@@ -146,11 +146,7 @@ void write_header(const hdf5::OutputFile& file, const CatalogSource& source, con
     for (int axis = 0; axis < snapshot.header.dimension; ++axis) {
         periods.push_back(box.period(axis));
     }
-    if (std::adjacent_find(periods.begin(), periods.end(), std::not_equal_to<>()) == periods.end()) {
-        file.set(header, "BoxSize", box.period(0));
-    } else {
-        file.set(header, "BoxSize", std::span<const double>(periods));
-    }
+    file.set_box_size(header, periods);
     if (!options.sorted_snapshot.empty()) {
         file.set_text(header, "SortedSnapshot", options.sorted_snapshot);
     }

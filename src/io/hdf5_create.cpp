@@ -95,6 +95,11 @@ void OutputFile::set_numbers(hid_t object, const std::string& attribute, const N
     check(H5Awrite(made.get(), type.memory, values), name(), what);
 }
 
+void OutputFile::set_box_size(hid_t header, std::span<const double> periods) const {
+    const bool is_one = std::adjacent_find(periods.begin(), periods.end(), std::not_equal_to<>()) == periods.end();
+    set_numbers(header, "BoxSize", number_type<double>(), periods.data(), is_one ? 1 : std::ssize(periods), is_one);
+}
+
 void OutputFile::set_text(hid_t object, const std::string& attribute, const std::string& value) const {
     const std::string what = message("attribute ", attribute, " could not be written");
     const Type type(check(H5Tcopy(H5T_C_S1), name(), what));

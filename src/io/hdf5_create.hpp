@@ -68,13 +68,11 @@ public:
     }
 
     template <class T>
-    void set(hid_t object, const std::string& attribute, std::span<const T> values) const {
-        set_numbers(object, attribute, number_type<T>(), values.data(), std::ssize(values), false);
-    }
-    template <class T>
     void set(hid_t object, const std::string& attribute, T value) const {
         set_numbers(object, attribute, number_type<T>(), &value, 1, true);
     }
+    /// BoxSize, of 0 where space is open: one number, or one for each axis where these differ.
+    void set_box_size(hid_t header, std::span<const double> periods) const;
     void set_text(hid_t object, const std::string& attribute, const std::string& value) const;
 
     /// Program, command, input and every parameter, as text. Throws Error(invalid_argument) for a parameter whose name

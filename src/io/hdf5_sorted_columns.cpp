@@ -14,59 +14,44 @@ namespace kith::io {
 
 namespace {
 
+// `rows` in the order of `target`; columns = 0 makes the dataset one-dimensional.
 template <class T>
-std::vector<T> in_order(const std::vector<T>& rows, std::int64_t columns, const std::vector<std::int64_t>& target,
-                        const std::string& what) {
-    std::vector<T> sorted = allocate<T>(std::ssize(target), columns, what);
+void write_sorted(const hdf5::OutputFile& file, const std::string& dataset, const std::vector<T>& rows,
+                  std::int64_t columns, const std::vector<std::int64_t>& target) {
+    const std::int64_t width = std::max<std::int64_t>(1, columns);
+    std::vector<T> sorted = allocate<T>(std::ssize(target), width, dataset);
     for (std::size_t row = 0; row < target.size(); ++row) {
-        std::copy_n(rows.begin() + static_cast<std::int64_t>(row) * columns, columns,
-                    sorted.begin() + target[row] * columns);
+        std::copy_n(rows.begin() + static_cast<std::int64_t>(row) * width, width, sorted.begin() + target[row] * width);
     }
-    return sorted;
-}
-
-void write_reals(const hdf5::OutputFile& file, const std::string& dataset, const RealArray& array, bool is_list,
-                 const std::vector<std::int64_t>& target) {
-    std::visit(
-        [&](const auto& values) {
-            const auto sorted = in_order(values, array.columns, target, dataset);
-            file.write(dataset, hdf5::number_type(array.dtype()), sorted.data(), array.rows(),
-                       is_list ? 0 : array.columns);
-        },
-        array.values);
-    file.require_written();
+    file.write_all(dataset, std::span<const T>(sorted), columns, "");
 }
 
 void write_type(const hdf5::OutputFile& file, const std::string& group, const Snapshot& particles,
                 const std::vector<std::int64_t>& target) {
     const hdf5::Group made = file.make_group(group.c_str());
-    write_reals(file, group + "/Coordinates", particles.positions, false, target);
+    const auto write = [&](const char* name, const RealArray& array) {
+        std::visit(
+            [&](const auto& rows) {
+                write_sorted(file, group + name, rows, array.columns == 1 ? 0 : array.columns, target);
+            },
+            array.values);
+    };
+    write("/Coordinates", particles.positions);
     if (particles.velocities) {
-        write_reals(file, group + "/Velocities", *particles.velocities, false, target);
+        write("/Velocities", *particles.velocities);
     }
     if (particles.masses) {
-        write_reals(file, group + "/Masses", *particles.masses, true, target);
+        write("/Masses", *particles.masses);
     }
     if (!particles.ids.empty()) {
-        const std::string dataset = group + "/ParticleIDs";
-        const std::vector<std::uint64_t> sorted = in_order(particles.ids, 1, target, dataset);
-        file.write(dataset, hdf5::number_type<std::uint64_t>(), sorted.data(), particles.positions.rows(), 0);
-    }
-}
-
-void write_box(const hdf5::OutputFile& file, hid_t header, const SnapshotHeader& input) {
-    const std::array<double, 3> box = input.box_size.value_or(std::array<double, 3>{});
-    if (box[0] == box[1] && box[1] == box[2]) {
-        file.set(header, "BoxSize", box[0]);
-    } else {
-        file.set(header, "BoxSize", std::span<const double>(box));
+        write_sorted(file, group + "/ParticleIDs", particles.ids, 0, target);
     }
 }
 
 // Cosmology and units stand in /Header, where Gadget-2 has them, and in /Parameters, where Gadget-4 has them.
 void write_header(const hdf5::OutputFile& file, const SnapshotHeader& input, const MassTable& masses) {
     const hdf5::Group header = file.make_group("Header");
-    write_box(file, header.get(), input);
+    file.set_box_size(header.get(), input.box_size.value_or(std::array<double, 3>{}));
     if (input.time) {
         file.set(header.get(), "Time", *input.time);
     }
