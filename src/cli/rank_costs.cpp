@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <functional>
 #include <limits>
-#include <map>
 #include <span>
 #include <string_view>
 #include <utility>
@@ -73,11 +72,12 @@ StageReports fastest(const std::function<StageReports()>& call) {
     return best;
 }
 
-/// One call over ranks: the means of what a rank received, of its collective calls, and of the seconds of its stages.
+/// One call over ranks: the means of what a rank received, and of its collective calls; and the stages of all ranks, of
+/// each its part in the mean.
 struct OverRanks {
     double bytes = 0;
     double collective_calls = 0;
-    std::map<std::string, double, std::less<>> seconds;
+    StageReports stages;
 };
 
 /// call(communicator, points): stages and traffic.
@@ -93,10 +93,11 @@ OverRanks over_ranks(const std::vector<io::RealArray>& blocks,
             mean.collective_calls = counting.calls();
         }
     });
+    const auto size = static_cast<double>(blocks.size());
     for (const auto& [stages, traffic] : found) {
-        mean.bytes += static_cast<double>(traffic.bytes_received) / static_cast<double>(blocks.size());
+        mean.bytes += static_cast<double>(traffic.bytes_received) / size;
         for (const StageReport& stage : stages) {
-            mean.seconds[stage.name] += stage.seconds / static_cast<double>(blocks.size());
+            mean.stages.push_back({stage.name, stage.seconds / size});
         }
     }
     return mean;
@@ -120,21 +121,18 @@ CallCost cost_of(const StageReports& alone, const OverRanks& together, const Ove
     }
     const double layer_points = std::max(0.0, together.bytes - nothing_in_reach.bytes) / constants.point_bytes();
     cost.layer = layer_of(layer_points, per_rank, blocks_of(constants.ranks, constants.dimension));
-    const auto at = [](const OverRanks& of, const char* stage) {
-        const auto found = of.seconds.find(stage);
-        return found == of.seconds.end() ? 0.0 : found->second;
-    };
     // Seconds of ranks that share the cores, in seconds of a rank that has them to itself.
-    const double alone_seconds = cost.per_point.back().second * per_rank;
-    const double share = at(together, own) > 0 ? alone_seconds / at(together, own) : 0;
-    const double share_of_nothing = at(nothing_in_reach, "order") > 0
-                                        ? cost.per_point.front().second * per_rank / at(nothing_in_reach, "order")
-                                        : 0;
-    const double own_ask = at(nothing_in_reach, "ask") * share_of_nothing;
+    const auto share_of = [&](const OverRanks& of, const char* stage, double alone_per_point) {
+        const double seconds = seconds_of(of.stages, stage);
+        return seconds > 0 ? alone_per_point * per_rank / seconds : 0;
+    };
+    const double share = share_of(together, own, cost.per_point.back().second);
+    const double share_of_nothing = share_of(nothing_in_reach, "order", cost.per_point.front().second);
+    const double own_ask = seconds_of(nothing_in_reach.stages, "ask") * share_of_nothing;
     cost.ask_seconds = own_ask / per_rank;
     for (const char* stage : {"ask", "select", pieces}) {
-        const double seconds =
-            std::max(0.0, at(together, stage) * share - (std::string_view(stage) == "ask" ? own_ask : 0));
+        const double seconds = std::max(0.0, seconds_of(together.stages, stage) * share -
+                                                 (std::string_view(stage) == "ask" ? own_ask : 0));
         cost.per_layer_point.emplace_back(stage, layer_points > 0 ? seconds / layer_points : 0);
     }
     return cost;
