@@ -72,14 +72,10 @@ void OutputFile::write_stream(const std::string& dataset, const NumberType& type
     const std::int64_t block_rows = std::max<std::int64_t>(1, block_bytes / row_bytes);
     std::vector<std::byte> block(std::min(block_rows, rows) * row_bytes);
     for (std::int64_t first = 0; first < rows; first += block_rows) {
-        const std::array<hsize_t, 2> begin{static_cast<hsize_t>(first), 0};
-        const std::array<hsize_t, 2> shape{static_cast<hsize_t>(std::min(block_rows, rows - first)),
-                                           static_cast<hsize_t>(columns)};
-        fill(std::span(block).first(shape[0] * static_cast<std::size_t>(row_bytes)));
+        const std::int64_t count = std::min(block_rows, rows - first);
+        fill(std::span(block).first(count * row_bytes));
         const Space place(check(H5Dget_space(made.get()), name(), what));
-        check(H5Sselect_hyperslab(place.get(), H5S_SELECT_SET, begin.data(), nullptr, shape.data(), nullptr), name(),
-              what);
-        const Space memory(check(H5Screate_simple(columns == 0 ? 1 : 2, shape.data(), nullptr), name(), what));
+        const Space memory = select_rows(place, first, count, name(), what);
         check(H5Dwrite(made.get(), type.memory, memory.get(), place.get(), H5P_DEFAULT, block.data()), name(), what);
         require_written();
     }

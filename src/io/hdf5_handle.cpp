@@ -33,6 +33,11 @@ std::string innermost_reason() {
     return reason;
 }
 
+// Leaves no errors of calls that may fail behind.
+struct ErrorsCleared {
+    ~ErrorsCleared() { H5Eclear2(H5E_DEFAULT); }
+};
+
 // Whether a type is one of whole or real numbers and not a damaged one, which the library would crash on.
 bool is_number(hid_t type) {
     const H5T_class_t kind = H5Tget_class(type);
@@ -69,16 +74,25 @@ void fail(std::string_view file, std::string_view what) {
     refuse(file, what, reason.empty() ? "" : message(" (HDF5: ", reason, ")"));
 }
 
+Space select_rows(const Space& stored, std::int64_t first, std::int64_t rows, std::string_view file,
+                  std::string_view what) {
+    std::vector<hsize_t> shape(check(H5Sget_simple_extent_ndims(stored.get()), file, what));
+    check(H5Sget_simple_extent_dims(stored.get(), shape.data(), nullptr), file, what);
+    std::vector<hsize_t> begin(shape.size(), 0);
+    begin.at(0) = static_cast<hsize_t>(first);
+    shape.at(0) = static_cast<hsize_t>(rows);
+    check(H5Sselect_hyperslab(stored.get(), H5S_SELECT_SET, begin.data(), nullptr, shape.data(), nullptr), file, what);
+    return Space(check(H5Screate_simple(static_cast<int>(shape.size()), shape.data(), nullptr), file, what));
+}
+
 File open_file(const std::filesystem::path& path) {
     return File(
         check(H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), path.string(), "the HDF5 file could not be opened"));
 }
 
 bool exists(hid_t place, const std::string& name) {
-    const bool found =
-        H5Lexists(place, name.c_str(), H5P_DEFAULT) > 0 && H5Oexists_by_name(place, name.c_str(), H5P_DEFAULT) > 0;
-    H5Eclear2(H5E_DEFAULT);
-    return found;
+    const ErrorsCleared cleared;
+    return H5Lexists(place, name.c_str(), H5P_DEFAULT) > 0 && H5Oexists_by_name(place, name.c_str(), H5P_DEFAULT) > 0;
 }
 
 Object open_if_there(hid_t file, const char* name) {
@@ -179,20 +193,14 @@ void Dataset::read(hid_t memory_type, std::int64_t begin, std::int64_t count, vo
         check(H5Dread(id.get(), memory_type, H5S_ALL, H5S_ALL, H5P_DEFAULT, out), file, what);
         return;
     }
-    const std::array<hsize_t, 2> start{static_cast<hsize_t>(begin), 0};
-    const std::array<hsize_t, 2> shape{static_cast<hsize_t>(count), static_cast<hsize_t>(columns)};
     const Space stored(check(H5Dget_space(id.get()), file, what));
-    check(H5Sselect_hyperslab(stored.get(), H5S_SELECT_SET, start.data(), nullptr, shape.data(), nullptr), file, what);
-    const Space memory(check(H5Screate_simple(rank, shape.data(), nullptr), file, what));
+    const Space memory = select_rows(stored, begin, count, file, what);
     check(H5Dread(id.get(), memory_type, memory.get(), stored.get(), H5P_DEFAULT, out), file, what);
 }
 
 bool has_attribute(hid_t object, const char* name) {
-    const htri_t found = H5Aexists(object, name);
-    if (found < 0) {
-        H5Eclear2(H5E_DEFAULT);
-    }
-    return found > 0;
+    const ErrorsCleared cleared;
+    return H5Aexists(object, name) > 0;
 }
 
 std::optional<double> number(hid_t object, const char* name) {
@@ -204,38 +212,34 @@ std::optional<std::vector<double>> numbers(hid_t object, const char* name) {
     if (!has_attribute(object, name)) {
         return std::nullopt;
     }
+    const ErrorsCleared cleared;
     const Attribute attribute(H5Aopen(object, name, H5P_DEFAULT));
     const Type type(H5Aget_type(attribute.get()));
     const Space space(H5Aget_space(attribute.get()));
     const hssize_t count = H5Sget_simple_extent_npoints(space.get());
     constexpr hssize_t most = 1024; // no header attribute is longer; a larger one is not what it claims to be
     if (!is_number(type.get()) || count < 1 || count > most) {
-        H5Eclear2(H5E_DEFAULT);
         return std::nullopt;
     }
     std::vector<double> values(count);
-    if (H5Aread(attribute.get(), H5T_NATIVE_DOUBLE, values.data()) < 0) {
-        H5Eclear2(H5E_DEFAULT);
-        return std::nullopt;
-    }
-    return values;
+    const bool was_read = H5Aread(attribute.get(), H5T_NATIVE_DOUBLE, values.data()) >= 0;
+    return was_read ? std::optional(std::move(values)) : std::nullopt;
 }
 
 std::optional<std::string> text(hid_t object, const char* name) {
     if (!has_attribute(object, name)) {
         return std::nullopt;
     }
+    const ErrorsCleared cleared;
     const Attribute attribute(H5Aopen(object, name, H5P_DEFAULT));
     const Type type(H5Aget_type(attribute.get()));
     const Space space(H5Aget_space(attribute.get()));
     if (H5Tget_class(type.get()) != H5T_STRING || H5Sget_simple_extent_npoints(space.get()) != 1) {
-        H5Eclear2(H5E_DEFAULT);
         return std::nullopt;
     }
     if (H5Tis_variable_str(type.get()) > 0) {
         char* stored = nullptr;
         if (H5Aread(attribute.get(), type.get(), &stored) < 0 || stored == nullptr) {
-            H5Eclear2(H5E_DEFAULT);
             return std::nullopt;
         }
         std::string value(stored);
@@ -243,11 +247,8 @@ std::optional<std::string> text(hid_t object, const char* name) {
         return value;
     }
     std::string value(H5Tget_size(type.get()), '\0');
-    if (H5Aread(attribute.get(), type.get(), value.data()) < 0) {
-        H5Eclear2(H5E_DEFAULT);
-        return std::nullopt;
-    }
-    return value.substr(0, value.find('\0'));
+    const bool was_read = H5Aread(attribute.get(), type.get(), value.data()) >= 0;
+    return was_read ? std::optional(value.substr(0, value.find('\0'))) : std::nullopt;
 }
 
 } // namespace kith::io::hdf5

@@ -79,6 +79,10 @@ Result check(Result result, std::string_view file, std::string_view what) {
     return result;
 }
 
+/// Selects some rows of a dataset's space and returns their space in memory. The two texts are for messages.
+[[nodiscard]] Space select_rows(const Space& stored, std::int64_t first, std::int64_t rows, std::string_view file,
+                                std::string_view what);
+
 /// A one- or two-dimensional dataset that is open for reading.
 struct Dataset {
     Handle<H5Dclose> id;

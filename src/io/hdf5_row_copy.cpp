@@ -133,17 +133,10 @@ void read_rows(hid_t dataset, const std::string& path, const Type& type, std::in
     const PropertyList creation = creation_of(dataset, path, file);
     const std::int64_t block_rows = std::min(part.rows, rows_of_block(creation, shape, row_bytes));
     std::vector<std::byte> block = allocate<std::byte>(block_rows, row_bytes, path);
-    std::vector<hsize_t> begin(shape.lengths.size(), 0);
-    std::vector<hsize_t> lengths = shape.lengths;
     const Space place(check(H5Dget_space(dataset), file, what));
     for (std::int64_t first = 0; first < part.rows; first += block_rows) {
         const std::int64_t rows = std::min(block_rows, part.rows - first);
-        begin[0] = static_cast<hsize_t>(first);
-        lengths[0] = static_cast<hsize_t>(rows);
-        check(H5Sselect_hyperslab(place.get(), H5S_SELECT_SET, begin.data(), nullptr, lengths.data(), nullptr), file,
-              what);
-        const Space memory(
-            check(H5Screate_simple(static_cast<int>(lengths.size()), lengths.data(), nullptr), file, what));
+        const Space memory = select_rows(place, first, rows, file, what);
         if (H5Dread(dataset, type.get(), memory.get(), place.get(), H5P_DEFAULT, block.data()) < 0) {
             fail_to_read(creation, path, file);
         }
