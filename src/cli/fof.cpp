@@ -130,11 +130,9 @@ FofResult groups_over_ranks(const FofArguments& arguments, FofRun& run, const Ex
 void find_groups(const FofArguments& arguments, FofRun& run, const Execution& execution) {
     if (run.ranks() != nullptr) {
         run.groups = groups_over_ranks(arguments, run, execution);
-        run.box.box = run.groups.box;
-        run.clock.add(run.groups.stages);
-        return;
+    } else {
+        run.in_context([&] { run.groups = groups_of(arguments, run, execution); });
     }
-    run.in_context([&] { run.groups = groups_of(arguments, run, execution); });
     run.box.box = run.groups.box;
     run.clock.add(run.groups.stages);
 }

@@ -98,16 +98,15 @@ bool holds_catalog(hid_t file) {
 OpenCatalog open_catalog(const std::filesystem::path& path) {
     OpenCatalog opened{path.string(), open_file(path), {}};
     const hid_t file = opened.file.get();
+    opened.header = open_if_there(file, "Header");
     if (!holds_catalog(file)) {
-        const Object header = open_if_there(file, "Header");
-        const bool particles = has_attribute(header.get(), "NumPart_ThisFile");
+        const bool particles = has_attribute(opened.header.get(), "NumPart_ThisFile");
         refuse(opened.name,
                "this HDF5 file is no halo catalog: it has neither /Group/GroupLen nor the attribute "
                "Ngroups_ThisFile of /Header",
                particles ? "; it is a snapshot, whose groups kith fof finds" : "", " (its root holds ",
                list_of_names_in(file), ")");
     }
-    opened.header = open_if_there(file, "Header");
     return opened;
 }
 
