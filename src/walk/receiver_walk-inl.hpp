@@ -19,9 +19,9 @@
 //   bool finish_early(leaf, siblings_left, box, bound)   begins a receiving leaf; true if it needs no list of its own
 //   void finish(leaf, box, list, bound)          a receiving leaf and its list of source leaves
 //
-// Those that a policy has no use for come from PolicyDefaults. What is taken whole at a node is true of all points below
-// it: a policy keeps it in the bound, which is handed down, or on a stack whose height is in the bound. Where a task's
-// node and the top of the sources are leaves already, finish_early() comes after the list, which it may ignore.
+// Those that a policy has no use for come from PolicyDefaults. What is taken whole at a node is true of all points
+// below it: a policy keeps it in the bound, which is handed down, or on a stack whose height is in the bound. Where a
+// task's node and the top of the sources are leaves already, finish_early() comes after the list, which it may ignore.
 //
 // Lists live in per-thread memory, so that nothing is allocated in the inner loops; they are as long as the reach is
 // wide.
