@@ -9,4 +9,5 @@ if ! command -v clang-tidy >/dev/null; then
     echo "clang-tidy is not installed; the check is skipped"
     exit 0
 fi
-find src "$build/src/instances" -name '*.cpp' | sort | xargs -n 1 -P "$(nproc)" clang-tidy --quiet -p "$build"
+sed -n 's/^ *"file": "\(.*\)",*$/\1/p' "$build/compile_commands.json" | grep -e "^$PWD/src/" -e "^$PWD/$build/src/" |
+    sort -u | xargs -n 1 -P "$(nproc)" clang-tidy --quiet -p "$build"

@@ -214,7 +214,7 @@ public:
         PointsView view = *this;
         view.device_ = device;
         for (const void*& address : view.axes_) {
-            if (address != nullptr) {
+            if (address != nullptr) { // NOLINTNEXTLINE(performance-no-int-to-ptr): no pointer leads to other memory
                 address = reinterpret_cast<const void*>(reinterpret_cast<std::intptr_t>(address) + bytes);
             }
         }

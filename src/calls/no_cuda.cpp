@@ -66,6 +66,7 @@ std::int64_t knn_async_bytes_on_device(const KnnSize& /*size*/, const Execution&
     refuse();
 }
 
+// NOLINTNEXTLINE(performance-unnecessary-value-param): where there is CUDA, it is changed
 void knn_async_on_device(DeviceKnnAsync /*search*/, std::span<std::byte> /*scratch*/) {
     refuse();
 }
@@ -74,6 +75,7 @@ std::int64_t fof_async_bytes_on_device(const FofSize& /*size*/, const Execution&
     refuse();
 }
 
+// NOLINTNEXTLINE(performance-unnecessary-value-param): the same
 void fof_async_on_device(DeviceFofAsync /*fof*/, std::span<std::byte> /*scratch*/) {
     refuse();
 }

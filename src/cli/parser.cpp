@@ -58,8 +58,8 @@ Parser Parser::command(const char* name, const char* description) const {
 }
 
 Option Parser::text(const std::string& names, const std::string& type, const std::string& help,
-                    std::function<void(const std::string&)> take) const {
-    return Option(app_->add_option_function(names, std::move(take), help)->type_name(type));
+                    const std::function<void(const std::string&)>& take) const {
+    return Option(app_->add_option_function(names, take, help)->type_name(type));
 }
 
 Option Parser::file(const std::string& names, const std::string& help, std::string& path, const char* type) const {

@@ -37,7 +37,7 @@ public:
 
     /// take(text) throws UsageError for a text that means nothing.
     Option text(const std::string& names, const std::string& type, const std::string& help,
-                std::function<void(const std::string&)> take) const;
+                const std::function<void(const std::string&)>& take) const;
     /// The name of a file, which is not empty.
     Option file(const std::string& names, const std::string& help, std::string& path, const char* type = "OUT") const;
     Option files(const std::string& names, const std::string& help, std::vector<std::string>& paths) const;

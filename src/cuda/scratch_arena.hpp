@@ -42,7 +42,7 @@ public:
         }
         pieces_.push_back({start, start + static_cast<std::uintptr_t>(bytes), true});
         max_end_ = std::max(max_end_, pieces_.back().end - first_);
-        return reinterpret_cast<void*>(start);
+        return reinterpret_cast<void*>(start); // NOLINT(performance-no-int-to-ptr): a place, perhaps of no memory
     }
 
     void deallocate(void* memory, std::int64_t /*bytes*/, CudaStream /*stream*/) noexcept override {

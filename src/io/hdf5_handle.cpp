@@ -162,7 +162,7 @@ Dataset open_dataset(hid_t file, const std::string& name, std::string_view file_
         check(H5Dget_create_plist(dataset.id.get()), file_name, message("the layout of ", name)));
     require_own_values(creation, name, file_name);
     // A dataset that was announced but never written would read as zeros.
-    const auto values = static_cast<hsize_t>(dataset.rows * dataset.columns);
+    const auto values = static_cast<hsize_t>(dataset.rows) * static_cast<hsize_t>(dataset.columns);
     const hsize_t stored = H5Dget_storage_size(dataset.id.get());
     if (values > 0 && stored == 0) {
         refuse(file_name, "dataset ", name, " claims ", dataset.rows, " x ", dataset.columns,

@@ -46,7 +46,7 @@ void collect(hid_t file, const std::string& group, const std::string& file_name,
              std::vector<Listed>& found) {
     const Group opened(H5Gopen2(file, group.c_str(), H5P_DEFAULT));
     for (const std::string& name : names_in(opened.get())) {
-        const std::string path = group == "/" ? "/" + name : group + "/" + name;
+        const std::string path = message(group == "/" ? std::string_view() : group, "/", name);
         if (--budget < 0) {
             return;
         }

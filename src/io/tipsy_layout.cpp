@@ -10,6 +10,7 @@
 
 #include <cmath>
 #include <numeric>
+#include <optional>
 
 namespace kith::io {
 

@@ -30,7 +30,7 @@ class TriangleBound {
 public:
     explicit TriangleBound(const Frame<T>& frame) {
         const double u = std::numeric_limits<T>::epsilon() / 2.0;
-        const double c = (frame.dimension + 1) / 2 + 5;
+        const double c = (frame.dimension + 1) / 2 + 5; // NOLINT(bugprone-integer-division): ceil(n/2)
         double squared_periods = 0;
         for (int axis = 0; axis < frame.dimension; ++axis) {
             if (frame.period[axis] > 0) {

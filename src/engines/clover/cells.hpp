@@ -191,7 +191,7 @@ private:
     }
 
     /// Moves one array of a part; `starts` tells where the elements of each hub go.
-    template <class Element>
+    template <class Element> // NOLINTNEXTLINE(performance-unnecessary-value-param): it is changed
     static void move(Element* elements, std::int64_t count, std::vector<std::int64_t> starts, Scratch& scratch) {
         scratch.moved.reserve(count * static_cast<std::int64_t>(std::max(sizeof(T), sizeof(Element))));
         auto* const moved = reinterpret_cast<Element*>(scratch.moved.data());
