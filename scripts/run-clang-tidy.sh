@@ -1,6 +1,6 @@
 #!/bin/sh
-# Runs clang-tidy over src and the sources that CMake writes for each scalar type, as .clang-tidy says, with the compile
-# commands of the build folder given.
+# Runs clang-tidy, as .clang-tidy says, over the sources of src that the build folder given has compile commands for,
+# those that CMake writes for each scalar type among them.
 set -eu
 cd "$(dirname "$0")/.."
 build=${1:?usage: run-clang-tidy.sh BUILD_FOLDER}

@@ -27,7 +27,7 @@ struct ComponentEntry {
     std::int64_t component;
     std::int64_t value;
 
-    // NOLINTNEXTLINE(modernize-use-nullptr): there is no 0
+    // NOLINTNEXTLINE(modernize-use-nullptr): a false alarm at <=>
     friend auto operator<=>(const ComponentEntry&, const ComponentEntry&) = default;
 };
 

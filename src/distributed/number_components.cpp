@@ -130,7 +130,7 @@ struct GroupKey {
     std::int64_t negative_size;
     std::int64_t smallest_id;
 
-    // NOLINTNEXTLINE(modernize-use-nullptr): there is no 0
+    // NOLINTNEXTLINE(modernize-use-nullptr): a false alarm at <=>
     friend auto operator<=>(const GroupKey&, const GroupKey&) = default;
 };
 

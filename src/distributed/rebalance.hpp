@@ -35,7 +35,7 @@ struct CurveKey {
     std::uint64_t position;
     std::int64_t global_index;
 
-    // NOLINTNEXTLINE(modernize-use-nullptr): there is no 0
+    // NOLINTNEXTLINE(modernize-use-nullptr): a false alarm at <=>
     friend auto operator<=>(const CurveKey&, const CurveKey&) = default;
 };
 

@@ -139,7 +139,7 @@ private:
     /// Parts records by the pivot, which then is record `left`.
     void part(Record* records, std::int64_t size, std::int64_t left, int axis, Key pivot) {
         std::swap(records[pivot.record], records[--size]);
-        const std::int64_t blocks = (size + block_size - 1) / block_size;
+        const std::int64_t blocks = blocks_of(size, block_size);
         std::vector<std::int64_t> smaller(blocks);
         const auto part_blocks = [&](std::int64_t first, std::int64_t last) {
             Scratch& scratch = scratch_.local();
