@@ -1,7 +1,8 @@
 #!/bin/sh
-# Makes a wheel that carries the libraries it needs, in the folder that is given, with the Python environment that is
-# given (scripts/python-environment.sh), whose JAX lends the headers for kith.jax. What is left to be found on a user's
-# machine is what auditwheel's platform tag says; for old systems run this on an old one. Further arguments go to pip:
+# Makes a wheel (kith_neighbors-*.whl) that carries the libraries it needs, in the folder that is given, with the Python
+# environment that is given (scripts/python-environment.sh), whose JAX lends the headers for kith.jax. What is left to be
+# found on a user's machine is what auditwheel's platform tag says; for old systems run this on an old one. Further
+# arguments go to pip:
 #
 #   scripts/build-wheel.sh build/python-environment wheels --config-settings=cmake.define.KITH_CUDA=OFF
 set -eu

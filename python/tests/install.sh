@@ -13,6 +13,7 @@ rm -rf "$work"
     --config-settings=cmake.define.KITH_DIMS="2;3" --config-settings=cmake.define.KITH_SIMD=NATIVE \
     --config-settings=cmake.define.KITH_CUDA=OFF \
     --config-settings=cmake.define.CMAKE_CXX_FLAGS_RELEASE="-O1 -DNDEBUG"
+"$work/environment/bin/pip" show --quiet kith-neighbors # not kith, another project's name on PyPI
 cd "$work" # not the source, whose folders would be imported
 export PYTHONDONTWRITEBYTECODE=1
 "$work/environment/bin/python" -m pytest -q -p no:cacheprovider \
