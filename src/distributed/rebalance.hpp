@@ -7,7 +7,7 @@
 // the weights of this one for the part of each rank, and keep what earlier calls, cut elsewhere, found out within it.
 // Separate queries go where the points near them are, which leaves as many on a rank as there are in its part of space.
 // Cost: every coordinate is sent once. Source: sample sort on a space-filling curve, as in the jz-tree paper, section
-// III-C.
+// II-A.
 #pragma once
 
 #include "distributed/differences.hpp"
