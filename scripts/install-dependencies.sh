@@ -2,9 +2,10 @@
 # Installs what kith needs to be built and tested on Debian or Ubuntu, and only what is missing: where everything is
 # there, nothing is downloaded and no rights are asked for. Needs root or sudo otherwise.
 #
-#   scripts/install-dependencies.sh                what building, testing and the demo need
-#   scripts/install-dependencies.sh --for-checks   also clang-format 14, with which the code's layout is checked,
-#                                                  what the Python package is built and tested with, and an MPI
+#   scripts/install-dependencies.sh                what building, testing and the demo need, and an MPI: MPICH, unless
+#                                                  there is one with its headers
+#   scripts/install-dependencies.sh --for-checks   also clang-format 14, with which the code's layout is checked, and
+#                                                  what the Python package is built and tested with
 #   scripts/install-dependencies.sh --for-benchmarks   also what bench/compare.py compares with
 set -eu
 
@@ -12,7 +13,7 @@ needed="g++ make cmake ninja-build pkg-config libtbb-dev libhwy-dev libhdf5-dev 
     libcli11-dev libfmt-dev libpng-dev libgtest-dev libboost-context-dev libbenchmark-dev libnanoflann-dev
     python3 python3-numpy python3-h5py"
 wanted=""
-[ "${1:-}" = "--for-checks" ] && wanted="clang-format-14 clang-14 python3-venv python3-dev mpich libmpich-dev"
+[ "${1:-}" = "--for-checks" ] && wanted="clang-format-14 clang-14 python3-venv python3-dev"
 [ "${1:-}" = "--for-benchmarks" ] && wanted="libcgal-dev python3-venv python3-dev"
 
 say() { echo "install-dependencies: $*" >&2; }
@@ -42,6 +43,16 @@ missing_of() {
         is_installed "$package" || printf '%s ' "$package"
     done
 }
+
+# One MPI is enough, whoever installed it: what counts is a compiler wrapper that finds mpi.h, as CMake asks it. Of a
+# launcher without headers (Debian's mpich or openmpi-bin alone) the headers are installed.
+if ! echo '#include <mpi.h>' | mpicxx -E -x c++ - >/dev/null 2>&1; then
+    if is_installed openmpi-bin; then
+        wanted="$wanted libopenmpi-dev"
+    else
+        wanted="$wanted mpich libmpich-dev"
+    fi
+fi
 
 missing=$(missing_of $needed)
 missing_wanted=$(missing_of $wanted)
