@@ -131,8 +131,9 @@ struct ReadOptions {
 /// Reads a snapshot, or its header only.
 ///
 /// A name after a colon selects one table of a file: any n x d dataset of an HDF5 file (`halo.h5:/Coordinates`), or an
-/// array of a .npz archive (`points.npz:positions`; optional if only one can be points). It has no types, masses or
-/// box. A file whose name contains the colon takes precedence.
+/// array of a .npz archive (`points.npz:positions`; optional if only one can be points). Records with the fields x, y
+/// and z (an HDF5 compound type, a structured array) are points, too. It has no types, masses or box. A file whose name
+/// contains the colon takes precedence.
 ///
 /// For a multi-file snapshot (`name.0`, `name.1`, ... or `name.0.hdf5`, ...) pass any file or the stem (`name`,
 /// `name.hdf5`). It is read as one: types ascending, then files ascending.

@@ -80,7 +80,8 @@ def read(path: Path | Sequence[Path], types: int | Sequence[int] | str | None = 
     path : str or path, or a list of them
         A snapshot in several files is given by any of them, by its stem, or by a list of all, as `glob.glob` makes it.
         Any n x d dataset of an HDF5 file is `"halo.h5:/Coordinates"`, and any such array of a .npz archive is
-        `"points.npz:positions"`; the only one of an archive needs no name.
+        `"points.npz:positions"`; the only one of an archive needs no name. Records with the fields x, y and z (an HDF5
+        table, a structured array) are points, too.
     types : int, sequence of ints, or "all", optional
         Particle types to read. By default type 1, dark matter, if there is any, or else all; a warning says which.
     velocities, masses, ids : bool

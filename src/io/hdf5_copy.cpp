@@ -102,7 +102,8 @@ void Copier::copy_link(hid_t source, const std::string& name, const std::string&
               message("link ", path, " could not be made"));
         return;
     }
-    if (link.type != H5L_TYPE_HARD && !exists(source, name)) {
+    if (link.type != H5L_TYPE_HARD && H5Oexists_by_name(source, name.c_str(), H5P_DEFAULT) <= 0) {
+        H5Eclear2(H5E_DEFAULT);
         return;
     }
     const Object object(check(H5Oopen(source, name.c_str(), H5P_DEFAULT), file, message(path, " could not be opened")));

@@ -1,11 +1,15 @@
 // Opening, describing and reading with the HDF5 C library (see hdf5_handle.hpp).
 #include "io/hdf5_handle.hpp"
 
+#include "io/hdf5_link.hpp"
+#include "io/hdf5_storage.hpp"
+#include "io/joined.hpp"
 #include "io/refuse.hpp"
 
 #include <kith/error.hpp>
 
 #include <array>
+#include <cerrno>
 #include <limits>
 
 namespace kith::io::hdf5 {
@@ -38,26 +42,6 @@ struct ErrorsCleared {
     ~ErrorsCleared() { H5Eclear2(H5E_DEFAULT); }
 };
 
-// Whether a type is one of whole or real numbers and not a damaged one, which the library would crash on.
-bool is_number(hid_t type) {
-    const H5T_class_t kind = H5Tget_class(type);
-    const std::size_t bits = 8 * H5Tget_size(type);
-    const std::size_t used = H5Tget_precision(type);
-    bool sound = (kind == H5T_INTEGER || kind == H5T_FLOAT) && used > 0 && used <= bits;
-    if (sound && kind == H5T_FLOAT) {
-        std::size_t sign = 0;
-        std::size_t exponent = 0;
-        std::size_t exponent_bits = 0;
-        std::size_t mantissa = 0;
-        std::size_t mantissa_bits = 0;
-        sound = H5Tget_fields(type, &sign, &exponent, &exponent_bits, &mantissa, &mantissa_bits) >= 0 && sign < bits &&
-                exponent_bits > 0 && exponent_bits <= bits && exponent <= bits - exponent_bits && mantissa_bits > 0 &&
-                mantissa_bits <= bits && mantissa <= bits - mantissa_bits;
-    }
-    H5Eclear2(H5E_DEFAULT);
-    return sound;
-}
-
 } // namespace
 
 Session::Session() : lock_(library_lock()) {
@@ -74,6 +58,13 @@ void fail(std::string_view file, std::string_view what) {
     refuse(file, what, reason.empty() ? "" : message(" (HDF5: ", reason, ")"));
 }
 
+std::string file_of(hid_t object) {
+    const ssize_t length = H5Fget_name(object, nullptr, 0);
+    std::string name(length > 0 ? static_cast<std::size_t>(length) : 0, '\0');
+    H5Fget_name(object, name.data(), name.size() + 1);
+    return name;
+}
+
 Space select_rows(const Space& stored, std::int64_t first, std::int64_t rows, std::string_view file,
                   std::string_view what) {
     std::vector<hsize_t> shape(check(H5Sget_simple_extent_ndims(stored.get()), file, what));
@@ -85,14 +76,38 @@ Space select_rows(const Space& stored, std::int64_t first, std::int64_t rows, st
     return Space(check(H5Screate_simple(static_cast<int>(shape.size()), shape.data(), nullptr), file, what));
 }
 
+// Only one whose writer has it open, or a file system without locks, refuses the lock of a reader.
 File open_file(const std::filesystem::path& path) {
-    return File(
-        check(H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), path.string(), "the HDF5 file could not be opened"));
+    File file(H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT));
+    if (file.get() >= 0) {
+        return file;
+    }
+    const std::string reason = innermost_reason();
+    if (reason.find("unable to lock file") == std::string::npos) {
+        refuse(path.string(), "the HDF5 file could not be opened", reason.empty() ? "" : " (HDF5: " + reason + ")");
+    }
+    const bool is_open_elsewhere = reason.find(message("errno = ", EAGAIN)) != std::string::npos;
+    refuse(path.string(),
+           is_open_elsewhere ? "the HDF5 file is open for writing elsewhere; close it there. If its writer has flushed "
+                               "it and writes nothing meanwhile, HDF5_USE_FILE_LOCKING=FALSE in the environment lets "
+                               "it be read"
+                             : "the HDF5 file could not be locked; if its file system has no locks and nobody writes "
+                               "the file, set HDF5_USE_FILE_LOCKING=FALSE in the environment",
+           " (HDF5: ", reason, ")");
 }
 
 bool exists(hid_t place, const std::string& name) {
     const ErrorsCleared cleared;
-    return H5Lexists(place, name.c_str(), H5P_DEFAULT) > 0 && H5Oexists_by_name(place, name.c_str(), H5P_DEFAULT) > 0;
+    if (H5Lexists(place, name.c_str(), H5P_DEFAULT) <= 0) {
+        return false;
+    }
+    if (H5Oexists_by_name(place, name.c_str(), H5P_DEFAULT) > 0) {
+        return true;
+    }
+    if (const std::string dangling = describe_dangling(place, name); !dangling.empty()) {
+        refuse(file_of(place), dangling);
+    }
+    return false;
 }
 
 Object open_if_there(hid_t file, const char* name) {
@@ -127,7 +142,7 @@ void require_own_values(const PropertyList& creation, std::string_view name, std
     }
 }
 
-Dataset open_dataset(hid_t file, const std::string& name, std::string_view file_name) {
+Dataset describe_shape(hid_t file, const std::string& name, std::string_view file_name) {
     Dataset dataset;
     dataset.file = file_name;
     dataset.name = name;
@@ -154,33 +169,56 @@ Dataset open_dataset(hid_t file, const std::string& name, std::string_view file_
     dataset.type = H5Tget_class(type.get());
     dataset.item_bytes = H5Tget_size(type.get());
     dataset.is_signed = dataset.type == H5T_INTEGER && H5Tget_sign(type.get()) == H5T_SGN_2;
+    return dataset;
+}
+
+bool is_number(hid_t type) {
+    const H5T_class_t kind = H5Tget_class(type);
+    const std::size_t bits = 8 * H5Tget_size(type);
+    const std::size_t used = H5Tget_precision(type);
+    bool sound = (kind == H5T_INTEGER || kind == H5T_FLOAT) && used > 0 && used <= bits;
+    if (sound && kind == H5T_FLOAT) {
+        std::size_t sign = 0;
+        std::size_t exponent = 0;
+        std::size_t exponent_bits = 0;
+        std::size_t mantissa = 0;
+        std::size_t mantissa_bits = 0;
+        sound = H5Tget_fields(type, &sign, &exponent, &exponent_bits, &mantissa, &mantissa_bits) >= 0 && sign < bits &&
+                exponent_bits > 0 && exponent_bits <= bits && exponent <= bits - exponent_bits && mantissa_bits > 0 &&
+                mantissa_bits <= bits && mantissa <= bits - mantissa_bits;
+    }
+    H5Eclear2(H5E_DEFAULT);
+    return sound;
+}
+
+std::vector<std::string> fields_of(const Dataset& dataset) {
+    std::vector<std::string> names;
+    const Type type(H5Dget_type(dataset.id.get()));
+    const int fields = dataset.type == H5T_COMPOUND ? H5Tget_nmembers(type.get()) : 0;
+    for (int i = 0; i < fields; ++i) {
+        char* const name = H5Tget_member_name(type.get(), static_cast<unsigned>(i));
+        names.emplace_back(name == nullptr ? "" : name);
+        H5free_memory(name);
+    }
+    return names;
+}
+
+Dataset describe_dataset(hid_t file, const std::string& name, std::string_view file_name) {
+    Dataset dataset = describe_shape(file, name, file_name);
+    const Type type(check(H5Dget_type(dataset.id.get()), file_name, message("the type of ", name)));
+    if (const std::vector<std::string> fields = fields_of(dataset); !fields.empty()) {
+        refuse(file_name, "dataset ", name, " is a table with the fields ", joined(fields, ", "),
+               "; an array of numbers was expected");
+    }
     if (!is_number(type.get())) {
         refuse(file_name, "dataset ", name, " holds no numbers");
     }
+    return dataset;
+}
 
-    const PropertyList creation(
-        check(H5Dget_create_plist(dataset.id.get()), file_name, message("the layout of ", name)));
-    require_own_values(creation, name, file_name);
-    // A dataset that was announced but never written would read as zeros.
-    const auto values = static_cast<hsize_t>(dataset.rows) * static_cast<hsize_t>(dataset.columns);
-    const hsize_t stored = H5Dget_storage_size(dataset.id.get());
-    if (values > 0 && stored == 0) {
-        refuse(file_name, "dataset ", name, " claims ", dataset.rows, " x ", dataset.columns,
-               " values, but none were ever written");
-    }
-    hsize_t file_length = 0;
-    const bool in_one_piece =
-        H5Pget_layout(creation.get()) == H5D_CONTIGUOUS && H5Pget_external_count(creation.get()) == 0;
-    if (in_one_piece && (values > stored / dataset.item_bytes ||
-                         (H5Fget_filesize(dataset.id.get(), &file_length) >= 0 && stored > file_length))) {
-        refuse(file_name, "dataset ", name, " claims ", dataset.rows, " x ", dataset.columns, " values of ",
-               dataset.item_bytes, " bytes, which are not all in the file");
-    }
-    constexpr std::int64_t max_values_of_a_byte = 1 << 17; // far beyond what filters compress real data to
-    if (dataset.rows * dataset.columns / max_values_of_a_byte > static_cast<std::int64_t>(stored)) {
-        refuse(file_name, "dataset ", name, " claims ", dataset.rows, " x ", dataset.columns,
-               " values, but holds only ", stored, " bytes of them");
-    }
+Dataset open_dataset(hid_t file, const std::string& name, std::string_view file_name) {
+    Dataset dataset = describe_dataset(file, name, file_name);
+    require_values(dataset);
     return dataset;
 }
 

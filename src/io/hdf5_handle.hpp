@@ -79,6 +79,9 @@ Result check(Result result, std::string_view file, std::string_view what) {
     return result;
 }
 
+/// Name of the file that an object is in.
+[[nodiscard]] std::string file_of(hid_t object);
+
 /// Selects some rows of a dataset's space and returns their space in memory. The two texts are for messages.
 [[nodiscard]] Space select_rows(const Space& stored, std::int64_t first, std::int64_t rows, std::string_view file,
                                 std::string_view what);
@@ -112,7 +115,8 @@ struct Dataset {
 
 [[nodiscard]] File open_file(const std::filesystem::path& path);
 
-/// Whether `path`, relative to `place` and of one component, exists there. Dangling links do not.
+/// Whether `name`, relative to `place` and of one component, exists there. Throws Error(file) for a link whose target
+/// is missing.
 [[nodiscard]] bool exists(hid_t place, const std::string& name);
 
 /// The object, or a negative one if it is not there.
@@ -133,8 +137,19 @@ herr_t add_name(hid_t, const char* name, const Info*, void* names) {
 /// Throws Error(unsupported) for a virtual dataset: values that lie in other files read as zeros where these are missing.
 void require_own_values(const PropertyList& creation, std::string_view name, std::string_view file_name);
 
-/// Throws Error(file) for what is no numeric table, too large to count, or was never written; Error(unsupported) for
-/// virtual datasets.
+/// Shape alone, of values of any type. Throws Error(file) for what has not one or two axes or is too large to count.
+[[nodiscard]] Dataset describe_shape(hid_t file, const std::string& name, std::string_view file_name);
+
+/// Whether a type is one of whole or real numbers and not a damaged one, which the library would crash on.
+[[nodiscard]] bool is_number(hid_t type);
+
+/// Names of the fields of a dataset of records, a compound type; empty for other types.
+[[nodiscard]] std::vector<std::string> fields_of(const Dataset& dataset);
+
+/// Shape and type. Throws Error(file) for what is no numeric table, too.
+[[nodiscard]] Dataset describe_dataset(hid_t file, const std::string& name, std::string_view file_name);
+
+/// The same for reading: its values are all in this file and can be decoded (hdf5_storage.hpp), or it is refused.
 [[nodiscard]] Dataset open_dataset(hid_t file, const std::string& name, std::string_view file_name);
 
 /// Whether `object` has an attribute of that name, of any type; not if it is negative.

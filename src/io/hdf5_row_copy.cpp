@@ -2,6 +2,8 @@
 #include "io/hdf5_row_copy.hpp"
 
 #include "io/hdf5_copy.hpp"
+#include "io/hdf5_filters.hpp"
+#include "io/hdf5_storage.hpp"
 #include "io/memory.hpp"
 #include "io/refuse.hpp"
 
@@ -105,23 +107,14 @@ std::int64_t rows_of_block(const PropertyList& creation, const Shape& shape, std
     return std::max<std::int64_t>(1, block_bytes / row_bytes / chunk) * chunk;
 }
 
-// Says which filter is missing where one is; of that the library's own reason may not tell.
-[[noreturn]] void fail_to_read(const PropertyList& creation, const std::string& path, const std::string& file) {
-    const std::string what = message("dataset ", path, " could not be read");
-    for (int i = 0; i < H5Pget_nfilters(creation.get()); ++i) {
-        unsigned flags = 0;
-        std::size_t parameters = 0;
-        std::array<char, 80> name{};
-        const H5Z_filter_t filter = H5Pget_filter2(creation.get(), static_cast<unsigned>(i), &flags, &parameters,
-                                                   nullptr, name.size() - 1, name.data(), nullptr);
-        if (H5Zfilter_avail(filter) <= 0) {
-            H5Eclear2(H5E_DEFAULT);
-            refuse(file, what, ": this HDF5 library has no filter ", filter, " (", std::string_view(name.data()),
-                   "); name the folder of its plugin in HDF5_PLUGIN_PATH, or write the file without it "
-                   "(h5repack)");
-        }
+// Refuses what would be copied as fill values or cannot be decoded.
+void require_readable(hid_t dataset, const Type& type, const std::string& path, const std::string& file) {
+    const PropertyList creation = creation_of(dataset, path, file);
+    require_own_values(creation, path, file);
+    require_all_chunks(dataset, creation, path, file);
+    if (H5Dget_storage_size(dataset) > 0) {
+        require_filters(creation, H5Tget_size(type.get()), path, file);
     }
-    fail(file, what);
 }
 
 // Puts the rows of a part, which begins at row `first` of the type, where they belong.
@@ -137,9 +130,7 @@ void read_rows(hid_t dataset, const std::string& path, const Type& type, std::in
     for (std::int64_t first = 0; first < part.rows; first += block_rows) {
         const std::int64_t rows = std::min(block_rows, part.rows - first);
         const Space memory = select_rows(place, first, rows, file, what);
-        if (H5Dread(dataset, type.get(), memory.get(), place.get(), H5P_DEFAULT, block.data()) < 0) {
-            fail_to_read(creation, path, file);
-        }
+        check(H5Dread(dataset, type.get(), memory.get(), place.get(), H5P_DEFAULT, block.data()), file, what);
         for (std::int64_t row = 0; row < rows; ++row) {
             std::memcpy(out + target[first + row] * row_bytes, block.data() + row * row_bytes, row_bytes);
         }
@@ -159,7 +150,7 @@ Handle<H5Dclose> open_part(const File& opened, const std::string& path, const Ty
         refuse(file, "dataset ", path, " is of another type or shape than in ", order.parts.front().file.string(),
                "; the files cannot be joined");
     }
-    require_own_values(creation_of(dataset.get(), path, file), path, file);
+    require_readable(dataset.get(), type, path, file);
     return dataset;
 }
 
@@ -177,9 +168,9 @@ bool is_per_row(hid_t dataset, const RowOrder& order) {
 
 Handle<H5Dclose> copy_rows(hid_t dataset, const std::string& path, const RowOrder& order, const OutputFile& target) {
     const std::string file = order.parts.front().file.string();
-    require_own_values(creation_of(dataset, path, file), path, file);
     const Type stored(check(H5Dget_type(dataset), file, message("the type of ", path)));
     const Type type(check(H5Tcopy(stored.get()), file, message("the type of ", path))); // without a name in the input
+    require_readable(dataset, type, path, file);
     const Shape shape = shape_of(dataset, file);
     const std::int64_t row_bytes = bytes_of_row(shape, type.get(), path, file);
     Handle<H5Dclose> made = make_like(dataset, path, type, shape, order, target);

@@ -107,7 +107,7 @@ TEST_F(SortedFailure, AFilterThatIsMissingIsNamed) {
     }
     H5Zunregister(filter);
     refused(ErrorKind::file,
-            {"in.hdf5", "PartType1/Odd", "could not be read", "filter 300 (odd one)", "HDF5_PLUGIN_PATH"});
+            {"in.hdf5", "PartType1/Odd", "compressed with odd one", "HDF5 filter 300", "HDF5_PLUGIN_PATH"});
 }
 
 TEST_F(SortedFailure, VirtualDatasetsAreRefused) {

@@ -67,6 +67,74 @@ TEST_F(Hdf5Table, WhatTheFileHoldsIsListed) {
     refused(path_, {"no snapshot", "halo.h5:/Group/Pos"});
 }
 
+// Fields of several types and names beside the coordinates, in another order than the axes.
+template <class X>
+void make_table(const std::filesystem::path& path, const std::vector<std::string>& names, hid_t type_of_x) {
+    struct Row {
+        double z;
+        std::int32_t id;
+        X x;
+        float y;
+    };
+    const std::vector<Row> rows = {{3, 7, 1, 2}, {6, 8, 4, 5}};
+    const hid_t type = H5Tcreate(H5T_COMPOUND, sizeof(Row));
+    H5Tinsert(type, names[0].c_str(), HOFFSET(Row, z), H5T_NATIVE_DOUBLE);
+    H5Tinsert(type, names[1].c_str(), HOFFSET(Row, id), H5T_NATIVE_INT32);
+    H5Tinsert(type, names[2].c_str(), HOFFSET(Row, x), type_of_x);
+    H5Tinsert(type, names[3].c_str(), HOFFSET(Row, y), H5T_NATIVE_FLOAT);
+    const Hdf5Maker file(path);
+    const hsize_t count = rows.size();
+    const hid_t space = H5Screate_simple(1, &count, nullptr);
+    const hid_t made = H5Dcreate2(file.id(), "halos", type, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+    EXPECT_GE(H5Dwrite(made, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, rows.data()), 0);
+    H5Dclose(made);
+    H5Sclose(space);
+    H5Tclose(type);
+}
+
+TEST_F(Hdf5Table, TheFieldsXyzOfATableArePoints) {
+    const std::vector<double> expected = {1, 2, 3, 4, 5, 6};
+    for (const std::vector<std::string>& names : {std::vector<std::string>{"z", "id", "x", "y"},
+                                                  {"Z", "x", "X", "Y"},
+                                                  {"halo_z", "halo_id", "halo_x", "halo_y"}}) {
+        make_table<std::int64_t>(path_, names, H5T_NATIVE_INT64);
+        EXPECT_EQ(std::get<std::vector<double>>(io::read_snapshot(named("halos")).positions.values), expected);
+        io::ReadOptions second_half;
+        second_half.share = {1, 2};
+        EXPECT_EQ(std::get<std::vector<double>>(io::read_snapshot(named("halos"), second_half).positions.values),
+                  (std::vector<double>{4, 5, 6}));
+        refused(path_, {"no snapshot", "halo.h5:/halos"});
+    }
+    make_table<float>(path_, {"mass", "id", "x", "y"}, H5T_NATIVE_FLOAT);
+    const io::Snapshot plane = io::read_snapshot(named("halos"));
+    EXPECT_EQ(std::get<std::vector<float>>(plane.positions.values), (std::vector<float>{1, 2, 4, 5}));
+    EXPECT_EQ(plane.header.dimension, 2);
+    make_table<float>(path_, {"mass", "id", "lon", "lat"}, H5T_NATIVE_FLOAT);
+    refused(named("halos"), {"/halos is a table with the fields mass, id, lon, lat", "need the fields x, y and z"});
+    refused(named("other"), {"/halos (table of 2 with the fields mass, id, lon, lat)"});
+}
+
+TEST_F(Hdf5Table, ADatasetForEachAxisIsRefusedInWords) {
+    {
+        Hdf5Maker file(path_);
+        file.group("position");
+        for (const char* axis : {"position/x", "position/y", "position/z"}) {
+            file.dataset<float>(axis, {1, 2});
+        }
+    }
+    refused(named("position"), {"datasets of one axis each are not read", "n x 3", "/position/x (2)"});
+}
+
+TEST_F(Hdf5Table, TheDatasetThatIsCalledPositionsIsAdvised) {
+    {
+        Hdf5Maker file(path_);
+        file.group("Group")
+            .dataset<float>("Group/GroupLower", {1, 2, 3}, 3)
+            .dataset<float>("Group/GroupPos", {1, 2, 3}, 3);
+    }
+    refused(path_, {"as in", "halo.h5:/Group/GroupPos"});
+}
+
 TEST_F(Hdf5Table, ABoxThatIsNotTakenIsToldOf) {
     {
         Hdf5Maker file(path_);
