@@ -6,6 +6,8 @@
 
 #include <kith/error.hpp>
 
+#include <charconv>
+
 namespace kith::io {
 
 using std::string_view;
@@ -72,7 +74,7 @@ public:
         accept('L'); // written by Python 2
         return value;
     }
-    // A plain type is a string; a structured one a list, kept as text for the refusal.
+    // A plain type is a string; a structured one a list, kept as text.
     std::string type() {
         skip_blanks();
         if (at_ >= text_.size() || text_[at_] != '[') {
@@ -102,7 +104,71 @@ public:
         return lengths;
     }
 
+    // ('x', '<f4'), or with a title, (('title', 'x'), '<f4'), or with several values, ('x', '<f4', (3,)).
+    NpyField field() {
+        NpyField field;
+        expect('(');
+        if (accept('(')) {
+            quoted();
+            expect(',');
+            field.name = quoted();
+            expect(')');
+        } else {
+            field.name = quoted();
+        }
+        expect(',');
+        field.descr = type();
+        field.bytes = bytes_of(field);
+        if (accept(',')) {
+            for (const std::int64_t length : shape()) {
+                field.bytes = length <= max_record_bytes ? field.bytes * length : max_record_bytes + 1;
+                require_small(field);
+            }
+        }
+        expect(')');
+        return field;
+    }
+    std::vector<NpyField> fields() {
+        std::vector<NpyField> found;
+        std::int64_t offset = 0;
+        expect('[');
+        while (!accept(']')) {
+            found.push_back(field());
+            found.back().offset = offset;
+            offset += found.back().bytes;
+            require_small({{}, {}, 0, offset});
+            if (!accept(',')) {
+                expect(']');
+                break;
+            }
+        }
+        return found;
+    }
+
 private:
+    static constexpr std::int64_t max_record_bytes = 1 << 20;
+
+    void require_small(const NpyField& field) const {
+        if (field.bytes > max_record_bytes) {
+            refuse(name_, "a record of the array claims more than ", max_record_bytes, " bytes");
+        }
+    }
+    // A byte order, a letter and a number, of bytes but for text ('U').
+    std::int64_t bytes_of(const NpyField& field) const {
+        const string_view descr = field.descr;
+        std::int64_t bytes = -1;
+        if (descr.size() > 2 && descr[0] != '[') {
+            const char* const end = descr.data() + descr.size();
+            const auto [stop, failure] = std::from_chars(descr.data() + 2, end, bytes);
+            bytes = failure == std::errc() && (stop == end || *stop == '[') ? bytes : -1;
+        }
+        if (bytes < 0 || bytes > max_record_bytes) {
+            refuse(name_, "the type of the field ", field.name, " is ", descr,
+                   ", which is not read; save the coordinates as an array of numbers");
+        }
+        constexpr std::int64_t bytes_of_character = 4;
+        return descr[1] == 'U' ? bytes_of_character * bytes : bytes;
+    }
     void skip_blanks() {
         while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\n' || text_[at_] == '\t')) {
             ++at_;
@@ -117,6 +183,10 @@ private:
 
 bool is_npy(const FileStart& start) {
     return start.text().starts_with(magic);
+}
+
+std::vector<NpyField> npy_fields(const std::string& descr, string_view name) {
+    return Literal(descr, name).fields();
 }
 
 std::int64_t npy_header_bytes(std::span<const std::byte> first_12, string_view name) {

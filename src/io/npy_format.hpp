@@ -28,6 +28,18 @@ struct NpyHeader {
 /// Throws Error(file), with `name` in front, for a header that is cut off or malformed.
 [[nodiscard]] NpyHeader parse_npy_header(std::span<const std::byte> bytes, std::string_view name);
 
+/// A field of a structured type: `descr` is the type of its values, of which it may have several.
+struct NpyField {
+    std::string name;
+    std::string descr;
+    std::int64_t offset = 0; ///< in a record
+    std::int64_t bytes = 0;  ///< of all its values
+};
+
+/// The fields of such a type, "[('x', '<f4'), ...]". Throws Error(file) for one that is malformed, that has records
+/// within records, or Python objects.
+[[nodiscard]] std::vector<NpyField> npy_fields(const std::string& descr, std::string_view name);
+
 /// Bytes that must be at hand before parse_npy_header: 12 tell how many, as far as the file goes.
 [[nodiscard]] std::int64_t npy_header_bytes(std::span<const std::byte> first_12, std::string_view name);
 

@@ -166,12 +166,45 @@ TEST_F(Npy, RefusalsNameTheReason) {
     refused(npy(1, dictionary("|b1", false, "(4, 2)"), data), {"|b1"});
     refused(npy(1, dictionary("|O", false, "(4, 2)"), data), {"|O"});
     refused(npy(1, dictionary("<f16", false, "(4, 2)"), data), {"<f16"});
-    refused(npy(1, "{'descr': [('x', '<f4'), ('y', '<f4')], 'fortran_order': False, 'shape': (4,), }", data),
-            {"[('x', '<f4'), ('y', '<f4')]"});
     refused(npy(1, "{'fortran_order': False, 'shape': (4, 2), }", data), {"lacks 'descr'"});
     refused(npy(1, "{'descr': '<f4', 'fortran_order': maybe}", data), {"malformed", "True or False"});
     refused(npy(1, dictionary("<f4", false, "(-4, 2)"), data), {"malformed"});
     refused(npy(1, dictionary("<f4", false, "(99999999999999999999, 2)"), data), {"malformed"});
+}
+
+TEST_F(Npy, TheFieldsXyzOfAStructuredArrayArePoints) {
+    const auto records = [](const std::string& fields, const std::string& shape, const std::string& data) {
+        return npy(1, "{'descr': [" + fields + "], 'fortran_order': False, 'shape': " + shape + ", }", data);
+    };
+    Bytes big(std::endian::big);
+    Bytes little(std::endian::little);
+    for (int row = 0; row < 2; ++row) {
+        for (Bytes* bytes : {&big, &little}) {
+            const float x = row == 0 ? 1 : 4;
+            bytes->add(x + 2).add(std::int64_t{-1}).add(std::uint8_t{1}).add(x);
+            bytes->add(std::int32_t{9}).add(std::int32_t{9}).add(x + 1);
+        }
+    }
+    const std::string types_big = "('z', '>f4'), ('id', '>i8'), (('a flag', 'flag'), '|b1'), ('x', '>f4'), "
+                                  "('pair', '>i4', (2,)), ('y', '>f4')";
+    const std::string types_little =
+        "('z', '<f4'), ('t', '<M8[ns]'), ('', '|V1'), ('x', '<f4'), ('n', '<U2'), ('y', '<f4'),";
+    for (const auto& [types, data] : {std::pair(types_big, big.text()), {types_little, little.text()}}) {
+        const io::Snapshot s = read(records(types, "(2,)", data));
+        EXPECT_EQ(std::get<std::vector<float>>(s.positions.values), (std::vector<float>{1, 2, 3, 4, 5, 6}));
+        EXPECT_EQ(s.positions.columns, 3);
+        EXPECT_TRUE(s.header.warnings.empty());
+        refused(records(types, "(2,)", data.substr(1)), {"too short", "2 records of 29 bytes"});
+        refused(records(types, "(1, 2)", data), {"2 axes", "ravel"});
+    }
+    refused(records("('lon', '<f4'), ('lat', '<f4')", "(4,)", std::string(32, '\0')),
+            {"structured, with the fields lon, lat", "need the fields x, y and z"});
+    refused(records("('x', '<f4'), ('y', '|S4')", "(4,)", std::string(32, '\0')), {"the field y is of the type |S4"});
+    refused(records("('x', '<f4', (2,)), ('y', '<f4')", "(4,)", ""), {"the field x", "8 bytes"});
+    refused(records("('x', '<f4'), ('y', [('a', '<f4')])", "(4,)", ""), {"field y is [('a', '<f4')]"});
+    refused(records("('x', '<f4'), ('y', '<f4'), ('o', '|O')", "(4,)", ""), {"field o is |O"});
+    refused(records("('x', '<f4'), ('y', '<f4', (99999, 99999, 99999))", "(4,)", ""), {"claims more than"});
+    refused(records("('x' '<f4')", "(4,)", ""), {"malformed"});
 }
 
 TEST_F(Npy, SizesAreCheckedAgainstTheLength) {
