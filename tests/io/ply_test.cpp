@@ -90,6 +90,95 @@ TEST_F(Ply, PropertiesOfAnyTypeInAnyOrder) {
               (std::vector<double>{-1, -2000000001, 3.5, 4, 5, 6.5}));
 }
 
+TEST_F(Ply, HeadersAsVariousWritersMakeThem) {
+    const std::string plain = ascii();
+    const auto replaced = [](std::string text, std::string_view what, std::string_view with, bool everywhere = false) {
+        for (std::size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + with.size())) {
+            text.replace(at, what.size(), with);
+            if (!everywhere) {
+                break;
+            }
+        }
+        return text;
+    };
+    const std::string little = binary(std::endian::little);
+    for (const std::string& content :
+         {"\xef\xbb\xbf" + plain, replaced(plain, "ply\n", "ply \t\n"), replaced(plain, "1.0\n", "1.0\n\n \n"),
+          replaced(plain, "ply\n", "ply\ncomment first\n"), replaced(plain, "end_header", "comment\nend_header "),
+          replaced(replaced(replaced(plain, " x", " X"), " y", " Y"), " z", " Z"), replaced(plain, "\n", "\r\n", true),
+          replaced(little, "obj_info none\n", "\r\n\n"),
+          // Binary data begin behind the line end of the header, whatever their first bytes are.
+          replaced(little.substr(0, little.find("end_header") + 10), "\n", "\r", true) + "\r" +
+              little.substr(little.find("end_header") + 11)}) {
+        EXPECT_EQ(std::get<std::vector<float>>(read(content).positions.values), expected);
+    }
+}
+
+// Two vertices, each with a list of `count_type` before z, and a flag; lists of 0 and of 3 values.
+std::string with_lists(std::endian order, const std::string& count_type, bool is_signed_count,
+                       std::int64_t longer = 3) {
+    Bytes data(order);
+    const auto add_list = [&](std::int64_t length, std::int64_t stated) {
+        const auto add_count = [&](auto narrow, auto wide) {
+            count_type.ends_with("8") ? data.add(static_cast<decltype(narrow)>(stated))
+                                      : data.add(static_cast<decltype(wide)>(stated));
+        };
+        is_signed_count ? add_count(std::int8_t{}, std::int64_t{}) : add_count(std::uint8_t{}, std::uint64_t{});
+        for (std::int64_t i = 0; i < length; ++i) {
+            data.add(static_cast<std::uint16_t>(7));
+        }
+    };
+    const auto add_vertex = [&](float x, std::int64_t length, std::int64_t stated) {
+        data.add(x).add(x + 1);
+        add_list(length, stated);
+        data.add(x + 2).add(std::uint8_t{1});
+    };
+    add_list(1, 1); // a face
+    add_list(2, 2);
+    data.add(std::int64_t{-1});
+    add_vertex(1, 0, 0);
+    add_vertex(4, 3, longer);
+    return std::string("ply\nformat binary_") + (order == std::endian::big ? "big" : "little") +
+           "_endian 1.0\nelement face 1\nproperty list " + count_type + " ushort a\nproperty list " + count_type +
+           " ushort b\nproperty int64 time\nelement nothing 9000000000000000000\nelement vertex 2\nproperty float x\n"
+           "property float y\nproperty list " +
+           count_type +
+           " uint16 views\nproperty float z\nproperty bool flag\nelement edge 4\nproperty int a\nend_header\n" +
+           data.text();
+}
+
+TEST_F(Ply, ListsAreSteppedOver) {
+    for (const std::endian order : {std::endian::big, std::endian::little}) {
+        for (const auto& [type, is_signed] :
+             {std::pair("uint8", false), {"int8", true}, {"uint64", false}, {"long", true}}) {
+            const std::string content = with_lists(order, type, is_signed);
+            const io::Snapshot s = read(content);
+            EXPECT_EQ(std::get<std::vector<float>>(s.positions.values), expected);
+            EXPECT_TRUE(s.header.warnings.empty());
+            for (std::size_t end = content.find("end_header"); end < content.size(); ++end) {
+                refused(content.substr(0, end), {"points"});
+            }
+        }
+    }
+    refused(with_lists(std::endian::little, "int8", true, -1), {"the list views of element vertex", "has -1 values"});
+    refused(with_lists(std::endian::little, "int8", true, 100), {"the list views", "has 100 values of 2 bytes"});
+    refused(with_lists(std::endian::big, "uint64", false, -1), {"the list views"});
+    refused("ply\nformat ascii 1.0\nelement face 0\nproperty list float int a\n", {"line 4", "type float"});
+
+    const std::string text = "ply\nformat ascii 1.0\nelement vertex 2\nproperty list uint8 float n\nproperty float x\n"
+                             "property float y\nproperty list int int m\nproperty float z\nend_header\n";
+    EXPECT_EQ(std::get<std::vector<float>>(read(text + "2 9 9 1 2 0 3\n0 4 5 1 8 6\n").positions.values), expected);
+    refused(text + "2 9 9 1 2 0 3\n0 4 5 2 8 6\n", {"line 11 has 4 values", "a vertex has 5"});
+    refused(text + "2 9 9 1 2 0 3\n0 4 5 3 8 6\n", {"line 11", "1 of a list are missing"});
+    refused(text + "-1 9 9 1 2 0 3\n0 4 5 3 8 6\n", {"line 10", "the list n has '-1' values"});
+}
+
+TEST_F(Ply, WholeNumbersBeyondFloat64AreToldOf) {
+    const io::Snapshot s = read("ply\nformat ascii 1.0\nelement vertex 1\nproperty int64 x\nproperty uint64 y\n"
+                                "end_header\n9007199254740993 2\n");
+    EXPECT_TRUE(warns(s.header, "2^53"));
+}
+
 TEST_F(Ply, TwoCoordinatesAndNone) {
     const io::Snapshot s =
         read("ply\nformat ascii 1.0\nelement vertex 1\nproperty double y\nproperty double x\nend_header\n2 1e-400\n");
@@ -114,11 +203,9 @@ TEST_F(Ply, WhatIsWrongIsNamed) {
     refused("ply\nformat ascii 1.0\nvertices 2\n", {"line 3", "'vertices' is not known"});
     refused("ply\nformat ascii 1.0\nelement face 0\nend_header\n", {"no element vertex"});
     refused("ply\nformat ascii 1.0\nelement vertex 0\nproperty float x\nend_header\n", {"no property y"});
-    refused("ply\nformat ascii 1.0\nelement vertex 0\nproperty list int int x\nend_header\n", {"lists"});
+    refused("ply\nformat ascii 1.0\nelement vertex 0\nproperty list int int x\nend_header\n",
+            {"no property x of one number"});
     refused("ply\nformat ascii 1.0\ncomment" + std::string(70000, ' ') + "\n", {"no end_header in the first 65536"});
-    refused("ply\nformat binary_little_endian 1.0\nelement face 0\nproperty list int int i\nelement vertex 0\n" +
-                std::string(properties) + "end_header\n",
-            {"element face", "lists", "before the vertices"});
     std::string content = binary(std::endian::big);
     content.replace(content.find("vertex 2"), 8, "vertex 4611686018427387904");
     refused(content, {"too short", "4611686018427387904 records of element vertex", "12 bytes each"});
