@@ -6,6 +6,7 @@
 
 #include "points/as_given.hpp"
 #include "points/frame.hpp"
+#include "support/memory_limit.hpp"
 #include "support/message.hpp"
 #include "support/result_memory.hpp"
 
@@ -33,14 +34,13 @@ inline std::int64_t check_radii(const Radii& radii, std::int64_t rows) {
     return smallest;
 }
 
-/// Throws out_of_memory, with the bytes needed, if the rows are more than the options or the machine allow.
+/// Throws out_of_memory, with the bytes needed, if the rows are more than the options, or this process, may have.
 inline void require_neighbors_fit(std::int64_t neighbors, std::int64_t bytes_each, std::int64_t max_bytes) {
-    const std::int64_t limit = max_bytes > 0 ? max_bytes : machine_memory();
-    if (neighbors > limit / bytes_each) {
+    const MemoryLimit limit = max_bytes > 0 ? MemoryLimit{max_bytes, "max_result_bytes is"} : memory_limit();
+    if (neighbors > limit.bytes / bytes_each) {
         throw error(ErrorKind::out_of_memory, "the result has ", neighbors, " neighbors and needs ",
-                    static_cast<double>(neighbors) * static_cast<double>(bytes_each), " bytes; ",
-                    max_bytes > 0 ? "max_result_bytes is " : "this machine has ", limit,
-                    "; take a smaller radius, fewer queries at once, or counts alone (radius_count)");
+                    static_cast<double>(neighbors) * static_cast<double>(bytes_each), " bytes; ", limit.who_states_it,
+                    " ", limit.bytes, "; take a smaller radius, fewer queries at once, or counts alone (radius_count)");
     }
 }
 

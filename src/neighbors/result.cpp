@@ -3,6 +3,7 @@
 #include <kith/knn.hpp>
 
 #include "neighbors/unresolved.hpp"
+#include "support/memory_limit.hpp"
 #include "support/message.hpp"
 #include "support/number_types.hpp"
 #include "support/result_memory.hpp"
@@ -13,21 +14,21 @@ namespace kith {
 
 namespace {
 
-/// Throws out_of_memory, with the bytes needed, if rows x k neighbors of so many bytes each are more than the machine
-/// has.
+/// Throws out_of_memory, with the bytes needed, if rows x k neighbors of so many bytes each are more than this
+/// process may have.
 void require_memory(std::int64_t rows, std::int64_t k, std::int64_t bytes_each) {
     std::int64_t bytes = 0;
     const bool countable =
         !__builtin_mul_overflow(rows, k, &bytes) && !__builtin_mul_overflow(bytes, bytes_each, &bytes);
-    constexpr std::int64_t few_bytes = 1 << 26; // the system is asked for the machine's memory, which takes a while
+    constexpr std::int64_t few_bytes = 1 << 26; // always there; the limit takes a while to find
     if (countable && bytes <= few_bytes) {
         return;
     }
-    const std::int64_t machine = detail::machine_memory();
-    if (!countable || bytes > machine) {
+    const detail::MemoryLimit limit = detail::memory_limit();
+    if (!countable || bytes > limit.bytes) {
         throw detail::error(ErrorKind::out_of_memory, "the result of ", rows, " rows x ", k, " neighbors needs ",
-                            countable ? detail::message(bytes) : std::string("more than 2^63"),
-                            " bytes and this machine has ", machine, "; ask for fewer neighbors or use knn_visit");
+                            countable ? detail::message(bytes) : std::string("more than 2^63"), " bytes and ",
+                            limit.who_states_it, " ", limit.bytes, "; ask for fewer neighbors or use knn_visit");
     }
 }
 

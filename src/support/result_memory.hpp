@@ -10,14 +10,7 @@
 #include <cstdlib>
 #include <memory>
 
-#include <unistd.h>
-
 namespace kith::detail {
-
-/// Bytes of memory that this machine has.
-inline std::int64_t machine_memory() {
-    return static_cast<std::int64_t>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGE_SIZE);
-}
 
 /// Uninitialized. Throws out_of_memory; what() completes "failed to allocate 8 bytes for ...".
 template <class What>
