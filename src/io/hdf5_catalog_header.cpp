@@ -1,6 +1,7 @@
 // The attributes of halo catalogs: /Header as Gadget-4, AREPO and kith write it, /Parameters, and those of columns.
 #include "io/hdf5_catalog_header.hpp"
 
+#include "io/hdf5_box.hpp"
 #include "io/hdf5_snapshot.hpp"
 #include "io/refuse.hpp"
 
@@ -75,6 +76,14 @@ void read_box(const OpenCatalog& opened, int dimension, CatalogFile& catalog) {
     }
     std::vector<double> of_axes(dimension, periods->front());
     std::copy(periods->begin(), periods->end(), of_axes.begin());
+    if (dimension <= 3) { // catalogs of Gadget-4 and AREPO have the options of the run, as their snapshots do
+        RunBox box = box_of_run(opened.file.get(), *periods);
+        if (!box.fault.empty()) {
+            refuse(opened.name, box.fault);
+        }
+        std::copy_n(box.periods.begin(), dimension, of_axes.begin());
+        std::move(box.warnings.begin(), box.warnings.end(), std::back_inserter(catalog.warnings));
+    }
     catalog.box = Box::periodic(of_axes);
 }
 

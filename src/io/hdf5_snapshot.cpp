@@ -6,6 +6,7 @@
 #include "io/hdf5_snapshot.hpp"
 
 #include "io/frame.hpp"
+#include "io/hdf5_box.hpp"
 #include "io/hdf5_frame.hpp"
 #include "io/hdf5_table.hpp"
 #include "io/joined.hpp"
@@ -118,17 +119,25 @@ void survey_types(const SnapshotFile& snapshot, SnapshotHeader& header, const st
                                               coordinates->name, " has ", coordinates->rows, " rows; the rows count"));
         }
     }
+    for (std::size_t type = header.counts.size(); type < announced.size(); ++type) { // NTYPES of Gadget-4 and AREPO
+        if (announced[type] > 0) {
+            header.warnings.push_back(
+                message(announced[type], " particles of type ", type, " are not read: types are 0 to ", max_types - 1));
+        }
+    }
     header.dimension = static_cast<int>(columns.value_or(3));
 }
 
 std::string format_name(const SnapshotFile& snapshot, const Object& header) {
-    const std::string code = text(header.get(), "Code").value_or("");
-    if (code.starts_with("SWIFT")) {
+    const hid_t file = snapshot.file.get();
+    const RunCode code = code_of(file);
+    if (code == RunCode::swift) {
         return "HDF5 (SWIFT)";
     }
-    const hid_t file = snapshot.file.get();
     if (exists(file, "Config") && exists(file, "Parameters")) {
-        return numbers(header.get(), "NumPart_Total_HighWord") ? "HDF5 (AREPO)" : "HDF5 (Gadget-4)";
+        const bool arepo = code == RunCode::arepo ||
+                           (code == RunCode::other && numbers(header.get(), "NumPart_Total_HighWord").has_value());
+        return arepo ? "HDF5 (AREPO)" : "HDF5 (Gadget-4)";
     }
     return "HDF5 (Gadget-like)";
 }
@@ -166,12 +175,17 @@ void read_box(const SnapshotFile& snapshot, SnapshotHeader& header,
                                               : "of another type";
             header.invalid_box =
                 message(snapshot.name, ": attribute BoxSize of /", group, " is ", value, ", but ", fault);
-            header.warnings.push_back(header.invalid_box + "; no box is taken from the file");
-        } else if (size->size() == 1) {
-            header.box_size = {size->front(), size->front(), size->front()};
         } else if (size->size() <= 3) {
-            header.box_size.emplace().fill(0);
-            std::copy(size->begin(), size->end(), header.box_size->begin());
+            RunBox box = box_of_run(snapshot.file.get(), *size);
+            header.box_size = box.periods;
+            if (!box.fault.empty()) {
+                header.box_size.reset();
+                header.invalid_box = message(snapshot.name, ": ", box.fault);
+            }
+            std::move(box.warnings.begin(), box.warnings.end(), std::back_inserter(header.warnings));
+        }
+        if (!header.invalid_box.empty()) {
+            header.warnings.push_back(header.invalid_box + "; no box is taken from the file");
         }
         return;
     }

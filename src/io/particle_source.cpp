@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 
 namespace kith::io {
@@ -163,30 +164,30 @@ void ParticleSource::collect_ids(Snapshot& snapshot, const std::vector<Part>& pa
     for_each_read(parts, [&](const Part& part) { read_ids(part, snapshot.ids.data() + part.first_row); });
 }
 
-// Some files state their box in other units than their coordinates. Wrapping these would shuffle the particles.
+// A box of other units than the coordinates, or of another shape than the run's, would shuffle the particles when these
+// are wrapped into it.
 void ParticleSource::compare_with_box(const RealArray& positions) {
-    double reach = 0; // the farthest coordinate of the axes on which it is too far
-    double period = 0;
-    for (int axis = 0; header_.box_size && axis < std::min(positions.columns, 3); ++axis) {
-        const double farthest = std::visit(
+    constexpr double ordinary = 1.1; // periods that particles extend over which left the box and were not wrapped
+    const auto columns = static_cast<std::size_t>(positions.columns);
+    for (std::size_t axis = 0; header_.box_size && axis < std::min<std::size_t>(columns, 3); ++axis) {
+        const double side = (*header_.box_size)[axis];
+        double low = std::numeric_limits<double>::infinity();
+        double high = -low;
+        std::visit(
             [&](const auto& values) {
-                double largest = 0;
-                for (std::size_t i = static_cast<std::size_t>(axis); i < values.size();
-                     i += static_cast<std::size_t>(positions.columns)) {
-                    largest = std::max(largest, std::abs(static_cast<double>(values[i])));
+                for (std::size_t i = axis; side > 0 && i < values.size(); i += columns) {
+                    low = std::min(low, static_cast<double>(values[i]));
+                    high = std::max(high, static_cast<double>(values[i]));
                 }
-                return largest;
             },
             positions.values);
-        const double side = (*header_.box_size)[axis];
-        if (side > 0 && farthest > std::max(2 * side, reach)) {
-            reach = farthest;
-            period = side;
+        if (high - low > ordinary * side || high > 2 * side || low < -2 * side) {
+            warn(message("coordinates on axis ", axis, " are from ", low, " to ", high, ", but the file's box is ",
+                         side,
+                         " there: those outside are wrapped into it. The two may be in different units, or the box is "
+                         "not that of the run: give the box yourself"));
+            return;
         }
-    }
-    if (reach > 0) {
-        warn(message("coordinates reach ", reach, ", far outside the header's BoxSize ", period,
-                     "; the two may be in different units: give the box yourself"));
     }
 }
 

@@ -5,6 +5,7 @@
 
 #include <hdf5.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <string>
 #include <type_traits>
@@ -62,11 +63,12 @@ public:
     }
     Hdf5Maker& text(const std::string& group, const std::string& name, const std::string& value) {
         const hid_t type = H5Tcopy(H5T_C_S1);
-        H5Tset_size(type, value.size());
+        H5Tset_size(type,
+                    std::max<std::size_t>(1, value.size())); // options without a value are empty texts of length 1
         const hid_t space = H5Screate(H5S_SCALAR);
         const hid_t object = H5Oopen(file_, group.c_str(), H5P_DEFAULT);
         const hid_t made = H5Acreate2(object, name.c_str(), type, space, H5P_DEFAULT, H5P_DEFAULT);
-        EXPECT_GE(H5Awrite(made, type, value.data()), 0);
+        EXPECT_GE(H5Awrite(made, type, value.c_str()), 0);
         H5Aclose(made);
         H5Oclose(object);
         H5Sclose(space);

@@ -303,6 +303,7 @@ TEST_F(Hdf5Snapshot, CodesAreToldApart) {
         .group("Header")
         .group("Config")
         .group("Parameters")
+        .text("Config", "PERIODIC", "")
         .attribute<double>("Parameters", "Omega0", {0.3})
         .attribute<double>("Parameters", "BoxSize", {9})
         .group("PartType1")
