@@ -14,7 +14,11 @@ namespace kith::io {
 /// `says` decides. If it says nothing, time and redshift must agree to 1e-6 and Omega0 and HubbleParam be positive.
 [[nodiscard]] std::optional<double> scale_factor_of(const SnapshotHeader& header, std::optional<bool> says = {});
 
-/// Puts what SWIFT states beside it under Gadget's names, unless these are taken.
+/// Warns of a redshift that lets a cosmological run be expected where `frame` is absent. Not for files that state that
+/// their run is none.
+void warn_of_unknown_frame(SnapshotHeader& header);
+
+/// Puts what SWIFT and GIZMO state under Gadget's names in addition, unless these are taken.
 void name_as_gadget_does(std::map<std::string, double>& parameters);
 
 /// Sets to_cgs from UnitLength_in_cm, UnitMass_in_g and UnitVelocity_in_cm_per_s.

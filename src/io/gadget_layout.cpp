@@ -61,6 +61,7 @@ void read_header(GadgetLayout& layout, const GadgetBlock& block, const InputFile
     if (const std::optional<double> scale_factor = scale_factor_of(header)) {
         header.frame = gadget_frame(*scale_factor);
     }
+    warn_of_unknown_frame(header);
 }
 
 std::vector<GadgetBlock> read_blocks(GadgetBlocks& blocks, std::span<const std::int64_t> likely,

@@ -1,7 +1,7 @@
 // Time and frame of an HDF5 snapshot.
 //
 // Gadget's and AREPO's Time is the scale factor of a cosmological run. SWIFT's is a physical time, and the scale factor
-// stands beside it. Whether the run is cosmological is stated by ComovingIntegrationOn (Gadget-4, AREPO) or
+// stands beside it. Whether the run is cosmological is stated by ComovingIntegrationOn (Gadget-4, AREPO, GIZMO) or
 // "Cosmological run" (SWIFT), or follows from time and redshift. The powers of a and h are those that the columns state
 // in their own attributes, under the names of Gadget-4, SWIFT or EAGLE; columns without them follow the convention of
 // their code.
@@ -11,6 +11,7 @@
 
 #include <array>
 #include <cmath>
+#include <utility>
 
 namespace kith::io::hdf5 {
 
@@ -94,10 +95,17 @@ void read_scaling(const SnapshotFile& snapshot, const SnapshotHeader& header, st
 
 void read_time_and_frame(const SnapshotFile& snapshot, SnapshotHeader& header, const AttributeGroups& groups) {
     read_time(header, groups);
-    const std::optional<bool> gadget_says = flag(groups.parameters.get(), "ComovingIntegrationOn");
-    const std::optional<bool> says = gadget_says ? gadget_says : flag(groups.cosmology.get(), "Cosmological run");
+    std::optional<bool> says;
+    for (const auto& [group, name] :
+         {std::pair(&groups.parameters, "ComovingIntegrationOn"), std::pair(&groups.header, "ComovingIntegrationOn"),
+          std::pair(&groups.cosmology, "Cosmological run")}) {
+        says = says ? says : flag(group->get(), name);
+    }
     const std::optional<double> a = scale_factor_of(header, says);
     if (!a) {
+        if (says.value_or(true)) {
+            warn_of_unknown_frame(header);
+        }
         return;
     }
     Frame frame = is_swift(groups) ? swift_frame(*a) : gadget_frame(*a);

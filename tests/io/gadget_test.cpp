@@ -106,6 +106,23 @@ TEST_F(Gadget, IdsAndMassesOfOneLength) {
     EXPECT_EQ(at(*masses.masses, 1), 2);
 }
 
+TEST_F(Gadget, ARedshiftWithoutAFrameIsToldOf) {
+    GadgetMaker maker;
+    maker.counts[1] = 1;
+    maker.masses[1] = 1;
+    EXPECT_FALSE(warns(read(maker).header, "taken as stored"));
+    std::string text = maker.text();
+    const std::string none(8, '\0');
+    text.replace(4 + 136, 8, none);
+    write_bytes(path(), text);
+    EXPECT_FALSE(io::read_header(path()).frame);
+    EXPECT_TRUE(warns(io::read_header(path()), "the redshift is 1, but there is no cosmology: Omega0 and HubbleParam"));
+    text = maker.text();
+    text.replace(4 + 72, 8, Bytes(maker.order).add(8.6).text());
+    write_bytes(path(), text);
+    EXPECT_TRUE(warns(io::read_header(path()), "the time, 8.6, is not the scale factor"));
+}
+
 TEST_F(Gadget, OtherBlocksAreSteppedOver) {
     GadgetMaker maker;
     maker.counts = {0, 4, 0, 0, 0, 0};

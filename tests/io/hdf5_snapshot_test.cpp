@@ -66,7 +66,8 @@ TEST_F(Hdf5Snapshot, TwoTypesWithEverything) {
     EXPECT_EQ(s.types, (std::vector<std::uint8_t>{0, 0, 4}));
     EXPECT_EQ(s.file_rows, (std::vector<std::int64_t>{0, 1, 2}));
     EXPECT_FALSE(s.uniform_mass);
-    ASSERT_EQ(s.header.warnings.size(), 0U);
+    ASSERT_EQ(s.header.warnings.size(), 1U);
+    EXPECT_TRUE(warns(s.header, "the redshift is 1, but there is no cosmology"));
 
     const io::Snapshot star = read(only_types({4}));
     EXPECT_EQ(star.file_rows, (std::vector<std::int64_t>{2}));
@@ -302,8 +303,8 @@ TEST_F(Hdf5Snapshot, CodesAreToldApart) {
     Hdf5Maker(path())
         .group("Header")
         .group("Config")
-        .group("Parameters")
         .text("Config", "PERIODIC", "")
+        .group("Parameters")
         .attribute<double>("Parameters", "Omega0", {0.3})
         .attribute<double>("Parameters", "BoxSize", {9})
         .group("PartType1")
