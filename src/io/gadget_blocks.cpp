@@ -20,6 +20,16 @@ struct Kind {
     int format;
 };
 
+// Some codes pad labels with NUL, and some write them in small letters.
+std::string label_of(std::string_view text) {
+    std::string label(text.substr(0, text.find_last_not_of(std::string_view(" \0", 2)) + 1));
+    std::transform(label.begin(), label.end(), label.begin(), [](char c) {
+        const bool is_shown = c >= ' ' && c <= '~';
+        return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : is_shown ? c : '?';
+    });
+    return label;
+}
+
 std::optional<Kind> kind_of(std::span<const std::byte> bytes) {
     for (const std::endian order : {std::endian::little, std::endian::big}) {
         if (bytes.size() < 8) {
@@ -30,7 +40,7 @@ std::optional<Kind> kind_of(std::span<const std::byte> bytes) {
         if (first == gadget_header_bytes) {
             return Kind{order, 1};
         }
-        if (first == label_record && label == "HEAD") {
+        if (first == label_record && label_of(label) == "HEAD") {
             return Kind{order, 2};
         }
     }
@@ -113,10 +123,7 @@ std::string GadgetBlocks::next_label() {
     std::array<char, 4> text{};
     file_.read_into<char>(at_ + mark_bytes, text);
     at_ += label_record + 2 * mark_bytes;
-    std::string label(text.begin(), text.end());
-    std::replace_if(
-        label.begin(), label.end(), [](char c) { return c < ' ' || c > '~'; }, '?');
-    return label.substr(0, label.find_last_not_of(' ') + 1);
+    return label_of({text.data(), text.size()});
 }
 
 std::optional<GadgetBlock> GadgetBlocks::next(std::span<const std::int64_t> likely) {

@@ -20,7 +20,7 @@ namespace kith::io {
 inline constexpr std::int64_t gadget_header_bytes = 256;
 
 struct GadgetBlock {
-    std::string label;       ///< "POS", without trailing blanks; empty in format 1
+    std::string label;       ///< "POS", in capitals and without trailing blanks; empty in format 1
     std::int64_t offset = 0; ///< of its content
     std::int64_t bytes = 0;
 };

@@ -2,7 +2,8 @@
 //
 // Format 1 has no labels: after POS, a block is VEL, ID or MASS if it comes in its turn and has the length. IDs and
 // masses may be of one length; the first such block holds ids, unless the header asks for masses and no other block can
-// hold them.
+// hold them. GIZMO has two more blocks between ids and masses, child and generation ids of all particles, whose lengths
+// may be those of masses. The content tells: read as reals, ids are 0 or too small to be normal numbers.
 #include "io/gadget_layout.hpp"
 
 #include "io/byte_order.hpp"
@@ -123,6 +124,55 @@ void find_by_label(GadgetLayout& layout, const std::vector<GadgetBlock>& blocks,
     }
 }
 
+enum class Content { zeros, small_integers, reals };
+
+template <class Bits>
+Content content_of(const InputFile& file, std::int64_t offset, std::int64_t values, std::endian order, Bits normal) {
+    constexpr std::int64_t piece = 1 << 17;
+    std::vector<Bits> stored(std::min(piece, values));
+    bool any = false;
+    for (std::int64_t first = 0; first < values; first += piece) {
+        const auto count = static_cast<std::size_t>(std::min(piece, values - first));
+        const std::span<Bits> bits = std::span(stored).first(count);
+        file.read_into(offset + first * static_cast<std::int64_t>(sizeof(Bits)), bits);
+        to_native(bits, order);
+        if (std::any_of(bits.begin(), bits.end(), [&](Bits value) { return value >= normal; })) {
+            return Content::reals;
+        }
+        any = any || std::any_of(bits.begin(), bits.end(), [](Bits value) { return value != 0; });
+    }
+    return any ? Content::small_integers : Content::zeros;
+}
+
+// Reads up to the first value that is no small integer: a piece of ordinary masses, all of GIZMO's ids.
+Content content_of(const InputFile& file, const GadgetBlock& block, std::int64_t values, std::endian order) {
+    return block.bytes == 4 * values ? content_of(file, block.offset, values, order, std::uint32_t{1} << 23)
+                                     : content_of(file, block.offset, values, order, std::uint64_t{1} << 52);
+}
+
+// Masses come next, or after two blocks of ids.
+void find_masses(GadgetLayout& layout, std::span<const GadgetBlock> blocks, const Rows& rows, const InputFile& file) {
+    const auto comes = [&](std::size_t at, std::int64_t values) {
+        return values > 0 && at < blocks.size() && fits(blocks[at], values);
+    };
+    const auto content = [&](std::size_t at, std::int64_t values) {
+        return content_of(file, blocks[at], values, layout.order);
+    };
+    std::vector<std::string>& warnings = layout.summary.header.warnings;
+    const std::int64_t own = rows.with_own_masses;
+    if (layout.ids && comes(0, rows.all) && comes(1, rows.all) && comes(2, own) &&
+        content(0, rows.all) != Content::reals && content(1, rows.all) != Content::reals &&
+        content(2, own) == Content::reals) {
+        layout.masses = column(blocks[2], own);
+        warnings.emplace_back("two blocks of whole numbers follow the ids, as in files of GIZMO; masses are taken from "
+                              "the block after these");
+    } else if (comes(0, own) && content(0, own) == Content::small_integers) {
+        warnings.emplace_back("the block where masses are expected holds whole numbers; masses are left out");
+    } else if (comes(0, own)) {
+        layout.masses = column(blocks[0], own);
+    }
+}
+
 void find_by_order(GadgetLayout& layout, const std::vector<GadgetBlock>& blocks, const Rows& rows,
                    const InputFile& file) {
     if (blocks.empty()) {
@@ -140,9 +190,7 @@ void find_by_order(GadgetLayout& layout, const std::vector<GadgetBlock>& blocks,
     if (comes(next, rows.all) && !only_masses) {
         layout.ids = column(blocks[next++], rows.all);
     }
-    if (comes(next, rows.with_own_masses)) {
-        layout.masses = column(blocks[next], rows.with_own_masses);
-    }
+    find_masses(layout, std::span(blocks).subspan(std::min(next, blocks.size())), rows, file);
 }
 
 [[noreturn]] void refuse_without_positions(const std::vector<GadgetBlock>& blocks, const Rows& rows,

@@ -106,6 +106,77 @@ TEST_F(Gadget, IdsAndMassesOfOneLength) {
     EXPECT_EQ(at(*masses.masses, 1), 2);
 }
 
+// GIZMO writes child and generation ids between ids and masses; where all particles have masses of their own, all four
+// blocks may be of one length.
+TEST_F(Gadget, ChildAndGenerationIdsAreNoMasses) {
+    constexpr std::string_view told = "two blocks of whole numbers follow the ids";
+    for (int kind = 0; kind < 16; ++kind) {
+        GadgetMaker maker;
+        maker.order = (kind & 1) != 0 ? std::endian::big : std::endian::little;
+        maker.wide = (kind & 2) != 0;
+        maker.wide_ids = (kind & 4) != 0;
+        maker.counts = {2, 1, 0, 0, 1, 0};
+        maker.masses[1] = (kind & 8) != 0 ? 0.25 : 0;
+        const auto ids = [&](std::vector<std::uint32_t> values) {
+            Bytes bytes(maker.order);
+            for (const std::uint32_t value : values) {
+                maker.wide_ids ? bytes.add(std::uint64_t{value}) : bytes.add(value);
+            }
+            return maker.unnamed(bytes.text());
+        };
+        const std::string plain = maker.text();
+        const std::size_t masses = plain.size() - (8 + (maker.masses[1] == 0 ? 4U : 3U) * (maker.wide ? 8U : 4U));
+        for (const std::vector<std::uint32_t>& child : {std::vector<std::uint32_t>{0, 0, 0, 0}, {0, 1, 4097, 2}}) {
+            write_bytes(path(), plain.substr(0, masses) + ids(child) + ids({0, 1, 3, 0}) + plain.substr(masses) +
+                                    maker.unnamed(maker.reals({7, 8})));
+            const io::Snapshot s = io::read_snapshot(path(), all_types());
+            ASSERT_TRUE(s.masses) << kind;
+            for (const std::size_t row : {0U, 1U, 3U}) {
+                EXPECT_EQ(at(*s.masses, row), 1.0 + static_cast<double>(row)) << kind;
+            }
+            check_particle(s, 3, 3);
+            EXPECT_TRUE(warns(s.header, told));
+        }
+        write_bytes(path(),
+                    plain + maker.unnamed(maker.reals({5, 6, 7, 8})) + maker.unnamed(maker.reals({5, 6, 7, 8})));
+        const io::Snapshot s = io::read_snapshot(path(), all_types());
+        EXPECT_EQ(at(*s.masses, 3), 4);
+        EXPECT_FALSE(warns(s.header, told));
+    }
+}
+
+TEST_F(Gadget, WholeNumbersAreNotTakenForMasses) {
+    GadgetMaker maker;
+    maker.counts = {2, 0, 0, 0, 0, 0};
+    const std::string plain = maker.text();
+    const std::string whole = maker.unnamed(Bytes(maker.order).add(5U).add(6U).text());
+    write_bytes(path(), plain.substr(0, plain.size() - 16) + whole);
+    const io::Snapshot s = io::read_snapshot(path(), all_types());
+    EXPECT_FALSE(s.masses);
+    EXPECT_TRUE(warns(s.header, "holds whole numbers; masses are left out"));
+    write_bytes(path(), plain.substr(0, plain.size() - 16) + maker.unnamed(maker.reals({0, 0}))); // massless tracers
+    EXPECT_EQ(at(io::read_snapshot(path(), all_types()).masses.value(), 1), 0);
+}
+
+TEST_F(Gadget, LabelsMayBePaddedWithNulOrSmall) {
+    GadgetMaker maker;
+    maker.format = 2;
+    maker.counts = {2, 1, 0, 0, 0, 0};
+    for (const auto& [from, to] : {std::pair(std::string("POS "), std::string("POS\0", 4)),
+                                   {"VEL ", "vel "},
+                                   {"ID  ", std::string("id\0\0", 4)},
+                                   {"MASS", "Mass"},
+                                   {"HEAD", "head"}}) {
+        std::string text = maker.text();
+        text.replace(text.find(from), 4, to);
+        write_bytes(path(), text);
+        const io::Snapshot s = io::read_snapshot(path(), all_types());
+        ASSERT_TRUE(s.velocities && s.masses && !s.ids.empty()) << from;
+        check_particle(s, 2, 2);
+        EXPECT_EQ(at(*s.masses, 2), 3);
+    }
+}
+
 TEST_F(Gadget, ARedshiftWithoutAFrameIsToldOf) {
     GadgetMaker maker;
     maker.counts[1] = 1;
