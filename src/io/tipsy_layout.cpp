@@ -143,9 +143,14 @@ std::int64_t TipsyLayout::file_bytes() const noexcept {
 
 bool is_tipsy(std::span<const std::byte> bytes, std::int64_t file_length) {
     const std::optional<Header> header = read_header_words(bytes);
-    return header && std::isfinite(header->time) &&
-           (adds_up(header->low) || (header->last_word != 0 && adds_up(full_counts(*header))) ||
-            exact_layout(*header, file_length));
+    if (!header) {
+        return false;
+    }
+    const bool is_exact = exact_layout(*header, file_length).has_value();
+    if (!std::isfinite(header->time)) { // tools that do not know the time write NaN; the rest must then leave no doubt
+        return is_exact && adds_up(header->low);
+    }
+    return is_exact || adds_up(header->low) || (header->last_word != 0 && adds_up(full_counts(*header)));
 }
 
 TipsyLayout decide_tipsy_layout(std::span<const std::byte> bytes, std::int64_t file_length, std::string_view name) {
@@ -162,6 +167,9 @@ TipsyLayout decide_tipsy_layout(std::span<const std::byte> bytes, std::int64_t f
                                           " particles in all, but its gas, dark "
                                           "and star counts, which the length confirms, make ",
                                           total));
+    }
+    if (!std::isfinite(header->time)) {
+        layout.warnings.push_back(message("the header's time is ", header->time, "; the time is taken as unknown"));
     }
     if (header->dimension != 3) {
         layout.warnings.push_back(

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 namespace kith::io {
 
@@ -25,7 +26,9 @@ SnapshotHeader as_header(const TipsyLayout& layout) {
         header.counts[TipsyLayout::type_of_kind[kind]] = layout.counts[kind];
     }
     header.dtype = layout.wide_positions ? DType::float64 : DType::float32;
-    header.time = layout.time;
+    if (std::isfinite(layout.time)) {
+        header.time = layout.time;
+    }
     header.warnings = layout.warnings;
     return header;
 }

@@ -4,6 +4,7 @@
 #include "io/tipsy_layout.hpp"
 
 #include <bit>
+#include <limits>
 
 using namespace kith;
 using namespace kith::test;
@@ -137,6 +138,22 @@ TEST(TipsyLayout, Recognition) {
     EXPECT_FALSE(recognized({.dimension = 4}, 32 + body));
     const std::string text = header({});
     EXPECT_FALSE(io::is_tipsy(std::as_bytes(std::span(text).first(27)), 27));
+}
+
+TEST(TipsyLayout, ATimeThatIsNotANumberIsUnknown) {
+    for (const double time : {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity()}) {
+        std::string text = header({});
+        text.replace(0, 8, Bytes(std::endian::big).add(time).text());
+        const auto bytes = std::as_bytes(std::span(text));
+        EXPECT_TRUE(io::is_tipsy(bytes, 32 + body));
+        EXPECT_FALSE(io::is_tipsy(bytes, 32 + body + 1)); // no other sign of Tipsy is left
+        const TipsyLayout layout = io::decide_tipsy_layout(bytes, 32 + body, "a.std");
+        ASSERT_EQ(layout.warnings.size(), 1U);
+        EXPECT_NE(layout.warnings.front().find("the time is taken as unknown"), std::string::npos);
+        const TemporaryFolder folder;
+        write_bytes(folder / "a.std", text + std::string(body, '\0'));
+        EXPECT_FALSE(io::read_header(folder / "a.std").time);
+    }
 }
 
 } // namespace
