@@ -87,6 +87,8 @@ struct SnapshotHeader {
     std::map<std::string, double> parameters;
     std::vector<std::string> warnings;        ///< one line each, human-readable
     std::vector<std::filesystem::path> files; ///< files read: one, or all of a multi-file snapshot
+    std::string incomplete; ///< if other files of the snapshot are missing: which; `counts` are then those of this
+                            ///< file alone, and read_snapshot() refuses it
 };
 
 /// The particles of the selected types, in file order: types ascending, rows as stored.
@@ -135,8 +137,8 @@ struct ReadOptions {
 /// and z (an HDF5 compound type, a structured array) are points, too. It has no types, masses or box. A file whose name
 /// contains the colon takes precedence.
 ///
-/// For a multi-file snapshot (`name.0`, `name.1`, ... or `name.0.hdf5`, ...) pass any file or the stem (`name`,
-/// `name.hdf5`). It is read as one: types ascending, then files ascending.
+/// For a multi-file snapshot (`name.0`, `name.1`, ... or `name.0.hdf5`, ...; numbers may be padded with zeros) pass any
+/// file or the stem (`name`, `name.hdf5`). It is read as one: types ascending, then files ascending.
 ///
 /// Throws Error(file) for a file that is missing, too short (naming the byte), of no known format (naming those known),
 /// or inconsistent beyond repair; Error(invalid_argument) for an empty selection of types, listing the counts of every

@@ -127,7 +127,7 @@ Contents read_contents(const std::string& path) {
     contents.header = io::read_header(path);
     const auto& counts = contents.header.counts;
     contents.points = std::accumulate(counts.begin(), counts.end(), std::int64_t{0});
-    if (contents.points == 0) {
+    if (contents.points == 0 || !contents.header.incomplete.empty()) {
         return contents;
     }
     const io::Snapshot snapshot = io::read_snapshot(path, {.types = {io::TypeSelection::Kind::all, {}}, .ids = false});
@@ -205,7 +205,7 @@ void print_summary_of(const Contents& contents, const std::string& path) {
         const Range& range = *contents.masses;
         print_line("masses", range.low == range.high ? "all " + format_length(range.low, contents.mass_dtype)
                                                      : range.text(contents.mass_dtype));
-    } else {
+    } else if (header.incomplete.empty()) {
         print_line("masses", "none");
     }
     if (contents.velocities) {

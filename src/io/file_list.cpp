@@ -40,7 +40,11 @@ std::optional<std::filesystem::path> one_snapshot(const Paths& files) {
     if (files.size() == 1) {
         return files.front();
     }
-    const Paths whole = read_header(files.front()).files;
+    const SnapshotHeader header = read_header(files.front());
+    if (!header.incomplete.empty()) {
+        throw Error(ErrorKind::file, header.incomplete);
+    }
+    const Paths& whole = header.files;
     for (const std::filesystem::path& file : files) {
         if (!holds(whole, file)) {
             static_cast<void>(InputFile(split_input(file).file)); // one that is not there is named

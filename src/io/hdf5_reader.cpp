@@ -16,6 +16,7 @@ class Hdf5Source final : public ParticleSource {
 protected:
     void open_file(const std::filesystem::path& path) override { file_ = hdf5::open_snapshot(path); }
     FileSummary summarize() override { return hdf5::summarize(file_); }
+    [[nodiscard]] std::string way_to_one_file(const SnapshotHeader& header) const override;
     std::optional<DType> stored(Column column, const Part& part) override {
         const std::optional<hdf5::Dataset> dataset = find(column, part);
         return dataset ? std::optional(dataset->dtype()) : std::nullopt;
@@ -47,6 +48,16 @@ private:
     hdf5::Session session_; ///< outlives the file
     hdf5::SnapshotFile file_;
 };
+
+std::string Hdf5Source::way_to_one_file(const SnapshotHeader& header) const {
+    const auto some = [](std::int64_t count) { return count > 0; };
+    const auto first = std::find_if(header.counts.begin(), header.counts.end(), some);
+    const std::size_t type = header.counts[1] > 0 ? 1 : first - header.counts.begin();
+    return first == header.counts.end() ? ""
+                                        : message("; to read the points of this file alone, without box and masses, "
+                                                  "name them: ",
+                                                  file_.name, ":/PartType", type, "/Coordinates");
+}
 
 std::optional<hdf5::Dataset> Hdf5Source::checked(const Part& part, std::int64_t columns,
                                                  std::initializer_list<const char*> names) const {

@@ -31,9 +31,14 @@ void require_same(const Value& first, const Value& other, std::string_view what,
 void ParticleSource::open(const std::filesystem::path& path) {
     open_file(path);
     FileSummary summary = summarize();
-    files_ = files_of_set(path, std::max<std::int64_t>(summary.files, 1));
+    const std::int64_t announced = std::max<std::int64_t>(summary.files, 1);
+    FileSet set = find_set(path, announced);
+    files_ = std::move(set.files);
     if (files_.size() == 1) {
         join(summary, 0);
+        if (!set.fault.empty()) {
+            note_missing(path, set.fault, summary);
+        }
         return;
     }
     for (std::size_t file = 0; file < files_.size(); ++file) {
@@ -45,6 +50,20 @@ void ParticleSource::open(const std::filesystem::path& path) {
     header_.files = files_;
     header_.format += message(", ", files_.size(), " files");
     compare_with_totals(summary);
+}
+
+// Programs that write all particles, or a selection of them, into one file copy a header that announces more files.
+void ParticleSource::note_missing(const std::filesystem::path& path, const std::string& fault,
+                                  const FileSummary& summary) {
+    const bool is_whole = summary.totals && *summary.totals == summary.header.counts && *summary.totals != TypeCounts{};
+    if (is_whole) {
+        warn(message("the header says that this is one of ", summary.files,
+                     " files, but it holds all particles that the header announces; it is read as the whole"));
+        return;
+    }
+    header_.format += message(", 1 of ", summary.files, " files");
+    header_.incomplete = message(path.string(), ": ", fault, way_to_one_file(summary.header));
+    warn(header_.incomplete);
 }
 
 void ParticleSource::visit(std::size_t file) {

@@ -5,6 +5,8 @@
 #include "io/refuse.hpp"
 #include "io/selection.hpp"
 
+#include <kith/error.hpp>
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -192,6 +194,9 @@ void ParticleSource::compare_with_box(const RealArray& positions) {
 }
 
 Snapshot ParticleSource::read_snapshot(const ReadOptions& options) {
+    if (!header_.incomplete.empty()) {
+        throw Error(ErrorKind::file, header_.incomplete);
+    }
     const SelectedTypes selected = select_types(options.types, header_, files_.front());
     const std::vector<Part> parts = parts_of(selected, options.share);
     Snapshot snapshot;

@@ -47,7 +47,8 @@ public:
     ParticleSource& operator=(const ParticleSource&) = delete;
     virtual ~ParticleSource() = default;
 
-    /// Opens `path` and, where it says that there are more, the other files of its set.
+    /// Opens `path` and, where it says that there are more, the other files of its set. If some are missing,
+    /// header().incomplete says so.
     void open(const std::filesystem::path& path);
 
     [[nodiscard]] const SnapshotHeader& header() const noexcept { return header_; }
@@ -57,6 +58,8 @@ protected:
     /// Opens one file; the functions below are about it, until the next is opened.
     virtual void open_file(const std::filesystem::path& path) = 0;
     virtual FileSummary summarize() = 0;
+    /// How to read one file of a set without the others, as text to follow a message.
+    [[nodiscard]] virtual std::string way_to_one_file(const SnapshotHeader&) const { return ""; }
     /// The precision in which a column is stored; nothing if the part has none. Throws Error(file) if what is stored
     /// has not the part's rows.
     virtual std::optional<DType> stored(Column column, const Part& part) = 0;
@@ -74,6 +77,7 @@ private:
     /// Calls read for every part of which rows are read, with its file open.
     template <class Read>
     void for_each_read(const std::vector<Part>& parts, const Read& read);
+    void note_missing(const std::filesystem::path& path, const std::string& fault, const FileSummary& summary);
     void join(const FileSummary& summary, std::size_t file);
     void compare_with_totals(const FileSummary& summary);
     [[nodiscard]] std::vector<Part> parts_of(const std::array<bool, max_types>& selected, const RowShare& share) const;

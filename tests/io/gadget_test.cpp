@@ -290,6 +290,18 @@ TEST_F(GadgetSet, WhatDoesNotBelongTogetherIsRefused) {
     refused({"one of 2147483647 files", "snap.3 is missing"});
 }
 
+TEST_F(GadgetSet, AFileThatHoldsAllThatIsAnnouncedIsTheWhole) {
+    members_[0].counts = {3, 2, 0, 0, 0, 0};
+    write_bytes(folder_ / "merged", members_[0].text());
+    const io::Snapshot s = io::read_snapshot(folder_ / "merged", all_types());
+    EXPECT_EQ(s.positions.rows(), 5);
+    EXPECT_TRUE(warns(s.header, "one of 3 files, but it holds all particles"));
+    members_[0].totals = {};
+    write_bytes(folder_ / "merged", members_[0].text());
+    expect_error(ErrorKind::file, {"one of 3 files"},
+                 [&] { static_cast<void>(io::read_snapshot(folder_ / "merged")); });
+}
+
 // Precisions may differ, as they do where a program was rebuilt between two outputs.
 TEST_F(GadgetSet, TheWidestPrecisionWins) {
     members_[1].wide = true;

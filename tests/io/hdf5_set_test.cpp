@@ -2,6 +2,8 @@
 #include "io/files.hpp"
 #include "io/hdf5_files.hpp"
 
+#include <numeric>
+
 using namespace kith;
 using namespace kith::test;
 using Counts = std::array<std::int64_t, max_types>;
@@ -17,6 +19,7 @@ struct Member {
     double dark_mass = 0.25;
     int files = 3;
     bool velocities = true;
+    std::vector<std::uint32_t> totals = {3, 4};
 };
 
 template <class T>
@@ -33,7 +36,7 @@ void make(const std::filesystem::path& path, const Member& member) {
     const auto count = [](const std::vector<int>& numbers) { return static_cast<std::uint32_t>(numbers.size()); };
     file.group("Header")
         .attribute<std::uint32_t>("Header", "NumPart_ThisFile", {count(member.gas), count(member.dark)})
-        .attribute<std::uint32_t>("Header", "NumPart_Total", {3, 4})
+        .attribute<std::uint32_t>("Header", "NumPart_Total", member.totals)
         .attribute<std::uint32_t>("Header", "NumPart_Total_HighWord", {0, 0})
         .attribute<std::int32_t>("Header", "NumFilesPerSnapshot", {member.files})
         .attribute<double>("Header", "MassTable", {0, member.dark_mass})
@@ -66,7 +69,6 @@ protected:
         for (const char* name : {"snap_007.0.hdf5", "snap_007"}) {
             expect_error(ErrorKind::file, words,
                          [&] { static_cast<void>(io::read_snapshot(folder_ / name, all_types())); });
-            expect_error(ErrorKind::file, words, [&] { static_cast<void>(io::read_header(folder_ / name)); });
         }
     }
     TemporaryFolder folder_;
@@ -94,9 +96,74 @@ TEST_F(Hdf5Set, IsOneSnapshot) {
     EXPECT_EQ(dark.file_rows, (std::vector<std::int64_t>{3, 4, 5, 6}));
 }
 
+// A search needs all files, a description only one.
 TEST_F(Hdf5Set, AMissingFileIsNamed) {
     std::filesystem::remove(folder_ / "snap_007.1.hdf5");
-    refused({"one of 3 files", "snap_007.1.hdf5 is missing"});
+    refused({"one of 3 files", "snap_007.1.hdf5 is missing;", "name them: ", ".0.hdf5:/PartType1/Coordinates"});
+    for (const char* name : {"snap_007", "snap_007.2.hdf5"}) {
+        const io::SnapshotHeader header = io::read_header(folder_ / name);
+        EXPECT_NE(header.incomplete.find("snap_007.1.hdf5 is missing"), std::string::npos) << header.incomplete;
+        EXPECT_TRUE(warns(header, "snap_007.1.hdf5 is missing"));
+        EXPECT_EQ(header.warnings.size(), 1U);
+        EXPECT_EQ(header.format, "HDF5 (Gadget-like), 1 of 3 files");
+        EXPECT_EQ(header.counts[1], std::string_view(name).find('2') == std::string_view::npos ? 2 : 1);
+        EXPECT_EQ(header.files.size(), 1U);
+    }
+    expect_error(ErrorKind::file, {"snap_007.1.hdf5 is missing"}, [&] {
+        static_cast<void>(io::one_snapshot({folder_ / "snap_007.0.hdf5", folder_ / "snap_007.2.hdf5"}));
+    });
+    const io::Snapshot alone = io::read_snapshot((folder_ / "snap_007.2.hdf5").string() + ":/PartType1/Coordinates");
+    EXPECT_EQ(alone.positions.rows(), 1);
+}
+
+// Tools that write a whole snapshot, or a selection of it, into one file copy the header of one of its files.
+TEST_F(Hdf5Set, AFileThatHoldsAllThatIsAnnouncedIsTheWhole) {
+    for (const char* name : {"merged.hdf5", "merged.0.hdf5"}) {
+        make(folder_ / name, {{1, 2, 3}, {10, 11, 12, 13}, 0.5, 100, 0.25, 8});
+        const io::Snapshot s = io::read_snapshot(folder_ / name, all_types());
+        EXPECT_EQ(s.positions.rows(), 7);
+        EXPECT_EQ(s.header.format, "HDF5 (Gadget-like)");
+        EXPECT_EQ(s.header.incomplete, "");
+        EXPECT_TRUE(warns(s.header, "one of 8 files, but it holds all particles that the header announces"));
+    }
+    make(folder_ / "part.hdf5", {{1, 2, 3}, {10, 11, 12}, 0.5, 100, 0.25, 8});
+    expect_error(ErrorKind::file, {"part.hdf5", "one of 8 files", "no number"},
+                 [&] { static_cast<void>(io::read_snapshot(folder_ / "part.hdf5")); });
+}
+
+TEST_F(Hdf5Set, NumbersMayBePadded) {
+    std::filesystem::create_directory(folder_ / "padded");
+    for (int number = 0; number < 11; ++number) {
+        const std::string digits = std::to_string(number);
+        make(folder_ / "padded" / ("snap." + std::string(3 - digits.size(), '0') + digits + ".hdf5"),
+             {{}, {number}, 0.5, 100, 0.25, 11, true, {0, 11}});
+        make(folder_ / "padded" / ("two." + std::string(2 - digits.size(), '0') + digits),
+             {{}, {number}, 0.5, 100, 0.25, 11, true, {0, 11}});
+    }
+    std::vector<int> order(11);
+    std::iota(order.begin(), order.end(), 0);
+    for (const char* name :
+         {"snap.000.hdf5", "snap.007.hdf5", "snap.010.hdf5", "snap", "snap.hdf5", "two", "two.00", "two.10"}) {
+        const io::Snapshot s = io::read_snapshot(folder_ / "padded" / name);
+        EXPECT_EQ(std::get<std::vector<float>>(s.positions.values), numbered<float>(order, 3)) << name;
+        EXPECT_TRUE(s.header.warnings.empty()) << s.header.warnings.front();
+    }
+    EXPECT_EQ(io::read_header(folder_ / "padded" / "two.10").files.front(), folder_ / "padded" / "two.00");
+    std::filesystem::remove(folder_ / "padded" / "snap.004.hdf5");
+    expect_error(ErrorKind::file, {"snap.004.hdf5 is missing;"},
+                 [&] { static_cast<void>(io::read_snapshot(folder_ / "padded" / "snap")); });
+}
+
+TEST_F(Hdf5Set, APatternNamesTheStem) {
+    const auto refused_pattern = [&](const char* pattern, std::string_view words) {
+        expect_error(ErrorKind::file, {"there is no such file", words},
+                     [&] { static_cast<void>(io::read_header(folder_ / pattern)); });
+    };
+    const std::string stem = (folder_ / "snap_007").string();
+    refused_pattern("snap_007.*", "name the stem, " + stem + ",");
+    refused_pattern("snap_007.*.hdf5", "name the stem, " + stem + ",");
+    refused_pattern("snap_0*.hdf5", "leave out the quotes");
+    refused_pattern("absent.*", "leave out the quotes");
 }
 
 TEST_F(Hdf5Set, AllFilesInAnyOrderAreTheSnapshot) {
@@ -151,7 +218,7 @@ TEST_F(Hdf5Set, AColumnThatOneFileLacksIsLeftOut) {
 TEST_F(Hdf5Set, NumbersThatCannotBeAreRefused) {
     const auto alone = [&](const char* name, int files, std::initializer_list<std::string_view> words) {
         make(folder_ / name, {{}, {12}, 0.5, 100, 0.25, files});
-        expect_error(ErrorKind::file, words, [&] { static_cast<void>(io::read_header(folder_ / name)); });
+        expect_error(ErrorKind::file, words, [&] { static_cast<void>(io::read_snapshot(folder_ / name)); });
     };
     alone("other.5.hdf5", 3, {"numbered 0 to 2", "its name says 5"});
     alone("other.0.hdf5", 2000000000, {"one of 2000000000 files", "other.1.hdf5 is missing"});
