@@ -138,7 +138,8 @@ struct ReadOptions {
 /// contains the colon takes precedence.
 ///
 /// For a multi-file snapshot (`name.0`, `name.1`, ... or `name.0.hdf5`, ...; numbers may be padded with zeros) pass any
-/// file or the stem (`name`, `name.hdf5`). It is read as one: types ascending, then files ascending.
+/// file, the stem (`name`, `name.hdf5`) or SWIFT's virtual file. It is read as one: types ascending, then files
+/// ascending.
 ///
 /// Throws Error(file) for a file that is missing, too short (naming the byte), of no known format (naming those known),
 /// or inconsistent beyond repair; Error(invalid_argument) for an empty selection of types, listing the counts of every

@@ -24,6 +24,17 @@ bool holds(const Paths& files, const std::filesystem::path& wanted) {
     });
 }
 
+// Whether `file` holds no particles of its own but maps those of the snapshot: SWIFT's virtual file.
+bool stands_for(const std::filesystem::path& file, const Paths& whole) {
+    try {
+        const Paths mapped = read_header(file).files;
+        return mapped.size() == whole.size() &&
+               std::all_of(mapped.begin(), mapped.end(), [&](const auto& each) { return holds(whole, each); });
+    } catch (const Error&) {
+        return false;
+    }
+}
+
 std::string list(const Paths& files) {
     constexpr std::size_t max_listed = 5;
     const std::span listed = std::span(files).first(std::min(files.size(), max_listed));
@@ -46,7 +57,7 @@ std::optional<std::filesystem::path> one_snapshot(const Paths& files) {
     }
     const Paths& whole = header.files;
     for (const std::filesystem::path& file : files) {
-        if (!holds(whole, file)) {
+        if (!holds(whole, file) && !stands_for(file, whole)) {
             static_cast<void>(InputFile(split_input(file).file)); // one that is not there is named
             return std::nullopt;
         }

@@ -2,6 +2,7 @@
 #include "io/hdf5_signature.hpp"
 #include "io/hdf5_snapshot.hpp"
 #include "io/hdf5_table.hpp"
+#include "io/hdf5_virtual.hpp"
 #include "io/particle_source.hpp"
 #include "io/reader.hpp"
 #include "io/refuse.hpp"
@@ -15,6 +16,7 @@ namespace {
 class Hdf5Source final : public ParticleSource {
 protected:
     void open_file(const std::filesystem::path& path) override { file_ = hdf5::open_snapshot(path); }
+    std::vector<MappedPart> mapped_parts() override { return hdf5::mapped_parts(file_); }
     FileSummary summarize() override { return hdf5::summarize(file_); }
     [[nodiscard]] std::string way_to_one_file(const SnapshotHeader& header) const override;
     std::optional<DType> stored(Column column, const Part& part) override {

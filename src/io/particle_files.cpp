@@ -4,6 +4,7 @@
 #include "io/refuse.hpp"
 
 #include <algorithm>
+#include <system_error>
 
 namespace kith::io {
 
@@ -30,6 +31,17 @@ void require_same(const Value& first, const Value& other, std::string_view what,
 
 void ParticleSource::open(const std::filesystem::path& path) {
     open_file(path);
+    const std::vector<MappedPart> mapped = mapped_parts();
+    if (mapped.empty()) {
+        open_set(path);
+        return;
+    }
+    open_file(mapped.front().file);
+    open_set(mapped.front().file);
+    require_mapped(path, mapped);
+}
+
+void ParticleSource::open_set(const std::filesystem::path& path) {
     FileSummary summary = summarize();
     const std::int64_t announced = std::max<std::int64_t>(summary.files, 1);
     FileSet set = find_set(path, announced);
@@ -64,6 +76,34 @@ void ParticleSource::note_missing(const std::filesystem::path& path, const std::
     header_.format += message(", 1 of ", summary.files, " files");
     header_.incomplete = message(path.string(), ": ", fault, way_to_one_file(summary.header));
     warn(header_.incomplete);
+}
+
+// A virtual file and the files that it maps are one snapshot only if they list the same rows in the same order.
+void ParticleSource::require_mapped(const std::filesystem::path& path, const std::vector<MappedPart>& mapped) const {
+    if (!header_.incomplete.empty()) {
+        return;
+    }
+    auto next = mapped.begin();
+    for (std::size_t type = 0; type < header_.counts.size(); ++type) {
+        for (std::size_t file = 0; file < files_.size(); ++file) {
+            const std::int64_t rows = counts_[file][type];
+            if (rows == 0) {
+                continue;
+            }
+            std::error_code unknown;
+            if (next == mapped.end() || next->type != type || next->rows != rows ||
+                !std::filesystem::equivalent(next->file, files_[file], unknown)) {
+                refuse(path.string(), "its virtual datasets do not list all ", rows, " particles of type ", type,
+                       " of ", files_[file].string(), " in their place; name the files that hold the values instead");
+            }
+            ++next;
+        }
+    }
+    if (next != mapped.end()) {
+        refuse(path.string(), "its virtual datasets list ", next->rows, " particles of type ", next->type, " of ",
+               next->file.string(), ", which is not one of the ", files_.size(), " files of the snapshot ",
+               files_.front().string(), "; name the files that hold the values instead");
+    }
 }
 
 void ParticleSource::visit(std::size_t file) {

@@ -28,6 +28,13 @@ struct FileSummary {
     std::optional<TypeCounts> totals; ///< particles of the snapshot, where the file says so
 };
 
+/// Particles of a type that a file without values of its own takes from another file.
+struct MappedPart {
+    std::filesystem::path file;
+    std::size_t type = 0;
+    std::int64_t rows = 0;
+};
+
 /// The particles of one type in one file: those that are read, and the row of the snapshot where they begin.
 struct Part {
     std::size_t file = 0;
@@ -57,6 +64,8 @@ public:
 protected:
     /// Opens one file; the functions below are about it, until the next is opened.
     virtual void open_file(const std::filesystem::path& path) = 0;
+    /// For a file that only maps values of other files: these, by type, in the order of their rows.
+    virtual std::vector<MappedPart> mapped_parts() { return {}; }
     virtual FileSummary summarize() = 0;
     /// How to read one file of a set without the others, as text to follow a message.
     [[nodiscard]] virtual std::string way_to_one_file(const SnapshotHeader&) const { return ""; }
@@ -77,7 +86,9 @@ private:
     /// Calls read for every part of which rows are read, with its file open.
     template <class Read>
     void for_each_read(const std::vector<Part>& parts, const Read& read);
+    void open_set(const std::filesystem::path& path);
     void note_missing(const std::filesystem::path& path, const std::string& fault, const FileSummary& summary);
+    void require_mapped(const std::filesystem::path& path, const std::vector<MappedPart>& mapped) const;
     void join(const FileSummary& summary, std::size_t file);
     void compare_with_totals(const FileSummary& summary);
     [[nodiscard]] std::vector<Part> parts_of(const std::array<bool, max_types>& selected, const RowShare& share) const;
