@@ -190,7 +190,8 @@ void print_summary_of(const Contents& contents, const std::string& path) {
     }
     const bool boxed = header.box_size &&
                        std::any_of(header.box_size->begin(), header.box_size->end(), [](double l) { return l != 0; });
-    print_line("box", boxed ? fmt::format("{}", fmt::join(*header.box_size, " x ")) : "none given: open or unknown");
+    print_line("box",
+               boxed ? describe(Box::periodic(*header.box_size), header.dimension) : "none given: open or unknown");
     print_if_known("time", header.time);
     print_if_known("redshift", header.redshift);
     for (std::size_t axis = 0; axis < contents.extents.size(); ++axis) {
