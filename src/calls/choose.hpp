@@ -110,10 +110,18 @@ inline Engine choose(Task task, Engine wanted, const CallSize& size) {
 /// Whether queries of a tree that is kept on the CPU are searched in the calling thread, one after the other
 /// (neighbors/point_search.hpp), and not by a receiver walk, which is faster for many and on several threads. The
 /// limits are measured (notebook/performance.md): on one thread the walk catches up at some 2,500 queries with k = 8,
-/// 1,000 with k = 32 and 100 with k = 64; on several it takes 30 us at least, and a query here 8 + k times 0.06 us.
+/// 1,000 with k = 32 and 100 with k = 64; on several it takes 30 us at least, and a query here 8 + k times 0.06 us. A
+/// single query is one task of the walk, too.
 constexpr bool are_few(std::int64_t queries, std::int64_t k, int threads) {
     const std::int64_t cost = 8 + k;
-    return queries <= (threads == 1 ? 300'000 / (cost * cost) : 500 / cost);
+    return queries == 1 || queries <= (threads == 1 ? 300'000 / (cost * cost) : 500 / cost);
+}
+
+/// The same for radius searches, whose rows have any length: with 3 to 30 neighbors a query here takes 0.4 to 0.9 us,
+/// and the walk catches up at some 2,000 queries on one thread. Long rows of several queries are given back to the walk
+/// (calls/few_radius_queries.hpp).
+constexpr bool are_few_rows(std::int64_t queries, int threads) {
+    return queries <= (threads == 1 ? 1024 : 32);
 }
 
 } // namespace kith::detail

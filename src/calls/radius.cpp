@@ -3,6 +3,7 @@
 #include <kith/radius.hpp>
 
 #include "calls/choose.hpp"
+#include "calls/few_radius_queries.hpp"
 #include "calls/sources.hpp"
 #include "calls/zeros.hpp"
 #include "engines/index.hpp"
@@ -33,16 +34,6 @@ namespace kith {
 namespace detail {
 
 namespace {
-
-/// Any public radius search.
-struct RadiusCall {
-    const PointsOrTree& points;
-    const PointsView* queries; ///< null: a self-search
-    const Radii& radii;
-    const RadiusOptions& options;
-
-    [[nodiscard]] std::int64_t row_count() const { return queries != nullptr ? queries->count() : points.count(); }
-};
 
 /// All that can be checked without looking at the points. Returns the query with the smallest radius above 0, or -1.
 std::int64_t check(const RadiusCall& call) {
@@ -236,6 +227,12 @@ StageReports searched(const RadiusCall& call, std::int64_t smallest, const Funct
 std::vector<std::int64_t> counted(const RadiusCall& call) {
     const std::int64_t smallest = check(call);
     std::vector<std::int64_t> counts;
+    if (answered_by_this_thread(call, smallest, [&]<Coordinate T>(FewRows<T>& rows) {
+            counts.resize(call.row_count());
+            return rows.count(counts.data());
+        })) {
+        return counts;
+    }
     if (is_on_gpu(call.options.execution)) {
         (void)search_on_gpu(call, {call.radii, smallest, call.options, &counts});
         return counts;
@@ -255,6 +252,11 @@ SearchSummary visited(const RadiusVisitor& visitor, const RadiusCall& call) {
         return search_on_gpu(call, {call.radii, smallest, call.options, nullptr, nullptr, &visitor});
     }
     SearchSummary summary;
+    if (answered_by_this_thread(call, smallest,
+                                [&]<Coordinate T>(FewRows<T>& rows) { return pass_rows(call, rows, visitor); })) {
+        summary.box = call.points.tree()->box();
+        return summary;
+    }
     summary.stages = searched(call, smallest, [&]<Coordinate T>(RadiusSearch<T>& search) {
         summary.engine = search.engine();
         summary.unresolved = search.count_unresolved([&](UnresolvedCounter<T>* counter) {
@@ -275,6 +277,20 @@ SearchSummary visited(const RadiusVisitor& visitor, const RadiusCall& call) {
     return summary;
 }
 
+/// The memory of a result.
+template <Coordinate T>
+RadiusSink<T> memory_of(const RadiusResultAccess& access) {
+    RadiusSink<T> rows;
+    rows.offsets = access.offsets.data();
+    rows.distances = static_cast<T*>(access.distances.get());
+    if (access.index_type == IndexType::int32) {
+        rows.indices = static_cast<std::int32_t*>(access.indices.get());
+    } else {
+        rows.wide_indices = static_cast<std::int64_t*>(access.indices.get());
+    }
+    return rows;
+}
+
 RadiusResult rows_of(const RadiusCall& call) {
     const std::int64_t smallest = check(call);
     RadiusResult result;
@@ -286,22 +302,27 @@ RadiusResult rows_of(const RadiusCall& call) {
         static_cast<SearchSummary&>(result) = search_on_gpu(call, {call.radii, smallest, options, nullptr, &access});
         return result;
     }
+    std::vector<std::int64_t>& offsets = access.offsets;
+    offsets = zeros<std::int64_t>(options.execution, call.row_count() + 1, "the offsets of the rows");
+    if (answered_by_this_thread(call, smallest, [&]<Coordinate T>(FewRows<T>& rows) {
+            if (!rows.find(offsets)) {
+                std::fill(offsets.begin(), offsets.end(), 0);
+                return false;
+            }
+            access.allocate(options.max_result_bytes);
+            rows.write(memory_of<T>(access));
+            return true;
+        })) {
+        result.box = call.points.tree()->box();
+        return result;
+    }
     result.stages = searched(call, smallest, [&]<Coordinate T>(RadiusSearch<T>& search) {
-        std::vector<std::int64_t>& offsets = access.offsets;
-        offsets = zeros<std::int64_t>(options.execution, call.row_count() + 1, "the offsets of the rows");
         RadiusSink<T> counts;
         counts.counts = offsets.data() + 1;
         search.run("count", counts);
         search.add_up(offsets);
         access.allocate(options.max_result_bytes);
-        RadiusSink<T> rows;
-        rows.offsets = offsets.data();
-        rows.distances = static_cast<T*>(access.distances.get());
-        if (options.index_type == IndexType::int32) {
-            rows.indices = static_cast<std::int32_t*>(access.indices.get());
-        } else {
-            rows.wide_indices = static_cast<std::int64_t*>(access.indices.get());
-        }
+        const RadiusSink<T> rows = memory_of<T>(access);
         result.unresolved = search.count_unresolved([&](UnresolvedCounter<T>* counter) {
             search.run("search", rows);
             if (counter != nullptr) {

@@ -3,19 +3,16 @@
 // The reach is the largest radius of a node's points. For counts, source nodes that lie within the smallest one are
 // taken whole: their points are counted once for all receivers below. What is left when the receivers are leaves is
 // listed from the parent's list (walk/near_ranges-inl.hpp), gathered once per leaf and measured from each of its
-// points, a vector at a time. Rows are sorted as those of k nearest neighbors are; long ones, and those by index, as
-// 64-bit words with a key above the place in the block (order/word_sort.hpp).
+// points, a vector at a time.
 
 #include "neighbors/gather-inl.hpp"
 #include "neighbors/radius.hpp"
+#include "neighbors/row_order-inl.hpp"
 #include "neighbors/rows-inl.hpp"
-#include "neighbors/survivors-inl.hpp"
-#include "order/word_sort.hpp"
 #include "walk/near_ranges-inl.hpp"
 #include "walk/receiver_walk-inl.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <cstdint>
 #include <limits>
 
@@ -99,17 +96,10 @@ private:
         Measured<T> measured[1] = {{scratch_.distances[0].data(), scratch_.positions[0].data(), 0}};
         measure_within<Periodic, D, 1>(point, period_, scratch_.block.data(), block_.stride, block_.size,
                                        squared_radius(receiver), measured);
+        RowSort<T>(measured[0], block_.size, scratch_.block_indices.data(), scratch_).sort(job_.order, sources_.count);
         std::int64_t size = measured[0].found;
         T* distances = scratch_.sorted_distances.data();
         LaneIndex* indices = scratch_.sorted_indices.data();
-        if (job_.order == RowOrder::index) {
-            sort_by_index(measured[0]);
-        } else if (size <= max_sorted_keys || !sort_by_distance(measured[0])) {
-            sort_survivors_at(Survivors<T, LaneIndex>{measured[0], block_.size, scratch_.block_indices.data(),
-                                                      distances, indices, scratch_.spare_distances.data(),
-                                                      scratch_.spare_indices.data(), scratch_.candidates},
-                              size);
-        }
         if (job_.exclude_self) {
             LaneIndex* const own = std::find(indices, indices + size, LaneIndex{receivers_.indices[receiver]});
             const std::int64_t at = own - indices;
@@ -118,49 +108,6 @@ private:
             --size;
         }
         return {distances, indices, size};
-    }
-
-    /// Sorts by a key of some bits, made of a position in the block; equal keys keep the order of the block.
-    template <class Key>
-    void sort_by(const Measured<T>& measured, int key_bits, const Key& key_of) {
-        scratch_.words.reserve(measured.found);
-        scratch_.spare_words.reserve(measured.found);
-        std::uint64_t* const words = scratch_.words.data();
-        for (std::int64_t i = 0; i < measured.found; ++i) {
-            const auto position = static_cast<std::uint32_t>(measured.positions[i]);
-            words[i] = std::uint64_t{key_of(position)} << 32 | position;
-        }
-        sort_words(words, scratch_.spare_words.data(), measured.found, 32 + key_bits, 32);
-        for (std::int64_t i = 0; i < measured.found; ++i) {
-            const auto position = static_cast<std::uint32_t>(words[i]);
-            scratch_.sorted_distances[i] = measured.distances[position];
-            scratch_.sorted_indices[i] = scratch_.block_indices[position];
-        }
-    }
-
-    HWY_NOINLINE void sort_by_index(const Measured<T>& measured) {
-        const int bits = static_cast<int>(std::bit_width(static_cast<std::uint64_t>(sources_.count)));
-        sort_by(measured, bits,
-                [&](std::uint32_t position) { return static_cast<std::uint32_t>(scratch_.block_indices[position]); });
-    }
-
-    /// By squared distances rounded to whole numbers, then in truth. False, and unsorted, where too many are alike.
-    HWY_NOINLINE bool sort_by_distance(const Measured<T>& measured) {
-        constexpr int bits = 31;
-        constexpr T most_key = T(2147483000); // less than 2^31 by more than what is rounded
-        T farthest = 0;
-        for (std::int64_t i = 0; i < measured.found; ++i) {
-            farthest = std::max(farthest, measured.distances[measured.positions[i]]);
-        }
-        const T scale = most_key / farthest;
-        if (!(scale <= std::numeric_limits<T>::max())) {
-            return false;
-        }
-        sort_by(measured, bits, [&](std::uint32_t position) {
-            return static_cast<std::uint32_t>(measured.distances[position] * scale);
-        });
-        return strictly_ascend(scratch_.sorted_distances.data(), measured.found) ||
-               insertion_sort(scratch_.sorted_distances.data(), scratch_.sorted_indices.data(), measured.found);
     }
 
     void write(std::int64_t receiver) {

@@ -8,6 +8,7 @@
 #include "support/number_types.hpp"
 #include "support/result_memory.hpp"
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -27,14 +28,15 @@ struct RadiusResultAccess {
 
     [[nodiscard]] std::int64_t size() const { return offsets.back(); } ///< neighbors of all rows
 
-    /// Memory for the neighbors. Throws out_of_memory if they are more than the options or the machine allow.
+    /// Memory for the neighbors, one block. Throws out_of_memory if they are more than the options or the machine allow.
     void allocate(std::int64_t max_bytes) const {
         const std::int64_t index_bytes = detail::item_size(index_type);
         const std::int64_t distance_bytes = detail::item_size(dtype);
         detail::require_neighbors_fit(size(), index_bytes + distance_bytes, max_bytes);
-        const auto what = [&] { return detail::message(size(), " neighbors"); };
-        indices = detail::allocate_result(size() * index_bytes, what);
-        distances = detail::allocate_result(size() * distance_bytes, what);
+        const std::int64_t distances_at = (size() * index_bytes + 63) / 64 * 64;
+        indices = detail::allocate_result(distances_at + size() * distance_bytes,
+                                          [&] { return detail::message(size(), " neighbors"); });
+        distances = std::shared_ptr<void>(indices, static_cast<std::byte*>(indices.get()) + distances_at);
     }
 };
 

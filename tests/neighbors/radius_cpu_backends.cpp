@@ -33,7 +33,9 @@ RadiusBackend backend_of(Engine engine) {
         if (request.queries != nullptr) {
             answers.rows = rows_of(radius_search(tree, *request.queries, request.radii, in_tree));
             summary = radius_visit(visitor, tree, *request.queries, request.radii, in_tree);
-            answers.counts = radius_count(request.points, *request.queries, request.radii, options);
+            answers.counts = draw.integer(2) == 0
+                                 ? radius_count(request.points, *request.queries, request.radii, options)
+                                 : radius_count(tree, *request.queries, request.radii, in_tree);
         } else {
             answers.rows = rows_of(radius_search(request.points, request.radii, options));
             summary = radius_visit(visitor, tree, request.radii, in_tree);
