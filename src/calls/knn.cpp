@@ -4,6 +4,7 @@
 
 #include "calls/choose.hpp"
 #include "calls/sources.hpp"
+#include "calls/this_thread.hpp"
 #include "engines/index.hpp"
 #include "neighbors/checks.hpp"
 #include "neighbors/knn.hpp"
@@ -11,6 +12,7 @@
 #include "neighbors/query_tree.hpp"
 #include "neighbors/sinks.hpp"
 #include "neighbors/unresolved.hpp"
+#include "support/allocation_errors.hpp"
 #include "support/context.hpp"
 #include "support/dimension.hpp"
 #include "support/message.hpp"
@@ -108,12 +110,12 @@ void search(Context& context, const KnnCall& call, Engine engine, RowSink<T>& si
     summary.unresolved = counter.rows();
 }
 
-/// Whether the calling thread searches the queries itself. Errors are left to the general path.
+/// Whether the calling thread searches the queries itself.
 bool is_for_this_thread(const KnnCall& call, Engine engine) {
     const Execution& execution = call.options.execution;
-    return engine == Engine::tree && call.points.tree() != nullptr && call.queries != nullptr && call.rows != nullptr &&
-           call.k <= max_point_neighbors && are_few(call.row_count(), call.k, execution.threads) &&
-           call.points.count() > 0 && !execution.progress && execution.threads >= 0 && execution.threads <= max_threads;
+    return engine == Engine::tree && call.rows != nullptr &&
+           can_run_on_this_thread(call.points, call.queries, execution) &&
+           are_few(call.row_count(), call.k, execution.threads);
 }
 
 /// Searches few queries of a kept tree in this thread. Returns false, and has written nothing, if one is refused or
@@ -123,7 +125,14 @@ bool search_few(const KnnCall& call) {
     const DenormalGuard guard;
     const PlaneTree<T>& tree = call.points.tree()->data().template as<T>();
     const KnnRequest<T> request = make_request(tree.points.frame, call.k, call.options);
-    return search_points({&tree, call.queries, &request, *InputOrderRows<T>(*call.rows).direct()});
+    tell(call.options.execution, 0);
+    const bool is_done = with_allocation_errors("the search", [&] {
+        return search_points({&tree, call.queries, &request, *InputOrderRows<T>(*call.rows).direct()});
+    });
+    if (is_done) {
+        tell(call.options.execution, 1);
+    }
+    return is_done;
 }
 
 /// The call has been checked.

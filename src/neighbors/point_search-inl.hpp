@@ -2,13 +2,15 @@
 //
 // Depth first, and among siblings the nearest first: their boxes are measured a vector at a time, and each time the
 // nearest that is left is taken, until it cannot hold an answer any more. The first leaf is mostly the one that the
-// query is in, so that the bound is good from then on. Candidates stay unsorted until there are k; from then on they
-// are sorted, and new ones, which are few, are inserted one by one.
+// query is in, so that the bound is good from then on. Candidates stay unsorted until there are k; from then on few are
+// sorted, and new ones, which are fewer, are inserted one by one. Many stay unsorted to the end, and are cut down to k
+// by partition whenever they are half as many again.
 
 #include "geometry/distances-inl.hpp"
 #include "neighbors/rows-inl.hpp"
 #include "neighbors/select-inl.hpp"
 
+#include "neighbors/point_radius.hpp"
 #include "neighbors/point_search.hpp"
 
 #include <algorithm>
@@ -32,28 +34,35 @@ namespace kith::detail::HWY_NAMESPACE {
 template <class T, int D, bool Periodic>
 class PointSearch {
 public:
-    PointSearch(const PlaneTree<T>& sources, std::int64_t k, const Candidate<T>& limit)
+    /// Candidates are kept in the memory given, and nothing else is.
+    PointSearch(const PlaneTree<T>& sources, std::int64_t k, const Candidate<T>& limit, NearPoints<T>& kept)
         : planes_(sources.planes.data()), top_(static_cast<int>(sources.planes.size()) - 1),
           coordinates_(sources.points.axis(0)), stride_(sources.points.stride), indices_(sources.points.indices.data()),
-          k_(k), limit_(limit) {
+          k_(std::min<std::int64_t>(k, sources.points.count)), limit_(limit), kept_(kept) {
+        kept_.reserve((sorts() ? k_ : k_ + k_ / 2) + max_fresh + 2 * vector_padding);
+        distances_ = kept_.distances();
+        kept_indices_ = kept_.indices();
         std::copy_n(sources.points.frame.working_period.data(), D, query_.period);
     }
 
-    /// Finds the neighbors of a query in working coordinates. Returns how many there are.
-    HWY_INLINE std::int64_t search(const T* query) {
+    /// Whether search() leaves the neighbors in order.
+    [[nodiscard]] bool sorts() const { return k_ <= max_sorted_neighbors; }
+
+    /// Finds the neighbors of a query in working coordinates, and leaves them in the memory.
+    HWY_INLINE void search(const T* query) {
         std::copy_n(query, D, query_.lower);
         std::copy_n(query, D, query_.upper);
         found_ = 0;
         bound_ = limit_;
+        full_ = k_;
         visit_nodes(top_, 0, static_cast<std::int32_t>(planes_[top_].nodes));
-        if (found_ < k_) {
+        if (!sorts()) {
+            select_kept();
+        } else if (found_ < k_) {
             sort_kept();
         }
-        return found_;
+        kept_.resize(found_);
     }
-
-    [[nodiscard]] const T* distances() const { return distances_; }
-    [[nodiscard]] const auto* indices() const { return kept_indices_; }
 
 private:
     using Tag = hn::ScalableTag<T>;
@@ -183,7 +192,7 @@ private:
             hn::Store(distance, tag, measured + i);
             found += static_cast<std::int32_t>(append_positions(tag, near, i, fresh + found));
         }
-        if (found_ == k_ && found * cycles_of_insertion() < cycles_of_sort(found)) {
+        if (found_ == k_ && sorts() && found * cycles_of_insertion() < cycles_of_sort(found)) {
             for (std::int32_t i = 0; i < found; ++i) {
                 offer({measured[fresh[i]], indices_[first + fresh[i]]});
             }
@@ -194,8 +203,8 @@ private:
             kept_indices_[found_ + i] = indices_[first + fresh[i]];
         }
         found_ += found;
-        if (found_ >= k_) {
-            sort_kept();
+        if (found_ >= full_) {
+            sorts() ? sort_kept() : select_kept();
         }
     }
 
@@ -203,6 +212,25 @@ private:
     [[nodiscard]] HWY_INLINE std::int64_t cycles_of_insertion() const { return 20 + k_ / 2; }
     [[nodiscard]] HWY_INLINE std::int64_t cycles_of_sort(std::int64_t fresh) const {
         return 60 + (k_ + fresh) * (k_ + fresh) / 4;
+    }
+
+    /// Cuts candidates down to the first k, in any order.
+    HWY_NOINLINE void select_kept() {
+        if (found_ < k_) {
+            return;
+        }
+        spare_.resize(found_);
+        for (std::int64_t i = 0; i < found_; ++i) {
+            spare_[i] = {distances_[i], static_cast<std::int32_t>(kept_indices_[i])};
+        }
+        std::nth_element(spare_.begin(), spare_.begin() + (k_ - 1), spare_.end());
+        for (std::int64_t i = 0; i < k_; ++i) {
+            distances_[i] = spare_[i].distance;
+            kept_indices_[i] = spare_[i].index;
+        }
+        found_ = k_;
+        full_ = k_ + k_ / 2;
+        take_bound();
     }
 
     HWY_NOINLINE void sort_kept() {
@@ -238,7 +266,7 @@ private:
     }
 
     static constexpr std::int32_t max_fresh = 64; ///< points that are measured before any is kept
-    static constexpr std::int64_t max_kept = max_point_neighbors + max_fresh + 2 * vector_padding;
+    static constexpr std::int64_t max_sorted = max_sorted_neighbors + max_fresh + 2 * vector_padding;
     static_assert(max_fresh % vector_padding == 0);
 
     const Plane<T>* planes_;
@@ -250,11 +278,14 @@ private:
     Candidate<T> limit_;
     Candidate<T> bound_;
     Receiver<T, D> query_;
+    NearPoints<T>& kept_;
+    T* distances_; ///< squared
+    Bits* kept_indices_;
     std::int64_t found_ = 0;
-    HWY_ALIGN T distances_[max_kept]; ///< squared; rows are read by whole vectors
-    Bits kept_indices_[max_kept];
-    HWY_ALIGN T unsorted_distances_[max_kept];
-    Bits unsorted_indices_[max_kept];
+    std::int64_t full_ = 0;                      ///< candidates that are cut down
+    HWY_ALIGN T unsorted_distances_[max_sorted]; ///< read by whole vectors
+    Bits unsorted_indices_[max_sorted];
+    std::vector<Candidate<T>> spare_; ///< only if candidates are not sorted
 };
 
 } // namespace kith::detail::HWY_NAMESPACE

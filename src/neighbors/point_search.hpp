@@ -2,9 +2,9 @@
 //
 // The receiver walk (knn.hpp) serves many queries at once: it sorts them into a tree, makes a schedule and hands out
 // tasks. For few queries that costs several times the search itself. Here every query walks down the planes by itself,
-// the nearest node first, and keeps its k nearest so far. Nothing is allocated, locked or counted, so that calls from
-// any number of threads, and from inside tasks, do not touch each other. Cost: about as many leaves as the sphere
-// around the k neighbors meets; k steps for each candidate that is kept, so k is limited. Coincident
+// the nearest node first, and keeps its k nearest so far. Nothing is locked or counted, and for few neighbors nothing
+// allocated, so that calls from any number of threads, and from inside tasks, do not touch each other. Cost: about as
+// many leaves as the sphere around the k neighbors meets, and some steps for each candidate that is kept. Coincident
 // points cost no more than others: bounds include the index.
 //
 // Answers are those of every engine, bit for bit: distances and bounds come from geometry/distances-inl.hpp, and a
@@ -18,8 +18,8 @@
 
 namespace kith::detail {
 
-/// The most neighbors of a query: candidates are kept on the stack.
-inline constexpr std::int64_t max_point_neighbors = 64;
+/// The most neighbors of a query whose candidates are kept in order, on the stack.
+inline constexpr std::int64_t max_sorted_neighbors = 128;
 
 template <Coordinate T>
 struct PointSearchJob {

@@ -1,46 +1,12 @@
 // One scalar type's search of few queries for every instruction set; compiled by CMake's kith_add_scalar_instances().
 #include "neighbors/point_search.hpp"
 
-#include "points/coordinates.hpp"
-#include "points/resolve_frame.hpp"
+#include "neighbors/few_queries.hpp"
+#include "neighbors/point_radius.hpp"
 #include "support/dimension.hpp"
 
-#include <array>
-#include <cmath>
-
-#ifndef KITH_POINT_SEARCH_QUERY
-#define KITH_POINT_SEARCH_QUERY
-namespace kith::detail {
-
-/// A query in raw units; 0 on axes that it does not have.
-inline std::array<KITH_SCALAR, max_dimension> query_of(const Coordinates<KITH_SCALAR>& queries, int dimension,
-                                                       std::int64_t row) {
-    std::array<KITH_SCALAR, max_dimension> query{};
-    for (int axis = 0; axis < dimension; ++axis) {
-        query[axis] = queries(row, axis);
-    }
-    return query;
-}
-
-/// Whether all are numbers, none is too far and none has a tiny coordinate.
-inline bool are_in_range(const PointsView& queries, const Frame<KITH_SCALAR>& frame) {
-    const Coordinates<KITH_SCALAR> coordinates(queries);
-    for (std::int64_t row = 0; row < queries.count(); ++row) {
-        const std::array<KITH_SCALAR, max_dimension> query = query_of(coordinates, queries.dimension(), row);
-        for (const KITH_SCALAR x : query) {
-            if (!std::isfinite(x) || (x != 0 && magnitude_of(x) < frame.tiny)) {
-                return false;
-            }
-        }
-        if (axis_too_far(frame, query, query) >= 0) {
-            return false;
-        }
-    }
-    return true;
-}
-
-} // namespace kith::detail
-#endif
+#include <algorithm>
+#include <limits>
 
 #include <hwy/foreach_target.h> // must come before highway.h
 
@@ -49,20 +15,37 @@ inline bool are_in_range(const PointsView& queries, const Frame<KITH_SCALAR>& fr
 HWY_BEFORE_NAMESPACE();
 namespace kith::detail::HWY_NAMESPACE {
 
+/// Sorts the neighbors that are kept, and writes them and what is missing to a row.
+void sort_and_write(NearPoints<KITH_SCALAR>& kept, const KnnRequest<KITH_SCALAR>& request, std::int64_t sources,
+                    const RowMemory<KITH_SCALAR>& row) {
+    const std::int64_t offsets[2] = {0, kept.size()};
+    write_rows(
+        {&kept, offsets, 1, sources, RowOrder::distance, request.report, row.distances, row.indices, row.wide_indices});
+    const auto fill = [&](auto* numbers, auto missing) {
+        if (numbers != nullptr) {
+            std::fill(numbers + kept.size(), numbers + request.k, missing);
+        }
+    };
+    fill(row.distances, std::numeric_limits<KITH_SCALAR>::infinity());
+    fill(row.indices, std::int32_t{-1});
+    fill(row.wide_indices, std::int64_t{-1});
+}
+
 template <int D, bool Periodic>
 void search_each(const PointSearchJob<KITH_SCALAR>& job) {
     const KnnRequest<KITH_SCALAR>& request = *job.request;
-    const Frame<KITH_SCALAR>& frame = job.sources->points.frame;
     const Coordinates<KITH_SCALAR> queries(*job.queries);
-    PointSearch<KITH_SCALAR, D, Periodic> search(*job.sources, request.k, request.limit);
+    NearPoints<KITH_SCALAR> kept;
+    PointSearch<KITH_SCALAR, D, Periodic> search(*job.sources, request.k, request.limit, kept);
     for (std::int64_t row = 0; row < job.queries->count(); ++row) {
-        std::array<KITH_SCALAR, max_dimension> query = query_of(queries, D, row);
-        for (int axis = 0; axis < D; ++axis) {
-            query[axis] = frame.load(query[axis], axis);
+        const auto query = working_query<D>(queries, job.sources->points.frame, row);
+        search.search(query.data());
+        const RowMemory<KITH_SCALAR> memory = job.rows.row(row, request.k);
+        if (search.sorts()) {
+            write_row(kept.distances(), kept.indices(), kept.size(), -1, request.k, request.report, memory);
+        } else {
+            sort_and_write(kept, request, job.sources->points.count, memory);
         }
-        const std::int64_t found = search.search(query.data());
-        write_row(search.distances(), search.indices(), found, -1, request.k, request.report,
-                  job.rows.row(row, request.k));
     }
 }
 

@@ -1,6 +1,7 @@
 // Few queries of a kept tree, which the calling thread searches on its own: trees of every shape, coincident points and
 // lattices, the options of a call, and calls from threads and from inside tasks. The conformance suite has the rest.
 #include "calls/choose.hpp"
+#include "neighbors/few_queries_cases.hpp"
 #include "support/cases.hpp"
 #include "support/parallel.hpp"
 
@@ -12,6 +13,7 @@
 #include <limits>
 #include <span>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -20,51 +22,36 @@ namespace {
 
 class FewQueries : public NeedsDimension<3> {};
 
-/// Points on a lattice, every one three times, in an order of their own.
 template <class T>
-std::vector<T> lattice_of_triples() {
-    std::vector<T> points;
-    for (int i = 0; i < 3 * 512; ++i) {
-        const int cell = i * 7 % 512;
-        for (const int x : {cell % 8, cell / 8 % 8, cell / 64}) {
-            points.push_back(static_cast<T>(x) / 8);
-        }
-    }
-    return points;
+oracle::Rows<T> row_of(const oracle::Rows<T>& rows, std::int64_t row, std::int64_t k) {
+    return {{rows.indices.begin() + row * k, rows.indices.begin() + (row + 1) * k},
+            {rows.distances.begin() + row * k, rows.distances.begin() + (row + 1) * k}};
 }
 
-/// Uniform points, of which 700 coincide.
-template <class T>
-std::vector<T> partly_coincident() {
-    std::vector<T> points = uniform_points<T>(3000, 3, 0, 1, 31);
-    std::fill_n(points.begin() + 3 * 1000, 3 * 700, T(0.5));
-    return points;
-}
-
-// Leaves of one point and of more than are measured at once, all nodes on top, more of them than are compared at once,
-// and many planes.
 template <class T>
 void expect_answers_in_trees_of_every_shape() {
-    const std::vector<TreeShape> shapes{{},
-                                        {.leaf_size = 1, .coarsening = 2, .top_size = 1},
-                                        {.leaf_size = 1, .top_size = 5000},
-                                        {.leaf_size = 500, .top_size = 1},
-                                        {.leaf_size = 5000},
-                                        {.leaf_size = 8, .coarsening = 1000, .top_size = 1}};
-    const std::vector<std::vector<T>> sets{uniform_points<T>(4000, 3, 0, 1, 32), lattice_of_triples<T>(),
-                                           partly_coincident<T>()};
-    for (std::size_t set = 0; set < sets.size(); ++set) {
-        std::vector<T> queries = uniform_points<T>(10, 3, -1, 2, 33);
-        queries.insert(queries.end(), sets[set].begin(), sets[set].begin() + 15);
-        queries.insert(queries.end(), {T(0.5), T(0.5), T(0.5), T(0.25), T(0.5), T(0.5), T(0.0625), T(0), T(0)});
+    for (const std::vector<T>& points : sets_of_few_queries<T>()) {
+        const std::vector<T> queries = few_queries_for(points);
         const PointsView view(queries, 3);
         for (const Box& box : {Box{}, Box::periodic(1), Box::periodic({1.0, 0.0, 2.0})}) {
-            const oracle::Neighbors<T> expected(oracle::working_copy<T>(sets[set], 3, box), queries);
-            for (std::size_t shape = 0; shape < shapes.size(); ++shape) {
-                const Tree tree(PointsView(sets[set], 3), {.box = box, .shape = shapes[shape]});
+            const oracle::Neighbors<T> expected(oracle::working_copy<T>(points, 3, box), queries);
+            for (const TreeShape& shape : shapes_of_few_queries()) {
+                const Tree tree(PointsView(points, 3), {.box = box, .shape = shape});
+                const auto what = [&](std::int64_t k) {
+                    return std::to_string(points.size() / 3) + " points, leaves of " + std::to_string(shape.leaf_size) +
+                           ", k " + std::to_string(k);
+                };
                 for (const std::int64_t k : {1, 8, 29, 64}) {
-                    EXPECT_TRUE(same_rows<T>(knn(tree, view, k, {.execution = cpu(1)}), expected.rows(k)))
-                        << "set " << set << ", shape " << shape << ", k " << k;
+                    EXPECT_TRUE(same_rows<T>(knn(tree, view, k, {.execution = cpu(1)}), expected.rows(k))) << what(k);
+                }
+                // Candidates of a longer row are not kept in order, and only single queries have such rows.
+                for (const std::int64_t k : {128, 129, 500, 5000}) {
+                    const oracle::Rows<T> rows = expected.rows(k);
+                    for (const std::int64_t query : {0, 12, 17}) {
+                        const KnnResult found = knn(tree, view.subview(query, 1), k);
+                        EXPECT_TRUE(same_rows<T>(found, row_of(rows, query, k))) << what(k) << ", query " << query;
+                        EXPECT_TRUE(found.stages.empty());
+                    }
                 }
             }
         }
@@ -94,6 +81,32 @@ TEST_F(FewQueries, TakeTheOptionsOfTheCall) {
     }
 }
 
+TEST_F(FewQueries, TellTheirProgressAndCanBeCanceled) {
+    const std::vector<float> points = uniform_points<float>(1000, 3, 0, 1, 39);
+    const Tree tree(PointsView(points, 3));
+    const PointsView query(points.data(), 1, 3);
+    const KnnResult expected = knn(tree, query, 5);
+    for (const double last : {2.0, 1.0, 0.0}) {
+        std::vector<double> fractions;
+        const Execution execution = cpu(1, [&](std::string_view stage, double fraction) {
+            EXPECT_EQ(stage, "search");
+            fractions.push_back(fraction);
+            return fraction < last;
+        });
+        if (last > 1) {
+            EXPECT_TRUE(same_rows<float>(knn(tree, query, 5, {.execution = execution}), rows_of<float>(expected)));
+            EXPECT_EQ(radius_count(tree, query, 0.1, {.execution = execution}), radius_count(tree, query, 0.1));
+            EXPECT_EQ(fractions, (std::vector<double>{0, 1, 0, 1}));
+        } else {
+            const auto is_canceled = [&](const auto& call) {
+                return is_refused(ErrorKind::canceled, {"search"}, call);
+            };
+            EXPECT_TRUE(is_canceled([&] { (void)knn(tree, query, 5, {.execution = execution}); }));
+            EXPECT_TRUE(is_canceled([&] { (void)radius_search(tree, query, 0.1, {.execution = execution}); }));
+        }
+    }
+}
+
 TEST_F(FewQueries, WriteTheArraysThatAreWanted) {
     const std::vector<float> points = uniform_points<float>(1000, 3, 0, 1, 34);
     const std::vector<float> columns{0.1F, 0.2F, 0.3F, 0.4F, 0.5F, 0.6F}; // two queries, axis after axis
@@ -108,6 +121,14 @@ TEST_F(FewQueries, WriteTheArraysThatAreWanted) {
     EXPECT_EQ(indices, expected.indices);
     knn_into({std::span<std::int32_t>(), std::span(distances)}, tree, queries, 5);
     EXPECT_EQ(distances, expected.distances);
+    const PointsView query = queries.subview(0, 1);
+    const KnnResult many = knn(tree, query, 400);
+    std::vector<std::int64_t> many_indices(400);
+    std::vector<float> many_distances(400);
+    knn_into({std::span(many_indices), std::span<float>()}, tree, query, 400);
+    EXPECT_EQ(many_indices, rows_of<float>(many).indices);
+    knn_into({std::span<std::int32_t>(), std::span(many_distances)}, tree, query, 400);
+    EXPECT_EQ(many_distances, rows_of<float>(many).distances);
 }
 
 TEST_F(FewQueries, LeaveTheRowsOfARefusedCallUntouched) {
