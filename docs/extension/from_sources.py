@@ -10,7 +10,8 @@
     ```{help} fof                   what the program says of itself, where there is a program
     ```
 
-Warnings are errors in `make docs`, so each of these is a check as well.
+Warnings are errors in `make docs`, so each of these is a check as well. Links of a page to files above docs/, which a code
+host follows, become {source}.
 """
 
 import os
@@ -81,6 +82,23 @@ def turned(text):
             return f"[{name}]({PAGES[target]})"
         return f"{{source}}`{target}`" if name == target else f"{name} ({{source}}`{target}`)"
     return re.sub(r"(!?)\[([^\]]*)\]\(([^)]*)\)", link, text)
+
+
+def link_sources(app, docname, source):
+    """Links of a page to files above docs/ as {source}, or to the page that shows the file; the page contributing.md, which
+    on a code host names its file alone, whole."""
+    if docname == "contributing":
+        source[0] = "```{include} ../CONTRIBUTING.md\n:relative-docs: docs/\n```\n"
+        return
+    to_root = "../" * (docname.count("/") + 1)
+
+    def link(match):
+        name, target = match.groups()
+        file, _, anchor = target.partition("#")
+        if file in PAGES:
+            return f"[{name}]({to_root[3:]}{PAGES[file]}{'#' + anchor if anchor else ''})"
+        return f"{{source}}`{file}`" if name in (file, file.removeprefix("include/kith/")) else f"{name} ({{source}}`{file}`)"
+    source[0] = re.sub(rf"(?<!!)\[([^\]\n]*)\]\({re.escape(to_root)}([^.)\s][^)\s]*)\)", link, source[0])
 
 
 class Citing(SphinxDirective):
@@ -157,5 +175,6 @@ def setup(app):
     app.add_directive("section", Section)
     app.add_directive("citing", Citing)
     app.add_directive("help", Help)
+    app.connect("source-read", link_sources)
     app.connect("env-check-consistency", every_header_is_shown)
     return {"parallel_read_safe": True}

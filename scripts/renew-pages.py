@@ -1,0 +1,74 @@
+#!/usr/bin/env python3
+"""Copies sections of README.md into the pages of docs/ that show them: renew-pages.py [--check].
+
+A code host shows a page's text as it stands, so a page that only names a section would be empty there. What stands
+between these two lines of a page is that section, its links turned toward docs/:
+
+    <!-- README.md: What it can do -->
+    <!-- end -->
+
+With --check nothing is written; the exit code is 1 if a page is stale, or if a link of README.md or of a page leads
+nowhere.
+"""
+
+import pathlib
+import re
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+DOCS = ROOT / "docs"
+COPY = re.compile(r"(<!-- README\.md: (.*?) -->\n).*?(<!-- end -->)", re.DOTALL)
+LINK = re.compile(r"(!?\[[^\]\n]*\])\(([^)\s]+)\)")
+
+
+def section(text, heading):
+    """What stands below a heading of the second rank."""
+    match = re.search(rf"^## {re.escape(heading)}\n(.*?)(?=^## |\Z)", text, re.DOTALL | re.MULTILINE)
+    if match is None:
+        sys.exit(f"renew-pages.py: README.md has no section {heading!r}")
+    return match.group(1).strip() + "\n"
+
+
+def turned(text):
+    """Links of README.md as those of a page in docs/."""
+    def link(match):
+        name, target = match.groups()
+        if "://" in target:
+            return match.group(0)
+        inside = target.startswith("docs/")
+        return f"{name}({target.removeprefix('docs/') if inside else '../' + target})"
+    return LINK.sub(link, text)
+
+
+def renewed(page, readme):
+    return COPY.sub(lambda match: match.group(1) + turned(section(readme, match.group(2))) + match.group(3), page)
+
+
+def dead_links(path, text):
+    """Relative links to what is not in the repository; code is left out."""
+    prose = re.sub(r"^(`{3,}|:{3,}).*?^\1$|`[^`\n]*`", "", text, flags=re.DOTALL | re.MULTILINE)
+    for _, target in LINK.findall(prose):
+        file = target.split("#")[0]
+        if file and "://" not in target and not (path.parent / file).exists():
+            yield f"{path.relative_to(ROOT)} links to {target}, which is not there"
+
+
+def main():
+    checks = "--check" in sys.argv[1:]
+    readme = (ROOT / "README.md").read_text()
+    problems = list(dead_links(ROOT / "README.md", readme))
+    for path in sorted(DOCS.rglob("*.md")):
+        text = path.read_text()
+        new = renewed(text, readme)
+        if new != text and checks:
+            problems.append(f"{path.relative_to(ROOT)} does not show README.md as it is; run scripts/renew-pages.py")
+        elif new != text:
+            path.write_text(new)
+        problems += dead_links(path, new)
+    for problem in problems:
+        print(f"renew-pages.py: {problem}", file=sys.stderr)
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
