@@ -1,5 +1,6 @@
 // Nearest neighbors inside your own loop, over your own structs: the tree is the array of stars itself, in another
-// order. The answers are bit-identical to those of kith::knn.
+// order. The answers are bit-identical to those of kith::knn and
+// kith::radius_count.
 #include <kith/device/kdtree.hpp>
 #include <kith/kith.hpp>
 
@@ -61,7 +62,17 @@ int main() {
         }
         heaviest = std::max(heaviest, mass);
     }
-    std::cout << different << " neighbors differ from those of kith::knn\n"
+
+    // The same within a radius: squared_radius() rounds and squares it as kith::radius_count does.
+    constexpr double radius = 0.05;
+    const std::vector<std::int64_t> counts =
+        kith::radius_count(kith::PointsView(stars, &Star::position), radius, {.box = kith::Box::periodic(1)});
+    for (std::size_t i = 0; i < stars.size(); ++i) {
+        kdtree::CountWithin within(kdtree::squared_radius<float>(radius));
+        kdtree::search(tree, kdtree::position_of(stars[i]), within);
+        different += within.count() != counts[i] ? 1 : 0;
+    }
+    std::cout << different << " answers differ from those of kith::knn and kith::radius_count\n"
               << "the " << k << " neighbors of a star have a mass of at most " << heaviest << '\n';
     return different == 0 ? 0 : 1;
 }

@@ -131,7 +131,7 @@ struct OwnSearches {
     kdtree::TreeView<kdtree::StructNodes<std::array<T, D>>> tree;
     const kdtree::Position<T, D>* queries;
     std::int64_t query_count;
-    T squared_radius;
+    T radius;
     kdtree::Neighbor<T>* nearest; ///< `few` for each query
     kdtree::Neighbor<T>* heaps;   ///< `many` for each query
     std::int64_t* counts;
@@ -151,7 +151,7 @@ __global__ void search_kernel(const __grid_constant__ OwnSearches<T, D> job) {
     kdtree::NearestHeap<T> heap(job.heaps + i * many, many);
     kdtree::search<method>(job.tree, job.queries[i], heap);
     heap.sort();
-    kdtree::CountWithin<T> within(job.squared_radius);
+    kdtree::CountWithin within(kdtree::squared_radius<T>(job.radius));
     kdtree::search<method>(job.tree, job.queries[i], within);
     job.counts[i] = within.count();
 }
@@ -205,9 +205,8 @@ void expect_neighbors_in_a_kernel(const std::vector<T>& points, kdtree::Split sp
     view.split_axes = split_axes.data();
     std::fill_n(view.periods.x, D, period);
     const T radius = T(0.125);
-    detail::launch_threads(
-        context, "own searches", search_kernel<T, D, method>, count,
-        {view, queries_there.data(), count, radius * radius, nearest.data(), heaps.data(), counts.data()});
+    detail::launch_threads(context, "own searches", search_kernel<T, D, method>, count,
+                           {view, queries_there.data(), count, radius, nearest.data(), heaps.data(), counts.data()});
     const auto found_few = context.to_host(nearest.data(), count * few);
     const auto found_many = context.to_host(heaps.data(), count * many);
     const auto found_counts = context.to_host(counts.data(), count);

@@ -1,5 +1,6 @@
 // Slips that users of the library make. None compiles, and each draws an error that says what is wanted: the text after
 // "says:" in its comment. See slips.py.
+#include <kith/device/kdtree.hpp>
 #include <kith/kith.hpp>
 
 #include <array>
@@ -14,6 +15,8 @@ struct OtherNames {
     double px, py, pz;
 };
 
+using KdTree = kith::kdtree::TreeView<kith::kdtree::StructNodes<std::array<float, 3>>>;
+
 const auto length = kith::LinkingLength::absolute(0.1);
 
 // clang-format off
@@ -25,3 +28,7 @@ void no_contiguous_range(const std::deque<std::array<double, 3>>& a) { kith::rad
 void members_of_two_types(const std::vector<MixedMembers>& a) { kith::fof(a, length); } // says: structs with members x, y and z
 void members_of_other_names(const std::vector<OtherNames>& a) { kith::Tree tree(a); } // says: other structs and separate arrays have constructors of their own
 void a_number_as_linking_length(const std::vector<std::array<float, 3>>& a) { kith::fof(a, 0.2); } // says: a linking length is kith::LinkingLength::absolute(l)
+void a_count_of_another_type(const KdTree& tree) { kith::kdtree::CountWithin count(kith::kdtree::squared_radius<double>(0.1)); kith::kdtree::search(tree, {}, count); } // says: the candidates are of another scalar type than the tree's distances
+void nearest_of_another_type(const KdTree& tree) { kith::kdtree::Nearest<double, 3> nearest; kith::kdtree::search(tree, {}, nearest); } // says: the candidates are of another scalar type than the tree's distances
+void a_product_as_radius(double r) { kith::kdtree::CountWithin count(r * r); } // says: CountWithin
+void a_product_as_limit(double r) { kith::kdtree::Nearest<float, 3> nearest(r * r); } // says: kith::kdtree::Nearest<float, 3>

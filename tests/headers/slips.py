@@ -16,6 +16,9 @@ def errors_by_line(text):
     names_line_first = "required from here" in text
     errors, line, error = {}, None, ""
     for row in text.splitlines():
+        if own := re.search(rf"{SOURCE.name}:(\d+):\d+: error:", row):
+            errors[int(own[1])] = errors.get(int(own[1]), "") + row
+            continue
         place = re.search(rf"{SOURCE.name}:(\d+):\d+:\s+(required from here|note: in instantiation)", row)
         if place:
             line = int(place[1])

@@ -3,12 +3,12 @@
 // The tree is your array of structs in another order, and no pointers. Build it in place (kdtree_build.hpp), describe
 // it by a TreeView (kdtree_view.hpp), and search it (kdtree_search.hpp) with a list of candidates
 // (kdtree_candidates.hpp) from your own threads, or from a kernel for which you copied the arrays to a device. Header
-// only; the text is the same on both. Answers are those of kith::knn and kith::radius_search, bit for bit, if
+// only; the same source compiles for host and device. Answers are those of kith::knn and kith::radius_search, bit for bit, if
 // coordinates are within the range of the contract (docs/semantics.md, "Numbers") without scaling, and, in a periodic
 // box, lie within it.
 //
-// Compile for processors with fused multiply-add (-march=x86-64-v3 or native); without, each one is a call of a library
-// function. Never compile with -ffast-math.
+// Compile for processors with fused multiply-add (-march=x86-64-v3 or native); without it, each one calls a
+// library function. -ffast-math is refused: it changes the answers.
 #pragma once
 
 #include <kith/device/kdtree_build.hpp>

@@ -4,9 +4,9 @@
 // The points of a subtree are in one range. Every level sorts the ranges of its nodes along their split axes, so that
 // the point of each node is at the rank that the shape of the tree asks for; that ends in the in-order sequence, which
 // a sort by node brings into level order. A bitonic network sorts all ranges of a level side by side; its comparisons
-// all go one way, so ranges need not have a power of two of points, and nothing is needed beside them.
-// Cost: O(N log^3 N) comparisons; log^2 N kernels a level, each of which reads all points. Memory beside points and
-// original indices: one integer a point, one byte with split axes of choice. kith::knn sorts less often, in more
+// all go one way, so ranges need not be a power of two long, and no other memory is needed.
+// Cost: O(N log^3 N) comparisons; log^2 N kernels a level, each of which reads all points. Memory in addition to
+// points and original indices: one integer per point, and one byte with split axes of choice. kith::knn sorts less often, in more
 // memory. It has not run on a real GPU yet.
 // Source: I. Wald (2023), arXiv:2211.00120, section 4, whose sorts carry a tag with each point; here a point's position
 // tells its subtree.
@@ -31,7 +31,7 @@ struct TreeInPlace {
     Node count;                   ///< at most max_nodes
     Point* points;                ///< are swapped into level order
     std::int32_t* indices;        ///< filled with their original positions
-    Node* scratch;                ///< of no meaning afterwards
+    Node* scratch;                ///< overwritten
     std::uint8_t* split_axes;     ///< filled; null is allowed with Split::cyclic
     Bounds<T, dimension>* bounds; ///< one element: those of the points; NaN along an axis with what is not finite
     Split split = Split::cyclic;
@@ -231,8 +231,8 @@ void sort_in_place(const TreeInPlace<Point, Traits>& tree, int level, Node large
 
 } // namespace detail
 
-/// Builds a tree through launch(kernel, blocks, threads, job), which must run kernel(job) on so many blocks, one such
-/// call after the other.
+/// Builds a tree through launch(kernel, blocks, threads, job), which must run kernel(job) on that many blocks of
+/// that many threads, one call after another.
 template <class Point, class Traits, class Launch>
 void build_in_place(const TreeInPlace<Point, Traits>& tree, const Launch& launch) {
     using Level = detail::LevelInPlace<Point, Traits>;
@@ -263,7 +263,7 @@ void build_in_place(const TreeInPlace<Point, Traits>& tree, const Launch& launch
 #if defined(__CUDACC__)
 
 /// Enqueues the building of a tree on a stream: nothing is allocated, and nothing waits. Copy *tree.bounds to the host,
-/// for TreeView. Points must be finite; if they are not, bounds are NaN, and the order is of no meaning. Errors of
+/// for TreeView. Points must be finite; if they are not, bounds are NaN, and the order is unspecified. Errors of
 /// launches are cudaGetLastError()'s.
 template <class Point, class Traits>
 void build_in_place(const TreeInPlace<Point, Traits>& tree, cudaStream_t stream) {

@@ -5,8 +5,8 @@
 // That ends in the in-order sequence; cycles of swaps then bring every point to its node. The order along an axis is
 // (coordinate, original index), -0.0 as +0.0: every builder makes the same tree, whatever its method.
 // Cost: O(N log N) time on average, O(N log^2 N) at worst; the parts of a node are work for two threads, its own
-// selection and the swaps into level order for one. Memory beside points and original indices: one integer a point, one
-// byte with split axes of choice.
+// selection and the swaps into level order for one. Memory in addition to points and original indices: one integer per
+// point, and one byte with split axes of choice.
 // Source: I. Wald (2023), arXiv:2211.00120, for the shape, and section 6 for the widest axis; the paper sorts all
 // levels.
 #pragma once
@@ -108,8 +108,8 @@ public:
         }
     }
 
-    /// Brings the points of a subtree, which begin there, into order, with so many threads. Recursion is as deep as the
-    /// tree, 31 at most.
+    /// Orders the points of a subtree that start at `begin`, with `threads` threads. Recursion is as deep as the tree,
+    /// 31 at most.
     void order(Node node, Node begin, Bounds<T, D> cell, int threads) {
         const Node size = subtree_size(node, count_);
         if (size == 0) {

@@ -2,21 +2,39 @@
 //
 // A search hands every source that comes before (farthest(), farthest_index()) to take(), and drops subtrees in which
 // there can be none. Neighbors are ordered by squared distance, ties by original index. A type with these three
-// functions is a list of candidates of your own. Host and device; no memory is allocated.
+// functions is a list of candidates of your own; farthest() returns the tree's scalar type. Host and device; no memory
+// is allocated. A radius is given as squared_radius<T>(R), T the scalar type of the tree:
+//
+//   kdtree::CountWithin within(kdtree::squared_radius<float>(R));
 #pragma once
 
 #include <kith/device/kdtree_layout.hpp>
 
 #include <cstdint>
 #include <limits>
+#include <type_traits>
 
 namespace kith::kdtree {
 
-/// Behind every index.
+/// Greater than every index.
 inline constexpr std::int32_t no_index = 0x7FFFFFFF;
 
 template <class T>
 inline constexpr T infinite = std::numeric_limits<T>::infinity();
+
+/// The square of a radius as searches compare it with squared distances, inclusive.
+template <class T>
+struct SquaredRadius {
+    T value = infinite<T>;
+};
+/// As kith::radius_search() squares it: R is rounded to T, the tree's scalar type, once, then the product is rounded
+/// once. R * R in another type differs in the last digits: sources at the distance R would be lost or added.
+template <class T>
+    requires(std::is_same_v<T, float> || std::is_same_v<T, double>)
+KITH_KDTREE_HD constexpr SquaredRadius<T> squared_radius(double radius) {
+    const T rounded = static_cast<T>(radius);
+    return {rounded * rounded};
+}
 
 template <class T>
 struct Neighbor {
@@ -30,15 +48,15 @@ KITH_KDTREE_HD constexpr bool is_before(T squared, std::int32_t index, T other_s
     return squared < other_squared || (squared == other_squared && index < other_index);
 }
 
-/// The K nearest, K known to the compiler: a sorted list, in registers on a device. Only sources within the squared
-/// radius `limit` count. Cost of a source: O(K), on average much less.
+/// The K nearest, K known to the compiler: a sorted list, in registers on a device. Only sources within `limit` count.
+/// Cost of a source: O(K), on average much less.
 template <class T, int K>
 class Nearest {
 public:
-    KITH_KDTREE_HD explicit Nearest(T limit = infinite<T>) {
+    KITH_KDTREE_HD explicit Nearest(SquaredRadius<T> limit = {}) {
         KITH_KDTREE_UNROLL
         for (int i = 0; i < K; ++i) {
-            list_[i] = {limit, no_index, 0};
+            list_[i] = {limit.value, no_index, 0};
         }
     }
     KITH_KDTREE_HD T farthest() const { return list_[K - 1].squared_distance; }
@@ -81,8 +99,8 @@ template <class T>
 class NearestHeap {
 public:
     /// `memory` has room for k.
-    KITH_KDTREE_HD NearestHeap(Neighbor<T>* memory, std::int64_t k, T limit = infinite<T>)
-        : heap_(memory), k_(k), farthest_{limit, no_index, 0} {}
+    KITH_KDTREE_HD NearestHeap(Neighbor<T>* memory, std::int64_t k, SquaredRadius<T> limit = {})
+        : heap_(memory), k_(k), farthest_{limit.value, no_index, 0} {}
     KITH_KDTREE_HD T farthest() const { return farthest_.squared_distance; }
     KITH_KDTREE_HD std::int32_t farthest_index() const { return farthest_.index; }
     KITH_KDTREE_HD void take(T squared, std::int32_t index, Node node) {
@@ -137,12 +155,12 @@ private:
     Neighbor<T> farthest_; ///< beyond it nothing is taken
 };
 
-/// Calls visit(squared distance, original index, node) for every source within a squared radius, in no order. If it
+/// Calls visit(squared distance, original index, node) for every source within a radius, in no order. If it
 /// returns a bool, false ends the search.
 template <class T, class Visit>
 class WithinRadius {
 public:
-    KITH_KDTREE_HD WithinRadius(T squared_radius, const Visit& visit) : limit_(squared_radius), visit_(visit) {}
+    KITH_KDTREE_HD WithinRadius(SquaredRadius<T> radius, const Visit& visit) : limit_(radius.value), visit_(visit) {}
     KITH_KDTREE_HD T farthest() const { return limit_; }
     KITH_KDTREE_HD std::int32_t farthest_index() const { return no_index; }
     KITH_KDTREE_HD void take(T squared, std::int32_t index, Node node) {
@@ -160,11 +178,11 @@ private:
     Visit visit_;
 };
 
-/// Counts the sources within a squared radius.
+/// Counts the sources within a radius.
 template <class T>
 class CountWithin {
 public:
-    KITH_KDTREE_HD explicit CountWithin(T squared_radius) : limit_(squared_radius) {}
+    KITH_KDTREE_HD explicit CountWithin(SquaredRadius<T> radius) : limit_(radius.value) {}
     KITH_KDTREE_HD T farthest() const { return limit_; }
     KITH_KDTREE_HD std::int32_t farthest_index() const { return no_index; }
     KITH_KDTREE_HD void take(T, std::int32_t, Node) { ++count_; }
@@ -175,7 +193,7 @@ private:
     std::int64_t count_ = 0;
 };
 
-/// Another list without one source, which is named by its original index: the query itself in a self-search.
+/// Wraps another list and skips one source, given by its original index: the query itself in a self-search.
 template <class Candidates>
 class Except {
 public:

@@ -6,6 +6,13 @@
 // arXiv:2211.00120, sections 2 and 4. Trees have at most 2^31 - 1 nodes; sums that may be larger are 64-bit.
 #pragma once
 
+#if __cplusplus < 202002L
+#error "kith needs C++20: compile with -std=c++20 or later"
+#endif
+#ifdef __FAST_MATH__
+#error "kith/device/kdtree.hpp does not give exact answers with -ffast-math: compile this file without it"
+#endif
+
 #include <bit>
 #include <cstdint>
 

@@ -321,13 +321,16 @@ KITH_KDTREE_HD void run(Search search) {
 
 } // namespace detail
 
-/// Hands the sources of the tree that may be among the candidates to them. In a periodic box the query must be within
+/// Passes to the candidates all sources of the tree that may be among them. In a periodic box the query must be within
 /// the box, as the points. Coordinates must be finite. No memory is allocated and nothing is thrown.
 template <Traversal Method = Traversal::closest_corner, class Nodes, class Candidates>
 KITH_KDTREE_HD void search(const TreeView<Nodes>& tree,
                            const Position<typename TreeView<Nodes>::T, TreeView<Nodes>::dimension>& query,
                            Candidates& candidates) {
     using Tree = TreeView<Nodes>;
+    static_assert(std::is_same_v<std::remove_cvref_t<decltype(candidates.farthest())>, typename Tree::T>,
+                  "the candidates are of another scalar type than the tree's distances: float for float coordinates, "
+                  "double for double and std::int32_t");
     if (tree.count == 0) {
         return;
     }

@@ -132,7 +132,7 @@ struct TreeView {
     Bounds<T, dimension> bounds{};               ///< of the points
     const std::int32_t* indices = nullptr;       ///< original index of each node; if null, its own position
     const std::uint8_t* split_axes = nullptr;    ///< of each node; if null, its level modulo the dimension
-    const std::int32_t* least_indices = nullptr; ///< of each subtree; without, runs of coincident points take long
+    const std::int32_t* least_indices = nullptr; ///< of each subtree; without it, runs of coincident points are slow
     Position<T, dimension> periods{};            ///< 0 on an open axis; points and queries are within the box
 
     KITH_KDTREE_HD T coordinate(Node node, int axis) const { return static_cast<T>(nodes(node, axis)); }

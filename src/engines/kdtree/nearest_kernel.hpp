@@ -62,11 +62,11 @@ __global__ void __launch_bounds__(nearest_threads) nearest_kernel(const __grid_c
         const std::int32_t index = job.queries.indices[query];
         const T limit = job.request.frame->limit.squared();
         if constexpr (K > 0) {
-            kdtree::Nearest<T, K> nearest(limit);
+            kdtree::Nearest<T, K> nearest(kdtree::SquaredRadius<T>{limit});
             find_nearest_of(job, query, index, nearest);
             write_row(job, index, nearest);
         } else {
-            kdtree::NearestHeap<T> nearest(job.heaps + thread * job.heap_size, job.heap_size, limit);
+            kdtree::NearestHeap<T> nearest(job.heaps + thread * job.heap_size, job.heap_size, {limit});
             find_nearest_of(job, query, index, nearest);
             nearest.sort();
             write_row(job, index, nearest);

@@ -75,12 +75,13 @@ void compare_searches(const View& view, const oracle::WorkingCopy<T>& copy, cons
         // As far as the third: often exactly at the edge.
         const T radius = few.size() > 2 ? std::sqrt(few[2].squared_distance) : T(0);
         radii.push_back(std::ldexp(static_cast<double>(radius), -copy.exponent));
-        kdtree::CountWithin<T> within(oracle::squared_radius(copy, radii.back()));
+        const kdtree::SquaredRadius<T> limit{oracle::squared_radius(copy, radii.back())};
+        kdtree::CountWithin within(limit);
         kdtree::search<method>(view, query, within);
         counts.push_back(within.count());
         std::vector<std::pair<T, std::int32_t>> row;
         const auto note = [&](T squared, std::int32_t index, Node) { row.emplace_back(squared, index); };
-        kdtree::WithinRadius visited(oracle::squared_radius(copy, radii.back()), note);
+        kdtree::WithinRadius visited(limit, note);
         kdtree::search<method>(view, query, visited);
         std::sort(row.begin(), row.end());
         for (const auto& [squared, index] : row) {
@@ -275,7 +276,7 @@ TEST(KdTreeSearches, OfSeparateArraysOnALine) {
             EXPECT_EQ(squared, (line[node] - 3) * (line[node] - 3));
             met.push_back(index);
         };
-        kdtree::WithinRadius within(1.0, note);
+        kdtree::WithinRadius within(kdtree::squared_radius<double>(1), note);
         kdtree::search<method>(view, {{3}}, within);
         std::sort(met.begin(), met.end());
         EXPECT_EQ(met, (std::vector<std::int32_t>{2, 3, 4}));
@@ -283,7 +284,7 @@ TEST(KdTreeSearches, OfSeparateArraysOnALine) {
             met.clear();
             return false;
         };
-        kdtree::WithinRadius first(100.0, stop);
+        kdtree::WithinRadius first(kdtree::squared_radius<double>(10), stop);
         met = {1};
         kdtree::search<method>(view, {{3}}, first);
         EXPECT_TRUE(met.empty());
@@ -293,14 +294,37 @@ TEST(KdTreeSearches, OfSeparateArraysOnALine) {
 TEST(KdTreeSearches, WithoutIndicesNameNodes) {
     BuiltTree<std::array<float, 2>> tree(arrays_of<float, 2>(uniform_points<float>(200, 2, 0, 1, 3)), Split::cyclic);
     const auto plain = kdtree::view_of(tree.nodes.data(), 200, tree.bounds);
-    kdtree::Nearest<float, 3> nearest(0.01F); // within 0.1
+    kdtree::Nearest<float, 3> nearest(kdtree::squared_radius<float>(0.1));
     kdtree::search(plain, kdtree::position_of(tree.nodes[17]), nearest);
     ASSERT_GE(nearest.size(), 1);
     EXPECT_EQ(nearest[0].index, 17);
     EXPECT_EQ(nearest[0].node, 17U);
-    kdtree::Nearest<float, 3> none(0.01F);
+    kdtree::Nearest<float, 3> none(kdtree::squared_radius<float>(0.1));
     kdtree::search(plain, {{5, 5}}, none);
     EXPECT_EQ(none.size(), 0);
+}
+
+TEST(KdTreeSearches, SquareRadiiAsRadiusSearchDoes) {
+    // Neighbors along an axis of this lattice are at 0.05, five steps away, up to rounding.
+    std::vector<std::array<float, 3>> points;
+    for (int i = 0; i < 12 * 12 * 12; ++i) {
+        points.push_back({0.01F * static_cast<float>(i % 12), 0.01F * static_cast<float>(i / 12 % 12),
+                          0.01F * static_cast<float>(i / 144)});
+    }
+    const double radius = 0.05;
+    const std::vector<std::int64_t> expected = radius_count(points, radius);
+    const BuiltTree<std::array<float, 3>> tree(points, Split::cyclic);
+    std::int64_t other = 0; // counts with the square of the number that was not rounded
+    for (std::size_t i = 0; i < points.size(); ++i) {
+        const auto query = kdtree::position_of(points[i]);
+        kdtree::CountWithin within(kdtree::squared_radius<float>(radius));
+        kdtree::search(tree.view(), query, within);
+        ASSERT_EQ(within.count(), expected[i]) << "query " << i;
+        kdtree::CountWithin unrounded(kdtree::SquaredRadius<float>{static_cast<float>(radius * radius)});
+        kdtree::search(tree.view(), query, unrounded);
+        other += unrounded.count() != expected[i] ? 1 : 0;
+    }
+    EXPECT_GT(other, 0); // the test can fail
 }
 
 } // namespace
