@@ -98,6 +98,11 @@ void bind_boxes(nb::module_& module) {
         .def(
             "__init__",
             [](Box* self, nb::handle period, nb::handle origin) {
+                for (const nb::handle each : {period, origin}) {
+                    if (!each.is_none() && !nb::isinstance<Box>(each)) {
+                        nb::module_::import_("kith._units").attr("refuse")(each, "box");
+                    }
+                }
                 const Box box = box_of(period);
                 new (self) Box(checked(origin.is_none() ? box : with_origins(box, origin)));
             },

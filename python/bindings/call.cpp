@@ -130,11 +130,11 @@ CallOptions call_options(nb::handle device, nb::handle threads, nb::object progr
         throw nb::type_error("device must be None, 'cpu', 'cuda', or one of several GPUs: 'cuda:1'");
     }
     if (!threads.is_none()) {
-        options.threads = whole_number(threads, 0, max_threads + 1, "threads must be None or a whole number");
-        if (options.threads < 1 || options.threads > max_threads) {
+        options.threads = whole_number(threads, -1, max_threads + 1, "threads must be None or a whole number");
+        if (options.threads < 0 || options.threads > max_threads) {
             throw Error(ErrorKind::invalid_argument, "threads is " + std::string(nb::str(threads).c_str()) +
                                                          "; it must be from 1 to " + std::to_string(max_threads) +
-                                                         ", or None for all");
+                                                         ", or None or 0 for all");
         }
     }
     options.progress = std::move(progress);

@@ -1,8 +1,8 @@
 """Arrays of any library in, arrays of the same library out.
 
-The core takes float32 and float64 as they lie, whatever their strides. What it cannot take as it lies is copied here, if
-NumPy can: integers become float64, half precision float32, and the other byte order this machine's. Numbers that could
-not be copied without loss are refused, but for lists, whose numbers have no type.
+The core takes float32 and float64 as they lie, whatever their strides. What it cannot take as it lies is copied here:
+integers become float64, half precision float32, and the other byte order this machine's. Numbers that could not be copied
+without loss are refused, but for lists, whose numbers have no type, and queries, which take the type of the points.
 """
 
 from __future__ import annotations
@@ -15,14 +15,33 @@ from typing import Any, Union
 
 import numpy
 
-from kith import _core, _units
+from kith import _core, _tables, _units
 
 AnyArray = Any  # a NumPy array, an array of a library that speaks DLPack, a list, a snapshot
 BoxLike = Union[None, float, Sequence[float], numpy.ndarray, _core.Box]
 ProgressLike = Union[bool, None, Callable[[str, float], Any]]
 
 _REAL = (numpy.dtype(numpy.float32), numpy.dtype(numpy.float64))
+_TABLES = ("pandas", "pyarrow")
 LIBRARIES = ("torch", "cupy", "jax", "jaxlib")  # whose arrays are taken and given as they are
+
+
+def as_queries(array, real_type):
+    """Points to search around, as numbers of the type of the points: wider ones are rounded to it."""
+    array = as_real(array, "queries", like=real_type)
+    if is_float64(array) == (numpy.dtype(real_type) == numpy.float64):
+        return array
+    if library_of(array) == "torch":
+        import torch
+        return array.to(getattr(torch, numpy.dtype(real_type).name))
+    with numpy.errstate(over="ignore"):
+        converted = array.astype(real_type)
+    if isinstance(array, numpy.ndarray):
+        lost = numpy.isinf(converted) & numpy.isfinite(array)
+        if lost.any():
+            raise ValueError(f"queries holds {array[lost][0]}, which {numpy.dtype(real_type)}, the type of the points, cannot "
+                             "hold; give the points as float64")
+    return converted
 
 
 def as_real(array, what, like=None):
@@ -36,21 +55,26 @@ def as_real(array, what, like=None):
         if "Tracer" in type(array).__name__:
             raise TypeError(f"{what} is traced by JAX; under jit and grad use kith.jax")
         if library_of(array) in LIBRARIES:
-            return _with_memory(array, what)
-        if hasattr(array, "__dlpack__"):
+            return _with_memory(_as_real_there(array, what), what)
+        _units.refuse(array, what)
+        if hasattr(array, "magnitude"):  # pint's, without dimension
+            array = array.magnitude
+        if library_of(array) in _TABLES:
+            array = _tables.plain(array, what)
+        elif hasattr(array, "__dlpack__"):
             array = _from_dlpack(array)
         elif hasattr(array, "__cuda_array_interface__"):
             import cupy
             return cupy.asarray(array)
         if library_of(array) in LIBRARIES:
-            return _with_memory(array, what)
+            return _with_memory(_as_real_there(array, what), what)
     if numpy.ma.is_masked(array):
         raise ValueError(f"{what} has masked values; leave those points out")
     if isinstance(array, (str, bytes, os.PathLike)):
         raise TypeError(f"{what} is {array!r}; it must be an array: read a file by kith.read")
     _units.refuse(array, what)
-    given = type(array)
     has_type = hasattr(array, "dtype") or hasattr(array, "dtypes")  # arrays, tables
+    given = type(array)
     try:
         array = numpy.asarray(array)
     except ValueError:  # rows of different lengths
@@ -70,6 +94,31 @@ def as_real(array, what, like=None):
     if dtype.kind == "f" and array.dtype.kind in "iu":
         _require_exact(array, dtype, what)
     return _readable(array.astype(dtype, copy=False))
+
+
+def _as_real_there(array, what):
+    """An array of PyTorch, CuPy or JAX as float32 or float64: where it is, and of its library."""
+    if getattr(array, "requires_grad", False) and _records_gradients():
+        raise TypeError(f"{what} requires a gradient, which kith does not compute and the result would not have: give "
+                        f"{what}.detach(), or use kith.jax, whose knn can be differentiated")
+    kind = str(getattr(array, "dtype", "")).rpartition(".")[2]
+    wider = "float32" if kind in ("float16", "bfloat16") else "float64" if kind.strip("u").startswith("int") else None
+    if wider is None or library_of(array) in ("jax", "jaxlib") and wider == "float64":
+        return array  # the core refuses what is no real number; JAX may have no float64
+    if kind.endswith("int64") and 0 not in array.shape:
+        for number in (int(array.min()), int(array.max())):
+            if abs(number) > 2**53:
+                raise ValueError(f"{what} holds {number}, and whole numbers above 2**53 may not fit float64; make it float64 "
+                                 "yourself, and it is rounded")
+    if library_of(array) == "torch":
+        import torch
+        return array.to(getattr(torch, wider))
+    return array.astype(wider)
+
+
+def _records_gradients():
+    import torch
+    return torch.is_grad_enabled()
 
 
 def _with_memory(array, what):
@@ -133,7 +182,7 @@ def as_integers(array, dtype, what):
         return array
     if numpy.ma.is_masked(array):
         raise ValueError(f"{what} has masked values; leave those points out")
-    array = numpy.asarray(array)
+    array = numpy.asarray(_tables.plain(array, what) if library_of(array) in _TABLES else array)
     if array.dtype.kind not in "iu":
         raise TypeError(f"{what} is of type {array.dtype}; it must be whole numbers")
     limits = numpy.iinfo(dtype)
@@ -146,6 +195,8 @@ def as_number(value, what):
     """A float; texts, which Python would read as one, are refused."""
     if isinstance(value, (str, bytes)):
         raise TypeError(f"{what} is {value!r}; it must be a number")
+    if type(value) not in (float, int):
+        _units.refuse(value, what)
     try:
         return float(value)
     except OverflowError:

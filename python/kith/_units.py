@@ -1,8 +1,13 @@
-"""Lengths with units of astropy's. Nothing here imports astropy: only a Quantity brings it along.
+"""Lengths with units. Nothing here imports a library of units: what is given brings its own.
 
-Points that carry a unit give it to all lengths of a call: queries, box, radius, linking length and largest distance
-must carry units, too, are converted to that of the points, and distances are returned in it. What carries a unit where
-none can be kept is refused; no unit is dropped silently.
+Points that carry a unit of astropy's give it to all lengths of a call: queries, box, radius, linking length and largest
+distance must carry units, too, are converted to that of the points, and distances are returned in it. What carries a unit
+where none can be kept is refused, and so are the units of all other libraries: no unit is dropped silently.
+
+Other libraries are recognized by what they have in common: an attribute `units` or `unit` beside one that makes plain
+numbers (pint's `magnitude`, `to_value` of unyt and swiftsimio, `in_units` of pynbody), on arrays, on scalars, and, for
+pynbody, on units that stand for a length themselves; or on the data that an xarray.DataArray wraps. Texts that only describe
+a file's column, such as `attrs["units"]` of xarray and pandas, are no units: these libraries lose them in arithmetic, too.
 """
 
 import math
@@ -12,20 +17,48 @@ import numpy
 from kith import _core
 
 _PLAIN = (numpy.ndarray, float, int, type(None), numpy.float64, numpy.float32)
+_TABLES = ("pandas", "polars", "pyarrow")  # whose columns may be called unit and units
+_NO_UNIT = ("", "1", "1.00e+00", "None", "NoUnit()", "dimensionless")
+# How each kind gives plain numbers; the first that an object has is named.
+_TO_PLAIN = (("magnitude", "{0}.to(unit).magnitude"), ("to_value", "{0}.to_value(unit)"),
+             ("in_units", "numpy.asarray({0}.in_units(unit))"))
 
 
 def unit_of(value, what):
-    """The unit of a Quantity or of a column of a table; None of plain numbers."""
-    if type(value) in _PLAIN:
+    """The unit of a Quantity of astropy or of a column of its tables; None of plain numbers. TypeError for other units."""
+    if type(value) in _PLAIN or type(value).__module__.partition(".")[0] in _TABLES:
         return None
     if isinstance(value, (list, tuple)):  # of a box 0 may be the first; of points one tells for all
         units = (unit_of(each, what) for each in value[:8])
         return next((unit for unit in units if unit is not None), None)
     if hasattr(value, "unit") and (hasattr(value, "to_value") or hasattr(value, "quantity")):
         return value.unit
-    if hasattr(value, "units") and (hasattr(value, "to_value") or hasattr(value, "magnitude")):
-        raise TypeError(f"{what} carries a unit of {type(value).__module__.partition('.')[0]}; kith keeps those of astropy "
-                        "alone: give an astropy Quantity, or plain numbers")
+    foreign = _foreign_unit(value)
+    if foreign is not None:
+        unit, plain = foreign
+        raise TypeError(f"{what} carries a unit of {type(value).__module__.partition('.')[0]}, {unit}, which would be lost: "
+                        f"give plain numbers, {plain.format(what)} with one unit for all lengths of a call, or "
+                        "an astropy Quantity, whose unit kith keeps")
+    return None
+
+
+def _foreign_unit(value):
+    """The unit of another library, and how to get plain numbers; None if there is none."""
+    if isinstance(value, (str, bytes, dict, numpy.generic)):
+        return None
+    plain = next((plain for name, plain in _TO_PLAIN if hasattr(value, name)), None)
+    unit = next((found for name in ("units", "unit") if (found := getattr(value, name, None)) is not None), None)
+    if unit is not None and not hasattr(unit, "__array__") and not callable(getattr(value, "keys", None)):
+        if plain is None and isinstance(value, numpy.ndarray):
+            plain = "numpy.asarray({0})"
+        if plain is not None and str(unit).strip() not in _NO_UNIT:
+            return unit, plain
+    elif unit is None and hasattr(value, "in_units"):  # pynbody's own units: 64 Mpc is one
+        return value, "float({0}.in_units(unit))"
+    data = getattr(value, "data", None)
+    if hasattr(value, "dims") and data is not None and data is not value:  # xarray
+        found = _foreign_unit(data)
+        return None if found is None else (found[0], "{0}.pint.to(unit).pint.dequantify().values")
     return None
 
 

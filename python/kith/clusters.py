@@ -8,8 +8,10 @@ import numpy
 
 from kith import _arrays, _core, _units, search
 from kith._arrays import AnyArray, BoxLike, ProgressLike
+from kith._hints import takes_own_names
 
 
+@takes_own_names
 def dbscan(points: AnyArray, eps: float, min_samples: int = 5, *, box: BoxLike = None, star: bool = False,
            return_core: bool = False, engine: str = "auto", device: str | None = None, threads: int | None = None,
            progress: ProgressLike = False) -> Any:

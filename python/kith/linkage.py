@@ -6,11 +6,13 @@ from typing import Any
 
 import numpy
 
-from kith import _arrays, _core, _units, groups
+from kith import _arrays, _core, _frames, _units, groups
 from kith._arrays import AnyArray, BoxLike, ProgressLike
+from kith._hints import takes_own_names
 from kith.search import Tree, unpacked
 
 
+@takes_own_names
 def hierarchy(points: AnyArray, *, box: BoxLike = None, linking_length: float | None = None, b: float | None = None,
               psi: float | None = None, psi_sigma: float | None = None, velocities: AnyArray | None = None,
               masses: AnyArray | None = None, threads: int | None = None, progress: ProgressLike = False) -> Hierarchy:
@@ -55,14 +57,16 @@ def hierarchy(points: AnyArray, *, box: BoxLike = None, linking_length: float | 
     >>> found.cut(3).tolist()
     [0, 0, 0, 1]
     """
+    name = _frames.length_name(points)
     points, unit, box, metric = groups.phase_space_at(points, linking_length, b, psi, psi_sigma, velocities, masses, box)
     core = _core.hierarchy_points(points, box, *metric, threads, _arrays.progress_function(progress))
-    return Hierarchy(core, _arrays.prototype_of(points), unit)
+    return Hierarchy(core, _arrays.prototype_of(points), unit, name)
 
 
 def of_tree(tree, threads, progress):
     """`Tree.hierarchy`."""
-    return Hierarchy(_core.hierarchy_tree(tree._core, threads, _arrays.progress_function(progress)), tree._like, tree._unit)
+    core = _core.hierarchy_tree(tree._core, threads, _arrays.progress_function(progress))
+    return Hierarchy(core, tree._like, tree._unit, tree._length_name)
 
 
 class Hierarchy:
@@ -84,8 +88,8 @@ class Hierarchy:
         That found the spanning tree: "tree" or "brute".
     """
 
-    def __init__(self, core, like, unit):
-        self._core, self._like, self._unit = core, like, unit
+    def __init__(self, core, like, unit, length_name):
+        self._core, self._like, self._unit, self._length_name = core, like, unit, length_name
         self._linkage = None
         self.box = core.box
         self.engine = core.engine
@@ -123,9 +127,10 @@ class Hierarchy:
         rungs = _Rungs(linking_lengths, b, min_members)
         core = _core.ladder_hierarchy(self._core, *rungs.of_core, rungs.min_members, threads,
                                       _arrays.progress_function(progress))
-        return FofLadder(core, rungs.min_members, self._like, self._unit)
+        return FofLadder(core, rungs.min_members, self._like, self._unit, self._length_name)
 
 
+@takes_own_names
 def fof_ladder(points: AnyArray, linking_lengths: Any = None, *, b: Any = None, box: BoxLike = None, min_members: int = 1,
                threads: int | None = None, progress: ProgressLike = False) -> FofLadder:
     """Friends-of-friends groups at several linking lengths, and how those of one lie within those of the next.
@@ -168,12 +173,13 @@ def fof_ladder(points: AnyArray, linking_lengths: Any = None, *, b: Any = None, 
     >>> ladder.labels(1).tolist()
     [0, 0, 0, 1, 1]
     """
+    name = _frames.length_name(points)
     unit, points, box, linking_lengths = unpacked(points, box, linking_lengths=linking_lengths)
     points = _arrays.as_real(points, "points")
     rungs = _Rungs(linking_lengths, b, min_members)
     core = _core.ladder_points(points, *rungs.of_core, box, rungs.min_members, threads,
                                _arrays.progress_function(progress))
-    return FofLadder(core, rungs.min_members, _arrays.prototype_of(points), unit)
+    return FofLadder(core, rungs.min_members, _arrays.prototype_of(points), unit, name)
 
 
 def ladder_of_tree(tree, linking_lengths, b, min_members, threads, progress):
@@ -181,7 +187,7 @@ def ladder_of_tree(tree, linking_lengths, b, min_members, threads, progress):
     linking_lengths, = _units.in_unit(tree._unit, linking_lengths=linking_lengths)
     rungs = _Rungs(linking_lengths, b, min_members)
     core = _core.ladder_tree(tree._core, *rungs.of_core, rungs.min_members, threads, _arrays.progress_function(progress))
-    return FofLadder(core, rungs.min_members, tree._like, tree._unit)
+    return FofLadder(core, rungs.min_members, tree._like, tree._unit, tree._length_name)
 
 
 class _Rungs:
@@ -224,8 +230,9 @@ class FofLadder:
         That found the spanning tree: "tree" or "brute".
     """
 
-    def __init__(self, core, min_members, like, unit):
+    def __init__(self, core, min_members, like, unit, length_name=None):
         self._core, self._like = core, like
+        self._length_name = length_name if unit is None else str(unit)  # for pictures
         self.min_members = min_members
         self.linking_lengths = _units.attached(numpy.array(core.linking_lengths, dtype=numpy.float64), unit)
         self.groups = numpy.array(core.groups, dtype=numpy.int64)

@@ -86,7 +86,7 @@ def knn(comm: MPI.Intracomm, points: AnyArray, k: int, queries: AnyArray | None 
     """
     with _Ranks(comm) as ranks:
         call = ranks.agreed(lambda: _core.search_over_ranks(
-            _arrays.as_real(points, "points"), _queries(queries), box, _arrays.as_whole(k, "k"),
+            *_points_and_queries(points, queries), box, _arrays.as_whole(k, "k"),
             _arrays.flag(exclude_self, "exclude_self"),
             math.inf if max_distance is None else _arrays.as_number(max_distance, "max_distance"), _ids(ids),
             _arrays.flag(rebalance, "rebalance"), _weights(weights), threads))
@@ -235,8 +235,10 @@ class CatalogPart(Catalog):
         self.members = self._listed
 
 
-def _queries(queries):
-    return None if queries is None else _arrays.as_real(queries, "queries")
+def _points_and_queries(points, queries):
+    points = _arrays.as_real(points, "points")
+    real_type = numpy.float64 if _arrays.is_float64(points) else numpy.float32
+    return points, None if queries is None else _arrays.as_queries(queries, real_type)
 
 
 def _ids(ids):
@@ -249,7 +251,7 @@ def _weights(weights):
 
 def _within(ranks, points, r, queries, box, exclude_self, ids, only_counts, threads):
     return ranks.agreed(lambda: _core.search_within_over_ranks(
-        _arrays.as_real(points, "points"), _queries(queries), box, *_radii(r),
+        *_points_and_queries(points, queries), box, *_radii(r),
         _arrays.flag(exclude_self, "exclude_self"), _ids(ids), only_counts, threads))
 
 

@@ -9,13 +9,14 @@ import numpy.typing
 
 from kith import _arrays, _core, _units, search
 from kith._arrays import AnyArray, BoxLike, ProgressLike
+from kith._hints import takes_own_names
 
 
 class RadiusResult:
     """Neighbors within a radius: rows of different lengths, one after the other (the CSR format).
 
     `len(result)` is the number of rows, `result[i]` the distances and indices of row i, which are views; a loop goes
-    over all rows. The sparse matrix of m rows among n points is
+    over all rows. `result[i:j]` is a result of these rows. The sparse matrix of m rows among n points is
     `scipy.sparse.csr_array((result.distances, result.indices, result.offsets), shape=(m, n))`.
 
     Attributes
@@ -44,7 +45,15 @@ class RadiusResult:
     def __len__(self) -> int:
         return len(self.offsets) - 1
 
-    def __getitem__(self, row: int) -> tuple:
+    def __getitem__(self, row: int | slice) -> Any:
+        if isinstance(row, slice):
+            first, last, step = row.indices(len(self))
+            if step != 1:
+                raise ValueError(f"the step of a slice is {step}; rows follow each other, so that it must be 1")
+            last = max(first, last)
+            begin, end = int(self.offsets[first]), int(self.offsets[last])
+            return RadiusResult(self.offsets[first:last + 1] - begin, self.indices[begin:end], self.distances[begin:end],
+                                self.engine)
         row = _arrays.as_whole(row, "row")
         if not -len(self) <= row < len(self):
             raise IndexError(f"there is no row {row}; there are {len(self)} rows")
@@ -56,6 +65,7 @@ class RadiusResult:
         return f"<kith.RadiusResult of {len(self)} rows with {len(self.indices)} neighbors>"
 
 
+@takes_own_names
 def radius_search(points: AnyArray, r: float | AnyArray, queries: AnyArray | None = None, *, box: BoxLike = None,
                   exclude_self: bool = False, squared: bool = False, sort: str = "distance",
                   index_dtype: numpy.typing.DTypeLike = numpy.int32, max_result_bytes: int | None = None,
@@ -126,6 +136,7 @@ def radius_search(points: AnyArray, r: float | AnyArray, queries: AnyArray | Non
     return options.result(found, unit)
 
 
+@takes_own_names
 def radius_count(points: AnyArray, r: float | AnyArray, queries: AnyArray | None = None, *, box: BoxLike = None,
                  exclude_self: bool = False, engine: str = "auto", device: str | None = None,
                  threads: int | None = None, progress: ProgressLike = False) -> numpy.ndarray:
@@ -193,7 +204,7 @@ def _real_queries(queries, is_float64):
     """`is_float64`: the type of the points, which numbers without a type take."""
     if queries is None:
         return None
-    return _arrays.as_real(queries, "queries", like=numpy.float64 if is_float64 else numpy.float32)
+    return _arrays.as_queries(queries, numpy.float64 if is_float64 else numpy.float32)
 
 
 def _radii(r):

@@ -8,14 +8,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy
 import numpy.typing
 
-from kith import _arrays, _core, _units
+from kith import _arrays, _core, _frames, _units
 from kith._warnings import warn
 from kith._arrays import AnyArray, BoxLike, ProgressLike
+from kith._hints import takes_own_names
 
 if TYPE_CHECKING:
     from kith import linkage, radius, spanning_tree
 
 
+@takes_own_names
 def knn(points: AnyArray, k: int, queries: AnyArray | None = None, *, box: BoxLike = None, exclude_self: bool = False,
         max_distance: float | None = None, engine: str = "auto", device: str | None = None,
         threads: int | None = None, return_distances: bool = True, index_dtype: numpy.typing.DTypeLike = numpy.int32,
@@ -26,15 +28,15 @@ def knn(points: AnyArray, k: int, queries: AnyArray | None = None, *, box: BoxLi
     ----------
     points : array, shape (n, d)
         The points that are searched, float32 or float64, d from 2 to 8, with any strides, of NumPy or a library that
-        speaks DLPack (CuPy, PyTorch, JAX). Integers of NumPy's and of lists are taken as float64; those of other
-        libraries are refused. A `kith.Snapshot`, or what has the same attributes, stands for its positions and its
-        box. If they are an astropy Quantity, all lengths of the call must be (0 and infinity apart): these are
+        speaks DLPack (CuPy, PyTorch, JAX). Integers are taken as float64, half precision as float32; integers of JAX are
+        refused. A `kith.Snapshot`, or any object with its attributes, can be passed instead; its positions and box are
+        used. If they are an astropy Quantity, all lengths of the call must be (0 and infinity apart): these are
         converted to the unit of the points, and distances are returned in it.
     k : int
         How many neighbors, 1 or more; 16.0 counts as 16. More than there are points leaves the rest of each row empty.
     queries : array, shape (m, d), optional
-        Where to search around, of the points' type. Without them, around every point: its nearest neighbor is then
-        the point itself.
+        Where to search around. They are converted to the type of the points: float64 queries of float32 points are
+        rounded to float32. Without queries, around every point: its nearest neighbor is then the point itself.
     box : float, sequence of d floats or Box, optional
         Periods, one for all axes or one for each; 0 leaves an axis open. Without it space is open, or has the box of
         the snapshot; a warning is given where both have periods and these differ.
@@ -48,7 +50,7 @@ def knn(points: AnyArray, k: int, queries: AnyArray | None = None, *, box: BoxLi
     device : str, optional
         "cpu", "cuda" or "cuda:1". By default where the points are.
     threads : int, optional
-        Of the CPU; by default all.
+        Of the CPU; None or 0 for all.
     return_distances : bool
         With False, only indices are found and returned.
     index_dtype : int32 or int64
@@ -58,8 +60,8 @@ def knn(points: AnyArray, k: int, queries: AnyArray | None = None, *, box: BoxLi
         and apart from each other, the points and the queries.
     progress : bool or callable
         True draws a bar on the standard error. A function is called now and then with the name of the stage and the
-        fraction that is done; if it returns False before the end (no other answer has a meaning), `kith.Canceled` is
-        raised, and memory in `out` holds anything.
+        fraction that is done; if it returns False before the end, `kith.Canceled` is raised, and the contents of `out`
+        are undefined. Any other return value is ignored.
 
     Returns
     -------
@@ -106,7 +108,7 @@ def knn(points: AnyArray, k: int, queries: AnyArray | None = None, *, box: BoxLi
     unit, points, box, queries, max_distance = unpacked(points, box, queries=queries, max_distance=max_distance)
     points = _arrays.as_real(points, "points")
     if queries is not None:
-        queries = _arrays.as_real(queries, "queries", like=_real_type(points))
+        queries = _arrays.as_queries(queries, _real_type(points))
     rows = Rows(points if queries is None else queries, points, _real_type(points), k, return_distances, index_dtype,
                 out)
     used = _core.search_points(points, queries, box, rows.k, _arrays.flag(exclude_self, "exclude_self"),
@@ -161,8 +163,10 @@ class Tree:
     [0, 1, 0]
     """
 
+    @takes_own_names
     def __init__(self, points: AnyArray, box: BoxLike = None, *, leaf_size: int | None = None,
                  device: str | None = None, threads: int | None = None, progress: ProgressLike = False) -> None:
+        self._length_name = _frames.length_name(points)
         self._unit, points, box = unpacked(points, box)
         points = _arrays.as_real(points, "points")
         self._like = _arrays.prototype_of(points)
@@ -173,7 +177,7 @@ class Tree:
     def __reduce__(self):
         points = self.sorted_points
         points[self.order] = points.copy()
-        return _rebuilt, (points, self._unit, self.box, self._core.leaf_size)
+        return _rebuilt, (points, self._unit, self.box, self._core.leaf_size, self._length_name)
 
     def __copy__(self) -> Tree:
         return self
@@ -223,6 +227,7 @@ class Tree:
         """Planes from the leaves up: for each, the first sorted position of every node, and the number of points."""
         return [self._core.plane(index) for index in range(self._core.plane_count)]
 
+    @takes_own_names
     def query(self, queries: AnyArray | None = None, k: int = 1, *, exclude_self: bool = False,
               max_distance: float | None = None, engine: str = "auto", threads: int | None = None,
               return_distances: bool = True, index_dtype: numpy.typing.DTypeLike = numpy.int32, out: Any = None,
@@ -230,13 +235,14 @@ class Tree:
         """The k nearest points of every query, or of every point of the tree. As `kith.knn`."""
         queries, max_distance = _units.in_unit(self._unit, queries=queries, max_distance=max_distance)
         if queries is not None:
-            queries = _arrays.as_real(queries, "queries", like=self.dtype)
+            queries = _arrays.as_queries(queries, self.dtype)
         rows = Rows(self if queries is None else queries, self._like, self.dtype, k, return_distances, index_dtype, out)
         used = _core.search_tree(self._core, queries, rows.k, _arrays.flag(exclude_self, "exclude_self"),
                                  _radius(max_distance), False, rows.distances, rows.indices, threads,
                                  _arrays.progress_function(progress), _arrays.engine_name(engine))
         return rows.result(used, self._unit)
 
+    @takes_own_names
     def radius_search(self, r: float | AnyArray, queries: AnyArray | None = None, *, exclude_self: bool = False,
                       squared: bool = False, sort: str = "distance",
                       index_dtype: numpy.typing.DTypeLike = numpy.int32, max_result_bytes: int | None = None,
@@ -246,6 +252,7 @@ class Tree:
         return radius.search_tree(self._core, self._unit, self._like, r, queries, exclude_self, squared, sort,
                                   index_dtype, max_result_bytes, engine, threads, progress)
 
+    @takes_own_names
     def radius_count(self, r: float | AnyArray, queries: AnyArray | None = None, *, exclude_self: bool = False,
                      engine: str = "auto", threads: int | None = None, progress: ProgressLike = False) -> numpy.ndarray:
         """The number of points within a radius of every query, or of every point of the tree. As
@@ -253,6 +260,7 @@ class Tree:
         from kith import radius
         return radius.count_tree(self._core, self._unit, r, queries, exclude_self, engine, threads, progress)
 
+    @takes_own_names
     def fof(self, linking_length: float | None = None, *, b: float | None = None, min_members: int = 1,
             engine: str = "auto", threads: int | None = None, progress: ProgressLike = False) -> Any:
         """Labels of friends-of-friends groups of positions, without a catalog. Otherwise as `kith.fof`."""
@@ -261,6 +269,7 @@ class Tree:
         labels, summary = groups.label(self, linking_length, b, None, engine, None, threads, progress)
         return groups.masked(labels, summary, min_members)
 
+    @takes_own_names
     def dbscan(self, eps: float, min_samples: int = 5, *, star: bool = False, return_core: bool = False,
                engine: str = "auto", threads: int | None = None, progress: ProgressLike = False) -> Any:
         """Labels of DBSCAN's clusters. As `kith.dbscan`."""
@@ -268,17 +277,20 @@ class Tree:
         return clusters.label_tree(self._core, self._unit, self._like, len(self), eps, min_samples, star, return_core,
                                    engine, threads, progress)
 
+    @takes_own_names
     def hierarchy(self, *, threads: int | None = None, progress: ProgressLike = False) -> linkage.Hierarchy:
         """All friends-of-friends groups, at every linking length. As `kith.hierarchy`."""
         from kith import linkage
         return linkage.of_tree(self, threads, progress)
 
+    @takes_own_names
     def fof_ladder(self, linking_lengths: Any = None, *, b: Any = None, min_members: int = 1, threads: int | None = None,
                    progress: ProgressLike = False) -> linkage.FofLadder:
         """Groups at several linking lengths. As `kith.fof_ladder`."""
         from kith import linkage
         return linkage.ladder_of_tree(self, linking_lengths, b, min_members, threads, progress)
 
+    @takes_own_names
     def mst(self, *, engine: str = "auto", threads: int | None = None,
             progress: ProgressLike = False) -> spanning_tree.SpanningTree:
         """The minimum spanning tree of the points. As `kith.mst`."""
@@ -286,10 +298,10 @@ class Tree:
         return spanning_tree.of_tree(self._core, self._unit, self._like, engine, threads, progress)
 
 
-def _rebuilt(points, unit, box, leaf_size):
+def _rebuilt(points, unit, box, leaf_size, length_name=None):
     """A tree that was pickled."""
     tree = Tree(points, box, leaf_size=leaf_size)
-    tree._unit = unit
+    tree._unit, tree._length_name = unit, length_name
     return tree
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from kith import _arrays, _core, _units, groups
 from kith._arrays import AnyArray, BoxLike, ProgressLike
+from kith._hints import takes_own_names
 
 
 class SpanningTree:
@@ -42,6 +43,7 @@ class SpanningTree:
         return f"<kith.SpanningTree of {len(self)} edges>"
 
 
+@takes_own_names
 def mst(points: AnyArray, *, box: BoxLike = None, linking_length: float | None = None, b: float | None = None,
         psi: float | None = None, psi_sigma: float | None = None, velocities: AnyArray | None = None,
         masses: AnyArray | None = None, engine: str = "auto", device: str | None = None, threads: int | None = None,

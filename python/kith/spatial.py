@@ -97,7 +97,7 @@ class cKDTree:
             if chosen.size and chosen.min() < 0:
                 most = 0
         if most < 1:
-            raise ValueError("k must be an integer >= 1 or a list of integers that are")
+            raise ValueError("k must be an integer of 1 or more, or a list of such integers")
         shape = x.shape[:-1]
         queries = numpy.ascontiguousarray(x.reshape(-1, self.m))
         distances = numpy.empty((len(queries), most))

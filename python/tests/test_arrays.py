@@ -232,10 +232,52 @@ def test_integers_that_would_be_rounded_are_refused(integers, dtype):
     assert kith.knn(points, 1, exact)[0][0, 0] == abs(float(exact[0, 0]))
 
 
-def test_tables_keep_their_type():
+def test_queries_take_the_type_of_the_points():
     pandas = pytest.importorskip("pandas")
-    with pytest.raises(ValueError, match="convert one of them"):
-        kith.knn(POINTS.astype(numpy.float32), 1, pandas.DataFrame(POINTS))
+    single, queries = POINTS.astype(numpy.float32), numpy.random.default_rng(9).random((20, 3))
+    expected = kith.knn(single, 3, queries.astype(numpy.float32))
+    for given in (queries, queries.tolist(), pandas.DataFrame(queries)):
+        for found in (kith.knn(single, 3, given), kith.Tree(single).query(given, 3)):
+            assert found[0].dtype == numpy.float32
+            assert (found[0] == expected[0]).all() and (found[1] == expected[1]).all()
+        assert (kith.radius_count(single, 0.2, given) == kith.radius_count(single, 0.2, queries.astype(numpy.float32))).all()
+    wider = kith.knn(POINTS, 3, queries.astype(numpy.float32))
+    assert (wider[0] == kith.knn(POINTS, 3, queries.astype(numpy.float32).astype(numpy.float64))[0]).all()
+    with pytest.raises(ValueError, match="queries holds 1e\\+300, which float32, the type of the points, cannot hold"):
+        kith.knn(single, 1, numpy.array([[1e300, 0, 0]]))
+
+
+def test_nullable_columns_of_pandas():
+    pandas = pytest.importorskip("pandas")
+    table = pandas.DataFrame(POINTS, columns=list("xyz"))
+    assert (kith.knn(table.convert_dtypes(), 4)[1] == EXPECTED[1]).all()
+    assert kith.knn(table.astype("Float32"), 4)[0].dtype == numpy.float32
+    assert kith.knn(table.astype({"x": "Float32"}), 4)[0].dtype == numpy.float64
+    whole = pandas.DataFrame(numpy.arange(20).reshape(-1, 2)).astype("Int64")
+    assert (kith.knn(whole, 2)[1] == kith.knn(numpy.arange(20).reshape(-1, 2), 2)[1]).all()
+    masses, types = pandas.Series(POINTS[:, 0]).astype("Float64"), pandas.Series([1] * len(POINTS)).astype("Int8")
+    halos = kith.fof(POINTS, 0.2, return_catalog=True, masses=masses, types=types)[1]
+    assert (halos.mass == kith.fof(POINTS, 0.2, return_catalog=True, masses=POINTS[:, 0])[1].mass).all()
+    whole.iloc[3, 1] = pandas.NA
+    with pytest.raises(ValueError, match="points has 1 missing number; leave those rows out"):
+        kith.knn(whole, 2)
+    with pytest.raises(TypeError, match="not all numbers"):
+        kith.knn(table.assign(name=pandas.Series(["a"] * len(table), dtype="string")), 2)
+
+
+def test_columns_of_arrow():
+    pandas, arrow = pytest.importorskip("pandas"), pytest.importorskip("pyarrow")
+    table = pandas.DataFrame(POINTS, columns=list("xyz"))
+    assert (kith.knn(table.convert_dtypes(dtype_backend="pyarrow"), 4)[1] == EXPECTED[1]).all()
+    assert (kith.knn(arrow.Table.from_pandas(table), 4)[1] == EXPECTED[1]).all()
+    rows = arrow.FixedSizeListArray.from_arrays(arrow.array(POINTS.ravel()), 3)
+    for given in (rows, arrow.chunked_array([rows.slice(0, 7), rows.slice(7)])):
+        assert (kith.knn(given, 4)[1] == EXPECTED[1]).all()
+    assert (kith.knn(POINTS, 4, rows.slice(5, 3))[1] == EXPECTED[1][5:8]).all()
+    for missing in (arrow.array([[0.0, 1.0], None], arrow.list_(arrow.float64(), 2)),
+                    arrow.array([[0.0, 1.0], [None, 2.0]], arrow.list_(arrow.float64(), 2))):
+        with pytest.raises(ValueError, match="points has 1 missing number"):
+            kith.knn(missing, 1)
 
 
 def test_columns_with_gaps_of_known_libraries():
@@ -287,6 +329,36 @@ def test_jax():
     if not jax.config.jax_enable_x64:
         with pytest.raises(ValueError, match="JAX has no int64"):
             kith.radius_search(array, 0.2, index_dtype=numpy.int64)
+
+
+def test_whole_and_half_numbers_of_pytorch():
+    torch = pytest.importorskip("torch", reason="PyTorch is not installed")
+    whole = numpy.random.default_rng(2).integers(0, 1000, (100, 3))
+    expected = kith.knn(whole, 3)
+    for dtype in (torch.int64, torch.int32, torch.int16):
+        distances, indices = kith.knn(torch.from_numpy(whole).to(dtype), 3)
+        assert distances.dtype == torch.float64 and (indices.numpy() == expected[1]).all()
+    for dtype in (torch.float16, torch.bfloat16):
+        half = torch.from_numpy(POINTS).to(dtype)
+        distances, indices = kith.knn(half, 3)
+        assert distances.dtype == torch.float32 and (indices == kith.knn(half.to(torch.float32), 3)[1]).all()
+    assert (kith.knn(POINTS.astype(numpy.float32), 3, torch.from_numpy(POINTS))[1].numpy()
+            == kith.knn(POINTS.astype(numpy.float32), 3, POINTS)[1]).all()
+    with pytest.raises(ValueError, match="points holds 9007199254740993"):
+        kith.knn(torch.tensor([[2**53 + 1, 0]]), 1)
+
+
+def test_gradients_of_pytorch_are_not_dropped():
+    torch = pytest.importorskip("torch", reason="PyTorch is not installed")
+    tensor = torch.from_numpy(POINTS).requires_grad_()
+    for call in (lambda: kith.knn(tensor, 2), lambda: kith.Tree(tensor), lambda: kith.fof(tensor, 0.1)):
+        with pytest.raises(TypeError, match="points requires a gradient.*points.detach.*kith.jax"):
+            call()
+    with pytest.raises(TypeError, match="queries requires a gradient"):
+        kith.knn(POINTS, 2, tensor)
+    with torch.no_grad():
+        assert (kith.knn(tensor, 4)[1].numpy() == EXPECTED[1]).all()
+    assert (kith.knn(tensor.detach(), 4)[1].numpy() == EXPECTED[1]).all()
 
 
 @pytest.mark.parametrize("library", ["cupy", "torch"])

@@ -146,7 +146,6 @@ def test_results_beyond_the_limit_are_refused_before_they_are_made():
     (lambda: kith.radius_search(POINTS, None), TypeError, "r is of type NoneType"),
     (lambda: kith.radius_search(POINTS, 1, sort="length"), ValueError, "sort is 'length'; it must be 'distance' or"),
     (lambda: kith.radius_search(POINTS, 1, POINTS, exclude_self=True), ValueError, "exclude_self"),
-    (lambda: kith.radius_search(POINTS, 1, POINTS.astype(float)), ValueError, "convert one of them"),
     (lambda: kith.radius_search(POINTS, 1, max_result_bytes=0), ValueError, "max_result_bytes is 0"),
     (lambda: kith.radius_search(POINTS[:, :1], 1), NotImplementedError, "dimension"),
     (lambda: kith.radius_search(numpy.full((3, 2), numpy.nan), 1), ValueError, "NaN"),
@@ -155,3 +154,14 @@ def test_results_beyond_the_limit_are_refused_before_they_are_made():
 def test_what_is_wrong_is_said(wrong, error, says):
     with pytest.raises(error, match=says):
         wrong()
+
+
+def test_slices_are_results_of_their_rows():
+    found = kith.radius_search(POINTS, 1)
+    for rows in (slice(2, 5), slice(None), slice(3, 3), slice(5, 2), slice(-2, None)):
+        part, chosen = found[rows], list(range(len(found)))[rows]
+        assert len(part) == len(chosen) and part.offsets[0] == 0 and part.engine == found.engine
+        for row, (distances, indices) in zip(chosen, part):
+            assert (distances == found[row][0]).all() and (indices == found[row][1]).all()
+    with pytest.raises(ValueError, match="step"):
+        found[::2]
