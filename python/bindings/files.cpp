@@ -77,6 +77,8 @@ io::TypeSelection selection_of(nb::handle types) {
 Snapshot snapshot_of(const Catalog& catalog, std::int64_t rows, bool is_float64, const std::optional<InputArray>& ids) {
     Snapshot snapshot;
     snapshot.header.dimension = catalog.dimension;
+    snapshot.header.has_types = false;
+    snapshot.header.counts[1] = rows;
     if (is_float64) {
         snapshot.positions.values = std::vector<double>();
     }
@@ -116,6 +118,57 @@ nb::list texts_of(const std::vector<std::string>& texts) {
         converted.append(text_of(text));
     }
     return converted;
+}
+
+nb::object scaling_of(const std::optional<double>& a_power, const std::optional<double>& h_power,
+                      const std::optional<double>& to_cgs) {
+    return nb::make_tuple(a_power, h_power, to_cgs);
+}
+
+/// For lengths, masses and velocities the powers of a and h, and the factor to cgs units, which make them physical.
+nb::object frame_of(const SnapshotHeader& header) {
+    if (!header.frame) {
+        return nb::none();
+    }
+    nb::dict frame;
+    frame["scale_factor"] = header.frame->scale_factor;
+    for (const auto& [kind, scaling] :
+         {std::pair("length", header.frame->length), std::pair("mass", header.frame->mass),
+          std::pair("velocity", header.frame->velocity)}) {
+        frame[kind] = scaling_of(scaling.a_power, scaling.h_power, scaling.to_cgs);
+    }
+    return frame;
+}
+
+/// The same of each column that was read, after its name in the file; None where the file does not state it.
+nb::dict scalings_of(const io::CatalogFile& file) {
+    nb::dict scalings;
+    for (const io::CatalogFileColumn& column : file.columns) {
+        if (!column.field.empty()) {
+            scalings[nb::str(column.field.data(), column.field.size())] =
+                nb::make_tuple(text_of(column.name), scaling_of(column.a_scaling, column.h_scaling, column.to_cgs));
+        }
+    }
+    return scalings;
+}
+
+/// One line for people: format, particles, box, time.
+std::string describe(const SnapshotHeader& header) {
+    std::string text = "<kith.SnapshotHeader: " + header.format;
+    for (std::size_t type = 0; type < header.counts.size(); ++type) {
+        if (header.counts[type] > 0) {
+            text += ", " + std::to_string(header.counts[type]);
+            text += header.has_types ? " of type " + std::to_string(type) : " points";
+        }
+    }
+    const auto shown = [](double number) { return std::string(nb::str(nb::float_(number)).c_str()); };
+    if (header.box_size) {
+        text += ", box " + shown((*header.box_size)[0]) + " x " + shown((*header.box_size)[1]) + " x " +
+                shown((*header.box_size)[2]);
+    }
+    text += header.time ? ", time " + shown(*header.time) : "";
+    text += header.redshift ? ", redshift " + shown(*header.redshift) : "";
+    return text + ">";
 }
 
 /// The units of the columns that were read, by the names of the columns; empty where the file names none.
@@ -170,7 +223,14 @@ void bind_files(nb::module_& module) {
         "`format` is a text, `counts` the numbers of particles of types 0 to 6, `has_types` whether it tells types\n"
         "apart. `dimension` and `is_float64` are those of positions. `box_size` has a period for each axis (0: open)\n"
         "or is None; `invalid_box` is a text if what the file says of the box has no meaning. `time`, `redshift` and\n"
-        "`parameters` (other numbers by name) are as in the file, `warnings` texts, `files` the names of all files.")
+        "`parameters` (other numbers by name) are as in the file, `warnings` texts, `files` the names of all files.\n"
+        "`frame` is None unless the file is known to be of a cosmological run: then a dict with the `scale_factor` a "
+        "and,\n"
+        "for each `length`, `mass` and `velocity`, a tuple of the powers of a and of h and of the factor to cgs units "
+        "(or\n"
+        "None) that make it physical; velocities become peculiar velocities.")
+        .def("__repr__", [](const SnapshotHeader& header) { return text_of(describe(header)); })
+        .def_prop_ro("frame", frame_of)
         .def_prop_ro("format", [](const SnapshotHeader& header) { return text_of(header.format); })
         .def_ro("counts", &SnapshotHeader::counts)
         .def_ro("has_types", &SnapshotHeader::has_types)
@@ -225,6 +285,7 @@ void bind_files(nb::module_& module) {
         .def_prop_ro("parameters", [](const CatalogFile& file) { return numbers_of(file.parameters); })
         .def_prop_ro("provenance", [](const CatalogFile& file) { return texts_of(file.provenance); })
         .def_prop_ro("units", units_of)
+        .def_prop_ro("scalings", scalings_of)
         .def_prop_ro("warnings", [](const CatalogFile& file) { return texts_of(file.warnings); });
 
     module.def(

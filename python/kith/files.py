@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 Path = Union[str, "os.PathLike[str]"]
 
+_TIPSY_INTEGERS = (".grp", ".iord", ".igasorder")  # names of arrays of whole numbers: of groups, and of particles
+
 
 class Snapshot:
     """The particles of a file. `kith.knn` and `kith.fof` take it as it is.
@@ -132,9 +134,9 @@ def read_catalog(path: Path, *, members: bool = True) -> Catalog:
     Returns
     -------
     Catalog
-        With `members` as rows of the snapshot's file, and with ids, time, redshift, parameters and provenance as far as
-        the file has them. Positions, velocities and radii are stored as wide as in the snapshot, and so rounded. In
-        catalogs of other codes, `velocity` is GroupVel as it is stored, and `center` is GroupCM or else GroupPos.
+        With the members, ids, time, redshift, parameters and provenance as far as the file has them. Positions,
+        velocities and radii are stored as wide as in the snapshot, and so rounded. `velocity` is a times the peculiar
+        velocity in all of them (see `kith.Catalog`); in catalogs of other codes, `center` is GroupCM or else GroupPos.
 
     Raises
     ------
@@ -157,15 +159,16 @@ def read_catalog(path: Path, *, members: bool = True) -> Catalog:
     return Catalog._of_file(core, _name_of(path))
 
 
-def read_tipsy_array(path: Path, integers: bool = False) -> numpy.ndarray:
+def read_tipsy_array(path: Path, integers: bool | None = None) -> numpy.ndarray:
     """Reads a Tipsy auxiliary array (.grp, .iord, .den, ...): a value for each particle of a snapshot, in its order.
 
     Parameters
     ----------
     path : str or path
         ASCII, or binary of either byte order.
-    integers : bool
-        Whether the numbers are whole, which binary files do not say.
+    integers : bool, optional
+        Whether the numbers are whole, which binary files do not say. By default they are if the name ends in .grp, .iord
+        or .igasorder, or if as floats they would all be subnormal (below 1.2e-38), as small whole numbers are.
 
     Returns
     -------
@@ -177,8 +180,18 @@ def read_tipsy_array(path: Path, integers: bool = False) -> numpy.ndarray:
     FileNotFoundError, OSError
         If there is no such file, or its content does not fit its count.
     """
-    integers = _arrays.flag(integers, "integers")
-    return _opened(path, lambda name: _core.read_tipsy_array(name, integers))
+    if integers is not None:
+        integers = _arrays.flag(integers, "integers")
+        return _opened(path, lambda name: _core.read_tipsy_array(name, integers))
+    if _name_of(path).lower().endswith(_TIPSY_INTEGERS):
+        return _opened(path, lambda name: _core.read_tipsy_array(name, True))
+    values = _opened(path, lambda name: _core.read_tipsy_array(name, False))
+    if values.dtype == numpy.float32 and values.ndim == 1:
+        # Whole numbers of less than 2^23 are subnormal if read as floats, or, if negative, NaN.
+        whole = values.view(numpy.int32)
+        if whole.any() and (abs(whole.astype(numpy.int64)) < 2**23).all():
+            return _opened(path, lambda name: _core.read_tipsy_array(name, True))
+    return values
 
 
 def _whole(path):
@@ -271,10 +284,11 @@ def write_catalog(path: Path, catalog: Catalog, snapshot: Snapshot | None = None
         core = snapshot._core
     length, psi = (getattr(each, "value", each) for each in (catalog.linking_length, catalog.psi))
     parameters = {"linking_length": repr(length), "min_members": str(catalog._core.min_members)}
-    if psi != numpy.inf:
-        parameters["psi_as_stored"] = repr(psi)  # of velocities as given; kith fof writes peculiar ones
-    if catalog.units:
-        parameters["units"] = ", ".join(f"{column}: {unit}" for column, unit in sorted(catalog.units.items()))
+    if psi != numpy.inf:  # of peculiar velocities, as kith fof writes it, or of an array as it was given
+        parameters["psi" if catalog._velocities_are_own else "psi_as_stored"] = repr(psi)
+    units = {column: unit for column, unit in catalog.units.items() if not isinstance(unit, str)}
+    if units:
+        parameters["units"] = ", ".join(f"{column}: {unit}" for column, unit in sorted(units.items()))
     _core.write_catalog(os.fsencode(name), catalog._core, core, catalog.box,
                           _shown(" ".join(sys.argv) if command is None else command),
                           "" if snapshot is None else _shown(_short_name(snapshot)), parameters)

@@ -2,38 +2,19 @@
 
 from __future__ import annotations
 
-import inspect
-import textwrap
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy
 
-from kith import _arrays, _core, _units
+from kith import _arrays, _core, _frames, _units
 from kith._warnings import warn
 from kith._arrays import AnyArray, BoxLike, ProgressLike
+from kith._hints import takes_own_names
+from kith._catalog import Catalog
 from kith.search import Tree, is_snapshot, unpacked
 
 
-class _Column(NamedTuple):
-    """A row of the core's table of columns, kith/catalog_columns.hpp."""
-
-    name: str
-    shape: str
-    dtype: str
-    kind: str
-    of_velocities: bool
-    description: str
-
-    @property
-    def is_by_type(self):
-        return self.shape == "(g, 7)"
-
-
-# Those by type are last. `offset`, the only index, belongs to the members.
-_COLUMNS = {column.name: column for column in sorted((_Column(*row) for row in _core.catalog_columns),
-                                                     key=lambda column: column.is_by_type) if column.kind != "index"}
-
-
+@takes_own_names
 def fof(points: AnyArray, linking_length: float | None = None, *, b: float | None = None, psi: float | None = None,
         psi_sigma: float | None = None, box: BoxLike = None, min_members: int | None = None,
         return_catalog: bool = False, velocities: AnyArray | None = None, masses: AnyArray | None = None,
@@ -53,11 +34,14 @@ def fof(points: AnyArray, linking_length: float | None = None, *, b: float | Non
         In the units of the points. Give this or `b`.
     b : float
         The linking length in units of the mean separation (V / n)^(1/d); V is the volume of the box, or of the extent
-        of the points along open axes. The usual choice for halos is 0.2.
+        of the points along open axes. The usual choice for halos is 0.2, which a snapshot's default is, as that of
+        `kith fof`; other points have none.
     psi : float, optional
-        Groups in phase space: two points are friends if dx.dx / linking_length^2 + dv.dv / psi^2 is at most 1. In the
-        units of the velocities as given, above 0 (of a snapshot: as stored; `kith fof --psi` takes peculiar
-        velocities); with infinity the groups are those of the positions. Positions have 2 to 4 dimensions. On the CPU.
+        Groups in phase space: two points are friends if dx.dx / linking_length^2 + dv.dv / psi^2 is at most 1. Above 0;
+        with infinity the groups are those of the positions. Of a snapshot it is a peculiar velocity, as that of
+        `kith fof --psi`: the frame that the file states (`header.frame`) converts the stored velocities, which are taken
+        as they are if it states none. Beside `velocities` it is in their units. Positions have 2 to 4 dimensions. On the
+        CPU.
     psi_sigma : float, optional
         The same, with a psi of so many times the dispersion of all velocities: the root of the mean square of v - mean(v),
         weighted by mass and summed over components.
@@ -69,7 +53,7 @@ def fof(points: AnyArray, linking_length: float | None = None, *, b: float | Non
     return_catalog : bool
         Return the catalog, too. The labels are the same with and without it.
     velocities : array, shape (n, d), optional
-        For groups in phase space, and for the catalog.
+        For groups in phase space, and for the catalog; by default those of the snapshot.
     masses : array, shape (n,), optional
         For `psi_sigma` and the catalog; without them every point counts as 1.
     types : whole numbers from 0 to 6, shape (n,), optional
@@ -93,7 +77,8 @@ def fof(points: AnyArray, linking_length: float | None = None, *, b: float | Non
         is not above 0, is given without velocities, or beside a linking length of 0; `psi_sigma` if all velocities are
         alike.
     TypeError
-        Unless exactly one of `linking_length` and `b` is given; if both `psi` and `psi_sigma` are.
+        If both `linking_length` and `b` are given, or neither and the points are no snapshot; if both `psi` and
+        `psi_sigma` are.
     NotImplementedError
         For points of other dimensions, and for groups in phase space on a GPU.
 
@@ -116,10 +101,12 @@ def fof(points: AnyArray, linking_length: float | None = None, *, b: float | Non
     >>> kith.fof([[0, 0, 0], [0, 0, 1], [0, 0, 1]], 1, velocities=[[9, 0, 0], [9, 0, 0], [0, 0, 0]], psi=5).tolist()
     [0, 0, 1]
     """
-    uniform_mass = None
+    uniform_mass, snapshot, own_velocities = None, None, False
     if is_snapshot(points):
         snapshot = points
+        own_velocities = velocities is None and snapshot.velocities is not None
         velocities = snapshot.velocities if velocities is None else velocities
+        b = 0.2 if b is None and linking_length is None else b
         if masses is None:
             masses, uniform_mass = snapshot.masses, snapshot.uniform_mass
         types = snapshot.types if types is None else types
@@ -134,7 +121,8 @@ def fof(points: AnyArray, linking_length: float | None = None, *, b: float | Non
     velocities = None if velocities is None else _arrays.as_real(velocities, "velocities")
     _warn_of_unequal_masses(b, masses, types)
     labels, summary = label(points, linking_length, b, box, engine, device, threads, progress,
-                            phase_space(velocities, unit_of_velocities, psi, psi_sigma, masses))
+                            phase_space(velocities, unit_of_velocities, psi, psi_sigma, masses,
+                                        _frames.peculiar_factor(getattr(snapshot, "header", None)) if own_velocities else 1.0))
     if not return_catalog:
         return masked(labels, summary, labeled)
     core = _core.describe_groups(
@@ -143,8 +131,10 @@ def fof(points: AnyArray, linking_length: float | None = None, *, b: float | Non
         _core.device_of(points) if device is None else device, threads,
         _arrays.progress_function(progress))
     units = {"length": unit, "mass": unit_of_masses, "velocity": unit_of_velocities}
-    return (masked(labels, summary, labeled),
-            Catalog(core, summary, summary.box, points, velocities is not None, units))
+    catalog = Catalog(core, summary, summary.box, points, velocities is not None, units, snapshot, own_velocities)
+    if own_velocities and psi is not None:
+        catalog.psi = float(psi)  # as given, to the last digit
+    return masked(labels, summary, labeled), catalog
 
 
 def _warn_of_unequal_masses(b, masses, types):
@@ -188,9 +178,9 @@ def b_of_overdensity(overdensity: float, dimension: int = 3) -> float:
     return _core.b_of_overdensity(_arrays.as_number(overdensity, "overdensity"), _arrays.as_whole(dimension, "dimension"))
 
 
-def phase_space(velocities, unit, psi, psi_sigma, masses):
+def phase_space(velocities, unit, psi, psi_sigma, masses, peculiar=1.0):
     """Velocities, psi, whether that is in dispersions, and masses, as the core takes them; no velocities for groups of
-    positions."""
+    positions. `peculiar`: what the velocities are multiplied by to be those that psi is of."""
     if psi is None and psi_sigma is None:
         return None, 0.0, False, None
     if psi is not None and psi_sigma is not None:
@@ -201,11 +191,12 @@ def phase_space(velocities, unit, psi, psi_sigma, masses):
     length = _arrays.as_number(psi_sigma if psi is None else psi, name)
     if velocities is None:
         raise ValueError(f"{name} is given, but there are no velocities; give them, too, or leave it out")
-    return velocities, length, psi is None, masses if psi is None else None
+    return velocities, length if psi is None else length / peculiar, psi is None, masses if psi is None else None
 
 
 def phase_space_at(points, linking_length, b, psi, psi_sigma, velocities, masses, box):
     """For a spanning tree: the points, their unit, the box, and the further arguments of the core."""
+    peculiar = 1.0
     if psi is None and psi_sigma is None:
         given = {"linking_length": linking_length, "b": b, "velocities": velocities, "masses": masses}
         extra = [name for name, value in given.items() if value is not None]
@@ -213,7 +204,8 @@ def phase_space_at(points, linking_length, b, psi, psi_sigma, velocities, masses
             raise TypeError(f"{extra[0]} is for phase space; give psi or psi_sigma, too, or leave it out")
         linking_length = 0.0
     elif is_snapshot(points):
-        velocities = points.velocities if velocities is None else velocities
+        if velocities is None:
+            velocities, peculiar = points.velocities, _frames.peculiar_factor(getattr(points, "header", None))
         masses = points.masses if masses is None else masses
     unit, points, box, linking_length = unpacked(points, box, linking_length=linking_length)
     velocities, unit_of_velocities = _units.split(velocities, "velocities")
@@ -223,7 +215,7 @@ def phase_space_at(points, linking_length, b, psi, psi_sigma, velocities, masses
     velocities = None if velocities is None else _arrays.as_real(velocities, "velocities")
     _warn_of_unequal_masses(b, masses, None)
     return points, unit, box, (*_arrays.length(linking_length, b),
-                               *phase_space(velocities, unit_of_velocities, psi, psi_sigma, masses))
+                               *phase_space(velocities, unit_of_velocities, psi, psi_sigma, masses, peculiar))
 
 
 def label(source, linking_length, b, box, engine, device, threads, progress, phase_space=(None, 0.0, False, None)):
@@ -271,184 +263,3 @@ def require_rows(points, **columns):
             raise TypeError(f"{name} must be an array with a row for each point")
         if column is not None and numpy.ndim(points) > 0 and len(column) != len(points):
             raise ValueError(f"{name} has {len(column)} rows for {len(points)} points")
-
-
-class Catalog:
-    """What is known of each group: columns with a row for each, in the order of their labels.
-
-    All arrays are views of its memory and cannot be written to. Without masses every point counts as mass 1. Catalogs
-    can be copied and pickled. Source: the jz-tree paper, section IV-B.
-
-    Attributes
-    ----------
-    COLUMNS
-    members : int32, or int64 from a file
-        Rows of the points, group after group: those of group g are `members_of(g)`. Of a catalog from a file, rows among
-        all particles of the snapshot's file, types ascending (`kith.Snapshot.file_rows`); None if it lists none.
-    offset : int64, shape (g,)
-        Where each group begins in `members` and `ids`.
-    ids : uint64, or None
-        Of the particles in `members`; only from a file that has them.
-    linking_length : float
-        In the units of the points, as it was used; None if a file does not say.
-    psi : float, or None
-        The linking length of velocities, in their units as given, as it was used; infinity for groups of positions alone. None of
-        a catalog from a file, whose `provenance` names it.
-    box : Box
-        Numbers in the units of the points.
-    engine : str, or None
-        That found the groups: "tree", "brute" or "kdtree". None of a catalog from a file.
-    path : str, or None
-        The file from which the catalog was read.
-    time, redshift : float, or None
-        From the file's header.
-    parameters : dict
-        Numbers by name from the file's header: Omega0, HubbleParam, UnitLength_in_cm, ...
-    provenance : dict
-        Texts by name of how the file came to be: Program, Command, Input, types, ...
-    units : dict
-        Units of the columns that have one, by name: those of points, velocities and masses that are astropy Quantities;
-        of a catalog from a file the unit of each column as a text, as the file names it.
-    """
-
-    def __init__(self, core, summary, box, points, has_velocities, units):
-        self._core = core
-        self.columns = tuple(name for name, column in _COLUMNS.items() if has_velocities or not column.of_velocities)
-        self.units = {name: units[column.kind] for name, column in _COLUMNS.items()
-                      if units.get(column.kind) is not None}
-        if units["length"] is not None:
-            self.units["linking_length"] = units["length"]
-        self.linking_length = _units.attached(summary.linking_length, units["length"])
-        self.psi = _units.attached(summary.velocity_length, units["velocity"])
-        self.box = box
-        self.engine = summary.engine
-        self._rows = len(points)
-        self._is_float64 = _arrays.is_float64(points)
-        self.path = self.ids = self.time = self.redshift = None
-        self.parameters, self.provenance = {}, {}
-        self._view_core()
-
-    @classmethod
-    def _of_file(cls, core, path):
-        """The catalog that `kith.read_catalog` returns."""
-        self = cls.__new__(cls)
-        self._core = core.catalog
-        self.path, self.psi, self.engine = path, None, None
-        for name in ("linking_length", "box", "time", "redshift", "parameters", "provenance"):
-            setattr(self, name, getattr(core, name))
-        self.units = {name: unit for name, unit in core.units.items() if name in _COLUMNS}
-        # A file without groups may have no columns; those of no rows stand for them.
-        self.columns = tuple(name for name, column in _COLUMNS.items()
-                             if name in self.units or (len(self) == 0 and not column.of_velocities))
-        self._view_core()
-        self.members = core.file_rows if len(core.file_rows) or len(self) == 0 else None
-        self.ids = core.ids if len(core.ids) else None
-        return self
-
-    def _view_core(self):
-        """Sets the arrays that view the core's memory."""
-        of_file = self.path is not None
-        for name in (*self.columns, "offset", *(() if of_file else ("members",))):
-            array = getattr(self._core, name)
-            setattr(self, name, array if of_file else _units.attached(array, self.units.get(name)))
-
-    def __getstate__(self):
-        views = {*self.columns, "offset"} | (set() if self.path is not None else {"members"})
-        return {name: value for name, value in self.__dict__.items() if name not in views}
-
-    def __setstate__(self, state):
-        self.__dict__.update(state)
-        self._view_core()
-        for array in (self.members, self.ids):
-            if array is not None:
-                array.flags.writeable = False
-
-    def __getattr__(self, name: str) -> numpy.ndarray:
-        if name in _COLUMNS:
-            raise AttributeError(f"there is no column {name!r}; there are {', '.join(self.columns)}", name=name, obj=self)
-        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}", name=name, obj=self)
-
-    __iter__ = None  # over groups, or over columns? Neither is plain
-
-    def __len__(self) -> int:
-        return self._core.groups
-
-    def __contains__(self, column) -> bool:
-        return column in self.columns
-
-    def __repr__(self) -> str:
-        largest = f", the largest of {self.count[0]}" if len(self) else ""
-        return f"<kith.Catalog of {len(self)} groups of {self._core.min_members} and more{largest}>"
-
-    def __getitem__(self, column: str) -> numpy.ndarray:
-        if column not in self.columns:
-            raise KeyError(f"there is no column {column!r}; there are {', '.join(self.columns)}")
-        return getattr(self, column)
-
-    def members_of(self, group: int) -> numpy.ndarray:
-        """Rows of the points that are in a group, by type, then ascending.
-
-        Of a catalog from a file they are rows of the snapshot's file; raises ValueError if it lists none.
-        """
-        return self._of_group(self.members, group, "rows of its snapshot")
-
-    def ids_of(self, group: int) -> numpy.ndarray:
-        """Ids of the particles of a group, in the order of `members_of`; raises ValueError without ids."""
-        return self._of_group(self.ids, group, "ids")
-
-    def _of_group(self, listed, group, what):
-        if listed is None:
-            whose = "the catalog" if self.path is None else f"'{self.path}', as it was read,"
-            raise ValueError(f"{whose} has no {what}")
-        group = _arrays.as_whole(group, "group")
-        if not 0 <= group < len(self):
-            raise IndexError(f"there is no group {group}; there are {len(self)}, numbered from 0")
-        begin = self.offset[group]
-        return listed[begin:begin + self.count[group]]
-
-    def to_structured(self) -> numpy.ndarray:
-        """A NumPy structured array with the columns as fields: plain numbers, in `units`."""
-        table = numpy.empty(len(self), dtype=[(name, self[name].dtype, self[name].shape[1:]) for name in self.columns])
-        for name in self.columns:
-            table[name] = getattr(self._core, name)
-        return table
-
-    def to_pandas(self) -> Any:
-        """A pandas.DataFrame; columns of several numbers become several columns: center_x, center_y, ...
-
-        Plain numbers, in `units`.
-        """
-        import pandas
-        axes = "xyz" if self._core.dimension <= 3 else range(self._core.dimension)
-        table = {}
-        for name in self.columns:
-            column = getattr(self._core, name)
-            if column.ndim == 1:
-                table[name] = column
-            else:
-                for place, suffix in enumerate(range(column.shape[1]) if _COLUMNS[name].is_by_type else axes):
-                    if place < column.shape[1]:
-                        table[f"{name}_{suffix}"] = column[:, place]
-        return pandas.DataFrame(table)
-
-    def to_astropy(self) -> Any:
-        """An astropy.table.Table, whose columns keep their units."""
-        from astropy.table import Table
-        known = {name: getattr(self, name) for name in ("linking_length", "time", "redshift")}
-        return Table({name: self[name] for name in self.columns},
-                     meta={name: value for name, value in known.items() if value is not None})
-
-
-def _described(column):
-    """The entry of a column in the documentation of Catalog."""
-    text = column.description
-    if "(" not in text.split()[0]:  # no formula
-        text = text[0].upper() + text[1:]
-    text += "; only if there are velocities." if column.of_velocities else "."
-    text = textwrap.fill(text, 116, initial_indent="    ", subsequent_indent="    ")
-    return f"{column.name} : {column.dtype}, shape {column.shape}\n{text}\n"
-
-
-if Catalog.__doc__ is not None:  # as it is under python -OO
-    Catalog.__doc__ = inspect.cleandoc(Catalog.__doc__).replace("COLUMNS\n",
-                                                                "".join(map(_described, _COLUMNS.values())))

@@ -232,7 +232,7 @@ class CatalogPart(Catalog):
 
     def _view_core(self):
         super()._view_core()
-        self.members = self._listed
+        self._members = self._listed
 
 
 def _points_and_queries(points, queries):

@@ -217,7 +217,39 @@ def test_documentation_examples(tmp_path, monkeypatch):
         if module in (kith.groups, kith.datasets.clumps) and 6 not in DIMENSIONS:  # they show phase space
             continue
         failed, tried = doctest.testmod(module, optionflags=doctest.ELLIPSIS)
+        for function in vars(module).values():  # those with hints are not seen as the module's own
+            if function.__class__ is type(kith.knn) and function.__module__ == module.__name__ and hasattr(function, "__wrapped__"):
+                for test in doctest.DocTestFinder().find(function.__wrapped__, globs={}):
+                    found = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS).run(test)
+                    failed, tried = failed + found.failed, tried + found.attempted
         assert tried > 0 and failed == 0, module.__name__
+
+
+@pytest.mark.parametrize("call, says", [
+    (lambda points: kith.knn(points, 2, workers=2), r"knn\(\) has no argument 'workers'; it is called 'threads' here"),
+    (lambda points: kith.knn(points, 2, boxsize=1), "'boxsize'; it is called 'box' here"),
+    (lambda points: kith.knn(points, 2, distance_upper_bound=1), "it is called 'max_distance' here"),
+    (lambda points: kith.knn(points, n_neighbors=2), "it is called 'k' here"),
+    (lambda points: kith.knn(points, 2, p=2), "'p'; distances are Euclidean"),
+    (lambda points: kith.dbscan(points, 0.1, n_jobs=1), "it is called 'threads' here"),
+    (lambda points: kith.Tree(points, leafsize=10), r"Tree.__init__\(\) has no argument 'leafsize'; it is called 'leaf_size' here"),
+    (lambda points: kith.Tree(points).query(x=points), "it is called 'queries' here"),
+    (lambda points: kith.radius_search(points, radius=0.1), "it is called 'r' here"),
+    (lambda points: kith.fof(points, 0.1, workers=1), "it is called 'threads' here"),
+    (lambda points: kith.knn(points, 2, nonsense=1), "unexpected keyword argument 'nonsense'"),
+])
+def test_names_of_other_packages_get_a_hint(call, says):
+    with pytest.raises(TypeError, match=says):
+        call(numpy.random.default_rng(1).random((20, 3)))
+
+
+def test_zero_threads_are_all():
+    points = numpy.random.default_rng(1).random((200, 3))
+    assert (kith.knn(points, 3, threads=0)[1] == kith.knn(points, 3)[1]).all()
+    assert (kith.Tree(points, threads=0).fof(0.1, threads=0) == kith.fof(points, 0.1)).all()
+    for wrong in (-1, -2**70, 2**70):
+        with pytest.raises(ValueError, match="threads is .*; it must be from 1 to 65536, or None or 0 for all"):
+            kith.knn(points, 3, threads=wrong)
 
 
 def test_memory_of_gpus():

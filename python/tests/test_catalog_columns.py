@@ -7,7 +7,7 @@ import numpy
 import pytest
 
 import kith
-from kith import groups
+from kith import _catalog
 
 RANDOM = numpy.random.default_rng(3)
 POINTS = RANDOM.random((300, 3)) % 0.3 + RANDOM.integers(0, 2, (300, 1))
@@ -88,8 +88,8 @@ def test_copies_keep_units(copied):
 def test_columns_are_as_the_documentation_says():
     halos = catalog()
     documented = kith.Catalog.__doc__.lower()
-    assert set(halos.columns) == set(groups._COLUMNS)
-    for name, column in groups._COLUMNS.items():
+    assert set(halos.columns) == set(_catalog._COLUMNS)
+    for name, column in _catalog._COLUMNS.items():
         shape = {"(g,)": (2,), "(g, d)": (2, 3), "(g, 7)": (2, 7)}[column.shape]
         assert (halos[name].dtype, halos[name].shape) == (column.dtype, shape), name
         assert f"\n{name} : {column.dtype}, shape {column.shape}\n    {column.description[:5]}".lower() in documented

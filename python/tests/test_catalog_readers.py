@@ -197,4 +197,4 @@ def test_the_page_is_true(yt, pynbody, program, tmp_path, monkeypatch):
             assert len(catalog) == 4
             for group in range(4):
                 rows = names["halos"][group + 1].get_index_list(names["snapshot"])
-                assert (rows == catalog.members_of(group)).all()
+                assert (rows == catalog.file_rows_of(group)).all()

@@ -200,6 +200,25 @@ def test_tipsy_arrays(tmp_path):
         kith.read_tipsy_array(tmp_path / "missing.grp")
 
 
+@pytest.mark.parametrize("order", [">", "<"])
+def test_whole_numbers_of_tipsy_arrays_are_found(tmp_path, order):
+    def write(name, values, kind):
+        with open(tmp_path / name, "wb") as file:
+            numpy.array([len(values)], dtype=f"{order}i4").tofile(file)
+            numpy.array(values, dtype=f"{order}{kind}4").tofile(file)
+        return tmp_path / name
+
+    for name in ("a.grp", "a.amiga.grp", "a.iord", "A.IORD", "a.igasorder", "a.status"):
+        found = kith.read_tipsy_array(write(name, [0, 5, -1, 70000], "i"))
+        assert found.dtype == numpy.int64 and found.tolist() == [0, 5, -1, 70000], name
+    large = [0, 2**30]
+    assert kith.read_tipsy_array(write("a.iord", large, "i")).tolist() == large
+    for values in ([0.0, 1.5, 1e-39], [0.0, 0.0], [numpy.inf, 1.0]):
+        found = kith.read_tipsy_array(write("a.den", values, "f"))
+        assert found.dtype == numpy.float32 and found.tolist() == numpy.float32(values).tolist()
+    assert kith.read_tipsy_array(write("a.status", [3, 4], "i"), integers=False).dtype == numpy.float32
+
+
 def test_snapshots_in_other_formats(tmp_path):
     table = tmp_path / "points.csv"
     table.write_text("x,y,z,mass\n0,0,0,1\n1,0,0,2\n0,3,0,1\n")

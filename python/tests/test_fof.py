@@ -122,11 +122,10 @@ def test_a_box_that_contradicts_the_snapshots_draws_a_warning():
                 call(box)
 
 
-def test_a_catalog_is_no_sequence():
+def test_groups_are_numbered_from_0():
     _, halos = kith.fof(CLUMPS, 0.1, return_catalog=True)
     assert "mass" in halos and "color" not in halos
-    with pytest.raises(TypeError):
-        iter(halos)
+    assert [group.count for group in halos] == halos.count.tolist()
     for group in (-1, 2):
         with pytest.raises(IndexError, match="there are 2"):
             halos.members_of(group)

@@ -87,6 +87,8 @@ def test_members_may_be_left_out(path):
 
 def test_catalogs_that_were_not_read_have_no_file(found):
     _, _, halos = found
+    assert halos.path is None and halos.provenance == {}
+    _, halos = kith.fof(found[0].positions, b=0.2, return_catalog=True)
     assert halos.path is None and halos.ids is None and halos.redshift is None and halos.provenance == {}
     with pytest.raises(ValueError, match="has no ids"):
         halos.ids_of(0)
@@ -167,7 +169,7 @@ def test_theory_is_drawn_at_the_redshift_of_the_file(found, path, monkeypatch):
     pytest.importorskip("matplotlib")
     import kith.plot
     asked = []
-    monkeypatch.setattr(kith.plot, "_draw_theory", lambda *arguments: asked.append(arguments[4]))
+    monkeypatch.setattr(kith._mass_plot, "_draw_theory", lambda *arguments: asked.append(arguments[4]))
     with h5py.File(path, "r+") as file:
         file["Header"].attrs["Redshift"] = 2.0
     kith.plot.mass_function(path, cosmology=kith.datasets.Cosmology())

@@ -3,7 +3,9 @@
 //   /Header          attributes Ngroups_*, Nsubhalos_* and Nsubgroups_*, Nids_* (* is ThisFile and Total), NumFiles,
 //                    Time (NaN if unknown), Redshift, Omega0, OmegaLambda, HubbleParam, the units if known, BoxSize (0:
 //                    open; one number per axis where the axes differ), Dimension, SortedSnapshot if there is one,
-//                    Masses (text, only if the input names none and members were counted instead), the provenance
+//                    Masses (text, only if the input names none and members were counted instead), InputCounts (how many
+//                    particles of each type the input holds, grouped or not: to tell what the rows below count), the
+//                    provenance
 //   /Parameters      what the snapshot says of cosmology and units, under the names found there
 //   /Group           one row per group; the convention's columns and kith's own beside them
 //   /Subhalo         empty: no subhalos are sought, but readers expect the group. It holds no datasets: yt and pynbody
@@ -153,6 +155,7 @@ void write_header(const hdf5::OutputFile& file, const CatalogSource& source, con
     if (counts_as_mass(source)) {
         file.set_text(header, "Masses", "none in the input: each particle counts as mass 1");
     }
+    file.set_all(header, "InputCounts", std::span<const std::int64_t>(snapshot.header.counts));
     file.set_provenance(header, provenance);
 
     if (!snapshot.header.parameters.empty()) {

@@ -33,6 +33,20 @@ bool is_made_up(const CatalogFile& catalog, std::string_view name) {
     return message(",", names, ",").find(message(" ", name, ",")) != std::string::npos;
 }
 
+// How many particles of each type the input holds, as "1000 262144 0 0 0 0 0".
+void read_input_counts(const Object& header, CatalogFile& catalog) {
+    const auto counts = numbers(header.get(), "InputCounts");
+    if (!counts ||
+        !std::all_of(counts->begin(), counts->end(), [](double count) { return count >= 0 && count < 0x1p53; })) {
+        return;
+    }
+    std::string text;
+    for (const double count : *counts) {
+        text += message(text.empty() ? "" : " ", static_cast<std::int64_t>(count));
+    }
+    catalog.provenance.emplace("InputCounts", text);
+}
+
 // By their names: the library's walk through all attributes crashes on some damaged files.
 void read_provenance(const Object& header, CatalogFile& catalog) {
     const auto read = [&](const char* name) {
@@ -132,6 +146,7 @@ std::optional<std::int64_t> count_attribute(const OpenCatalog& catalog, const ch
 
 void read_catalog_header(const OpenCatalog& opened, int dimension, CatalogFile& catalog) {
     read_provenance(opened.header, catalog);
+    read_input_counts(opened.header, catalog);
     catalog.format = format_of(catalog);
     read_box(opened, dimension, catalog);
     catalog.time = finite(number(opened.header.get(), "Time"));

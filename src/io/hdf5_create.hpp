@@ -72,6 +72,10 @@ public:
         set_numbers(object, attribute, number_type<T>(), &value, 1, true);
     }
     /// BoxSize, of 0 where space is open: one number, or one for each axis where these differ.
+    template <class T>
+    void set_all(hid_t object, const std::string& attribute, std::span<const T> values) const {
+        set_numbers(object, attribute, number_type<T>(), values.data(), std::ssize(values), false);
+    }
     void set_box_size(hid_t header, std::span<const double> periods) const;
     void set_text(hid_t object, const std::string& attribute, const std::string& value) const;
 

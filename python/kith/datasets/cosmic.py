@@ -8,6 +8,7 @@ are as sharp as the mesh, half the mean separation: good for finding groups, too
 import importlib
 import os
 import pathlib
+from types import SimpleNamespace
 
 import numpy
 
@@ -107,6 +108,15 @@ class CosmicBox:
         self.box = box
         self.cosmology = cosmology
         self.uniform_mass = cosmology.mean_density * box**3 / len(positions)
+
+    @property
+    def header(self):
+        """As that of the snapshot which `write` makes, as far as units and cosmology go."""
+        return SimpleNamespace(time=1.0, redshift=0.0, parameters={
+            "Omega0": self.cosmology.omega_matter, "OmegaLambda": 1.0 - self.cosmology.omega_matter,
+            "HubbleParam": self.cosmology.hubble}, frame={
+                "scale_factor": 1.0, "length": (1.0, -1.0, 3.085678e24), "mass": (0.0, -1.0, 1.989e43),
+                "velocity": (0.5, 0.0, 1e5)})
 
     def __len__(self):
         return len(self.positions)

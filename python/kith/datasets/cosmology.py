@@ -59,6 +59,10 @@ class Cosmology:
         self._amplitude = 1.0
         self._amplitude = (self.sigma8 / self.rms_in_sphere(8.0)) ** 2
 
+    def __repr__(self):
+        names = ("omega_matter", "omega_baryon", "hubble", "spectral_index", "sigma8")
+        return f"Cosmology({', '.join(f'{name}={getattr(self, name):g}' for name in names)})"
+
     @property
     def mean_density(self):
         """Of matter, in comoving 1e10 Msun/h per (Mpc/h)^3."""

@@ -1,0 +1,465 @@
+"""The catalog of groups: columns, members, tables.
+
+Numbers are the core's, which views show. Three things depend on where a catalog is from. Rows: those of the points that
+were grouped, and, if these are of a file, those of the file; the two differ where only some of its particles were read.
+Velocities: a times peculiar where a file states its cosmology, otherwise as given. Units: those of astropy that the points
+carried, or the names that a file has for them.
+"""
+
+from __future__ import annotations
+
+import inspect
+import os
+import textwrap
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy
+
+from kith import _arrays, _core, _frames, _units
+
+if TYPE_CHECKING:
+    from kith.files import Snapshot
+
+
+class _Column(NamedTuple):
+    """A row of the core's table of columns, kith/catalog_columns.hpp."""
+
+    name: str
+    shape: str
+    dtype: str
+    kind: str
+    of_velocities: bool
+    description: str
+
+    @property
+    def is_by_type(self):
+        return self.shape == "(g, 7)"
+
+
+# Those by type are last. `offset`, the only index, belongs to the members.
+_COLUMNS = {column.name: column for column in sorted((_Column(*row) for row in _core.catalog_columns),
+                                                     key=lambda column: column.is_by_type) if column.kind != "index"}
+
+
+class Catalog:
+    """What is known of each group: columns with a row for each, in the order of their labels.
+
+    All arrays are views of its memory and cannot be written to. Without masses every point counts as mass 1. Catalogs
+    can be copied and pickled. Source: the jz-tree paper, section IV-B.
+
+    Attributes
+    ----------
+    COLUMNS
+    members : int32, or int64 from a file
+        Rows of the points, group after group: those of group g are `members_of(g)`. Of a catalog from a file, rows of
+        what `kith.read` loads of its snapshot by default; raises ValueError where they are not (gas stands before dark
+        matter, or the file does not say), and is None if the file lists no members.
+    file_rows : int64, or None
+        The same particles as rows among all particles of the snapshot's file, types ascending
+        (`kith.Snapshot.file_rows`). None if no file is known.
+    offset : int64, shape (g,)
+        Where each group begins in `members`, `file_rows` and `ids`.
+    ids : uint64, or None
+        Of the particles in `members`; from a snapshot or a file that has them.
+    linking_length : float
+        In the units of the points, as it was used; None if a file does not say.
+    psi : float, or None
+        The linking length of velocities, as it was used; infinity for groups of positions alone; None if a file does not
+        say. Of peculiar velocities where the points were a snapshot with its own velocities, in the units of the
+        velocities where these were given as an array.
+    box : Box
+        Numbers in the units of the points.
+    engine : str, or None
+        That found the groups: "tree", "brute" or "kdtree". None of a catalog from a file.
+    path : str, or None
+        The file from which the catalog was read.
+    time, redshift : float, or None
+        From the header of the file, or of the snapshot.
+    parameters : dict
+        Numbers by name from the same header: Omega0, HubbleParam, UnitLength_in_cm, ...
+    provenance : dict
+        How the file came to be, by name: Program, Command, Input, b, min_members, ... Numbers are numbers.
+    units : dict
+        Units of the columns that have one, by name: those of points, velocities and masses that are astropy Quantities;
+        of a catalog from a file the unit of each column as a text, as the file names it. For velocities the text says
+        which convention holds.
+
+    Notes
+    -----
+    `velocity` and `velocity_dispersion` are a times those of peculiar velocities, a being the scale factor, where the
+    snapshot or the file states its cosmology: divide by a for peculiar velocities. That is GroupVel of Gadget-4 and
+    AREPO, and of kith's files, so that catalogs of all of them compare. Of arrays, and where no cosmology is stated, they
+    are of the velocities as given.
+
+    `halos[g]` and a loop give single groups, whose attributes are the columns, `members` and `ids`. `halos[10:20]` and
+    `halos[halos.mass > 100]` are catalogs of some of the groups, as `kith.plot` and `kith.write_catalog` take them; their
+    rows are numbered anew, so that labels no longer fit.
+    """
+
+    def __init__(self, core, summary, box, points, has_velocities, units, source=None, own_velocities=False):
+        header = getattr(source, "header", None)
+        self._core = core
+        self.columns = tuple(name for name, column in _COLUMNS.items() if has_velocities or not column.of_velocities)
+        self.units = {name: units[column.kind] for name, column in _COLUMNS.items()
+                      if units.get(column.kind) is not None}
+        if units["length"] is not None:
+            self.units["linking_length"] = units["length"]
+        self._frame = _frames.of_points(source)
+        self._velocities_are_own = own_velocities
+        self._velocity_factor = _frames.catalog_factor(self._frame) if own_velocities else 1.0
+        if own_velocities and self._frame is not None:
+            self.units.update(_units_of_velocities(self.columns, ""))
+        self.linking_length = _units.attached(summary.linking_length, units["length"])
+        peculiar = _frames.peculiar_factor(header) if own_velocities else 1.0
+        self.psi = _units.attached(summary.velocity_length * peculiar, units["velocity"])
+        self.box = box
+        self.engine = summary.engine
+        self._rows = len(points)
+        self._is_float64 = _arrays.is_float64(points)
+        self.path = None
+        self.time, self.redshift = getattr(header, "time", None), getattr(header, "redshift", None)
+        self.parameters, self.provenance = dict(getattr(header, "parameters", {})), {}
+        rows, ids = getattr(source, "file_rows", None), getattr(source, "ids", None)
+        self._counts = None if rows is None else tuple(header.counts)
+        self.file_rows = None if rows is None else _read_only(rows[core.members])
+        self.ids = None if rows is None or ids is None else _read_only(ids[core.members])
+        self._view_core()
+
+    @classmethod
+    def _of_file(cls, core, path):
+        """The catalog that `kith.read_catalog` returns."""
+        self = cls.__new__(cls)
+        self._core = core.catalog
+        self.path, self.engine = path, None
+        for name in ("linking_length", "box", "time", "redshift", "parameters"):
+            setattr(self, name, getattr(core, name))
+        self.provenance = dict(core.provenance)
+        counts = self.provenance.pop("InputCounts", None)
+        self._counts = None if counts is None else tuple(int(count) for count in counts.split())
+        for name in _NUMBERS.intersection(self.provenance):
+            self.provenance[name] = _number(self.provenance[name])
+        is_own = "linking_length" in self.provenance
+        self.psi = next((self.provenance[name] for name in ("psi", "psi_as_stored") if name in self.provenance),
+                        numpy.inf if is_own else None)
+        self._frame = _frames.of_file(core)
+        self.units = {name: unit for name, unit in core.units.items() if name in _COLUMNS}
+        # A file without groups may have no columns; those of no rows stand for them.
+        self.columns = tuple(name for name, column in _COLUMNS.items()
+                             if name in self.units or (len(self) == 0 and not column.of_velocities))
+        is_mean = core.scalings.get("velocity", ("",))[0] == "GroupVelStored"
+        self._velocity_factor = _frames.catalog_factor(self._frame) if is_mean else 1.0
+        if not is_mean or self._frame is not None:
+            self.units.update({name: unit for name, unit in _units_of_velocities(
+                self.columns, self.units.get("velocity", "")).items() if is_mean or name == "velocity"})
+        self.file_rows = core.file_rows if len(core.file_rows) or len(self) == 0 else None
+        self.ids = core.ids if len(core.ids) else None
+        self._view_core()
+        return self
+
+    def _view_core(self):
+        """Sets the arrays that view the core's memory."""
+        for name in (*self.columns, "offset"):
+            unit = self.units.get(name)
+            setattr(self, name, _units.attached(self._numbers(name), None if isinstance(unit, str) else unit))
+        self._members = None if self.path is not None else self._core.members
+
+    def _numbers(self, name):
+        """A column without unit."""
+        array = getattr(self._core, name)
+        if self._velocity_factor != 1 and name in _COLUMNS and _COLUMNS[name].kind == "velocity":
+            array = _read_only(array * self._velocity_factor)
+        return array
+
+    def __getstate__(self):
+        views = {*self.columns, "offset", "_members"}
+        return {name: value for name, value in self.__dict__.items() if name not in views}
+
+    def __setstate__(self, state):
+        self.__dict__.update(state)
+        self._view_core()
+        for array in (self.file_rows, self.ids):
+            if array is not None:
+                array.flags.writeable = False
+
+    def __getattr__(self, name: str) -> numpy.ndarray:
+        if name in _COLUMNS:
+            raise AttributeError(f"there is no column {name!r}; there are {', '.join(self.columns)}", name=name, obj=self)
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}", name=name, obj=self)
+
+    def __len__(self) -> int:
+        return self._core.groups
+
+    def __iter__(self) -> Iterator[Group]:
+        return (Group(self, group) for group in range(len(self)))
+
+    def __contains__(self, column) -> bool:
+        return column in self.columns
+
+    def __repr__(self) -> str:
+        largest = f", the largest of {self.count[0]}" if len(self) else ""
+        return f"<kith.Catalog of {len(self)} groups of {self._core.min_members} and more{largest}>"
+
+    def __getitem__(self, which: Any) -> Any:
+        if isinstance(which, str):
+            if which not in self.columns:
+                raise KeyError(f"there is no column {which!r}; there are {', '.join(self.columns)}")
+            return getattr(self, which)
+        if isinstance(which, (int, numpy.integer)) and not isinstance(which, bool):
+            if not -len(self) <= which < len(self):
+                raise IndexError(f"there is no group {which}; there are {len(self)}, numbered from 0")
+            return Group(self, int(which) % len(self))
+        if isinstance(which, (slice, list, numpy.ndarray)):
+            return self._of_groups(which)
+        raise TypeError(f"a catalog takes the name of a column, the number of a group, a slice, or an array of numbers or of "
+                        f"True and False for each group, but not {type(which).__name__}")
+
+    def _of_groups(self, which):
+        """The catalog of some of the groups."""
+        if type(self) is not Catalog:
+            raise TypeError(f"a {type(self).__name__} is a part already; take rows of its columns")
+        which = which if isinstance(which, slice) else numpy.asarray(which)
+        if not isinstance(which, slice) and which.size and which.dtype.kind not in "biu":
+            raise TypeError(f"groups are chosen by whole numbers, or by True and False, not by {which.dtype}")
+        try:
+            groups = numpy.arange(len(self))[which if isinstance(which, slice) or which.size else which.astype(int)]
+        except IndexError as error:
+            raise IndexError(f"there are {len(self)} groups, numbered from 0: {error}") from None
+        counts = self.count[groups]
+        offset = numpy.cumsum(counts) - counts
+        where = numpy.repeat(self.offset[groups] - offset, counts) + numpy.arange(counts.sum())
+        state = dict(self._core.__getstate__())
+        for name in (*_COLUMNS, "offset"):
+            if len(state[name]):
+                state[name] = numpy.ascontiguousarray(state[name].reshape(len(self), -1)[groups]).ravel()
+        state["offset"] = offset.astype(numpy.int64)
+        state["groups"] = len(groups)
+        if len(state["members"]):
+            state["members"] = state["members"][where]
+        part = Catalog.__new__(Catalog)
+        core = _core.Catalog.__new__(_core.Catalog)
+        core.__setstate__(state)
+        listed = {name: None if getattr(self, name) is None else _read_only(getattr(self, name)[where])
+                  for name in ("file_rows", "ids")}
+        part.__setstate__({**self.__getstate__(), "_core": core, **listed})
+        return part
+
+    @property
+    def members(self) -> numpy.ndarray | None:
+        if self.path is None or self.file_rows is None:
+            return self._members
+        problem = self._rows_mean_something_else()
+        if problem:
+            raise ValueError(problem)
+        return self.file_rows
+
+    def members_of(self, group: int, snapshot: Snapshot | None = None) -> numpy.ndarray:
+        """Rows of the points that are in a group, by type, then ascending.
+
+        Parameters
+        ----------
+        group : int
+        snapshot : Snapshot, optional
+            Return rows of these particles, whatever types were read. Needed for a catalog from a file if `kith.read`
+            loads only some of the particles of its snapshot by default, and these are not the first of the file.
+
+        Raises
+        ------
+        ValueError
+            If the file lists no members; without a snapshot, where rows of the file are not those that `kith.read` loads
+            by default; with one, if it is of another file, or if a member was not read.
+        """
+        if snapshot is not None:
+            return self._rows_in(snapshot, group)
+        return self._of_group(self.members, group, "rows of its snapshot")
+
+    def file_rows_of(self, group: int) -> numpy.ndarray:
+        """The same particles as rows among all particles of the snapshot's file, types ascending: rows of
+        `kith.read(file, types="all")`, and of arrays in the order of the file. Raises ValueError if no file is known."""
+        return self._of_group(self.file_rows, group, "rows of a file" if self.path is None else "rows of its snapshot")
+
+    def ids_of(self, group: int) -> numpy.ndarray:
+        """Ids of the particles of a group, in the order of `members_of`; raises ValueError without ids."""
+        return self._of_group(self.ids, group, "ids")
+
+    def _of_group(self, listed, group, what):
+        if listed is None:
+            whose = "the catalog" if self.path is None else f"'{self.path}', as it was read,"
+            raise ValueError(f"{whose} has no {what}")
+        group = _arrays.as_whole(group, "group")
+        if not 0 <= group < len(self):
+            raise IndexError(f"there is no group {group}; there are {len(self)}, numbered from 0")
+        begin = self.offset[group]
+        return listed[begin:begin + self.count[group]]
+
+    def _rows_mean_something_else(self):
+        """Why rows of the file are not rows of what `kith.read` loads by default; an empty text if they are."""
+        remedy = ("; give the snapshot that you read, members_of(group, snapshot), or take file_rows_of(group), rows of "
+                  "kith.read(file, types='all')")
+        if "SortedSnapshot" in self.provenance:
+            return (f"the members in '{self.path}' are rows of {self._input()}, not of its copy in group order, "
+                    f"{self.provenance['SortedSnapshot']}{remedy}")
+        if self._counts is None or len(self._counts) < 2:
+            return (f"the members in '{self.path}' are rows among all particles of {self._input()}, and the catalog does not "
+                    f"state how many of each type these are, so that kith.read may load others by default{remedy}")
+        of_default = self._counts[1] or sum(self._counts)
+        if (self._counts[1] > 0 and self._counts[0] > 0) or not (self.file_rows < of_default).all():
+            return (f"the members in '{self.path}' are rows among all {sum(self._counts):,} particles of {self._input()}, "
+                    f"of which kith.read loads type 1 alone by default: the same numbers are other particles there{remedy}")
+        return ""
+
+    def _input(self):
+        name = os.path.basename(self.provenance.get("Input", ""))
+        return f"'{name}'" if name else "its snapshot"
+
+    def _rows_in(self, snapshot, group):
+        """Rows of the members of a group in a snapshot."""
+        from kith.files import Snapshot
+        if not isinstance(snapshot, Snapshot):
+            raise TypeError(f"snapshot is of type {type(snapshot).__name__}; it must be a kith.Snapshot, or left out")
+        wanted = self.file_rows_of(group)
+        header = snapshot.header
+        if self._counts is not None and tuple(header.counts) != self._counts:
+            raise ValueError(f"the snapshot is of another file: it holds {_counted(header.counts)}, but {self._input()}, of "
+                             f"which the catalog is, {_counted(self._counts)}")
+        if None not in (self.time, header.time) and abs(self.time - header.time) > 1e-6 * abs(self.time):
+            raise ValueError(f"the snapshot is of another file: its time is {header.time}, that of the catalog {self.time}")
+        if self.provenance.get("SortedSnapshot") == os.path.basename(snapshot.path):
+            raise ValueError(f"the members are rows of {self._input()}; '{snapshot.path}' is its copy in group order, in "
+                             "which group 0 comes first: read the other")
+        rows = numpy.searchsorted(snapshot.file_rows, wanted)  # which ascend
+        rows[rows == len(snapshot)] = 0
+        missing = numpy.count_nonzero(snapshot.file_rows[rows] != wanted) if len(snapshot) else len(wanted)
+        if missing:
+            raise ValueError(f"{missing} of the {len(wanted)} members of group {group} are not among the particles that were "
+                             "read; read all: kith.read(file, types='all')")
+        if self.ids is not None and snapshot.ids is not None and (snapshot.ids[rows] != self.ids_of(group)).any():
+            raise ValueError(f"the snapshot is of another file, or in another order: the ids of the members of group {group} "
+                             "are not those of the catalog")
+        return rows
+
+    def to_structured(self) -> numpy.ndarray:
+        """A NumPy structured array with the columns as fields: plain numbers, in `units`."""
+        table = numpy.empty(len(self), dtype=[(name, self[name].dtype, self[name].shape[1:]) for name in self.columns])
+        for name in self.columns:
+            table[name] = self._numbers(name)
+        return table
+
+    def to_pandas(self) -> Any:
+        """A pandas.DataFrame; columns of several numbers become several columns: center_x, center_y, ...
+
+        Plain numbers, in `units`.
+        """
+        import pandas
+        axes = "xyz" if self._core.dimension <= 3 else range(self._core.dimension)
+        table = {}
+        for name in self.columns:
+            column = self._numbers(name)
+            if column.ndim == 1:
+                table[name] = column
+            else:
+                for place, suffix in enumerate(range(column.shape[1]) if _COLUMNS[name].is_by_type else axes):
+                    if place < column.shape[1]:
+                        table[f"{name}_{suffix}"] = column[:, place]
+        return pandas.DataFrame(table)
+
+    def to_astropy(self) -> Any:
+        """An astropy.table.Table, whose columns keep their units.
+
+        Of a snapshot or file that states its units, columns have the unit that makes them physical. Those that a power of
+        the scale factor has to be applied to, such as comoving lengths, have none, unless it is 1.
+        """
+        from astropy.table import Table
+        known = {name: getattr(self, name) for name in ("linking_length", "time", "redshift")}
+        table = Table({name: self[name] for name in self.columns},
+                      meta={name: value for name, value in known.items() if value is not None})
+        for name in self.columns:
+            if table[name].unit is None:
+                table[name].unit = self._physical_unit(_COLUMNS[name].kind)
+        return table
+
+    def _physical_unit(self, kind):
+        if self._frame is None or kind not in _CGS:
+            return None
+        a_power, h_power, to_cgs = self._frame[kind]
+        if kind == "velocity":
+            a_power = -1  # a times peculiar
+        h = self.parameters.get("HubbleParam")
+        if to_cgs is None or (a_power != 0 and self._frame["scale_factor"] != 1) or (h_power != 0 and h is None):
+            return None
+        from astropy.units import Unit
+        return Unit(f"{to_cgs * (h**h_power if h_power else 1):.10g} {_CGS[kind]}")
+
+
+class Group:
+    """One group of a catalog: `halos[g]`. Its attributes are its row of each column, and `members`, `file_rows` and
+    `ids`, as `members_of`, `file_rows_of` and `ids_of` of the catalog give them."""
+
+    __slots__ = ("_catalog", "_group")
+
+    def __init__(self, catalog, group):
+        self._catalog, self._group = catalog, group
+
+    def __getattr__(self, name):
+        if name.startswith("_"):
+            raise AttributeError(name)
+        catalog, group = self._catalog, self._group
+        if name in ("members", "file_rows", "ids"):
+            return getattr(catalog, f"{name}_of")(group)
+        return getattr(catalog, name)[group] if name in catalog.columns else getattr(catalog, name)
+
+    def __getitem__(self, column):
+        return self._catalog[column][self._group]
+
+    def __reduce__(self):
+        return Group, (self._catalog, self._group)
+
+    def __dir__(self):
+        return [*self._catalog.columns, "file_rows", "ids", "members"]
+
+    def __repr__(self):
+        return f"<group {self._group} of {self._catalog!r}: {self.count} members>"
+
+
+_CGS = {"length": "cm", "mass": "g", "velocity": "cm / s"}
+_NUMBERS = frozenset({"b", "linking_length", "mean_separation", "min_members", "min_overdensity", "psi", "psi_as_stored",
+                      "psi_sigma", "sample", "seed", "velocity_scale", "volume"})
+
+
+def _number(text):
+    """A text of the provenance as the number that it is."""
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            pass
+    return text
+
+
+def _units_of_velocities(columns, unit):
+    return {name: f"{unit or 'code velocity'}, a times peculiar" for name in columns if _COLUMNS[name].kind == "velocity"}
+
+
+def _counted(counts):
+    """2 of type 0 and 5 of type 1."""
+    return " and ".join(f"{count:,} of type {kind}" for kind, count in enumerate(counts) if count) or "no particles"
+
+
+def _read_only(array):
+    array.flags.writeable = False
+    return array
+
+
+def _described(column):
+    """The entry of a column in the documentation of Catalog."""
+    text = column.description
+    if "(" not in text.split()[0]:  # no formula
+        text = text[0].upper() + text[1:]
+    text += "; only if there are velocities." if column.of_velocities else "."
+    text = textwrap.fill(text, 116, initial_indent="    ", subsequent_indent="    ")
+    return f"{column.name} : {column.dtype}, shape {column.shape}\n{text}\n"
+
+
+if Catalog.__doc__ is not None:  # as it is under python -OO
+    Catalog.__doc__ = inspect.cleandoc(Catalog.__doc__).replace("COLUMNS\n",
+                                                                "".join(map(_described, _COLUMNS.values())))
