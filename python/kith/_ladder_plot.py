@@ -9,7 +9,7 @@ import matplotlib.pyplot as pyplot
 import numpy
 from matplotlib.collections import LineCollection
 from matplotlib.lines import Line2D
-from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
 from kith import _colors
 
@@ -90,9 +90,9 @@ def draw_forest(axes, forest, sizes, lengths):
                      edgecolors=[_colors.PAGE], zorder=3)
     if lengths[0] > 0:
         axes.set_yscale("log")
-        axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
-        axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
-        axes.yaxis.set_minor_formatter(NullFormatter())
+        axes.yaxis.set_minor_locator(NullLocator())
+    axes.yaxis.set_major_locator(FixedLocator(_apart(lengths)))
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:.4g}"))
     for column, size in zip(forest.columns[-1], sizes[-1][forest.kept[-1]]):
         axes.annotate(f"{size:,}", (column, lengths[-1]), (0, 9), textcoords="offset points", ha="center", fontsize=7,
                       color=_colors.INK)
@@ -101,7 +101,18 @@ def draw_forest(axes, forest, sizes, lengths):
     axes.margins(y=0.1)
 
 
-def draw_levels(axes, points, levels, view, names):
+def _apart(lengths):
+    """The lengths of the levels that have room for a number beside each other, the last one among them."""
+    places = numpy.log(lengths) if lengths[0] > 0 else numpy.asarray(lengths)
+    room = 0.025 * (places[-1] - places[0])
+    chosen = [len(places) - 1]
+    for level in reversed(range(len(places) - 1)):
+        if places[chosen[-1]] - places[level] > room:
+            chosen.append(level)
+    return [float(lengths[level]) for level in reversed(chosen)]
+
+
+def draw_levels(axes, points, levels, view, names, unit):
     """Points in the colors of their levels, the lightest on top; -1 is none."""
     colors = level_colors(len(names))
     places = view.lower + view.places(points) * view.span
@@ -113,7 +124,8 @@ def draw_levels(axes, points, levels, view, names):
     axes.set(xlim=view.extent[:2], ylim=view.extent[2:], xticks=[], yticks=[], aspect="equal")
     dots = [Line2D([], [], linestyle="", marker="o", markersize=4, color=color) for color in (*colors, _NOWHERE)]
     axes.legend(dots, [*names, "in no group"], loc="upper left", bbox_to_anchor=(1.01, 1), borderaxespad=0, fontsize=7.5,
-                labelcolor=_colors.INK, frameon=False, title="linking length", title_fontsize=8)
+                labelcolor=_colors.INK, frameon=False, title_fontsize=8,
+                title=f"linking length [{unit}]" if unit else "linking length")
     axes.get_legend().get_title().set_color(_colors.FAINT_INK)
 
 

@@ -24,13 +24,15 @@ color_map = color_map.with_extremes(bad=color_map(0.0))  # where there is nothin
 
 
 class Words(NamedTuple):
-    """What is written around a map: above it at the left and right, below it, beside the colors, after lengths."""
+    """What is written around a map: above it at the left and right, below it, beside the colors, after lengths, and along
+    its axes."""
 
     title: str
     subtitle: str
     caption: str
     meaning: str
     unit: str
+    names: list
 
 
 def draw(axes, values, decades, view, words):
@@ -48,6 +50,8 @@ def draw(axes, values, decades, view, words):
                         extent=view.extent, origin="lower", aspect="equal")
     axes.set(xlim=view.extent[:2], ylim=view.extent[2:], xticks=[], yticks=[], facecolor=color_map(0.0))
     axes.spines[:].set_color(_colors.FRAME)
+    for label, name in ((axes.set_xlabel, words.names[0]), (axes.set_ylabel, words.names[1])):
+        label(name, fontsize=8, labelpad=2, **({} if page is None else {"color": _colors.FAINT_INK}))
     _draw_length_bar(axes, view, width, words.unit)
     if page is None:
         axes.set_title(words.title)
@@ -152,7 +156,7 @@ def _draw_length_bar(axes, view, width, unit):
     length = _round_length(0.25 * float(view.span[0]))
     pixel = float(view.span[0]) / width
     left, middle = view.lower[0] + 28 * pixel, view.lower[1] + 28 * pixel
-    outline = [withStroke(linewidth=_points(5), foreground=(*_colors.PAGE, 0.55))]
+    outline = [withStroke(linewidth=_points(7), foreground=(*_colors.PAGE, 0.85))]
     ends = numpy.array([left, left + length])
     axes.plot([*ends[[0, 0, 0, 1, 1, 1]]], middle + pixel * numpy.array([-5, 5, 0, 0, 5, -5]), color=_colors.INK,
               linewidth=_points(1.8), path_effects=outline, scalex=False, scaley=False)

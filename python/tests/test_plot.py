@@ -4,6 +4,7 @@ import doctest
 import math
 import subprocess
 import sys
+import warnings
 
 import numpy
 import pytest
@@ -250,7 +251,8 @@ def test_bins():
 @pytest.mark.parametrize("cumulative", [False, True])
 def test_theory_beside_groups(cumulative):
     cosmology = kith.datasets.Cosmology()
-    axes = kith.plot.mass_function(Groups([100, 1000, 5000]), cumulative=cumulative, cosmology=cosmology, redshift=0.5)
+    with pytest.warns(UserWarning, match="does not state its units.*mass_unit=1e\\+10 and length_unit=1 is taken"):
+        axes = kith.plot.mass_function(Groups([100, 1000, 5000]), cumulative=cumulative, cosmology=cosmology, redshift=0.5)
     for line, expected in zip(axes.lines, (kith.mass_function.press_schechter, kith.mass_function.sheth_tormen)):
         x, y = line.get_data()
         assert x[0] == pytest.approx(100) and x[-1] >= 5000 * (1 - 1e-9)
@@ -274,7 +276,7 @@ def test_volumes():
     with pytest.raises(ValueError, match="volume is -1"):
         kith.plot.mass_function(Groups([1, 2]), volume=-1)
     with pytest.raises(ValueError, match="3 dimensions, not 2"):
-        kith.plot.mass_function(Groups([1, 2], (10.0, 10.0)), cosmology=kith.datasets.Cosmology())
+        kith.plot.mass_function(Groups([1, 2], (10.0, 10.0)), cosmology=kith.datasets.Cosmology(), mass_unit=1, length_unit=1)
     kith.plot.mass_function(Groups([1, 2], (10.0, 10.0)))
     kith.plot.mass_function(Groups([1, 2], (0.0, 0.0)), volume=5)
 
@@ -287,7 +289,7 @@ def ladder_of(points, **options):
 
 
 @pytest.mark.parametrize("groups, branches", [(3, 1000), (8, 12), (1, 1), (10**6, 40)])
-def test_merger_tree(groups, branches):
+def test_dendrogram(groups, branches):
     ladder = ladder_of(POINTS, min_members=5)
     from kith._ladder_plot import Forest
     forest = Forest(ladder.sizes, ladder.parents, groups, branches)
@@ -306,7 +308,7 @@ def test_merger_tree(groups, branches):
         for place in numpy.unique(parents):  # the largest part stands below, the others to the right in order
             assert below[parents == place][0] == columns[place] and (numpy.diff(below[parents == place]) > 0).all()
     assert ends <= max(branches, groups)
-    axes = kith.plot.merger_tree(ladder, groups=groups, branches=branches, unit="Mpc")
+    axes = kith.plot.dendrogram(ladder, groups=groups, branches=branches, unit="Mpc")
     assert axes.get_yscale() == "log" and axes.get_ylabel() == "linking length [Mpc]"
     drawn = sum(len(dots.get_offsets()) for dots in axes.collections if hasattr(dots, "get_sizes") and len(dots.get_sizes()))
     assert drawn == sum(map(len, forest.kept))
@@ -324,7 +326,7 @@ def test_levels():
     assert kith.plot.levels(POINTS, ladder_of(POINTS), title="all").get_title() == "all"
     mine = pyplot.subplots()[1]
     assert kith.plot.levels(POINTS, ladder, mine, plane=(2, 0)) is mine
-    assert kith.plot.merger_tree(ladder, mine, title="a tree") is mine and mine.get_title() == "a tree"
+    assert kith.plot.dendrogram(ladder, mine, title="a tree") is mine and mine.get_title() == "a tree"
     mine.figure.canvas.draw()
     with pytest.raises(ValueError, match="the ladder is of 5000 points"):
         kith.plot.levels(POINTS[:10], ladder)
@@ -333,5 +335,65 @@ def test_levels():
 def test_ladders_of_nothing():
     for points in (numpy.empty((0, 3)), numpy.zeros((1, 3))):
         ladder = kith.fof_ladder(points, [0, 1], min_members=2)
-        kith.plot.merger_tree(ladder).figure.canvas.draw()
+        kith.plot.dendrogram(ladder).figure.canvas.draw()
         kith.plot.levels(points, ladder).figure.canvas.draw()
+
+
+def test_the_former_name_of_the_dendrogram():
+    with pytest.warns(DeprecationWarning, match="dendrogram"):
+        kith.plot.merger_tree(ladder_of(POINTS))
+
+
+class OfAFile(Groups):
+    """Groups whose file states units, as SWIFT's and Gadget's do."""
+
+    def __init__(self, masses, side, length, mass, h=0.7, a=1.0):
+        super().__init__(masses, (side,) * 3)
+        self._frame = {"scale_factor": a, "length": length, "mass": mass, "velocity": (0.5, 0.0, None)}
+        self.parameters = {"HubbleParam": h}
+
+
+MPC, MSUN = 3.085678e24, 1.989e33
+
+
+@pytest.mark.parametrize("side, masses, length, mass, in_mass, in_volume", [
+    (70.0, 1.0, (1.0, -1.0, MPC), (0.0, -1.0, 1e10 * MSUN), r"$10^{10}\,M_\odot/h$", r"$(h/\mathrm{Mpc})^3$"),
+    (70e3, 1.0, (1.0, -1.0, MPC / 1e3), (0.0, -1.0, 1e10 * MSUN), r"$10^{10}\,M_\odot/h$", r"$(h/\mathrm{kpc})^3$"),
+    (100.0, 1 / 0.7, (1.0, 0.0, MPC), (0.0, 0.0, 1e10 * MSUN), r"$10^{10}\,M_\odot$", r"$\mathrm{Mpc}^{-3}$"),
+    (100.0, 1e10 / 0.7, (1.0, 0.0, MPC), (0.0, 0.0, MSUN), r"$M_\odot$", r"$\mathrm{Mpc}^{-3}$"),
+])
+def test_mass_functions_are_in_the_units_of_the_file(side, masses, length, mass, in_mass, in_volume):
+    """One universe in four units: theory goes with the points."""
+    cosmology = kith.datasets.Cosmology(hubble=0.7)
+    found = OfAFile(numpy.array([1e3, 5e3, 1e4]) * masses, side, length, mass, a=0.5)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        axes = kith.plot.mass_function(found, cosmology=cosmology, redshift=1)
+    assert axes.get_xlabel() == f"$M$ [{in_mass}]" and axes.get_ylabel().endswith(f"[{in_volume}]")
+    x, y = axes.lines[0].get_data()
+    numbers = kith.mass_function.press_schechter(x / masses, cosmology, 1) * 70.0**3
+    assert y * side**3 == pytest.approx(numbers, rel=1e-3)
+    axes.figure.canvas.draw()
+
+
+def test_units_that_are_not_known_are_code_units():
+    axes = kith.plot.mass_function(Groups([1, 2]))
+    assert axes.get_xlabel() == "$M$ [code units]" and axes.get_ylabel().endswith("[code units]")
+    axes = kith.plot.density(POINTS, box=1, pixels=64)
+    assert axes.texts[0].get_text().endswith(" code units") and (axes.get_xlabel(), axes.get_ylabel()) == ("x", "y")
+    assert "5,000 points, summed along z" in [text.get_text() for text in axes.figure.texts]
+    assert kith.plot.density(POINTS, box=1, pixels=64, unit="").texts[0].get_text().replace(".", "").isdigit()
+
+
+def test_pictures_take_units_from_snapshots():
+    universe = kith.datasets.cosmic_box(8, 16)
+    halos = kith.fof(universe, b=0.4, psi=500, min_members=5, return_catalog=True)[1]
+    axes = kith.plot.density(universe, halos, plane=(0, 2), pixels=64)
+    assert axes.texts[0].get_text().endswith(" Mpc/h") and (axes.get_xlabel(), axes.get_ylabel()) == ("x", "z")
+    assert any("summed along y, linking length" in text.get_text() and "psi = 500" in text.get_text() for text in axes.figure.texts)
+    axes = kith.plot.neighbor_density(universe, 4, at=[3.0], pixels=64)
+    assert any(text.get_text().endswith("at z = 3 Mpc/h") for text in axes.figure.texts)
+    for ladder in (kith.fof_ladder(universe, b=[0.2, 0.4]), kith.Tree(universe).fof_ladder(b=[0.2, 0.4]),
+                   kith.hierarchy(universe).ladder(b=[0.2, 0.4])):
+        assert kith.plot.dendrogram(ladder).get_ylabel() == "linking length [Mpc/h]"
+    assert kith.plot.levels(universe, ladder).get_legend().get_title().get_text() == "linking length [Mpc/h]"

@@ -103,11 +103,11 @@ FUNCTIONS = {
     "Tree.dbscan": (TREE.dbscan, {"eps": 0.1}, DENSITY),
     "Box": (kith.Box, {"period": 1.0}, {"period": ["a", {}, STRANGE, -1, [], [1.0] * 9, ["a"]],
                                         "origin": ["a", {}, STRANGE, [], ["a", "b"], numpy.inf]}),
-    "members_of": (GROUPS.members_of, {"group": 0}, {"group": WHOLE}),
+    "members_of": (GROUPS.members_of, {"group": 0}, {"group": WHOLE, "snapshot": ["a", POINTS, STRANGE]}),
     "read": (kith.read, {"path": "points.npy"}, {"path": PATHS, "types": ["gas", 2.5, 9, [1.5], {}, STRANGE],
                                                  "velocities": FLAGS, "masses": FLAGS, "ids": FLAGS}),
     "read_header": (kith.read_header, {"path": "points.npy"}, {"path": PATHS}),
-    "read_tipsy_array": (kith.read_tipsy_array, {"path": "points.npy"}, {"path": PATHS, "integers": FLAGS}),
+    "read_tipsy_array": (kith.read_tipsy_array, {"path": "points.npy"}, {"path": PATHS, "integers": [flag for flag in FLAGS if flag is not None]}),
     "write_catalog": (kith.write_catalog, {"path": "groups.hdf5", "catalog": GROUPS},
                         {"path": [None, 5, STRANGE, "a\0b", "a.txt"], "catalog": ["a", None, LABELS],
                          "snapshot": ["a", POINTS, STRANGE], "ids": ["a", 5, STRANGE, POINTS[:, 0], [1]],
@@ -161,15 +161,15 @@ def functions():
         **PICTURE, "catalog": [{}, 5, LABELS], "masses": ["a", 5, STRANGE, [1.0]], "circles": WHOLE})
     yield "plot.neighbor_density", (plot.neighbor_density, {"points": POINTS}, {
         **PICTURE, "k": [*WHOLE, 1], "at": ["a", {}, STRANGE, [1.0, 2.0]]})
-    yield "plot.merger_tree", (plot.merger_tree, {"ladder": LADDER}, {
+    yield "plot.dendrogram", (plot.dendrogram, {"ladder": LADDER}, {
         "ladder": [None, 5, {}, LABELS], "axes": PICTURE["axes"], "groups": [*WHOLE, 0], "branches": [*WHOLE, 0],
         "title": PICTURE["title"], "unit": PICTURE["unit"]})
     yield "plot.levels", (plot.levels, {"points": POINTS, "ladder": LADDER}, {
         **{name: wrong for name, wrong in PICTURE.items() if name != "pixels"}, "ladder": [None, 5, {}, LABELS]})
     yield "plot.mass_function", (plot.mass_function, {"catalog": GROUPS, "volume": 1.0}, {
         "catalog": [{}, None, 5, LABELS], "axes": PICTURE["axes"], "cumulative": FLAGS, "volume": [*NUMBERS, 0],
-        "bins": ["a", 5, STRANGE, [1.0]], "cosmology": ["a", STRANGE], "mass_unit": [*NUMBERS, None],
-        "length_unit": [*NUMBERS, None], "redshift": NUMBERS})
+        "bins": ["a", 5, STRANGE, [1.0]], "cosmology": ["a", STRANGE], "mass_unit": NUMBERS,
+        "length_unit": NUMBERS, "redshift": NUMBERS})
 
 
 def calls_of_jax():
