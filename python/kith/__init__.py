@@ -19,14 +19,14 @@ import importlib
 
 from kith import _core
 from kith._core import Box
-from kith.clusters import dbscan
-from kith.devices import has_cuda, release_memory
-from kith.files import Snapshot, read, read_catalog, read_header, read_tipsy_array, write_catalog
-from kith.groups import Catalog, b_of_overdensity, fof
-from kith.linkage import FofLadder, Hierarchy, fof_ladder, hierarchy
-from kith.radius import RadiusResult, radius_count, radius_search
-from kith.search import KnnResult, Tree, knn
-from kith.spanning_tree import SpanningTree, mst
+from kith._clusters import dbscan
+from kith._devices import has_cuda, release_memory
+from kith._files import Snapshot, read, read_catalog, read_header, read_tipsy_array, write_catalog
+from kith._groups import Catalog, b_of_overdensity, fof
+from kith._linkage import FofLadder, Hierarchy, fof_ladder, hierarchy
+from kith._radius import RadiusResult, radius_count, radius_search
+from kith._search import KnnResult, Tree, knn
+from kith._spanning_tree import SpanningTree, mst
 
 Canceled: type[RuntimeError] = getattr(_core, "Canceled")
 __version__ = _core.version
@@ -35,14 +35,18 @@ __all__ = ["Box", "Canceled", "Catalog", "FofLadder", "Hierarchy", "KnnResult", 
            "radius_search", "read", "read_catalog", "read_header", "read_tipsy_array", "release_memory", "write_catalog"]
 
 _ON_DEMAND = ("datasets", "jax", "mass_function", "mpi", "plot", "sklearn", "spatial")
+_MEANT = {"radius": "radius_search and radius_count", "KDTree": "Tree, and kith.spatial.KDTree with SciPy's methods",
+          "cKDTree": "Tree, and kith.spatial.cKDTree with SciPy's methods",
+          "DBSCAN": "dbscan, and kith.sklearn.DBSCAN with scikit-learn's methods"}
 
 
 def __getattr__(name):
     """Modules that only some programs use are loaded when they are named."""
     if name in _ON_DEMAND:
         return importlib.import_module(f"kith.{name}")
-    raise AttributeError(f"module 'kith' has no attribute {name!r}")
+    hint = f"; there are {_MEANT[name]}" if name in _MEANT else ""
+    raise AttributeError(f"module 'kith' has no attribute {name!r}{hint}")
 
 
 def __dir__():
-    return sorted({*globals(), *_ON_DEMAND} - {"jax", "mpi", "sklearn"})  # which may not be installed
+    return sorted({*__all__, "__version__", *_ON_DEMAND} - {"jax", "mpi", "sklearn"})  # which may not be installed

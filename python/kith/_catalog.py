@@ -19,7 +19,7 @@ import numpy
 from kith import _arrays, _core, _frames, _units
 
 if TYPE_CHECKING:
-    from kith.files import Snapshot
+    from kith._files import Snapshot
 
 
 class _Column(NamedTuple):
@@ -140,7 +140,7 @@ class Catalog:
         for name in _NUMBERS.intersection(self.provenance):
             self.provenance[name] = _number(self.provenance[name])
         is_own = "linking_length" in self.provenance
-        self.psi = next((self.provenance[name] for name in ("psi", "psi_as_stored") if name in self.provenance),
+        self.psi = next((float(self.provenance[name]) for name in ("psi", "psi_as_stored") if name in self.provenance),
                         numpy.inf if is_own else None)
         self._frame = _frames.of_file(core)
         self.units = {name: unit for name, unit in core.units.items() if name in _COLUMNS}
@@ -314,7 +314,7 @@ class Catalog:
 
     def _rows_in(self, snapshot, group):
         """Rows of the members of a group in a snapshot."""
-        from kith.files import Snapshot
+        from kith._files import Snapshot
         if not isinstance(snapshot, Snapshot):
             raise TypeError(f"snapshot is of type {type(snapshot).__name__}; it must be a kith.Snapshot, or left out")
         wanted = self.file_rows_of(group)

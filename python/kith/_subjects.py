@@ -3,7 +3,7 @@
 import os
 
 from kith import _frames
-from kith.files import read_catalog
+from kith._files import read_catalog
 
 UNKNOWN = "code units"
 

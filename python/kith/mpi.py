@@ -27,12 +27,11 @@ try:
 except ModuleNotFoundError as missing:
     raise ImportError("kith.mpi needs mpi4py, built with the MPI of your mpirun: pip install mpi4py") from missing
 
-from kith import _arrays, _core
-from kith import groups as _groups
+from kith import _arrays, _core, _groups
 from kith._warnings import warn
 from kith._arrays import AnyArray, BoxLike
-from kith.groups import Catalog
-from kith.radius import RadiusResult
+from kith._groups import Catalog
+from kith._radius import RadiusResult
 
 _LARGEST_MESSAGE = 1 << 30
 _TAGS = (1, 2)

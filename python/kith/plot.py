@@ -29,8 +29,8 @@ from kith._mass_plot import mass_function
 from kith._projection import View, plane_of, project
 from kith._subjects import catalog_of, name_of_axis, name_of_lengths, other_axes, require_axes, require_groups
 from kith._units import refuse as refuse_units
-from kith.linkage import FofLadder
-from kith.search import Tree, unpacked
+from kith._linkage import FofLadder
+from kith._search import Tree, unpacked
 
 __all__ = ["color_map", "dendrogram", "density", "levels", "mass_function", "neighbor_density"]
 

@@ -7,7 +7,7 @@ import numpy
 import pytest
 
 import kith
-import kith.files
+import kith._files
 
 h5py = pytest.importorskip("h5py")
 
@@ -36,7 +36,7 @@ def path(found, tmp_path):
 
 def test_example(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    tests = doctest.DocTestFinder().find(kith.files.read_catalog, globs={})
+    tests = doctest.DocTestFinder().find(kith._files.read_catalog, globs={})
     assert tests and all(doctest.DocTestRunner().run(test).failed == 0 for test in tests)
 
 

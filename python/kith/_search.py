@@ -14,7 +14,7 @@ from kith._arrays import AnyArray, BoxLike, ProgressLike
 from kith._hints import takes_own_names
 
 if TYPE_CHECKING:
-    from kith import linkage, radius, spanning_tree
+    from kith import _linkage as linkage, _radius as radius, _spanning_tree as spanning_tree
 
 
 @takes_own_names
@@ -248,7 +248,7 @@ class Tree:
                       index_dtype: numpy.typing.DTypeLike = numpy.int32, max_result_bytes: int | None = None,
                       engine: str = "auto", threads: int | None = None, progress: ProgressLike = False) -> radius.RadiusResult:
         """All points within a radius of every query, or of every point of the tree. As `kith.radius_search`."""
-        from kith import radius
+        from kith import _radius as radius
         return radius.search_tree(self._core, self._unit, self._like, r, queries, exclude_self, squared, sort,
                                   index_dtype, max_result_bytes, engine, threads, progress)
 
@@ -257,14 +257,14 @@ class Tree:
                      engine: str = "auto", threads: int | None = None, progress: ProgressLike = False) -> numpy.ndarray:
         """The number of points within a radius of every query, or of every point of the tree. As
         `kith.radius_count`."""
-        from kith import radius
+        from kith import _radius as radius
         return radius.count_tree(self._core, self._unit, r, queries, exclude_self, engine, threads, progress)
 
     @takes_own_names
     def fof(self, linking_length: float | None = None, *, b: float | None = None, min_members: int = 1,
             engine: str = "auto", threads: int | None = None, progress: ProgressLike = False) -> Any:
         """Labels of friends-of-friends groups of positions, without a catalog. Otherwise as `kith.fof`."""
-        from kith import groups
+        from kith import _groups as groups
         linking_length, = _units.in_unit(self._unit, linking_length=linking_length)
         labels, summary = groups.label(self, linking_length, b, None, engine, None, threads, progress)
         return groups.masked(labels, summary, min_members)
@@ -273,28 +273,28 @@ class Tree:
     def dbscan(self, eps: float, min_samples: int = 5, *, star: bool = False, return_core: bool = False,
                engine: str = "auto", threads: int | None = None, progress: ProgressLike = False) -> Any:
         """Labels of DBSCAN's clusters. As `kith.dbscan`."""
-        from kith import clusters
+        from kith import _clusters as clusters
         return clusters.label_tree(self._core, self._unit, self._like, len(self), eps, min_samples, star, return_core,
                                    engine, threads, progress)
 
     @takes_own_names
     def hierarchy(self, *, threads: int | None = None, progress: ProgressLike = False) -> linkage.Hierarchy:
         """All friends-of-friends groups, at every linking length. As `kith.hierarchy`."""
-        from kith import linkage
+        from kith import _linkage as linkage
         return linkage.of_tree(self, threads, progress)
 
     @takes_own_names
     def fof_ladder(self, linking_lengths: Any = None, *, b: Any = None, min_members: int = 1, threads: int | None = None,
                    progress: ProgressLike = False) -> linkage.FofLadder:
         """Groups at several linking lengths. As `kith.fof_ladder`."""
-        from kith import linkage
+        from kith import _linkage as linkage
         return linkage.ladder_of_tree(self, linking_lengths, b, min_members, threads, progress)
 
     @takes_own_names
     def mst(self, *, engine: str = "auto", threads: int | None = None,
             progress: ProgressLike = False) -> spanning_tree.SpanningTree:
         """The minimum spanning tree of the points. As `kith.mst`."""
-        from kith import spanning_tree
+        from kith import _spanning_tree as spanning_tree
         return spanning_tree.of_tree(self._core, self._unit, self._like, engine, threads, progress)
 
 

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy
 
-from kith import _arrays, _core, _frames, _units, groups
+from kith import _arrays, _core, _frames, _units, _groups as groups
 from kith._arrays import AnyArray, BoxLike, ProgressLike
 from kith._hints import takes_own_names
-from kith.search import Tree, unpacked
+from kith._search import Tree, unpacked
 
 
 @takes_own_names

@@ -7,7 +7,7 @@ from typing import Any
 import numpy
 import numpy.typing
 
-from kith import _arrays, _core, _units, search
+from kith import _arrays, _core, _units, _search as search
 from kith._arrays import AnyArray, BoxLike, ProgressLike
 from kith._hints import takes_own_names
 
