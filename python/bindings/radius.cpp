@@ -5,6 +5,7 @@
 #include "arrays.hpp"
 #include "bindings.hpp"
 #include "call.hpp"
+#include "unlocked.hpp"
 
 #include <kith/error.hpp>
 #include <kith/radius.hpp>
@@ -13,6 +14,8 @@
 #include <nanobind/stl/string.h>
 
 #include <algorithm>
+#include <cstdint>
+#include <numeric>
 #include <optional>
 #include <span>
 #include <string>
@@ -77,13 +80,36 @@ RadiusRequest request_of(const InputArray& points, const std::optional<InputArra
             .call = call_options(device, threads, std::move(progress))};
 }
 
-/// Runs function(sources, [queries,] radii, options).
-template <class Result, class Function>
-Result answer(RadiusRequest request, const Function& function) {
+/// Whether these are few queries of a kept tree on the CPU, which the core searches in the calling thread.
+bool are_few(const RadiusRequest& request) {
+    constexpr std::int64_t few_queries = 16;
+    const Tree* const tree = request.sources.tree();
+    const Engine engine = request.options.engine;
+    return tree != nullptr && tree->device().kind == DeviceKind::cpu && request.queries &&
+           request.queries->count() <= few_queries && (engine == Engine::automatic || engine == Engine::tree);
+}
+
+/// About how many numbers a search makes: as many as there are pairs.
+std::int64_t pairs_of(const RadiusRequest& request) {
     constexpr std::int64_t many = 1 << 30; // whose square can be counted
-    const std::int64_t pairs = std::min(request.row_count(), many) * std::min(request.sources.count(), many);
+    return std::max(std::min(request.row_count(), many) * std::min(request.sources.count(), many),
+                    request.sources.count());
+}
+
+/// The neighbors of few queries: few, mostly, and counted in less time than a thread is started.
+std::int64_t neighbors_of(const RadiusRequest& request) {
+    const Unlocked unlocked;
+    RadiusOptions options = request.options;
+    options.execution.threads = request.call.threads;
+    const std::vector<std::int64_t> counts = radius_count(request.sources, *request.queries, request.radii, options);
+    return std::accumulate(counts.begin(), counts.end(), std::int64_t{0});
+}
+
+/// Runs function(sources, [queries,] radii, options), which makes about `size` numbers.
+template <class Result, class Function>
+Result answer(RadiusRequest request, std::int64_t size, const Function& function) {
     std::optional<Result> result;
-    run(request.call, std::max(pairs, request.sources.count()), [&](const Execution& execution) {
+    run(request.call, size, [&](const Execution& execution) {
         RadiusOptions& options = request.options;
         options.execution = execution;
         result.emplace(request.queries ? function(request.sources, *request.queries, request.radii, options)
@@ -100,8 +126,9 @@ nb::object rows(RadiusRequest request, bool exclude_self, bool squared, bool by_
     request.options.order = by_index ? RowOrder::index : RowOrder::distance;
     request.options.index_type = wide_indices ? IndexType::int64 : IndexType::int32;
     request.options.max_result_bytes = max_result_bytes;
-    auto* const found = new RadiusResult(
-        answer<RadiusResult>(std::move(request), [](const auto&... arguments) { return radius_search(arguments...); }));
+    const std::int64_t size = are_few(request) ? neighbors_of(request) : pairs_of(request);
+    auto* const found = new RadiusResult(answer<RadiusResult>(
+        std::move(request), size, [](const auto&... arguments) { return radius_search(arguments...); }));
     const nb::capsule owner = owner_of(found);
     warn(found->unresolved);
     return nb::make_tuple(array_of(found->offsets(), owner),
@@ -114,8 +141,9 @@ nb::object rows(RadiusRequest request, bool exclude_self, bool squared, bool by_
 nb::object counts(RadiusRequest request, bool exclude_self) {
     using Counts = std::vector<std::int64_t>;
     request.options.exclude_self = exclude_self;
+    const std::int64_t size = are_few(request) ? request.row_count() : pairs_of(request);
     auto* const found = new Counts(
-        answer<Counts>(std::move(request), [](const auto&... arguments) { return radius_count(arguments...); }));
+        answer<Counts>(std::move(request), size, [](const auto&... arguments) { return radius_count(arguments...); }));
     return array_of(std::span<const std::int64_t>(*found), owner_of(found));
 }
 

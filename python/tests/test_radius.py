@@ -59,6 +59,21 @@ def test_rows_and_counts(dtype, r, options):
     assert (tree.radius_count(r, exclude_self=options.get("exclude_self", False)) == counts).all()
 
 
+@pytest.mark.parametrize("engine", ["auto", "kdtree"])
+@pytest.mark.parametrize("count", [1, 16, 17])
+def test_few_queries_of_a_tree(count, engine):
+    queries = random.integers(0, 16, (count, 3)).astype(numpy.float32) / 16
+    radii = numpy.resize([0.25, 0, numpy.inf], count)
+    expected = brute_force(POINTS, queries, radii)
+    told = []
+    tree = kith.Tree(POINTS)
+    check(tree.radius_search(radii, queries, engine=engine), expected)
+    check(tree.radius_search(radii, queries, engine=engine, threads=1, sort="index"), expected, by_index=True)
+    counts = tree.radius_count(radii, queries, engine=engine, progress=lambda stage, fraction: told.append(fraction))
+    assert counts.tolist() == [len(indices) for _, indices in expected]
+    assert told[-1] == 1
+
+
 @pytest.mark.parametrize("make", [list, tuple, numpy.array, lambda r: numpy.array(r, numpy.float32),
                                   lambda r: numpy.repeat(r, 2)[::2]])
 def test_a_radius_for_each_query(make):
