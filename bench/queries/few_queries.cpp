@@ -2,8 +2,9 @@
 //
 //   bench_few_queries [points] [k] [rounds]      default: 200,000 points, k = 8, 15 rounds
 //
-// Every round times each contestant once, over the same queries, one thread; a table of medians follows, with the ratio
-// to nanoflann's single queries (median of the rounds' ratios). nanoflann is at its best: points along a space-filling
+// Every round times each contestant once, over the same queries, one thread; tables of medians follow, for k neighbors
+// and for a radius that holds k on average, with the ratio to nanoflann's single queries (median of the rounds' ratios).
+// nanoflann is at its best: points along a space-filling
 // curve, leaves of 16; and as most programs use it: points as they are, its default leaves of 10. Its
 // answers and kith's are compared first: the distances agree within rounding, kith's queries and batches are those
 // of one call with all queries, bit for bit, as are those of the left-balanced k-d trees of kith/device/kdtree.hpp and
@@ -27,9 +28,11 @@
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
+#include <limits>
 #include <random>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace bench {
@@ -149,6 +152,91 @@ void require(bool holds, const char* what) {
     }
 }
 
+/// Times the contestants in turn, and prints a table.
+void race(std::vector<Contestant>& contestants, const std::string& title, int rounds) {
+    for (int round = 0; round < rounds; ++round) {
+        for (Contestant& contestant : contestants) {
+            const auto start = std::chrono::steady_clock::now();
+            contestant.search();
+            const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
+            contestant.seconds.push_back(took.count());
+        }
+    }
+    std::printf("%s, %d rounds\n", title.c_str(), rounds);
+    for (const Contestant& contestant : contestants) {
+        std::vector<double> ratios;
+        for (std::size_t round = 0; round < contestant.seconds.size(); ++round) {
+            ratios.push_back(contestant.seconds[round] / contestants[0].seconds[round]);
+        }
+        const auto [least, greatest] = std::minmax_element(contestant.seconds.begin(), contestant.seconds.end());
+        constexpr double each = 1e6 / query_count;
+        std::printf("  %-28s %7.3f us a query (%.3f to %.3f), ratio %.3f\n", contestant.name.c_str(),
+                    each * median(contestant.seconds), each * *least, each * *greatest, median(ratios));
+    }
+}
+
+/// Rows and counts within a radius, one query a call.
+template <class T, class Index>
+void race_within(const kith::Tree& tree, const std::vector<T>& queries, const Index& index, T radius,
+                 const std::string& title, int rounds) {
+    const kith::PointsView view(queries, dimension);
+    const kith::RadiusOptions options{.execution = kith::cpu(1)};
+    const kith::RadiusResult all = kith::radius_search(tree, view, radius, options);
+    const auto their_rows = [&](bool sorted, const auto& take) {
+        std::vector<std::pair<std::uint32_t, T>> found;
+        for (std::size_t i = 0; i < query_count; ++i) {
+            // Their radius is exclusive, and squared.
+            const T limit = std::nextafter(radius * radius, std::numeric_limits<T>::infinity());
+            index.radiusSearch(&queries[i * dimension], limit, found, nanoflann::SearchParams(32, 0, sorted));
+            take(i, found);
+        }
+    };
+    const auto each = [&](const auto& search) {
+        for (std::size_t i = 0; i < query_count; ++i) {
+            search(static_cast<std::int64_t>(i), view.subview(static_cast<std::int64_t>(i), 1));
+        }
+    };
+    const auto same_row = [&](std::int64_t i, std::span<const std::int32_t> indices, std::span<const T> distances) {
+        const auto first = static_cast<std::size_t>(all.offsets()[i]);
+        return std::ranges::equal(indices, all.indices().subspan(first, indices.size())) &&
+               std::ranges::equal(distances, all.template distances<T>().subspan(first, distances.size()));
+    };
+    std::int64_t wrong = 0;
+    their_rows(true, [&](std::size_t i, const auto& found) {
+        wrong += std::abs(std::ssize(found) - all.row(static_cast<std::int64_t>(i)).size());
+    });
+    require(wrong <= all.size() / 100'000, "nanoflann's numbers of neighbors"); // their sum is rounded otherwise
+    std::int64_t seen = 0;
+    std::vector<Contestant> contestants{
+        {"nanoflann, sorted",
+         [&] { their_rows(true, [&](std::size_t, const auto& found) { seen += std::ssize(found); }); }},
+        {"nanoflann, unsorted",
+         [&] { their_rows(false, [&](std::size_t, const auto& found) { seen += std::ssize(found); }); }},
+        {"radius_search",
+         [&] {
+             each([&](std::int64_t i, const kith::PointsView& query) {
+                 const kith::RadiusResult found = kith::radius_search(tree, query, radius, options);
+                 require(same_row(i, found.indices(), found.template distances<T>()), "radius_search");
+             });
+         }},
+        {"radius_visit",
+         [&] {
+             each([&](std::int64_t i, const kith::PointsView& query) {
+                 kith::radius_visit(
+                     [&](const kith::RadiusBlock& block) {
+                         require(same_row(i, block.indices, block.template distances<T>()), "radius_visit");
+                     },
+                     tree, query, radius, options);
+             });
+         }},
+        {"radius_count", [&] {
+             each([&](std::int64_t i, const kith::PointsView& query) {
+                 require(kith::radius_count(tree, query, radius, options)[0] == all.row(i).size(), "radius_count");
+             });
+         }}};
+    race(contestants, title, rounds);
+}
+
 template <class T>
 void compare(const char* type, std::size_t count, std::size_t k, int rounds) {
     using Index = nanoflann::KDTreeSingleIndexAdaptor<nanoflann::L2_Simple_Adaptor<T, Cloud<T>>, Cloud<T>, dimension,
@@ -265,25 +353,11 @@ void compare(const char* type, std::size_t count, std::size_t k, int rounds) {
         require(few.indices == all.indices && few.distances == all.distances, contestant.name.c_str());
         contestants.push_back(contestant);
     }
-    for (int round = 0; round < rounds; ++round) {
-        for (Contestant& contestant : contestants) {
-            const auto start = std::chrono::steady_clock::now();
-            contestant.search();
-            const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
-            contestant.seconds.push_back(took.count());
-        }
-    }
-    std::printf("%s, %zu points, k = %zu, %d rounds\n", type, count, k, rounds);
-    for (const Contestant& contestant : contestants) {
-        std::vector<double> ratios;
-        for (std::size_t round = 0; round < contestant.seconds.size(); ++round) {
-            ratios.push_back(contestant.seconds[round] / contestants[0].seconds[round]);
-        }
-        const auto [least, greatest] = std::minmax_element(contestant.seconds.begin(), contestant.seconds.end());
-        constexpr double each = 1e6 / query_count;
-        std::printf("  %-28s %7.3f us a query (%.3f to %.3f), ratio %.3f\n", contestant.name.c_str(),
-                    each * median(contestant.seconds), each * *least, each * *greatest, median(ratios));
-    }
+    const std::string what = std::string(type) + ", " + std::to_string(count) + " points, ";
+    race(contestants, what + "k = " + std::to_string(k), rounds);
+    const double volume = static_cast<double>(k) / static_cast<double>(count); // of a cube of volume 1
+    const double radius = std::cbrt(volume * 3 / (4 * 3.14159265358979));
+    race_within<T>(tree, queries, index, static_cast<T>(radius), what + "radius " + std::to_string(radius), rounds);
 }
 
 } // namespace
