@@ -152,8 +152,8 @@ using NeighborVisitor = std::function<void(const NeighborBlock&)>;
 /// 2^31 - 1 points), unsupported (dimension or CUDA not built), out_of_memory, device, canceled.
 [[nodiscard]] KnnResult knn(const PointsOrTree& points, std::int64_t k, const KnnOptions& options = {});
 /// The k nearest points of every query. Queries have the type and dimension of the points. Few queries of a tree on the
-/// CPU, up to 500 / (8 + k), or 300000 / (8 + k)^2 with one thread, are searched in the calling thread if k is at most
-/// 64 and no progress function is given: such a call starts no tasks, takes no working memory and reports no stages.
+/// CPU, up to 500 / (8 + k), or 300000 / (8 + k)^2 with one thread, and one in any case, are searched by the calling
+/// thread: such a call starts no tasks and reports no stages, and up to k = 128 knn_into() takes no working memory.
 /// Throws Error: as above, and invalid_argument (exclude_self, queries of another type or dimension), invalid_points (a
 /// query that is not finite or too far away), too_large (more than 2^31 - 1 queries).
 [[nodiscard]] KnnResult knn(const PointsOrTree& points, const PointsView& queries, std::int64_t k,
