@@ -17,7 +17,7 @@ enum class PointError : std::int32_t {
     queries_too_far,   ///< a squared distance could overflow
     no_volume,         ///< a relative linking length, but the points have no volume
     length_too_large,  ///< the points' type cannot express the linking length
-    length_unresolved, ///< beside the largest coordinate or period its square is below the type's smallest normal number
+    length_unresolved, ///< relative to the largest coordinate or period, its square underflows
     velocities_not_finite,
 };
 

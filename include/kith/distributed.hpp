@@ -7,11 +7,15 @@
 // this order, for any number of ranks and any distribution. Source: jz-tree paper, section III-C and appendix B
 // (arXiv:2604.05885).
 //
-// An error on one rank is thrown on every rank. Its text starts with the number of the rank on which it occurred; row
-// and value are those on that rank. Memory per rank: that of the serial call, for radius searches and knn_visit() about
-// twice that in addition to the rows; one copy of all points that it sends, each with a number of 1 to 5 bytes (up to
-// 10 if it is an id), until they are sent; and about three copies of the points that it fetches from other ranks while
-// they arrive. The points of a rank should be near each other; otherwise it may fetch the points of all ranks.
+// An error on one rank is thrown on every rank. With several ranks its text starts with the number of the rank on which
+// it occurred; row and value are those on that rank. Code of the program, such as a visitor or progress callback, may
+// throw: its rank throws that exception itself, the others an Error of kind other_rank with its what(); but a
+// kith::Error becomes an Error of its kind on all, and std::bad_alloc one of kind out_of_memory. With one rank, every
+// exception but std::bad_alloc propagates as it is. Memory per rank: that of the serial call, for radius searches and
+// knn_visit() about twice that in addition to the rows; one copy of all points that it sends, each with a number of 1
+// to 5 bytes (up to 10 if it is an id), until they are sent; and about three copies of the points that it fetches from
+// other ranks while they arrive. The points of a rank should be near each other; otherwise it may fetch the points of
+// all ranks.
 //
 // Each rank calls the progress callback of its own Execution. If run_ranks() gives one Execution to all ranks, its
 // callback is called concurrently, at most once at a time per rank.
@@ -99,7 +103,7 @@ struct DistributedNeighborBlock {
 };
 
 /// Receives every row of this rank's queries exactly once. Calls are concurrent, in unspecified order. An exception of
-/// the visitor ends knn_visit() on all ranks with an Error that has its text.
+/// the visitor ends knn_visit() on all ranks.
 using DistributedNeighborVisitor = std::function<void(const DistributedNeighborBlock&)>;
 
 struct DistributedSummary : SearchSummary {

@@ -52,6 +52,7 @@ ffi::ErrorCode code_of(ErrorKind kind) {
         return ffi::ErrorCode::kCancelled;
     case ErrorKind::file:
     case ErrorKind::device:
+    case ErrorKind::other_rank:
         break;
     }
     return ffi::ErrorCode::kInternal;

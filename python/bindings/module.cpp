@@ -29,6 +29,7 @@ PyObject* exception_of(ErrorKind kind, PyObject* canceled) {
     case ErrorKind::canceled:
         return canceled;
     case ErrorKind::device:
+    case ErrorKind::other_rank:
         break;
     }
     return PyExc_RuntimeError;

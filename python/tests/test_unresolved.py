@@ -52,6 +52,6 @@ def test_the_tree_of_scipys_shape_warns():
 
 def test_lengths_are_refused():
     for call in (lambda: kith.fof(POINTS, 1e3), lambda: kith.radius_count(POINTS, 1e3)):
-        with pytest.raises(ValueError, match="1000, and its square vanishes beside coordinate 2 of point 3"):
+        with pytest.raises(ValueError, match="1000, so small that its square underflows relative to coordinate 2 of point 3"):
             call()
     assert kith.fof(POINTS.astype(numpy.float64), 1e3).tolist() == [0, 0, 0, 1]

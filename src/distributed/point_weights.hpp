@@ -67,8 +67,8 @@ private:
         for (std::int64_t row = 0; row < count; ++row) {
             const double weight = weights[row];
             if (!(weight >= 0) || std::isinf(weight)) {
-                throw error(ErrorKind::invalid_argument, "weights: point ", row, " has ",
-                            std::string_view(std::isnan(weight) ? "NaN" : shortest(weight)),
+                throw error(ErrorKind::invalid_argument, {.point = row, .value = weight}, "weights: point ", row,
+                            " has ", std::string_view(std::isnan(weight) ? "NaN" : shortest(weight)),
                             "; weights are finite numbers, 0 or more");
             }
             part.greatest = std::max(part.greatest, weight);

@@ -7,6 +7,7 @@
 #include <iterator>
 #include <new>
 #include <numeric>
+#include <type_traits>
 
 namespace kith::detail {
 
@@ -14,13 +15,13 @@ Ranks::Failure Ranks::current_failure() {
     try {
         throw;
     } catch (const Error& error) {
-        return {error.kind(), error.what()};
+        return {error.kind(), error.what(), error.details(), std::current_exception()};
     } catch (const std::bad_alloc&) {
-        return {ErrorKind::out_of_memory, "failed to allocate working memory"};
+        return {ErrorKind::out_of_memory, "failed to allocate working memory", {}, {}};
     } catch (const std::exception& error) {
-        return {ErrorKind::canceled, error.what()};
+        return {ErrorKind::other_rank, error.what(), {}, std::current_exception()};
     } catch (...) {
-        return {ErrorKind::canceled, "an exception of unknown type"};
+        return {ErrorKind::other_rank, "an exception of unknown type", {}, std::current_exception()};
     }
 }
 
@@ -30,17 +31,33 @@ void Ranks::agree(const std::optional<Failure>& failure) {
         return;
     }
     const bool is_first = first == rank();
+    if (size() == 1 && failure->exception) {
+        std::rethrow_exception(failure->exception);
+    }
+    static_assert(std::is_trivially_copyable_v<ErrorDetails>);
     std::array<std::int64_t, 2> kind_and_length{is_first ? static_cast<std::int64_t>(failure->kind) : 0,
                                                 is_first ? std::ssize(failure->text) : 0};
     communicator_.all_reduce(kind_and_length, Reduction::max);
     const auto [kind, length] = kind_and_length;
-    std::string text(static_cast<std::size_t>(length), ' ');
     std::vector<std::int64_t> counts(size(), 0);
-    counts[first] = length;
-    communicator_.all_gather(is_first ? std::as_bytes(std::span(failure->text)) : std::span<const std::byte>(),
-                             std::as_writable_bytes(std::span(text)), counts);
-    throw AgreedError(static_cast<ErrorKind>(kind),
-                      size() == 1 ? text : message("rank ", first, ": ", std::string_view(text)));
+    const auto of_first = [&](std::span<const std::byte> mine, std::span<std::byte> all) {
+        counts[first] = std::ssize(all);
+        communicator_.all_gather(is_first ? mine : std::span<const std::byte>(), all, counts);
+    };
+    std::string text(static_cast<std::size_t>(length), ' ');
+    ErrorDetails details = is_first ? failure->details : ErrorDetails{};
+    of_first(is_first ? std::as_bytes(std::span(failure->text)) : std::span<const std::byte>(),
+             std::as_writable_bytes(std::span(text)));
+    const ErrorDetails mine = details;
+    of_first(std::as_bytes(std::span(&mine, 1)), std::as_writable_bytes(std::span(&details, 1)));
+    if (is_first && failure->kind == ErrorKind::other_rank && failure->exception) {
+        throw OwnException{failure->exception};
+    }
+    if (size() > 1) {
+        details.rank = first;
+        text = message("rank ", first, ": ", std::string_view(text));
+    }
+    throw AgreedError(static_cast<ErrorKind>(kind), text, details);
 }
 
 void Ranks::gather_bytes(std::span<const std::byte> mine, std::span<std::byte> all,

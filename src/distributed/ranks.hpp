@@ -1,8 +1,9 @@
 // A communicator as the algorithms use it: typed, counted, and with errors that all ranks agree on.
 //
 // An exception on one rank must not leave the others waiting. So whatever can fail on a rank runs inside agreed(): the
-// ranks meet after it, and if one has failed all throw, with its text. What fails on all ranks alike, because they know
-// the same, runs inside alike(). Any other exception ends the work of all ranks (on_all_ranks).
+// ranks meet after it, and if one has failed all throw, with its text. An exception of the program's own code, such as a
+// visitor, stays what it is on its rank. What fails on all ranks alike, because they know the same, runs inside alike().
+// Any other exception ends the work of all ranks (on_all_ranks).
 #pragma once
 
 #include <kith/communicator.hpp>
@@ -29,6 +30,11 @@ public:
     using Error::Error;
 };
 
+/// An exception that this rank throws as it is, while the others throw an AgreedError.
+struct OwnException {
+    std::exception_ptr exception;
+};
+
 class Ranks {
 public:
     explicit Ranks(Communicator& communicator) : communicator_(communicator) {}
@@ -39,7 +45,8 @@ public:
     [[nodiscard]] int size() const noexcept { return communicator_.size(); }
     [[nodiscard]] const Traffic& traffic() const noexcept { return traffic_; }
 
-    /// Runs body() here, and throws on all ranks if it throws on one: what the lowest of these has thrown.
+    /// Runs body() here, and throws on all ranks if it throws on one: what the lowest of these has thrown. A single rank
+    /// throws what body() has thrown, as it is.
     template <class Body>
     void agreed(const Body& body) {
         agree(failure_of(body));
@@ -52,7 +59,7 @@ public:
         try {
             body();
         } catch (const Error& error) {
-            throw AgreedError(error.kind(), error.what());
+            throw AgreedError(error.kind(), error.what(), error.details());
         }
     }
 
@@ -110,6 +117,8 @@ private:
     struct Failure {
         ErrorKind kind;
         std::string text;
+        ErrorDetails details;
+        std::exception_ptr exception; ///< not of memory that is lacking
     };
 
     template <class Body>
@@ -137,7 +146,7 @@ private:
     std::vector<RankMessage> kept_; ///< messages of this rank to itself, of an exchange that has started
 };
 
-/// Runs body(ranks), the work of one call. An exception that the ranks have not agreed on ends the work of all.
+/// Runs body(ranks), the work of one call. An exception that several ranks have not agreed on ends the work of all.
 template <class Body>
 decltype(auto) on_all_ranks(Communicator& communicator, const Body& body) {
     try {
@@ -145,12 +154,18 @@ decltype(auto) on_all_ranks(Communicator& communicator, const Body& body) {
         return body(ranks);
     } catch (const AgreedError&) {
         throw;
+    } catch (const OwnException& own) {
+        std::rethrow_exception(own.exception);
     } catch (const std::bad_alloc&) {
         const Error error(ErrorKind::out_of_memory, "failed to allocate memory for messages");
-        communicator.abort(error.what());
+        if (communicator.size() > 1) {
+            communicator.abort(error.what());
+        }
         throw error;
     } catch (const std::exception& error) {
-        communicator.abort(error.what());
+        if (communicator.size() > 1) {
+            communicator.abort(error.what());
+        }
         throw;
     }
 }

@@ -83,11 +83,14 @@ public:
             give_up(kind_of(std::current_exception()), detail::message("rank ", rank, ": ", std::string_view(reason)));
         }
     }
-    /// The first exception is the one that counts, unless it is but what a rank's abort() has thrown on others.
+    /// The first exception is the one that counts, unless it is but what a rank's abort() has thrown on others, or says
+    /// only that code of the program threw on another rank.
     void fail(int rank, std::exception_ptr exception, const std::string& text) {
         const std::lock_guard lock(mutex_);
         const ErrorKind kind = kind_of(exception);
-        if (!first_ || rank == aborting_rank_) {
+        const bool is_better = first_is_of_another_ && kind_of_error(exception) != ErrorKind::other_rank;
+        if (!first_ || rank == aborting_rank_ || is_better) {
+            first_is_of_another_ = kind_of_error(exception) == ErrorKind::other_rank;
             first_ = std::move(exception);
         }
         give_up(kind, detail::message("rank ", rank, ": ", std::string_view(text)));
@@ -98,19 +101,21 @@ private:
     static constexpr const char* left =
         "a rank has returned while others wait for it in a collective call; all ranks must make the same calls";
 
-    /// Of an exception that is none of kith's, or none at all, nothing is known.
-    static ErrorKind kind_of(const std::exception_ptr& exception) {
+    /// Empty for an exception that is none of kith's.
+    static std::optional<ErrorKind> kind_of_error(const std::exception_ptr& exception) {
         try {
-            if (exception) {
-                std::rethrow_exception(exception);
-            }
+            std::rethrow_exception(exception);
         } catch (const Error& error) {
             return error.kind();
         } catch (const std::bad_alloc&) {
             return ErrorKind::out_of_memory;
         } catch (...) {
+            return std::nullopt;
         }
-        return ErrorKind::canceled;
+    }
+    /// What other ranks throw for an exception, or for an abort() without one.
+    static ErrorKind kind_of(const std::exception_ptr& exception) {
+        return exception ? kind_of_error(exception).value_or(ErrorKind::other_rank) : ErrorKind::canceled;
     }
     /// All are told the first reason. The mutex is held.
     void give_up(ErrorKind kind, const std::string& reason) {
@@ -140,6 +145,7 @@ private:
     ErrorKind kind_ = ErrorKind::canceled; ///< of the reason
     std::optional<int> aborting_rank_;     ///< that the others stopped for
     std::exception_ptr first_;
+    bool first_is_of_another_ = false; ///< `first_` says only that code of the program threw on another rank
 };
 
 class ThreadCommunicator final : public Communicator {

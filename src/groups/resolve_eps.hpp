@@ -22,8 +22,8 @@ void resolve_eps(double eps, const Frame<T>& frame, std::int64_t count, DbscanSu
                     dtype_of<T> == DType::float32 ? "float32" : "float64", " points can be apart; give a smaller one");
     }
     if (count > 0 && frame.largest > 0 && frame.is_unresolved(eps)) {
-        throw error(ErrorKind::invalid_argument, "eps is ", eps,
-                    unresolved_length(unresolved_beside(find_largest(), eps)));
+        const DeviceStatus status = unresolved_beside(find_largest(), eps);
+        throw error(ErrorKind::invalid_argument, unresolved_details(status), "eps is ", eps, unresolved_length(status));
     }
     result.eps = static_cast<double>(static_cast<T>(eps));
     result.box = resolved_box(frame);

@@ -46,7 +46,7 @@ void resolve_velocity_length(const VelocityLength& length, double dispersion, st
     }
 }
 
-/// Throws if the length vanishes beside a velocity, in the frame of phase space.
+/// Throws if the square of the length underflows relative to a velocity, in the frame of phase space.
 template <Coordinate T>
 void require_resolved(const Frame<T>& frame, std::int64_t count, double linking_length) {
     if (count > 0 && frame.largest > 0 && frame.is_unresolved(linking_length)) {

@@ -24,8 +24,13 @@ inline std::int64_t check_radii(const Radii& radii, std::int64_t rows) {
     std::int64_t smallest = -1;
     for (std::int64_t i = 0; i < count; ++i) {
         if (!(radii[i] >= 0)) {
-            throw error(ErrorKind::invalid_argument, "the radius", radii.is_uniform() ? "" : message(" of query ", i),
-                        " is ", radii[i], "; it must be 0 or more, or infinity");
+            ErrorDetails details{.value = radii[i]};
+            if (!radii.is_uniform()) {
+                details.point = i;
+            }
+            throw error(ErrorKind::invalid_argument, details, "the radius",
+                        radii.is_uniform() ? "" : message(" of query ", i), " is ", radii[i],
+                        "; it must be 0 or more, or infinity");
         }
         if (radii[i] > 0 && (smallest < 0 || radii[i] < radii[smallest])) {
             smallest = i;
@@ -48,15 +53,17 @@ inline void require_neighbors_fit(std::int64_t neighbors, std::int64_t bytes_eac
     }
 }
 
-/// Throws because the radius of the query vanishes beside the largest coordinate.
+/// Throws because the radius of the query underflows, squared, relative to the largest coordinate.
 [[noreturn]] inline void refuse_unresolved_radius(const Radii& radii, std::int64_t query,
                                                   const LargestCoordinate& largest) {
-    throw error(ErrorKind::invalid_argument, "the radius", radii.is_uniform() ? "" : message(" of query ", query),
-                " is ", radii[query], unresolved_length(unresolved_beside(largest, radii[query])));
+    const DeviceStatus status = unresolved_beside(largest, radii[query]);
+    throw error(ErrorKind::invalid_argument, unresolved_details(status), "the radius",
+                radii.is_uniform() ? "" : message(" of query ", query), " is ", radii[query],
+                unresolved_length(status));
 }
 
-/// Throws if the smallest radius above 0, that of the query `smallest`, vanishes beside largest(). If the points of a
-/// self-search are all at zero, so are their distances, and every radius is resolved.
+/// Throws if the smallest radius above 0, that of the query `smallest`, underflows, squared, relative to largest(). If the
+/// points of a self-search are all at zero, so are their distances, and every radius is resolved.
 template <Coordinate T, class Largest>
 void require_resolved_radii(const Radii& radii, std::int64_t smallest, const Frame<T>& frame, bool self_search,
                             const Largest& largest) {

@@ -64,7 +64,7 @@ KITH_HOST_DEVICE LargestCoordinate largest_coordinate(const Frame<T>& frame, con
     return {-1, -1, static_cast<double>(frame.largest)};
 }
 
-/// The refusal of a length whose square vanishes beside it.
+/// The refusal of a length whose square underflows relative to it.
 KITH_HOST_DEVICE inline DeviceStatus unresolved_beside(const LargestCoordinate& largest, double length) noexcept {
     return {PointError::length_unresolved, largest.axis, largest.point, length, largest.value};
 }

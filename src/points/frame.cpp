@@ -164,21 +164,29 @@ void check_box(const Box& box, int dimension) {
         throw error(ErrorKind::invalid_argument, "the box has ", box.axes(), " periods but the points have ", dimension,
                     " axes; give one period per axis, 0 for open");
     }
+    for (int axis = dimension; axis < max_dimension; ++axis) {
+        if (const auto origin = box.origin(axis)) {
+            throw error(ErrorKind::invalid_argument, {.axis = axis, .value = *origin}, "the box has origin ", *origin,
+                        " on axis ", axis, ", but the points have the axes 0 to ", dimension - 1,
+                        "; remove that origin");
+        }
+    }
     for (int axis = 0; axis < dimension; ++axis) {
         const double period = box.period(axis);
         if (!(period >= 0) || std::isinf(period)) {
-            throw error(ErrorKind::invalid_argument, "the box has period ", period, " on axis ", axis,
-                        "; it must be positive, or 0 for an open axis");
+            throw error(ErrorKind::invalid_argument, {.axis = axis, .value = period}, "the box has period ", period,
+                        " on axis ", axis, "; it must be positive, or 0 for an open axis");
         }
         const T as_type = static_cast<T>(period);
         if (period > 0 && (as_type == 0 || std::isinf(as_type))) {
-            throw error(ErrorKind::invalid_argument, "the box has period ", period, " on axis ", axis,
+            throw error(ErrorKind::invalid_argument, {.axis = axis, .value = period}, "the box has period ", period,
+                        " on axis ", axis,
                         ", which the points' type cannot express; give the period in the points' unit");
         }
         const auto origin = box.origin(axis);
         if (origin && !std::isfinite(*origin)) {
-            throw error(ErrorKind::invalid_argument, "the box has origin ", *origin, " on axis ", axis,
-                        "; it must be a finite number");
+            throw error(ErrorKind::invalid_argument, {.axis = axis, .value = *origin}, "the box has origin ", *origin,
+                        " on axis ", axis, "; it must be a finite number");
         }
     }
 }
@@ -190,8 +198,8 @@ void check_memory(const PointsView& view, const char* what) {
     const std::int64_t size = item_size(view.dtype());
     const auto require_aligned = [&](const char* which, std::int64_t bytes) {
         if (bytes % size != 0) {
-            throw error(ErrorKind::invalid_argument, what, ": ", which, " is ", bytes,
-                        " bytes, no multiple of the scalar's size ", size, "; copy the points to aligned memory");
+            throw error(ErrorKind::invalid_argument, what, ": ", which, " ", bytes,
+                        " is not a multiple of the scalar's size, ", size, " bytes; copy the points to aligned memory");
         }
     };
     for (int axis = 0; view.count() > 0 && axis < view.dimension(); ++axis) {
@@ -199,8 +207,8 @@ void check_memory(const PointsView& view, const char* what) {
             throw error(ErrorKind::invalid_argument, what, ": the view says ", view.count(),
                         " points but its address is null");
         }
-        require_aligned("an address", static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(view.axis(axis))));
-        require_aligned("the stride", view.stride());
+        require_aligned("address", static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(view.axis(axis))));
+        require_aligned("stride", view.stride());
     }
 }
 

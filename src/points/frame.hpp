@@ -12,6 +12,7 @@
 #pragma once
 
 #include <kith/device_status.hpp>
+#include <kith/error.hpp>
 #include <kith/points.hpp>
 
 #include "support/host_device.hpp"
@@ -108,7 +109,7 @@ struct Frame {
         return loaded * loaded;
     }
 
-    /// Whether a radius, in raw units, is not 0 but its square is beside the largest coordinate.
+    /// Whether a radius, in raw units, is not 0 but its square underflows relative to the largest coordinate.
     [[nodiscard]] KITH_HOST_DEVICE bool is_unresolved(double radius) const noexcept {
         return radius > 0 && squared_radius(radius) < std::numeric_limits<T>::min();
     }
@@ -187,6 +188,7 @@ int axis_too_far(const NormalizedPoints<T>& queries);
 
 /// What is wrong with a length of PointError::length_unresolved, to follow its name and value.
 std::string unresolved_length(const DeviceStatus& status);
+ErrorDetails unresolved_details(const DeviceStatus& status);
 
 /// The box with its origins resolved, in raw units.
 template <Coordinate T>

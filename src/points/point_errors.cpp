@@ -24,7 +24,7 @@ std::string not_finite(const DeviceStatus& status, const char* what) {
 } // namespace
 
 std::string detail::unresolved_length(const DeviceStatus& status) {
-    return message(", and its square vanishes beside ",
+    return message(", so small that its square underflows relative to ",
                    status.point < 0 ? "the largest coordinate or period, "
                                     : message("coordinate ", status.axis, " of point ", status.point, ", "),
                    shortest(status.limit), "; ",
@@ -33,10 +33,19 @@ std::string detail::unresolved_length(const DeviceStatus& status) {
                    ", or use float64 if this is float32 (docs/semantics.md, Numbers)");
 }
 
+ErrorDetails detail::unresolved_details(const DeviceStatus& status) {
+    ErrorDetails details{.value = status.value, .limit = status.limit};
+    if (status.point >= 0) {
+        details.point = status.point;
+        details.axis = status.axis;
+    }
+    return details;
+}
+
 std::size_t Box::checked(int axis) {
     if (axis < 0 || axis >= max_dimension) {
-        throw detail::error(ErrorKind::invalid_argument, "axis ", axis, " of a box was asked for; axes are 0 to ",
-                            max_dimension - 1);
+        throw detail::error(ErrorKind::invalid_argument, {.axis = axis}, "axis ", axis,
+                            " of a box was asked for; axes are 0 to ", max_dimension - 1);
     }
     return static_cast<std::size_t>(axis);
 }
@@ -56,43 +65,50 @@ void detail::refuse_axes(std::span<const std::size_t> lengths) {
 }
 
 void check(const DeviceStatus& status) {
-    using detail::error;
-    using detail::message;
+    const auto refuse = [&status](ErrorKind kind, const ErrorDetails& details, const auto&... parts) {
+        ErrorDetails all = details;
+        all.value = status.value;
+        throw detail::error(kind, all, parts...);
+    };
+    const ErrorDetails coordinate{.point = status.point, .axis = status.axis};
+    const ErrorDetails of_axis{.axis = status.axis, .limit = status.limit};
     switch (status.refusal) {
     case PointError::none:
         return;
     case PointError::points_not_finite:
-        throw Error(ErrorKind::invalid_points, not_finite(status, "points"));
+        return refuse(ErrorKind::invalid_points, coordinate, not_finite(status, "points"));
     case PointError::queries_not_finite:
-        throw Error(ErrorKind::invalid_points, not_finite(status, "queries"));
+        return refuse(ErrorKind::invalid_points, coordinate, not_finite(status, "queries"));
     case PointError::velocities_not_finite:
-        throw Error(ErrorKind::invalid_points, not_finite(status, "velocities"));
+        return refuse(ErrorKind::invalid_points, coordinate, not_finite(status, "velocities"));
     case PointError::points_too_wide:
-        throw error(ErrorKind::invalid_points, "the points extend over ", status.value, " on axis ", status.axis,
-                    ", more than twice the period ", status.limit, "; give the period in the points' unit, or no box");
+        return refuse(ErrorKind::invalid_points, of_axis, "the points extend over ", status.value, " on axis ",
+                      status.axis, ", more than twice the period ", status.limit,
+                      "; give the period in the points' unit, or no box");
     case PointError::origin_too_far:
-        throw error(ErrorKind::invalid_argument, "the box starts at ", status.value, " on axis ", status.axis,
-                    ", where the points' type cannot express a period of ", status.limit,
-                    "; use float64 or an origin nearer to zero");
+        return refuse(ErrorKind::invalid_argument, of_axis, "the box starts at ", status.value, " on axis ",
+                      status.axis, ", where the points' type cannot express a period of ", status.limit,
+                      "; use float64 or an origin nearer to zero");
     case PointError::queries_too_far:
-        throw error(ErrorKind::invalid_points, "queries: point ", status.point, " has ", status.value,
-                    " as coordinate ", status.axis,
-                    ", so far from the points that its squared distances cannot be represented "
-                    "(docs/semantics.md, Numbers); remove it, or use float64 if this is float32");
+        return refuse(ErrorKind::invalid_points, coordinate, "queries: point ", status.point, " has ", status.value,
+                      " as coordinate ", status.axis,
+                      ", so far from the points that its squared distances cannot be represented "
+                      "(docs/semantics.md, Numbers); remove it, or use float64 if this is float32");
     case PointError::no_volume:
         throw Error(ErrorKind::invalid_argument,
-                    "the volume for a relative linking length is zero: the points, if there is more than one, are all "
-                    "alike on an open axis; give an absolute linking length");
+                    "the volume for a relative linking length is zero: all points have the same coordinate on "
+                    "an open axis; give an absolute linking length");
     case PointError::length_too_large:
-        throw error(ErrorKind::invalid_argument, "the linking length comes to ", status.value, ", more than ",
-                    status.limit <= std::numeric_limits<float>::max() ? "float32" : "float64",
-                    " points can be apart; give a smaller one");
+        return refuse(ErrorKind::invalid_argument, {.limit = status.limit}, "the linking length comes to ",
+                      status.value, ", more than ",
+                      status.limit <= std::numeric_limits<float>::max() ? "float32" : "float64",
+                      " points can be apart; give a smaller one");
     case PointError::length_unresolved:
-        throw error(ErrorKind::invalid_argument, "the linking length is ", status.value,
-                    detail::unresolved_length(status));
+        return refuse(ErrorKind::invalid_argument, detail::unresolved_details(status), "the linking length is ",
+                      status.value, detail::unresolved_length(status));
     }
-    throw error(ErrorKind::invalid_argument, "the status is ", static_cast<int>(status.refusal),
-                ", which no call writes; check it when the stream has done the call's work");
+    throw detail::error(ErrorKind::invalid_argument, "the status is ", static_cast<int>(status.refusal),
+                        ", which no call writes; check it when the stream has done the call's work");
 }
 
 } // namespace kith

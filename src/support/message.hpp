@@ -36,6 +36,11 @@ Error error(ErrorKind kind, const Parts&... parts) {
     return {kind, message(parts...)};
 }
 
+template <class... Parts>
+Error error(ErrorKind kind, const ErrorDetails& details, const Parts&... parts) {
+    return {kind, message(parts...), details};
+}
+
 /// A number in the fewest digits that read back to it: as float32 if it is one.
 inline std::string shortest(double value) {
     const auto narrow = static_cast<float>(value);

@@ -10,6 +10,7 @@
 #include <chrono>
 #include <functional>
 #include <new>
+#include <stdexcept>
 #include <string>
 #include <thread>
 #include <utility>
@@ -142,6 +143,72 @@ TEST_F(Faults, NoMemoryForTheWorkOfOneRankIsAnErrorOfAll) {
                          }));
     });
     EXPECT_GT(places, 15);
+}
+
+struct OwnError : std::runtime_error {
+    using std::runtime_error::runtime_error;
+};
+
+TEST_F(Faults, ExceptionsOfVisitorsKeepTheirTypeOnTheirRank) {
+    run_ranks(size, [&](Communicator& ranks) {
+        for (int failing = 0; failing < size; ++failing) { // and the ranks can go on
+            const auto visit = [&](const DistributedNeighborBlock&) {
+                if (ranks.rank() == failing) {
+                    throw OwnError("mine");
+                }
+            };
+            try {
+                knn_visit(ranks, visit, part(ranks.rank()), 3, {.execution = cpu(1)});
+                ADD_FAILURE() << "nothing was thrown";
+            } catch (const OwnError& error) {
+                EXPECT_EQ(ranks.rank(), failing);
+                EXPECT_STREQ(error.what(), "mine");
+            } catch (const Error& error) {
+                EXPECT_NE(ranks.rank(), failing);
+                EXPECT_EQ(error.kind(), ErrorKind::other_rank);
+                EXPECT_EQ(error.what(), "rank " + std::to_string(failing) + ": mine");
+                EXPECT_EQ(error.details().rank, failing);
+            }
+        }
+    });
+    // The program gets the exception itself, whichever rank ends first.
+    for (int failing = 0; failing < size; ++failing) {
+        EXPECT_THROW(run_ranks(size,
+                               [&](Communicator& ranks) {
+                                   const auto visit = [&](const DistributedNeighborBlock&) {
+                                       if (ranks.rank() == failing) {
+                                           throw OwnError("mine");
+                                       }
+                                   };
+                                   knn_visit(ranks, visit, part(ranks.rank()), 3, {.execution = cpu(1)});
+                               }),
+                     OwnError);
+    }
+}
+
+TEST_F(Faults, ErrorsOfVisitorsKeepTheirKind) {
+    run_ranks(size, [&](Communicator& ranks) {
+        EXPECT_TRUE(is_refused(ErrorKind::file, {"rank 1: the disk is full"}, [&] {
+            const auto visit = [&](const DistributedNeighborBlock&) {
+                if (ranks.rank() == 1) {
+                    throw Error(ErrorKind::file, "the disk is full");
+                }
+            };
+            knn_visit(ranks, visit, part(ranks.rank()), 3, {.execution = cpu(1)});
+        }));
+    });
+}
+
+TEST_F(Faults, ASingleRankThrowsWhatItsVisitorThrew) {
+    const auto visits = [&](const DistributedNeighborVisitor& visit) {
+        run_ranks(1, [&](Communicator& ranks) { knn_visit(ranks, visit, {points, 3}, 3); });
+    };
+    EXPECT_THROW(visits([](const DistributedNeighborBlock&) { throw OwnError("mine"); }), OwnError);
+    EXPECT_TRUE(is_refused(ErrorKind::canceled, {"canceled during the stage"}, [&] {
+        run_ranks(1, [&](Communicator& ranks) {
+            (void)knn(ranks, {points, 3}, 3, {.execution = cpu(1, [](std::string_view, double) { return false; })});
+        });
+    }));
 }
 
 } // namespace

@@ -65,7 +65,7 @@ protected:
                     continue;
                 }
                 if (oracle::is_refused(copy, length)) {
-                    EXPECT_TRUE(is_refused(ErrorKind::invalid_argument, {"vanishes beside the largest"}, find));
+                    EXPECT_TRUE(is_refused(ErrorKind::invalid_argument, {"underflows relative to the largest"}, find));
                     continue;
                 }
                 const FofResult found = find();
@@ -330,7 +330,7 @@ TEST_F(PhaseSpaceRefuses, LengthsThatAreNone) {
     EXPECT_TRUE(refuses(ErrorKind::invalid_argument, {"0.1", "1e-310", "units"}, absolute(1e-310)));
     EXPECT_TRUE(refuses(ErrorKind::invalid_points, {"velocities", "component 0", "express"}, absolute(1e-45)));
     // Scaled velocities of some 1e37 leave nothing of the square of 0.1.
-    EXPECT_TRUE(refuses(ErrorKind::invalid_argument, {"0.1", "vanishes beside the largest"}, absolute(1e-38)));
+    EXPECT_TRUE(refuses(ErrorKind::invalid_argument, {"0.1", "underflows relative to the largest"}, absolute(1e-38)));
 }
 
 // Whatever their products with masses and the sums of these are rounded to.

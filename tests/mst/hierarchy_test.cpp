@@ -72,7 +72,7 @@ TEST_P(Hierarchies, CutsAreGroups) {
                 SCOPED_TRACE("box " + named.name + ", linking length " + testing::PrintToString(length));
                 const auto absolute = LinkingLength::absolute(length);
                 if (oracle::is_refused(copy, length)) {
-                    EXPECT_TRUE(is_refused(ErrorKind::invalid_argument, {"vanishes beside"},
+                    EXPECT_TRUE(is_refused(ErrorKind::invalid_argument, {"underflows relative to"},
                                            [&] { (void)fof(tree, absolute); }));
                     continue;
                 }

@@ -62,6 +62,56 @@ TEST_F(Refused, TheFirstOffenderIsNamedWhateverTheThreads) {
     }
 }
 
+/// What a program reads instead of the text.
+template <class Call>
+ErrorDetails details_of(const Call& call) {
+    try {
+        call();
+    } catch (const Error& error) {
+        return error.details();
+    }
+    ADD_FAILURE() << "nothing was thrown";
+    return {};
+}
+
+TEST_F(Refused, WithDetailsForPrograms) {
+    std::vector<float> stars = uniform_points<float>(100, 3, 0, 1, 3);
+    const PointsView all(stars, 3);
+    const ErrorDetails wide = details_of([&] { (void)knn(all, 1, {.box = Box::periodic({0.0, 0.25, 0.0})}); });
+    EXPECT_FALSE(wide.point);
+    EXPECT_EQ(wide.axis, 1);
+    EXPECT_GT(wide.value, 0.5);
+    EXPECT_EQ(wide.limit, 0.25);
+    std::vector<double> radii(100, 0.1);
+    radii[70] = -2;
+    const ErrorDetails radius = details_of([&] { (void)radius_count(all, radii); });
+    EXPECT_EQ(radius.point, 70);
+    EXPECT_EQ(radius.value, -2);
+    const ErrorDetails period = details_of([&] { (void)Tree(all, {.box = Box::periodic(-3)}); });
+    EXPECT_EQ(period.axis, 0);
+    EXPECT_EQ(period.value, -3);
+    stars[3 * 17 + 2] = -std::numeric_limits<float>::infinity();
+    const ErrorDetails infinite = details_of([&] { (void)fof(all, LinkingLength::absolute(0.1)); });
+    EXPECT_EQ(infinite.point, 17);
+    EXPECT_EQ(infinite.axis, 2);
+    EXPECT_EQ(infinite.value, -std::numeric_limits<double>::infinity());
+    EXPECT_FALSE(infinite.limit || infinite.rank);
+    stars[3 * 17 + 2] = 1e37F;
+    const ErrorDetails tiny = details_of([&] { (void)dbscan(all, 1e-3, 2); });
+    EXPECT_EQ(tiny.point, 17);
+    EXPECT_EQ(tiny.axis, 2);
+    EXPECT_EQ(tiny.value, 1e-3);
+    EXPECT_EQ(tiny.limit, static_cast<double>(1e37F));
+    EXPECT_FALSE(details_of([&] { (void)knn(all, 0); }).value);
+    stars[3 * 17 + 2] = std::numeric_limits<float>::quiet_NaN();
+    run_ranks(2, [&](Communicator& ranks) {
+        const ErrorDetails of_rank = details_of([&] { (void)knn(ranks, all.subview(10 * ranks.rank(), 10), 1); });
+        EXPECT_EQ(of_rank.rank, 1);
+        EXPECT_EQ(of_rank.point, 7);
+        EXPECT_EQ(of_rank.axis, 2);
+    });
+}
+
 TEST_F(Refused, FlatArraysThatAreNoWholePoints) {
     points.pop_back();
     EXPECT_TRUE(is_refused(ErrorKind::invalid_argument,
@@ -81,9 +131,9 @@ TEST_F(Refused, ScalarsThatAreNotAligned) {
     const auto* const bytes = reinterpret_cast<const std::byte*>(points.data());
     EXPECT_TRUE(is_refused_everywhere(ErrorKind::invalid_argument, {"points", "address", "8", "aligned"},
                                       PointsView(reinterpret_cast<const double*>(bytes + 4), 4, 3)));
-    EXPECT_TRUE(is_refused_everywhere(ErrorKind::invalid_argument, {"points", "stride is 20 bytes", "8"},
+    EXPECT_TRUE(is_refused_everywhere(ErrorKind::invalid_argument, {"points", "stride 20 is not a multiple", "8"},
                                       PointsView({&points[0], &points[1], &points[2]}, 4, {}, 20)));
-    EXPECT_TRUE(is_refused(ErrorKind::invalid_argument, {"queries", "stride is 20 bytes", "8"}, [&] {
+    EXPECT_TRUE(is_refused(ErrorKind::invalid_argument, {"queries", "stride 20 is not a multiple", "8"}, [&] {
         (void)knn(view(), PointsView({&points[0], &points[1], &points[2]}, 4, {}, 20), 1);
     }));
 }
