@@ -27,10 +27,11 @@ public:
         return box;
     }
 
-    /// One period per axis, for points of that dimension only.
+    /// One period per axis, for points of that dimension only. Throws Error: invalid_argument unless there are 1 to
+    /// max_dimension periods.
     static Box periodic(std::span<const double> periods) {
         Box box;
-        box.axes_ = static_cast<int>(periods.size());
+        box.axes_ = checked_axes(periods.size());
         for (std::size_t axis = 0; axis < periods.size() && axis < box.period_.size(); ++axis) {
             box.period_[axis] = periods[axis];
         }
@@ -41,10 +42,11 @@ public:
     }
 
     /// The same box with another origin (lower edge) on one axis. This and the next two throw Error: invalid_argument
-    /// unless axis is in [0, max_dimension).
+    /// unless axis is in [0, max_dimension); this one also if the box has fewer axes. A box without a number of axes
+    /// is refused by calls whose points lack an axis with an origin.
     [[nodiscard]] Box with_origin(int axis, double origin) const {
         Box box = *this;
-        box.origin_[checked(axis)] = origin;
+        box.origin_[checked_origin(axis)] = origin;
         return box;
     }
     [[nodiscard]] double period(int axis) const { return period_[checked(axis)]; }
@@ -57,6 +59,8 @@ public:
 
 private:
     static std::size_t checked(int axis);
+    static int checked_axes(std::size_t periods);
+    [[nodiscard]] std::size_t checked_origin(int axis) const;
 
     std::array<double, max_dimension> period_{};
     std::array<std::optional<double>, max_dimension> origin_{};

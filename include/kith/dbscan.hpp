@@ -37,6 +37,7 @@ struct DbscanSummary {
     double eps = 0;                  ///< rounded to the points' type
     Engine engine = Engine::tree;    ///< algorithm used: tree or brute_force
     Box box;                         ///< used for the distances, with origins resolved
+    std::int64_t wrapped_points = 0; ///< number of points outside the box, which were wrapped into it (box.hpp)
     StageReports stages;
 };
 

@@ -73,9 +73,9 @@ struct DistributedKnnResult {
 };
 
 /// For each point of this rank (a self-search), or each of its queries, the k nearest points of all ranks. Unresolved
-/// rows are counted over all ranks, with global indices or ids. Options: the search algorithm is always the tree if
-/// there is more than one rank; the index type is ignored; the execution may differ between ranks, and must be on the
-/// CPU.
+/// rows, and points outside the box, are counted over all ranks, rows with global indices or ids. Options: the search
+/// algorithm is always the tree if there is more than one rank; the index type is ignored; the execution may differ
+/// between ranks, and must be on the CPU.
 /// Throws Error, on every rank: as knn() does; invalid_argument if ranks differ in function, dimension, type, k, box or
 /// options, or if ids or weights are not as RankOptions says; too_large if a rank has more than 2^31 - 1 points or
 /// queries, also after rebalancing, or fetches more than 2^31 - 1 points (own and fetched points are counted
@@ -171,6 +171,7 @@ struct DistributedFofResult {
     double velocity_length = std::numeric_limits<double>::infinity(); ///< this and velocity_scale: as in FofSummary
     double velocity_scale = 0;
     Box box;
+    std::int64_t wrapped_points = 0; ///< number of points of all ranks outside the box, which were wrapped into it
     StageReports stages;
     Traffic traffic;
     std::vector<float> work; ///< as in DistributedKnnResult

@@ -114,6 +114,8 @@ struct FofSummary {
     Engine engine = Engine::tree; ///< algorithm used, not automatic
     /// The box in which the groups were found, with the origins of all periodic axes resolved. A catalog uses it.
     Box box;
+    /// Number of points outside the box, which were wrapped into it (box.hpp).
+    std::int64_t wrapped_points = 0;
     StageReports stages;
 
     /// Number of groups with at least min_members members: labels 0 to this number minus one.

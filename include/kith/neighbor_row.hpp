@@ -107,6 +107,9 @@ struct SearchSummary {
     UnresolvedRows unresolved;    ///< rows whose distances and order are unreliable
     Engine engine = Engine::tree; ///< algorithm used, not automatic
     Box box;                      ///< in which the distances are, with the origins of all periodic axes resolved
+    /// Number of points outside the box, which were wrapped into it (box.hpp); separate queries are not counted. If all
+    /// points should be in the box, a number above 0 means that box and points have different units.
+    std::int64_t wrapped_points = 0;
 };
 
 /// A read-only row-major matrix: rows[i] is a span of columns() elements.

@@ -59,7 +59,8 @@ struct SpanningTreeFacts {
     std::int64_t points = 0;
     DType dtype = DType::float32;
     Engine engine = Engine::tree;
-    Box box; ///< origins resolved
+    Box box;                         ///< origins resolved
+    std::int64_t wrapped_points = 0; ///< number of points outside the box, which were wrapped into it (box.hpp)
     double mean_separation = 0;
     double volume = 0;
     VolumeKind volume_kind = VolumeKind::none;

@@ -66,6 +66,9 @@ public:
     /// The box, with the origins of all periodic axes resolved.
     [[nodiscard]] const Box& box() const noexcept;
 
+    /// Number of points outside the box, which were wrapped into it (box.hpp).
+    [[nodiscard]] std::int64_t wrapped_points() const noexcept;
+
     /// The shape passed to the constructor.
     [[nodiscard]] const TreeShape& shape() const noexcept;
 

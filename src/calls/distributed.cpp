@@ -77,6 +77,7 @@ void search_rebalanced(Ranks& ranks, Context& context, const KnnOverRanks& call,
         .run(*found);
     result.unresolved = found->unresolved;
     result.box = found->box;
+    result.wrapped_points = found->wrapped_points;
     result.stages = context.take_stages();
     over_ranks.work = here.moved.work(seconds_of(result.stages));
     const auto size = static_cast<std::size_t>(result.rows() * call.k);
@@ -138,6 +139,7 @@ DistributedSummary visit_over(Communicator& communicator, const DistributedNeigh
             SharedPoints<T> shared = share_frame<T>(ranks, *context, points, options.box);
             ranks.agreed([&] { ids.sort(shared); });
             summary.box = resolved_box(shared.points.frame);
+            summary.wrapped_points = shared.points.frame.outside;
             summary.unresolved = DistributedVisit<T>(ranks, *context, shared, queries, k, options).run(visitor);
         });
         summary.stages = context->take_stages();

@@ -50,6 +50,7 @@ DistributedFofResult as_distributed(FofResult&& serial, const Execution& executi
     result.velocity_length = serial.velocity_length;
     result.velocity_scale = serial.velocity_scale;
     result.box = serial.box;
+    result.wrapped_points = serial.wrapped_points;
     result.stages = std::move(serial.stages);
     return result;
 }

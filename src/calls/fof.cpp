@@ -67,6 +67,7 @@ void link(Context& context, const FofCall& call, std::span<std::int32_t> labels,
     WorkingPoints<T> points(context, call.points, call.options.box);
     resolve_length(call.length, points.frame(), call.points.count(), result, [&] { return points.largest(context); });
     result.box = resolved_box(points.frame());
+    result.wrapped_points = points.frame().outside;
     if (result.engine == Engine::tree) {
         link_in<T>(context, points.tree(context), labels, result);
     } else if (result.engine == Engine::kdtree) {

@@ -67,6 +67,7 @@ void label(std::span<std::int32_t> labels, const SpanningTree& tree, const Execu
     });
     result.engine = tree.engine();
     result.box = tree.box();
+    result.wrapped_points = tree.facts().wrapped_points;
     result.stages = context.take_stages();
 }
 

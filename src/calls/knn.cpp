@@ -95,6 +95,7 @@ template <Coordinate T>
 void search(Context& context, const KnnCall& call, Engine engine, RowSink<T>& sink, SearchSummary& summary) {
     WorkingPoints<T> sources(context, call.points, call.options.box);
     summary.box = resolved_box(sources.frame());
+    summary.wrapped_points = sources.frame().outside;
     std::optional<NormalizedPoints<T>> queries;
     if (call.queries != nullptr) {
         context.run([&] { queries = normalize_queries(*call.queries, sources.frame()); });
@@ -149,6 +150,7 @@ void run(const KnnCall& call, SearchSummary& summary) {
     if (is_for_this_thread(call, engine) &&
         with_dtype(call.points.dtype(), [&]<Coordinate T>(T) { return search_few<T>(call); })) {
         summary.box = call.points.tree()->box();
+        summary.wrapped_points = call.points.tree()->wrapped_points();
         return;
     }
     Context context(execution);

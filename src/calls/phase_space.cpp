@@ -15,6 +15,7 @@ PhaseSpacePoints<T> resolve_phase_space(const NormalizedPoints<T>& positions, co
     resolve_length(at.linking_length, positions.frame, count, result,
                    [&] { return largest_coordinate(positions.frame, Coordinates<T>(positions.view), count); });
     result.box = resolved_box(positions.frame);
+    result.wrapped_points = positions.frame.outside;
     const FiniteVelocities velocities = finite_velocities(at.phase_space.velocities);
     const VelocityLength& psi = at.phase_space.length;
     resolve_velocity_length(psi, psi.is_relative() ? halos::velocity_dispersion(velocities, at.phase_space.masses) : 0,

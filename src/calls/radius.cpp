@@ -255,6 +255,7 @@ SearchSummary visited(const RadiusVisitor& visitor, const RadiusCall& call) {
     if (answered_by_this_thread(call, smallest,
                                 [&]<Coordinate T>(FewRows<T>& rows) { return pass_rows(call, rows, visitor); })) {
         summary.box = call.points.tree()->box();
+        summary.wrapped_points = call.points.tree()->wrapped_points();
         return summary;
     }
     summary.stages = searched(call, smallest, [&]<Coordinate T>(RadiusSearch<T>& search) {
@@ -273,6 +274,7 @@ SearchSummary visited(const RadiusVisitor& visitor, const RadiusCall& call) {
             search.run("search", sink);
         });
         summary.box = resolved_box(search.frame());
+        summary.wrapped_points = search.frame().outside;
     });
     return summary;
 }
@@ -314,6 +316,7 @@ RadiusResult rows_of(const RadiusCall& call) {
             return true;
         })) {
         result.box = call.points.tree()->box();
+        result.wrapped_points = call.points.tree()->wrapped_points();
         return result;
     }
     result.stages = searched(call, smallest, [&]<Coordinate T>(RadiusSearch<T>& search) {
@@ -332,6 +335,7 @@ RadiusResult rows_of(const RadiusCall& call) {
         });
         result.engine = search.engine();
         result.box = resolved_box(search.frame());
+        result.wrapped_points = search.frame().outside;
     });
     return result;
 }

@@ -78,6 +78,7 @@ Tree::Tree(const PointsView& points, const TreeOptions& options) {
     if (detail::is_on_gpu(options.execution)) {
         data->on_device = detail::build_tree_on_device(points, options, data->stages);
         data->box = data->on_device->box;
+        data->wrapped_points = data->on_device->wrapped_points;
         data_ = std::move(data);
         return;
     }
@@ -86,6 +87,7 @@ Tree::Tree(const PointsView& points, const TreeOptions& options) {
         detail::NormalizedPoints<T> normalized;
         context.run([&] { normalized = detail::normalize_sources<T>(points, options.box); });
         data->box = detail::resolved_box(normalized.frame);
+        data->wrapped_points = normalized.frame.outside;
         detail::PlaneTree<T> tree = detail::build_plane_tree<T>(context, normalized, options.shape);
         if (normalized.has_tiny) {
             tree.as_given = detail::packed<T>(points);
@@ -116,6 +118,10 @@ Device Tree::device() const noexcept {
 
 const Box& Tree::box() const noexcept {
     return data_->box;
+}
+
+std::int64_t Tree::wrapped_points() const noexcept {
+    return data_->wrapped_points;
 }
 
 const TreeShape& Tree::shape() const noexcept {

@@ -45,6 +45,7 @@ void resolve_length(Ranks& ranks, const SharedPoints<T>& shared, const LinkingLe
         result.volume = summary.volume;
         result.volume_kind = summary.volume_kind;
         result.box = resolved_box(frame);
+        result.wrapped_points = frame.outside;
     });
 }
 

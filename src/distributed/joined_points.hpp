@@ -97,6 +97,7 @@ JoinedPoints join_points(Context& context, const SharedPoints<T>& shared, Fetche
     auto data = std::make_shared<TreeData>();
     data->dtype = dtype_of<T>;
     data->box = resolved_box(frame);
+    data->wrapped_points = frame.outside;
     data->tree = std::move(tree);
     joined.tree.emplace(std::move(data));
     return joined;

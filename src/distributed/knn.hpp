@@ -122,6 +122,7 @@ public:
 
     void run(KnnResult& result) {
         result.box = resolved_box(frame());
+        result.wrapped_points = frame().outside;
         const WorkingRows<T> rows(result, queries_ ? std::span<const std::int64_t>() : order_);
         ranks_.agreed([&] { search_own(rows); });
         const FetchedPoints<T> fetched = fetch(rows);

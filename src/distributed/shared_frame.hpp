@@ -62,6 +62,13 @@ SharedPoints<T> share_frame(Ranks& ranks, Context& context, const PointsView& po
     });
     frame.has_tiny = may_be_tiny(frame, all.nearest_to_zero);
     shared.points = normalize_queries(points, frame, mine);
+    if (frame.periodic) {
+        std::int64_t outside = 0;
+        if (shared.points.wraps) {
+            context.run([&] { outside = count_outside(points, frame); });
+        }
+        shared.points.frame.outside = ranks.sum(outside);
+    }
     shared.given = points;
     shared.numbers = shared.given_numbers = PointNumbers(shared.ownership);
     shared.lower = all.lower;

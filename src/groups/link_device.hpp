@@ -99,6 +99,7 @@ void label_on_device(DeviceContext& context, const Frame<T>& frame, std::int64_t
         return largest_coordinate(frame, Coordinates<T>(PointsView(rows, frame.dimension)), count);
     });
     result.box = resolved_box(frame);
+    result.wrapped_points = frame.outside;
     const ResultMemory memory(context, labels.data(), static_cast<std::int64_t>(labels.size_bytes()));
     context.stage("link", [&] {
         const DeviceGroups groups = link(static_cast<std::int32_t*>(memory.on_device()));

@@ -27,6 +27,7 @@ void resolve_eps(double eps, const Frame<T>& frame, std::int64_t count, DbscanSu
     }
     result.eps = static_cast<double>(static_cast<T>(eps));
     result.box = resolved_box(frame);
+    result.wrapped_points = frame.outside;
 }
 
 } // namespace kith::detail

@@ -125,6 +125,7 @@ SpanningTree SpanningTreeAccess::make(std::int64_t points, DType dtype, Engine e
 template <Coordinate T>
 void SpanningTreeAccess::describe(const detail::Frame<T>& frame, SpanningTree& result) {
     result.facts_.box = detail::resolved_box(frame);
+    result.facts_.wrapped_points = frame.outside;
     const detail::Separation separation = detail::separation_of(frame, result.facts_.points);
     if (separation.is_defined) {
         result.facts_.mean_separation = separation.mean;

@@ -64,6 +64,7 @@ public:
     [[nodiscard]] SearchSummary summary() const {
         SearchSummary summary;
         summary.box = resolved_box(frame_);
+        summary.wrapped_points = frame_.outside;
         if (is_needed()) {
             summary.unresolved = counter_->rows();
         }

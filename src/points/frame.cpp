@@ -234,7 +234,24 @@ void check_view(const PointsView& view, const char* what) {
 template <Coordinate T>
 NormalizedPoints<T> normalize_sources(const PointsView& points, const Box& box) {
     check_box<T>(box, points.dimension());
-    return normalize_sources(points, box, finite_bounds_of<T>(points, PointError::points_not_finite));
+    NormalizedPoints<T> normalized =
+        normalize_sources(points, box, finite_bounds_of<T>(points, PointError::points_not_finite));
+    if (normalized.wraps) {
+        normalized.frame.outside = count_outside(points, normalized.frame);
+    }
+    return normalized;
+}
+
+template <Coordinate T>
+std::int64_t count_outside(const PointsView& view, const Frame<T>& frame) {
+    const Coordinates<T> points(view);
+    return parallel_sum(view.count(), grain, [&](std::int64_t i) {
+        bool inside = true;
+        for (int axis = 0; axis < view.dimension(); ++axis) {
+            inside = inside && frame.is_inside(points(i, axis), axis);
+        }
+        return inside ? 0 : 1;
+    });
 }
 
 template <Coordinate T>
@@ -311,6 +328,8 @@ template PointBounds<float> finite_bounds_of(const PointsView&, PointError);
 template PointBounds<double> finite_bounds_of(const PointsView&, PointError);
 template void check_box<float>(const Box&, int);
 template void check_box<double>(const Box&, int);
+template std::int64_t count_outside(const PointsView&, const Frame<float>&);
+template std::int64_t count_outside(const PointsView&, const Frame<double>&);
 template NormalizedPoints<float> normalize_sources(const PointsView&, const Box&);
 template NormalizedPoints<double> normalize_sources(const PointsView&, const Box&);
 template NormalizedPoints<float> normalize_queries(const PointsView&, const Frame<float>&);

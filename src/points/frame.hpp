@@ -57,11 +57,12 @@ inline constexpr int working_top = sizeof(T) == 4 ? 48 : 32;
 template <Coordinate T>
 struct Frame {
     int dimension = 0;
-    int exponent = 0;      ///< working = raw * 2^exponent
-    bool periodic = false; ///< on any axis
-    bool has_tiny = false; ///< some source coordinate is tiny, or some period so short that an image may be
-    T largest = 0;         ///< absolute source coordinate or period, raw units
-    T tiny = 0;            ///< what tiny coordinates are nearer to 0 than, raw units
+    int exponent = 0;         ///< working = raw * 2^exponent
+    bool periodic = false;    ///< on any axis
+    bool has_tiny = false;    ///< some source coordinate is tiny, or some period so short that an image may be
+    std::int64_t outside = 0; ///< sources outside a periodic axis, as far as the host counted them
+    T largest = 0;            ///< absolute source coordinate or period, raw units
+    T tiny = 0;               ///< what tiny coordinates are nearer to 0 than, raw units
     PowerOfTwo<T> scale;
     std::array<T, max_dimension> period{};         ///< raw units; 0 on open axes
     std::array<T, max_dimension> origin{};         ///< raw units
@@ -167,10 +168,15 @@ struct NormalizedPoints {
 template <Coordinate T>
 PointBounds<T> finite_bounds_of(const PointsView& view, PointError refusal);
 
+/// The number of points of the host outside a periodic axis.
+template <Coordinate T>
+std::int64_t count_outside(const PointsView& view, const Frame<T>& frame);
+
 /// Checks the sources (finite, extent within twice the period) and the box, and resolves origins and scale.
 template <Coordinate T>
 NormalizedPoints<T> normalize_sources(const PointsView& points, const Box& box);
-/// The same for points that need not be the host's, with bounds that somebody else found: all finite.
+/// The same for points that need not be the host's, with bounds that somebody else found: all finite. Points outside a
+/// periodic axis are not counted.
 template <Coordinate T>
 NormalizedPoints<T> normalize_sources(const PointsView& points, const Box& box, const PointBounds<T>& bounds);
 

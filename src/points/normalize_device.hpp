@@ -35,7 +35,15 @@ NormalizedPoints<T> normalize_sources_on_device(DeviceContext& context, const Po
     if (bounds.first_not_finite != all_are_finite) {
         (void)normalize_sources<T>(HostCopy(context, points).view(), box);
     }
-    return normalize_sources<T>(points, box, bounds);
+    NormalizedPoints<T> normalized = normalize_sources<T>(points, box, bounds);
+    if (normalized.wraps) { // seldom, and counted by the host
+        constexpr std::int64_t part = 1 << 22;
+        for (std::int64_t first = 0; first < points.count(); first += part) {
+            const HostCopy copy(context, points.subview(first, std::min(part, points.count() - first)));
+            normalized.frame.outside += count_outside(copy.view(), normalized.frame);
+        }
+    }
+    return normalized;
 }
 
 /// normalize_queries for queries of the device.

@@ -106,6 +106,7 @@ PhaseSpacePoints<T> in_phase_space(const NormalizedPoints<T>& positions, const B
     points.positions.frame = {};
     check(resolve_frame(PlainBox(box, dimension), 2 * dimension, points.positions.lower, points.positions.upper,
                         points.positions.frame));
+    points.positions.frame.outside = positions.frame.outside;
     return points;
 }
 

@@ -50,6 +50,24 @@ std::size_t Box::checked(int axis) {
     return static_cast<std::size_t>(axis);
 }
 
+int Box::checked_axes(std::size_t periods) {
+    if (periods < 1 || periods > max_dimension) {
+        throw detail::error(ErrorKind::invalid_argument, "a box of ", periods,
+                            " periods was asked for; give one per axis of the points, 1 to ", max_dimension,
+                            ", or no box for open space");
+    }
+    return static_cast<int>(periods);
+}
+
+std::size_t Box::checked_origin(int axis) const {
+    const std::size_t index = checked(axis);
+    if (axes_ != 0 && axis >= axes_) {
+        throw detail::error(ErrorKind::invalid_argument, {.axis = axis}, "an origin on axis ", axis,
+                            " was given to a box of ", axes_, " axes, 0 to ", axes_ - 1);
+    }
+    return index;
+}
+
 void detail::refuse_flat_array(std::size_t scalars, int dimension) {
     throw error(ErrorKind::invalid_argument, "a flat array of ", scalars, " numbers cannot be cut into points of ",
                 dimension, " coordinates; its length must be a multiple of the dimension");

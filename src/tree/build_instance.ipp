@@ -15,6 +15,7 @@ DeviceTreeHandle build_tree_on_device(DeviceContext& context, const PointsView& 
     handle.size = tree->points.count;
     handle.dimension = D;
     handle.box = resolved_box(tree->points.frame);
+    handle.wrapped_points = tree->points.frame.outside;
     handle.order = {tree->points.indices.data(), static_cast<std::size_t>(tree->points.count)};
     for (const OwnedDevicePlane<T>& plane : tree->planes) {
         handle.planes.emplace_back(plane.first_point.data(), static_cast<std::size_t>(plane.nodes + 1));

@@ -19,7 +19,8 @@ struct DeviceTreeHandle {
     std::shared_ptr<const void> tree; ///< a DevicePlaneTree of the points' type
     std::int64_t size = 0;
     int dimension = 0;
-    Box box;                                           ///< with every origin resolved
+    Box box; ///< with every origin resolved
+    std::int64_t wrapped_points = 0;
     std::span<const std::int32_t> order;               ///< in memory of the GPU
     std::vector<std::span<const std::int32_t>> planes; ///< first points, leaves first; in memory of the GPU
 

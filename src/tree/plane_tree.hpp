@@ -51,6 +51,7 @@ struct TreeData {
     Device given_on; ///< where the points were
     DType dtype = DType::float32;
     Box box;
+    std::int64_t wrapped_points = 0;
     TreeShape shape;
     StageReports stages;
 

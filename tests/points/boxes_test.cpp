@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <cstdint>
 #include <limits>
 #include <string>
 #include <vector>
@@ -111,6 +112,65 @@ TEST(BoxesRefuse, AxesThatNoPointHas) {
         EXPECT_TRUE(is_refused(ErrorKind::invalid_argument, {named, "0 to 7"}, [&] { (void)box.origin(axis); }));
         EXPECT_TRUE(
             is_refused(ErrorKind::invalid_argument, {named, "0 to 7"}, [&] { (void)box.with_origin(axis, 0.5); }));
+    }
+}
+
+TEST(BoxesRefuse, NoPeriodsAndTooMany) {
+    const std::vector<double> unread;
+    EXPECT_TRUE(is_refused(ErrorKind::invalid_argument, {"0 periods", "no box for open space"},
+                           [&] { (void)Box::periodic(unread); }));
+    EXPECT_TRUE(is_refused(ErrorKind::invalid_argument, {"9 periods"},
+                           [&] { (void)Box::periodic(std::vector<double>(9, 1)); }));
+}
+
+class BoxesOfPoints : public NeedsDimension<3> {};
+
+TEST_F(BoxesOfPoints, RefuseOriginsOfAxesThatAreNotThere) {
+    EXPECT_TRUE(is_refused(ErrorKind::invalid_argument, {"axis 2", "a box of 2 axes"}, [&] {
+        (void)Box::periodic({1.0, 1.0}).with_origin(2, 0.5);
+    }));
+    const std::vector<float> points(9, 0.5F);
+    const Box of_any_dimension = Box::periodic(1).with_origin(5, 0.5);
+    EXPECT_TRUE(is_refused(ErrorKind::invalid_argument, {"origin 0.5 on axis 5", "axes 0 to 2"},
+                           [&] { (void)knn(PointsView(points, 3), 1, {.box = of_any_dimension}); }));
+}
+
+TEST_F(BoxesOfPoints, CountThePointsOutside) {
+    // On the edges is inside. Two points are outside, one of them on two axes.
+    const std::vector<double> points{0, 0, 0, 1, 1, 1, 1.25, -0.25, 0.5, 0.5, 0.5, 0.5, 0.25, 0.5, 1.5};
+    const PointsView view(points, 3);
+    const std::array<double, 3> query{7, 7, 7};
+    for (const Box& box : {Box{}, Box::periodic(1), Box::periodic({1.0, 0.0, 0.0})}) {
+        const std::int64_t expected = box.is_open() ? 0 : box.axes() == 0 ? 2 : 1;
+        const Tree tree(view, {.box = box});
+        EXPECT_EQ(tree.wrapped_points(), expected);
+        EXPECT_EQ(knn(tree, 2).wrapped_points, expected);
+        EXPECT_EQ(knn(tree, query, 2).wrapped_points, expected);
+        EXPECT_EQ(radius_search(tree, 0.1).wrapped_points, expected);
+        EXPECT_EQ(radius_search(tree, query, 0.1).wrapped_points, expected);
+        EXPECT_EQ(radius_visit([](const RadiusBlock&) {}, tree, query, 0.1).wrapped_points, expected);
+        EXPECT_EQ(spanning_tree(tree).facts().wrapped_points, expected);
+        EXPECT_EQ(fof(spanning_tree(tree), LinkingLength::absolute(0.1)).wrapped_points, expected);
+        for (const Engine engine : knn_engines()) {
+            EXPECT_EQ(knn(view, 2, {.box = box, .engine = engine}).wrapped_points, expected);
+        }
+        for (const Engine engine : radius_engines()) {
+            EXPECT_EQ(radius_search(view, 0.1, {.box = box, .engine = engine}).wrapped_points, expected);
+            EXPECT_EQ(radius_visit([](const RadiusBlock&) {}, view, 0.1, {.box = box, .engine = engine}).wrapped_points,
+                      expected);
+        }
+        for (const Engine engine : fof_engines()) {
+            EXPECT_EQ(fof(view, LinkingLength::absolute(0.1), {.box = box, .engine = engine}).wrapped_points, expected);
+        }
+        EXPECT_EQ(dbscan(view, 0.1, 2, {.box = box}).wrapped_points, expected);
+        run_ranks(3, [&](Communicator& ranks) {
+            const PointsView mine = view.subview(2 * ranks.rank(), ranks.rank() == 2 ? 1 : 2);
+            EXPECT_EQ(knn(ranks, mine, 2, {.box = box}).neighbors.wrapped_points, expected);
+            EXPECT_EQ(knn(ranks, mine, 2, {.box = box}, {.rebalance = true}).neighbors.wrapped_points, expected);
+            EXPECT_EQ(knn_visit(ranks, [](const auto&) {}, mine, 2, {.box = box}).wrapped_points, expected);
+            EXPECT_EQ(radius_search(ranks, mine, 0.1, {.box = box}).neighbors.wrapped_points, expected);
+            EXPECT_EQ(fof(ranks, mine, LinkingLength::absolute(0.1), {.box = box}).wrapped_points, expected);
+        });
     }
 }
 
