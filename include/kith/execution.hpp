@@ -65,9 +65,9 @@ inline constexpr int max_threads = 65536;
 /// A call throws Error: invalid_argument for threads outside 0 to max_threads (CPU) or a negative memory_budget (GPU),
 /// and device if the GPU does not exist.
 struct Execution {
-    Device device;
-    int threads = 0;   ///< CPU threads; 0 means all cores
-    Progress progress; ///< optional
+    Device device = {};
+    int threads = 0;        ///< CPU threads; 0 means all cores
+    Progress progress = {}; ///< optional
 
     CudaStream stream = nullptr;      ///< GPU stream on which all work is ordered
     std::int64_t memory_budget = 0;   ///< maximum working memory on the GPU, in bytes; 0 means the free memory
@@ -77,8 +77,8 @@ struct Execution {
 /// Whether calls can run on a GPU: kith was built with CUDA, and the driver finds a device.
 [[nodiscard]] bool has_cuda() noexcept;
 
-/// Returns to the driver the memory of a GPU that the library keeps for later calls, as far as no call, tree or result
-/// holds it; the next call takes longer. On the CPU nothing is kept. Throws Error: device if the GPU does not exist,
+/// Returns to the driver the memory of a GPU that the library keeps for later calls, except what a call, tree or result
+/// still holds; the next call takes longer. On the CPU nothing is kept. Throws Error: device if the GPU does not exist,
 /// unsupported for any GPU if kith was built without CUDA.
 void release_memory(const Device& device);
 

@@ -15,7 +15,9 @@
 #include <kith/tree.hpp>
 
 #include <cstdint>
+#include <initializer_list>
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace kith {
@@ -113,5 +115,14 @@ private:
                                    const FofLadderOptions& options = {});
 [[nodiscard]] FofLadder fof_ladder(SpanningTree tree, std::span<const LinkingLength> linking_lengths,
                                    const FofLadderOptions& options = {});
+[[nodiscard]] inline FofLadder fof_ladder(const PointsOrTree& points,
+                                          std::initializer_list<LinkingLength> linking_lengths,
+                                          const FofLadderOptions& options = {}) {
+    return fof_ladder(points, std::span(linking_lengths.begin(), linking_lengths.size()), options);
+}
+[[nodiscard]] inline FofLadder fof_ladder(SpanningTree tree, std::initializer_list<LinkingLength> linking_lengths,
+                                          const FofLadderOptions& options = {}) {
+    return fof_ladder(std::move(tree), std::span(linking_lengths.begin(), linking_lengths.size()), options);
+}
 
 } // namespace kith

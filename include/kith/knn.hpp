@@ -15,8 +15,10 @@
 #include <functional>
 #include <limits>
 #include <memory>
+#include <ranges>
 #include <span>
 #include <type_traits>
+#include <utility>
 
 namespace kith {
 
@@ -51,6 +53,11 @@ public:
           index_count_(static_cast<std::int64_t>(indices.size())),
           distance_count_(static_cast<std::int64_t>(distances.size())),
           index_type_(sizeof(Index) == 4 ? IndexType::int32 : IndexType::int64), dtype_(dtype_of<T>) {}
+    /// Ranges of the caller, such as std::vector: knn_into({indices, distances}, points, k).
+    template <std::ranges::contiguous_range Indices, std::ranges::contiguous_range Distances>
+    NeighborRows(Indices& indices, Distances& distances)
+        : NeighborRows(std::span(std::ranges::data(indices), std::ranges::size(indices)),
+                       std::span(std::ranges::data(distances), std::ranges::size(distances))) {}
 
     [[nodiscard]] void* indices() const noexcept { return indices_; }
     [[nodiscard]] void* distances() const noexcept { return distances_; }
@@ -71,14 +78,28 @@ private:
 /// An owned result: rows() x k() indices and distances, row-major, in the input order of the queries. A missing
 /// neighbor is index -1 at distance +infinity. The result of a GPU search is in the memory of the queries, or of the
 /// points of a self-search: host or device; other results are in host memory. Device work that reads the result must
-/// complete before it is destroyed.
+/// complete before it is destroyed. A result that was moved from has no rows.
 class KnnResult : public SearchSummary {
 public:
     /// Uninitialized host memory for rows x k. Throws Error: invalid_argument (rows below 0, k below 1), out_of_memory
     /// (the text gives the bytes needed).
     KnnResult(std::int64_t rows, std::int64_t k, IndexType index_type, DType dtype);
-    KnnResult(KnnResult&&) noexcept = default;
-    KnnResult& operator=(KnnResult&&) noexcept = default;
+    KnnResult(KnnResult&& other) noexcept
+        : SearchSummary(std::move(other)), indices_(std::move(other.indices_)), distances_(std::move(other.distances_)),
+          rows_(std::exchange(other.rows_, 0)), k_(other.k_), index_type_(other.index_type_), dtype_(other.dtype_),
+          device_(other.device_) {}
+    KnnResult& operator=(KnnResult&& other) noexcept {
+        SearchSummary::operator=(std::move(other));
+        indices_ = std::move(other.indices_);
+        distances_ = std::move(other.distances_);
+        rows_ = std::exchange(other.rows_, 0);
+        k_ = other.k_;
+        index_type_ = other.index_type_;
+        dtype_ = other.dtype_;
+        device_ = other.device_;
+        return *this;
+    }
+    ~KnnResult() = default;
 
     [[nodiscard]] std::int64_t rows() const noexcept { return rows_; }
     [[nodiscard]] std::int64_t k() const noexcept { return k_; }
@@ -146,8 +167,8 @@ struct NeighborBlock {
 /// exception from it stops the search and propagates to the caller.
 using NeighborVisitor = std::function<void(const NeighborBlock&)>;
 
-/// The k nearest points of every point (a self-search: a point is its own neighbor unless exclude_self).
-/// Throws Error: invalid_argument (k < 1, NaN or negative max_distance, an invalid box, a box beside a tree, a tree on
+/// The k nearest points of every point (a self-search: a point is its own neighbor unless exclude_self). Throws Error:
+/// invalid_argument (k < 1, NaN or negative max_distance, an invalid box, a box in addition to a tree, a tree on
 /// another device), invalid_points (a point that is not finite, extent over twice the period), too_large (more than
 /// 2^31 - 1 points), unsupported (dimension or CUDA not built), out_of_memory, device, canceled.
 [[nodiscard]] KnnResult knn(const PointsOrTree& points, std::int64_t k, const KnnOptions& options = {});

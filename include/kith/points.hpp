@@ -6,6 +6,9 @@
 //   std::vector<std::array<float, 3>> points;   knn(points, k)
 //   struct Particle { double x, y, z, mass; };  knn(particles, k), by the names x, y and z
 //   struct Particle { float mass, pos[3]; };    knn(PointsView(particles, &Particle::pos), k)
+//   struct Nested { struct { double x, y, z; } pos; };
+//                                               knn(PointsView({&n[0].pos.x, &n[0].pos.y, &n[0].pos.z}, n.size(), {},
+//                                                              sizeof(Nested)), k)
 //   std::vector<float> x, y, z;                 knn(PointsView(x, y, z), k)
 //   std::vector<double> row_major;              knn(PointsView(row_major, 3), k)
 //   const float* on_gpu;                        knn(PointsView(on_gpu, n, 3, cuda().device), k, {.execution = cuda()})
@@ -104,6 +107,12 @@ public:
                                           "their dimension: kith::PointsView(coordinates, 3)");
     }
 
+    /// One point, a struct with members x, y and, in 3-D, z.
+    template <class Point>
+        requires(detail::NamedPoint<Point>&& detail::ZFits<Point> && !std::ranges::range<Point>)
+    PointsView(const Point& point) // NOLINT(google-explicit-constructor)
+        : PointsView(&point, 1, Device{}) {}
+
     /// Row-major n x d scalars.
     template <Coordinate T>
     PointsView(const T* coordinates, std::int64_t count, int dimension, Device device = {})
@@ -176,8 +185,8 @@ public:
             "a flat range of coordinates needs the dimension of its points: kith::PointsView(coordinates, 3)");
         static_assert(CoordinateRange<Range> || detail::never<Range>,
                       "not points that kith can view: coordinates are float or double; points are a contiguous range "
-                      "of std::array<T, d>, T[d] or structs with members x, y and z; other structs and separate arrays "
-                      "have constructors of their own (kith/points.hpp)");
+                      "of std::array<T, d>, T[d] or structs with members x, y and z of one type; name other members: "
+                      "kith::PointsView(particles, &P::px, &P::py, &P::pz) (kith/points.hpp)");
     }
 
     [[nodiscard]] std::int64_t count() const noexcept { return count_; }
@@ -209,7 +218,7 @@ public:
         line.dimension_ = 1;
         return line;
     }
-    /// The same layout, so many bytes farther on: of a copy, which may be on another device.
+    /// The same layout shifted by `bytes`, for a copy of the points that may be on another device.
     [[nodiscard]] PointsView moved(std::int64_t bytes, Device device) const {
         PointsView view = *this;
         view.device_ = device;

@@ -60,27 +60,30 @@ struct RadiusOptions {
     Box box = {};                        ///< of the points; a tree has its own
     bool exclude_self = false;           ///< leave the query itself out, by index; self-searches only
     bool squared = false;                ///< report squared distances
-    RowOrder order = RowOrder::distance; ///< no meaning for counts
+    RowOrder order = RowOrder::distance; ///< ignored by counts
     Engine engine = Engine::automatic;
     IndexType index_type = IndexType::int32; ///< of an owned result
     /// Maximum bytes of an owned result; 0 means the machine's memory. A larger result throws out_of_memory with the
     /// bytes needed before any row is computed.
     std::int64_t max_result_bytes = 0;
-    Execution execution = {}; ///< on a GPU by the tree alone
+    Execution execution = {}; ///< on a GPU only Engine::tree
 };
 
 /// Rows of different lengths, one after the other: row i is elements offsets()[i] to offsets()[i + 1] (the CSR format).
-/// Rows are in the order of the queries as given, in host memory, also those of a search on a GPU. A moved-from result
-/// may only be assigned or destroyed.
+/// Rows are in the order of the queries as given, in host memory, also those of a search on a GPU. A result that was
+/// moved from has no rows.
 class RadiusResult : public SearchSummary {
 public:
     RadiusResult() = default;
     RadiusResult(RadiusResult&&) noexcept = default;
     RadiusResult& operator=(RadiusResult&&) noexcept = default;
 
-    [[nodiscard]] std::int64_t rows() const noexcept { return static_cast<std::int64_t>(offsets_.size()) - 1; }
-    [[nodiscard]] std::span<const std::int64_t> offsets() const noexcept { return offsets_; } ///< rows + 1
-    [[nodiscard]] std::int64_t size() const noexcept { return offsets_.back(); }              ///< neighbors of all rows
+    [[nodiscard]] std::int64_t rows() const noexcept { return std::ssize(offsets()) - 1; }
+    [[nodiscard]] std::span<const std::int64_t> offsets() const noexcept { ///< rows + 1
+        static constexpr std::int64_t of_no_rows[] = {0};
+        return offsets_.empty() ? std::span<const std::int64_t>(of_no_rows) : offsets_;
+    }
+    [[nodiscard]] std::int64_t size() const noexcept { return offsets().back(); } ///< neighbors of all rows
     [[nodiscard]] IndexType index_type() const noexcept { return index_type_; }
     [[nodiscard]] DType dtype() const noexcept { return dtype_; }
     /// Row i. Throws Error: invalid_argument (i outside 0 to rows() - 1).
@@ -99,7 +102,7 @@ private:
     friend struct RadiusResultAccess;
     [[nodiscard]] const void* distances_as(DType dtype) const;
 
-    std::vector<std::int64_t> offsets_ = {0};
+    std::vector<std::int64_t> offsets_ = {0}; ///< empty after a move
     std::shared_ptr<void> indices_;
     std::shared_ptr<void> distances_;
     IndexType index_type_ = IndexType::int32;
@@ -130,12 +133,13 @@ struct RadiusBlock {
 using RadiusVisitor = std::function<void(const RadiusBlock&)>;
 
 /// All points within the radius of every point, or of every query; queries are of the points' type and dimension.
-/// Throws Error: invalid_argument (a negative or NaN radius, one above 0 whose square vanishes beside the largest
-/// coordinate or period in the points' type, a number of radii other than that of the queries, exclude_self with
-/// separate queries, queries of another type or dimension, max_result_bytes < 0, an invalid box, a box beside a tree,
-/// a tree on another device), invalid_points (points or queries that are not finite, extent over twice the period,
-/// queries too far away), too_large (more than 2^31 - 1 points or queries), unsupported (dimension not built, another
-/// engine than the tree on a GPU, a GPU without CUDA in this build), device, out_of_memory, canceled.
+/// Throws Error: invalid_argument (a negative or NaN radius, one above 0 so small that its square underflows relative
+/// to the largest coordinate or period in the points' type, a number of radii other than that of the queries,
+/// exclude_self with separate queries, queries of another type or dimension, max_result_bytes < 0, an invalid box, a
+/// box in addition to a tree, a tree on another device), invalid_points (points or queries that are not finite, extent
+/// over twice the period, queries too far away), too_large (more than 2^31 - 1 points or queries), unsupported
+/// (dimension not built, an engine other than the tree on a GPU, a GPU without CUDA in this build), device,
+/// out_of_memory, canceled.
 [[nodiscard]] RadiusResult radius_search(const PointsOrTree& points, const Radii& radii,
                                          const RadiusOptions& options = {});
 [[nodiscard]] RadiusResult radius_search(const PointsOrTree& points, const PointsView& queries, const Radii& radii,

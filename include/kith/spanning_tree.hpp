@@ -5,7 +5,8 @@
 // index); this order makes the tree unique, bit-identical on every machine, for every engine, device and number of
 // threads (docs/semantics.md, "Minimum spanning tree"). Source: Boruvka's method, as in Prokopenko, Sao and
 // Lebrun-Grandie, ICPP 2022 (arXiv:2207.00514), with rows of nearest neighbors. Cost: close to O(N log N) in low
-// dimensions. The edges that a GPU finds come to the host, which takes the roots of their lengths.
+// dimensions. Edges found on a GPU are copied to the host, which takes the square roots of
+// their squared lengths.
 #pragma once
 
 #include <kith/execution.hpp>
@@ -22,13 +23,14 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 
 namespace kith {
 
 struct SpanningTreeOptions {
     Box box = {};                      ///< of the points; a kith::Tree has its own
     Engine engine = Engine::automatic; ///< search algorithm
-    Execution execution = {};          ///< on a GPU by the tree alone
+    Execution execution = {};          ///< on a GPU only Engine::tree
     /// Optional: the spanning tree in phase space, on the CPU. Not for a kith::Tree.
     std::optional<PhaseSpaceAt> phase_space = {};
 };
@@ -72,10 +74,27 @@ struct SpanningTreeFacts {
     double velocity_scale = 0;
 };
 
-/// The edges of the tree, in ascending order of (squared distance, smaller index, larger index), in host memory.
+/// The edges of the tree, in ascending order of (squared distance, smaller index, larger index), in host memory. Copies
+/// share the edges. A tree that was moved from has no points.
 class SpanningTree {
 public:
     SpanningTree() = default;
+    SpanningTree(const SpanningTree&) = default;
+    SpanningTree& operator=(const SpanningTree&) = default;
+    SpanningTree(SpanningTree&& other) noexcept
+        : stages(std::move(other.stages)), unresolved(other.unresolved), edges_(std::move(other.edges_)),
+          weights_(std::move(other.weights_)), heights_(std::move(other.heights_)),
+          facts_(std::exchange(other.facts_, {})) {}
+    SpanningTree& operator=(SpanningTree&& other) noexcept {
+        stages = std::move(other.stages);
+        unresolved = other.unresolved;
+        edges_ = std::move(other.edges_);
+        weights_ = std::move(other.weights_);
+        heights_ = std::move(other.heights_);
+        facts_ = std::exchange(other.facts_, {});
+        return *this;
+    }
+    ~SpanningTree() = default;
     /// Restores a tree from its stored facts, edges, weights and heights, which are copied. Throws Error:
     /// invalid_argument if their numbers or types do not match, out_of_memory.
     template <Coordinate T>

@@ -2,8 +2,9 @@
 //
 // Points are sorted along the z-order curve; a plane partitions the sorted points into the largest Morton cells that
 // hold at most a given number of them; each coarser plane multiplies that number by the coarsening factor. Source:
-// jz-tree paper, section II (arXiv:2604.05885). Building takes O(N log N) time at worst, close to O(N) in practice, and
-// about 24 bytes per point beside the points themselves (3-D float32).
+// jz-tree paper, section II (arXiv:2604.05885). Building takes O(N log N) time at worst, close to O(N) in practice.
+// Memory (3-D float32): a tree keeps about 18 bytes per point, including its copy of the points; building takes about
+// 32.
 #pragma once
 
 #include <kith/execution.hpp>
@@ -46,7 +47,8 @@ struct NodeBoxes {
     std::vector<T> upper;
 };
 
-/// An immutable index over a copy of the points. Copying is cheap: copies share the index. Queries are thread-safe.
+/// An immutable index over a copy of the points. Copying is cheap: copies share the index. A move is a copy: a tree
+/// that was moved from is the same tree, and still usable. Queries are thread-safe.
 /// Device work that reads the tree must complete before its last copy is destroyed.
 class Tree {
 public:
@@ -55,6 +57,9 @@ public:
     /// period, invalid shape), too_large (more than 2^31 - 1 points), unsupported (dimension or CUDA not built),
     /// out_of_memory, device, canceled.
     explicit Tree(const PointsView& points, const TreeOptions& options = {});
+    Tree(const Tree&) = default;
+    Tree& operator=(const Tree&) = default;
+    ~Tree() = default;
 
     [[nodiscard]] std::int64_t size() const;
     [[nodiscard]] int dimension() const;

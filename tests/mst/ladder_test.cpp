@@ -100,7 +100,7 @@ TEST_F(LadderCalls, TakeRelativeLengthsAndTrees) {
     const Box box = Box::periodic(1);
     const Tree tree(view_, {.box = box});
     const FofLadder of_points = fof_ladder(view_, lengths, {.box = box});
-    const FofLadder of_tree = fof_ladder(tree, lengths);
+    const FofLadder of_tree = fof_ladder(tree, {lengths[0], lengths[1], lengths[2]});
     const FofLadder of_spanning_tree = fof_ladder(spanning_tree(tree), lengths);
     for (std::size_t i = 0; i < lengths.size(); ++i) {
         const FofResult expected = fof(tree, lengths[i]);

@@ -53,6 +53,16 @@ TEST_F(Rows, AreWrittenToTheCallersMemory) {
     }
 }
 
+TEST_F(Rows, AreWrittenToVectors) {
+    const std::vector<float> line = uniform_points<float>(20, 3, 0, 1, 11);
+    std::vector<std::int64_t> indices(40);
+    std::vector<float> distances(40);
+    knn_into({indices, distances}, PointsView(line, 3), 2);
+    const KnnResult owned = knn(PointsView(line, 3), 2, {.index_type = IndexType::int64});
+    EXPECT_TRUE(std::ranges::equal(indices, owned.indices64()));
+    EXPECT_TRUE(std::ranges::equal(distances, owned.distances<float>()));
+}
+
 TEST_F(Rows, NeedNoTree) {
     for (const Engine engine : knn_engines()) {
         std::vector<std::int32_t> indices(200 * k, -7);

@@ -162,6 +162,17 @@ TEST_F(Views, OneArrayIsOneQuery) {
     }
 }
 
+TEST_F(Views, OneStructIsOneQuery) {
+    struct Massive {
+        double mass, x, y, z;
+    };
+    const std::vector<Massive> stars{{1, 0, 0, 0}, {2, 1, 0, 0}, {3, 0, 2, 0}};
+    const Tree tree(stars);
+    const Massive query{0, 0.75, 0, 0};
+    EXPECT_EQ(knn(tree, query, 1).indices()[0], 1);
+    EXPECT_EQ(radius_count(tree, query, 0.5), std::vector<std::int64_t>{1});
+}
+
 TEST_F(Views, PartsOfAView) {
     const auto particles = made_by([](double x, double y, double z) { return Particle{.x = x, .z = z, .y = y}; });
     const PointsView part = PointsView(particles).subview(100, 50);
