@@ -2,7 +2,7 @@
 //
 // Source: jz-tree paper, section IV-B (arXiv:2604.05885). Sums are accumulated in fixed point as offsets from the
 // group's lowest-index member (nearest image), so no value depends on thread count, order or partition. Cost: O(N)
-// time, and one index per member of memory beside the catalog itself.
+// time, and one index per member of memory in addition to the catalog itself.
 #pragma once
 
 #include <kith/execution.hpp>
@@ -27,7 +27,8 @@ struct Particles {
     std::optional<PointsView> velocities = {}; ///< same count and dimension as the positions
     std::optional<ScalarsView> masses = {};    ///< one per particle; absent: every particle has uniform_mass
     double uniform_mass = 1;
-    std::span<const std::uint8_t> types = {}; ///< 0 to 6 per particle; empty: all are type 1
+    /// 0 to 6 per particle; empty: all are type 1. In memory of a GPU: contiguous std::uint8_t.
+    IntegersView types = {};
 };
 
 struct CatalogOptions {

@@ -44,11 +44,12 @@ struct Traffic {
 
 /// Options of every call over ranks.
 struct RankOptions {
-    /// Optional: an id for each point of this rank: 0 or more, in any order, unique over all ranks. Ids replace global
-    /// indices: they alone break ties, and results contain them. Either all ranks that have points pass ids, or none.
-    /// The answers are those of one process that holds the points of all ranks by ascending id; each rank gets the
-    /// answers for its own points, in their order. Memory: a copy of the rank's points if their ids are not ascending.
-    std::span<const std::int64_t> ids = {};
+    /// Optional: an id for each point of this rank: 0 to 2^63 - 1, in any order, unique over all ranks. Ids replace
+    /// global indices: they alone break ties, and results contain them. Either all ranks that have points pass ids, or
+    /// none. The answers are those of one process that holds the points of all ranks by ascending id; each rank gets
+    /// the answers for its own points, in their order. Memory: a copy of the rank's points if their ids are not
+    /// ascending, and one of the ids unless they are contiguous std::int64_t.
+    IntegersView ids = {};
     /// For knn() and fof(): redistributes the points for the call, so that each rank has about the same number of
     /// points, near each other, and returns the answers to the ranks that passed them. Separate queries are sent to
     /// where the points near them are. Other functions ignore it. Worth its traffic if the points of a rank are

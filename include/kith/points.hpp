@@ -276,29 +276,120 @@ private:
     Device device_;
 };
 
-/// A non-owning view of a contiguous column of float32 or float64 scalars.
+/// A non-owning view of a column of float32 or float64 scalars: masses, weights. Scalar i is at data() + i * stride()
+/// bytes. The stride may be negative or 0. A call throws Error: invalid_argument if the address or the stride is not a
+/// multiple of the scalar's size.
+///
+///   std::vector<float> mass;                           .masses = mass
+///   struct Particle { float position[3], mass; };      .masses = ScalarsView(particles, &Particle::mass)
 class ScalarsView {
 public:
     ScalarsView() = default;
+    /// A contiguous range.
+    template <CoordinateRange Range>
+    ScalarsView(const Range& values) // NOLINT(google-explicit-constructor): a view of what is passed
+        : ScalarsView(std::ranges::data(values), static_cast<std::int64_t>(std::ranges::size(values))) {}
+    /// `stride` is in bytes.
     template <Coordinate T>
-    ScalarsView(std::span<const T> values) // NOLINT(google-explicit-constructor): a view of what is passed
-        : data_(values.data()), count_(static_cast<std::int64_t>(values.size())), dtype_(dtype_of<T>) {}
-    template <Coordinate T>
-    ScalarsView(const std::vector<T>& values) // NOLINT(google-explicit-constructor)
-        : ScalarsView(std::span<const T>(values)) {}
+    ScalarsView(const T* values, std::int64_t count, std::int64_t stride = sizeof(T))
+        : ScalarsView(values, dtype_of<T>, count, stride) {}
+    /// A member of a struct.
+    template <std::ranges::contiguous_range Range, class Struct, Coordinate T>
+    ScalarsView(const Range& structs, T Struct::*member)
+        : ScalarsView(std::ranges::empty(structs) ? nullptr : &(std::ranges::data(structs)->*member),
+                      static_cast<std::int64_t>(std::ranges::size(structs)),
+                      sizeof(std::ranges::range_value_t<Range>)) {}
+    /// Scalars of a type known at run time; `stride` is in bytes.
+    ScalarsView(const void* data, DType dtype, std::int64_t count, std::int64_t stride)
+        : data_(data), count_(count), stride_(stride), dtype_(dtype) {}
 
     [[nodiscard]] const void* data() const noexcept { return data_; }
     [[nodiscard]] std::int64_t count() const noexcept { return count_; }
+    [[nodiscard]] std::int64_t stride() const noexcept { return stride_; } ///< bytes
     [[nodiscard]] DType dtype() const noexcept { return dtype_; }
     /// Host memory only.
     [[nodiscard]] double operator[](std::int64_t i) const noexcept {
-        return dtype_ == DType::float32 ? static_cast<const float*>(data_)[i] : static_cast<const double*>(data_)[i];
+        const std::byte* const scalar = static_cast<const std::byte*>(data_) + i * stride_;
+        return dtype_ == DType::float32 ? static_cast<double>(*reinterpret_cast<const float*>(scalar))
+                                        : *reinterpret_cast<const double*>(scalar);
     }
 
 private:
     const void* data_ = nullptr;
     std::int64_t count_ = 0;
+    std::int64_t stride_ = 0;
     DType dtype_ = DType::float32;
+};
+
+template <class T>
+concept Integer = std::integral<T> && !std::is_same_v<T, bool>;
+
+/// A non-owning view of a column of integers of any width and sign: particle types, ids. Layouts are those of
+/// ScalarsView.
+///
+///   std::vector<std::uint64_t> id;                            .ids = id
+///   struct Particle { float position[3]; std::uint32_t id; }; .ids = IntegersView(particles, &Particle::id)
+class IntegersView {
+public:
+    IntegersView() = default;
+    /// A contiguous range.
+    template <std::ranges::contiguous_range Range>
+        requires(Integer<std::ranges::range_value_t<Range>>)
+    IntegersView(const Range& values) // NOLINT(google-explicit-constructor): a view of what is passed
+        : IntegersView(std::ranges::data(values), static_cast<std::int64_t>(std::ranges::size(values))) {}
+    /// `stride` is in bytes.
+    template <Integer T>
+    IntegersView(const T* values, std::int64_t count, std::int64_t stride = sizeof(T))
+        : data_(values), count_(count), stride_(stride), width_(sizeof(T)), is_signed_(std::is_signed_v<T>) {}
+    /// A member of a struct.
+    template <std::ranges::contiguous_range Range, class Struct, Integer T>
+    IntegersView(const Range& structs, T Struct::*member)
+        : IntegersView(std::ranges::empty(structs) ? nullptr : &(std::ranges::data(structs)->*member),
+                       static_cast<std::int64_t>(std::ranges::size(structs)),
+                       sizeof(std::ranges::range_value_t<Range>)) {}
+
+    [[nodiscard]] const void* data() const noexcept { return data_; }
+    [[nodiscard]] std::int64_t count() const noexcept { return count_; }
+    [[nodiscard]] bool empty() const noexcept { return count_ == 0; }
+    [[nodiscard]] std::int64_t stride() const noexcept { return stride_; } ///< bytes
+    [[nodiscard]] int width() const noexcept { return width_; }            ///< bytes of an integer
+    [[nodiscard]] bool is_signed() const noexcept { return is_signed_; }
+    /// Host memory only. An unsigned number of 64 bits keeps its bits: 2^63 or more becomes negative.
+    [[nodiscard]] std::int64_t operator[](std::int64_t i) const noexcept {
+        const std::byte* const number = static_cast<const std::byte*>(data_) + i * stride_;
+        const auto as = [number]<class T>(T) { return static_cast<std::int64_t>(*reinterpret_cast<const T*>(number)); };
+        switch (width_) {
+        case 1:
+            return is_signed_ ? as(std::int8_t{}) : as(std::uint8_t{});
+        case 2:
+            return is_signed_ ? as(std::int16_t{}) : as(std::uint16_t{});
+        case 4:
+            return is_signed_ ? as(std::int32_t{}) : as(std::uint32_t{});
+        default:
+            return as(std::int64_t{});
+        }
+    }
+    /// The elements first to first + count - 1.
+    [[nodiscard]] IntegersView subview(std::int64_t first, std::int64_t count) const noexcept {
+        IntegersView part = *this;
+        part.data_ = data_ == nullptr ? nullptr : static_cast<const std::byte*>(data_) + first * stride_;
+        part.count_ = count;
+        return part;
+    }
+    /// The memory as a span if it is one of T: contiguous, and of this width and sign. Otherwise an empty span.
+    template <Integer T>
+    [[nodiscard]] std::span<const T> as_span() const noexcept {
+        const bool is_one = width_ == sizeof(T) && is_signed_ == std::is_signed_v<T> && stride_ == sizeof(T);
+        return is_one ? std::span(static_cast<const T*>(data_), static_cast<std::size_t>(count_))
+                      : std::span<const T>();
+    }
+
+private:
+    const void* data_ = nullptr;
+    std::int64_t count_ = 0;
+    std::int64_t stride_ = 1;
+    int width_ = 1;
+    bool is_signed_ = false;
 };
 
 } // namespace kith

@@ -9,7 +9,9 @@
 #include "halos/group_moments.hpp"
 #include "support/context.hpp"
 
+#include <cstdint>
 #include <span>
+#include <vector>
 
 namespace kith {
 
@@ -17,16 +19,20 @@ namespace {
 
 Catalog describe(const detail::halos::LabeledGroups& groups, const Particles& particles, const Box& box,
                  const CatalogOptions& options) {
+    namespace halos = detail::halos;
     if (detail::is_on_gpu(options.execution)) {
-        detail::halos::check_shapes(groups, particles, options, DeviceKind::cuda);
+        halos::check_shapes(groups, particles, options, DeviceKind::cuda);
         detail::require_device(particles.positions.dimension());
         return detail::catalog_on_device(groups, particles, box, options);
     }
     detail::Context context(options.execution);
     Catalog result;
     context.stage("catalog", [&] {
-        const detail::halos::Columns columns = detail::halos::checked_columns(groups, particles, box, options);
-        detail::halos::describe_groups(context, groups, columns, options.min_members, result);
+        std::vector<std::uint8_t> memory_of_types;
+        halos::check_shapes(groups, particles, options, DeviceKind::cpu);
+        const halos::Columns columns =
+            halos::checked_columns(groups, halos::with_plain_types(particles, memory_of_types), box, options);
+        halos::describe_groups(context, groups, columns, options.min_members, result);
     });
     result.stages = context.take_stages();
     return result;

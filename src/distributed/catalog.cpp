@@ -108,7 +108,7 @@ private:
             ordered_.masses.push_back((*particles_.masses)[order[i]]);
         }
         if (!particles_.types.empty()) {
-            ordered_.types = rows_in_order<std::uint8_t>(particles_.types, 1, order);
+            ordered_.types = rows_in_order<std::uint8_t>(halos::plain_types(particles_), 1, order);
         }
         labels_ = ordered_.labels;
         particles_ = ordered_.particles(dimension, particles_);
@@ -317,10 +317,13 @@ void describe_over_ranks(Ranks& ranks, const DistributedFofResult& groups, const
                          const CatalogOptions& options, const RankOptions& of_ranks, DistributedCatalogResult& result) {
     const auto rows = std::ssize(groups.labels);
     std::optional<Context> context;
+    Particles plain;
+    std::vector<std::uint8_t> memory_of_types;
     ranks.agreed([&] {
         context.emplace(options.execution);
         halos::check_particle_shapes(particles, rows, options, DeviceKind::cpu);
         check_sizes(groups.sizes, groups.groups);
+        plain = halos::with_plain_types(particles, memory_of_types);
     });
     std::vector<std::int64_t> sizes;
     for (const GroupsOfSize& of_size : groups.sizes) {
@@ -347,7 +350,7 @@ void describe_over_ranks(Ranks& ranks, const DistributedFofResult& groups, const
     const DType velocities = particles.velocities ? particles.velocities->dtype() : particles.positions.dtype();
     with_dtype(particles.positions.dtype(), [&]<Coordinate T>(T) {
         with_dtype(velocities, [&]<Coordinate V>(V) {
-            CatalogOverRanks<T, V>(ranks, *context, groups, particles, options, has_types, ids).run(result);
+            CatalogOverRanks<T, V>(ranks, *context, groups, plain, options, has_types, ids).run(result);
         });
     });
     result.catalog.stages = context->take_stages();

@@ -5,6 +5,7 @@
 
 #include "distributed/point_numbers.hpp"
 #include "distributed/ranks.hpp"
+#include "halos/columns.hpp"
 #include "points/coordinates.hpp"
 
 #include <algorithm>
@@ -73,7 +74,8 @@ struct GatheredMembers {
     }
 };
 
-/// Writes members into a message: their number, then one column after another.
+/// Writes members, whose types are plain (halos/columns.hpp), into a message: their number, then one column after
+/// another.
 template <Coordinate T, Coordinate V>
 void pack_members(const std::vector<std::int64_t>& rows, std::span<const std::int64_t> labels,
                   const PointNumbers& numbers, const Particles& particles, bool has_types, MessageWriter& writer) {
@@ -100,7 +102,8 @@ void pack_members(const std::vector<std::int64_t>& rows, std::span<const std::in
         put_each([&](std::int64_t row) { writer.put_value((*particles.masses)[row]); });
     }
     if (has_types) {
-        put_each([&](std::int64_t row) { writer.put_value(particles.types[row]); });
+        const std::span<const std::uint8_t> types = halos::plain_types(particles);
+        put_each([&](std::int64_t row) { writer.put_value(types[row]); });
     }
 }
 

@@ -36,19 +36,32 @@ bool overlap(std::vector<IdRange> ranges) {
 
 } // namespace
 
-GivenIds::GivenIds(Ranks& ranks, std::span<const std::int64_t> ids, std::int64_t count)
-    : given_(ids), are_given_(ranks.any(!ids.empty())) {
+GivenIds::GivenIds(Ranks& ranks, const IntegersView& ids, std::int64_t count)
+    : given_(ids.as_span<std::int64_t>()), are_given_(ranks.any(!ids.empty())) {
     if (!are_given_) {
         return;
     }
     ranks.agreed([&] {
-        if (std::ssize(ids) != count) {
-            throw error(ErrorKind::invalid_argument, "ids: there are ", ids.size(), " for ", count,
+        if (ids.count() != count) {
+            throw error(ErrorKind::invalid_argument, "ids: there are ", ids.count(), " for ", count,
                         " points; give every point one, on all ranks, or none on any");
         }
-        if (const auto negative = std::ranges::find_if(ids, [](std::int64_t id) { return id < 0; });
-            negative != ids.end()) {
-            throw error(ErrorKind::invalid_argument, "ids: row ", negative - ids.begin(), " has ", *negative,
+        if (given_.empty()) {
+            converted_.resize(static_cast<std::size_t>(count));
+            for (std::int64_t row = 0; row < count; ++row) {
+                converted_[static_cast<std::size_t>(row)] = ids[row];
+            }
+            given_ = converted_;
+        }
+        if (const auto negative = std::ranges::find_if(given_, [](std::int64_t id) { return id < 0; });
+            negative != given_.end()) {
+            const std::int64_t row = negative - given_.begin();
+            if (!ids.is_signed()) {
+                throw error(ErrorKind::invalid_argument, {.point = row}, "ids: row ", row, " has ",
+                            static_cast<std::uint64_t>(*negative), "; ids are at most 2^63 - 1");
+            }
+            throw error(ErrorKind::invalid_argument, {.point = row, .value = static_cast<double>(*negative)},
+                        "ids: row ", row, " has ", *negative,
                         "; ids are 0 or more, since -1 stands for a missing neighbor");
         }
         find_order();

@@ -20,7 +20,9 @@ class GivenIds {
 public:
     /// Collective. `count` is the number of this rank's points. Throws invalid_argument, on all ranks, if the ids are
     /// not as many or not unique, or given on some ranks with points only.
-    GivenIds(Ranks& ranks, std::span<const std::int64_t> ids, std::int64_t count);
+    GivenIds(Ranks& ranks, const IntegersView& ids, std::int64_t count);
+    GivenIds(const GivenIds&) = delete;
+    GivenIds& operator=(const GivenIds&) = delete;
 
     /// Ids that are known to be valid.
     explicit GivenIds(std::span<const std::int64_t> ids) : given_(ids), are_given_(true) { find_order(); }
@@ -73,6 +75,7 @@ private:
     void find_order();
     void require_unique(Ranks& ranks) const;
 
+    std::vector<std::int64_t> converted_; ///< the ids, if they were not passed as contiguous int64
     std::span<const std::int64_t> given_;
     bool are_given_ = false; ///< on any rank
     std::vector<std::int64_t> order_;

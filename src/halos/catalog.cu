@@ -8,8 +8,10 @@
 #include "support/number_types.hpp"
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <span>
+#include <vector>
 
 namespace kith::detail::inline KITH_GPU {
 
@@ -38,17 +40,17 @@ private:
 class ParticlesOnDevice {
 public:
     ParticlesOnDevice(DeviceContext& context, const Particles& given)
-        : particles_(given), positions_(context, given.positions), types_(context, given.types) {
+        : particles_(given), positions_(context, given.positions), types_(context, halos::plain_types(given)) {
         particles_.positions = positions_.view();
         particles_.types = types_.elements();
         if (given.velocities) {
             particles_.velocities = velocities_.emplace(context, *given.velocities).view();
         }
         if (given.masses) {
-            const ScalarsView& masses = *given.masses;
-            const auto bytes = static_cast<std::size_t>(masses.count() * item_size(masses.dtype()));
-            masses_ = {context, std::span(static_cast<const std::byte*>(masses.data()), bytes)};
-            particles_.masses = scalars_of({masses_.elements().data(), masses.dtype(), masses.count(), 1, 1, 1});
+            const PointsView masses = on_a_line(*given.masses);
+            const bool is_there = masses.count() > 0 && is_on_device(context, masses.axis(0));
+            const PointsView found = masses.moved(0, is_there ? context.device() : Device{});
+            particles_.masses = scalars_of(masses_.emplace(context, found).view());
         }
     }
     [[nodiscard]] const Particles& particles() const { return particles_; }
@@ -57,15 +59,21 @@ private:
     Particles particles_;
     PointsOnDevice positions_;
     std::optional<PointsOnDevice> velocities_;
-    ElementsOnDevice<std::byte> masses_;
+    std::optional<PointsOnDevice> masses_;
     ElementsOnDevice<std::uint8_t> types_;
 };
 
 } // namespace
 
-Catalog catalog_on_device(const halos::LabeledGroups& groups, const Particles& particles, const Box& box,
+Catalog catalog_on_device(const halos::LabeledGroups& groups, const Particles& given, const Box& box,
                           const CatalogOptions& options) {
     DeviceContext context(options.execution);
+    if (!given.types.empty() && halos::plain_types(given).empty() && is_on_device(context, given.types.data())) {
+        throw Error(ErrorKind::invalid_argument, "types: in memory of a GPU they must be contiguous std::uint8_t; "
+                                                 "convert them");
+    }
+    std::vector<std::uint8_t> memory_of_types;
+    const Particles particles = halos::with_plain_types(given, memory_of_types);
     std::optional<ParticlesOnDevice> there;
     ElementsOnDevice<std::int32_t> labels;
     context.stage("upload", [&] {

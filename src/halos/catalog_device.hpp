@@ -90,8 +90,8 @@ inline Catalog describe_groups(DeviceContext& context, const halos::LabeledGroup
     catalog.min_members = options.min_members;
     const std::int64_t groups = halos::groups_of_at_least(sizes, options.min_members);
     const auto kept_sizes = sizes.first(groups);
-    const LabeledRows labeled{labels, particles.types.empty() ? nullptr : particles.types.data(), rows, kept_sizes,
-                              std::accumulate(kept_sizes.begin(), kept_sizes.end(), std::int64_t{0})};
+    const LabeledRows labeled{labels, particles.types.empty() ? nullptr : halos::plain_types(particles).data(), rows,
+                              kept_sizes, std::accumulate(kept_sizes.begin(), kept_sizes.end(), std::int64_t{0})};
     DescribedColumns described{};
     described.positions = DeviceColumn(particles.positions);
     described.velocities = particles.velocities ? DeviceColumn(*particles.velocities) : DeviceColumn();

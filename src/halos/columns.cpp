@@ -4,9 +4,11 @@
 
 #include "support/dimension.hpp"
 #include "support/message.hpp"
+#include "support/number_types.hpp"
 #include "support/parallel.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 namespace kith::detail::halos {
@@ -20,6 +22,10 @@ constexpr double scale_of_huge_columns = 0x1p-64;
 template <class... Parts>
 [[noreturn]] void refuse(const Parts&... parts) {
     throw error(ErrorKind::invalid_argument, parts...);
+}
+template <class... Parts>
+[[noreturn]] void refuse_row(std::int64_t row, double value, const Parts&... parts) {
+    throw error(ErrorKind::invalid_argument, ErrorDetails{.point = row, .value = value}, parts...);
 }
 
 void check_sizes(std::span<const std::int32_t> sizes) {
@@ -66,9 +72,31 @@ void check_vectors(const char* what, const PointsView& view, std::int64_t rows, 
     check_memory(view, what);
 }
 
-void check_mass(const std::string& where, double mass) {
-    if (!(mass >= 0) || std::isinf(mass)) {
-        refuse(where, " is ", mass, "; masses must be finite and not negative");
+constexpr const char* rule_of_masses = "; masses must be finite and not negative";
+
+bool is_mass(double mass) {
+    return mass >= 0 && !std::isinf(mass);
+}
+
+/// Of a column that may have strides.
+void check_column(const char* what, const void* data, std::int64_t count, std::int64_t stride, std::int64_t width) {
+    const auto require = [&](const char* which, std::int64_t bytes) {
+        if (bytes % width != 0) {
+            refuse(what, ": ", which, " ", bytes, " is not a multiple of the element's size, ", width,
+                   " bytes; copy the column to aligned memory");
+        }
+    };
+    if (count > 0 && data == nullptr) {
+        refuse(what, ": the view says ", count, " rows but its address is null");
+    }
+    require("address", static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(data)));
+    require("stride", stride);
+}
+
+void require_type(std::int64_t type, std::int64_t row) {
+    if (type < 0 || type >= max_types) {
+        refuse_row(row, static_cast<double>(type), "types: row ", row, " has type ", type, "; types are 0 to ",
+                   max_types - 1);
     }
 }
 
@@ -85,7 +113,10 @@ double largest_velocity(const PointsView& view) {
     });
     for (int axis = 0; row < view.count() && axis < view.dimension(); ++axis) {
         if (!std::isfinite(at(row, axis))) {
-            refuse("velocities: row ", row, " has ", at(row, axis), " on axis ", axis, "; velocities must be finite");
+            throw error(ErrorKind::invalid_argument,
+                        ErrorDetails{.point = row, .axis = axis, .value = static_cast<double>(at(row, axis))},
+                        "velocities: row ", row, " has ", at(row, axis), " on axis ", axis,
+                        "; velocities must be finite");
         }
     }
     return parallel_reduce(
@@ -140,19 +171,38 @@ void check_particle_shapes(const Particles& particles, std::int64_t rows, const 
         }
     }
     if (particles.masses) {
-        check_count("masses", particles.masses->count(), rows);
+        const ScalarsView& masses = *particles.masses;
+        check_count("masses", masses.count(), rows);
+        check_column("masses", masses.data(), masses.count(), masses.stride(), item_size(masses.dtype()));
     }
     if (!particles.types.empty()) {
-        check_count("types", std::ssize(particles.types), rows);
+        check_count("types", particles.types.count(), rows);
+        check_column("types", particles.types.data(), rows, particles.types.stride(), particles.types.width());
     }
-    check_mass("uniform_mass", particles.uniform_mass);
+    if (!is_mass(particles.uniform_mass)) {
+        refuse("uniform_mass is ", particles.uniform_mass, rule_of_masses);
+    }
+}
+
+Particles with_plain_types(const Particles& particles, std::vector<std::uint8_t>& memory) {
+    const IntegersView& types = particles.types;
+    if (types.empty() || !types.as_span<std::uint8_t>().empty()) {
+        return particles;
+    }
+    memory.resize(static_cast<std::size_t>(types.count()));
+    for (std::int64_t row = 0; row < types.count(); ++row) {
+        require_type(types[row], row);
+        memory[static_cast<std::size_t>(row)] = static_cast<std::uint8_t>(types[row]);
+    }
+    Particles plain = particles;
+    plain.types = memory;
+    return plain;
 }
 
 void check_masses(const ScalarsView& masses) {
-    const std::int64_t row = parallel_find(masses.count(), grain,
-                                           [&](std::int64_t i) { return !(masses[i] >= 0) || std::isinf(masses[i]); });
+    const std::int64_t row = parallel_find(masses.count(), grain, [&](std::int64_t i) { return !is_mass(masses[i]); });
     if (row < masses.count()) {
-        check_mass(message("masses: row ", row), masses[row]);
+        refuse_row(row, masses[row], "masses: row ", row, " is ", masses[row], rule_of_masses);
     }
 }
 
@@ -162,11 +212,10 @@ double check_particle_values(const Particles& particles) {
         check_masses(*particles.masses);
     }
     if (!particles.types.empty()) {
-        const std::int64_t row =
-            parallel_find(rows, grain, [&](std::int64_t i) { return particles.types[i] >= max_types; });
+        const std::span<const std::uint8_t> types = plain_types(particles);
+        const std::int64_t row = parallel_find(rows, grain, [&](std::int64_t i) { return types[i] >= max_types; });
         if (row < rows) {
-            refuse("types: row ", row, " has type ", static_cast<int>(particles.types[row]), "; types are 0 to ",
-                   max_types - 1);
+            require_type(types[row], row);
         }
     }
     if (!particles.velocities) {
@@ -180,7 +229,7 @@ Columns columns_of(const Particles& particles, double largest_velocity, const Po
     Columns columns;
     columns.dimension = particles.positions.dimension();
     columns.uniform_mass = particles.uniform_mass;
-    columns.types = particles.types;
+    columns.types = plain_types(particles);
     columns.masses = particles.masses;
     if (particles.velocities) {
         columns.velocities = VectorColumn(*particles.velocities, scale_for(largest_velocity));

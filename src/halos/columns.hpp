@@ -15,6 +15,7 @@
 #include <iterator>
 #include <optional>
 #include <span>
+#include <vector>
 
 namespace kith::detail::halos {
 
@@ -85,6 +86,12 @@ struct LabeledGroups {
 /// The checks of the particles' columns that need no particle. `device_kind` is where the call runs.
 void check_particle_shapes(const Particles& particles, std::int64_t rows, const CatalogOptions& options,
                            DeviceKind device_kind);
+/// The particles with types as contiguous bytes, in `memory` unless they are so already. The host's; shapes have been
+/// checked. Throws for a type that does not exist. All below takes only such particles.
+Particles with_plain_types(const Particles& particles, std::vector<std::uint8_t>& memory);
+inline std::span<const std::uint8_t> plain_types(const Particles& particles) {
+    return particles.types.as_span<std::uint8_t>();
+}
 /// Throws if a mass is negative or not finite.
 void check_masses(const ScalarsView& masses);
 /// Checks masses, types and velocities. Returns the largest absolute velocity.

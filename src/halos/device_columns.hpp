@@ -28,7 +28,8 @@ struct DeviceColumn {
         }
     }
     explicit DeviceColumn(const ScalarsView& scalars)
-        : axes{scalars.data()}, is_float(scalars.dtype() == DType::float32), row_stride(1) {}
+        : axes{scalars.data()}, is_float(scalars.dtype() == DType::float32),
+          row_stride(scalars.stride() / (is_float ? 4 : 8)) {}
 
     [[nodiscard]] DeviceColumn of_rows(const std::int32_t* some) const {
         DeviceColumn column = *this;

@@ -19,12 +19,11 @@ namespace kith::detail::inline KITH_GPU {
 
 /// Scalars as a view of points on a line, and back.
 inline PointsView on_a_line(const ScalarsView& scalars) {
-    return {scalars.data(), scalars.dtype(), scalars.count(), 1, 1, 1};
+    const void* const axis[] = {scalars.data()};
+    return {axis, scalars.dtype(), scalars.count(), scalars.stride()};
 }
 inline ScalarsView scalars_of(const PointsView& line) {
-    const auto count = static_cast<std::size_t>(line.count());
-    return line.dtype() == DType::float32 ? ScalarsView(std::span(static_cast<const float*>(line.axis(0)), count))
-                                          : ScalarsView(std::span(static_cast<const double*>(line.axis(0)), count));
+    return {line.axis(0), line.dtype(), line.count(), line.stride()};
 }
 
 /// Throws what kith::catalog throws. There are rows, and their number and the dimensions have been checked.
@@ -49,7 +48,7 @@ inline ScalarsView scalars_of(const PointsView& line) {
         on_host.masses = scalars_of(masses.view());
     }
     if (!particles.types.empty()) {
-        types = context.to_host(particles.types.data(), rows);
+        types = context.to_host(halos::plain_types(particles).data(), rows);
         on_host.types = types;
     }
     CatalogOptions on_cpu = options;

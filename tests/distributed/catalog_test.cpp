@@ -51,8 +51,7 @@ Particles part_of(const Particles& particles, const Distribution& firsts, int ra
         part.masses = particles.masses->dtype() == DType::float32 ? masses(0.0F) : masses(0.0);
     }
     part.uniform_mass = particles.uniform_mass;
-    part.types =
-        particles.types.empty() ? particles.types : particles.types.subspan(static_cast<std::size_t>(first), count);
+    part.types = particles.types.empty() ? particles.types : particles.types.subview(first, part.positions.count());
     return part;
 }
 

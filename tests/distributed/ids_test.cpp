@@ -230,7 +230,7 @@ TEST_F(Ids, AreOneForEachPointAndUnique) {
                              int lacks = -1) {
         run_ranks(4, [&](Communicator& ranks) {
             RankOptions options{.ids = std::span(given).subspan(static_cast<std::size_t>(10 * ranks.rank()), 10)};
-            options.ids = ranks.rank() == lacks ? options.ids.subspan(0, 9) : options.ids;
+            options.ids = ranks.rank() == lacks ? options.ids.subview(0, 9) : options.ids;
             EXPECT_TRUE(is_refused(ErrorKind::invalid_argument, words, [&] {
                 (void)knn(ranks, part_of({points, 3}, firsts, ranks.rank()), 3, {.execution = cpu(1)}, options);
             }));
@@ -246,6 +246,45 @@ TEST_F(Ids, AreOneForEachPointAndUnique) {
     std::vector<std::int64_t> negative = ids;
     negative[33] = -5;
     refuses({"rank 3", "row 3 has -5"}, negative);
+    const std::vector<std::uint64_t> huge(40, (std::uint64_t{1} << 63) + 5);
+    run_ranks(2, [&](Communicator& ranks) {
+        EXPECT_TRUE(
+            is_refused(ErrorKind::invalid_argument, {"rank 0", "row 0 has 9223372036854775813", "2^63 - 1"}, [&] {
+                (void)knn(ranks, PointsView(points.data(), 40, 3), 3, {.execution = cpu(1)}, {.ids = huge});
+            }));
+    });
+}
+
+TEST_F(Ids, AreOfAnyIntegerTypeAndLayout) {
+    struct Particle {
+        float position[3];
+        std::uint32_t id;
+    };
+    const std::vector<float> points = uniform_points<float>(60, 3, 0, 1, 503);
+    std::vector<Particle> particles;
+    std::vector<std::int64_t> ids;
+    std::vector<std::uint64_t> unsigned_ids;
+    for (std::size_t i = 0; i < 60; ++i) {
+        const auto id = static_cast<std::uint32_t>((i * 37) % 60 + 4000000000U);
+        particles.push_back({{points[3 * i], points[3 * i + 1], points[3 * i + 2]}, id});
+        ids.push_back(id);
+        unsigned_ids.push_back(id);
+    }
+    run_ranks(3, [&](Communicator& ranks) {
+        const std::span<const Particle> mine =
+            std::span(particles).subspan(static_cast<std::size_t>(20 * ranks.rank()), 20);
+        const PointsView view(mine, &Particle::position);
+        const auto neighbors_with = [&](const IntegersView& given, bool rebalance) {
+            const DistributedKnnResult found =
+                knn(ranks, view, 4, {.execution = cpu(1)}, {.ids = given, .rebalance = rebalance});
+            const std::span<const std::int64_t> indices = found.neighbors.indices64();
+            return std::vector(indices.begin(), indices.end());
+        };
+        const auto expected =
+            neighbors_with(std::span(ids).subspan(static_cast<std::size_t>(20 * ranks.rank()), 20), false);
+        EXPECT_EQ(neighbors_with(IntegersView(mine, &Particle::id), false), expected);
+        EXPECT_EQ(neighbors_with(IntegersView(unsigned_ids).subview(20 * ranks.rank(), 20), true), expected);
+    });
 }
 
 } // namespace
