@@ -27,10 +27,13 @@
 #include <kith/knn.hpp>
 #include <kith/radius.hpp>
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <limits>
+#include <ranges>
 #include <span>
+#include <type_traits>
 #include <vector>
 
 namespace kith {
@@ -215,5 +218,102 @@ struct DistributedCatalogResult {
 [[nodiscard]] DistributedCatalogResult catalog(Communicator& communicator, const DistributedFofResult& groups,
                                                const Particles& particles, const CatalogOptions& options = {},
                                                const RankOptions& rank_options = {});
+
+namespace detail {
+/// Rows that are sent as bytes, and where they go.
+template <class Row, class Gathered>
+concept SentAs = std::is_same_v<Row, Gathered> && std::is_trivially_copyable_v<Row>;
+} // namespace detail
+
+/// A point of all ranks, by where it is.
+struct RankRow {
+    std::int32_t rank = -1;
+    std::int64_t row = -1; ///< on that rank
+    friend bool operator==(const RankRow&, const RankRow&) = default;
+};
+
+/// Which global indices belong to which rank: those of rank r are first(r) to first(r + 1) - 1.
+class RankOffsets {
+public:
+    /// Collective. `count` is the number of points of this rank.
+    RankOffsets(Communicator& communicator, std::int64_t count);
+
+    [[nodiscard]] int ranks() const noexcept { return static_cast<int>(firsts_.size()) - 1; }
+    /// Global index of the first point of a rank, 0 to ranks(); first(ranks()) is the number of all points.
+    [[nodiscard]] std::int64_t first(int rank) const { return firsts_.at(static_cast<std::size_t>(rank)); }
+    [[nodiscard]] std::int64_t total() const noexcept { return firsts_.back(); }
+    /// Rank and row of a global index. Throws Error: invalid_argument (index outside 0 to total() - 1).
+    [[nodiscard]] RankRow locate(std::int64_t index) const;
+
+private:
+    std::vector<std::int64_t> firsts_;
+};
+
+/// A column of this rank's points, and memory for the rows that gather() fetches. Rows are trivially copyable values,
+/// which are sent as bytes: a mass, a std::array, a whole struct. A view: both must outlive the call.
+class GatherColumn {
+public:
+    /// One element per point, and one per index.
+    template <std::ranges::contiguous_range Column, std::ranges::contiguous_range Gathered>
+        requires(detail::SentAs<std::ranges::range_value_t<Column>, std::ranges::range_value_t<Gathered>>)
+    GatherColumn(const Column& column, Gathered&& gathered)
+        : GatherColumn(std::ranges::data(column), static_cast<std::int64_t>(std::ranges::size(column)),
+                       sizeof(std::ranges::range_value_t<Column>), sizeof(std::ranges::range_value_t<Column>),
+                       std::ranges::data(gathered), static_cast<std::int64_t>(std::ranges::size(gathered))) {}
+    /// A member of the points' struct.
+    template <std::ranges::contiguous_range Range, class Struct, class T, std::ranges::contiguous_range Gathered>
+        requires(detail::SentAs<T, std::ranges::range_value_t<Gathered>>)
+    GatherColumn(const Range& structs, T Struct::*member, Gathered&& gathered)
+        : GatherColumn(std::ranges::empty(structs) ? nullptr : &(std::ranges::data(structs)->*member),
+                       static_cast<std::int64_t>(std::ranges::size(structs)), sizeof(T),
+                       sizeof(std::ranges::range_value_t<Range>), std::ranges::data(gathered),
+                       static_cast<std::int64_t>(std::ranges::size(gathered))) {}
+    /// Rows of row_bytes bytes, `stride` bytes apart; those gathered are contiguous.
+    GatherColumn(const void* column, std::int64_t count, std::int64_t row_bytes, std::int64_t stride, void* gathered,
+                 std::int64_t gathered_count)
+        : column_(static_cast<const std::byte*>(column)), gathered_(static_cast<std::byte*>(gathered)), count_(count),
+          gathered_count_(gathered_count), row_bytes_(row_bytes), stride_(stride) {}
+
+    [[nodiscard]] const std::byte* row(std::int64_t i) const noexcept { return column_ + i * stride_; }
+    [[nodiscard]] std::byte* gathered(std::int64_t i) const noexcept { return gathered_ + i * row_bytes_; }
+    [[nodiscard]] std::int64_t count() const noexcept { return count_; }
+    [[nodiscard]] std::int64_t gathered_count() const noexcept { return gathered_count_; }
+    [[nodiscard]] std::int64_t row_bytes() const noexcept { return row_bytes_; }
+
+private:
+    const std::byte* column_;
+    std::byte* gathered_;
+    std::int64_t count_;
+    std::int64_t gathered_count_;
+    std::int64_t row_bytes_;
+    std::int64_t stride_;
+};
+
+/// Fetches rows of columns from the ranks that have them: for example the masses of the neighbors that knn() found.
+/// Each rank passes the columns of its points, in the same order as the points, and any global indices, such as
+/// neighbors.indices64(). With RankOptions::ids, which are those of this rank's points, the indices are ids. Element i
+/// of the gathered memory becomes the row of indices[i]; for an index of -1, a missing neighbor, its bytes become 0.
+/// Each rank gets a row once, however often it asks for it. Cost: two exchanges of the indices and rows of other ranks;
+/// with ids another two, in which each rank also sends all its ids. Memory: the rows that this rank asks for, each
+/// once, and 24 bytes per index.
+/// Throws Error, on every rank: invalid_argument (an index below -1 or that no point has; columns or gathered memory of
+/// another size; ranks that differ in the number of columns or the bytes of a row; ids that are not as RankOptions
+/// says), out_of_memory. The contents of the gathered memory are then unspecified.
+Traffic gather(Communicator& communicator, std::span<const std::int64_t> indices, std::span<const GatherColumn> columns,
+               const RankOptions& rank_options = {});
+
+/// The same for one column.
+template <std::ranges::contiguous_range Column>
+    requires(std::is_trivially_copyable_v<std::ranges::range_value_t<Column>> &&
+             !std::is_same_v<std::ranges::range_value_t<Column>, GatherColumn>)
+[[nodiscard]] std::vector<std::ranges::range_value_t<Column>> gather(Communicator& communicator,
+                                                                     std::span<const std::int64_t> indices,
+                                                                     const Column& column,
+                                                                     const RankOptions& rank_options = {}) {
+    std::vector<std::ranges::range_value_t<Column>> gathered(indices.size());
+    const GatherColumn columns[] = {GatherColumn(column, gathered)};
+    gather(communicator, indices, std::span<const GatherColumn>(columns), rank_options);
+    return gathered;
+}
 
 } // namespace kith
