@@ -21,6 +21,7 @@ endif()
 add_library(kith_options INTERFACE)
 target_compile_features(kith_options INTERFACE cxx_std_20)
 target_compile_options(kith_options INTERFACE
+    "$<$<AND:$<COMPILE_LANGUAGE:CXX>,$<CONFIG:>>:-O3>"
     "$<$<COMPILE_LANGUAGE:CXX>:-ffp-contract=off;-fno-fast-math;-fno-math-errno>"
     "$<$<COMPILE_LANGUAGE:CUDA>:-std=c++20;--fmad=false;--expt-relaxed-constexpr;-Xcompiler=-ffp-contract=off>")
 if(KITH_WERROR)

@@ -1,10 +1,33 @@
-// Scalar types, index types and devices: the run-time description of arrays.
+// Scalar types, index types and devices: the run-time description of arrays. Every header of the library includes this
+// one, so it also checks the compiler.
 #pragma once
+
+#if __cplusplus < 202002L
+#error "kith needs C++20: compile with -std=c++20 or later"
+#endif
 
 #include <cstdint>
 #include <type_traits>
 
 namespace kith {
+
+namespace detail {
+
+/// Results hold standard containers. -D_GLIBCXX_DEBUG changes their layout, so it must be set for all of a program or
+/// for none of it. Each file that includes kith refers to one of these two names; the library defines the one that fits
+/// its own build. The linker reports the other as an undefined reference.
+#ifdef _GLIBCXX_DEBUG
+extern const char this_file_has_GLIBCXX_DEBUG_but_kith_was_built_without_it;
+#define KITH_DETAIL_CONTAINERS this_file_has_GLIBCXX_DEBUG_but_kith_was_built_without_it
+#else
+extern const char this_file_lacks_GLIBCXX_DEBUG_but_kith_was_built_with_it;
+#define KITH_DETAIL_CONTAINERS this_file_lacks_GLIBCXX_DEBUG_but_kith_was_built_with_it
+#endif
+#if defined(__GNUC__) && !defined(__CUDA_ARCH__)
+[[gnu::used, gnu::visibility("hidden")]] inline const char* const standard_containers = &KITH_DETAIL_CONTAINERS;
+#endif
+
+} // namespace detail
 
 /// Largest dimension of points.
 inline constexpr int max_dimension = 8;

@@ -12,6 +12,13 @@
 
 namespace kith {
 
+namespace detail {
+
+// Referred to by every file that includes kith (types.hpp); its name fits the standard containers of this build.
+extern const char KITH_DETAIL_CONTAINERS = 0;
+
+} // namespace detail
+
 namespace {
 
 std::string not_finite(const DeviceStatus& status, const char* what) {
