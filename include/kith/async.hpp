@@ -36,8 +36,8 @@ struct KnnSize {
 };
 
 /// Bytes of scratch that a search of this size needs on the GPU of the execution, for any alignment of the scratch:
-/// with trees about 38 per point (3-D float32), 20 of them for the sort, and 18 per source beside those of separate
-/// queries.
+/// with trees about 38 bytes per point (3-D float32), of which 20 are for sorting; with separate queries, another 18
+/// bytes per source.
 /// Throws Error: invalid_argument (k < 1, an execution that is not cuda()), too_large, unsupported, device.
 [[nodiscard]] std::int64_t knn_async_bytes(const KnnSize& size, const Execution& execution = cuda());
 
@@ -73,8 +73,8 @@ struct FofSize {
 /// knn_async(); the summary is in memory like that of the status. Also throws unsupported for groups in phase space,
 /// and invalid_argument for a negative, NaN or infinite length, or an absolute one that the points' type cannot
 /// express. The status also reports a relative length if the points have no volume or their type cannot express it, and
-/// a length above 0 whose square vanishes beside the largest coordinate or period; the contents of labels and summary
-/// are then unspecified.
+/// a length above 0 so small that its square underflows relative to the largest coordinate or period; the contents of
+/// labels and summary are then unspecified.
 void fof_async(std::span<std::int32_t> labels, const PointsView& points, LinkingLength linking_length,
                const FofOptions& options, std::span<std::byte> scratch, DeviceFofSummary* summary,
                DeviceStatus* status);

@@ -25,7 +25,7 @@ struct DbscanOptions {
     Box box = {};                      ///< of the points; a kith::Tree has its own
     bool star = false;                 ///< DBSCAN*: border points are noise
     Engine engine = Engine::automatic; ///< search algorithm
-    Execution execution = {};          ///< on a GPU by the tree alone
+    Execution execution = {};          ///< on a GPU only Engine::tree
 };
 
 /// Clusters are numbered from 0 by their smallest core index.
@@ -47,11 +47,11 @@ struct DbscanResult : DbscanSummary {
 };
 
 /// The clusters of points. min_samples counts the point itself. Throws Error: invalid_argument (an eps that is
-/// negative, NaN, infinite, too large for the points' type, or so small, relative to the largest coordinate or period,
-/// that its square vanishes; min_samples below 1; an invalid box; a box for a kith::Tree; a tree on another device),
-/// invalid_points (a point that is not finite, extent over twice the period), too_large (more than 2^31 - 1 points),
-/// unsupported (an engine that does not support DBSCAN, or not on a GPU; dimension not built; a GPU without CUDA in
-/// this build), device, out_of_memory, canceled.
+/// negative, NaN, infinite, too large for the points' type, or so small that its square underflows relative to the
+/// largest coordinate or period; min_samples below 1; an invalid box; a box for a kith::Tree; a tree on another
+/// device), invalid_points (a point that is not finite, extent over twice the period), too_large (more than 2^31 - 1
+/// points), unsupported (an engine that does not support DBSCAN, or not on a GPU; dimension not built; a GPU without
+/// CUDA in this build), device, out_of_memory, canceled.
 [[nodiscard]] DbscanResult dbscan(const PointsOrTree& points, double eps, std::int64_t min_samples,
                                   const DbscanOptions& options = {});
 

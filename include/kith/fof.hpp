@@ -31,7 +31,7 @@ public:
     /// halo-finding thesis, equation 3.1. Throws Error: invalid_argument unless density is above 0 and finite, and
     /// dimension 1 to 8.
     static LinkingLength overdensity(double density, int dimension = 3);
-    /// A number alone is refused by the compiler.
+    /// A plain number does not compile.
     template <class Number>
         requires(std::is_arithmetic_v<Number>)
     LinkingLength(Number) { // NOLINT(google-explicit-constructor)
@@ -94,7 +94,7 @@ struct FofOptions {
     Box box = {};                      ///< of the points; a tree has its own
     Engine engine = Engine::automatic; ///< search algorithm
     Execution execution = {};          ///< must name the tree's device if the points are a tree
-    /// Optional: groups in phase space, of points that are no tree, on the CPU.
+    /// Optional: groups in phase space, of points, not of a Tree, on the CPU.
     std::optional<PhaseSpace> phase_space = {};
 };
 
@@ -136,11 +136,11 @@ struct DeviceFofSummary {
 
 /// The groups of points, which may be in GPU memory if the call runs there. Throws Error: invalid_argument (a negative,
 /// NaN or infinite length; a relative length with a volume of zero; a length that the points' type cannot express, or
-/// above 0 with a square that vanishes beside the largest coordinate or period; an invalid box; a box beside a tree; a
-/// tree on another device; in phase space also a tree, velocities or masses of another shape, a psi that is not above
-/// 0, no dispersion, a length of 0, a negative or infinite mass), invalid_points (a point or velocity that is not
-/// finite, extent over twice the period), too_large (more than 2^31 - 1 points), unsupported (dimension or CUDA not
-/// built; phase space on a GPU), out_of_memory, device, canceled.
+/// one above 0 so small that its square underflows relative to the largest coordinate or period; an invalid box; a box
+/// in addition to a tree; a tree on another device; in phase space also a tree, velocities or masses of another shape,
+/// a psi that is not above 0, no dispersion, a length of 0, a negative or infinite mass), invalid_points (a point or
+/// velocity that is not finite, extent over twice the period), too_large (more than 2^31 - 1 points), unsupported
+/// (dimension or CUDA not built; phase space on a GPU), out_of_memory, device, canceled.
 [[nodiscard]] FofResult fof(const PointsOrTree& points, LinkingLength linking_length, const FofOptions& options = {});
 
 /// The same, writing one label per point to the caller's memory: host memory, or memory of the GPU on which the call

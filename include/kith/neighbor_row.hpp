@@ -97,7 +97,7 @@ struct UnresolvedRows {
     double value = 0;                 ///< that coordinate, or the period
     DType dtype = DType::float32;     ///< of the points
 
-    /// What to tell a user, with the remedy; empty if there are none.
+    /// A warning for users that names the remedy; empty if there are no such rows.
     [[nodiscard]] std::string warning() const;
 };
 

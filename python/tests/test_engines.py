@@ -102,18 +102,18 @@ def test_every_result_names_the_engine_that_found_it(points, chosen):
 
 
 def test_an_engine_without_a_call_says_so():
-    with pytest.raises(Exception, match="'clover' does not answer radius search; take one of: auto, tree, brute, kdtree"):
+    with pytest.raises(Exception, match="'clover' does not support radius search; use one of: auto, tree, brute, kdtree"):
         kith.radius_search(POINTS, 0.1, engine="clover")
-    with pytest.raises(Exception, match="'clover' does not answer friends-of-friends; take one of: auto, tree, brute, kdtree"):
+    with pytest.raises(Exception, match="'clover' does not support friends-of-friends; use one of: auto, tree, brute, kdtree"):
         kith.fof(POINTS, 0.1, engine="clover")
     tree = kith.Tree(POINTS)
     for engine in ("kdtree", "clover"):
         for call in (lambda: kith.dbscan(POINTS, 0.1, engine=engine), lambda: tree.dbscan(0.1, engine=engine)):
-            with pytest.raises(NotImplementedError, match=f"'{engine}' does not answer DBSCAN; take one of: auto, tree, brute"):
+            with pytest.raises(NotImplementedError, match=f"'{engine}' does not support DBSCAN; use one of: auto, tree, brute"):
                 call()
         for call in (lambda: kith.mst(POINTS, engine=engine), lambda: tree.mst(engine=engine)):
             with pytest.raises(NotImplementedError,
-                               match=f"'{engine}' does not answer the spanning tree; take one of: auto, tree, brute"):
+                               match=f"'{engine}' does not support the spanning tree; use one of: auto, tree, brute"):
                 call()
 
 

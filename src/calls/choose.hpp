@@ -55,9 +55,9 @@ inline void check_engine(Engine wanted, Task task, DeviceKind device, bool async
             others += (others.empty() ? "" : ", ") + std::string(engine_names[i]);
         }
     }
-    throw error(ErrorKind::unsupported, "the engine '", name_of(wanted), "' does not answer ",
+    throw error(ErrorKind::unsupported, "the engine '", name_of(wanted), "' does not support ",
                 names[static_cast<std::size_t>(task)], device == DeviceKind::cpu ? "" : " on a GPU",
-                asynchronous ? ", asynchronously" : "", "; take one of: ", others);
+                asynchronous ? ", asynchronously" : "", "; use one of: ", others);
 }
 
 /// So few that comparing all with all is always faster on the CPU.
