@@ -9,14 +9,14 @@ carried, or the names that a file has for them.
 from __future__ import annotations
 
 import inspect
-import os
 import textwrap
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy
 
-from kith import _arrays, _core, _frames, _units
+from kith import _arrays, _catalog_rows, _core, _frames, _units
+from kith._catalog_rows import Group
 
 if TYPE_CHECKING:
     from kith._files import Snapshot
@@ -248,7 +248,7 @@ class Catalog:
     def members(self) -> numpy.ndarray | None:
         if self.path is None or self.file_rows is None:
             return self._members
-        problem = self._rows_mean_something_else()
+        problem = _catalog_rows.meaning_something_else(self)
         if problem:
             raise ValueError(problem)
         return self.file_rows
@@ -270,7 +270,7 @@ class Catalog:
             by default; with one, if it is of another file, or if a member was not read.
         """
         if snapshot is not None:
-            return self._rows_in(snapshot, group)
+            return _catalog_rows.rows_in(self, snapshot, group)
         return self._of_group(self.members, group, "rows of its snapshot")
 
     def file_rows_of(self, group: int) -> numpy.ndarray:
@@ -291,52 +291,6 @@ class Catalog:
             raise IndexError(f"there is no group {group}; there are {len(self)}, numbered from 0")
         begin = self.offset[group]
         return listed[begin:begin + self.count[group]]
-
-    def _rows_mean_something_else(self):
-        """Why rows of the file are not rows of what `kith.read` loads by default; an empty text if they are."""
-        remedy = ("; give the snapshot that you read, members_of(group, snapshot), or take file_rows_of(group), rows of "
-                  "kith.read(file, types='all')")
-        if "SortedSnapshot" in self.provenance:
-            return (f"the members in '{self.path}' are rows of {self._input()}, not of its copy in group order, "
-                    f"{self.provenance['SortedSnapshot']}{remedy}")
-        if self._counts is None or len(self._counts) < 2:
-            return (f"the members in '{self.path}' are rows among all particles of {self._input()}, and the catalog does not "
-                    f"state how many of each type these are, so that kith.read may load others by default{remedy}")
-        of_default = self._counts[1] or sum(self._counts)
-        if (self._counts[1] > 0 and self._counts[0] > 0) or not (self.file_rows < of_default).all():
-            return (f"the members in '{self.path}' are rows among all {sum(self._counts):,} particles of {self._input()}, "
-                    f"of which kith.read loads type 1 alone by default: the same numbers are other particles there{remedy}")
-        return ""
-
-    def _input(self):
-        name = os.path.basename(self.provenance.get("Input", ""))
-        return f"'{name}'" if name else "its snapshot"
-
-    def _rows_in(self, snapshot, group):
-        """Rows of the members of a group in a snapshot."""
-        from kith._files import Snapshot
-        if not isinstance(snapshot, Snapshot):
-            raise TypeError(f"snapshot is of type {type(snapshot).__name__}; it must be a kith.Snapshot, or left out")
-        wanted = self.file_rows_of(group)
-        header = snapshot.header
-        if self._counts is not None and tuple(header.counts) != self._counts:
-            raise ValueError(f"the snapshot is of another file: it holds {_counted(header.counts)}, but {self._input()}, of "
-                             f"which the catalog is, {_counted(self._counts)}")
-        if None not in (self.time, header.time) and abs(self.time - header.time) > 1e-6 * abs(self.time):
-            raise ValueError(f"the snapshot is of another file: its time is {header.time}, that of the catalog {self.time}")
-        if self.provenance.get("SortedSnapshot") == os.path.basename(snapshot.path):
-            raise ValueError(f"the members are rows of {self._input()}; '{snapshot.path}' is its copy in group order, in "
-                             "which group 0 comes first: read the other")
-        rows = numpy.searchsorted(snapshot.file_rows, wanted)  # which ascend
-        rows[rows == len(snapshot)] = 0
-        missing = numpy.count_nonzero(snapshot.file_rows[rows] != wanted) if len(snapshot) else len(wanted)
-        if missing:
-            raise ValueError(f"{missing} of the {len(wanted)} members of group {group} are not among the particles that were "
-                             "read; read all: kith.read(file, types='all')")
-        if self.ids is not None and snapshot.ids is not None and (snapshot.ids[rows] != self.ids_of(group)).any():
-            raise ValueError(f"the snapshot is of another file, or in another order: the ids of the members of group {group} "
-                             "are not those of the catalog")
-        return rows
 
     def to_structured(self) -> numpy.ndarray:
         """A NumPy structured array with the columns as fields: plain numbers, in `units`."""
@@ -391,36 +345,6 @@ class Catalog:
         return Unit(f"{to_cgs * (h**h_power if h_power else 1):.10g} {_CGS[kind]}")
 
 
-class Group:
-    """One group of a catalog: `halos[g]`. Its attributes are its row of each column, and `members`, `file_rows` and
-    `ids`, as `members_of`, `file_rows_of` and `ids_of` of the catalog give them."""
-
-    __slots__ = ("_catalog", "_group")
-
-    def __init__(self, catalog, group):
-        self._catalog, self._group = catalog, group
-
-    def __getattr__(self, name):
-        if name.startswith("_"):
-            raise AttributeError(name)
-        catalog, group = self._catalog, self._group
-        if name in ("members", "file_rows", "ids"):
-            return getattr(catalog, f"{name}_of")(group)
-        return getattr(catalog, name)[group] if name in catalog.columns else getattr(catalog, name)
-
-    def __getitem__(self, column):
-        return self._catalog[column][self._group]
-
-    def __reduce__(self):
-        return Group, (self._catalog, self._group)
-
-    def __dir__(self):
-        return [*self._catalog.columns, "file_rows", "ids", "members"]
-
-    def __repr__(self):
-        return f"<group {self._group} of {self._catalog!r}: {self.count} members>"
-
-
 _CGS = {"length": "cm", "mass": "g", "velocity": "cm / s"}
 _NUMBERS = frozenset({"b", "linking_length", "mean_separation", "min_members", "min_overdensity", "psi", "psi_as_stored",
                       "psi_sigma", "sample", "seed", "velocity_scale", "volume"})
@@ -438,11 +362,6 @@ def _number(text):
 
 def _units_of_velocities(columns, unit):
     return {name: f"{unit or 'code velocity'}, a times peculiar" for name in columns if _COLUMNS[name].kind == "velocity"}
-
-
-def _counted(counts):
-    """2 of type 0 and 5 of type 1."""
-    return " and ".join(f"{count:,} of type {kind}" for kind, count in enumerate(counts) if count) or "no particles"
 
 
 def _read_only(array):

@@ -28,7 +28,7 @@ def fof(points: AnyArray, linking_length: float | None = None, *, b: float | Non
     Parameters
     ----------
     points : array, shape (n, d)
-        As for `kith.knn`. A `kith.Snapshot` stands for its positions, box, velocities, masses and types. Columns of the
+        As for `kith.knn`. Of a `kith.Snapshot` positions, box, velocities, masses and types are used. Columns of the
         catalog keep the units of points, velocities and masses where these are astropy Quantities.
     linking_length : float
         In the units of the points. Give this or `b`.

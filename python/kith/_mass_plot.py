@@ -105,7 +105,7 @@ def mass_function(catalog, axes=None, *, cumulative=False, volume=None, bins=Non
         axes.set_ylim(0.5 * (low / scale).min(), 2 * (high / scale).max())  # theory alone may go far lower
     axes.set(xlabel=f"$M$ [{units.of_masses}]",
              ylabel=("$n({>}M)$ " if cumulative else r"$dn\,/\,d\ln M$ ") + f"[{units.of_numbers}]")
-    if len(edges) and edges[-1] < 1e3 * edges[0]:  # else whole powers of ten are enough
+    if len(edges) and edges[-1] < 1e2 * edges[0]:  # else whole powers of ten are enough
         axes.xaxis.set_minor_locator(LogLocator(subs=(2, 5)))
         axes.xaxis.set_minor_formatter(FuncFormatter(_as_power))
     axes.grid(alpha=0.2)

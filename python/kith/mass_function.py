@@ -10,7 +10,7 @@ Sources:
   Kitayama & Suto 1996 (ApJ 469, 480), appendix A: the threshold in a flat universe
 
 Masses are in 1e10 Msun/h and lengths in comoving Mpc/h, as in the snapshots of Gadget-4 and `kith.datasets.cosmic_box`.
-A cosmology is a `kith.datasets.Cosmology`, or what has its `mean_density`, `matter_fraction`, `growth` and `power`.
+A cosmology is a `kith.datasets.Cosmology`, or any object with its `mean_density`, `matter_fraction`, `growth` and `power`.
 
 >>> import kith
 >>> cosmology = kith.datasets.Cosmology()
@@ -126,8 +126,8 @@ def _doubles(masses):
 
 def _require_cosmology(cosmology):
     if not hasattr(cosmology, "mean_density") or not hasattr(cosmology, "power"):
-        raise TypeError(f"cosmology is of type {type(cosmology).__name__}; it must be a kith.datasets.Cosmology, or what has "
-                        "its mean_density, matter_fraction, growth and power")
+        raise TypeError(f"cosmology is of type {type(cosmology).__name__}; it must be a kith.datasets.Cosmology, or any "
+                        "object with its mean_density, matter_fraction, growth and power")
 
 
 def _abundance(masses, cosmology, redshift, share):

@@ -42,8 +42,8 @@ def density(points, catalog=None, axes=None, *, box=None, masses=None, plane=(0,
     Parameters
     ----------
     points : array, shape (n, d)
-        In the memory of the CPU. A `kith.Snapshot`, or what has the same attributes, stands for its positions, masses
-        and box.
+        In the memory of the CPU. A `kith.Snapshot`, or any object with its attributes, can be passed instead; its
+        positions, masses and box are used.
     catalog : Catalog, or path of a catalog file, optional
         Circles have the radius of the group's farthest member, and continue on the other side of a periodic edge.
     axes : matplotlib.axes.Axes, optional
