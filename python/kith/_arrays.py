@@ -28,6 +28,8 @@ LIBRARIES = ("torch", "cupy", "jax", "jaxlib")  # whose arrays are taken and giv
 
 def as_queries(array, real_type):
     """Points to search around, as numbers of the type of the points: wider ones are rounded to it."""
+    if type(array) is numpy.ndarray and array.dtype == real_type:
+        return _readable(array)
     array = as_real(array, "queries", like=real_type)
     if is_float64(array) == (numpy.dtype(real_type) == numpy.float64):
         return array

@@ -93,8 +93,8 @@ class Catalog:
     are of the velocities as given.
 
     `halos[g]` and a loop give single groups, whose attributes are the columns, `members` and `ids`. `halos[10:20]` and
-    `halos[halos.mass > 100]` are catalogs of some of the groups, as `kith.plot` and `kith.write_catalog` take them; their
-    rows are numbered anew, so that labels no longer fit.
+    `halos[halos.mass > 100]` are catalogs of some of the groups, as `kith.plot` takes them, and `kith.write_catalog` unless
+    they are from a file; their rows are numbered anew, so that labels no longer fit.
     """
 
     def __init__(self, core, summary, box, points, has_velocities, units, source=None, own_velocities=False):
