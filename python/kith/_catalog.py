@@ -136,7 +136,8 @@ class Catalog:
             setattr(self, name, getattr(core, name))
         self.provenance = dict(core.provenance)
         counts = self.provenance.pop("InputCounts", None)
-        self._counts = None if counts is None else tuple(int(count) for count in counts.split())
+        counts = tuple(int(count) for count in counts.split()) if counts else ()
+        self._counts = counts if any(counts) else None
         for name in _NUMBERS.intersection(self.provenance):
             self.provenance[name] = _number(self.provenance[name])
         is_own = "linking_length" in self.provenance
