@@ -36,10 +36,11 @@ find_package(MPI 3.0 QUIET COMPONENTS CXX)
 ")
     set(settings "-DCMAKE_CXX_COMPILER=${CMAKE_CXX_COMPILER}")
     get_cmake_property(names CACHE_VARIABLES)
-    list(FILTER names INCLUDE REGEX "^MPI_|^CMAKE_(TOOLCHAIN_FILE|PREFIX_PATH|MAKE_PROGRAM|CXX_FLAGS|SYSROOT)$")
+    list(FILTER names INCLUDE REGEX "^MPI_[^R]|^CMAKE_(TOOLCHAIN_FILE|PREFIX_PATH|MAKE_PROGRAM|CXX_FLAGS|SYSROOT)$")
     foreach(name IN LISTS names)
         if(NOT "${${name}}" STREQUAL "")
-            list(APPEND settings "-D${name}=${${name}}")
+            string(REPLACE ";" "\\;" value "${${name}}") # what an earlier search has found are lists
+            list(APPEND settings "-D${name}=${value}")
         endif()
     endforeach()
     execute_process(COMMAND "${CMAKE_COMMAND}" -S "${folder}" -B "${folder}/build" -G "${CMAKE_GENERATOR}" ${settings}
