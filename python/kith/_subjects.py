@@ -33,6 +33,14 @@ def name_of_lengths(unit, *subjects):
     return next((name for name in names if name), UNKNOWN)
 
 
+def require_same_lengths(points, catalog):
+    """Refuses groups in another unit of length than the points, where both are known."""
+    names = [_name_of_lengths(subject) for subject in (points, catalog)]
+    if None not in names and names[0] != names[1]:
+        raise ValueError(f"the points are in {names[0]}, the groups of the catalog in {names[1]}; give the snapshot that was "
+                         "grouped")
+
+
 def _name_of_lengths(subject):
     name = getattr(subject, "_length_name", None)
     if name is not None:

@@ -27,7 +27,8 @@ from kith import _arrays, _ladder_plot
 from kith._map_layout import Words, circle_groups, color_map, decades_of_mass, decades_of_space, draw
 from kith._mass_plot import mass_function
 from kith._projection import View, plane_of, project
-from kith._subjects import catalog_of, name_of_axis, name_of_lengths, other_axes, require_axes, require_groups
+from kith._subjects import (catalog_of, name_of_axis, name_of_lengths, other_axes, require_axes, require_groups,
+                            require_same_lengths)
 from kith._units import refuse as refuse_units
 from kith._linkage import FofLadder
 from kith._search import Tree, unpacked
@@ -89,6 +90,8 @@ def density(points, catalog=None, axes=None, *, box=None, masses=None, plane=(0,
         raise ValueError(f"masses has {len(masses)} rows for {len(points)} points")
     if catalog is not None and catalog.center.shape[1] != points.shape[1]:
         raise ValueError(f"the groups are in {catalog.center.shape[1]} dimensions, the points in {points.shape[1]}")
+    if catalog is not None:
+        require_same_lengths(snapshot, catalog)
     if catalog is not None and not hasattr(catalog, "max_radius"):
         raise ValueError(f"'{catalog.path}' does not say how far its groups reach (column max_radius), so that no "
                          "circles can be drawn; leave the catalog out")

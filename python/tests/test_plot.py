@@ -397,3 +397,11 @@ def test_pictures_take_units_from_snapshots():
                    kith.hierarchy(universe).ladder(b=[0.2, 0.4])):
         assert kith.plot.dendrogram(ladder).get_ylabel() == "linking length [Mpc/h]"
     assert kith.plot.levels(universe, ladder).get_legend().get_title().get_text() == "linking length [Mpc/h]"
+
+
+def test_groups_in_other_units_than_the_points_are_refused():
+    universe = kith.datasets.cosmic_box(8, 16)
+    halos = kith.fof(universe, b=0.4, min_members=5, return_catalog=True)[1]
+    halos._frame = {**halos._frame, "length": (1.0, -1.0, MPC / 1e3)}
+    with pytest.raises(ValueError, match="the points are in Mpc/h, the groups of the catalog in kpc/h"):
+        kith.plot.density(universe, halos, pixels=64)
