@@ -42,7 +42,8 @@ def catalog_factor(frame):
 
 def of_file(core):
     """The frame of a catalog file, from the attributes of its columns, or from its header if the code writes none."""
-    scalings = {name: scaling for name, (_, scaling) in core.scalings.items()}
+    scalings = {name: (a_power, h_power, _positive(to_cgs))
+                for name, (_, (a_power, h_power, to_cgs)) in core.scalings.items()}
     a, parameters = core.time, core.parameters
     if a is None or not a > 0:
         return None
@@ -58,9 +59,14 @@ def of_file(core):
     agrees = core.redshift is not None and abs(a * (1 + core.redshift) - 1) < 1e-6
     if not agrees or not parameters.get("Omega0", 0) > 0 or not parameters.get("HubbleParam", 0) > 0:
         return None
-    units = [parameters.get(name) for name in ("UnitLength_in_cm", "UnitMass_in_g", "UnitVelocity_in_cm_per_s")]
+    units = [_positive(parameters.get(name)) for name in ("UnitLength_in_cm", "UnitMass_in_g", "UnitVelocity_in_cm_per_s")]
     return {"scale_factor": a, "length": (1.0, -1.0, units[0]), "mass": (0.0, -1.0, units[1]),
             "velocity": (0.5, 0.0, units[2])}
+
+
+def _positive(unit):
+    """A factor to cgs units; None for the 0 that Gadget-4 writes where there is no unit."""
+    return unit if unit is not None and 0 < unit < math.inf else None
 
 
 class Unit(NamedTuple):

@@ -160,3 +160,31 @@ def test_headers_show_what_they_hold(tmp_path):
     assert "240 of type 1, box 10.0 x 10.0 x 10.0, time 0.25, redshift 3.0" in repr(header)
     assert header.frame["scale_factor"] == A and header.frame["velocity"][:2] == (0.5, 0.0)
     assert repr(kith.datasets.Cosmology()).startswith("Cosmology(omega_matter=0.3111, ")
+
+
+def test_units_of_gadgets_catalogs(tmp_path):
+    """Columns state theirs in Gadget-4's, the header in AREPO's; 0 stands for none."""
+    from kith import _frames
+
+    def unit_of(attributes, **header):
+        with h5py.File(tmp_path / "catalog.hdf5", "w") as file:
+            file.create_group("Header").attrs.update(Ngroups_ThisFile=1, Ngroups_Total=1, NumFiles=1, BoxSize=10.0, Time=A,
+                                                     Redshift=1 / A - 1, **header)
+            for name, shape in (("GroupLen", 1), ("GroupMass", 1), ("GroupPos", (1, 3)), ("GroupVel", (1, 3))):
+                file[f"Group/{name}"] = numpy.ones(shape, dtype="i4" if name == "GroupLen" else "f4")
+                file[f"Group/{name}"].attrs.update(attributes.get(name, {}))
+        found = kith.read_catalog(tmp_path / "catalog.hdf5")
+        return [unit and unit.name for unit in (_frames.mass_unit(found._frame, found.parameters.get("HubbleParam")),
+                                                _frames.length_unit(found._frame, found.parameters.get("HubbleParam")))]
+
+    def of_columns(to_cgs):
+        return {"GroupMass": {"a_scaling": 0.0, "h_scaling": -1.0, "to_cgs": to_cgs * 1.989e43},
+                "GroupPos": {"a_scaling": 1.0, "h_scaling": -1.0, "to_cgs": to_cgs * 3.085678e21}}
+
+    cosmology = {"Omega0": 0.3, "OmegaLambda": 0.7, "HubbleParam": H}
+    assert unit_of(of_columns(1.0), **cosmology) == ["1e+10 Msun/h", "kpc/h"]
+    assert unit_of(of_columns(0.0), **cosmology) == [None, None]
+    assert unit_of(of_columns(1.0)) == [None, None]  # h is not known
+    assert unit_of({}, UnitLength_in_cm=3.085678e24, UnitMass_in_g=1.989e43, UnitVelocity_in_cm_per_s=1e5,
+                   **cosmology) == ["1e+10 Msun/h", "Mpc/h"]
+    assert unit_of({}, **cosmology) == [None, None]

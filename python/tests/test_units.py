@@ -131,6 +131,7 @@ def test_pictures_are_of_plain_numbers():
 
 
 def test_jax_refuses_units():
+    pytest.importorskip("jax")
     kith_jax = pytest.importorskip("kith.jax")
     with pytest.raises(TypeError, match="points carries a unit"):
         kith_jax.knn(IN_MPC, 2)
