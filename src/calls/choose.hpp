@@ -12,7 +12,19 @@
 
 namespace kith::detail {
 
-enum class Task { neighbors, radius, groups, clusters, spanning_tree };
+enum class Task {
+    neighbors,
+    radius,
+    groups,
+    clusters,
+    spanning_tree,
+    groups_in_phase_space,
+    spanning_tree_in_phase_space,
+};
+
+constexpr bool is_in_phase_space(Task task) {
+    return task == Task::groups_in_phase_space || task == Task::spanning_tree_in_phase_space;
+}
 
 /// What the choice depends on.
 struct CallSize {
@@ -25,8 +37,12 @@ struct CallSize {
     bool asynchronous = false; ///< only puts work on a stream of the device
 };
 
-/// Whether an engine answers such calls on such a device; asynchronous ones, without the host.
+/// Whether an engine answers such calls on such a device; asynchronous ones, without the host. If `automatic` does not,
+/// no engine does.
 constexpr bool answers(Engine engine, Task task, DeviceKind device, bool asynchronous = false) {
+    if (is_in_phase_space(task) && (device != DeviceKind::cpu || asynchronous)) {
+        return false;
+    }
     switch (engine) {
     case Engine::automatic:
     case Engine::tree:
@@ -34,30 +50,43 @@ constexpr bool answers(Engine engine, Task task, DeviceKind device, bool asynchr
     case Engine::brute_force:
         return device == DeviceKind::cpu || task == Task::neighbors || task == Task::groups;
     case Engine::kdtree:
-        return device == DeviceKind::cpu ? task != Task::clusters && task != Task::spanning_tree
-                                         : task == Task::neighbors && !asynchronous;
+        return task == Task::neighbors ? !asynchronous
+                                       : device == DeviceKind::cpu && (task == Task::radius || task == Task::groups ||
+                                                                       task == Task::groups_in_phase_space);
     case Engine::clover:
         return task == Task::neighbors && !asynchronous;
     }
     return false;
 }
 
-/// Throws unsupported for an engine that does not, naming those that do.
+/// Throws unsupported for an engine that does not, naming those that do. Calls check this first, before memory, device
+/// and points.
 inline void check_engine(Engine wanted, Task task, DeviceKind device, bool asynchronous = false) {
     if (answers(wanted, task, device, asynchronous)) {
         return;
     }
-    constexpr const char* names[] = {"k nearest neighbors", "radius search", "friends-of-friends", "DBSCAN",
-                                     "the spanning tree"};
+    constexpr const char* names[] = {"k nearest neighbors",
+                                     "radius search",
+                                     "friends-of-friends",
+                                     "DBSCAN",
+                                     "the spanning tree",
+                                     "groups in phase space",
+                                     "the spanning tree in phase space"};
+    const char* const name = names[static_cast<std::size_t>(task)];
+    if (!answers(Engine::automatic, task, device, asynchronous)) {
+        throw error(ErrorKind::unsupported, name, task == Task::groups_in_phase_space ? " are" : " is",
+                    " found on the CPU only; run on the CPU, with kith::cpu()");
+    }
     std::string others;
     for (std::size_t i = 0; i < engine_names.size(); ++i) {
         if (answers(static_cast<Engine>(i), task, device, asynchronous)) {
             others += (others.empty() ? "" : ", ") + std::string(engine_names[i]);
         }
     }
-    throw error(ErrorKind::unsupported, "the engine '", name_of(wanted), "' does not support ",
-                names[static_cast<std::size_t>(task)], device == DeviceKind::cpu ? "" : " on a GPU",
-                asynchronous ? ", asynchronously" : "", "; use one of: ", others);
+    throw error(ErrorKind::unsupported, "the engine '", name_of(wanted), "' does not support ", name,
+                device == DeviceKind::cpu ? "" : " on a GPU", asynchronous ? ", asynchronously" : "",
+                "; use one of: ", others,
+                device != DeviceKind::cpu && answers(wanted, task, DeviceKind::cpu) ? "; or run on the CPU" : "");
 }
 
 /// So few that comparing all with all is always faster on the CPU.

@@ -33,6 +33,7 @@ struct DbscanCall {
 
 /// All that can be checked without looking at the points, but for the caller's memory.
 void check(const DbscanCall& call) {
+    check_engine(call.options.engine, Task::clusters, call.options.execution.device.kind);
     if (!(call.eps >= 0) || std::isinf(call.eps)) {
         throw error(ErrorKind::invalid_argument, "eps is ", call.eps, "; it must be a finite number, 0 or more");
     }

@@ -82,7 +82,7 @@ DistributedFofResult fof_over(Communicator& communicator, const PointsView& poin
             check_length(length);
             check_view(points, "points");
             if (options.phase_space) {
-                check_phase_space(*options.phase_space, points, options.execution);
+                check_phase_space(*options.phase_space, points);
             }
             context.emplace(options.execution);
         });

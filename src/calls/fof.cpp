@@ -77,12 +77,17 @@ void link(Context& context, const FofCall& call, std::span<std::int32_t> labels,
     }
 }
 
+Task task_of(const FofCall& call) {
+    return call.options.phase_space ? Task::groups_in_phase_space : Task::groups;
+}
+
 /// All that can be checked without looking at the points, but for the memory of the labels.
 void check(const FofCall& call) {
+    check_engine(call.options.engine, task_of(call), call.options.execution.device.kind);
     check_length(call.length);
     check_points(call.points, call.options.box, call.options.execution);
     if (call.options.phase_space) {
-        check_phase_space(*call.options.phase_space, call.points, call.options.execution);
+        check_phase_space(*call.options.phase_space, call.points);
     }
 }
 
@@ -91,7 +96,7 @@ void run(const FofCall& call, std::span<std::int32_t> labels, FofSummary& result
     const Execution& execution = call.options.execution;
     const std::int64_t count = call.points.count();
     check_labels(labels, count);
-    result.engine = choose(Task::groups, call.options.engine,
+    result.engine = choose(task_of(call), call.options.engine,
                            {count, count, false, 0, call.points.tree() != nullptr, execution.device.kind});
     if (is_on_gpu(execution)) {
         fof_on_device(call.points, call.length, call.options, labels, result);

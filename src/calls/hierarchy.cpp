@@ -2,6 +2,7 @@
 #include <kith/error.hpp>
 #include <kith/hierarchy.hpp>
 
+#include "calls/choose.hpp"
 #include "calls/sources.hpp"
 #include "calls/zeros.hpp"
 #include "groups/checks.hpp"
@@ -73,6 +74,10 @@ void label(std::span<std::int32_t> labels, const SpanningTree& tree, const Execu
 
 /// All that can be checked without looking at the points.
 void check_ladder(std::span<const LinkingLength> lengths, const FofLadderOptions& options) {
+    if (options.execution.device.kind != DeviceKind::cpu) {
+        throw Error(ErrorKind::unsupported, "groups at several linking lengths are found on the CPU only; run on the "
+                                            "CPU, with kith::cpu()");
+    }
     if (lengths.empty()) {
         throw Error(ErrorKind::invalid_argument, "there are no linking lengths; give one or more, ascending");
     }
@@ -197,6 +202,7 @@ void Hierarchy::write_linkage(std::span<double> numbers) const {
 FofLadder fof_ladder(const PointsOrTree& points, std::span<const LinkingLength> linking_lengths,
                      const FofLadderOptions& options) {
     detail::check_ladder(linking_lengths, options);
+    detail::check_engine(options.engine, detail::Task::spanning_tree, DeviceKind::cpu);
     std::vector<FofLevel> levels = detail::levels_at(linking_lengths, points, options);
     return HierarchyAccess::make_ladder(spanning_tree(points, {options.box, options.engine, options.execution}),
                                         std::move(levels), options);

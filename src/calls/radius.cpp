@@ -38,6 +38,7 @@ namespace {
 /// All that can be checked without looking at the points. Returns the query with the smallest radius above 0, or -1.
 std::int64_t check(const RadiusCall& call) {
     const RadiusOptions& options = call.options;
+    check_engine(options.engine, Task::radius, options.execution.device.kind);
     check_points(call.points, options.box, options.execution);
     if (call.queries != nullptr) {
         check_queries(*call.queries, call.points, options.execution);

@@ -64,18 +64,16 @@ void span(Context& context, const PointsOrTree& given, const SpanningTreeOptions
 
 SpanningTree spanning_tree(const PointsOrTree& points, const SpanningTreeOptions& options) {
     const Device device = options.execution.device;
-    if (options.phase_space && device.kind != DeviceKind::cpu) {
-        throw Error(ErrorKind::unsupported,
-                    "the spanning tree in phase space is found on the CPU only; use kith::cpu()");
-    }
+    const detail::Task task =
+        options.phase_space ? detail::Task::spanning_tree_in_phase_space : detail::Task::spanning_tree;
+    detail::check_engine(options.engine, task, device.kind);
     detail::check_points(points, options.box, options.execution);
     if (options.phase_space) {
         detail::check_length(options.phase_space->linking_length);
-        detail::check_phase_space(options.phase_space->phase_space, points, options.execution);
+        detail::check_phase_space(options.phase_space->phase_space, points);
     }
-    const Engine engine =
-        detail::choose(detail::Task::spanning_tree, options.engine,
-                       {points.count(), points.count(), false, 0, points.tree() != nullptr, device.kind});
+    const Engine engine = detail::choose(
+        task, options.engine, {points.count(), points.count(), false, 0, points.tree() != nullptr, device.kind});
     if (device.kind != DeviceKind::cpu) {
         return detail::spanning_tree_on_device(points, options, engine);
     }

@@ -30,13 +30,10 @@ inline void check_labels(std::span<const std::int32_t> labels, std::int64_t poin
 }
 
 /// Beside points that have been checked.
-inline void check_phase_space(const PhaseSpace& phase_space, const PointsOrTree& points, const Execution& execution) {
+inline void check_phase_space(const PhaseSpace& phase_space, const PointsOrTree& points) {
     if (points.tree() != nullptr) {
         throw Error(ErrorKind::invalid_argument,
                     "phase space is made of points, not of a tree, which is one of positions; give the points");
-    }
-    if (execution.device.kind != DeviceKind::cpu) {
-        throw Error(ErrorKind::unsupported, "groups in phase space are found on the CPU only; use kith::cpu()");
     }
     const int dimension = points.dimension();
     const PointsView& velocities = phase_space.velocities;

@@ -8,6 +8,8 @@
 #include <kith/catalog_columns.hpp>
 #include <kith/dbscan.hpp>
 #include <kith/fof.hpp>
+#include <kith/knn.hpp>
+#include <kith/radius.hpp>
 #include <kith/spanning_tree.hpp>
 #include <kith/tree.hpp>
 
@@ -16,6 +18,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <limits>
+#include <string>
 #include <string_view>
 #include <tuple>
 #include <vector>
@@ -174,6 +177,63 @@ TEST_F(CallsOnDevice, DescribeGroups) {
         for_each_field(found, [&]<class T>(const CatalogColumn& column, const std::vector<T>& values) {
             EXPECT_EQ(values, expected.*std::get<std::vector<T> Catalog::*>(column.values)) << column.field;
         });
+    }
+    EXPECT_EQ(emulation::held_on_device(), 0);
+}
+
+/// Whether the call is answered on the emulated device as on the CPU.
+bool is_answered(detail::Task task, Engine engine, const PointsView& view) {
+    const LinkingLength length = LinkingLength::absolute(0.05);
+    switch (task) {
+    case detail::Task::neighbors: {
+        KnnResult found(view.count(), 3, IndexType::int32, view.dtype());
+        const NeighborRows rows = found.rows_view();
+        detail::knn_on_device(view, nullptr, {3, {.execution = cuda()}, &rows, nullptr}, engine);
+        return std::ranges::equal(found.indices(), knn(view, 3, {.execution = cpu(1)}).indices());
+    }
+    case detail::Task::radius: {
+        std::vector<std::int64_t> counts;
+        const Radii radii(0.05);
+        const RadiusOptions options{.execution = cuda()};
+        (void)detail::radius_on_device(view, nullptr, {radii, 0, options, &counts});
+        return counts == radius_count(view, 0.05, {.execution = cpu(1)});
+    }
+    case detail::Task::groups: {
+        std::vector<std::int32_t> labels(static_cast<std::size_t>(view.count()));
+        FofSummary found;
+        found.engine = engine;
+        detail::fof_on_device(view, length, {.execution = cuda()}, labels, found);
+        return labels == fof(view, length, {.execution = cpu(1)}).labels;
+    }
+    case detail::Task::clusters:
+        return clusters_on_device(view, 0.05, 4, {}).labels == dbscan(view, 0.05, 4, {.execution = cpu(1)}).labels;
+    case detail::Task::spanning_tree:
+        return std::ranges::equal(tree_of(view, {}).edges(), spanning_tree(view, {.execution = cpu(1)}).edges());
+    case detail::Task::groups_in_phase_space:
+    case detail::Task::spanning_tree_in_phase_space:
+        break;
+    }
+    return false;
+}
+
+TEST_F(CallsOnDevice, AnswerByTheEnginesOfTheTableAndRefuseOthers) {
+    const std::vector<float> points = clustered_points(200);
+    const PointsView view(points, 3);
+    for (int number = 0; number <= static_cast<int>(detail::Task::spanning_tree_in_phase_space); ++number) {
+        const auto task = static_cast<detail::Task>(number);
+        for (const std::string_view name : engine_names) {
+            const Engine engine = engine_named(name).value();
+            SCOPED_TRACE(std::to_string(number) + ", " + std::string(name));
+            const auto chosen = [&] {
+                return detail::choose(task, engine, {200, 200, false, 3, false, DeviceKind::cuda});
+            };
+            if (detail::answers(engine, task, DeviceKind::cuda)) {
+                EXPECT_TRUE(is_answered(task, chosen(), view));
+            } else {
+                EXPECT_TRUE(is_refused(ErrorKind::unsupported, {"CPU"}, [&] { (void)chosen(); }) ||
+                            is_refused(ErrorKind::unsupported, {"use one of: auto"}, [&] { (void)chosen(); }));
+            }
+        }
     }
     EXPECT_EQ(emulation::held_on_device(), 0);
 }

@@ -1,0 +1,166 @@
+// Every public call with every engine on every device: the CPU, the first GPU, and a GPU that no machine has.
+//
+// A combination is answered or refused, never begun in vain: a refusal (invalid_argument, unsupported, device) comes
+// before the first call of the progress callback. On the CPU the table of engines (calls/choose.hpp) must hold.
+#include "calls/choose.hpp"
+#include "support/cases.hpp"
+
+#include <kith/kith.hpp>
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace kith::test {
+namespace {
+
+using detail::Task;
+
+/// What the calls work on: enough points that none is answered without work.
+struct Given {
+    std::vector<float> points = uniform_points<float>(600, 3, 0, 1, 1);
+    std::vector<float> velocities = uniform_points<float>(600, 3, 0, 1, 2);
+    PointsView view{points, 3};
+    Tree tree{view, {.execution = cpu(1)}};
+    SpanningTree spanning{spanning_tree(view, {.execution = cpu(1)})};
+    LinkingLength length = LinkingLength::absolute(0.1);
+    PhaseSpace phase_space{PointsView(velocities, 3), VelocityLength::absolute(0.5)};
+};
+
+struct Call {
+    std::string name;
+    std::optional<Task> task; ///< none: the call has no engine
+    bool runs_on_gpu = true;
+    std::function<void(Engine, const Execution&)> make;
+};
+
+std::vector<Call> calls_on(Given& given) {
+    const PointsView& points = given.view;
+    return {
+        {"knn", Task::neighbors, true,
+         [&](Engine engine, const Execution& execution) {
+             (void)knn(points, 3, {.engine = engine, .execution = execution});
+         }},
+        {"knn of queries", Task::neighbors, true,
+         [&](Engine engine, const Execution& execution) {
+             (void)knn(points, points, 3, {.engine = engine, .execution = execution});
+         }},
+        {"knn_visit", Task::neighbors, true,
+         [&](Engine engine, const Execution& execution) {
+             (void)knn_visit([](const auto&) {}, points, 3, {.engine = engine, .execution = execution});
+         }},
+        {"radius_search", Task::radius, true,
+         [&](Engine engine, const Execution& execution) {
+             (void)radius_search(points, 0.1, {.engine = engine, .execution = execution});
+         }},
+        {"radius_count", Task::radius, true,
+         [&](Engine engine, const Execution& execution) {
+             (void)radius_count(points, 0.1, {.engine = engine, .execution = execution});
+         }},
+        {"fof", Task::groups, true,
+         [&](Engine engine, const Execution& execution) {
+             (void)fof(points, given.length, {.engine = engine, .execution = execution});
+         }},
+        {"fof in phase space", Task::groups_in_phase_space, false,
+         [&](Engine engine, const Execution& execution) {
+             (void)fof(points, given.length,
+                       {.engine = engine, .execution = execution, .phase_space = given.phase_space});
+         }},
+        {"dbscan", Task::clusters, true,
+         [&](Engine engine, const Execution& execution) {
+             (void)dbscan(points, 0.1, 5, {.engine = engine, .execution = execution});
+         }},
+        {"spanning_tree", Task::spanning_tree, true,
+         [&](Engine engine, const Execution& execution) {
+             (void)spanning_tree(points, {.engine = engine, .execution = execution});
+         }},
+        {"spanning_tree in phase space", Task::spanning_tree_in_phase_space, false,
+         [&](Engine engine, const Execution& execution) {
+             (void)spanning_tree(points, {.engine = engine,
+                                          .execution = execution,
+                                          .phase_space = PhaseSpaceAt{given.phase_space, given.length}});
+         }},
+        {"hierarchy", Task::spanning_tree, true,
+         [&](Engine engine, const Execution& execution) {
+             (void)hierarchy(points, {.engine = engine, .execution = execution});
+         }},
+        {"fof_ladder", Task::spanning_tree, false,
+         [&](Engine engine, const Execution& execution) {
+             const std::vector<LinkingLength> lengths = {given.length};
+             (void)fof_ladder(points, lengths, {.engine = engine, .execution = execution});
+         }},
+        {"fof of a spanning tree", std::nullopt, false,
+         [&](Engine, const Execution& execution) { (void)fof(given.spanning, given.length, execution); }},
+        {"hierarchy of a spanning tree", std::nullopt, false,
+         [&](Engine, const Execution& execution) { (void)hierarchy(given.spanning, execution); }},
+        {"fof_ladder of a spanning tree", std::nullopt, false,
+         [&](Engine engine, const Execution& execution) {
+             const std::vector<LinkingLength> lengths = {given.length};
+             (void)fof_ladder(given.spanning, lengths, {.engine = engine, .execution = execution});
+         }},
+        {"Tree", std::nullopt, true,
+         [&](Engine, const Execution& execution) { (void)Tree(points, {.execution = execution}); }},
+        {"knn of a tree", Task::neighbors, false, // which is on the CPU
+         [&](Engine engine, const Execution& execution) {
+             (void)knn(given.tree, 3, {.engine = engine, .execution = execution});
+         }},
+        {"fof of a tree", Task::groups, false,
+         [&](Engine engine, const Execution& execution) {
+             (void)fof(given.tree, given.length, {.engine = engine, .execution = execution});
+         }},
+        {"catalog", std::nullopt, true,
+         [&](Engine, const Execution& execution) {
+             const FofResult groups = fof(points, given.length, {.execution = cpu(1)});
+             Particles particles;
+             particles.positions = points;
+             (void)catalog(groups, particles, {.min_members = 1, .execution = execution});
+         }},
+    };
+}
+
+using Combinations = NeedsDimension<3>;
+
+TEST_F(Combinations, AreAnsweredOrRefusedBeforeWork) {
+    Given given;
+    for (const Call& call : calls_on(given)) {
+        for (const std::string_view engine_name : engine_names) {
+            const Engine engine = engine_named(engine_name).value();
+            for (Execution execution : {cpu(1), cuda(), on_no_gpu}) {
+                const bool on_cpu = execution.device.kind == DeviceKind::cpu;
+                SCOPED_TRACE(call.name + ", " + std::string(engine_name) + (on_cpu ? ", CPU" : ", GPU"));
+                int steps = 0;
+                execution.progress = [&](std::string_view, double) { return ++steps > 0; };
+                const bool in_table = !call.task || detail::answers(engine, *call.task, execution.device.kind);
+                try {
+                    call.make(engine, execution);
+                    EXPECT_TRUE(in_table && (on_cpu || call.runs_on_gpu));
+                    EXPECT_EQ(steps > 0, true);
+                } catch (const Error& error) {
+                    const std::string text = error.what();
+                    EXPECT_EQ(steps, 0) << text;
+                    EXPECT_FALSE(on_cpu && in_table) << text;
+                    EXPECT_TRUE(error.kind() == ErrorKind::unsupported ||
+                                (!on_cpu && error.kind() == ErrorKind::device) ||
+                                (!on_cpu && error.kind() == ErrorKind::invalid_argument))
+                        << text;
+                    if (!in_table) { // whatever the machine: the remedy is another engine, or the CPU
+                        EXPECT_TRUE(text.find(engine_name) != std::string::npos ||
+                                    text.find("CPU only") != std::string::npos)
+                            << text;
+                        EXPECT_TRUE(text.find("use one of: auto") != std::string::npos ||
+                                    text.find("run on the CPU") != std::string::npos ||
+                                    text.find("kith::cpu()") != std::string::npos)
+                            << text;
+                    }
+                }
+            }
+        }
+    }
+}
+
+} // namespace
+} // namespace kith::test
