@@ -73,7 +73,7 @@ def fof(points: AnyArray, linking_length: float | None = None, *, b: float | Non
     ------
     ValueError
         For points or velocities that are not finite; a negative linking length; a relative one if the volume is zero; one
-        above 0 whose square vanishes beside the largest coordinate, such as a placeholder of 1e37 in float32; a psi that
+        above 0 whose square underflows relative to the largest coordinate, such as a placeholder of 1e37 in float32; a psi that
         is not above 0, is given without velocities, or beside a linking length of 0; `psi_sigma` if all velocities are
         alike.
     TypeError

@@ -75,7 +75,7 @@ bool ParticleSource::complete(const std::vector<Part>& parts, std::string_view w
     }
     const Part& part = parts[absent - present.begin()];
     warn(message(type_prefix(), part.type, files_.size() == 1 ? "" : " of " + files_[part.file].filename().string(),
-                 " has no ", what, "; they are left out"));
+                 " has no ", what, "; the result has none"));
     return false;
 }
 

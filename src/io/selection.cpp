@@ -31,8 +31,8 @@ SelectedTypes automatic_choice(SnapshotHeader& header) {
     SelectedTypes selected{};
     selected[1] = true;
     if (kinds > 1) {
-        header.warnings.push_back(
-            message("only type 1 is read; the file holds ", list_counts(header.counts), "; choose types to read more"));
+        header.warnings.push_back(message("only type 1 is read; the file holds ", list_counts(header.counts),
+                                          "; to read more, choose types (all: --types all; in Python types=\"all\")"));
     }
     return selected;
 }

@@ -79,7 +79,7 @@ TEST_F(NpzRead, SeveralArraysAreListed) {
     EXPECT_EQ(io::read_snapshot(named("b")).positions.rows(), 4);
     refused(named("d"), {"no array 'd'", "a (3 x 2), b (4 x 3), c (5)"});
     refused(named(""), {"no array ''", "b (4 x 3)"});
-    refused(named("c"), {"points.npz:c", "1 axes", "two-dimensional"});
+    refused(named("c"), {"points.npz:c", "1 axis", "two-dimensional"});
 }
 
 TEST_F(NpzRead, ArchivesWithoutPointsSayWhatTheyHold) {
