@@ -55,12 +55,10 @@ std::string powers_text(const io::Scaling& scaling) {
 
 std::string catalog_help() {
     std::string text =
-        "Columns of the catalog's /Group, and of tables where marked *. Numbers are in the units of the input. Those "
-        "of\n"
-        "a cosmological snapshot become physical by the powers of the scale factor a and of h that stand below for "
-        "two\n"
-        "conventions; the attributes of each column say what holds for the file at hand. Of other inputs nothing is\n"
-        "claimed.\n";
+        "Columns of the catalog's /Group, and of tables where marked *. Numbers are in the units of the input. To\n"
+        "convert those of a cosmological snapshot to physical units, multiply by the powers of a and h listed below;\n"
+        "the attributes of each column say which of the two conventions the file has. For other inputs no conversion\n"
+        "is given.\n";
     for (const CatalogColumn& column : catalog_columns) {
         const std::string unit = unit_text(column);
         text += fmt::format("  {:<22}{}{}\n", name_with_shape(column) + (column.in_table() ? " *" : ""),

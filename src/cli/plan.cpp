@@ -110,11 +110,12 @@ void run(const Arguments& arguments) {
                                         : fmt::format("on some machine, and stored in {}", arguments.constants)));
     print_line("points", fmt::format("{:.6g}, uniform, in {} dimensions, {}, periodic", cluster.points,
                                      constants.dimension, name_of(constants.dtype)));
-    print_line(
-        "ranks",
-        fmt::format("{}, in blocks of {}, {:.6g} points each, {} threads each", format_count(cluster.ranks),
-                    fmt::join(blocks, " x "), cluster.points / cluster.ranks,
-                    constants.threads == 0 ? "as many as there are cores here" : fmt::format("{}", constants.threads)));
+    print_line("ranks",
+               fmt::format("{}, in blocks of {}; each rank has {:.3g} points and {}", format_count(cluster.ranks),
+                           fmt::join(blocks, " x "), cluster.points / cluster.ranks,
+                           constants.threads == 0   ? "as many threads as this machine has cores"
+                           : constants.threads == 1 ? "1 thread"
+                                                    : fmt::format("{} threads", constants.threads)));
     print_line("link", fmt::format("{:.3g} bytes per second into each rank, {} per message", cluster.link,
                                    format_seconds(cluster.latency)));
     print_plan("knn", fmt::format("k = {}", constants.k), knn, cluster);
