@@ -6,7 +6,7 @@ are random samples of one set of halos with velocities (kith.datasets.virialized
 in 6-D with psi = 1 dispersion. Where the folder of test data is present, the real snapshots of it are grouped, too.
 
 What is compared (a missing route is named and left out):
-  kith's routes    kith fof --route ..., single stages without files
+  kith's routes    kith fof --engine ..., single stages without files
   delaunay         contest_delaunay, CGAL: section 3.3.1 of the thesis, on one thread
   scipy            cKDTree.query_pairs, then connected components, on one thread
 
@@ -66,12 +66,12 @@ class Program:
     def __init__(self, program, scratch):
         self.program, self.threads, self.scratch = program, None, scratch
         text = subprocess.run([program, "fof", "--help"], capture_output=True, text=True, check=True).stdout
-        self.routes = text.split("--route ")[1].split()[0].split("|")[1:]
+        self.routes = text.split("--engine ")[1].split()[0].split("|")[1:]
 
     def group(self, snapshot, route, in_phase_space, more=()):
         """Seconds of the search, labels, and what the program says."""
         labels = self.scratch / "labels.npy"
-        command = [self.program, "fof", snapshot, "--route", route, "-b", str(B), "--box", "none", "--threads",
+        command = [self.program, "fof", snapshot, "--engine", route, "-b", str(B), "--box", "none", "--threads",
                    str(self.threads), "--min-members", str(MIN_MEMBERS), "-o", self.scratch / "groups.hdf5", "--labels",
                    labels, "--json", *more, *(["--psi-sigma", str(SIGMAS)] if in_phase_space else [])]
         done = subprocess.run(command, capture_output=True, text=True)

@@ -8,6 +8,7 @@
 #include "cli/progress_bar.hpp"
 #include "cli/rank_costs.hpp"
 #include "cli/sample_points.hpp"
+#include "cli/try_out.hpp"
 #include "cli/usage_error.hpp"
 
 #include <kith/io.hpp>
@@ -228,13 +229,17 @@ void run(const Arguments& arguments) {
         run_engines(arguments);
         return;
     }
+    try_out(arguments.common, [](const PointsView& none, const Execution& execution) {
+        (void)knn(none, 1, {.execution = execution});
+        (void)fof(none, LinkingLength::absolute(1), {.execution = execution});
+    });
     ProgressBar bar;
     bar.announce(arguments.points.empty() ? "making points" : "reading");
     const Input input = read_input(arguments);
     stop_if_interrupted();
 
     const std::int64_t points = input.points.rows();
-    const std::string box = describe(input.box, input.points.columns);
+    const std::string box = describe(input.box, input.points);
     const Execution execution = execution_of(arguments.common, bar.callback());
     const Timings neighbors = time_neighbors(arguments, input, execution);
     const Timings groups = time_groups(arguments, input, execution);

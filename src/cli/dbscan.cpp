@@ -63,10 +63,10 @@ void print_clusters(const Arguments& arguments, const io::RealArray& points, con
     print_line("density", fmt::format("{} or more points within {}{}", format_count(arguments.min_samples),
                                       format_length(found.eps, points.dtype()),
                                       arguments.star ? "; border points are noise (DBSCAN*)" : ""));
-    print_line("clusters", fmt::format("{}, of {} core points and {} border points; {} points of noise",
+    print_line("clusters", fmt::format("{}, of {} core points and {} border points; {} noise point{}",
                                        format_count(found.clusters), format_count(found.core_points),
                                        format_count(points.rows() - found.core_points - found.noise_points),
-                                       format_count(found.noise_points)));
+                                       format_count(found.noise_points), found.noise_points == 1 ? "" : "s"));
     if (found.clusters > 0) {
         print_line("largest", fmt::format("{}", fmt::join(largest_of(found.sizes), ", ")));
     }
@@ -77,6 +77,9 @@ void execute(Arguments& arguments, const Invocation& invocation) {
                   fmt::format(R"(kith dbscan "$file" --eps {} -o "${{file%.*}}_labels.npy")", arguments.eps));
     SnapshotRun run(arguments, {"read", "upload", "order", "tree", "core", "link", "border", "download", "write"});
     run.outputs.plan("-o", arguments.output, {".npy", ".txt", ".hdf5", ".h5"});
+    run.try_out([&](const PointsView& none, const Execution& execution) {
+        (void)dbscan(none, 1, 1, {.engine = arguments.engine, .execution = execution});
+    });
     run.read({.types = arguments.types, .velocities = false, .masses = false, .ids = false});
     run.resolve_box(arguments.box);
     DbscanResult found;

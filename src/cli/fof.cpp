@@ -64,14 +64,14 @@ std::optional<PhaseSpace> phase_space_of(const FofArguments& arguments, const Fo
                       masses_of(snapshot, rows)};
 }
 
-/// The groups, by the route that was asked for.
+/// The groups, by the engine that was asked for.
 FofResult groups_of(const FofArguments& arguments, FofRun& run, const Execution& execution) {
     const PointsView points = run.positions().view();
     const std::optional<PhaseSpace> phase_space = phase_space_of(arguments, run);
-    if (!arguments.route.by_spanning_tree) {
+    if (!arguments.by_spanning_tree) {
         return fof(
             points, arguments.linking_length,
-            {.box = run.box.box, .engine = arguments.route.engine, .execution = execution, .phase_space = phase_space});
+            {.box = run.box.box, .engine = arguments.engine, .execution = execution, .phase_space = phase_space});
     }
     SpanningTreeOptions options{.box = run.box.box, .execution = execution};
     if (phase_space) {
@@ -80,6 +80,22 @@ FofResult groups_of(const FofArguments& arguments, FofRun& run, const Execution&
     const SpanningTree tree = spanning_tree(points, options);
     run.clock.add(tree.stages);
     return fof(tree, arguments.linking_length, execution);
+}
+
+/// Refuses engines and devices that could group no points at all. Neither length matters to that.
+void refuse_early(const FofArguments& arguments, FofRun& run) {
+    if (arguments.by_spanning_tree && arguments.common.device.kind != DeviceKind::cpu) {
+        throw UsageError(fmt::format("--engine {0} is given with --device {1}; a spanning tree is cut on the CPU only. "
+                                     "Leave --device out, or use --engine tree",
+                                     spanning_tree_engine, name_of(arguments.common.device)));
+    }
+    run.try_out([&](const PointsView& none, const Execution& execution) {
+        FofOptions options{.engine = arguments.engine, .execution = execution};
+        if (arguments.psi) {
+            options.phase_space = PhaseSpace{none, VelocityLength::absolute(1)};
+        }
+        (void)fof(none, LinkingLength::absolute(1), options);
+    });
 }
 
 /// Over ranks: every rank labels its share, and rank 0 gets all labels.
@@ -160,9 +176,10 @@ void describe_groups(const FofArguments& arguments, FofRun& run, const Execution
     const auto ambiguous =
         std::count(run.catalog.is_ambiguous.begin(), run.catalog.is_ambiguous.end(), std::uint8_t{1});
     if (ambiguous > 0) {
-        run.warnings.push_back(fmt::format("{} of the groups are wider than half the box: their centers and radii "
-                                           "mean little; try a shorter linking length",
-                                           ambiguous));
+        const std::string groups = ambiguous == 1 ? "1 group is" : fmt::format("{} groups are", ambiguous);
+        run.warnings.push_back(fmt::format("{} wider than half the box: {} mean little; try a shorter linking length",
+                                           groups,
+                                           ambiguous == 1 ? "its center and radii" : "their centers and radii"));
     }
 }
 
@@ -170,10 +187,11 @@ void execute(FofArguments& arguments, const Invocation& invocation) {
     find_snapshot(arguments, invocation, R"(kith fof "$file" -o "${file%.*}_groups.hdf5")");
     FofRun run(arguments, {"read", "order", "tree", "link", "catalog", "map", "write"}, invocation.ranks);
     run.agreed([&] {
-        run.refuse_over_ranks(arguments.route.by_spanning_tree || (arguments.route.engine != Engine::automatic &&
-                                                                   arguments.route.engine != Engine::tree),
-                              "a --route other than tree");
+        run.refuse_over_ranks(arguments.by_spanning_tree ||
+                                  (arguments.engine != Engine::automatic && arguments.engine != Engine::tree),
+                              "an --engine other than tree");
         plan_outputs(run.outputs, arguments);
+        refuse_early(arguments, run);
         require_axes_for_gtp(arguments);
         require_types_for_sorting(arguments);
     });

@@ -57,16 +57,16 @@ void add_linking_options(const Parser& command, FofArguments& arguments) {
               })
         .excludes(psi);
     command.text(
-        "--route", "auto|tree|brute|kdtree|spanning-tree",
-        "Method: auto (the default), tree, brute (all pairs), kdtree, or spanning-tree (the minimum spanning tree, "
-        "cut at the linking length); the last two on the CPU. The groups do not depend on it",
-        [&route = arguments.route](const std::string& text) {
+        "--engine", "auto|tree|brute|kdtree|spanning-tree",
+        "Search algorithm: auto (the default), tree, brute (all pairs), kdtree, or spanning-tree (the minimum spanning "
+        "tree, cut at the linking length); the last two on the CPU. The groups do not depend on it",
+        [&arguments](const std::string& text) {
             const std::optional<Engine> engine = engine_named(text);
-            route.by_spanning_tree = text == spanning_tree_route;
-            route.engine = engine.value_or(Engine::automatic);
-            if ((!engine || engine == Engine::clover) && !route.by_spanning_tree) {
-                throw UsageError(
-                    fmt::format("--route is '{}'; give auto, tree, brute, kdtree or {}", text, spanning_tree_route));
+            arguments.by_spanning_tree = text == spanning_tree_engine;
+            arguments.engine = engine.value_or(Engine::automatic);
+            if ((!engine || engine == Engine::clover) && !arguments.by_spanning_tree) {
+                throw UsageError(fmt::format("--engine is '{}'; give one of: auto, tree, brute, kdtree, {}", text,
+                                             spanning_tree_engine));
             }
         });
 }

@@ -12,12 +12,6 @@
 
 namespace kith::cli {
 
-/// How groups are found; the answer does not depend on it.
-struct Route {
-    bool by_spanning_tree = false; ///< which is cut at the linking length
-    Engine engine = Engine::automatic;
-};
-
 struct FofArguments : SnapshotArguments {
     std::string table;
     std::string labels;
@@ -32,10 +26,12 @@ struct FofArguments : SnapshotArguments {
     std::int64_t seed = 1;
     std::int64_t min_members = 20;
     bool rebalance = false;
-    Route route;
+    Engine engine = Engine::automatic;
+    bool by_spanning_tree = false; ///< of the engine automatic, which is cut at the linking length
 };
 
-inline constexpr const char* spanning_tree_route = "spanning-tree";
+/// The name of that as an engine.
+inline constexpr const char* spanning_tree_engine = "spanning-tree";
 
 /// Add options to a command; the arguments must outlive it. Those of samples come after --sorted-snapshot.
 void add_linking_options(const Parser& command, FofArguments& arguments);

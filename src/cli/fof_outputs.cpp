@@ -3,6 +3,7 @@
 #include "cli/interrupt.hpp"
 #include "cli/linking.hpp"
 #include "cli/map.hpp"
+#include "cli/usage_error.hpp"
 
 #include <kith/catalog_file.hpp>
 #include <kith/io.hpp>
@@ -67,7 +68,7 @@ void write_map(const FofArguments& arguments, const FofRun& run, const io::Prove
         subject.caption += fmt::format(" (b = {:.6g})", arguments.linking_length.value());
     }
     if (arguments.psi) {
-        subject.caption += fmt::format(", of velocities {:.4g}", psi_of(arguments, run));
+        subject.caption += fmt::format(", psi = {:.4g}", psi_of(arguments, run));
     }
     std::vector<std::pair<std::string, std::string>> notes = {
         {"Software", made_by.program}, {"Command", made_by.command}, {"Source", made_by.input}};
@@ -78,6 +79,12 @@ void write_map(const FofArguments& arguments, const FofRun& run, const io::Prove
 } // namespace
 
 void plan_outputs(OutputFiles& outputs, const FofArguments& arguments) {
+    const std::string extension = std::filesystem::path(arguments.output).extension().string();
+    if (extension == ".csv" || extension == ".ecsv") {
+        throw UsageError(fmt::format("-o is '{0}', but the catalog is HDF5: a name that ends in .hdf5 or .h5. To write "
+                                     "the groups as a table, too, add --table {0}",
+                                     arguments.output));
+    }
     outputs.plan("-o", arguments.output, {".hdf5", ".h5"});
     outputs.plan("--table", arguments.table, {".csv", ".ecsv"});
     outputs.plan("--labels", arguments.labels, {".npy"});

@@ -34,10 +34,14 @@ void print_linking(const FofArguments& arguments, const FofRun& run) {
     print_line("linking", linking);
     if (arguments.psi) {
         const bool is_relative = arguments.psi->is_relative();
-        print_line("",
-                   fmt::format("psi = {:.6g}{}, of {}; the file's times {:.6g} are lengths", psi_of(arguments, run),
-                               is_relative ? fmt::format(" = {} dispersions", arguments.psi->value()) : "",
-                               kind_of_velocities(run.overview().header.frame.has_value()), run.groups.velocity_scale));
+        print_line(
+            "", fmt::format("psi = {:.6g}{}, of {}; {}", psi_of(arguments, run),
+                            is_relative ? fmt::format(" = {} dispersions", arguments.psi->value()) : "",
+                            kind_of_velocities(run.overview().header.frame.has_value()),
+                            run.groups.velocity_scale > 0
+                                ? fmt::format("stored velocities are multiplied by {:.6g} to be compared with lengths",
+                                              run.groups.velocity_scale)
+                                : "velocities make no difference"));
     }
 }
 
@@ -62,7 +66,7 @@ Json json_of(const FofArguments& arguments, const FofRun& run) {
     json["groups_with_singles"] = run.groups.sizes.size();
     json["grouped"] = run.catalog.members.size();
     json["largest"] = largest_of(run.groups.sizes);
-    json["route"] = arguments.route.by_spanning_tree ? spanning_tree_route : name_of(run.groups.engine);
+    json["engine"] = arguments.by_spanning_tree ? spanning_tree_engine : name_of(run.groups.engine);
     json["device"] = name_of(arguments.common.device);
     return json;
 }

@@ -16,17 +16,6 @@ namespace kith::cli {
 
 namespace {
 
-/// "with MPICH 4.0.2": the first line of what the library says of itself.
-std::string library() {
-    std::array<char, MPI_MAX_LIBRARY_VERSION_STRING> text{};
-    int length = 0;
-    MPI_Get_library_version(text.data(), &length);
-    std::string line(text.data(), static_cast<std::size_t>(length));
-    line.resize(std::min(line.size(), line.find_first_of(",\n")));
-    std::ranges::replace(line, '\t', ' ');
-    return "with " + line;
-}
-
 /// This rank's share of the cores of its machine.
 int threads_of_this_rank() {
     const std::vector<int> mine = usable_cores();
@@ -51,12 +40,26 @@ LaunchedRanks join_launched_ranks() {
         }
     }
     if (size == 1) {
-        require_alone(library(), "start it with the launcher of that MPI, or without one");
+        require_alone("was built with another MPI, " + mpi_library(),
+                      "Start it with the launcher of its own MPI, or run without mpirun");
         return {};
     }
     const int threads = threads_of_this_rank();
     return {std::shared_ptr<void>(nullptr, [](void*) { MPI_Finalize(); }),
             std::make_unique<MpiCommunicator>(MPI_COMM_WORLD), threads};
+}
+
+/// The first line of what the library says of itself, which it does before it is initialized.
+std::string mpi_library() {
+    std::array<char, MPI_MAX_LIBRARY_VERSION_STRING> text{};
+    int length = 0;
+    MPI_Get_library_version(text.data(), &length);
+    std::string line(text.data(), static_cast<std::size_t>(length));
+    line.resize(std::min(line.size(), line.find_first_of(",\n")));
+    std::ranges::replace(line, '\t', ' ');
+    const auto are_blanks = [](char left, char right) { return left == ' ' && right == ' '; };
+    line.erase(std::unique(line.begin(), line.end(), are_blanks), line.end());
+    return line;
 }
 
 } // namespace kith::cli

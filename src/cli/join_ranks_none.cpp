@@ -5,8 +5,13 @@
 namespace kith::cli {
 
 LaunchedRanks join_launched_ranks() {
-    require_alone("without MPI", "build it where CMake finds MPI (KITH_MPI=ON), or start it without a launcher");
+    require_alone("was built without MPI",
+                  "Install MPI (libopenmpi-dev or libmpich-dev) and rebuild, or run without mpirun");
     return {};
+}
+
+std::string mpi_library() {
+    return "";
 }
 
 } // namespace kith::cli

@@ -111,7 +111,11 @@ void run(Arguments& arguments, const Invocation& invocation) {
                 .memory_remedy = fmt::format("ask for fewer neighbors (-k) or {} --queries",
                                              arguments.queries.empty() ? "search around a part of the points with"
                                                                        : "give fewer points at once with"),
-                .run = [&](const SearchTask& task) { return search(arguments, task); }});
+                .run = [&](const SearchTask& task) { return search(arguments, task); },
+                .try_out =
+                    [&](const PointsView& none, const Execution& execution) {
+                        (void)knn(none, 1, {.engine = arguments.engine, .execution = execution});
+                    }});
 }
 
 } // namespace

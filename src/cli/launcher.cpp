@@ -7,7 +7,9 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <chrono>
 #include <cstdlib>
+#include <thread>
 
 namespace kith::cli {
 
@@ -18,6 +20,14 @@ constexpr std::array ranks = {"PMI_RANK", "PMIX_RANK", "OMPI_COMM_WORLD_RANK", "
 
 /// Numbers of processes: of Hydra and Slurm (PMI), Open MPI, Slurm, and Hydra on this machine.
 constexpr std::array sizes = {"PMI_SIZE", "OMPI_COMM_WORLD_SIZE", "SLURM_STEP_NUM_TASKS", "MPI_LOCALNRANKS"};
+
+/// Whether the environment numbers this process, and not as the first.
+bool is_later_rank() {
+    return std::ranges::any_of(ranks, [](const char* variable) {
+        const char* const value = std::getenv(variable);
+        return value != nullptr && std::string_view(value) != "0";
+    });
+}
 
 } // namespace
 
@@ -32,10 +42,14 @@ void require_alone(std::string_view built, std::string_view remedy) {
         int size = 0;
         std::from_chars(text.data(), text.data() + text.size(), size);
         if (size > 1) {
-            throw UsageError(fmt::format("{} were started together ({} is {}), but this program, built {}, knows of "
-                                         "none but itself, and each would write the same files; {}, or unset {} if "
-                                         "each is to run alone",
-                                         size, variable, text, built, remedy, variable));
+            if (is_later_rank()) {
+                std::this_thread::sleep_for(std::chrono::seconds(1));
+            }
+            throw UsageError(
+                fmt::format("{} processes were started together ({} is {}), but this kith {}, so each would "
+                            "do the whole work and write the same files. {}; or unset {} if each is to "
+                            "run alone",
+                            size, variable, text, built, remedy, variable));
         }
     }
 }

@@ -11,7 +11,8 @@ namespace kith::cli {
 [[nodiscard]] bool is_launched();
 
 /// Throws UsageError if the environment names more than one process; only for one that knows of no other. `built` says
-/// with which MPI, or without any.
+/// why, as in "was built without MPI". All processes find the same, so those after the first wait: the failure of the
+/// first ends them, and its text is the only one. Where nothing ends them, they throw, too.
 void require_alone(std::string_view built, std::string_view remedy);
 
 } // namespace kith::cli

@@ -2,6 +2,7 @@
 // (failure.hpp). Of the processes that mpirun starts together, rank 0 alone speaks.
 #include "cli/commands.hpp"
 #include "cli/failure.hpp"
+#include "cli/features.hpp"
 #include "cli/interrupt.hpp"
 #include "cli/rank_team.hpp"
 #include "cli/usage_error.hpp"
@@ -16,7 +17,9 @@
 #include <fcntl.h>
 #include <optional>
 #include <sstream>
+#include <string>
 #include <unistd.h>
+#include <vector>
 
 namespace {
 
@@ -48,20 +51,21 @@ bool is_printed(const std::string& text) {
     return is_there;
 }
 
-std::string flaw_of(const CLI::App& program, const CLI::ParseError& error) {
-    if (!program.get_subcommands().empty()) {
-        return error.what();
+/// The arguments; "help fof" is "fof --help".
+std::vector<std::string> arguments_of(int argument_count, char** arguments) {
+    std::vector<std::string> texts(arguments + 1, arguments + argument_count);
+    if (!texts.empty() && texts.front() == "help") {
+        texts.erase(texts.begin());
+        texts.emplace_back("--help");
     }
-    const auto unknown = program.remaining();
-    return fmt::format("{}; there are info, knn, radius, fof, dbscan, mst, hierarchy, bench and plan",
-                       unknown.empty() ? "no subcommand is given"
-                                       : fmt::format("'{}' is not a subcommand", unknown.front()));
+    return texts;
 }
 
 /// All ranks have the same command line, so what is wrong with it they all say.
-void parse(CLI::App& program, int argument_count, char** arguments, const RankTeam* ranks) {
+void parse(CLI::App& program, const std::vector<std::string>& arguments, const RankTeam* ranks) {
     try {
-        program.parse(argument_count, arguments);
+        kith::cli::Parser(program).refuse_unknown_names(arguments);
+        program.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend())); // it takes them from the end
     } catch (const kith::cli::UsageError& error) {
         if (ranks != nullptr) {
             throw kith::cli::AgreedFailure{{wrong_usage, error.what()}};
@@ -76,13 +80,16 @@ int run(int argument_count, char** arguments, RankTeam* ranks) {
         "Exact nearest neighbors, friends-of-friends groups and their hierarchy, DBSCAN clusters, spanning "
         "trees and halo catalogs of point sets.",
         "kith");
-    program.set_version_flag("--version", "kith " KITH_VERSION);
+    program.set_version_flag(
+        "--version", [] { return "kith " KITH_VERSION "\n" + kith::cli::built_features(kith::cli::mpi_library()); },
+        "Print the version and what this program was built with, and exit");
     program.require_subcommand(1);
     program.footer("Examples:\n"
                    "  kith info snapshot.hdf5\n"
                    "  kith fof snapshot.hdf5 -b 0.2 -o groups.hdf5 --map groups.png\n"
                    "  kith knn points.npy -k 16 -o neighbors.npz\n\n"
-                   "'kith COMMAND --help' lists all options. Exit codes: 0 success, 1 bad data or failure, 2 wrong "
+                   "'kith COMMAND --help', or 'kith help COMMAND', lists all options. Exit codes: 0 success, 1 bad "
+                   "data or failure, 2 wrong "
                    "usage, 128 + N ended by signal N (130: Ctrl-C).");
     const kith::cli::Parser parser(program);
     const std::array commands{
@@ -90,7 +97,7 @@ int run(int argument_count, char** arguments, RankTeam* ranks) {
         kith::cli::radius_command(parser), kith::cli::dbscan_command(parser), kith::cli::hierarchy_command(parser),
         kith::cli::mst_command(parser),    kith::cli::bench_command(parser),  kith::cli::plan_command(parser)};
     try {
-        parse(program, argument_count, arguments, ranks);
+        parse(program, arguments_of(argument_count, arguments), ranks);
     } catch (const CLI::Success& help_or_version) {
         std::ostringstream text;
         static_cast<void>(program.exit(help_or_version, text, text));
@@ -99,7 +106,7 @@ int run(int argument_count, char** arguments, RankTeam* ranks) {
         if (!speaks) {
             return wrong_usage;
         }
-        complain(flaw_of(program, error));
+        complain(error.what());
         const auto chosen = program.get_subcommands();
         kith::cli::print_stderr(fmt::format("'kith{} --help' shows the options.\n",
                                             chosen.empty() ? "" : " " + chosen.front()->get_name()));

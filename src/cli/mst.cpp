@@ -54,7 +54,11 @@ void run(SearchArguments& arguments, const Invocation& invocation) {
                {.stages = {"read", "upload", "order", "tree", "neighbors", "connect", "download", "edges", "write"},
                 .parameters = {},
                 .memory_remedy = "choose fewer points, with --types or another file",
-                .run = [&](const SearchTask& task) { return search(arguments, task); }});
+                .run = [&](const SearchTask& task) { return search(arguments, task); },
+                .try_out =
+                    [&](const PointsView& none, const Execution& execution) {
+                        (void)spanning_tree(none, {.engine = arguments.engine, .execution = execution});
+                    }});
 }
 
 } // namespace

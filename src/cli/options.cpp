@@ -144,7 +144,7 @@ ResolvedBox resolve_box(const BoxChoice& choice, const io::SnapshotHeader& heade
     const bool known = header.box_size &&
                        std::any_of(header.box_size->begin(), header.box_size->end(), [](double l) { return l > 0; });
     if (!known) {
-        return {{}, "the file names no box; give one with --box if space repeats"};
+        return {{}, "the file states no box; if it is periodic, give --box"};
     }
     return {Box::periodic(std::span<const double>(header.box_size->data(), static_cast<std::size_t>(header.dimension))),
             "from the file"};
@@ -218,16 +218,20 @@ void add_box_warnings(std::vector<std::string>& warnings, const BoxChoice& choic
     }
 }
 
-std::string describe(const Box& box, int dimension) {
+std::string describe(const Box& box, int dimension, DType dtype) {
     if (box.is_open()) {
         return "open";
     }
     std::string text;
     for (int axis = 0; axis < dimension; ++axis) {
         text += axis == 0 ? "" : " x ";
-        text += box.period(axis) == 0 ? "open" : fmt::format("{}", box.period(axis));
+        text += box.period(axis) == 0 ? "open" : format_length(box.period(axis), dtype);
     }
     return text;
+}
+
+std::string describe(const Box& box, const io::RealArray& points) {
+    return describe(box, points.columns, points.dtype());
 }
 
 io::TypeSelection parse_types(std::string_view text) {
@@ -367,11 +371,10 @@ void add_box_option(const Parser& command, BoxChoice& choice) {
 }
 
 void add_types_option(const Parser& command, io::TypeSelection& selection) {
-    command.text(
-        "--types", "all|1|0,1,...",
-        "Particle types to use, of files that have types: all, or numbers 0 to 6 (default: 1 if the file has any, "
-        "else all)",
-        [&selection](const std::string& text) { selection = parse_types(text); });
+    command.text("--types", "all|1|0,1,...",
+                 "Particle types to use, if the file has types: all, or numbers 0 to 6 (default: 1 if the file has "
+                 "any, else all)",
+                 [&selection](const std::string& text) { selection = parse_types(text); });
 }
 
 void add_rebalance_option(const Parser& command, bool& rebalance) {

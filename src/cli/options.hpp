@@ -52,8 +52,9 @@ struct ResolvedBox {
 /// write particles that left the box.
 void add_box_warnings(std::vector<std::string>& warnings, const BoxChoice& choice, const io::Snapshot& snapshot);
 
-/// "1 x 1 x 1", "open", or "1 x open x 1".
-[[nodiscard]] std::string describe(const Box& box, int dimension);
+/// "1 x 1 x 1", "open", or "1 x open x 1"; of points, as their type has the periods.
+[[nodiscard]] std::string describe(const Box& box, int dimension, DType dtype = DType::float64);
+[[nodiscard]] std::string describe(const Box& box, const io::RealArray& points);
 
 /// "auto", "all", or numbers 0 to 6 separated by commas.
 [[nodiscard]] io::TypeSelection parse_types(std::string_view text);

@@ -1,10 +1,16 @@
 #include "cli/parser.hpp"
 
+#include "cli/option_names.hpp"
+#include "cli/usage_error.hpp"
+
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include <cctype>
 #include <charconv>
+#include <cstddef>
 #include <filesystem>
+#include <string_view>
 #include <system_error>
 #include <utility>
 
@@ -22,21 +28,89 @@ std::string flaw_of_file_name(const std::string& name) {
     return "";
 }
 
+bool is_number(std::string_view text) {
+    double number = 0;
+    const char* const end = text.data() + text.size();
+    const auto [stop, error] = std::from_chars(text.data(), end, number);
+    return error == std::errc() && stop == end;
+}
+
+/// What comes before the first character that a shell would match names with, without the dot there: the stem of
+/// "snap_002.*".
+std::string stem_of_pattern(const std::string& name) {
+    std::string stem = name.substr(0, name.find_first_of("*?["));
+    while (stem.ends_with('.')) {
+        stem.pop_back();
+    }
+    return stem;
+}
+
 /// A number among files to read is most often the second of an option's.
 std::string flaw_of_input_name(const std::string& name) {
-    double number = 0;
-    const char* const end = name.data() + name.size();
-    const auto [stop, error] = std::from_chars(name.data(), end, number);
-    const bool is_number = error == std::errc() && stop == end;
     std::error_code ignored;
-    return is_number && !std::filesystem::exists(name, ignored)
-               ? fmt::format("{}: there is no such file; numbers of one option have commas between them, no blanks",
-                             name)
-               : flaw_of_file_name(name);
+    if (std::filesystem::exists(name, ignored)) {
+        return flaw_of_file_name(name);
+    }
+    if (is_number(name)) {
+        return fmt::format("{}: there is no such file; numbers of one option have commas between them, no blanks",
+                           name);
+    }
+    if (name.find_first_of("*?[") != std::string::npos) {
+        const std::string stem = stem_of_pattern(name);
+        return fmt::format(
+            "{}: there is no such file; in quotes a shell does not expand the name: leave them out{}", name,
+            stem.empty() ? "" : fmt::format(", or give the stem, {}, for a snapshot in several files", stem));
+    }
+    return flaw_of_file_name(name);
 }
 
 CLI::Validator file_name(std::string (*flaw_of)(const std::string&) = flaw_of_file_name) {
     return {[flaw_of](std::string& name) { return flaw_of(name); }, ""};
+}
+
+/// The option of an argument, "--box" of "--box=1"; "" if it is none.
+std::string option_in(const std::string& argument) {
+    const bool is_option = argument.size() > 1 && argument[0] == '-' && argument != "--" &&
+                           std::isdigit(static_cast<unsigned char>(argument[1])) == 0 && argument[1] != '.' &&
+                           !is_number(argument);
+    return is_option ? argument.substr(0, argument.find('=')) : "";
+}
+
+/// The option of a command that an argument gives, if it has such a one. One letter may be followed by its value: -k16.
+const CLI::Option* find_option(const CLI::App& command, const std::string& name) {
+    const bool is_short = !name.starts_with("--");
+    return command.get_option_no_throw(is_short ? name.substr(0, 2) : name);
+}
+
+CommandOptions options_of(const CLI::App& command) {
+    CommandOptions found{command.get_parent() == nullptr ? command.get_name() : "kith " + command.get_name(), {}};
+    for (const CLI::Option* option : command.get_options()) {
+        for (const std::string& name : option->get_snames()) {
+            found.names.push_back("-" + name);
+        }
+        for (const std::string& name : option->get_lnames()) {
+            found.names.push_back("--" + name);
+        }
+    }
+    return found;
+}
+
+[[noreturn]] void refuse_command(const CLI::App& program, const std::string& flaw) {
+    std::string names;
+    for (const CLI::App* command : program.get_subcommands([](const CLI::App*) { return true; })) {
+        names += (names.empty() ? "" : ", ") + command->get_name();
+    }
+    throw UsageError(fmt::format("{}; choose one of {}", flaw, names));
+}
+
+[[noreturn]] void refuse_option(const CLI::App& program, const CLI::App& command, const std::string& name) {
+    std::vector<CommandOptions> others;
+    for (const CLI::App* other : program.get_subcommands([](const CLI::App*) { return true; })) {
+        if (other != &command) {
+            others.push_back(options_of(*other));
+        }
+    }
+    throw UsageError(unknown_option(name, options_of(command), others));
 }
 
 } // namespace
@@ -84,6 +158,37 @@ Option Parser::option(const char* name) const {
 
 void Parser::footer(const std::string& text) const {
     app_->footer(text);
+}
+
+void Parser::refuse_unknown_names(const std::vector<std::string>& arguments) const {
+    if (arguments.empty()) {
+        refuse_command(*app_, "no subcommand given");
+    }
+    const CLI::App* command = app_;
+    for (std::size_t i = 0; i < arguments.size(); ++i) {
+        const std::string& argument = arguments[i];
+        if (argument == "--") {
+            return;
+        }
+        const std::string name = option_in(argument);
+        if (name.empty()) {
+            if (command == app_) {
+                const auto named =
+                    app_->get_subcommands([&](const CLI::App* one) { return one->check_name(argument); });
+                if (named.empty()) {
+                    refuse_command(*app_, fmt::format("'{}' is not a subcommand", argument));
+                }
+                command = named.front();
+            }
+            continue;
+        }
+        const CLI::Option* const option = find_option(*command, name);
+        if (option == nullptr) {
+            refuse_option(*app_, *command, name);
+        }
+        const bool has_value = name != argument || (!name.starts_with("--") && name.size() > 2);
+        i += !has_value && option->get_items_expected_min() > 0 ? 1 : 0; // the next argument is its value
+    }
 }
 
 bool Parser::parsed() const {

@@ -49,6 +49,11 @@ public:
     /// What the help ends with.
     void footer(const std::string& text) const;
 
+    /// Of the program. Throws UsageError for arguments without a command that there is, and for an option that the
+    /// command does not have, naming the nearest: before values are looked at, since that of such an option looks like a
+    /// file.
+    void refuse_unknown_names(const std::vector<std::string>& arguments) const;
+
     [[nodiscard]] bool parsed() const;
     [[nodiscard]] std::string name() const;
 

@@ -132,7 +132,11 @@ void run(Arguments& arguments, const Invocation& invocation) {
     Search how{.stages = {"read", "upload", "order", "tree", "count", "search", "download", "write"},
                .parameters = {{"radius", fmt::format("{}", arguments.radius)}},
                .memory_remedy = "take a smaller radius (-r), fewer points at once with --queries, or --count",
-               .run = [&](const SearchTask& task) { return search(arguments, task); }};
+               .run = [&](const SearchTask& task) { return search(arguments, task); },
+               .try_out =
+                   [&](const PointsView& none, const Execution& execution) {
+                       (void)radius_count(none, 1.0, {.engine = arguments.engine, .execution = execution});
+                   }};
     if (!arguments.only_counts) {
         how.parameters["sort"] = arguments.order == RowOrder::index ? "index" : "distance";
     }

@@ -135,4 +135,7 @@ struct LaunchedRanks {
 /// Without a launcher, or in a program that was built without MPI, nothing is started.
 [[nodiscard]] LaunchedRanks join_launched_ranks();
 
+/// The MPI that the program was built with, "MPICH Version: 4.0.2"; "" without.
+[[nodiscard]] std::string mpi_library();
+
 } // namespace kith::cli

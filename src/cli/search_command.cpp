@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include <numeric>
 #include <string_view>
 #include <variant>
 
@@ -51,7 +52,9 @@ Queries read_queries(const SearchArguments& arguments, const io::ReadOptions& op
         warnings = run.ranks()->join(warnings);
     }
     for (const std::string& warning : warnings) {
-        run.warnings.push_back("queries: " + warning);
+        if (warning.find("BoxSize") == std::string::npos) { // the box is that of the points
+            run.warnings.push_back("queries: " + warning);
+        }
     }
     return queries;
 }
@@ -82,12 +85,26 @@ Error with_context(const Error& error, const SearchArguments& arguments, const S
                : run.of_points(error);
 }
 
+/// What the indices of an output count where the points are not all rows of the file; else "".
+std::string meaning_of_indices(const SnapshotRun& run) {
+    const auto& counts = run.overview().header.counts;
+    const std::int64_t rows = std::accumulate(counts.begin(), counts.end(), std::int64_t{0});
+    return run.rows_in_all() < rows
+               ? fmt::format("row numbers count the points read, in file order ({}), not the {} rows "
+                             "of the file",
+                             describe_types(run.overview()), format_count(rows))
+               : "";
+}
+
 io::Provenance provenance(const SearchArguments& arguments, const SnapshotRun& run, const Invocation& invocation,
                           const Search& search, const SearchOutcome& outcome) {
     std::map<std::string, std::string> parameters = search.parameters;
     if (outcome.queries) {
         parameters["queries"] = arguments.queries.empty() ? "the points themselves" : arguments.queries;
         parameters["exclude_self"] = arguments.exclude_self ? "true" : "false";
+    }
+    if (const std::string indices = meaning_of_indices(run); !indices.empty()) {
+        parameters["indices"] = indices;
     }
     return run.provenance(invocation, std::move(parameters));
 }
@@ -124,7 +141,7 @@ void run_search(const SearchArguments& arguments, const Invocation& invocation, 
     SnapshotRun run(arguments, search.stages, invocation.ranks);
     run.agreed([&] {
         if (arguments.exclude_self && !arguments.queries.empty()) {
-            throw UsageError("--exclude-self is given with --queries; separate queries are no points of the set, so "
+            throw UsageError("--exclude-self is given with --queries; separate queries are not points of the set, so "
                              "leave --exclude-self out");
         }
         run.refuse_over_ranks(arguments.engine != Engine::automatic && arguments.engine != Engine::tree,
@@ -135,6 +152,7 @@ void run_search(const SearchArguments& arguments, const Invocation& invocation, 
         if (!arguments.queries.empty()) {
             run.outputs.reject_overwrite_of(arguments.queries);
         }
+        run.try_out(search.try_out);
     });
     const io::ReadOptions options{.types = arguments.types, .velocities = false, .masses = false, .ids = false};
     std::optional<Queries> queries;
@@ -174,6 +192,9 @@ void run_search(const SearchArguments& arguments, const Invocation& invocation, 
             print_line("queries", describe_queries(arguments, *outcome.queries));
         }
         print_line("search", outcome.report);
+        if (const std::string indices = meaning_of_indices(run); !indices.empty()) {
+            print_line("indices", indices);
+        }
     });
 }
 

@@ -4,6 +4,7 @@
 #include "cli/options.hpp"
 #include "cli/rank_team.hpp"
 #include "cli/report.hpp"
+#include "cli/try_out.hpp"
 
 #include <kith/distributed.hpp>
 #include <kith/error.hpp>
@@ -80,6 +81,7 @@ struct Search {
     std::map<std::string, std::string> parameters; ///< for the file's provenance, besides what all searches record
     std::string memory_remedy;                     ///< which options to change if a result does not fit
     std::function<SearchOutcome(const SearchTask&)> run;
+    CallOnNoPoints try_out; ///< refuses early (try_out.hpp)
 };
 
 /// Reads, searches, writes and reports, over the ranks of the invocation. Nothing is written if anything fails, or no

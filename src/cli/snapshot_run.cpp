@@ -32,6 +32,12 @@ void SnapshotRun::refuse_over_ranks(bool is_given, std::string_view option) cons
     }
 }
 
+void SnapshotRun::try_out(const CallOnNoPoints& call) const {
+    if (ranks_ == nullptr) {
+        cli::try_out(common_, call);
+    }
+}
+
 void SnapshotRun::read(const io::ReadOptions& options, const std::optional<io::ReadOptions>& whole) {
     agreed([&] {
         refuse_over_ranks(common_.device.kind != DeviceKind::cpu, "--device cuda");

@@ -18,6 +18,7 @@
 #include "cli/rank_team.hpp"
 #include "cli/report.hpp"
 #include "cli/shares.hpp"
+#include "cli/try_out.hpp"
 
 #include <kith/distributed.hpp>
 #include <kith/error.hpp>
@@ -52,7 +53,7 @@ public:
     Traffic traffic; ///< of this rank
 
     [[nodiscard]] const io::RealArray& positions() const { return snapshot.positions; }
-    [[nodiscard]] std::string box_text() const { return describe(box.box, snapshot.positions.columns); }
+    [[nodiscard]] std::string box_text() const { return describe(box.box, positions()); }
     [[nodiscard]] Execution execution();
 
     [[nodiscard]] RankTeam* ranks() const noexcept { return ranks_; }
@@ -73,6 +74,9 @@ public:
 
     /// Throws UsageError for options that do not work over ranks.
     void refuse_over_ranks(bool is_given, std::string_view option) const;
+
+    /// Before anything is read (try_out.hpp). Over ranks there is one engine and no device to try.
+    void try_out(const CallOnNoPoints& call) const;
 
     /// Refuses outputs that would overwrite the input or cannot be written, then reads. Over ranks each reads its
     /// share; with `whole`, rank 0 and a process alone read all rows, and those columns.

@@ -162,6 +162,7 @@ TEST(Options, BoxesAreDescribed) {
     EXPECT_EQ(describe(Box{}, 3), "open");
     EXPECT_EQ(describe(Box::periodic(0.5), 2), "0.5 x 0.5");
     EXPECT_EQ(describe(Box::periodic({1, 0, 2}), 3), "1 x open x 2");
+    EXPECT_EQ(describe(Box::periodic(43.3F), 2, DType::float32), "43.3 x 43.3"); // 43.299999 as a float64
 }
 
 TEST(Options, TypesAreSortedAndUnique) {

@@ -54,7 +54,7 @@ TEST_F(Dbscan, WritesTextAndHdf5) {
     const Outcome outcome = kith("dbscan in.npy --eps 1 --min-samples 3 -o out.txt");
     ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
     EXPECT_EQ(read("out.txt"), "1\n0\n1\n1\n0\n-1\n0\n0\n");
-    EXPECT_NE(outcome.out.find("2, of 3 core points and 4 border points; 1 points of noise"), std::string::npos)
+    EXPECT_NE(outcome.out.find("2, of 3 core points and 4 border points; 1 noise point"), std::string::npos)
         << outcome.out;
     ASSERT_EQ(kith("dbscan in.npy --eps 1 -o out.hdf5").exit_code, 0);
     EXPECT_EQ(read("out.hdf5").substr(1, 3), "HDF");

@@ -290,30 +290,30 @@ TEST_F(FofInPhaseSpace, InfoShowsVelocitiesAsPsiTakesThem) {
     EXPECT_TRUE(Json::parse(kith("info still --json").out)["velocities"].is_null());
 }
 
-TEST_F(FofInPhaseSpace, HasTheSameGroupsByEveryRoute) {
+TEST_F(FofInPhaseSpace, HasTheSameGroupsByEveryEngine) {
     for (const char* psi : {"", "--psi 4.4", "--psi 4.6", "--psi inf"}) {
         std::vector<std::vector<std::int32_t>> labels;
-        for (const std::string route : {"tree", "brute", "auto", "kdtree", "spanning-tree"}) {
-            const Json json = fof("--labels l.npy --route " + route + " " + psi);
-            EXPECT_EQ(json["route"], route == "auto" ? "brute" : route);
+        for (const std::string engine : {"tree", "brute", "auto", "kdtree", "spanning-tree"}) {
+            const Json json = fof("--labels l.npy --engine " + engine + " " + psi);
+            EXPECT_EQ(json["engine"], engine == "auto" ? "brute" : engine);
             labels.push_back(npy_values<std::int32_t>(read("l.npy"), "<i4"));
-            EXPECT_EQ(labels.back(), labels.front()) << psi << route;
+            EXPECT_EQ(labels.back(), labels.front()) << psi << engine;
         }
     }
 }
 
-TEST_F(FofInPhaseSpace, TellsTheSamePsiByEveryRoute) {
+TEST_F(FofInPhaseSpace, TellsTheSamePsiByEveryEngine) {
     for (const std::string& psi : {std::string("--psi 4.6"), std::string("--psi-sigma 4")}) {
-        const Json direct = fof(psi + " --route tree");
-        const Json by_tree = fof(psi + " --route spanning-tree");
+        const Json direct = fof(psi + " --engine tree");
+        const Json by_tree = fof(psi + " --engine spanning-tree");
         for (const char* fact : {"psi", "velocity_scale", "linking_length", "groups", "largest", "box"}) {
             EXPECT_EQ(by_tree[fact], direct[fact]) << psi << fact;
         }
         EXPECT_GT(by_tree["seconds"]["connect"], 0.0);
     }
-    const Outcome outcome = kith("fof snap --linking-length 1.8 -o b.hdf5 --route delaunay");
+    const Outcome outcome = kith("fof snap --linking-length 1.8 -o b.hdf5 --engine delaunay");
     EXPECT_EQ(outcome.exit_code, 2);
-    EXPECT_NE(outcome.err.find("--route is 'delaunay'; give auto, tree, brute, kdtree or spanning-tree"),
+    EXPECT_NE(outcome.err.find("--engine is 'delaunay'; give one of: auto, tree, brute, kdtree, spanning-tree"),
               std::string::npos)
         << outcome.err;
 }

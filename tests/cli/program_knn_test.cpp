@@ -124,4 +124,31 @@ TEST_F(Knn, WarnsOfAPlaceholder) {
     EXPECT_EQ(Json::parse(outcome.out)["warnings"].size(), 1U);
 }
 
+TEST_F(Knn, SaysWhatRowNumbersCountWhereTypesAreSelected) {
+    write_text("tipsy.ascii", "4 1 0\n3\n0\n5 1 1 2\n0 1 3 7\n0 1 0 0\n0 0 2 0\n0 0 0 0\n0 0 0 0\n0 0 0 0\n"
+                              "1\n1\n1\n1\n1\n1\n1\n1\n");
+    const Outcome some = kith("knn tipsy.ascii -k 1 --types 1 -o out.npz");
+    ASSERT_EQ(some.exit_code, 0) << some.err;
+    const std::string said = "row numbers count the points read, in file order (type 1), not the 4 rows of the file";
+    EXPECT_NE(some.out.find(said), std::string::npos) << some.out;
+    EXPECT_NE(read("out.npz").find(said), std::string::npos);
+    const Outcome all = kith("knn tipsy.ascii -k 1 --types all -o out.npz");
+    EXPECT_EQ(all.out.find("row numbers"), std::string::npos) << all.out;
+}
+
+TEST_F(Knn, PrintsPeriodsAsTheTypeOfThePointsHasThem) {
+    write_npy("in.npy", std::vector<float>{0, 0, 0, 1, 1, 1}, 3);
+    const Outcome outcome = kith("knn in.npy -k 1 --box 43.3 -o out.npz");
+    EXPECT_NE(outcome.out.find("43.3 x 43.3 x 43.3 (--box)"), std::string::npos) << outcome.out;
+}
+
+// Queries lie in the box of the points, whatever their file states.
+TEST_F(Knn, TheBoxOfAFileOfQueriesIsNoMatter) {
+    write_npy("in.npy", std::vector<float>{0, 0, 0, 1, 1, 1}, 3);
+    ASSERT_EQ(kith("fof in.npy --linking-length 2 --min-members 2 --box 8 -o halos.hdf5").exit_code, 0);
+    const Outcome outcome = kith("knn in.npy -k 1 --box 8 --queries halos.hdf5:/Group/GroupPos -o out.npz");
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+    EXPECT_EQ(outcome.err.find("BoxSize"), std::string::npos) << outcome.err;
+}
+
 } // namespace

@@ -211,7 +211,7 @@ TEST_F(Ranks, AFailureIsToldOnceAndLeavesNoFile) {
           std::tuple("radius points.npy -r 1 -o near.npz", 2, "give --count"),
           std::tuple("radius points.npy -r 1 --count --sort index -o near.npz", 2, "leave --sort out"),
           std::tuple("mst points.npy -o tree.npz", 2, "kith mst runs in one process, but 3 were started together"),
-          std::tuple("fof points.npy --route kdtree -o groups.hdf5", 2, "does not work over ranks"),
+          std::tuple("fof points.npy --engine kdtree -o groups.hdf5", 2, "does not work over ranks"),
           std::tuple("info points.npy", 2, "kith info runs in one process, but 3 were started together"),
           std::tuple("nonsense", 2, "'nonsense' is not a subcommand")}) {
         const Outcome outcome = over(3, arguments);
