@@ -4,7 +4,7 @@
 // more than n_max points. The cell reaches to the next gaps that split larger cells: whether it is a cut is known from
 // the levels of the n_max gaps to either side, which a block shares. How many cuts a cell that is cut reaches over is
 // found by steps that double and then by halves. The CPU goes down from the cell of all points instead (cuts.hpp);
-// the cuts and their sizes are the same. Source: jz-tree paper, sections II-C and II-D. Cost: O(N n_max) steps of one
+// the cuts and their sizes are the same. Source: jz-tree paper, section II-C. Cost: O(N n_max) steps of one
 // comparison for finding the cuts, O(log N) for measuring each.
 #pragma once
 

@@ -5,7 +5,7 @@
 // tags of its children. Keys are made in the order of indices and sorted by a stable radix sort, so that ties need no
 // key: of one word in float32, in float64 by position and then by tag. Subtrees that fit are finished in shared memory.
 // Cost: a sort of all points for each of log2(N / subtree_points) levels. Memory beside the tree and a copy of the
-// points: 28 bytes a point, and what a sort takes. Source: I. Wald (2023), arXiv:2211.00120, sections 4 and 6.
+// points: 28 bytes a point, and what a sort takes. Source: I. Wald (2023), arXiv:2211.00120, sections 3, 4 and 6.
 #pragma once
 
 #include <kith/error.hpp>
