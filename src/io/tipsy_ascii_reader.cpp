@@ -7,6 +7,7 @@
 #include "io/memory.hpp"
 #include "io/reader.hpp"
 #include "io/selection.hpp"
+#include "io/text_lines.hpp"
 #include "io/text_numbers.hpp"
 #include "io/tipsy_layout.hpp"
 
@@ -17,17 +18,16 @@ namespace {
 // `text`: the beginning of a file. Three whole numbers in the first line, one of them in the second, one in the third.
 bool begins_like_tipsy(std::string_view text) {
     for (const int wanted : {3, 1, 1}) {
-        const std::size_t end = text.find('\n');
-        bool whole = end != std::string_view::npos;
+        bool whole = text.find_first_of("\r\n") != std::string_view::npos;
+        const std::string_view line = take_line(text);
         std::int64_t number = 0;
         double time = 0;
-        const int fields = for_each_field(text.substr(0, end), Separator::blanks, [&](int, std::string_view field) {
+        const int fields = for_each_field(line, Separator::blanks, [&](int, std::string_view field) {
             whole = whole && (parse_number(field, number) || parse_number(field, time));
         });
         if (!whole || fields != wanted) {
             return false;
         }
-        text.remove_prefix(end + 1);
     }
     return true;
 }

@@ -1,6 +1,8 @@
 // Tipsy ASCII: the order of its properties, and texts that are too short, too long or wrong.
 #include "io/files.hpp"
 
+#include <algorithm>
+
 using namespace kith;
 using namespace kith::test;
 
@@ -30,8 +32,12 @@ protected:
 };
 
 TEST_F(TipsyAscii, PropertiesFollowEachOther) {
-    for (const char* between : {"\n", "\r\n", "  ", "\n\n\t"}) {
-        const io::Snapshot s = read(small(between) + "7 7 7\n"); // softenings and the like are not read
+    for (const char* between : {"\n", "\r\n", "  ", "\n\n\t", "\r"}) {
+        std::string text = small(between) + "7 7 7\n"; // softenings and the like are not read
+        if (between == std::string_view("\r")) {
+            std::replace(text.begin(), text.end(), '\n', '\r');
+        }
+        const io::Snapshot s = read(text);
         EXPECT_EQ(s.header.format, "Tipsy ASCII");
         EXPECT_EQ(s.header.time, 0.5);
         EXPECT_EQ(s.header.counts, (std::array<std::int64_t, max_types>{1, 2, 0, 0, 1, 0, 0}));
