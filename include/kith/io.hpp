@@ -128,6 +128,9 @@ struct ReadOptions {
     /// HDF5, .npy, .npz, Gadget-2 binary and Tipsy binary: only these rows are read. Other formats are read whole, and
     /// the other rows dropped. Counts of the header are always those of all rows.
     RowShare share = {};
+    /// Text tables only: the columns that are coordinates, by name or by number from 1 ({"ra", "dec"}, {"2", "3"}), or
+    /// {"all"}. Empty: x, y and z by name, or all columns of two or three without names.
+    std::vector<std::string> columns = {};
 };
 
 /// Reads a snapshot, or its header only.
@@ -143,9 +146,11 @@ struct ReadOptions {
 ///
 /// Throws Error(file) for a file that is missing, too short (naming the byte), of no known format (naming those known),
 /// or inconsistent beyond repair; Error(invalid_argument) for an empty selection of types, listing the counts of every
-/// type, and for a share whose index is not from 0 to its count minus 1; Error(out_of_memory). An array without rows is
-/// valid.
-[[nodiscard]] SnapshotHeader read_header(const std::filesystem::path& path);
+/// type, for a share whose index is not from 0 to its count minus 1, and for columns that are not there, or of a file
+/// that is no text table; Error(out_of_memory). An array without rows is valid. A text table of more than three columns
+/// of which none are named x and y is refused unless columns are chosen.
+[[nodiscard]] SnapshotHeader read_header(const std::filesystem::path& path,
+                                         const std::vector<std::string>& columns = {});
 [[nodiscard]] Snapshot read_snapshot(const std::filesystem::path& path, const ReadOptions& options = {});
 
 /// The one path that stands for `files`, which are all files of one snapshot, in any order, such as a shell's expansion

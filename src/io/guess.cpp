@@ -5,6 +5,7 @@
 #include "io/byte_order.hpp"
 #include "io/refuse.hpp"
 #include "io/text_fields.hpp"
+#include "io/text_lines.hpp"
 
 #include <algorithm>
 #include <array>
@@ -35,17 +36,6 @@ constexpr std::array<Signature, 9> signatures = {{
     {"\xd0\xd0\xc0\xc0\xce\xda\xde\xfa", "this looks like a Rockstar binary halo catalog, which holds no particles"},
     {"CDF", "this looks like netCDF, which is not read"},
 }};
-
-constexpr string_view ahf_line = "#ID(1)";
-
-std::optional<std::string> by_signature(const FileStart& start) {
-    for (const Signature& signature : signatures) {
-        if (start.text().starts_with(signature.bytes)) {
-            return std::string(signature.description);
-        }
-    }
-    return std::nullopt;
-}
 
 // Fortran records: a length, that many bytes, the length again.
 std::optional<std::string> by_records(const FileStart& start, std::endian order) {
@@ -79,9 +69,7 @@ std::optional<std::string> by_auxiliary_array(const FileStart& start, std::endia
 std::vector<string_view> lines_of(string_view text, std::size_t most) {
     std::vector<string_view> lines;
     while (!text.empty() && lines.size() < most) {
-        const std::size_t end = std::min(text.find('\n'), text.size());
-        lines.push_back(text.substr(0, end));
-        text.remove_prefix(std::min(end + 1, text.size()));
+        lines.push_back(take_line(text));
     }
     return lines;
 }
@@ -114,31 +102,13 @@ std::optional<std::string> by_lines_of_numbers(const std::vector<string_view>& l
     return std::nullopt;
 }
 
-std::string describe_text(string_view text) {
-    const std::vector<string_view> lines = lines_of(text, 16);
-    const string_view first = lines.front();
-    if (is_halo_catalog(text)) {
-        return message("this looks like ", first.starts_with(ahf_line) ? "an AHF" : "a Rockstar",
-                       " halo catalog, which holds no particles");
-    }
-    if (const auto numbers = by_lines_of_numbers(lines)) {
-        return *numbers;
-    }
-    if (std::any_of(lines.begin(), lines.end(), [](string_view line) { return line.starts_with("v "); })) {
-        return "this looks like a Wavefront OBJ mesh, which is not read";
-    }
-    const auto assigns = [](string_view line) {
-        return line.find('=') != string_view::npos || line.empty() || line.starts_with('#') || line.starts_with('%');
-    };
-    if (lines.size() >= 3 && std::all_of(lines.begin(), lines.end() - 1, assigns)) {
-        return "this looks like a parameter file (name = value), which holds no particles";
-    }
-    return "this is text, but it does not begin like a table of points: at most one line of names, then rows of as "
-           "many "
-           "numbers each, two at least";
-}
-
 } // namespace
+
+std::optional<std::string> describe_signature(string_view text) {
+    const auto* const found = std::find_if(signatures.begin(), signatures.end(),
+                                           [&](const Signature& each) { return text.starts_with(each.bytes); });
+    return found == signatures.end() ? std::nullopt : std::optional<std::string>(found->description);
+}
 
 bool is_text(string_view text) {
     return !text.empty() && std::none_of(text.begin(), text.end(), [](char c) {
@@ -147,16 +117,34 @@ bool is_text(string_view text) {
     });
 }
 
-bool is_halo_catalog(string_view text) {
-    return text.starts_with(ahf_line) || text.starts_with("#ID DescID") || text.starts_with("#scale(0)");
+std::optional<std::string> describe_known_text(string_view text) {
+    const std::vector<string_view> lines = lines_of(text, 16);
+    if (const auto numbers = by_lines_of_numbers(lines)) {
+        return numbers;
+    }
+    if (std::any_of(lines.begin(), lines.end(), [](string_view line) { return line.starts_with("v "); })) {
+        return "this looks like a Wavefront OBJ mesh, which is not read";
+    }
+    const auto is_left_out = [](string_view line) {
+        return line.empty() || line.starts_with('#') || line.starts_with('%');
+    };
+    const auto assigns = [&](string_view line) { return line.find('=') != string_view::npos || is_left_out(line); };
+    if (lines.size() >= 3 && std::all_of(lines.begin(), lines.end() - 1, assigns) &&
+        !std::all_of(lines.begin(), lines.end() - 1, is_left_out)) {
+        return "this looks like a parameter file (name = value), which holds no particles";
+    }
+    return std::nullopt;
 }
 
 std::string describe_unread(const FileStart& start) {
     if (start.file_length == 0) {
         return "the file is empty";
     }
-    if (const auto description = by_signature(start)) {
+    if (const auto description = describe_signature(start.text())) {
         return *description;
+    }
+    if (start.text().starts_with("\xff\xfe") || start.text().starts_with("\xfe\xff")) {
+        return "this begins like text in UTF-16 or UTF-32, but not like a table of points; write tables in UTF-8";
     }
     for (const std::endian order : {std::endian::little, std::endian::big}) {
         if (const auto description = by_records(start, order)) {
@@ -164,7 +152,9 @@ std::string describe_unread(const FileStart& start) {
         }
     }
     if (is_text(start.text())) {
-        return describe_text(start.text());
+        return describe_known_text(start.text())
+            .value_or("this is text, but it does not begin like a table of points: at most one line of names, then "
+                      "rows of as many numbers each, two at least");
     }
     for (const std::endian order : {std::endian::little, std::endian::big}) {
         if (const auto description = by_auxiliary_array(start, order)) {

@@ -3,6 +3,7 @@
 
 #include "io/reader.hpp"
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -11,10 +12,13 @@ namespace kith::io {
 /// A clause: "this looks like Gadget-2 binary (format 1), which is not read yet".
 [[nodiscard]] std::string describe_unread(const FileStart& start);
 
+/// The same of a file whose first bytes are those of another format.
+[[nodiscard]] std::optional<std::string> describe_signature(std::string_view text);
+
+/// The same of a text of a known kind that is no table, though some tables look like it.
+[[nodiscard]] std::optional<std::string> describe_known_text(std::string_view text);
+
 /// Whether no byte is a control character other than white space.
 [[nodiscard]] bool is_text(std::string_view text);
-
-/// Whether the first line is that of an AHF or Rockstar catalog. These are tables, but not of particles.
-[[nodiscard]] bool is_halo_catalog(std::string_view text);
 
 } // namespace kith::io

@@ -30,6 +30,15 @@ const Reader& with_members(const Reader& reader, const std::filesystem::path& pa
     return reader;
 }
 
+void require_table(const Reader& reader, const std::filesystem::path& path, bool has_member,
+                   const std::vector<std::string>& columns) {
+    if (!columns.empty() && (&reader != &table_reader || has_member)) {
+        throw error(ErrorKind::invalid_argument, path.string(), ": columns are chosen (", joined(columns, ","),
+                    "), but this is read as ", reader.name,
+                    "; only text tables have columns to choose from, so leave them out");
+    }
+}
+
 // Readers of snapshots in several files have named all of them.
 void note_file(SnapshotHeader& header, const std::filesystem::path& file) {
     if (header.files.empty()) {
@@ -46,7 +55,7 @@ std::span<const Reader* const> readers() noexcept {
 const Reader& reader_of(const std::filesystem::path& path) {
     const InputFile file(path);
     const std::vector<std::byte> bytes = file.start(recognition_window);
-    const FileStart start{bytes, file.length()};
+    const FileStart start{bytes, file.length(), &file};
     for (const Reader* reader : readers()) {
         if (reader->recognize(start)) {
             return *reader;
@@ -56,11 +65,13 @@ const Reader& reader_of(const std::filesystem::path& path) {
            ". Formats read: ", joined(readers(), "; ", [](const Reader* reader) { return reader->name; }));
 }
 
-SnapshotHeader read_header(const std::filesystem::path& path) {
+SnapshotHeader read_header(const std::filesystem::path& path, const std::vector<std::string>& columns) {
     const auto [file, member] = split_input(path);
     const Reader& reader = reader_of(file);
-    SnapshotHeader header =
-        member ? with_members(reader, file, *member).read_member_header(file, *member) : reader.read_header(file);
+    require_table(reader, path, member.has_value(), columns);
+    SnapshotHeader header = member            ? with_members(reader, file, *member).read_member_header(file, *member)
+                            : columns.empty() ? reader.read_header(file)
+                                              : read_table_header(file, columns);
     note_file(header, file);
     return header;
 }
@@ -68,6 +79,7 @@ SnapshotHeader read_header(const std::filesystem::path& path) {
 Snapshot read_snapshot(const std::filesystem::path& path, const ReadOptions& options) {
     const auto [file, member] = split_input(path);
     const Reader& reader = reader_of(file);
+    require_table(reader, path, member.has_value(), options.columns);
     Snapshot snapshot = member ? with_members(reader, file, *member).read_member(file, *member, options)
                                : reader.read_snapshot(file, options);
     if (!reader.reads_shares) {

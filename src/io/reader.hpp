@@ -19,10 +19,14 @@
 
 namespace kith::io {
 
-/// What recognition has to go by. `bytes` holds the first recognition_window bytes, or the whole file if shorter.
+class InputFile;
+
+/// What recognition has to go by. `bytes` holds the first recognition_window bytes, or the whole file if shorter; the
+/// file is there for texts that begin with longer comments.
 struct FileStart {
     std::span<const std::byte> bytes;
     std::int64_t file_length = 0;
+    const InputFile* file = nullptr;
 
     [[nodiscard]] std::string_view text() const noexcept {
         return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
@@ -52,6 +56,9 @@ extern const Reader ply_reader;
 extern const Reader table_reader;
 extern const Reader tipsy_ascii_reader;
 extern const Reader tipsy_reader;
+
+/// The header of a text table of which these columns are the coordinates (ReadOptions::columns).
+[[nodiscard]] SnapshotHeader read_table_header(const std::filesystem::path& path, std::span<const std::string> columns);
 
 /// Every format that kith reads, in the order in which they are asked.
 [[nodiscard]] std::span<const Reader* const> readers() noexcept;

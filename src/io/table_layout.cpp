@@ -1,11 +1,16 @@
-// From the first lines of a text to the columns of a table (table_layout.hpp).
+// From the first lines of a text to the layout of a table (table_layout.hpp).
+//
+// The lines before the first row are told by what they hold (no numbers: names, then units; one number: how many rows
+// there are). Names are then looked for that fit the width of the first row, in the line of names or else in the
+// comments; table_columns.cpp chooses columns by them.
 #include "io/table_layout.hpp"
 
-#include <kith/points.hpp>
+#include "io/joined.hpp"
+#include "io/table_columns.hpp"
+#include "io/table_head.hpp"
+#include "io/table_names.hpp"
 
 #include <algorithm>
-#include <cctype>
-#include <numeric>
 
 namespace kith::io {
 
@@ -13,174 +18,324 @@ using std::string_view;
 
 namespace {
 
-constexpr string_view byte_order_mark = "\xef\xbb\xbf";
-
-std::size_t comment_sign(string_view line) {
-    return line.starts_with('#') || line.starts_with('%') ? 1 : line.starts_with("//") ? 2 : 0;
+std::string shown(string_view text) {
+    constexpr std::size_t enough = 60;
+    return message("'", text.substr(0, enough), text.size() > enough ? "..." : "", "'");
 }
 
-Separator separator_of(string_view line) {
-    return line.find(',') == string_view::npos ? Separator::blanks : Separator::comma;
-}
+class Finder {
+public:
+    Finder(const InputFile& file, const Head& head, std::span<const std::string> columns)
+        : file_(file), head_(head), columns_(columns) {}
 
-std::string as_name(string_view field) {
-    if (field.size() >= 2 && (field.front() == '"' || field.front() == '\'') && field.back() == field.front()) {
-        field = trimmed(field.substr(1, field.size() - 2));
+    std::optional<TableLayout> find();
+
+private:
+    void step_over_first_lines();
+    std::optional<TableLayout> without_rows();
+    bool name_by_line();
+    void name_by_comments();
+    bool name_width_by_comments(int width);
+    bool has_row_names(const std::vector<std::string>& names);
+    void find_box();
+    [[nodiscard]] bool all_rows(bool (*is)(const std::vector<string_view>&)) const;
+    [[nodiscard]] std::vector<string_view> row_fields(std::size_t line) const {
+        return fields_of(without_comment(head_.lines[line].text), table_.separator);
     }
-    std::string name(field);
-    std::transform(name.begin(), name.end(), name.begin(),
-                   [](char c) { return static_cast<char>(std::tolower(static_cast<unsigned char>(c))); });
-    return name;
-}
+    [[nodiscard]] bool are_wanted(std::span<const std::string> names) const;
+    [[nodiscard]] std::vector<std::string> names_of_width(const HeadLine& line, int width) const {
+        return io::names_of_width(line.text, table_.separator, width,
+                                  [this](std::span<const std::string> names) { return are_wanted(names); });
+    }
 
-std::vector<std::string> names_in(string_view line) {
-    std::vector<std::string> names;
-    for_each_field(line, separator_of(line), [&](int, string_view field) { names.push_back(as_name(field)); });
-    return names;
-}
+    const InputFile& file_;
+    const Head& head_;
+    std::span<const std::string> columns_; ///< asked for
+    TableLayout table_;
+    std::optional<Separator> stated_;
+    const HeadLine* names_ = nullptr; ///< a line of names that is no comment
+    std::size_t first_row_ = 0;       ///< of head_.lines
+};
 
-// The columns of names that must all be there.
-std::vector<int> find_all(const std::vector<std::string>& names, std::initializer_list<string_view> wanted) {
-    std::vector<int> columns;
-    for (const string_view name : wanted) {
-        const auto found = std::find(names.begin(), names.end(), name);
-        if (found == names.end()) {
-            return {};
+// Up to the first row.
+void Finder::step_over_first_lines() {
+    const std::vector<HeadLine>& lines = head_.lines;
+    std::size_t& at = first_row_;
+    const auto count_rows = [&] {
+        if (!table_.announced && at + 1 < lines.size() && as_count(lines[at].text)) {
+            table_.announced = as_count(lines[at].text);
+            table_.announced_line = lines[at].line;
+            ++at;
         }
-        columns.push_back(static_cast<int>(found - names.begin()));
-    }
-    return columns;
-}
-
-bool has_coordinates(const std::vector<std::string>& names) {
-    return !find_all(names, {"x", "y"}).empty();
-}
-
-std::optional<int> find_any(const std::vector<std::string>& names, std::initializer_list<string_view> wanted) {
-    const auto found = std::find_first_of(names.begin(), names.end(), wanted.begin(), wanted.end());
-    return found == names.end() ? std::nullopt : std::optional(static_cast<int>(found - names.begin()));
-}
-
-std::vector<int> first_of(const std::vector<int>& three, const std::vector<int>& two) {
-    return three.empty() ? two : three;
-}
-
-void choose_columns(TableLayout& table) {
-    const std::vector<std::string>& names = table.names;
-    table.coordinates = first_of(find_all(names, {"x", "y", "z"}), find_all(names, {"x", "y"}));
-    table.mass = find_any(names, {"mass", "m", "masses"});
-    table.id = find_any(names, {"id", "ids"});
-    if (table.coordinates.empty()) {
-        table.mass.reset();
-        table.id.reset();
-        table.coordinates.resize(table.width <= max_dimension ? static_cast<std::size_t>(table.width) : 0);
-        std::iota(table.coordinates.begin(), table.coordinates.end(), 0);
-    } else {
-        table.velocities =
-            table.coordinates.size() == 3 ? find_all(names, {"vx", "vy", "vz"}) : find_all(names, {"vx", "vy"});
-    }
-}
-
-bool holds_numbers(string_view row, const TableLayout& table) {
-    bool numbers = true;
-    const auto chosen = [&](int column) {
-        const std::vector<int>& coordinates = table.coordinates;
-        return coordinates.empty() || std::find(coordinates.begin(), coordinates.end(), column) != coordinates.end();
     };
-    const int width = for_each_field(row, table.separator, [&](int column, string_view field) {
-        double value = 0;
-        numbers = numbers && (!chosen(column) || parse_number(field, value));
+    stated_ = stated_separator(lines.front().text);
+    at = stated_ ? 1 : 0;
+    count_rows();
+    if (at < lines.size() && !has_number(lines[at].text)) {
+        names_ = &lines[at++];
+        count_rows();
+    }
+    if (names_ != nullptr && at + 1 < lines.size() && !has_number(lines[at].text)) {
+        const std::vector<string_view> fields = fields_of(lines[at].text, separator_of(lines[at].text, names_->text));
+        if (are_units(std::vector<std::string>(fields.begin(), fields.end()))) {
+            table_.warnings.push_back(
+                message("line ", lines[at].line, ", ", shown(lines[at].text), ", is taken for units and left out"));
+            ++at;
+            count_rows();
+        }
+    }
+}
+
+std::optional<TableLayout> Finder::without_rows() {
+    if (names_ == nullptr) {
+        return std::nullopt;
+    }
+    for (const Separator separator : {stated_.value_or(separator_of(names_->text)), Separator::blanks}) {
+        table_.names = names_in(names_->text, separator);
+        if (!find_coordinates(table_.names).empty()) {
+            table_.separator = separator;
+            table_.width = static_cast<int>(table_.names.size());
+            table_.line = head_.next_line;
+            choose_columns(table_, file_.path(), columns_);
+            return table_;
+        }
+    }
+    return std::nullopt;
+}
+
+bool Finder::all_rows(bool (*is)(const std::vector<string_view>&)) const {
+    for (std::size_t line = first_row_; line < head_.lines.size(); ++line) {
+        if (!is(row_fields(line))) {
+            return false;
+        }
+    }
+    return true;
+}
+
+bool Finder::are_wanted(std::span<const std::string> names) const {
+    if (!find_coordinates(names).empty()) {
+        return true;
+    }
+    return !columns_.empty() && std::all_of(columns_.begin(), columns_.end(), [&](const std::string& name) {
+        std::int64_t number = 0;
+        return parse_number(name, number) || find_column(names, names_in(name, Separator::comma).front()) >= 0;
+    }) && std::any_of(columns_.begin(), columns_.end(), [&](const std::string& name) {
+        return find_column(names, names_in(name, Separator::comma).front()) >= 0;
     });
-    return numbers && width == table.width;
 }
 
-bool has_number(string_view line) {
-    bool has = false;
-    for_each_field(line, separator_of(line), [&](int, string_view field) {
+// R writes the names of rows in a column that has no name itself: quoted, or 1, 2, ...
+bool Finder::has_row_names(const std::vector<std::string>& names) {
+    if (names.empty() || find_coordinates(names).empty()) {
+        return false;
+    }
+    if (row_fields(first_row_).front().starts_with('"')) {
+        return true;
+    }
+    std::int64_t expected = 1;
+    for (std::size_t line = first_row_; line < head_.lines.size(); ++line, ++expected) {
+        if (as_count(row_fields(line).front()) != expected) {
+            return false;
+        }
+    }
+    if (expected < 3) {
+        return false;
+    }
+    table_.warnings.push_back(message("line ", names_->line, " names ", names.size(), " columns, and the rows have ",
+                                      names.size() + 1,
+                                      " values; the first of them, 1, 2, ..., is taken for the "
+                                      "number of the row"));
+    return true;
+}
+
+// By the line before the rows. False if it names another number of columns.
+bool Finder::name_by_line() {
+    const std::vector<string_view> fields = row_fields(first_row_);
+    const bool ends_empty = fields.back().empty() && table_.separator != Separator::blanks;
+    const int values = static_cast<int>(fields.size());
+    const int unstripped = static_cast<int>(fields_of(head_.lines[first_row_].text, table_.separator).size());
+    const auto take = [&](int width, std::vector<std::string> names) {
+        table_.width = width;
+        if (is_prose(names)) {
+            table_.problem = message("line ", names_->line, ", ", shown(names_->text),
+                                     ", reads like a sentence, not like names of columns; begin it with # if it is a "
+                                     "comment, or ",
+                                     how_to_choose);
+            return false;
+        }
+        table_.names = std::move(names);
+        return true;
+    };
+    std::vector<std::string> names = names_of_width(*names_, values);
+    if (!names.empty()) {
+        table_.ends_in_separator = ends_empty && names.back().empty();
+        if (table_.ends_in_separator) {
+            names.pop_back();
+        }
+        return take(static_cast<int>(names.size()), names);
+    }
+    names = names_of_width(*names_, unstripped);
+    if (!names.empty()) {
+        return take(unstripped, names);
+    }
+    names = names_of_width(*names_, values - 1);
+    if (ends_empty && !names.empty()) {
+        table_.ends_in_separator = true;
+        return take(values - 1, names);
+    }
+    if (has_row_names(names)) {
+        names.insert(names.begin(), "");
+        return take(values, names);
+    }
+    table_.width = values;
+    names = names_in(names_->text, separator_of(names_->text));
+    table_.problem = message("line ", names_->line, ", ", shown(names_->text), ", names ", names.size(),
+                             names.size() == 1 ? " column" : " columns", ", but the first row, line ", table_.line,
+                             ", has ", values, values == 1 ? " value" : " values",
+                             "; name every column, or none (a line that begins with # is a comment)");
+    return false;
+}
+
+bool Finder::name_width_by_comments(int width) {
+    std::vector<HeadLine> found;
+    std::vector<std::string> names;
+    const auto consider = [&](std::int64_t line, std::vector<std::string> candidate) {
+        if (candidate.empty() || is_prose(candidate) || !are_wanted(candidate)) {
+            return;
+        }
+        if (!found.empty() && candidate != names) {
+            table_.problem = message("lines ", found.front().line, " and ", line, " name the columns differently (",
+                                     joined(names, ", "), "; ", joined(candidate, ", "), "); ", how_to_choose);
+        }
+        found.push_back({line, ""});
+        names = std::move(candidate);
+    };
+    for (const HeadLine& comment : head_.comments) {
+        if (comment.line < table_.line) {
+            consider(comment.line, names_of_width(comment, width));
+        }
+    }
+    if (found.empty() && !head_.comments.empty()) {
+        consider(head_.comments.front().line, listed_names(head_.comments, width));
+    }
+    table_.names = table_.problem.empty() ? std::move(names) : std::vector<std::string>();
+    return !found.empty();
+}
+
+void Finder::name_by_comments() {
+    const auto ends_empty = [](const std::vector<string_view>& fields) {
+        return fields.size() > 1 && fields.back().empty();
+    };
+    const int values = static_cast<int>(row_fields(first_row_).size());
+    const bool all_end_empty = table_.separator != Separator::blanks && all_rows(ends_empty);
+    table_.width = values;
+    if (name_width_by_comments(values)) {
+        return;
+    }
+    if (all_end_empty) {
+        table_.ends_in_separator = true;
+        table_.width = values - 1;
+        if (name_width_by_comments(values - 1)) {
+            return;
+        }
+    }
+    for (const HeadLine& comment : head_.comments) {
+        if (comment.line > table_.line) {
+            break;
+        }
+        for (const Separator each : {Separator::blanks, separator_of(comment.text)}) {
+            const std::vector<std::string> names = names_in(comment.text, each);
+            if (find_coordinates(names).empty() || !columns_.empty() || !table_.problem.empty()) {
+                continue;
+            }
+            if (are_known(names)) {
+                table_.problem = message("line ", comment.line, ", ", shown(comment.text), ", names ", names.size(),
+                                         " columns, but the first row, line ", table_.line, ", has ", table_.width,
+                                         " values; ", how_to_choose);
+            } else if (table_.width <= 3) {
+                table_.warnings.push_back(
+                    message("line ", comment.line, ", ", shown(comment.text), ", does not name each of the ",
+                            table_.width, " columns; they are taken for x, y", table_.width == 3 ? " and z" : "",
+                            ". If they are not, ", how_to_choose));
+                return;
+            }
+        }
+    }
+}
+
+// A list of halos by Rockstar or consistent-trees says: "Box size: 50.000000 Mpc/h".
+void Finder::find_box() {
+    const std::vector<HeadLine>& comments = head_.comments;
+    if (comments.empty() ||
+        !(comments.front().text.starts_with("ID DescID") || comments.front().text.starts_with("scale(0)"))) {
+        return;
+    }
+    constexpr string_view words = "ox size";
+    for (const HeadLine& comment : comments) {
+        const std::size_t at = comment.text.find(words);
+        const std::size_t digits = at == std::string::npos ? at : comment.text.find_first_of("0123456789", at);
         double value = 0;
-        has = has || parse_number(field, value);
-    });
-    return has;
+        if (digits != std::string::npos &&
+            parse_number(fields_of(string_view(comment.text).substr(digits), Separator::blanks).front(), value) &&
+            value > 0) {
+            table_.box_size = value;
+        }
+    }
 }
 
-TableLayout layout_of(string_view row, std::vector<std::string> names) {
-    TableLayout table;
-    table.separator = separator_of(row);
-    table.width = for_each_field(row, table.separator, [](int, string_view) {});
-    table.names = std::move(names);
-    choose_columns(table);
-    return table;
-}
-
-// The table whose first row is `row`, if it can be one with these names.
-std::optional<TableLayout> table_from(string_view row, std::vector<std::string> names) {
-    const TableLayout table = layout_of(row, std::move(names));
-    return table.width >= 2 && holds_numbers(row, table) ? std::optional(table) : std::nullopt;
+std::optional<TableLayout> Finder::find() {
+    if (head_.lines.empty()) {
+        return std::nullopt;
+    }
+    step_over_first_lines();
+    if (first_row_ == head_.lines.size()) {
+        return without_rows();
+    }
+    const HeadLine& row = head_.lines[first_row_];
+    table_.line = row.line;
+    table_.separator =
+        stated_.value_or(separator_of(without_comment(row.text), names_ != nullptr ? string_view(names_->text) : ""));
+    if (row_fields(first_row_).size() < 2) {
+        return std::nullopt;
+    }
+    bool fits = true;
+    if (names_ != nullptr) {
+        fits = name_by_line();
+    } else {
+        name_by_comments();
+    }
+    if (table_.width < 2) {
+        return std::nullopt;
+    }
+    bool has_row_of_numbers = false;
+    bool are_alike = true; // as many fields each, with a number among them
+    for (std::size_t line = first_row_; line < head_.lines.size(); ++line) {
+        std::vector<string_view> fields = row_fields(line);
+        const auto numbers = std::count_if(fields.begin(), fields.end(), is_number);
+        has_row_of_numbers = has_row_of_numbers || (numbers == table_.width &&
+                                                    numbers == std::ssize(fields) - (table_.ends_in_separator ? 1 : 0));
+        are_alike = are_alike && numbers > 0 && fields.size() == row_fields(first_row_).size();
+    }
+    const bool has_coordinates = !find_coordinates(table_.names).empty();
+    table_.is_vague = !has_coordinates && !has_row_of_numbers;
+    const bool are_several = first_row_ + 1 < head_.lines.size();
+    if (table_.is_vague && !(are_alike && are_several && fits)) {
+        return std::nullopt;
+    }
+    choose_columns(table_, file_.path(), columns_);
+    find_box();
+    if (table_.is_vague && columns_.empty() && table_.problem.empty()) {
+        table_.problem = message("no column is named x or y, and the first row, line ", table_.line, ", ",
+                                 shown(row.text), ", holds other things than numbers; ", how_to_choose);
+    }
+    return table_;
 }
 
 } // namespace
 
-bool is_left_out(string_view line) {
-    line = trimmed(line);
-    return line.empty() || comment_sign(line) != 0;
-}
-
-std::optional<TableLayout> find_table(string_view text, bool whole) {
-    std::vector<std::string> commented; // the last comment, as names
-    std::optional<std::vector<std::string>> names;
-    TableLayout line_of_names;
-    std::optional<TableLayout> unnamed; // of the line of names if there are numbers among them: a row that is damaged
-    std::int64_t number = 0;
-    for (std::size_t begin = text.starts_with(byte_order_mark) ? byte_order_mark.size() : 0; begin < text.size();) {
-        const std::size_t end = text.find('\n', begin);
-        if (end == string_view::npos && !whole) {
-            return std::nullopt;
-        }
-        const std::size_t offset = begin;
-        const string_view line = trimmed(text.substr(begin, std::min(end, text.size()) - begin));
-        begin = std::min(end, text.size() - 1) + 1;
-        ++number;
-        if (is_left_out(line)) {
-            commented = line.empty() ? commented : names_in(trimmed(line.substr(comment_sign(line))));
-            continue;
-        }
-        const auto beginning_here = [&](std::optional<TableLayout> table) {
-            table->offset = static_cast<std::int64_t>(offset);
-            table->line = number;
-            return table;
-        };
-        const bool told = names.has_value();
-        std::optional<TableLayout> table = table_from(line, told ? *names : std::vector<std::string>{});
-        if (table && !told && static_cast<int>(commented.size()) == table->width) {
-            const std::optional<TableLayout> named = table_from(line, commented);
-            table = named && has_coordinates(commented) ? named : table;
-        }
-        if (table && told && static_cast<int>(names->size()) != table->width) {
-            return std::nullopt;
-        }
-        if (table && unnamed) {
-            return unnamed; // its reader says which value is no number
-        }
-        if (table) {
-            return beginning_here(table);
-        }
-        if (told) { // a table by its names, whose reader says which value is no number, or none
-            table = layout_of(line, *names);
-            const bool is_named = has_coordinates(*names) && table->width == static_cast<int>(names->size());
-            return is_named ? beginning_here(table) : std::nullopt;
-        }
-        names = names_in(line);
-        if (has_number(line)) {
-            unnamed = beginning_here(layout_of(line, {}));
-        }
-        line_of_names = layout_of(line, *names);
-    }
-    if (!whole || !names || !has_coordinates(*names)) {
-        return std::nullopt;
-    }
-    line_of_names.offset = std::ssize(text); // a table without rows
-    line_of_names.line = number + 1;
-    return line_of_names;
+std::optional<TableLayout> find_table(const InputFile& file, std::span<const std::string> columns) {
+    const std::optional<Head> head = read_head(file);
+    return head ? Finder(file, *head, columns).find() : std::nullopt;
 }
 
 } // namespace kith::io

@@ -1,6 +1,9 @@
 // Points from tables in text (table_layout.hpp). Numbers are read as float64.
 //
-// Rows are counted first, which is quick, so that memory is taken once and no more than needed; then they are parsed.
+// Rows are counted first, which is quick, so that memory is taken once and no more than needed; then they are parsed. A
+// row that is not plain is parsed again with care: quoted numbers, a comment or separator at its end, decimal commas.
+// The first decimal comma starts the parsing anew, since then no number may have a point. Ids that are no whole numbers
+// from 0 to 2^64 - 1 are left out, all of them, with a warning: points need none.
 #include "io/guess.hpp"
 #include "io/input_file.hpp"
 #include "io/joined.hpp"
@@ -8,10 +11,13 @@
 #include "io/reader.hpp"
 #include "io/refuse.hpp"
 #include "io/selection.hpp"
+#include "io/table_head.hpp"
 #include "io/table_layout.hpp"
 #include "io/text_lines.hpp"
 
 #include <algorithm>
+#include <array>
+#include <cmath>
 
 namespace kith::io {
 
@@ -19,72 +25,143 @@ using std::string_view;
 
 namespace {
 
+// One to three digits, a comma, three digits: in English those of a whole number.
+bool may_be_thousands(string_view field) {
+    const std::size_t comma = field.find(',');
+    const std::size_t begin = field.find_first_not_of("+-");
+    return begin != string_view::npos && field[begin] != '0' && comma != string_view::npos && comma - begin <= 3 &&
+           field.size() == comma + 4;
+}
+
+// As a whole number that float64 holds exactly: 1.0, 1e12, 1,0.
+bool parse_id(string_view field, bool has_decimal_commas, std::uint64_t& id) {
+    constexpr double most = 0x1p53;
+    double value = 0;
+    if (parse_number(field, id)) {
+        return true;
+    }
+    const bool is_real =
+        has_decimal_commas && parse_decimal_comma(field, value) ? !may_be_thousands(field) : parse_number(field, value);
+    if (!is_real || !(value >= 0) || value > most || value != std::trunc(value)) {
+        return false;
+    }
+    id = static_cast<std::uint64_t>(value);
+    return true;
+}
+
 class Table {
 public:
-    explicit Table(const std::filesystem::path& path) : file_(path) {
-        const std::vector<std::byte> bytes = file_.start(recognition_window);
-        const FileStart start{bytes, file_.length()};
-        const std::optional<TableLayout> found = find_table(start.text(), file_.length() <= recognition_window);
+    explicit Table(const std::filesystem::path& path, std::span<const std::string> columns = {}) : file_(path) {
+        std::optional<TableLayout> found = find_table(file_, columns);
         if (!found) {
             refuse(file_, "this does not begin like a table of numbers");
         }
-        layout_ = *found;
+        if (!found->problem.empty()) {
+            refuse(file_, found->problem);
+        }
+        layout_ = std::move(*found);
         describe();
     }
 
     [[nodiscard]] SnapshotHeader& header() noexcept { return header_; }
-    [[nodiscard]] Snapshot read(const ReadOptions& options, const SelectedTypes& selected) const;
+    [[nodiscard]] Snapshot read(const ReadOptions& options, const SelectedTypes& selected);
 
 private:
     // Where the numbers of a column go.
     struct Target {
-        double* real = nullptr;
+        double* real = nullptr; ///< of row 0
         std::uint64_t* id = nullptr;
         int stride = 1;
+    };
+    struct Row {
+        string_view line;
+        std::int64_t number = 0; ///< of the line
+        std::int64_t index = 0;
+    };
+    struct Place {
+        std::int64_t line = 0;
+        int column = 0;
+        std::string field;
+    };
+
+    /// What is no number, or no id.
+    struct Faults {
+        std::optional<Place> number;
+        std::optional<Place> id;
     };
 
     void describe();
     [[nodiscard]] std::int64_t count_rows() const;
-    [[nodiscard]] RealArray make(const std::vector<int>& columns, string_view what, std::vector<Target>& targets) const;
-    void read_rows(std::vector<Target>& targets) const;
-    [[noreturn]] void refuse_field(int column, string_view field, std::int64_t line, string_view expected) const;
+    void check_announced() const;
+    [[nodiscard]] RealArray make(const std::vector<int>& columns, string_view what);
+    bool read_rows();
+    [[nodiscard]] bool parse_plain(const Row& row) const;
+    bool parse_carefully(const Row& row);
+    bool parse_real(string_view field, double& value);
+    [[nodiscard]] Faults parse_fields(const Row& row, string_view line);
+    [[noreturn]] void refuse_field(const Place& place) const;
+    void drop_ids(const Place& place);
+    void warn_of_ids_among_coordinates(const Snapshot& snapshot);
+    void warn_of_numbered_columns(const Snapshot& snapshot);
+    [[nodiscard]] std::string describe_place(const Place& place) const;
 
     InputFile file_;
     TableLayout layout_;
     SnapshotHeader header_;
+    std::vector<Target> targets_;
+    std::optional<Place> decimal_comma_; ///< the first: numbers then have no points
+    bool is_decimal_ = false;            ///< a number tells that its comma is one
+    bool has_new_decimal_comma_ = false; ///< which starts the parsing anew
 };
 
 void Table::describe() {
-    header_.format = layout_.separator == Separator::comma ? "text table (comma-separated)" : "text table";
+    switch (layout_.separator) {
+    case Separator::comma:
+        header_.format = "text table (comma-separated)";
+        break;
+    case Separator::semicolon:
+        header_.format = "text table (semicolon-separated)";
+        break;
+    case Separator::bar:
+        header_.format = "text table (separated by |)";
+        break;
+    case Separator::tab:
+    case Separator::blanks:
+        header_.format = "text table";
+        break;
+    }
     header_.has_types = false;
     header_.dtype = DType::float64;
-    if (layout_.coordinates.empty()) {
-        refuse(file_, "it has ", layout_.width, " columns, none named x and y; points have 2 to ", max_dimension,
-               " coordinates: name the columns in a first line, such as x,y,z");
-    }
     header_.dimension = static_cast<int>(layout_.coordinates.size());
-    header_.counts[1] = count_rows();
-    const bool chosen = std::find(layout_.names.begin(), layout_.names.end(), "x") != layout_.names.end() &&
-                        std::find(layout_.names.begin(), layout_.names.end(), "y") != layout_.names.end();
-    if (!chosen && !layout_.names.empty()) {
-        header_.warnings.push_back(message("no columns are named x and y; all ", layout_.width,
-                                           " are taken as coordinates: ", joined(layout_.names, ", ")));
-    } else if (!chosen && layout_.width > 3) {
-        header_.warnings.push_back(
-            message("the ", layout_.width,
-                    " columns have no names; all are taken as coordinates. To choose, name them in "
-                    "a first line, such as x,y,z"));
+    header_.warnings = layout_.warnings;
+    if (layout_.box_size) {
+        header_.box_size.emplace().fill(*layout_.box_size);
     }
-    const auto is_velocity = [](const std::string& name) { return name == "vx" || name == "vy" || name == "vz"; };
-    if (chosen && layout_.velocities.empty() && std::any_of(layout_.names.begin(), layout_.names.end(), is_velocity)) {
-        header_.warnings.push_back(message("the columns are ", joined(layout_.names, ", "),
-                                           "; velocities take one for each of ", header_.dimension,
-                                           " axes (vx, vy, ...), so there are none"));
+    header_.counts[1] = count_rows();
+    check_announced();
+    if (layout_.announced && *layout_.announced < header_.counts[1]) {
+        header_.warnings.push_back(message("line ", layout_.announced_line, " announces ", *layout_.announced,
+                                           " rows, but there are ", header_.counts[1], "; all are read"));
     }
 }
 
+void Table::check_announced() const {
+    if (layout_.announced && *layout_.announced > header_.counts[1]) {
+        refuse(file_, "too short: line ", layout_.announced_line, " announces ", *layout_.announced,
+               " rows, but the file ends at byte ", file_.length(), ", after ", header_.counts[1]);
+    }
+}
+
+// The lines from the first row on.
+TextLines rows_of(const InputFile& file, const TableLayout& layout) {
+    TextLines lines(file);
+    while (lines.number() + 1 < layout.line && lines.next()) {
+    }
+    return lines;
+}
+
 std::int64_t Table::count_rows() const {
-    TextLines lines(file_, layout_.offset, layout_.line);
+    TextLines lines = rows_of(file_, layout_);
     std::int64_t rows = 0;
     while (const auto line = lines.next()) {
         rows += is_left_out(*line) ? 0 : 1;
@@ -92,87 +169,272 @@ std::int64_t Table::count_rows() const {
     return rows;
 }
 
-RealArray Table::make(const std::vector<int>& columns, string_view what, std::vector<Target>& targets) const {
+RealArray Table::make(const std::vector<int>& columns, string_view what) {
     const int width = static_cast<int>(columns.size());
     RealArray array = allocate_reals(DType::float64, header_.counts[1], width, what);
     double* const values = std::get<std::vector<double>>(array.values).data();
     for (int axis = 0; axis < width; ++axis) {
-        targets[columns[axis]] = {values + axis, nullptr, width};
+        targets_[columns[axis]] = {values + axis, nullptr, width};
     }
     return array;
 }
 
-void Table::refuse_field(int column, string_view field, std::int64_t line, string_view expected) const {
+std::string Table::describe_place(const Place& place) const {
     constexpr std::size_t enough = 40;
-    const bool named = !layout_.names.empty();
-    refuse(file_, "line ", line, ", column ", column + 1, named ? " (" + layout_.names[column] + ")" : "", ": '",
-           field.substr(0, enough), field.size() > enough ? "..." : "", "' is no ", expected);
+    const std::string name = layout_.names.empty() ? "" : layout_.names[static_cast<std::size_t>(place.column)];
+    return message("line ", place.line, ", column ", place.column + 1, name.empty() ? "" : " (" + name + ")", ": '",
+                   place.field.substr(0, enough), place.field.size() > enough ? "..." : "", "'");
 }
 
-void Table::read_rows(std::vector<Target>& targets) const {
-    TextLines lines(file_, layout_.offset, layout_.line);
-    std::int64_t rows = 0;
+void Table::refuse_field(const Place& place) const {
+    const bool has_comma = place.field.find(',') != std::string::npos;
+    if (decimal_comma_ && place.field.find('.') != std::string::npos) {
+        refuse(file_, describe_place(place), " has a decimal point, but ", describe_place(*decimal_comma_),
+               " a decimal comma; write all numbers alike");
+    }
+    refuse(file_, describe_place(place), " is no number that float64 can hold",
+           has_comma ? "; write numbers without commas, or separate columns by nothing but commas" : "");
+}
+
+void Table::drop_ids(const Place& place) {
+    header_.warnings.push_back(message("no ids are read: ", describe_place(place),
+                                       " is no whole number from 0 to 2^64 - 1 (in float64, to 2^53)"));
+    for (Target& target : targets_) {
+        target.id = nullptr;
+    }
+}
+
+bool Table::parse_plain(const Row& row) const {
+    bool good = true;
+    const int width = for_each_field(row.line, layout_.separator, [&](int column, string_view field) {
+        if (!good || column >= layout_.width) {
+            return;
+        }
+        const Target& target = targets_[static_cast<std::size_t>(column)];
+        if (target.real != nullptr) {
+            good = parse_number(field, target.real[row.index * target.stride]);
+        } else if (target.id != nullptr) {
+            good = parse_number(field, target.id[row.index]);
+        }
+    });
+    return good && width == layout_.width;
+}
+
+bool Table::parse_real(string_view field, double& value) {
+    field = unquoted(field);
+    if (parse_decimal_comma(field, value)) {
+        is_decimal_ = is_decimal_ || !may_be_thousands(field);
+        has_new_decimal_comma_ = !decimal_comma_;
+        return true;
+    }
+    return (!decimal_comma_ || field.find('.') == string_view::npos) && parse_number(field, value);
+}
+
+// Parses `line`, which has as many fields as the table has columns. Nothing is in its place after a new decimal comma.
+Table::Faults Table::parse_fields(const Row& row, string_view line) {
+    Faults faults;
+    for_each_field(line, layout_.separator, [&](int column, string_view field) {
+        if (faults.number || has_new_decimal_comma_) {
+            return;
+        }
+        const Target& target = targets_[static_cast<std::size_t>(column)];
+        const auto here = [&] { return Place{row.number, column, std::string(field)}; };
+        if (target.real != nullptr && !parse_real(field, target.real[row.index * target.stride])) {
+            faults.number = here();
+        } else if (has_new_decimal_comma_) {
+            decimal_comma_ = here();
+        } else if (target.id != nullptr &&
+                   !parse_id(unquoted(field), decimal_comma_.has_value(), target.id[row.index])) {
+            faults.id = here();
+        }
+    });
+    return faults;
+}
+
+// As it is, or without what may be at its end: a separator, a comment. False if the parsing must start anew.
+bool Table::parse_carefully(const Row& row) {
+    const auto without_separator = [&](string_view line) {
+        line = trimmed(line);
+        if (layout_.ends_in_separator && line.ends_with(static_cast<char>(layout_.separator))) {
+            line.remove_suffix(1);
+        }
+        return line;
+    };
+    std::optional<Place> fault;
+    string_view without_id; // a line of which nothing but the id is wrong
+    std::optional<Place> no_id;
+    int values = 0;
+    for (const string_view line :
+         {row.line, without_separator(row.line), without_separator(without_comment(row.line))}) {
+        values = for_each_field(line, layout_.separator, [](int, string_view) {});
+        if (values != layout_.width) {
+            continue;
+        }
+        const Faults faults = parse_fields(row, line);
+        if (has_new_decimal_comma_) {
+            return false;
+        }
+        if (!faults.number && !faults.id) {
+            return true;
+        }
+        if (!faults.number && !no_id) {
+            without_id = line;
+            no_id = faults.id;
+        }
+        fault = fault ? fault : faults.number;
+    }
+    if (no_id) {
+        drop_ids(*no_id);
+        static_cast<void>(parse_fields(row, without_id));
+        return true;
+    }
+    if (fault) {
+        refuse_field(*fault);
+    }
+    refuse(file_, "line ", row.number, " has ", values, values == 1 ? " value" : " values",
+           ", but the table's first row, line ", layout_.line, ", has ", layout_.width,
+           "; rows have as many values each");
+}
+
+bool Table::read_rows() {
+    TextLines lines = rows_of(file_, layout_);
+    const std::int64_t rows = header_.counts[1];
+    Row row;
     while (const auto line = lines.next()) {
         if (is_left_out(*line)) {
             continue;
         }
-        if (++rows > header_.counts[1]) {
+        if (row.index == rows) {
             refuse(file_, "the file grew while it was read");
         }
-        const int width = for_each_field(*line, layout_.separator, [&](int column, string_view field) {
-            if (column >= layout_.width) {
-                return;
-            }
-            Target& target = targets[column];
-            if (target.real != nullptr) {
-                if (!parse_number(field, *target.real)) {
-                    refuse_field(column, field, lines.number(), "number that float64 can hold");
-                }
-                target.real += target.stride;
-            } else if (target.id != nullptr) {
-                if (!parse_number(field, *target.id)) {
-                    refuse_field(column, field, lines.number(), "id, a whole number from 0 to 2^64 - 1");
-                }
-                ++target.id;
-            }
-        });
-        if (width != layout_.width) {
-            refuse(file_, "line ", lines.number(), " has ", width, width == 1 ? " value" : " values",
-                   ", but the table's first row, line ", layout_.line, ", has ", layout_.width,
-                   "; rows have as many values each");
+        row.line = *line;
+        row.number = lines.number();
+        const bool is_plain = !decimal_comma_ && parse_plain(row);
+        if (!is_plain && !parse_carefully(row)) {
+            return false;
         }
+        ++row.index;
     }
-    if (rows != header_.counts[1]) {
+    if (row.index < rows) {
         refuse(file_, "the file shrank while it was read");
+    }
+    return true;
+}
+
+// Three columns without names of which one counts: it may be the ids of points in the plane.
+void Table::warn_of_ids_among_coordinates(const Snapshot& snapshot) {
+    const std::vector<double>& values = std::get<std::vector<double>>(snapshot.positions.values);
+    const std::int64_t rows = snapshot.positions.rows();
+    const auto counts = [&](std::size_t axis) {
+        std::vector<double> column;
+        for (std::size_t i = axis; i < values.size(); i += 3) {
+            if (!(values[i] == std::trunc(values[i]))) {
+                return false;
+            }
+        }
+        for (std::size_t i = axis; i < values.size(); i += 3) {
+            column.push_back(values[i]);
+        }
+        std::sort(column.begin(), column.end());
+        return std::adjacent_find(column.begin(), column.end()) == column.end();
+    };
+    const std::array<bool, 3> distinct = {counts(0), counts(1), counts(2)};
+    if (rows >= 2 && std::count(distinct.begin(), distinct.end(), true) == 1) {
+        const auto column = std::find(distinct.begin(), distinct.end(), true) - distinct.begin() + 1;
+        header_.warnings.push_back(message(
+            "the three columns have no names and are taken for x, y and z, but column ", column,
+            " holds distinct whole numbers, as ids are. If it is no coordinate, choose the others with --columns ",
+            column == 1   ? "2,3"
+            : column == 2 ? "1,3"
+                          : "1,2",
+            " (columns= in Python)"));
     }
 }
 
-Snapshot Table::read(const ReadOptions& options, const SelectedTypes&) const {
-    std::vector<Target> targets(layout_.width);
+// Names that pandas gives columns without names, 0, 1, ..., look like a row.
+void Table::warn_of_numbered_columns(const Snapshot& snapshot) {
+    const std::vector<double>& values = std::get<std::vector<double>>(snapshot.positions.values);
+    const auto width = static_cast<std::size_t>(snapshot.positions.columns);
+    bool are_numbers = values.size() > width;
+    for (std::size_t i = 0; are_numbers && i < std::min(values.size(), 64 * width); ++i) {
+        are_numbers = i < width ? values[i] == static_cast<double>(i) : values[i] != std::trunc(values[i]);
+    }
+    if (are_numbers) {
+        header_.warnings.push_back(message("line ", layout_.line,
+                                           " holds 0, 1, ..., and no other row whole numbers. It "
+                                           "is read as a point; if it numbers the columns, remove it"));
+    }
+}
+
+Snapshot Table::read(const ReadOptions& options, const SelectedTypes&) {
+    targets_.assign(static_cast<std::size_t>(layout_.width), {});
     Snapshot snapshot;
-    snapshot.positions = make(layout_.coordinates, "positions", targets);
+    snapshot.positions = make(layout_.coordinates, "positions");
     if (options.velocities && !layout_.velocities.empty()) {
-        snapshot.velocities = make(layout_.velocities, "velocities", targets);
+        snapshot.velocities = make(layout_.velocities, "velocities");
     }
     if (options.masses && layout_.mass) {
-        snapshot.masses = make({*layout_.mass}, "masses", targets);
+        snapshot.masses = make({*layout_.mass}, "masses");
     }
     if (options.ids && layout_.id) {
         snapshot.ids = allocate<std::uint64_t>(header_.counts[1], 1, "ids");
-        targets[*layout_.id] = {nullptr, snapshot.ids.data(), 1};
+        targets_[static_cast<std::size_t>(*layout_.id)] = {nullptr, snapshot.ids.data(), 1};
     }
-    read_rows(targets);
+    while (!read_rows()) {
+        has_new_decimal_comma_ = false; // decimal_comma_ is set, so this happens once
+        is_decimal_ = false;
+    }
+    if (decimal_comma_ && !is_decimal_) {
+        refuse(file_, describe_place(*decimal_comma_),
+               " and the other numbers with commas may have decimal commas or "
+               "be whole numbers of thousands; write decimal points");
+    }
+    if (decimal_comma_) {
+        header_.warnings.push_back(
+            message("commas are taken for decimal commas, first in ", describe_place(*decimal_comma_)));
+    }
+    if (options.ids && layout_.id && targets_[static_cast<std::size_t>(*layout_.id)].id == nullptr) {
+        snapshot.ids = {};
+    }
+    if (layout_.names.empty() && layout_.width == 3 && options.columns.empty()) {
+        warn_of_ids_among_coordinates(snapshot);
+    }
+    if (layout_.names.empty()) {
+        warn_of_numbered_columns(snapshot);
+    }
     return snapshot;
 }
 
 bool recognize_table(const FileStart& start) {
-    return is_text(start.text()) && !is_halo_catalog(start.text()) &&
-           find_table(start.text(), start.file_length <= recognition_window);
+    const string_view text = start.text();
+    const bool is_utf16 = text.starts_with("\xff\xfe") || text.starts_with("\xfe\xff");
+    if (!(is_utf16 || is_text(text)) || describe_signature(text) || start.file == nullptr) {
+        return false;
+    }
+    try {
+        const std::optional<TableLayout> found = find_table(*start.file);
+        return found && !(found->is_vague && describe_known_text(text));
+    } catch (const Error&) {
+        return true; // thrown again by the reader
+    }
+}
+
+Snapshot table_snapshot(const std::filesystem::path& path, const ReadOptions& options) {
+    Table table(path, options.columns);
+    const SelectedTypes selected = select_types(options.types, table.header(), path);
+    Snapshot snapshot = table.read(options, selected);
+    snapshot.header = std::move(table.header());
+    fill_rows(snapshot, selected);
+    return snapshot;
 }
 
 } // namespace
 
+SnapshotHeader read_table_header(const std::filesystem::path& path, std::span<const std::string> columns) {
+    return Table(path, columns).header();
+}
+
 const Reader table_reader = {"text tables (CSV, or blanks between columns)", recognize_table, header_of_whole<Table>,
-                             snapshot_of_whole<Table>};
+                             table_snapshot};
 
 } // namespace kith::io

@@ -354,6 +354,35 @@ std::string test_name(std::string_view file) {
 INSTANTIATE_TEST_SUITE_P(All, RealFile, testing::ValuesIn(readable),
                          [](const auto& parameter) { return test_name(parameter.param.file); });
 
+struct HaloList {
+    const char* file;
+    std::int64_t rows;
+    double box;
+    std::array<double, 3> first;
+};
+
+constexpr HaloList halo_lists[] = {
+    {"halocat/halotools_rockstar_hlist_0.07812.list", 436, 250, {34.06756, 42.10437, 19.55494}},
+    {"halocat/rockstar_out_13.list", 4, 50, {10.25137, 4.69690, 33.75423}},
+    {"tipsy/tiny.000640.z2.964.AHF_halos", 9, 0, {18494.4, 24530.4, 15219.3}},
+};
+
+TEST(HaloLists, ArePoints) {
+    for (const HaloList& known : halo_lists) {
+        const std::filesystem::path path = std::filesystem::path(KITH_SHARED_DATA) / known.file;
+        if (!std::filesystem::exists(path)) {
+            GTEST_SKIP() << path << " is absent; set KITH_SHARED_DATA to the folder of real files";
+        }
+        const io::Snapshot s = io::read_snapshot(path);
+        EXPECT_EQ(s.positions.rows(), known.rows);
+        EXPECT_EQ(std::ssize(s.ids), known.rows);
+        EXPECT_EQ(s.header.box_size ? s.header.box_size->front() : 0, known.box);
+        for (std::size_t axis = 0; axis < 3; ++axis) {
+            EXPECT_NEAR(at(s.positions, axis), known.first[axis], 1e-5 * known.first[axis]);
+        }
+    }
+}
+
 struct Foreign {
     const char* file;
     const char* reason;
@@ -364,13 +393,8 @@ constexpr Foreign foreign[] = {
     {"tipsy/tiny.000640.iord", "binary Tipsy auxiliary array (3298 values of 4 bytes)"},
     {"tipsy/tiny.000832.amiga.grp", "binary Tipsy auxiliary array (3344 values of 4 bytes)"},
     {"tipsy/tiny.000832.iord", "binary Tipsy auxiliary array (3344 values of 4 bytes)"},
-    {"tipsy/tiny.000640.z2.964.AHF_halos", "AHF halo catalog"},
-    {"tipsy/tiny.000832.z1.512.AHF_halos", "AHF halo catalog"},
     {"tipsy/tiny.param", "parameter file"},
     {"expected/lambs30K_density_NBodyShopFOF_b0.2_m20.grp", "ASCII Tipsy array"},
-    {"halocat/halotools_rockstar_hlist_0.07812.list", "Rockstar halo catalog"},
-    {"halocat/rockstar_out_13.list", "Rockstar halo catalog"},
-    {"halocat/rockstar_out_14.list", "Rockstar halo catalog"},
     {"halocat/rockstar_halos_14.0.bin", "Rockstar binary halo catalog"},
     {"halocat/rockstar_halos_13.1.bin", "Rockstar binary halo catalog"},
     {"particles/amuse_plummer16k.in", "line 1 has 1 number, but line 4 has 8"},

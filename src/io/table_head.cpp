@@ -1,0 +1,157 @@
+// Lines of a text table (table_head.hpp). A sample of the rows is enough to see what separates their fields.
+#include "io/table_head.hpp"
+
+#include "io/guess.hpp"
+#include "io/text_lines.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace kith::io {
+
+using std::string_view;
+
+namespace {
+
+constexpr std::size_t sample_lines = 64;
+
+std::size_t comment_sign(string_view line) {
+    return line.starts_with('#') || line.starts_with('%') ? 1 : line.starts_with("//") ? 2 : 0;
+}
+
+// With a letter for everything in quotes, which is then no separator.
+std::string without_quoted(string_view line) {
+    std::string plain;
+    for (std::size_t at = 0; at < line.size(); ++at) {
+        const std::size_t closing = line[at] == '"' ? line.find('"', at + 1) : string_view::npos;
+        plain += closing == string_view::npos ? line[at] : 'q';
+        at = closing == string_view::npos ? at : closing;
+    }
+    return plain;
+}
+
+bool has_decimal_commas(string_view row) {
+    bool has = false;
+    bool all = true;
+    const int fields = for_each_field(row, Separator::blanks, [&](int, string_view field) {
+        double value = 0;
+        const bool has_comma = field.find(',') != string_view::npos;
+        has = has || has_comma;
+        all = all && (!has_comma || parse_decimal_comma(field, value));
+    });
+    return fields > 1 && has && all;
+}
+
+} // namespace
+
+std::optional<Head> read_head(const InputFile& file) {
+    constexpr std::int64_t most_bytes = std::int64_t{1} << 24; // of comments
+    Head head;
+    TextLines lines(file);
+    while (head.lines.size() < sample_lines && lines.offset() < most_bytes) {
+        const std::optional<string_view> line = lines.next();
+        if (!line) {
+            break;
+        }
+        const string_view text = trimmed(*line);
+        if (text.empty()) {
+            continue;
+        }
+        if (!is_text(text)) {
+            return std::nullopt;
+        }
+        const std::size_t sign = comment_sign(text);
+        std::vector<HeadLine>& kind = sign > 0 ? head.comments : head.lines;
+        kind.push_back({lines.number(), std::string(trimmed(text.substr(sign)))});
+    }
+    head.next_line = lines.number() + 1;
+    return head;
+}
+
+bool is_left_out(string_view line) {
+    line = trimmed(line);
+    return line.empty() || comment_sign(line) != 0;
+}
+
+string_view without_comment(string_view line) {
+    bool quoted = false;
+    for (std::size_t at = 0; at < line.size(); ++at) {
+        quoted = quoted != (line[at] == '"');
+        const bool is_apart = at > 0 && std::string_view(" \t,;|").find(line[at - 1]) != std::string_view::npos;
+        if (line[at] == '#' && !quoted && is_apart) {
+            return trimmed(line.substr(0, at));
+        }
+    }
+    return line;
+}
+
+bool parse_decimal_comma(string_view field, double& value) {
+    constexpr std::size_t longest = 64;
+    const std::size_t comma = field.find(',');
+    if (comma == string_view::npos || comma == 0 || field.size() > longest || comma + 1 == field.size() ||
+        field.find('.') != string_view::npos) {
+        return false;
+    }
+    std::array<char, longest> digits{};
+    std::copy(field.begin(), field.end(), digits.begin());
+    digits[comma] = '.';
+    return parse_number({digits.data(), field.size()}, value);
+}
+
+bool is_number(string_view field) {
+    double value = 0;
+    return parse_number(unquoted(field), value) || parse_decimal_comma(unquoted(field), value);
+}
+
+std::vector<string_view> fields_of(string_view line, Separator separator) {
+    std::vector<string_view> fields;
+    for_each_field(line, separator, [&](int, string_view field) { fields.push_back(field); });
+    return fields;
+}
+
+Separator separator_of(string_view line, string_view names) {
+    const std::string plain = without_quoted(line);
+    const auto has = [&](char c) { return plain.find(c) != std::string::npos; };
+    if (has(';')) {
+        return Separator::semicolon;
+    }
+    if (has('|')) {
+        return Separator::bar;
+    }
+    if (has(',') && !has_decimal_commas(plain)) {
+        return Separator::comma;
+    }
+    if (has('\t')) {
+        // Tabs may also align columns. They separate if nothing else does, or where they split the names alike.
+        const std::vector<string_view> fields = fields_of(plain, Separator::tab);
+        const bool alone = std::all_of(fields.begin(), fields.end(), [](string_view field) {
+            return !field.empty() && field.find(' ') == string_view::npos;
+        });
+        const bool as_names = fields_of(names, Separator::tab).size() == fields.size();
+        return alone || as_names ? Separator::tab : Separator::blanks;
+    }
+    return Separator::blanks;
+}
+
+std::optional<Separator> stated_separator(string_view line) {
+    line = unquoted(line);
+    if (!(line.starts_with("sep=") || line.starts_with("SEP=")) || line.size() > 5) {
+        return std::nullopt;
+    }
+    const char sign = line.size() == 5 ? line.back() : '\t'; // a tab at the end is trimmed
+    constexpr string_view signs = ",;|\t";
+    return signs.find(sign) == string_view::npos ? std::nullopt : std::optional(static_cast<Separator>(sign));
+}
+
+bool has_number(string_view line) {
+    line = without_comment(line);
+    const std::vector<string_view> fields = fields_of(line, separator_of(line));
+    return std::any_of(fields.begin(), fields.end(), is_number);
+}
+
+std::optional<std::int64_t> as_count(string_view line) {
+    std::int64_t count = 0;
+    return parse_number(line, count) && count >= 0 ? std::optional(count) : std::nullopt;
+}
+
+} // namespace kith::io
