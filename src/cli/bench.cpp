@@ -34,6 +34,7 @@ struct Arguments {
     bool float64 = false;
     BoxChoice box;
     io::TypeSelection types;
+    std::vector<std::string> columns;
     std::optional<std::int64_t> neighbors;
     double b = 0.2;
     std::int64_t repetitions = 5;
@@ -84,8 +85,9 @@ Input read_input(const Arguments& arguments) {
                         "one or the other",
                         arguments.points));
     }
-    io::Snapshot snapshot =
-        read_points(arguments.points, {.types = arguments.types, .velocities = false, .masses = false, .ids = false});
+    io::Snapshot snapshot = read_points(
+        arguments.points,
+        {.types = arguments.types, .velocities = false, .masses = false, .ids = false, .columns = arguments.columns});
     input.box = resolve_box(arguments.box, snapshot.header).box;
     input.points = std::move(snapshot.positions);
     input.text = fmt::format("{}, {}", arguments.points, snapshot.header.format);
@@ -304,6 +306,7 @@ Command bench_command(const Parser& program) {
                  arguments->ranks);
     add_box_option(command, arguments->box);
     add_types_option(command, arguments->types);
+    add_columns_option(command, arguments->columns);
     add_execution_options(command, arguments->common);
     command.footer("Runs from unsorted points to results in input order; a first run does not count.\n\n"
                    "Examples:\n"

@@ -80,7 +80,8 @@ void execute(Arguments& arguments, const Invocation& invocation) {
     run.try_out([&](const PointsView& none, const Execution& execution) {
         (void)dbscan(none, 1, 1, {.engine = arguments.engine, .execution = execution});
     });
-    run.read({.types = arguments.types, .velocities = false, .masses = false, .ids = false});
+    run.read(
+        {.types = arguments.types, .velocities = false, .masses = false, .ids = false, .columns = arguments.columns});
     run.resolve_box(arguments.box);
     DbscanResult found;
     run.in_context([&] {
@@ -115,6 +116,7 @@ Command dbscan_command(const Parser& program) {
         .required();
     add_box_option(command, arguments->box);
     add_types_option(command, arguments->types);
+    add_columns_option(command, arguments->columns);
     add_engine_option(command, arguments->engine, tree_or_brute);
     add_execution_options(command, arguments->common);
     add_footer(command, "Clusters are numbered from 0 by their first core point in the file.",

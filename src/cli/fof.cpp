@@ -28,7 +28,7 @@ namespace kith::cli {
 namespace {
 
 void require_axes_for_gtp(const FofArguments& arguments) {
-    const int axes = arguments.gtp.empty() ? 3 : io::read_header(arguments.snapshot).dimension;
+    const int axes = arguments.gtp.empty() ? 3 : io::read_header(arguments.snapshot, arguments.columns).dimension;
     if (axes != 3) {
         throw UsageError(fmt::format("--gtp is '{}', a Tipsy file, which holds points in 3 dimensions, but those of "
                                      "'{}' have {}; leave --gtp out (--grp and --labels take any)",
@@ -37,7 +37,7 @@ void require_axes_for_gtp(const FofArguments& arguments) {
 }
 
 void require_types_for_sorting(const FofArguments& arguments) {
-    if (!arguments.sorted_snapshot.empty() && !io::read_header(arguments.snapshot).has_types) {
+    if (!arguments.sorted_snapshot.empty() && !io::read_header(arguments.snapshot, arguments.columns).has_types) {
         throw UsageError(
             fmt::format("--sorted-snapshot is '{}', but '{}' is an array or a table without particle types, "
                         "and no snapshot to sort; leave --sorted-snapshot out (the catalog lists the rows "
@@ -196,8 +196,12 @@ void execute(FofArguments& arguments, const Invocation& invocation) {
         require_types_for_sorting(arguments);
     });
     const bool in_phase_space = arguments.psi.has_value();
-    run.read({.types = arguments.types, .velocities = in_phase_space, .masses = in_phase_space, .ids = false},
-             io::ReadOptions{arguments.types});
+    run.read({.types = arguments.types,
+              .velocities = in_phase_space,
+              .masses = in_phase_space,
+              .ids = false,
+              .columns = arguments.columns},
+             io::ReadOptions{.types = arguments.types, .columns = arguments.columns});
     if (arguments.min_overdensity) {
         arguments.linking_length = LinkingLength::overdensity(*arguments.min_overdensity, run.positions().columns);
     }
@@ -232,6 +236,7 @@ Command fof_command(const Parser& program) {
     add_linking_options(command, *arguments);
     add_min_members_option(command, arguments->min_members);
     add_types_option(command, arguments->types);
+    add_columns_option(command, arguments->columns);
     add_box_option(command, arguments->box);
     command.file("--labels", "Also write the group of every row of the file, .npy, int32; -1: none, or not selected",
                  arguments->labels);

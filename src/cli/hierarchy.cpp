@@ -113,7 +113,7 @@ void execute(Arguments& arguments, const Invocation& invocation) {
     require_ascending(arguments);
     SnapshotRun run(arguments, {"read", "order", "tree", "neighbors", "connect", "edges", "levels", "write"});
     run.outputs.plan("-o", arguments.output, {".hdf5", ".h5"});
-    run.read({.types = arguments.types, .velocities = false, .ids = false});
+    run.read({.types = arguments.types, .velocities = false, .ids = false, .columns = arguments.columns});
     run.resolve_box(arguments.box);
     add_mass_warning(run.warnings, arguments.are_relative, run.snapshot);
 
@@ -161,6 +161,7 @@ Command hierarchy_command(const Parser& program) {
     add_linking_options(command, *arguments);
     add_min_members_option(command, arguments->min_members);
     add_types_option(command, arguments->types);
+    add_columns_option(command, arguments->columns);
     add_box_option(command, arguments->box);
     command.flag("--with-labels",
                  "Also write the group of every row of the file at each level; -1: none, or not selected",

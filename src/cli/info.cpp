@@ -120,17 +120,18 @@ struct Contents {
     std::optional<Velocities> velocities;
 };
 
-Contents read_contents(const std::string& path) {
+Contents read_contents(const std::string& path, const std::vector<std::string>& columns) {
     ProgressBar bar;
     bar.announce("reading");
     Contents contents;
-    contents.header = io::read_header(path);
+    contents.header = io::read_header(path, columns);
     const auto& counts = contents.header.counts;
     contents.points = std::accumulate(counts.begin(), counts.end(), std::int64_t{0});
     if (contents.points == 0 || !contents.header.incomplete.empty()) {
         return contents;
     }
-    const io::Snapshot snapshot = io::read_snapshot(path, {.types = {io::TypeSelection::Kind::all, {}}, .ids = false});
+    const io::Snapshot snapshot =
+        io::read_snapshot(path, {.types = {io::TypeSelection::Kind::all, {}}, .ids = false, .columns = columns});
     contents.header = snapshot.header;
     contents.extents = ranges_of(snapshot.positions);
     if (snapshot.masses) {
@@ -229,10 +230,12 @@ Command info_command(const Parser& program) {
     struct Arguments {
         CommonOptions common;
         std::vector<std::string> files;
+        std::vector<std::string> columns;
     };
     const auto arguments = std::make_shared<Arguments>();
     const Parser command = program.command("info", "Show what a file of points, particles or groups holds");
     add_snapshot_argument(command, "FILE", arguments->files);
+    add_columns_option(command, arguments->columns);
     add_json_option(command, arguments->common);
     command.footer(std::string(input_formats) +
                    "\nHalo catalogs in HDF5 are described, too: those of kith, Gadget-4 and AREPO."
@@ -250,7 +253,7 @@ Command info_command(const Parser& program) {
                     return;
                 }
                 const std::string file = only_snapshot(files, R"(kith info "$file")");
-                const Contents contents = read_contents(file);
+                const Contents contents = read_contents(file, arguments->columns);
                 stop_if_interrupted();
                 print_warnings(contents.header.warnings);
                 if (arguments->common.json) {

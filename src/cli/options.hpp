@@ -91,6 +91,7 @@ struct SnapshotArguments {
     std::string output;
     BoxChoice box;
     io::TypeSelection types;
+    std::vector<std::string> columns;
 };
 
 /// "cpu", "cuda" or "cuda:1".
@@ -102,7 +103,8 @@ struct SnapshotArguments {
 inline constexpr const char* input_help = "Snapshot or array; the format is found from its content";
 inline constexpr const char* input_formats =
     "Formats read: HDF5 (Gadget-4, AREPO, SWIFT), Gadget-2 binary (1 and 2), Tipsy (binary and ASCII), .npy, PLY,\n"
-    "and tables in text, whose columns may be named (x,y,z,vx,vy,vz,mass,id). A snapshot in several files is given\n"
+    "and tables in text, whose columns may be named (x,y,z,vx,vy,vz,mass,id), lists of halos (Rockstar, AHF) among\n"
+    "them. A snapshot in several files is given\n"
     "by any of them, by all, or by its stem: snap_007 for snap_007.0, snap_007.1, ... or snap_007.0.hdf5, ...\n"
     "Any n x d dataset of an HDF5 file and any such array of a .npz archive is given after a colon:\n"
     "halos.hdf5:/Group/GroupPos, points.npz:positions.";
@@ -130,6 +132,7 @@ void add_threads_option(const Parser& command, CommonOptions& options);
 void add_execution_options(const Parser& command, CommonOptions& options);
 void add_box_option(const Parser& command, BoxChoice& choice);
 void add_types_option(const Parser& command, io::TypeSelection& selection);
+void add_columns_option(const Parser& command, std::vector<std::string>& columns);
 /// Over ranks.
 void add_rebalance_option(const Parser& command, bool& rebalance);
 /// The engines that answer every call, for add_engine_option.

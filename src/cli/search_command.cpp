@@ -29,10 +29,23 @@ struct Queries {
     [[nodiscard]] const io::Snapshot& overview() const { return shares ? shares->overview() : snapshot; }
 };
 
+/// Whether columns can be chosen: --columns are also those of the queries, where they have any.
+bool is_table(const std::string& path) {
+    try {
+        static_cast<void>(io::read_header(path, {"1", "2"}));
+        return true;
+    } catch (const Error& error) {
+        return error.kind() != ErrorKind::invalid_argument;
+    }
+}
+
 Queries read_queries(const SearchArguments& arguments, const io::ReadOptions& options, SnapshotRun& run) {
     Queries queries;
     run.agreed([&] {
         io::ReadOptions mine = options;
+        if (!mine.columns.empty() && !is_table(arguments.queries)) {
+            mine.columns.clear();
+        }
         if (run.ranks() != nullptr) {
             mine.share = {run.ranks()->rank(), run.ranks()->size()};
         }
@@ -127,6 +140,7 @@ void add_point_options(const Parser& command, const std::shared_ptr<SearchArgume
                        const std::string& engines) {
     add_box_option(command, arguments->box);
     add_types_option(command, arguments->types);
+    add_columns_option(command, arguments->columns);
     add_engine_option(command, arguments->engine, engines);
 }
 
@@ -154,7 +168,8 @@ void run_search(const SearchArguments& arguments, const Invocation& invocation, 
         }
         run.try_out(search.try_out);
     });
-    const io::ReadOptions options{.types = arguments.types, .velocities = false, .masses = false, .ids = false};
+    const io::ReadOptions options{
+        .types = arguments.types, .velocities = false, .masses = false, .ids = false, .columns = arguments.columns};
     std::optional<Queries> queries;
     run.read(options);
     if (!arguments.queries.empty()) {

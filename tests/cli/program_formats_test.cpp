@@ -52,6 +52,25 @@ TEST_F(Formats, Text) {
     }
 }
 
+TEST_F(Formats, ColumnsOfATable) {
+    write("wide.txt", "70 0 0 .1\n71 1 0 .2\n72 3 0 .3\n73 7 0 .4\n");
+    for (const char* command :
+         {"info wide.txt", "knn wide.txt -k 2 -o out.npz", "radius wide.txt -r 1 -o out.npz", "mst wide.txt -o out.npz",
+          "fof wide.txt --linking-length 1.8 -o out.hdf5", "dbscan wide.txt --eps 1 --min-samples 2 -o out.npy",
+          "hierarchy wide.txt --linking-length 1,2 -o out.hdf5"}) {
+        const Outcome refused = kith(command);
+        EXPECT_EQ(refused.exit_code, 1) << command;
+        EXPECT_NE(refused.err.find("--columns 2,3,4"), std::string::npos) << command << refused.err;
+        const Outcome chosen = kith(std::string(command) + " --columns 2,3 --json");
+        ASSERT_EQ(chosen.exit_code, 0) << command << chosen.err;
+        EXPECT_EQ(Json::parse(chosen.out)["dimension"], 2) << command;
+    }
+    ASSERT_EQ(kith("knn wide.txt --columns 2,3 --queries wide.txt -k 2 -o out.npz").exit_code, 0);
+    EXPECT_EQ(npy_values<std::int32_t>(read("out.npz"), "<i4", 0), on_a_line_);
+    EXPECT_NE(kith("knn wide.txt --columns 2,5 -k 2 -o out.npz").err.find("no column 5"), std::string::npos);
+    EXPECT_NE(kith("knn wide.txt --columns 2,,3 -k 2 -o out.npz").err.find("--columns is '2,,3'"), std::string::npos);
+}
+
 TEST_F(Formats, GadgetBinaryInOneFileAndInSeveral) {
     write("whole", gadget(0, 4, 1));
     write("snap.0", gadget(0, 2, 2));
