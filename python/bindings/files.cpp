@@ -298,21 +298,23 @@ void bind_files(nb::module_& module) {
         nb::arg("path"), nb::arg("members"));
     module.def(
         "read_header",
-        [](const nb::bytes& path) {
+        [](const nb::bytes& path, const std::vector<std::string>& columns) {
             const std::string name = name_of(path);
             const Unlocked unlocked;
-            return io::read_header(name);
+            return io::read_header(name, columns);
         },
-        nb::arg("path"));
+        nb::arg("path"), nb::arg("columns"));
     module.def(
         "read_snapshot",
-        [](const nb::bytes& path, nb::handle types, bool velocities, bool masses, bool ids) {
-            const io::ReadOptions options{selection_of(types), velocities, masses, ids};
+        [](const nb::bytes& path, nb::handle types, bool velocities, bool masses, bool ids,
+           const std::vector<std::string>& columns) {
+            const io::ReadOptions options{selection_of(types), velocities, masses, ids, {}, columns};
             const std::string name = name_of(path);
             const Unlocked unlocked;
             return io::read_snapshot(name, options);
         },
-        nb::arg("path"), nb::arg("types").none(), nb::arg("velocities"), nb::arg("masses"), nb::arg("ids"));
+        nb::arg("path"), nb::arg("types").none(), nb::arg("velocities"), nb::arg("masses"), nb::arg("ids"),
+        nb::arg("columns"));
     module.def(
         "one_snapshot",
         [](const nb::list& paths) -> nb::object {

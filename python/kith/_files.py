@@ -74,7 +74,7 @@ class Snapshot:
 
 
 def read(path: Path | Sequence[Path], types: int | Sequence[int] | str | None = None, *, velocities: bool = True, masses: bool = True,
-         ids: bool = True) -> Snapshot:
+         ids: bool = True, columns: str | Sequence[str | int] | None = None) -> Snapshot:
     """Reads a snapshot. The format is found from the file's content.
 
     Parameters
@@ -88,6 +88,9 @@ def read(path: Path | Sequence[Path], types: int | Sequence[int] | str | None = 
         Particle types to read. By default type 1, dark matter, if there is any, or else all; a warning says which.
     velocities, masses, ids : bool
         False leaves out what is not needed.
+    columns : sequence of names or numbers, or "all", optional
+        Columns of a text table that are the coordinates: `["ra", "dec"]`, or `[2, 3, 4]`, numbered from 1. By default x,
+        y and z by name, or all of two or three without names; of more, they must be chosen.
 
     Returns
     -------
@@ -98,7 +101,7 @@ def read(path: Path | Sequence[Path], types: int | Sequence[int] | str | None = 
     FileNotFoundError, OSError
         If there is no such file, it is too short or of no known format; the message says where.
     ValueError
-        If there are no particles of these types; the message lists those that there are.
+        If there are no particles of these types, or no such columns; the message lists those that there are.
 
     Examples
     --------
@@ -110,15 +113,20 @@ def read(path: Path | Sequence[Path], types: int | Sequence[int] | str | None = 
     """
     path = _whole(path)
     wanted = (_arrays.flag(velocities, "velocities"), _arrays.flag(masses, "masses"), _arrays.flag(ids, "ids"))
-    snapshot = Snapshot(_opened(path, lambda name: _core.read_snapshot(name, types, *wanted)), _name_of(path))
+    chosen = _columns(columns)
+    snapshot = Snapshot(_opened(path, lambda name: _core.read_snapshot(name, types, *wanted, chosen)), _name_of(path))
     for warning in snapshot.header.warnings:
         warn(warning)
     return snapshot
 
 
-def read_header(path: Path | Sequence[Path]) -> _core.SnapshotHeader:
-    """What a file says about itself: format, counts of each type, box, time, parameters. Reads no particles."""
-    return _opened(_whole(path), _core.read_header)
+def read_header(path: Path | Sequence[Path], *, columns: str | Sequence[str | int] | None = None) -> _core.SnapshotHeader:
+    """What a file says about itself: format, counts of each type, box, time, parameters. Reads no particles.
+
+    `columns` are those of a text table that are the coordinates, as in `kith.read`.
+    """
+    chosen = _columns(columns)
+    return _opened(_whole(path), lambda name: _core.read_header(name, chosen))
 
 
 def read_catalog(path: Path, *, members: bool = True) -> Catalog:
@@ -192,6 +200,24 @@ def read_tipsy_array(path: Path, integers: bool | None = None) -> numpy.ndarray:
         if whole.any() and (abs(whole.astype(numpy.int64)) < 2**23).all():
             return _opened(path, lambda name: _core.read_tipsy_array(name, True))
     return values
+
+
+def _columns(columns):
+    """As texts: names, or numbers from 1."""
+    if columns is None:
+        return []
+    if isinstance(columns, str):
+        columns = columns.split(",")
+    try:
+        wanted = list(columns)
+    except TypeError:
+        raise TypeError(f"columns is of type {type(columns).__name__}; give a list of names, or of numbers from 1") from None
+    if not wanted:
+        raise ValueError("columns is empty; give names or numbers of columns, or leave it out")
+    for column in wanted:
+        if isinstance(column, bool) or not isinstance(column, (str, int, numpy.integer)):
+            raise TypeError(f"columns holds {column!r} of type {type(column).__name__}; give names, or numbers from 1")
+    return [str(column) for column in wanted]
 
 
 def _whole(path):

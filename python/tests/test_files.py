@@ -226,6 +226,19 @@ def test_snapshots_in_other_formats(tmp_path):
     assert snapshot.positions.tolist() == [[0, 0, 0], [1, 0, 0], [0, 3, 0]] and snapshot.masses.tolist() == [1, 2, 1]
     assert snapshot.header.files == [str(table)]
     assert kith.fof(snapshot, 1).tolist() == [0, 0, 1]
+    table.write_text("7 1 2 3\n8 4 5 6\n")
+    with pytest.raises(OSError, match="columns="):
+        kith.read(table)
+    assert kith.read(table, columns=[2, 3]).positions.tolist() == [[1, 2], [4, 5]]
+    assert kith.read(table, columns="all").positions.shape == (2, 4)
+    assert kith.read_header(table, columns="2,4").dimension == 2
+    table.write_text("id,ra,dec,z\n7,1,2,3\n")
+    assert kith.read(table, columns=["ra", "dec"]).positions.tolist() == [[1, 2]]
+    with pytest.raises(ValueError, match="no column glon"):
+        kith.read(table, columns=["glon", "glat"])
+    for wrong in (2, [2.0, 3.0], [True, 2]):
+        with pytest.raises(TypeError, match="columns"):
+            kith.read(table, columns=wrong)
     mesh = tmp_path / "points.ply"
     mesh.write_text("ply\nformat ascii 1.0\nelement vertex 2\nproperty float x\nproperty float y\n"
                     "property float z\nend_header\n0 0 0\n3 4 0\n")
