@@ -150,7 +150,7 @@ TEST_F(Formats, NoFileOfASnapshotIsOverwritten) {
 
 TEST_F(Formats, AMissingFileOfASnapshotIsNamed) {
     write("snap.0", gadget(0, 2, 2));
-    const Outcome search = kith("knn -k 1 snap");
+    const Outcome search = kith("knn -k 1 -o near.npz snap");
     EXPECT_EQ(search.exit_code, 1);
     EXPECT_NE(search.err.find("snap.1 is missing"), std::string::npos) << search.err;
     const Outcome info = kith("info snap");
