@@ -9,7 +9,8 @@
 //
 // Sources: the lists of options in the documentation of each code. An option that only one code has is followed
 // wherever it is found. PERIODIC is missed only in files that are known to be Gadget-4's, because AREPO has no such
-// option: the two are told apart by the names that only one of them writes.
+// option: the two are told apart by the names that only one of them writes. Tools that write files as Gadget-4 does
+// leave /Config empty, which says nothing.
 #include "io/hdf5_box.hpp"
 
 #include "io/joined.hpp"
@@ -27,6 +28,12 @@ namespace {
 
 bool has_any(const Object& group, std::initializer_list<const char*> names) {
     return std::any_of(names.begin(), names.end(), [&](const char* name) { return has_attribute(group.get(), name); });
+}
+
+bool has_attributes(const Object& group) {
+    const Attribute first(H5Aopen_by_idx(group.get(), ".", H5_INDEX_NAME, H5_ITER_INC, 0, H5P_DEFAULT, H5P_DEFAULT));
+    H5Eclear2(H5E_DEFAULT);
+    return first.get() >= 0;
 }
 
 // SWIFT writes all parameters as text.
@@ -140,7 +147,8 @@ RunBox BoxOptions::take() {
     if (is_open()) {
         return std::move(box_);
     }
-    const bool gadget4_open = code_ == RunCode::gadget4 && !has_attribute(config_.get(), "PERIODIC");
+    const bool gadget4_open =
+        code_ == RunCode::gadget4 && has_attributes(config_) && !has_attribute(config_.get(), "PERIODIC");
     const bool swift_open = code_ == RunCode::swift && option(parameters_, "InitialConditions:periodic") == 0.0;
     const bool other_open = code_ == RunCode::other && option(parameters_, "PeriodicBoundariesOn") == 0.0;
     if (gadget4_open || swift_open || other_open) {

@@ -80,10 +80,19 @@ TEST_F(Hdf5Box, Gadget4RepeatsOnlyIfItSaysSo) {
     EXPECT_TRUE(warns(tall, "axis z is taken as open: by GRAVITY_TALLBOX"));
 }
 
+// Tools leave /Config empty in files that are to look like those of Gadget-4.
+TEST_F(Hdf5Box, AnEmptyConfigSaysNothing) {
+    const io::SnapshotHeader header = made([](Hdf5Maker&) {});
+    EXPECT_EQ(header.format, "HDF5 (Gadget-4)");
+    EXPECT_EQ(header.box_size, (Periods{10, 10, 10}));
+    EXPECT_TRUE(header.warnings.empty());
+}
+
 // AREPO has no PERIODIC: its absence opens only files that are Gadget-4's beyond doubt.
 TEST_F(Hdf5Box, AFileThatMayBeArepoStaysPeriodic) {
     const auto with = [&](const char* group, const char* name) {
-        return made([&](Hdf5Maker& file) { file.attribute<double>(group, name, {1}); });
+        return made(
+            [&](Hdf5Maker& file) { file.text("Config", "SELFGRAVITY", "").attribute<double>(group, name, {1}); });
     };
     for (const auto& [group, name] : {std::pair("Header", "NumPart_Total_HighWord"), std::pair("Header", "Omega0"),
                                       std::pair("Parameters", "SofteningTypeOfPartType0"),
@@ -92,13 +101,15 @@ TEST_F(Hdf5Box, AFileThatMayBeArepoStaysPeriodic) {
         EXPECT_EQ(with(group, name).box_size, (Periods{10, 10, 10})) << name;
     }
     const io::SnapshotHeader both = made([](Hdf5Maker& file) {
-        file.attribute<double>("Parameters", "SofteningTypeOfPartType0", {1})
+        file.text("Config", "SELFGRAVITY", "")
+            .attribute<double>("Parameters", "SofteningTypeOfPartType0", {1})
             .attribute<double>("Parameters", "SofteningClassOfPartType0", {1});
     });
     EXPECT_EQ(both.box_size, (Periods{10, 10, 10}));
     // Tools add old names to the headers of Gadget-4.
     const io::SnapshotHeader added = made([](Hdf5Maker& file) {
-        file.attribute<double>("Header", "Omega0", {0.3})
+        file.text("Config", "SELFGRAVITY", "")
+            .attribute<double>("Header", "Omega0", {0.3})
             .attribute<double>("Parameters", "SofteningClassOfPartType0", {1});
     });
     EXPECT_EQ(added.format, "HDF5 (Gadget-4)");
@@ -180,7 +191,7 @@ TEST_F(Hdf5Box, CatalogsOfTheseCodesHaveTheBoxOfTheRun) {
     };
     EXPECT_EQ(box_with([](Hdf5Maker& file) { file.attribute<double>("Config", "LONG_X", {2}); }).box,
               Box::periodic({20, 10, 10}));
-    const io::CatalogFile open = box_with([](Hdf5Maker&) {});
+    const io::CatalogFile open = box_with([](Hdf5Maker& file) { file.text("Config", "SELFGRAVITY", ""); });
     EXPECT_TRUE(open.box.is_open());
     EXPECT_EQ(open.warnings.size(), 1U);
     expect_error(ErrorKind::file, {"LONG_X", "is 0"}, [&] {
