@@ -173,6 +173,24 @@ struct Provenance {
     std::map<std::string, std::string> parameters; ///< linking_length, box, types, min_members, ... as text
 };
 
+/// An array in a file of results, or a column of a table.
+struct ResultArray {
+    std::string name;
+    std::vector<std::int64_t> shape;
+    std::string description; ///< empty where the file has none
+};
+
+/// What kith knn, radius, mst, dbscan and hierarchy write as .npz or HDF5, and the tables of kith fof.
+struct ResultFile {
+    std::string format; ///< "npz", "HDF5", "CSV", "ECSV"
+    std::string kind;   ///< "neighbors within a radius", "a table of groups", ...
+    std::vector<ResultArray> arrays;
+    std::map<std::string, std::string> provenance; ///< Program, Command, Input and parameters; none in CSV
+};
+
+/// Describes such a file; nothing for any other. Throws Error(file) for one that is damaged.
+[[nodiscard]] std::optional<ResultFile> describe_result(const std::filesystem::path& path);
+
 /// Writes a NumPy array file (.npy, version 1.0, C order) of rows x `columns`; columns = 0 writes a one-dimensional
 /// array. Throws Error(invalid_argument) if the values do not make whole rows.
 void write_npy(const std::filesystem::path& path, std::span<const std::int32_t> values, std::int64_t columns = 0);
@@ -234,6 +252,18 @@ using LabelsOfLevel = std::function<std::vector<std::int32_t>(std::int64_t level
 void write_fof_ladder_hdf5(const std::filesystem::path& path, const FofLadder& ladder,
                            std::span<const std::int64_t> file_rows, const Provenance& provenance,
                            const LabelsOfLevel& labels = {});
+
+/// What such a file holds: FofLadder's levels without their spanning tree.
+struct FofLevelsFile {
+    std::vector<FofLevel> levels; ///< first_members are left empty
+    std::int64_t rows = 0;        ///< of the labels; 0 if there are none
+    std::map<std::string, std::string> provenance;
+};
+
+/// Throws Error(file) for a file that write_fof_ladder_hdf5() did not write, or that is damaged.
+[[nodiscard]] FofLevelsFile read_fof_levels(const std::filesystem::path& path);
+/// The group of every row of the input at a level, -1 in none that is listed, as write_fof_ladder_hdf5() stored it.
+[[nodiscard]] std::vector<std::int32_t> read_fof_labels(const std::filesystem::path& path, std::int64_t level);
 
 struct CatalogFileOptions {
     /// File name of the snapshot in group order, written for this catalog by write_sorted_snapshot(). Empty: none.

@@ -238,7 +238,8 @@ Command info_command(const Parser& program) {
     add_columns_option(command, arguments->columns);
     add_json_option(command, arguments->common);
     command.footer(std::string(input_formats) +
-                   "\nHalo catalogs in HDF5 are described, too: those of kith, Gadget-4 and AREPO."
+                   "\nHalo catalogs in HDF5 are described, too: those of kith, Gadget-4 and AREPO;"
+                   "\nso are the neighbors, trees, clusters, levels and tables that kith writes."
                    "\n\nExamples:\n  kith info snapshot.hdf5\n  kith info snapdir/snap_007\n  kith info halos.hdf5");
     return {command, [arguments](const Invocation&) {
                 const auto& files = arguments->files;
@@ -250,6 +251,10 @@ Command info_command(const Parser& program) {
                                         shell_word(*catalog)));
                     }
                     show_catalog(*catalog, arguments->common.json);
+                    return;
+                }
+                if (const auto result = files.size() == 1 ? io::describe_result(files.front()) : std::nullopt) {
+                    show_result(*result, files.front(), arguments->common.json);
                     return;
                 }
                 const std::string file = only_snapshot(files, R"(kith info "$file")");

@@ -1,4 +1,4 @@
-// kith info of a halo catalog: its groups, how they were found, and what its columns are.
+// kith info of a halo catalog: its groups, how they were found, and what its columns are; and of other results.
 #include "cli/info_catalog.hpp"
 
 #include "cli/options.hpp"
@@ -6,6 +6,7 @@
 #include "cli/report.hpp"
 
 #include <kith/catalog_reader.hpp>
+#include <kith/io.hpp>
 
 #include <fmt/format.h>
 
@@ -122,6 +123,35 @@ void print_summary_of(const io::CatalogFile& file, const std::string& path) {
 }
 
 } // namespace
+
+void show_result(const io::ResultFile& result, const std::string& path, bool as_json) {
+    if (as_json) {
+        Json json;
+        json["file"] = path;
+        json["format"] = result.format;
+        json["kind"] = result.kind;
+        json["arrays"] = Json::array();
+        for (const io::ResultArray& array : result.arrays) {
+            json["arrays"].push_back(
+                {{"name", array.name}, {"shape", array.shape}, {"description", array.description}});
+        }
+        json["provenance"] = result.provenance;
+        json["peak_rss_bytes"] = peak_rss_bytes();
+        print_json(json);
+        return;
+    }
+    print_line("file", path);
+    print_line("format", result.format);
+    print_line("holds", result.kind);
+    for (std::size_t i = 0; i < result.arrays.size(); ++i) {
+        const io::ResultArray& array = result.arrays[i];
+        print_line(i == 0 ? "arrays" : "", fmt::format("{} ({}){}{}", array.name, fmt::join(array.shape, " x "),
+                                                       array.description.empty() ? "" : ": ", array.description));
+    }
+    for (const auto& [name, value] : result.provenance) {
+        print_line("", fmt::format("{} = {}", name, value));
+    }
+}
 
 void show_catalog(const std::string& path, bool as_json) {
     ProgressBar bar;

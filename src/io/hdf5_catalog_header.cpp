@@ -2,8 +2,10 @@
 #include "io/hdf5_catalog_header.hpp"
 
 #include "io/hdf5_box.hpp"
+#include "io/hdf5_result.hpp"
 #include "io/hdf5_snapshot.hpp"
 #include "io/refuse.hpp"
+#include "io/result_file.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -123,6 +125,9 @@ OpenCatalog open_catalog(const std::filesystem::path& path) {
     const hid_t file = opened.file.get();
     opened.header = open_if_there(file, "Header");
     if (!holds_catalog(file)) {
+        if (const auto result = describe_result_in(file, opened.name)) {
+            refuse(opened.name, "this is no halo catalog: ", about_result(*result));
+        }
         const bool particles = has_attribute(opened.header.get(), "NumPart_ThisFile");
         refuse(opened.name,
                "this HDF5 file is no halo catalog: it has neither /Group/GroupLen nor the attribute "

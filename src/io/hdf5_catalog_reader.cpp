@@ -319,7 +319,13 @@ bool is_catalog(const std::filesystem::path& path) {
 CatalogFile read_catalog(const std::filesystem::path& path, const CatalogReadOptions& options) {
     const std::filesystem::path file = resolve_stem(path);
     if (!begins_as_hdf5(file)) {
-        refuse(file.string(), "this is no HDF5 file, in which halo catalogs are");
+        const std::optional<ResultFile> result = describe_result(file);
+        refuse(file.string(), "this is no HDF5 file, in which halo catalogs are",
+               result ? message("; it holds ", result->kind, ", a result of kith",
+                                result->kind == "a table of groups"
+                                    ? ": pandas or astropy read it, and kith fof -o writes the catalog"
+                                    : "")
+                      : "");
     }
     const hdf5::Session session;
     CatalogBuilder source(options);

@@ -1,6 +1,7 @@
 // In place of the HDF5 files in a build without HDF5: the format is recognized, and refused with the remedy.
 #include "io/hdf5_signature.hpp"
 #include "io/reader.hpp"
+#include "io/result_file.hpp"
 
 #include "support/message.hpp"
 
@@ -30,6 +31,10 @@ const Reader hdf5_reader = {"HDF5 snapshots (not in this build)",
                             false,
                             read<SnapshotHeader>,
                             read<Snapshot>};
+
+std::optional<ResultFile> describe_hdf5_result(const std::filesystem::path& path) {
+    refuse(path);
+}
 
 bool is_catalog(const std::filesystem::path&) {
     return false; // so that reading it as points says what is missing
@@ -66,6 +71,14 @@ void write_clusters_hdf5(const std::filesystem::path& path, std::span<const std:
 
 void write_fof_ladder_hdf5(const std::filesystem::path& path, const FofLadder&, std::span<const std::int64_t>,
                            const Provenance&, const LabelsOfLevel&) {
+    refuse(path);
+}
+
+FofLevelsFile read_fof_levels(const std::filesystem::path& path) {
+    refuse(path);
+}
+
+std::vector<std::int32_t> read_fof_labels(const std::filesystem::path& path, std::int64_t) {
     refuse(path);
 }
 

@@ -8,9 +8,11 @@
 #include "io/frame.hpp"
 #include "io/hdf5_box.hpp"
 #include "io/hdf5_frame.hpp"
+#include "io/hdf5_result.hpp"
 #include "io/hdf5_table.hpp"
 #include "io/joined.hpp"
 #include "io/refuse.hpp"
+#include "io/result_file.hpp"
 
 #include <kith/error.hpp>
 
@@ -38,6 +40,9 @@ std::optional<std::vector<double>> first_of(const std::vector<const Object*>& pl
 
 [[noreturn]] void refuse_other_hdf5(const SnapshotFile& snapshot) {
     const hid_t file = snapshot.file.get();
+    if (const auto result = describe_result_in(file, snapshot.name)) {
+        refuse(snapshot.name, about_result(*result));
+    }
     std::string remedy;
     if (exists(file, "Group")) {
         const Object header = open_if_there(file, "Header");

@@ -98,7 +98,8 @@ void interpret_numbers(NpyArray& array, const NpySource& source) {
         refuse(source.name(), "the array's type is ", array.npy.descr, "; ", types_read);
     }
     if (shape.size() != 2) {
-        refuse(source.name(), "the array has ", shape.size(), shape.size() == 1 ? " axis" : " axes",
+        refuse(source.name(), "the array has ", shape.size(),
+               shape.size() == 1 ? " axis, one value per row, as labels have" : " axes",
                "; points are a two-dimensional array, one row per point");
     }
     if (const std::string fault = fault_of_shape(shape[0], shape[1]); !fault.empty()) {

@@ -8,9 +8,11 @@
 #include "io/npy_array.hpp"
 #include "io/reader.hpp"
 #include "io/refuse.hpp"
+#include "io/result_file.hpp"
 
 #include <kith/error.hpp>
 
+#include <nlohmann/json.hpp>
 #include <zip.h>
 
 #include <algorithm>
@@ -30,6 +32,7 @@ struct CloseMember {
 };
 
 constexpr std::string_view suffix = ".npy";
+constexpr const char* provenance_name = "provenance.json";
 
 class Archive {
 public:
@@ -62,7 +65,16 @@ public:
     /// Names of the members that end in .npy.
     [[nodiscard]] const std::vector<std::string>& arrays() const noexcept { return arrays_; }
     /// Whether npz_writer.cpp made it: of neighbors, edges or labels.
-    [[nodiscard]] bool is_result() const noexcept { return zip_name_locate(archive_.get(), "provenance.json", 0) >= 0; }
+    [[nodiscard]] bool is_result() const noexcept { return zip_name_locate(archive_.get(), provenance_name, 0) >= 0; }
+    /// What that file says; empty if it cannot be read.
+    [[nodiscard]] std::string provenance() const {
+        constexpr std::size_t most = 1 << 20;
+        const std::unique_ptr<zip_file_t, CloseMember> file(zip_fopen(archive_.get(), provenance_name, 0));
+        std::string text(most, '\0');
+        const zip_int64_t bytes = file ? zip_fread(file.get(), text.data(), text.size()) : 0;
+        text.resize(static_cast<std::size_t>(std::max<zip_int64_t>(0, bytes)));
+        return text;
+    }
 
 private:
     std::string path_;
@@ -174,11 +186,35 @@ std::string contents(const Archive& archive) {
     return archive.arrays().size() > max_listed ? text + ", ..." : text;
 }
 
+/// Of an archive of results. Its provenance is JSON (npz_writer.cpp).
+ResultFile describe(const Archive& archive) {
+    ResultFile result{"npz", "", {}, {}};
+    for (const std::string& member : archive.arrays()) {
+        result.arrays.push_back(
+            {std::string(without_suffix(member)), shape_of(archive, member).value_or(std::vector<std::int64_t>()), ""});
+    }
+    result.kind = kind_of_result(result.arrays);
+    const auto json = nlohmann::json::parse(archive.provenance(), nullptr, false);
+    const auto add = [&](const auto& name, const auto& value) {
+        if (value.is_string()) {
+            result.provenance.emplace(name, value.template get<std::string>());
+        }
+    };
+    for (const auto& [stored, name] : {std::pair("program", "Program"), {"command", "Command"}, {"input", "Input"}}) {
+        add(name, json.is_object() ? json.value(stored, nlohmann::json()) : nlohmann::json());
+    }
+    const auto parameters = json.is_object() ? json.value("parameters", nlohmann::json()) : nlohmann::json();
+    if (parameters.is_object()) {
+        for (const auto& [name, value] : parameters.items()) {
+            add(name, value);
+        }
+    }
+    return result;
+}
+
 std::string only_points(const Archive& archive) {
     if (archive.is_result()) {
-        refuse(archive.path(), "this holds results of kith, ", contents(archive),
-               "; give the file of their points, or name an array to take its rows as points, as in ", archive.path(),
-               ":", without_suffix(archive.arrays().front()));
+        refuse(archive.path(), about_result(describe(archive)));
     }
     std::vector<std::string> found;
     for (const std::string& member : archive.arrays()) {
@@ -239,6 +275,11 @@ Snapshot npz_member(const std::filesystem::path& path, const std::string& name, 
 }
 
 } // namespace
+
+std::optional<ResultFile> describe_npz_result(const std::filesystem::path& path) {
+    const Archive archive(path);
+    return archive.is_result() ? std::optional(describe(archive)) : std::nullopt;
+}
 
 const Reader npz_reader = {"numpy archive (.npz)", is_zip,    npz_header, npz_snapshot, true,
                            npz_member_header,      npz_member};

@@ -93,6 +93,54 @@ TEST_F(Info, OtherCommandsSayWhatACatalogIs) {
     }
 }
 
+TEST_F(Info, DescribesEveryResult) {
+    write_npy("in.npy", std::vector<float>{0, 0, 0.5F, 0, 1, 0, 9, 9}, 2);
+    struct Written {
+        const char* command;
+        const char* file;
+        const char* kind;
+        const char* array;
+    };
+    const std::vector<Written> all = {
+        {"knn in.npy -k 2 -o", "a.npz", "nearest neighbors", "indices (4 x 2)"},
+        {"knn in.npy -k 2 -o", "a.hdf5", "nearest neighbors", "distances (4 x 2): distances to these"},
+        {"radius in.npy --radius 0.6 -o", "b.npz", "neighbors within a radius", "offsets (5)"},
+        {"radius in.npy --radius 0.6 -o", "b.h5", "neighbors within a radius", "indices (8): rows of the sources"},
+        {"radius in.npy --radius 0.6 --count -o", "c.npz", "numbers of neighbors within a radius", "counts (4)"},
+        {"radius in.npy --radius 0.6 --count -o", "c.hdf5", "numbers of neighbors within a radius", "counts (4)"},
+        {"mst in.npy -o", "d.npz", "a minimum spanning tree", "edges (3 x 2)"},
+        {"mst in.npy -o", "d.hdf5", "a minimum spanning tree", "heights (3)"},
+        {"dbscan in.npy --eps 0.6 --min-samples 2 -o", "e.hdf5", "clusters of DBSCAN", "labels (4)"},
+        {"hierarchy in.npy --linking-length 0.5,20 --with-labels -o", "f.hdf5", "groups at several linking lengths",
+         "labels/1 (4)"},
+        {"fof in.npy --linking-length 0.6 --min-members 2 -o h.hdf5 --table", "g.csv", "a table of groups",
+         "GroupLen (1)"},
+        {"fof in.npy --linking-length 0.6 --min-members 2 -o h.hdf5 --table", "g.ecsv", "a table of groups",
+         "GroupLen (1): number of"},
+    };
+    for (const Written& each : all) {
+        SCOPED_TRACE(each.file);
+        const std::string file = each.file;
+        const Outcome made = kith(std::string(each.command) + " " + file);
+        ASSERT_EQ(made.exit_code, 0) << made.err;
+        const Outcome people = kith("info " + file);
+        ASSERT_EQ(people.exit_code, 0) << people.err;
+        EXPECT_NE(people.out.find(std::string("holds    ") + each.kind), std::string::npos) << people.out;
+        EXPECT_NE(people.out.find(each.array), std::string::npos) << people.out;
+        EXPECT_EQ(people.out.find("Input = in.npy") == std::string::npos, file == "g.csv") << people.out;
+        EXPECT_EQ(Json::parse(kith("info --json " + file).out)["kind"], each.kind);
+        if (!file.starts_with("g.")) {
+            const Outcome refused = kith("knn " + file + " -k 1 -o other.npz");
+            EXPECT_EQ(refused.exit_code, 1);
+            EXPECT_NE(refused.err.find(each.kind), std::string::npos) << refused.err;
+            EXPECT_NE(refused.err.find("kith info describes"), std::string::npos) << refused.err;
+        }
+    }
+    const Outcome refused = kith("fof in.npy --linking-length 0.6 -o halos.csv");
+    EXPECT_EQ(refused.exit_code, 2);
+    EXPECT_NE(refused.err.find("add --table halos.csv"), std::string::npos) << refused.err;
+}
+
 TEST_F(Info, RefusesWhatIsNoSnapshot) {
     const Outcome outcome = kith("info words.txt", "echo 'not a snapshot' > words.txt &&");
     EXPECT_EQ(outcome.exit_code, 1);

@@ -156,7 +156,7 @@ TEST_F(Npy, LongArraysPassThroughBlocks) {
 
 TEST_F(Npy, RefusalsNameTheReason) {
     const std::string data(4096, '\0');
-    refused(npy(1, dictionary("<f4", false, "(24,)"), data), {"1 axis", "two-dimensional"});
+    refused(npy(1, dictionary("<f4", false, "(24,)"), data), {"1 axis", "labels", "two-dimensional"});
     refused(npy(1, dictionary("<f4", false, "(2, 3, 4)"), data), {"3 axes"});
     refused(npy(1, dictionary("<f4", false, "()"), data), {"0 axes"});
     refused(npy(1, dictionary("<f4", false, "(24, 1)"), data), {"24 x 1", "2 to 8"});

@@ -45,7 +45,10 @@ protected:
 
 TEST_F(NpzRead, ResultsOfOurOwnAreNoPointsUnlessNamed) {
     write({{"edges.npy", npy(12, 2)}, {"provenance.json", "{}"}});
-    refused(path_, {"results of kith, edges (6 x 2)", "points.npz:edges"});
+    refused(path_, {"a result of kith (edges (6 x 2))", "kith info", "give the file that it was made from"});
+    write({{"indices.npy", npy(12, 2)}, {"offsets.npy", npy(4, 0)}, {"provenance.json", R"({"input": "a.npy"})"}});
+    refused(path_, {"neighbors within a radius", "indices (6 x 2), offsets (4)", "'a.npy'"});
+    write({{"edges.npy", npy(12, 2)}, {"provenance.json", "no JSON"}});
     EXPECT_EQ(io::read_snapshot(named("edges")).positions.rows(), 6);
 }
 

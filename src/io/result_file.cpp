@@ -1,0 +1,138 @@
+// Describing files of results (see result_file.hpp).
+#include "io/result_file.hpp"
+
+#include "io/hdf5_signature.hpp"
+#include "io/input_file.hpp"
+#include "io/joined.hpp"
+#include "io/refuse.hpp"
+#include "io/text_fields.hpp"
+#include "io/text_lines.hpp"
+
+#include <kith/error.hpp>
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <array>
+
+namespace kith::io {
+
+using std::string_view;
+
+namespace {
+
+struct Kind {
+    string_view name;
+    std::vector<string_view> arrays; ///< that a file of it has
+};
+
+constexpr string_view levels = "groups at several linking lengths";
+
+const std::array<Kind, 6>& kinds() {
+    static const std::array<Kind, 6> all = {{{levels, {"linking_lengths", "parents"}},
+                                             {"a minimum spanning tree", {"edges", "heights"}},
+                                             {"neighbors within a radius", {"offsets", "indices"}},
+                                             {"nearest neighbors", {"indices"}},
+                                             {"numbers of neighbors within a radius", {"counts"}},
+                                             {"clusters of DBSCAN", {"labels", "is_core"}}}};
+    return all;
+}
+
+constexpr string_view ecsv_line = "# %ECSV 1.0";
+constexpr string_view ecsv_group_column = "# - {name: Group, ";
+constexpr string_view csv_line = "Group,GroupLen,";
+
+/// The JSON text after `key` in a line of ECSV; empty if there is none.
+std::string text_after(string_view line, string_view key) {
+    const std::size_t at = line.find(key);
+    if (at == string_view::npos) {
+        return "";
+    }
+    const string_view rest = line.substr(at + key.size());
+    const auto json = nlohmann::json::parse(rest.substr(0, rest.rfind('}')), nullptr, false);
+    return json.is_string() ? json.get<std::string>() : "";
+}
+
+// "# - {name: GroupMass, unit: ..., datatype: ..., description: ...}" or "# - {"Program": "kith 0.1.0"}".
+void read_ecsv_line(string_view line, ResultFile& result) {
+    constexpr string_view column = "# - {name: ";
+    constexpr string_view meta = "# - ";
+    if (line.starts_with(column)) {
+        const string_view rest = line.substr(column.size());
+        result.arrays.push_back({std::string(rest.substr(0, rest.find(','))), {0}, text_after(line, "description: ")});
+    } else if (line.starts_with(meta)) {
+        const auto json = nlohmann::json::parse(line.substr(meta.size()), nullptr, false);
+        for (auto each = json.begin(); json.is_object() && each != json.end(); ++each) {
+            result.provenance[each.key()] = each->is_string() ? each->get<std::string>() : each->dump();
+        }
+    }
+}
+
+} // namespace
+
+std::string kind_of_result(const std::vector<ResultArray>& arrays) {
+    const auto has = [&](string_view name) {
+        return std::any_of(arrays.begin(), arrays.end(), [&](const ResultArray& each) { return each.name == name; });
+    };
+    for (const Kind& kind : kinds()) {
+        if (std::all_of(kind.arrays.begin(), kind.arrays.end(), has)) {
+            return std::string(kind.name);
+        }
+    }
+    return "arrays";
+}
+
+std::string about_result(const ResultFile& result) {
+    const auto described = [](const ResultArray& array) {
+        return message(array.name, " (", joined(array.shape, " x "), ")");
+    };
+    const auto input = result.provenance.find("Input");
+    return message("this holds ", result.kind, ", a result of kith (", joined(result.arrays, ", ", described),
+                   "), which kith info describes", result.kind == levels ? " and kith.plot.merger_tree draws" : "",
+                   "; where points are needed, give the file that it was made from",
+                   input == result.provenance.end() || input->second.empty() ? "" : ", '" + input->second + "'");
+}
+
+std::optional<ResultFile> describe_group_table(const std::filesystem::path& path, const FileStart& start) {
+    const bool is_ecsv =
+        start.text().starts_with(ecsv_line) && start.text().find(ecsv_group_column) != string_view::npos;
+    if (!is_ecsv && !start.text().starts_with(csv_line)) {
+        return std::nullopt;
+    }
+    ResultFile result{is_ecsv ? "ECSV" : "CSV", "a table of groups", {}, {}};
+    const InputFile file(path);
+    TextLines lines(file);
+    std::int64_t rows = -1; // the names come first
+    while (const std::optional<string_view> line = lines.next()) {
+        if (line->starts_with('#')) {
+            read_ecsv_line(*line, result);
+            continue;
+        }
+        if (rows < 0 && !is_ecsv) {
+            for_each_field(*line, Separator::comma, [&](int, string_view name) {
+                result.arrays.push_back({std::string(name), {0}, ""});
+            });
+        }
+        rows += line->empty() ? 0 : 1;
+    }
+    for (ResultArray& column : result.arrays) {
+        column.shape = {std::max<std::int64_t>(0, rows)};
+    }
+    return result;
+}
+
+std::optional<ResultFile> describe_result(const std::filesystem::path& path) {
+    std::error_code ignored;
+    if (!std::filesystem::is_regular_file(path, ignored)) {
+        return std::nullopt;
+    }
+    const InputFile file(path);
+    const std::vector<std::byte> bytes = file.start(recognition_window);
+    const FileStart start{bytes, file.length()};
+    if (is_hdf5(start)) {
+        return describe_hdf5_result(path);
+    }
+    return npz_reader.recognize(start) ? describe_npz_result(path) : describe_group_table(path, start);
+}
+
+} // namespace kith::io

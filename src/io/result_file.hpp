@@ -1,0 +1,27 @@
+// Files of results that kith itself wrote: how each format recognizes and describes one, and what errors say of it.
+//
+// .npz and HDF5 files hold arrays and the provenance, by which they are known as kith's; what was computed follows from
+// the arrays' names. Tables of groups are text, known by their first column.
+#pragma once
+
+#include "io/reader.hpp"
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace kith::io {
+
+/// Nothing for a file that kith did not write. They throw Error(file) for one that is damaged.
+[[nodiscard]] std::optional<ResultFile> describe_npz_result(const std::filesystem::path& path);
+[[nodiscard]] std::optional<ResultFile> describe_hdf5_result(const std::filesystem::path& path);
+[[nodiscard]] std::optional<ResultFile> describe_group_table(const std::filesystem::path& path, const FileStart& start);
+
+/// What these arrays are: "neighbors within a radius".
+[[nodiscard]] std::string kind_of_result(const std::vector<ResultArray>& arrays);
+
+/// "this holds neighbors within a radius, a result of kith: offsets (5), indices (12); ..." with the advice.
+[[nodiscard]] std::string about_result(const ResultFile& result);
+
+} // namespace kith::io
