@@ -190,6 +190,35 @@ nb::object owned(std::vector<T> values, std::size_t columns) {
     return numpy_view(*kept, columns, owner);
 }
 
+/// Linking lengths, then sizes and parents of each level, and the number of rows that have labels.
+nb::tuple read_fof_levels(const nb::bytes& path) {
+    const std::string name = name_of(path);
+    io::FofLevelsFile file;
+    {
+        const Unlocked unlocked;
+        file = io::read_fof_levels(name);
+    }
+    nb::list lengths;
+    nb::list sizes;
+    nb::list parents;
+    for (FofLevel& level : file.levels) {
+        lengths.append(level.linking_length);
+        sizes.append(owned(std::move(level.sizes), 0));
+        parents.append(owned(std::move(level.parents), 0));
+    }
+    return nb::make_tuple(lengths, sizes, parents, file.rows);
+}
+
+nb::object read_fof_labels(const nb::bytes& path, std::int64_t level) {
+    const std::string name = name_of(path);
+    std::vector<std::int32_t> labels;
+    {
+        const Unlocked unlocked;
+        labels = io::read_fof_labels(name, level);
+    }
+    return owned(std::move(labels), 0);
+}
+
 nb::object read_tipsy_array(const nb::bytes& path, bool integers) {
     const std::string name = name_of(path);
     std::vector<std::int64_t> whole;
@@ -342,6 +371,8 @@ void bind_files(nb::module_& module) {
         },
         nb::arg("path"), nb::arg("catalog"), nb::arg("snapshot"), nb::arg("box").none(), nb::arg("command"),
         nb::arg("input"), nb::arg("parameters"));
+    module.def("read_fof_levels", read_fof_levels, nb::arg("path"));
+    module.def("read_fof_labels", read_fof_labels, nb::arg("path"), nb::arg("level"));
     module.def("read_tipsy_array", read_tipsy_array, nb::arg("path"), nb::arg("integers"));
     module.def("snapshot_of", snapshot_of, nb::arg("catalog"), nb::arg("rows"), nb::arg("is_float64"),
                nb::arg("ids").none());

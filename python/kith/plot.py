@@ -30,6 +30,7 @@ from kith._projection import View, plane_of, project
 from kith._subjects import (catalog_of, name_of_axis, name_of_lengths, other_axes, require_axes, require_groups,
                             require_same_lengths)
 from kith._units import refuse as refuse_units
+from kith._levels_file import LevelsFile
 from kith._linkage import FofLadder
 from kith._search import Tree, unpacked
 
@@ -205,7 +206,7 @@ def dendrogram(ladder, axes=None, *, groups=8, branches=60, title=None, unit=Non
 
     Parameters
     ----------
-    ladder : FofLadder
+    ladder : FofLadder, or path of a file of `kith hierarchy`
     axes : matplotlib.axes.Axes, optional
     groups : int
         How many of the largest groups of the last level are shown.
@@ -229,7 +230,7 @@ def dendrogram(ladder, axes=None, *, groups=8, branches=60, title=None, unit=Non
     >>> axes.get_ylabel()
     'linking length [code units]'
     """
-    _require_ladder(ladder)
+    ladder = _ladder_of(ladder)
     require_axes(axes)
     _require_texts(title=title, unit=unit)
     groups, branches = _arrays.as_whole(groups, "groups"), _arrays.as_whole(branches, "branches")
@@ -270,7 +271,7 @@ def levels(points, ladder, axes=None, *, box=None, plane=(0, 1), title=None, uni
     ----------
     points, box, plane, title
         As for `density`.
-    ladder : FofLadder
+    ladder : FofLadder, or path of a file of `kith hierarchy --with-labels`
         Of these points. What counts are its groups of `min_members`, 2 at least.
     axes : matplotlib.axes.Axes, optional
     unit : str, optional
@@ -289,18 +290,19 @@ def levels(points, ladder, axes=None, *, box=None, plane=(0, 1), title=None, uni
     >>> len(axes.get_legend().get_texts())
     4
     """
-    _require_ladder(ladder)
+    ladder = _ladder_of(ladder)
     snapshot = points
     points, box, title = _opened(points, box, title, axes, unit)
     unit = name_of_lengths(unit, snapshot, ladder)
     box = ladder.box if box is None else box
-    if len(points) != ladder._core.points:
+    is_file = isinstance(ladder, LevelsFile)
+    if not is_file and len(points) != ladder._core.points:
         raise ValueError(f"points has {len(points)} rows, but the ladder is of {ladder._core.points} points")
     chosen, box = plane_of(points, box, plane)
     view = View(chosen, Tree(chosen, box).box)
     lowest = numpy.full(len(points), -1)
     for level in reversed(range(len(ladder))):
-        labels = numpy.asarray(ladder.labels(level))
+        labels = ladder.labels_of(snapshot, level) if is_file else numpy.asarray(ladder.labels(level))
         lowest[(labels >= 0) & (labels < numpy.count_nonzero(ladder.sizes[level] > 1))] = level
     names = [f"{length:.4g}: {numpy.count_nonzero(sizes > 1):,} groups"
              for length, sizes in zip(numpy.asarray(ladder.linking_lengths), ladder.sizes)]
@@ -321,9 +323,13 @@ def _extent(points, box):
     return lower, upper
 
 
-def _require_ladder(ladder):
+def _ladder_of(ladder):
+    if isinstance(ladder, (str, bytes, os.PathLike)):
+        return LevelsFile(ladder)
     if not isinstance(ladder, FofLadder):
-        raise TypeError(f"ladder is of type {type(ladder).__name__}; it must be a kith.FofLadder")
+        raise TypeError(f"ladder is of type {type(ladder).__name__}; it must be a kith.FofLadder, or the path of a file of "
+                        "kith hierarchy")
+    return ladder
 
 
 def _require_texts(**texts):

@@ -332,6 +332,34 @@ def test_levels():
         kith.plot.levels(POINTS[:10], ladder)
 
 
+def test_levels_in_a_file(tmp_path):
+    h5py = pytest.importorskip("h5py")
+    ladder = ladder_of(POINTS, min_members=5)
+    path = tmp_path / "levels.hdf5"
+    with h5py.File(path, "w") as file:  # as kith hierarchy writes it
+        file.attrs["Program"] = "kith"
+        file["linking_lengths"], file["groups"] = ladder.linking_lengths, ladder.groups
+        file["offsets"] = numpy.cumsum([0, *map(len, ladder.sizes)])
+        file["sizes"] = numpy.concatenate(ladder.sizes)
+        file["parents"] = numpy.concatenate([*ladder.parents[:len(LADDER_B) - 1], numpy.full(len(ladder.sizes[-1]), -1)])
+    drawn = [[dots.get_offsets().tolist() for dots in kith.plot.dendrogram(each).collections if hasattr(dots, "get_sizes")]
+             for each in (path, ladder)]
+    assert drawn[0] == drawn[1]
+    with pytest.raises(ValueError, match="no labels of the points; kith hierarchy --with-labels"):
+        kith.plot.levels(POINTS, str(path))
+    with h5py.File(path, "a") as file:
+        for level in range(len(LADDER_B)):
+            labels = numpy.asarray(ladder.labels(level))
+            file[f"labels/{level}"] = numpy.where(labels < len(ladder.sizes[level]), labels, -1)
+    drawn = [[dots.get_offsets().tolist() for dots in kith.plot.levels(POINTS, each, box=1).collections]
+             for each in (path, ladder)]
+    assert drawn[0] == drawn[1]
+    with pytest.raises(ValueError, match="points has 10 rows"):
+        kith.plot.levels(POINTS[:10], path)
+    with pytest.raises(OSError, match="groups at several linking lengths.* a result of kith"):
+        kith.read_catalog(path)
+
+
 def test_ladders_of_nothing():
     for points in (numpy.empty((0, 3)), numpy.zeros((1, 3))):
         ladder = kith.fof_ladder(points, [0, 1], min_members=2)
