@@ -88,7 +88,7 @@ std::string about_result(const ResultFile& result) {
     };
     const auto input = result.provenance.find("Input");
     return message("this holds ", result.kind, ", a result of kith (", joined(result.arrays, ", ", described),
-                   "), which kith info describes", result.kind == levels ? " and kith.plot.merger_tree draws" : "",
+                   "), which kith info describes", result.kind == levels ? " and kith.plot.dendrogram draws" : "",
                    "; where points are needed, give the file that it was made from",
                    input == result.provenance.end() || input->second.empty() ? "" : ", '" + input->second + "'");
 }
