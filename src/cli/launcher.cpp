@@ -10,6 +10,7 @@
 #include <chrono>
 #include <cstdlib>
 #include <thread>
+#include <unistd.h>
 
 namespace kith::cli {
 
@@ -42,8 +43,9 @@ void require_alone(std::string_view built, std::string_view remedy) {
         int size = 0;
         std::from_chars(text.data(), text.data() + text.size(), size);
         if (size > 1) {
-            if (is_later_rank()) {
+            if (is_later_rank() && ::isatty(STDERR_FILENO) == 0) {
                 std::this_thread::sleep_for(std::chrono::seconds(1));
+                throw UsageError("");
             }
             throw UsageError(
                 fmt::format("{} processes were started together ({} is {}), but this kith {}, so each would "

@@ -152,7 +152,9 @@ int main(int argument_count, char** arguments) {
         if (ranks) { // the others do not know
             launched.ranks->abort(found.text);
         }
-        complain(found.text);
+        if (!found.text.empty()) { // another process says it (launcher.hpp)
+            complain(found.text);
+        }
         return found.exit_code;
     }
 }
