@@ -36,6 +36,7 @@ FLAGS = ["no", None, 1, [True], STRANGE]
 BOXES = ["a", {}, STRANGE, [1.0, 2.0], ["a", "b", "c"], [[1.0, 1.0, 1.0]], -1, numpy.nan]
 DEVICES = [5, "gpu", STRANGE, []]
 PATHS = [None, 5, {}, STRANGE, [None], [], "a\0b"]
+COLUMNS = [5, 2.5, {}, STRANGE, [], [1.5], [True], [None], "x,y", [1, 2]]  # the last two: points.npy has no columns
 DTYPES = [None, "int16", "no type", STRANGE, 5]
 ENGINES = [None, 5, "fast", STRANGE, [], True]
 
@@ -105,8 +106,8 @@ FUNCTIONS = {
                                         "origin": ["a", {}, STRANGE, [], ["a", "b"], numpy.inf]}),
     "members_of": (GROUPS.members_of, {"group": 0}, {"group": WHOLE, "snapshot": ["a", POINTS, STRANGE]}),
     "read": (kith.read, {"path": "points.npy"}, {"path": PATHS, "types": ["gas", 2.5, 9, [1.5], {}, STRANGE],
-                                                 "velocities": FLAGS, "masses": FLAGS, "ids": FLAGS}),
-    "read_header": (kith.read_header, {"path": "points.npy"}, {"path": PATHS}),
+                                                 "velocities": FLAGS, "masses": FLAGS, "ids": FLAGS, "columns": COLUMNS}),
+    "read_header": (kith.read_header, {"path": "points.npy"}, {"path": PATHS, "columns": COLUMNS}),
     "read_tipsy_array": (kith.read_tipsy_array, {"path": "points.npy"}, {"path": PATHS, "integers": [flag for flag in FLAGS if flag is not None]}),
     "write_catalog": (kith.write_catalog, {"path": "groups.hdf5", "catalog": GROUPS},
                         {"path": [None, 5, STRANGE, "a\0b", "a.txt"], "catalog": ["a", None, LABELS],
