@@ -3,9 +3,10 @@
 // The answer for a query is every source with d2 <= R * R (docs/semantics.md, "Neighbors within a radius"), the same
 // bits on every machine, for every engine and number of threads. Source: the dual walk of the jz-tree paper, section
 // III (arXiv:2604.05885), with a fixed bound. Cost: close to O(N (1 + m)) for N queries with m neighbors each in low
-// dimensions. Rows are counted first, then filled; scratch memory is that of the points near one leaf per thread.
-// Few separate queries of a kept tree on the CPU (one always, up to 32, on one thread up to 1,024) are searched by the
-// calling thread: such a call starts no tasks and reports no stages. Long rows of several queries are shared by threads.
+// dimensions. Rows are counted first, then filled; scratch memory is that of the points near one leaf per thread. Few
+// separate queries of a kept tree on the CPU (one always, up to 32, on one thread up to 1,024) are searched by the
+// calling thread: such a call starts no tasks and reports no stages. Long rows of several queries are shared by
+// threads.
 #pragma once
 
 #include <kith/execution.hpp>

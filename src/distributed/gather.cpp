@@ -3,8 +3,8 @@
 // Each rank sorts the indices that it asks for and drops repetitions, finds the rank and row of each, and asks that
 // rank; the answers come in the order of the requests. Ranks of global indices follow from the numbers of points. Ids
 // are looked up in a directory that is spread over the ranks by a hash: each rank tells it the ids of its points, and
-// asks it for those that it wants. Cost: O(n log n) for n indices; every row that is asked for travels once to each rank
-// that asks.
+// asks it for those that it wants. Cost: O(n log n) for n indices; every row that is asked for travels once to each
+// rank that asks.
 #include <kith/distributed.hpp>
 
 #include "distributed/arguments.hpp"

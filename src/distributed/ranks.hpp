@@ -1,9 +1,9 @@
 // A communicator as the algorithms use it: typed, counted, and with errors that all ranks agree on.
 //
 // An exception on one rank must not leave the others waiting. So whatever can fail on a rank runs inside agreed(): the
-// ranks meet after it, and if one has failed all throw, with its text. An exception of the program's own code, such as a
-// visitor, stays what it is on its rank. What fails on all ranks alike, because they know the same, runs inside alike().
-// Any other exception ends the work of all ranks (on_all_ranks).
+// ranks meet after it, and if one has failed all throw, with its text. An exception of the program's own code, such as
+// a visitor, stays what it is on its rank. What fails on all ranks alike, because they know the same, runs inside
+// alike(). Any other exception ends the work of all ranks (on_all_ranks).
 #pragma once
 
 #include <kith/communicator.hpp>
@@ -45,8 +45,8 @@ public:
     [[nodiscard]] int size() const noexcept { return communicator_.size(); }
     [[nodiscard]] const Traffic& traffic() const noexcept { return traffic_; }
 
-    /// Runs body() here, and throws on all ranks if it throws on one: what the lowest of these has thrown. A single rank
-    /// throws what body() has thrown, as it is.
+    /// Runs body() here, and throws on all ranks if it throws on one: what the lowest of these has thrown. A single
+    /// rank throws what body() has thrown, as it is.
     template <class Body>
     void agreed(const Body& body) {
         agree(failure_of(body));

@@ -62,8 +62,8 @@ inline void require_neighbors_fit(std::int64_t neighbors, std::int64_t bytes_eac
                 unresolved_length(status));
 }
 
-/// Throws if the smallest radius above 0, that of the query `smallest`, underflows, squared, relative to largest(). If the
-/// points of a self-search are all at zero, so are their distances, and every radius is resolved.
+/// Throws if the smallest radius above 0, that of the query `smallest`, underflows, squared, relative to largest(). If
+/// the points of a self-search are all at zero, so are their distances, and every radius is resolved.
 template <Coordinate T, class Largest>
 void require_resolved_radii(const Radii& radii, std::int64_t smallest, const Frame<T>& frame, bool self_search,
                             const Largest& largest) {
