@@ -220,7 +220,7 @@ std::vector<std::string> names_of_width(string_view line, Separator separator, i
              {separator, Separator::comma, Separator::semicolon, Separator::bar, Separator::tab, Separator::blanks}) {
             std::vector<std::string> names = names_in(trimmed(text), each);
             const bool is_cut = std::any_of(names.begin(), names.end(), [](const std::string& name) {
-                return name.ends_with(',') || name.ends_with(';') || name.ends_with('|');
+                return name.ends_with(',') || name.ends_with(';') || name == "|"; // T/|U| is a name
             });
             if (std::ssize(names) != width || is_cut) {
                 continue;

@@ -241,7 +241,7 @@ TEST_F(Table, IdsThatAreNoneAreLeftOut) {
 
 TEST_F(Table, ListsOfHalosArePoints) {
     const io::Snapshot rockstar =
-        read("#ID DescID Mvir X Y Z VX VY VZ\n#a = 1.0\n#Box size: 50.000000 Mpc/h\n#Units: Masses in Msun / h\n"
+        read("#ID DescID T/|U| X Y Z VX VY VZ\n#a = 1.0\n#Box size: 50.000000 Mpc/h\n#Units: Masses in Msun / h\n"
              "6 -1 1e13 1 2 3 4 5 6\n");
     EXPECT_EQ(values(rockstar.positions), (std::vector<double>{1, 2, 3}));
     EXPECT_EQ(values(*rockstar.velocities), (std::vector<double>{4, 5, 6}));
