@@ -70,8 +70,9 @@ Catalog found_on_device(const FofResult& groups, const Particles& particles, std
         masses.emplace(all, detail::on_a_line(*particles.masses));
         there.masses = detail::scalars_of(masses->view());
     }
-    const auto types = on_device(all, particles.types.data(), static_cast<std::int64_t>(particles.types.size()));
-    there.types = {types.data(), particles.types.size()};
+    const auto given_types = particles.types.as_span<std::uint8_t>();
+    const auto types = on_device(all, given_types.data(), std::ssize(given_types));
+    there.types = IntegersView(types.data(), std::ssize(given_types));
     const auto frame = detail::with_dtype(particles.positions.dtype(), [&](auto zero) {
         return detail::halos::position_frame(
             detail::normalize_sources<decltype(zero)>(particles.positions, groups.box).frame);
@@ -336,7 +337,7 @@ TEST_F(CatalogRefusals, OfShapes) {
     particles.masses = ScalarsView(std::span<const double>(made.masses.data(), 5));
     expect_the_cpus_words();
     particles = made.everything();
-    particles.types = particles.types.first(2);
+    particles.types = particles.types.subview(0, 2);
     expect_the_cpus_words();
     particles = made.everything();
     particles.velocities = PointsView(made.velocities.data(), 60, 3);
