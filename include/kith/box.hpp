@@ -43,7 +43,7 @@ public:
 
     /// The same box with another origin (lower edge) on one axis. This and the next two throw Error: invalid_argument
     /// unless axis is in [0, max_dimension); this one also if the box has fewer axes. A box without a number of axes
-    /// is refused by calls whose points lack an axis with an origin.
+    /// is refused by calls whose points lack an axis with an origin, unless all max_dimension axes have one.
     [[nodiscard]] Box with_origin(int axis, double origin) const {
         Box box = *this;
         box.origin_[checked_origin(axis)] = origin;

@@ -167,10 +167,10 @@ def test_texts_and_names_that_are_not_utf8(tmp_path):
         kith.read(path)
     try:
         with open(path, "wb") as file:
-            file.write("x [\N{MICRO SIGN}m],y,z\n1,2,3\n4,5,6\n".encode("latin-1"))
+            file.write("a [\N{MICRO SIGN}m],b,c\n1,2,3\n4,5,6\n".encode("latin-1"))
     except OSError:
         pytest.skip("this file system has names in UTF-8 alone")
-    with pytest.warns(UserWarning, match=r"x \[\\xb5m\]"):
+    with pytest.warns(UserWarning, match=r"a \[\\xb5m\]"):
         snapshot = kith.read(path)
     assert len(snapshot) == 2 and snapshot.header.files == [os.fsdecode(path)]
     with open(path, "wb") as file:
@@ -260,7 +260,7 @@ def test_real_snapshots():
             continue
         read += 1
         assert len(snapshot) == sum(snapshot.header.counts)
-        if 0 < len(snapshot) < 300_000:
+        if 0 < len(snapshot) < 300_000 and (numpy.ptp(snapshot.positions, axis=0) > 0).all():
             labels = kith.fof(snapshot.positions, b=0.2, box=snapshot.box, min_members=20)
             assert len(labels) == len(snapshot)
     assert read > 0

@@ -164,7 +164,12 @@ void check_box(const Box& box, int dimension) {
         throw error(ErrorKind::invalid_argument, "the box has ", box.axes(), " periods but the points have ", dimension,
                     " axes; give one period per axis, 0 for open");
     }
-    for (int axis = dimension; axis < max_dimension; ++axis) {
+    int origins = 0;
+    for (int axis = 0; axis < max_dimension; ++axis) {
+        origins += box.origin(axis) ? 1 : 0;
+    }
+    const bool has_all = box.axes() == 0 && origins == max_dimension; // meant for points of any dimension
+    for (int axis = dimension; axis < max_dimension && !has_all; ++axis) {
         if (const auto origin = box.origin(axis)) {
             throw error(ErrorKind::invalid_argument, {.axis = axis, .value = *origin}, "the box has origin ", *origin,
                         " on axis ", axis, ", but the points have the axes 0 to ", dimension - 1,

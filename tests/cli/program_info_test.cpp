@@ -116,7 +116,7 @@ TEST_F(Info, DescribesEveryResult) {
         {"fof in.npy --linking-length 0.6 --min-members 2 -o h.hdf5 --table", "g.csv", "a table of groups",
          "GroupLen (1)"},
         {"fof in.npy --linking-length 0.6 --min-members 2 -o h.hdf5 --table", "g.ecsv", "a table of groups",
-         "GroupLen (1): number of"},
+         "GroupLen (1): members"},
     };
     for (const Written& each : all) {
         SCOPED_TRACE(each.file);

@@ -113,10 +113,9 @@ TEST(Robustness, ForeignFilesAreNamed) {
     refused("", {"empty"});
     refused("LASF....", {"LAS"});
     refused("# .PCD v0.7\n", {"PCD"});
-    refused("x,y,z\n1;2;3\n", {"text", "rows"});
     refused("hello\nworld\n", {"text"});
     refused("dTheta = 0.7\nnSteps = 5\nbDoGas = 1\n", {"parameter file"});
-    refused("#ID(1)\thostHalo(2)\n", {"AHF"});
+    refused("#ID(1)\thostHalo(2)\n", {"text"});
     refused("3\n0\n1\n1\n", {"ASCII Tipsy array"});
     refused("2\n0.5\n1 2 3\n4 5 6\n", {"line 1 has 1 number, but line 3 has 3", "keep only the rows"});
     refused("v 1 2 3\nv 2 3 4\nf 1 2 3\n", {"OBJ"});

@@ -133,6 +133,11 @@ TEST_F(BoxesOfPoints, RefuseOriginsOfAxesThatAreNotThere) {
     const Box of_any_dimension = Box::periodic(1).with_origin(5, 0.5);
     EXPECT_TRUE(is_refused(ErrorKind::invalid_argument, {"origin 0.5 on axis 5", "axes 0 to 2"},
                            [&] { (void)knn(PointsView(points, 3), 1, {.box = of_any_dimension}); }));
+    Box of_all_axes = Box::periodic(1);
+    for (int axis = 0; axis < max_dimension; ++axis) {
+        of_all_axes = of_all_axes.with_origin(axis, 0.25);
+    }
+    EXPECT_EQ(knn(PointsView(points, 3), 1, {.box = of_all_axes}).rows(), 3);
 }
 
 TEST_F(BoxesOfPoints, CountThePointsOutside) {
