@@ -11,6 +11,7 @@
 #include "io/table_names.hpp"
 
 #include <algorithm>
+#include <cctype>
 
 namespace kith::io {
 
@@ -35,6 +36,7 @@ private:
     std::optional<TableLayout> without_rows();
     bool name_by_line();
     void name_by_comments();
+    [[nodiscard]] const HeadLine* unread_names() const;
     bool name_width_by_comments(int width);
     bool has_row_names(const std::vector<std::string>& names);
     void find_box();
@@ -261,6 +263,38 @@ void Finder::name_by_comments() {
             }
         }
     }
+    if (const HeadLine* comment = unread_names(); comment != nullptr && columns_.empty() && table_.problem.empty()) {
+        table_.warnings.push_back(
+            message("line ", comment->line, ", ", shown(comment->text),
+                    ", may name the columns, but not in a way that is known; they are taken for x, y",
+                    table_.width == 3 ? " and z" : "", ". If they are not, ", how_to_choose));
+    }
+}
+
+// A comment before two or three columns without names which may name them: of as many words, or one of several with the
+// words x and y.
+const HeadLine* Finder::unread_names() const {
+    const HeadLine* x = nullptr;
+    const HeadLine* y = nullptr;
+    for (const HeadLine& comment : head_.comments) {
+        if (comment.line > table_.line || table_.width > 3) {
+            break;
+        }
+        std::string words = comment.text;
+        std::transform(words.begin(), words.end(), words.begin(),
+                       [](unsigned char c) { return static_cast<char>(std::isalnum(c) != 0 ? std::tolower(c) : ' '); });
+        const bool has_letters =
+            std::any_of(words.begin(), words.end(), [](unsigned char c) { return std::isalpha(c); });
+        const std::vector<std::string> names = names_in(comment.text, Separator::blanks);
+        if (static_cast<int>(names.size()) == table_.width && has_letters && !is_prose(names) && !are_units(names)) {
+            return &comment;
+        }
+        for (const string_view word : fields_of(words, Separator::blanks)) {
+            x = word == "x" ? &comment : x;
+            y = word == "y" ? &comment : y;
+        }
+    }
+    return x != nullptr && y != nullptr ? x : nullptr;
 }
 
 // A list of halos by Rockstar or consistent-trees says: "Box size: 50.000000 Mpc/h".

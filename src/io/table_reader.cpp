@@ -13,6 +13,7 @@
 #include "io/selection.hpp"
 #include "io/table_head.hpp"
 #include "io/table_layout.hpp"
+#include "io/table_names.hpp"
 #include "io/text_lines.hpp"
 
 #include <algorithm>
@@ -60,6 +61,7 @@ public:
             refuse(file_, found->problem);
         }
         layout_ = std::move(*found);
+        is_chosen_ = !columns.empty();
         describe();
     }
 
@@ -93,6 +95,7 @@ private:
     void describe();
     [[nodiscard]] std::int64_t count_rows() const;
     void check_announced() const;
+    void check_comment(string_view line, std::int64_t number) const;
     [[nodiscard]] RealArray make(const std::vector<int>& columns, string_view what);
     bool read_rows();
     [[nodiscard]] bool parse_plain(const Row& row) const;
@@ -107,6 +110,7 @@ private:
 
     InputFile file_;
     TableLayout layout_;
+    bool is_chosen_ = false; ///< the columns, by the caller
     SnapshotHeader header_;
     std::vector<Target> targets_;
     std::optional<Place> decimal_comma_; ///< the first: numbers then have no points
@@ -149,6 +153,18 @@ void Table::check_announced() const {
     if (layout_.announced && *layout_.announced > header_.counts[1]) {
         refuse(file_, "too short: line ", layout_.announced_line, " announces ", *layout_.announced,
                " rows, but the file ends at byte ", file_.length(), ", after ", header_.counts[1]);
+    }
+}
+
+// A comment among the rows may begin another table, with its columns in another order.
+void Table::check_comment(string_view line, std::int64_t number) const {
+    line.remove_prefix(std::min(line.find_first_not_of("#%/ \t"), line.size()));
+    const auto are_coordinates = [](std::span<const std::string> names) { return !find_coordinates(names).empty(); };
+    const std::vector<std::string> names = names_of_width(line, layout_.separator, layout_.width, are_coordinates);
+    if (!is_chosen_ && are_coordinates(names) && !is_prose(names) && names != layout_.names) {
+        refuse(file_, "line ", number, " names the columns ", joined(names, ", "),
+               ", unlike the beginning of the file (", layout_.names.empty() ? "no names" : joined(layout_.names, ", "),
+               "); a file holds one table: split it, or choose the columns with --columns (columns= in Python)");
     }
 }
 
@@ -302,6 +318,7 @@ bool Table::read_rows() {
     Row row;
     while (const auto line = lines.next()) {
         if (is_left_out(*line)) {
+            check_comment(*line, lines.number());
             continue;
         }
         if (row.index == rows) {
@@ -334,6 +351,9 @@ void Table::warn_of_ids_among_coordinates(const Snapshot& snapshot) {
         }
         for (std::size_t i = axis; i < values.size(); i += 3) {
             column.push_back(values[i]);
+        }
+        if (std::any_of(column.begin(), column.end(), [](double value) { return std::abs(value) >= 0x1p53; })) {
+            return true; // float64 cannot tell such numbers apart
         }
         std::sort(column.begin(), column.end());
         return std::adjacent_find(column.begin(), column.end()) == column.end();

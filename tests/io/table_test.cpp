@@ -99,10 +99,11 @@ TEST_F(Table, OneColumnOfDistinctWholeNumbersAmongThreeIsWarnedOf) {
     EXPECT_TRUE(is_warned("10 0 0\n20 1 0\n30 5 0\n40 5 1\n"));
     EXPECT_TRUE(warns(read(".5 7 .5\n.25 9 .75\n").header, "column 2 holds distinct whole numbers"));
     EXPECT_TRUE(warns(read(".5 7 .5\n.25 9 .75\n").header, "--columns 1,3"));
-    EXPECT_FALSE(is_warned("1 2 3\n4 5 6\n"));                // all of them
-    EXPECT_FALSE(is_warned("0 0 0\n0 0 1\n0 1 0\n0 1 1\n"));  // none
-    EXPECT_FALSE(is_warned(".5 7 .5\n.25 7 .75\n"));          // not distinct
-    EXPECT_FALSE(is_warned("# x y z\n.5 7 .5\n.25 9 .75\n")); // named
+    EXPECT_TRUE(is_warned("1000000000000000050 .5 1\n1000000000000000100 .5 1\n")); // alike in float64
+    EXPECT_FALSE(is_warned("1 2 3\n4 5 6\n"));                                      // all of them
+    EXPECT_FALSE(is_warned("0 0 0\n0 0 1\n0 1 0\n0 1 1\n"));                        // none
+    EXPECT_FALSE(is_warned(".5 7 .5\n.25 7 .75\n"));                                // not distinct
+    EXPECT_FALSE(is_warned("# x y z\n.5 7 .5\n.25 9 .75\n"));                       // named
 }
 
 TEST_F(Table, LinesThatMayBeNamesAreWarnedOfOrRefused) {
@@ -110,6 +111,25 @@ TEST_F(Table, LinesThatMayBeNamesAreWarnedOfOrRefused) {
     EXPECT_TRUE(read("0,1,2\n3,4,5.5\n").header.warnings.empty());
     refused("the x y\n1 2 3\n", {"line 1, 'the x y', reads like a sentence"});
     EXPECT_EQ(values(read("name,x,y\nhalo#3,1,2\n").positions), (std::vector<double>{1, 2}));
+}
+
+TEST_F(Table, CommentsThatMayNameTwoOrThreeColumnsAreWarnedOf) {
+    for (const char* comments : {"# mass pos_x pos_y", "# mass ra dec", "# mass:f8 x:f8 y:f8", "# 1-mass 2-x 3-y",
+                                 "# mass<Msun> x<kpc> y<kpc>", "# $m $x $y", "# mass,x y", "# mass, x, y 1",
+                                 "#mass[0]x[1]y[2]", "# col 1 mass\n# col 2 x\n# col 3 y", "# mass\n# x\n# y",
+                                 "# mass = 1\n# x = 2\n# y = 3", "# x: column 2, y: column 3"}) {
+        const io::Snapshot read_so = read(std::string(comments) + "\n.5 1.5 2.5\n.25 .5 .75\n");
+        EXPECT_TRUE(warns(read_so.header, "--columns") || read_so.positions.columns == 2) << comments;
+    }
+    EXPECT_TRUE(read("# of stars in the field, by hand\n.5 1.5 2.5\n").header.warnings.empty());
+    EXPECT_TRUE(read("# kpc kpc kpc\n.5 1.5 2.5\n").header.warnings.empty());
+}
+
+// As where two files were joined.
+TEST_F(Table, CommentsAmongTheRowsThatNameThemDifferentlyAreRefused) {
+    refused("# x y z id\n1 2 3 4\n# id x y z\n4 1 2 3\n", {"line 3", "id, x, y, z", "x, y, z, id", "split it"});
+    refused(".5 1 2\n.25 3 4\n# mass x y\n", {"line 3", "mass, x, y", "no names"});
+    EXPECT_EQ(read("# x y\n1 2\n# x y\n3 4\n# the end of x and y\n").positions.rows(), 2);
 }
 
 TEST_F(Table, ColumnsAreChosenByNameOrNumber) {
