@@ -180,7 +180,7 @@ struct ResultArray {
     std::string description; ///< empty where the file has none
 };
 
-/// What kith knn, radius, mst, dbscan and hierarchy write as .npz or HDF5, and the tables of kith fof.
+/// What kith knn, radius, mst, dbscan and hierarchy write as .npz or HDF5, the tables of kith fof, and labels.
 struct ResultFile {
     std::string format; ///< "npz", "HDF5", "CSV", "ECSV"
     std::string kind;   ///< "neighbors within a radius", "a table of groups", ...

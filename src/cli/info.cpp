@@ -239,7 +239,7 @@ Command info_command(const Parser& program) {
     add_json_option(command, arguments->common);
     command.footer(std::string(input_formats) +
                    "\nHalo catalogs in HDF5 are described, too: those of kith, Gadget-4 and AREPO;"
-                   "\nso are the neighbors, trees, clusters, levels and tables that kith writes."
+                   "\nso are the neighbors, trees, clusters, labels, levels and tables that kith writes."
                    "\n\nExamples:\n  kith info snapshot.hdf5\n  kith info snapdir/snap_007\n  kith info halos.hdf5");
     return {command, [arguments](const Invocation&) {
                 const auto& files = arguments->files;

@@ -377,22 +377,19 @@ void add_types_option(const Parser& command, io::TypeSelection& selection) {
                  [&selection](const std::string& text) { selection = parse_types(text); });
 }
 
-void add_columns_option(const Parser& command, std::vector<std::string>& columns) {
-    command.text("--columns", "all|x,y,z|2,3,4",
-                 "Columns of a text table that are the coordinates: names, numbers from 1, or all (default: x, y and z "
-                 "by name, or all of two or three without names)",
-                 [&columns](const std::string& text) {
-                     columns.clear();
-                     for (const std::string_view part : split_at(text, ',')) {
-                         if (part.empty()) {
-                             throw UsageError(
-                                 fmt::format("--columns is '{}'; give all, or names or numbers of columns with one "
-                                             "comma between them",
-                                             text));
-                         }
-                         columns.emplace_back(part);
-                     }
-                 });
+void add_columns_option(const Parser& command, std::vector<std::string>& columns, const std::string& name,
+                        const std::string& help) {
+    command.text(name, "all|x,y,z|2,3,4", help, [&columns, name](const std::string& text) {
+        columns.clear();
+        for (const std::string_view part : split_at(text, ',')) {
+            if (part.empty()) {
+                throw UsageError(fmt::format("{} is '{}'; give all, or names or numbers of columns with one comma "
+                                             "between them",
+                                             name, text));
+            }
+            columns.emplace_back(part);
+        }
+    });
 }
 
 void add_rebalance_option(const Parser& command, bool& rebalance) {

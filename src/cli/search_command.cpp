@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <numeric>
 #include <string_view>
 #include <variant>
@@ -29,7 +30,7 @@ struct Queries {
     [[nodiscard]] const io::Snapshot& overview() const { return shares ? shares->overview() : snapshot; }
 };
 
-/// Whether columns can be chosen: --columns are also those of the queries, where they have any.
+/// Whether columns can be chosen: names of --columns are also those of the queries, where they have any.
 bool is_table(const std::string& path) {
     try {
         static_cast<void>(io::read_header(path, {"1", "2"}));
@@ -43,8 +44,14 @@ Queries read_queries(const SearchArguments& arguments, const io::ReadOptions& op
     Queries queries;
     run.agreed([&] {
         io::ReadOptions mine = options;
-        if (!mine.columns.empty() && !is_table(arguments.queries)) {
-            mine.columns.clear();
+        const auto is_number = [](const std::string& column) {
+            return column.find_first_not_of("0123456789") == std::string::npos;
+        };
+        if (!arguments.query_columns.empty()) {
+            mine.columns = arguments.query_columns;
+        } else if (arguments.queries != arguments.snapshot &&
+                   (std::any_of(mine.columns.begin(), mine.columns.end(), is_number) || !is_table(arguments.queries))) {
+            mine.columns.clear(); // a number may be another column there
         }
         if (run.ranks() != nullptr) {
             mine.share = {run.ranks()->rank(), run.ranks()->size()};
@@ -134,6 +141,8 @@ std::string describe_queries(const SearchArguments& arguments, std::int64_t quer
 void add_search_files(const Parser& command, SearchArguments& arguments, const std::string& output_help) {
     command.file("-o,--output", output_help, arguments.output).required();
     command.file("--queries", "Search around these points instead of around every point", arguments.queries, "FILE");
+    add_columns_option(command, arguments.query_columns, "--query-columns",
+                       "The same for --queries (default: the names of --columns, if it has no numbers)");
 }
 
 void add_point_options(const Parser& command, const std::shared_ptr<SearchArguments>& arguments,

@@ -22,6 +22,7 @@ namespace kith::cli {
 
 struct SearchArguments : SnapshotArguments {
     std::string queries;
+    std::vector<std::string> query_columns; ///< of a text table
     bool exclude_self = false;
     Engine engine = Engine::automatic;
 };

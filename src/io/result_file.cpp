@@ -4,6 +4,7 @@
 #include "io/hdf5_signature.hpp"
 #include "io/input_file.hpp"
 #include "io/joined.hpp"
+#include "io/npy_format.hpp"
 #include "io/refuse.hpp"
 #include "io/text_fields.hpp"
 #include "io/text_lines.hpp"
@@ -121,6 +122,35 @@ std::optional<ResultFile> describe_group_table(const std::filesystem::path& path
     return result;
 }
 
+std::optional<ResultFile> describe_values(const std::filesystem::path& path, const FileStart& start) {
+    constexpr string_view kind = "one value per row, as labels have";
+    if (is_npy(start)) {
+        const NpyHeader header = parse_npy_header(start.bytes, path.string());
+        return header.shape.size() == 1
+                   ? std::optional(ResultFile{"npy", std::string(kind), {{"values", header.shape, header.descr}}, {}})
+                   : std::nullopt;
+    }
+    std::int64_t first = 0;
+    if (!parse_number(trimmed(start.text().substr(0, start.text().find('\n'))), first)) {
+        return std::nullopt;
+    }
+    const InputFile file(path);
+    TextLines lines(file);
+    std::int64_t values = 0;
+    while (const std::optional<string_view> line = lines.next()) {
+        double value = 0;
+        if (!parse_number(trimmed(*line), value)) {
+            return std::nullopt;
+        }
+        ++values;
+    }
+    const bool is_counted = values > 1 && first == values - 1; // as Tipsy's arrays are
+    return ResultFile{is_counted ? "Tipsy array (ascii)" : "text",
+                      std::string(kind),
+                      {{"values", {is_counted ? first : values}, ""}},
+                      {}};
+}
+
 std::optional<ResultFile> describe_result(const std::filesystem::path& path) {
     std::error_code ignored;
     if (!std::filesystem::is_regular_file(path, ignored)) {
@@ -132,7 +162,11 @@ std::optional<ResultFile> describe_result(const std::filesystem::path& path) {
     if (is_hdf5(start)) {
         return describe_hdf5_result(path);
     }
-    return npz_reader.recognize(start) ? describe_npz_result(path) : describe_group_table(path, start);
+    if (npz_reader.recognize(start)) {
+        return describe_npz_result(path);
+    }
+    const std::optional<ResultFile> table = describe_group_table(path, start);
+    return table ? table : describe_values(path, start);
 }
 
 } // namespace kith::io

@@ -1,7 +1,8 @@
 // Files of results that kith itself wrote: how each format recognizes and describes one, and what errors say of it.
 //
 // .npz and HDF5 files hold arrays and the provenance, by which they are known as kith's; what was computed follows from
-// the arrays' names. Tables of groups are text, known by their first column.
+// the arrays' names. Tables of groups are text, known by their first column. Labels state nothing but themselves: what
+// looks like them is described, whoever wrote it.
 #pragma once
 
 #include "io/reader.hpp"
@@ -17,6 +18,8 @@ namespace kith::io {
 [[nodiscard]] std::optional<ResultFile> describe_npz_result(const std::filesystem::path& path);
 [[nodiscard]] std::optional<ResultFile> describe_hdf5_result(const std::filesystem::path& path);
 [[nodiscard]] std::optional<ResultFile> describe_group_table(const std::filesystem::path& path, const FileStart& start);
+/// Labels, counts and other arrays of one value per row: .npy, and text as Tipsy has it, which begins with their number.
+[[nodiscard]] std::optional<ResultFile> describe_values(const std::filesystem::path& path, const FileStart& start);
 
 /// What these arrays are: "neighbors within a radius".
 [[nodiscard]] std::string kind_of_result(const std::vector<ResultArray>& arrays);

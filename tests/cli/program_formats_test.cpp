@@ -67,6 +67,13 @@ TEST_F(Formats, ColumnsOfATable) {
     }
     ASSERT_EQ(kith("knn wide.txt --columns 2,3 --queries wide.txt -k 2 -o out.npz").exit_code, 0);
     EXPECT_EQ(npy_values<std::int32_t>(read("out.npz"), "<i4", 0), on_a_line_);
+    write("queries.txt", "id,x,y\n3,1,0\n"); // where column 2 is another
+    for (const char* columns :
+         {"--columns 2,3", "--columns 2,3 --query-columns 2,3", "--columns 2,3 --query-columns y,x"}) {
+        ASSERT_EQ(kith(std::string("knn wide.txt --queries queries.txt -k 1 -o out.npz ") + columns).exit_code, 0);
+        EXPECT_EQ(npy_values<std::int32_t>(read("out.npz"), "<i4", 0),
+                  std::vector<std::int32_t>{std::string_view(columns).ends_with("y,x") ? 0 : 1});
+    }
     EXPECT_NE(kith("knn wide.txt --columns 2,5 -k 2 -o out.npz").err.find("no column 5"), std::string::npos);
     EXPECT_NE(kith("knn wide.txt --columns 2,,3 -k 2 -o out.npz").err.find("--columns is '2,,3'"), std::string::npos);
 }

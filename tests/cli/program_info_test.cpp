@@ -136,6 +136,14 @@ TEST_F(Info, DescribesEveryResult) {
             EXPECT_NE(refused.err.find("kith info describes"), std::string::npos) << refused.err;
         }
     }
+    ASSERT_EQ(kith("fof in.npy --linking-length 0.6 --min-members 2 -o h.hdf5 --labels l.npy").exit_code, 0);
+    ASSERT_EQ(kith("dbscan in.npy --eps 0.6 --min-samples 2 -o l.txt").exit_code, 0);
+    for (const char* labels : {"l.npy", "l.txt"}) {
+        const Outcome people = kith(std::string("info ") + labels);
+        EXPECT_EQ(people.exit_code, 0) << people.err;
+        EXPECT_NE(people.out.find("one value per row, as labels have\narrays   values (4)"), std::string::npos)
+            << people.out;
+    }
     const Outcome refused = kith("fof in.npy --linking-length 0.6 -o halos.csv");
     EXPECT_EQ(refused.exit_code, 2);
     EXPECT_NE(refused.err.find("add --table halos.csv"), std::string::npos) << refused.err;
