@@ -149,7 +149,15 @@ RunBox BoxOptions::take() {
     }
     const bool gadget4_open =
         code_ == RunCode::gadget4 && has_attributes(config_) && !has_attribute(config_.get(), "PERIODIC");
-    const bool swift_open = code_ == RunCode::swift && option(parameters_, "InitialConditions:periodic") == 0.0;
+    constexpr const char* swift_periodic = "InitialConditions:periodic";
+    if (code_ == RunCode::swift && has_attribute(parameters_.get(), swift_periodic) &&
+        !option(parameters_, swift_periodic)) {
+        box_.fault =
+            message("attribute ", swift_periodic, " of /Parameters is '",
+                    text(parameters_.get(), swift_periodic).value_or("of another type"), "', but 0 or 1 was expected");
+        return std::move(box_);
+    }
+    const bool swift_open = code_ == RunCode::swift && option(parameters_, swift_periodic) == 0.0;
     const bool other_open = code_ == RunCode::other && option(parameters_, "PeriodicBoundariesOn") == 0.0;
     if (gadget4_open || swift_open || other_open) {
         box_.warnings.push_back(message("space is taken as open: ",

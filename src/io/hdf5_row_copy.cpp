@@ -58,15 +58,34 @@ bool is_kept(H5Z_filter_t filter) {
            H5Zget_filter_info(filter, &can) >= 0 && (can & H5Z_FILTER_CONFIG_ENCODE_ENABLED) != 0;
 }
 
+// The others are put back one by one: HDF5 1.10 corrupts the list if one is removed from before others.
 void remove_other_filters(hid_t creation, const std::string& what, const std::string& file) {
-    for (int i = H5Pget_nfilters(creation) - 1; i >= 0; --i) {
+    struct Kept {
+        H5Z_filter_t filter = 0;
         unsigned flags = 0;
+        std::vector<unsigned> parameters;
+    };
+    std::vector<Kept> kept;
+    const int filters = H5Pget_nfilters(creation);
+    for (int i = 0; i < filters; ++i) {
+        Kept each;
         std::size_t parameters = 0;
-        const H5Z_filter_t filter =
-            H5Pget_filter2(creation, static_cast<unsigned>(i), &flags, &parameters, nullptr, 0, nullptr, nullptr);
-        if (!is_kept(filter)) {
-            check(H5Premove_filter(creation, filter), file, what);
+        each.filter =
+            H5Pget_filter2(creation, static_cast<unsigned>(i), &each.flags, &parameters, nullptr, 0, nullptr, nullptr);
+        each.parameters.resize(parameters);
+        H5Pget_filter2(creation, static_cast<unsigned>(i), &each.flags, &parameters, each.parameters.data(), 0, nullptr,
+                       nullptr);
+        if (is_kept(each.filter)) {
+            kept.push_back(std::move(each));
         }
+    }
+    if (std::ssize(kept) == filters) {
+        return;
+    }
+    check(H5Premove_filter(creation, H5Z_FILTER_ALL), file, what);
+    for (const Kept& each : kept) {
+        check(H5Pset_filter(creation, each.filter, each.flags, each.parameters.size(), each.parameters.data()), file,
+              what);
     }
 }
 
