@@ -7,6 +7,7 @@ guessed: the same numbers are other particles there.
 """
 
 import os
+import warnings
 
 import numpy
 
@@ -57,6 +58,10 @@ def rows_in(catalog, snapshot, group):
     if catalog.ids is not None and snapshot.ids is not None and (snapshot.ids[rows] != catalog.ids_of(group)).any():
         raise ValueError(f"the snapshot is of another file, or in another order: the ids of the members of group {group} "
                          "are not those of the catalog")
+    name = os.path.basename(catalog.provenance.get("Input", ""))
+    if name and name != os.path.basename(snapshot.path) and (catalog.ids is None or snapshot.ids is None):
+        warnings.warn(f"the catalog is of '{name}' and the snapshot is '{snapshot.path}'; without ids nothing tells whether "
+                      "its rows are the same particles", stacklevel=3)
     return rows
 
 

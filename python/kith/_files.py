@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Union
 
 import numpy
 
-from kith import _arrays, _core
+from kith import _arrays, _core, _frames
 from kith._warnings import warn
 from kith._arrays import AnyArray
 
@@ -290,6 +290,14 @@ def write_catalog(path: Path, catalog: Catalog, snapshot: Snapshot | None = None
                              "particles; give the one whose particles were grouped")
         if os.path.exists(name) and any(os.path.samefile(name, file) for file in snapshot.header.files):
             raise ValueError(f"'{name}' is a file of the snapshot itself; name another")
+        members = catalog._core.members
+        if (catalog.ids is not None and snapshot.ids is not None and (snapshot.ids[members] != catalog.ids).any()) or (
+                catalog._frame is not None and _frames.of_points(snapshot) != catalog._frame):
+            raise ValueError("the catalog is of another snapshot, whose particles have other ids, or velocities and lengths "
+                             "another frame; give the one whose particles were grouped")
+    elif catalog._velocity_factor != 1:
+        raise ValueError("the velocities of the catalog are those of a snapshot that states their frame, which its file "
+                         "needs, too; give the snapshot: write_catalog(path, catalog, snapshot)")
     if ids is not None and numpy.ndim(ids) == 0:
         raise TypeError("ids must be an array with a whole number for each point")
     if ids is not None and len(ids) != catalog._rows:
@@ -309,9 +317,9 @@ def write_catalog(path: Path, catalog: Catalog, snapshot: Snapshot | None = None
     else:
         core = snapshot._core
     length, psi = (getattr(each, "value", each) for each in (catalog.linking_length, catalog.psi))
-    parameters = {"linking_length": repr(length), "min_members": str(catalog._core.min_members)}
+    parameters = {"linking_length": repr(float(length)), "min_members": str(catalog._core.min_members)}
     if psi != numpy.inf:  # of peculiar velocities, as kith fof writes it, or of an array as it was given
-        parameters["psi" if catalog._velocities_are_own else "psi_as_stored"] = repr(psi)
+        parameters["psi" if catalog._velocities_are_own else "psi_as_stored"] = repr(float(psi))
     units = {column: unit for column, unit in catalog.units.items() if not isinstance(unit, str)}
     if units:
         parameters["units"] = ", ".join(f"{column}: {unit}" for column, unit in sorted(units.items()))

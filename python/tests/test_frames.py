@@ -96,6 +96,11 @@ def test_velocity_is_that_of_gadgets_catalogs(tmp_path, code):
     labels, halos = kith.fof(snapshot, b=0.5, min_members=2, return_catalog=True)
     kith.write_catalog(tmp_path / "python.hdf5", halos, snapshot)
     read = kith.read_catalog(tmp_path / "python.hdf5")
+    with pytest.raises(ValueError, match="give the snapshot"):
+        kith.write_catalog(tmp_path / "without.hdf5", halos)
+    other = kith.read(write(tmp_path / "other.hdf5", next(name for name in CODES if name != code))[0])
+    with pytest.raises(ValueError, match="of another snapshot"):
+        kith.write_catalog(tmp_path / "other_frame.hdf5", halos, other)
     with h5py.File(tmp_path / "foreign.hdf5", "w") as file, h5py.File(tmp_path / "python.hdf5") as own:
         file.create_group("Header").attrs.update(Ngroups_ThisFile=len(halos), Ngroups_Total=len(halos), NumFiles=1,
                                                  BoxSize=10.0, Time=A, Redshift=1 / A - 1)
