@@ -4,7 +4,7 @@
 #   find_package(kith)                 gives kith::kith
 #   find_package(kith COMPONENTS io)   gives kith::io as well, where it was built
 #   find_package(kith COMPONENTS mpi)  gives kith::mpi as well, where it was built
-# A static library leaves its own dependencies to whoever links it; kithConfig.cmake finds them again.
+# Programs that link a static library link its dependencies, too; kithConfig.cmake finds them again.
 include(CMakePackageConfigHelpers)
 
 set(kith_package_directory "${CMAKE_INSTALL_LIBDIR}/cmake/kith")

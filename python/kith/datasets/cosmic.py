@@ -157,7 +157,7 @@ class CosmicBox:
             with h5py.File(unfinished, "w") as file:
                 file.create_group("Header").attrs.update(header)
                 file.create_group("Parameters").attrs.update(parameters)
-                file.create_group("Config").attrs["PERIODIC"] = numpy.bytes_("")  # as Gadget-4 has it, which is told by it
+                file.create_group("Config").attrs["PERIODIC"] = numpy.bytes_("")  # readers recognize Gadget-4 by it
                 group = file.create_group("PartType1")
                 group["Coordinates"] = positions
                 # Gadget's velocities are peculiar ones over the root of the expansion factor, which is 1 today.
