@@ -149,6 +149,9 @@ TEST_F(CudaAsync, StatusOfAReplay) {
     KITH_NEEDS_GPU();
     const Stream stream;
     Search search(stream, 5000, 0, 8, Engine::tree);
+    search.put_points(uniform(5000, 3), {});
+    search.run(); // no kernel may be loaded while a graph is recorded
+    stream.wait();
     const Graph graph(stream, [&] { search.run(); });
     std::vector<float> points = uniform(5000, 3);
     points[3 * 4000 + 1] = std::numeric_limits<float>::quiet_NaN();

@@ -111,11 +111,13 @@ TEST_F(KdTreesInPlaceOnADevice, SayThatPointsAreNotFinite) {
         std::vector<std::array<float, 2>> points = arrays_of<float, 2>(uniform_points<float>(300, 2, -1, 1, 8));
         points[277][1] = wrong;
         DeviceContext context(cuda());
+        const auto there = context.buffer<std::array<float, 2>>(300);
+        context.copy(there.data(), points.data(), 300 * sizeof(points[0]));
         const auto bounds = context.buffer<kdtree::Bounds<float, 2>>(1);
         detail::launch(context, "boxes",
                        kdtree::detail::measure_boxes<std::array<float, 2>, kdtree::PointTraits<std::array<float, 2>>>,
                        1, static_cast<int>(kdtree::detail::threads_of_build),
-                       {{300, points.data(), nullptr, nullptr, nullptr, bounds.data()}, kdtree::detail::all_points});
+                       {{300, there.data(), nullptr, nullptr, nullptr, bounds.data()}, kdtree::detail::all_points});
         const auto found = context.to_host(bounds.data(), 1).front();
         EXPECT_TRUE(std::isfinite(found.lower.x[0]) && std::isfinite(found.upper.x[0]));
         EXPECT_TRUE(std::isnan(found.lower.x[1]) && std::isnan(found.upper.x[1]));
