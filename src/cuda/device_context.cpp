@@ -10,21 +10,17 @@
 
 namespace kith::detail::inline KITH_GPU {
 
-namespace {
-
-void push_range([[maybe_unused]] const char* name) {
+ProfiledRange::ProfiledRange([[maybe_unused]] const char* name) {
 #if !defined(KITH_EMULATE_CUDA)
     nvtxRangePushA(name);
 #endif
 }
 
-void pop_range() {
+ProfiledRange::~ProfiledRange() {
 #if !defined(KITH_EMULATE_CUDA)
     nvtxRangePop();
 #endif
 }
-
-} // namespace
 
 DeviceContext::DeviceContext(const Execution& execution) : DeviceWork(execution), progress_(execution.progress) {}
 
@@ -48,11 +44,9 @@ void DeviceContext::begin_stage(const char* name) {
     done(0);
     memory()->memory_tracker().restart_peak();
     check_cuda(cudaEventRecord(stage.begin, stream()), "recording an event");
-    push_range(name);
 }
 
 void DeviceContext::end_stage() {
-    pop_range();
     Stage& stage = stages_.back();
     stage.peak_bytes = memory()->memory_tracker().peak();
     check_cuda(cudaEventRecord(stage.end, stream()), "recording an event");

@@ -17,6 +17,15 @@
 
 namespace kith::detail::inline KITH_GPU {
 
+/// What a profiler shows by name, however it ends.
+class ProfiledRange {
+public:
+    explicit ProfiledRange(const char* name);
+    ProfiledRange(const ProfiledRange&) = delete;
+    ProfiledRange& operator=(const ProfiledRange&) = delete;
+    ~ProfiledRange();
+};
+
 class DeviceContext : public DeviceWork {
 public:
     /// Throws device if there is none; invalid_argument for a negative budget.
@@ -29,7 +38,10 @@ public:
     template <class Body>
     void stage(const char* name, Body&& body) {
         begin_stage(name);
-        body();
+        {
+            const ProfiledRange range(name);
+            body();
+        }
         end_stage();
     }
 

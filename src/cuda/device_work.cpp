@@ -77,7 +77,7 @@ DeviceWork::DeviceWork(const Execution& execution, ScratchArena& arena)
     : DeviceWork(within(execution, arena), arena.measures()) {}
 
 void DeviceWork::fill(void* memory, int byte, std::int64_t bytes) {
-    if (!only_measures_) {
+    if (bytes > 0 && !only_measures_) {
         check_cuda(cudaMemsetAsync(memory, byte, static_cast<std::size_t>(bytes), stream_), "filling memory");
     }
 }

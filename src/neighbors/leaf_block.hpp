@@ -242,13 +242,13 @@ private:
         for (int axis = 0; axis < D; ++axis) {
             taken.x[axis] = points.coordinates[axis * points.stride + point];
         }
+        taken.index = points.indices[point]; // of far ones, too: behind the ballot it would be waited for once more
         const auto coordinate = [&](int axis) { return taken.x[axis]; };
         const T squared = box.least_squared_distance(coordinate, coordinate);
         const bool is_near = is_one && !(radius < squared);
         const unsigned near = __ballot_sync(whole_warp, is_near);
         const int position = size_ + before(near);
         if (is_near && position < max_taken) {
-            taken.index = points.indices[point];
             memory_.points[position] = taken;
         }
         size_ += __popc(near);

@@ -71,6 +71,10 @@ __global__ void __launch_bounds__(bounds_warps* warp_size)
             found.lower[axis] = box.lower[axis];
             found.upper[axis] = box.upper[axis];
         }
+        for (int axis = D; axis < max_dimension; ++axis) { // the host copies them, too
+            found.lower[axis] = 0;
+            found.upper[axis] = 0;
+        }
         found.nearest_to_zero = nearest_to_zero;
         found.first_not_finite = first_not_finite;
     }
