@@ -3,15 +3,22 @@
 #include <kith/version.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 
 namespace bench {
 
 namespace {
 
-constexpr int warm_ups = 2;
+// Clocks fall while a row's points are made and checked; they are up again when runs stop to get faster.
+constexpr double warm_up_seconds = 0.1;
+constexpr double steady = 0.03; // of a run, between it and the one before
+constexpr double warm_up_patience = 1;
+
 constexpr int fewest = 3;
-constexpr double patience = 4; // seconds of timed runs, beyond which the fewest do
+constexpr double patience = 4;          // seconds of timed runs, beyond which the fewest do
+constexpr double short_seconds = 0.002; // of a run; such runs are repeated more often
+constexpr int more_often = 5;
 
 double middle_of(std::vector<double> values) {
     if (values.empty()) {
@@ -68,28 +75,36 @@ Measurement measure(Bench& bench, const Task& task) {
     kith::Execution where = kith::cuda(0, bench.stream.handle());
     where.memory_budget = task.memory_budget;
     std::uint64_t first = 0;
-    double spent = 0;
-    for (int run = 0; run < warm_ups + bench.repetitions; ++run) {
+    int runs = 0;
+    kith::StageReports reports;
+    const auto timed_run = [&] {
         task.spoil();
-        kith::StageReports reports;
         const double seconds = bench.stream.seconds_of([&] { reports = task.run(where); });
         const std::uint64_t sum = task.checksum();
-        if (run == 0) {
+        if (runs == 0) {
             first = sum;
         } else if (sum != first) {
-            measured.flaw = "run " + std::to_string(run) + " gave other bits than the first";
+            measured.flaw = "run " + std::to_string(runs) + " gave other bits than the first";
         }
-        if (run < warm_ups) {
-            continue;
-        }
-        measured.seconds.push_back(seconds);
+        ++runs;
+        return seconds;
+    };
+    double before = timed_run();
+    double last = timed_run();
+    double spent = before + last;
+    while (spent < warm_up_patience && (spent < warm_up_seconds || std::abs(last - before) > steady * before)) {
+        before = last;
+        last = timed_run();
+        spent += last;
+    }
+    const int repetitions = bench.repetitions * (last < short_seconds && bench.repetitions > 1 ? more_often : 1);
+    spent = 0;
+    while (std::ssize(measured.seconds) < repetitions && (spent <= patience || std::ssize(measured.seconds) < fewest)) {
+        measured.seconds.push_back(timed_run());
+        spent += measured.seconds.back();
         stages.add(reports);
         for (const kith::StageReport& report : reports) {
             measured.pieces = std::max(measured.pieces, report.pieces);
-        }
-        spent += seconds;
-        if (spent > patience && run + 1 >= warm_ups + fewest) {
-            break;
         }
     }
     measured.stages = stages.medians();
@@ -169,7 +184,6 @@ JsonObject record(const Bench& bench, const std::string& name, const Described& 
         .add("ceilings", JsonObject()
                              .add("bytes_per_second", bench.ceilings.bytes_per_second)
                              .add("instructions_per_second", bench.ceilings.instructions_per_second))
-        .add("clocks", clocks_now())
         .add("more", more);
     return row;
 }

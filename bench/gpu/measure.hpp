@@ -1,8 +1,9 @@
 // How a row is timed, and what is written of it.
 //
-// Two runs warm up, ten count, each between two events on the stream; the result is overwritten before each, and each
-// must leave the same bits. A row that takes long has fewer, but three at least. One more run, not timed, takes its
-// memory from a resource that counts; then the answer is checked.
+// Runs warm up, two at least, until 0.1 s have passed and the last two agree; then ten count, or fifty of less than 2 ms,
+// each between two events on the stream; the result is overwritten before each, and each must leave the same bits. A row
+// that takes long has fewer, but three at least. One more run, not timed, takes its memory from a resource that counts;
+// then the answer is checked.
 #pragma once
 
 #include "ceilings.hpp"

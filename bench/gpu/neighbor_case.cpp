@@ -116,6 +116,8 @@ private:
             return {};
         }
         if (graph_ == nullptr) { // in the first run, which is not timed
+            enqueue();           // so that no kernel is loaded while the graph is recorded, which CUDA does not allow
+            bench_.stream.wait();
             graph_ = std::make_unique<Graph>(bench_.stream, enqueue);
         }
         graph_->replay(bench_.stream);
