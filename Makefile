@@ -15,7 +15,7 @@ TEST = ctest --parallel $(JOBS) --preset
 
 .DEFAULT_GOAL := build
 .PHONY: help dependencies python-environment build demo test check nightly docs documentation asan asan-all tsan clang clang-build cuda \
-    cuda-build kernels full openmpi openmpi-build format lint lint-sources bench install clean
+    cuda-build gpu-pack gpu-pack-build kernels full openmpi openmpi-build format lint lint-sources bench install clean
 
 help:
 	@echo "make build                 the program: $(KITH)"
@@ -25,6 +25,7 @@ help:
 	@echo "make nightly               more: sanitizers, clang, CUDA, all dimensions and instruction sets, pip, the wheel: hours"
 	@echo "make docs                  the documentation: build/docs/index.html"
 	@echo "make asan, tsan, clang, cuda   one of these builds each; make kernels: what nvcc makes of the code for GPUs"
+	@echo "make gpu-pack              what bench/gpu_check.sh needs on a machine with a Hopper GPU, in one folder: build/pack"
 	@echo "make lint                  layout (clang-format) and habits (clang-tidy) of the code"
 	@echo "make bench SUITE=must      kith beside its peers: quick (minutes), must (an hour), full (hours)"
 	@echo "make install PREFIX=/path  program, library, headers, CMake package (default /usr/local)"
@@ -36,7 +37,7 @@ ifneq ($(DEPENDENCIES),no)
 	@scripts/install-dependencies.sh $(DEPENDENCIES_FOR)
 endif
 
-test check nightly asan tsan clang cuda kernels lint: DEPENDENCIES_FOR = --for-checks
+test check nightly asan tsan clang cuda gpu-pack kernels lint: DEPENDENCIES_FOR = --for-checks
 check docs: PYTHON_ENVIRONMENT_FOR = docs
 bench: DEPENDENCIES_FOR = --for-benchmarks
 
@@ -153,6 +154,17 @@ cuda-build:
 	cmake --preset cuda $(CUDA_DIMS)
 	$(BUILD) cuda --target $(CUDA_TARGETS)
 	$(TEST) cuda --label-regex "$$CUDA_TESTS"
+
+# Machine code for Hopper alone: with PTX, three dimensions would be twice as large.
+GPU_ARCHITECTURES ?= 90-real
+gpu-pack: dependencies
+	@if command -v nvcc >/dev/null; then $(MAKE) DEPENDENCIES=no gpu-pack-build; \
+	    else echo "make gpu-pack: nvcc is missing; NOTHING IS PACKED" >&2; exit 1; fi
+
+gpu-pack-build:
+	cmake --preset cuda -B build/gpu -DKITH_DIMS="2;3;6" -DCMAKE_CUDA_ARCHITECTURES=$(GPU_ARCHITECTURES)
+	cmake --build build/gpu --parallel $(JOBS) --target bench_gpu test_cuda
+	bench/gpu_pack.sh build/gpu build/pack
 
 # Every dimension and instruction set, as users build it, and for GPUs where nvcc is found.
 full: dependencies

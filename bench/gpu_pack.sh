@@ -1,9 +1,10 @@
 #!/bin/sh
 # Gathers what bench/gpu_check.sh needs on a machine that has nothing but the driver: bench_gpu, the GPU tests, and the
 # shared libraries they load (the C library and the driver's are that machine's own), stripped.
-# Usage: gpu_pack.sh BUILD FOLDER. FOLDER must be empty or an earlier pack. Fails if the pack is over 55 MiB, or has no machine code for any GPU.
+# Usage: gpu_pack.sh BUILD FOLDER. FOLDER must be empty or an earlier pack. FOLDER.tgz has the same: a third of the size,
+# and the modes of the programs. Fails if that is over 45 MiB, or if there is no machine code for any GPU.
 set -eu
-most_kib=56320
+most_kib=46080
 
 if [ $# -ne 2 ] || [ ! -d "$1/bin" ]; then
     echo "usage: gpu_pack.sh BUILD FOLDER; BUILD is a build folder with programs in bin/" >&2
@@ -58,9 +59,12 @@ changed=$(git -C "$here" status --porcelain --untracked-files=no 2>/dev/null || 
 echo "$name${changed:+ with changes}" >"$pack/commit"
 echo "$architectures" >"$pack/architectures"
 
-size=$(du -sk "$pack" | cut -f1)
+parent=$(cd "$(dirname "$pack")" && pwd)
+tar -C "$parent" -czf "$pack.tgz" "$(basename "$pack")"
+size=$(du -sk "$pack.tgz" | cut -f1)
 files_in() { find "$1" -type f | wc -l; }
-echo "$pack: $(files_in "$pack/bin") programs, $(files_in "$pack/lib") libraries, $((size / 1024)) MiB"
+echo "$pack: $(files_in "$pack/bin") programs, $(files_in "$pack/lib") libraries," \
+    "$(($(du -sk "$pack" | cut -f1) / 1024)) MiB; $pack.tgz: $((size / 1024)) MiB"
 if [ "$size" -gt "$most_kib" ]; then
     echo "gpu_pack.sh: that is more than $((most_kib / 1024)) MiB; build fewer dimensions (KITH_DIMS) or one architecture" >&2
     exit 1
