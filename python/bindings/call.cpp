@@ -104,6 +104,16 @@ bool is_false(const nb::object& answer) {
            std::string_view(nb::str(type.attr("__name__")).c_str()).starts_with("bool") && !nb::bool_(answer);
 }
 
+/// What PyTorch has under way on points and results comes first.
+void wait_for_pytorch(const Device& device) {
+    if (device.kind != DeviceKind::cuda) {
+        return;
+    }
+    if (nb::cast<nb::dict>(nb::module_::import_("sys").attr("modules")).contains("torch")) {
+        nb::module_::import_("kith._arrays").attr("wait_for_pytorch")(device.index);
+    }
+}
+
 /// Calls into Python; throws what it raises.
 void attend(Watch& watch, const nb::object& progress) {
     if (PyErr_CheckSignals() != 0) {
@@ -158,6 +168,7 @@ void run(const CallOptions& options, std::int64_t size, const std::function<void
     Execution execution;
     execution.device = options.device;
     execution.threads = options.threads;
+    wait_for_pytorch(options.device);
     if (size < brief && options.progress.is_none()) {
         const Unlocked unlocked;
         work(execution);

@@ -7,6 +7,7 @@ without loss are refused, but for lists, whose numbers have no type, and queries
 
 from __future__ import annotations
 
+import functools
 import operator
 import os
 import sys
@@ -238,9 +239,8 @@ def empty_like(array, shape, dtype):
     if library in ("jax", "jaxlib"):
         if str(_core.device_of(array)) != "cpu":
             raise NotImplementedError("JAX's arrays cannot be written to, and these are a GPU's; use kith.jax")
-        import jax
         require_type(array, dtype)
-        return _empty(shape, dtype), jax.numpy.asarray
+        return _empty(shape, dtype), functools.partial(in_library_of, array)
     return _empty(shape, dtype), as_it_is
 
 
@@ -266,8 +266,20 @@ def in_library_of(array, result):
         return torch.from_numpy(result)
     if library in ("jax", "jaxlib"):
         import jax
+        if array.committed and str(_core.device_of(array)) == "cpu":  # by default JAX makes arrays on a GPU if there is one
+            return jax.device_put(result, min(array.devices(), key=lambda device: device.id))
         return jax.numpy.asarray(result)
     return result
+
+
+def wait_for_pytorch(gpu):
+    """Makes the default stream of a GPU, on which kith works, wait for the current one of PyTorch, whose arrays do not see
+    to that when they are handed over, as those of CuPy and JAX do."""
+    cuda = getattr(sys.modules["torch"], "cuda", None)  # None while it is imported
+    if cuda is not None and cuda.is_initialized():
+        current, default = cuda.current_stream(gpu), cuda.default_stream(gpu)
+        if current != default:
+            default.wait_stream(current)
 
 
 def _empty(shape, dtype):

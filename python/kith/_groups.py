@@ -140,7 +140,8 @@ def fof(points: AnyArray, linking_length: float | None = None, *, b: float | Non
 def _warn_of_unequal_masses(b, masses, types):
     if b is None or masses is None or len(masses) == 0 or masses.min() == masses.max():
         return
-    several = types is not None and numpy.ndim(types) == 1 and len(numpy.unique(numpy.asarray(types))) > 1
+    types = numpy.asarray(types) if isinstance(types, (list, tuple)) else types
+    several = types is not None and numpy.ndim(types) == 1 and types.min() != types.max()
     remedy = "choose points of one type, or give linking_length" if several else "give linking_length"
     warn(f"the masses are unequal, but a relative linking length counts every point alike; {remedy}")
 

@@ -317,9 +317,10 @@ def test_pytorch():
 
 def test_jax():
     jax = pytest.importorskip("jax", reason="JAX is not installed")
-    array = jax.numpy.asarray(POINTS.astype(numpy.float32))
+    array = jax.device_put(POINTS.astype(numpy.float32), jax.devices("cpu")[0])
     distances, indices = kith.knn(array, 4)
     assert isinstance(distances, jax.Array) and isinstance(indices, jax.Array)
+    assert distances.devices() == indices.devices() == array.devices()
     assert (numpy.asarray(indices) == kith.knn(POINTS.astype(numpy.float32), 4)[1]).all()
     assert isinstance(kith.fof(array, b=0.5, min_members=2), jax.Array)
     found = kith.radius_search(array, 0.2)

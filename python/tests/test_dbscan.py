@@ -97,7 +97,8 @@ def test_refusals(arguments, error, text):
 
 def test_arrays_of_other_libraries():
     jax = pytest.importorskip("jax")
-    found, is_core = kith.dbscan(jax.numpy.asarray(POINTS), 0.125, 4, return_core=True)
+    array = jax.device_put(POINTS, jax.devices("cpu")[0])
+    found, is_core = kith.dbscan(array, 0.125, 4, return_core=True)
     labels, core = kith.dbscan(POINTS, 0.125, 4, return_core=True)
     assert isinstance(found, jax.Array) and (numpy.asarray(found) == labels).all()
     assert isinstance(is_core, jax.Array) and (numpy.asarray(is_core) == core).all()
