@@ -52,6 +52,7 @@ DeviceTreeHandle build_tree_on_device(const PointsView& points, const TreeOption
     require_same_device(points, options.execution, "points");
     DeviceTreeHandle tree;
     DeviceContext context(options.execution);
+    context.memory()->take_apart();
     with_instance(points.dtype(), points.dimension(), [&]<Coordinate T, int D>() {
         tree = build_tree_on_device<T, D>(context, points, options.box, options.shape);
     });
@@ -162,6 +163,7 @@ void release_memory_on_device(const Device& device) {
 
 std::shared_ptr<void> result_memory_on_device(std::int64_t bytes, const Execution& execution) {
     DeviceContext context(execution);
+    context.memory()->take_apart();
     auto buffer = std::make_shared<DeviceBuffer<std::uint8_t>>(context.buffer<std::uint8_t>(bytes));
     context.wait();
     return {buffer, buffer->data()};

@@ -4,11 +4,49 @@
 
 #include "support/message.hpp"
 
+#include <cstring>
+#include <mutex>
+#include <vector>
+
 #if !defined(KITH_EMULATE_CUDA)
 #include <nvtx3/nvToolsExt.h>
 #endif
 
 namespace kith::detail::inline KITH_GPU {
+
+namespace {
+
+/// Pinned pages of the host that no call uses now, kept until the process ends: making one takes longer than a search.
+constexpr std::int64_t page_bytes = std::int64_t{128} << 10;
+std::mutex giving;
+std::vector<void*> spare_pages;
+std::size_t pages = 0;
+
+/// Null if there is none to be had.
+void* take_page() {
+    {
+        const std::lock_guard lock(giving);
+        if (!spare_pages.empty()) {
+            void* const page = spare_pages.back();
+            spare_pages.pop_back();
+            return page;
+        }
+        spare_pages.reserve(++pages); // so that giving it back takes no memory
+    }
+    void* page = nullptr;
+    if (cudaMallocHost(&page, static_cast<std::size_t>(page_bytes)) != cudaSuccess) {
+        (void)cudaGetLastError();
+        return nullptr;
+    }
+    return page;
+}
+
+void give_page_back(void* page) noexcept {
+    const std::lock_guard lock(giving);
+    spare_pages.push_back(page);
+}
+
+} // namespace
 
 ProfiledRange::ProfiledRange([[maybe_unused]] const char* name) {
 #if !defined(KITH_EMULATE_CUDA)
@@ -33,7 +71,23 @@ DeviceContext::~DeviceContext() {
             }
         }
     }
+    if (page_ != nullptr) {
+        give_page_back(page_);
+    }
     memory()->leave_stream();
+}
+
+/// Waits. Through pinned memory, since a copy to other memory of the host waits twice, and for longer.
+void DeviceContext::copy_to_host(void* to, const void* from, std::int64_t bytes) {
+    if (page_ == nullptr && bytes <= page_bytes) {
+        page_ = take_page();
+    }
+    const bool goes_by_page = page_ != nullptr && bytes > 0 && bytes <= page_bytes;
+    copy(goes_by_page ? page_ : to, from, bytes);
+    wait();
+    if (goes_by_page) {
+        std::memcpy(to, page_, static_cast<std::size_t>(bytes));
+    }
 }
 
 void DeviceContext::begin_stage(const char* name) {

@@ -55,15 +55,13 @@ public:
     template <class T>
     [[nodiscard]] std::vector<T> to_host(const T* from, std::int64_t count) {
         std::vector<T> elements = with_allocation_errors("results", [&] { return std::vector<T>(count); });
-        copy(elements.data(), from, count * static_cast<std::int64_t>(sizeof(T)));
-        wait();
+        copy_to_host(elements.data(), from, count * static_cast<std::int64_t>(sizeof(T)));
         return elements;
     }
     template <class T>
     [[nodiscard]] T to_host(const T* from) {
         T element;
-        copy(&element, from, sizeof(T));
-        wait();
+        copy_to_host(&element, from, sizeof(T));
         return element;
     }
 
@@ -81,11 +79,13 @@ private:
         std::int64_t pieces;
     };
 
+    void copy_to_host(void* to, const void* from, std::int64_t bytes);
     void begin_stage(const char* name);
     void end_stage();
 
     Progress progress_;
     std::vector<Stage> stages_;
+    void* page_ = nullptr; ///< pinned, for what is small; taken when it is first needed
 };
 
 } // namespace kith::detail::inline KITH_GPU

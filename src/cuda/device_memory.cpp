@@ -12,6 +12,19 @@ namespace kith::detail::inline KITH_GPU {
 
 namespace {
 
+/// What small pieces share, and the largest of them.
+constexpr std::int64_t shared_bytes = std::int64_t{32} << 20;
+constexpr std::int64_t small_bytes = std::int64_t{4} << 20;
+
+/// Under emulation every piece has fences of its own, unless a test wants it so.
+bool may_share() {
+#if defined(KITH_EMULATE_CUDA)
+    return emulation::pieces_share();
+#else
+    return true;
+#endif
+}
+
 /// The library's memory on a device.
 struct Pool {
     cudaMemPool_t memory = nullptr;
@@ -67,6 +80,30 @@ void* take_from(const Pool& pool, std::int64_t bytes, cudaStream_t stream) {
     return nullptr;
 }
 
+/// Makes a device the calling thread's while it lives, unless it is known to be.
+class CurrentDevice {
+public:
+    CurrentDevice(int device, bool may_be_another) : before_(device), device_(device) {
+        if (may_be_another) { // a tree may go when another device is current
+            (void)cudaGetDevice(&before_);
+        }
+        if (before_ != device_) {
+            (void)cudaSetDevice(device_);
+        }
+    }
+    CurrentDevice(const CurrentDevice&) = delete;
+    CurrentDevice& operator=(const CurrentDevice&) = delete;
+    ~CurrentDevice() {
+        if (before_ != device_) {
+            (void)cudaSetDevice(before_);
+        }
+    }
+
+private:
+    int before_;
+    int device_;
+};
+
 /// Bytes that the device could give: free ones, and those of the pool that nobody holds, less what the driver may need
 /// for itself and what is lost between pieces of the pool.
 std::int64_t free_bytes(cudaMemPool_t pool) {
@@ -94,11 +131,15 @@ void release_pool(int device) {
 
 DeviceMemory::DeviceMemory(const Execution& execution)
     : device_(execution.device.index), stream_(execution.stream), resource_(execution.memory),
-      budget_(execution.memory_budget) {
+      budget_(execution.memory_budget), shares_(resource_ == nullptr && budget_ == 0 && may_share()) {
     if (budget_ < 0) {
         throw error(ErrorKind::invalid_argument, "the memory budget is ", budget_,
                     " bytes; it must be positive, or 0 for what is free");
     }
+}
+
+DeviceMemory::~DeviceMemory() {
+    free_shared();
 }
 
 std::int64_t DeviceMemory::left() const {
@@ -113,12 +154,28 @@ bool DeviceMemory::has_room_for(std::int64_t bytes) const {
     return (budget_ == 0 && bytes <= little) || bytes <= left();
 }
 
+/// Null if the piece is not small, or there is no room for it.
+void* DeviceMemory::take_shared(std::int64_t bytes) {
+    if (!shares_ || bytes > small_bytes) {
+        return nullptr;
+    }
+    if (shared_ == nullptr) {
+        shared_ = static_cast<std::byte*>(take_from(pool_of(device_), shared_bytes, stream_));
+        if (shared_ == nullptr) {
+            shares_ = false;
+            return nullptr;
+        }
+        arena_.emplace(std::span(shared_, static_cast<std::size_t>(shared_bytes)));
+    }
+    return arena_->allocate(bytes, stream_);
+}
+
 void* DeviceMemory::take(std::int64_t bytes) {
     if (bytes == 0) {
         return nullptr;
     }
-    void* memory = nullptr;
-    if (budget_ == 0 || bytes <= left()) {
+    void* memory = take_shared(bytes);
+    if (memory == nullptr && (budget_ == 0 || bytes <= left())) {
         if (resource_ != nullptr) {
             memory = resource_->allocate(bytes, stream_);
 #if defined(KITH_EMULATE_CUDA)
@@ -143,20 +200,28 @@ void DeviceMemory::give_back(void* memory, std::int64_t bytes) noexcept {
         return;
     }
     memory_tracker_.release(bytes);
-    int before = device_;
-    if (has_left_stream_) { // a tree may go when another device is current
-        (void)cudaGetDevice(&before);
-    }
-    if (before != device_) {
-        (void)cudaSetDevice(device_);
-    }
-    if (resource_ != nullptr) {
+    const auto* const place = static_cast<const std::byte*>(memory);
+    if (shared_ != nullptr && place >= shared_ && place < shared_ + shared_bytes) {
+        arena_->deallocate(memory, bytes, stream_);
+    } else if (resource_ != nullptr) {
+        const CurrentDevice current(device_, has_left_stream_);
         resource_->deallocate(memory, bytes, stream_);
     } else {
-        (void)cudaFreeAsync(memory, has_left_stream_ ? pools[device_].stream : stream_);
+        free(memory);
     }
-    if (before != device_) {
-        (void)cudaSetDevice(before);
+}
+
+void DeviceMemory::free(void* memory) noexcept {
+    const CurrentDevice current(device_, has_left_stream_);
+    (void)cudaFreeAsync(memory, has_left_stream_ ? pools[device_].stream : stream_);
+}
+
+/// Unless a piece of it is held.
+void DeviceMemory::free_shared() noexcept {
+    if (shared_ != nullptr && arena_->is_empty()) {
+        free(shared_);
+        shared_ = nullptr;
+        shares_ = false;
     }
 }
 

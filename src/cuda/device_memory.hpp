@@ -2,17 +2,22 @@
 //
 // It comes from the caller's resource or, in stream order, from a pool that this library has on each device: freed
 // memory stays there for the next call, since mapping fresh pages takes longer than a small search. What a call gives
-// back is taken again by the same stream at once. A buffer may outlive its call (a tree keeps its arrays); it is given
-// back on a stream of the pool's own, which no work of the caller waits for.
+// back is taken again by the same stream at once. Even so a piece takes the host a microsecond, and a call takes a
+// hundred: small ones share one piece of the pool, which an arena hands out, unless there is a budget. A buffer may
+// outlive its call (a tree keeps its arrays, each a piece of its own); it is given back on a stream of the pool's own,
+// which no work of the caller waits for.
 #pragma once
 
 #include <kith/execution.hpp>
 
 #include "cuda/runtime.hpp"
+#include "cuda/scratch_arena.hpp"
 #include "support/memory_tracker.hpp"
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <utility>
 
 namespace kith::detail::inline KITH_GPU {
@@ -20,6 +25,12 @@ namespace kith::detail::inline KITH_GPU {
 class DeviceMemory {
 public:
     explicit DeviceMemory(const Execution& execution);
+    DeviceMemory(const DeviceMemory&) = delete;
+    DeviceMemory& operator=(const DeviceMemory&) = delete;
+    ~DeviceMemory();
+
+    /// From now on no pieces share memory: some are to outlive the call, and would keep what they share.
+    void take_apart() noexcept { shares_ = false; }
 
     /// Throws out_of_memory, with the bytes needed, those held and the budget. Null for no bytes.
     [[nodiscard]] void* take(std::int64_t bytes);
@@ -35,16 +46,24 @@ public:
     /// From now on memory is given back without waiting for the caller's stream, which need not live any longer:
     /// nothing uses that memory any more.
     void leave_stream() noexcept {
+        free_shared();
         stream_ = nullptr;
         has_left_stream_ = true;
     }
 
 private:
+    [[nodiscard]] void* take_shared(std::int64_t bytes);
+    void free(void* memory) noexcept;
+    void free_shared() noexcept;
+
     int device_;
     cudaStream_t stream_;
     bool has_left_stream_ = false;
     DeviceResource* resource_; ///< null: the pool
     std::int64_t budget_;      ///< 0: none but what is free
+    bool shares_;
+    std::byte* shared_ = nullptr; ///< memory that small pieces share; null until there is one
+    std::optional<ScratchArena> arena_;
     MemoryTracker memory_tracker_;
 };
 

@@ -35,6 +35,8 @@ public:
         return max_end_ == 0 ? 0 : static_cast<std::int64_t>(max_end_ + alignment - 1);
     }
 
+    [[nodiscard]] bool is_empty() const noexcept { return pieces_.empty(); } ///< nothing is held
+
     void* allocate(std::int64_t bytes, CudaStream /*stream*/) override {
         const std::uintptr_t start = rounded_up(pieces_.empty() ? first_ : pieces_.back().end);
         if (start > end_ || static_cast<std::uintptr_t>(bytes) > end_ - start) {

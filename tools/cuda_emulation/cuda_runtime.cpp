@@ -25,6 +25,7 @@ int multiprocessors = 2; // of each device
 int current_device = 0;
 int takes_left = -1;
 bool takes_fail_until_trimmed = false;
+bool small_pieces_share = false;
 cudaError_t counting_says = cudaSuccess;
 Requests made;
 std::function<void(const Work&)> observer_before;
@@ -123,6 +124,14 @@ void fail_after(int takes) {
 
 void fail_until_trimmed() {
     takes_fail_until_trimmed = true;
+}
+
+void share_pieces(bool yes) {
+    small_pieces_share = yes;
+}
+
+bool pieces_share() {
+    return small_pieces_share;
 }
 
 bool fails_until_trimmed() {

@@ -82,6 +82,10 @@ void fail_after(int takes);
 /// From now on attempts to take memory fail until the library returns what it keeps.
 void fail_until_trimmed();
 [[nodiscard]] bool fails_until_trimmed();
+/// Whether small pieces of the library's memory share a larger one, as they do on a GPU; not unless it is said so, since
+/// nothing is seen of what is written beside them then.
+void share_pieces(bool yes);
+[[nodiscard]] bool pieces_share();
 /// What the next counts of devices say; cudaSuccess for as many as there are.
 void fail_to_count(cudaError_t error);
 
