@@ -4,6 +4,7 @@
 
 #include "cuda/intrinsics.hpp"
 #include "order/keys.hpp"
+#include "order/root_cell.hpp"
 #include "points/device_view.hpp"
 
 #include <array>
@@ -28,6 +29,39 @@ __device__ std::uint64_t device_key(const DeviceKeyEncoder<T, D>& encoder, const
     }
     return key;
 }
+
+/// Keys within a cell that need not hold all points: those beyond it get the keys of its edge, so that a few far points
+/// do not take the bits from all others.
+template <class T, int D>
+struct KeysWithin {
+    Corners<T, D> corners;
+    DeviceKeyEncoder<T, D> encoder;
+
+    KITH_HOST_DEVICE explicit KeysWithin(const Corners<T, D>& of_cell) : KeysWithin(of_cell, cell_of(of_cell)) {}
+    KITH_HOST_DEVICE KeysWithin(const Corners<T, D>& of_cell, const RootCell& cell)
+        : corners(of_cell), encoder(cell.top_exponent, cell.sign_exponent) {}
+
+    [[nodiscard]] __device__ std::uint64_t operator()(std::array<T, D> x) const {
+#pragma unroll
+        for (int axis = 0; axis < D; ++axis) {
+            x[axis] = device_min(device_max(x[axis], corners.least[axis]), corners.greatest[axis]);
+        }
+        return device_key<T, D>(encoder, x);
+    }
+};
+
+template <class T, int D>
+struct MakeKeysWithin {
+    DeviceView<T> points;
+    const KeysWithin<T, D>* key_of; ///< in memory of the device
+    std::uint64_t* keys;
+    std::int32_t* indices; ///< gets each point's own
+
+    __device__ void operator()(std::int64_t i) const {
+        keys[i] = (*key_of)(points.template position<D>(i));
+        indices[i] = static_cast<std::int32_t>(i);
+    }
+};
 
 template <class T, int D>
 struct MakeKeys {

@@ -42,7 +42,7 @@ public:
         : context_(context), frame_(points.frame),
           device_frame_(stored(context, "frame of points", DeviceFrame<T>(points.frame, points.wraps))),
           points_(DeviceView<T>::of(points.view, device_frame_.data(), first)),
-          cell_(cell_of<T, D>(points.frame, points.lower, points.upper, points.wraps)) {}
+          cell_(cell_of(corners_of<T, D>(points.frame, points.lower, points.upper, points.wraps))) {}
 
     [[nodiscard]] DevicePointSet<T> sorted() {
         const std::int64_t count = points_.count;

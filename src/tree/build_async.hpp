@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <utility>
 
 namespace kith::detail::inline KITH_GPU {
 
@@ -23,12 +24,12 @@ struct AsyncPoints {
 
 /// Keys, made and sorted: `indices` are left in order, and use(sorted keys) is called while there are any.
 template <Coordinate T, int D, class Use>
-void sort_async(DeviceWork& work, const DeviceView<T>& points, const DeviceKeyEncoder<T, D>* encoder,
+void sort_async(DeviceWork& work, const DeviceView<T>& points, const KeysWithin<T, D>* key_of,
                 const DeviceBuffer<std::uint64_t>& keys, const DeviceBuffer<std::int32_t>& indices, const Use& use) {
     const std::int64_t count = keys.size();
     const DeviceBuffer<std::uint64_t> other_keys = work.buffer<std::uint64_t>(count);
     const DeviceBuffer<std::int32_t> other_indices = work.buffer<std::int32_t>(count);
-    for_each_index(work, "keys", count, MakeKeys<T, D>{points, encoder, keys.data(), indices.data()});
+    for_each_index(work, "keys", count, MakeKeysWithin<T, D>{points, key_of, keys.data(), indices.data()});
     SortedArray<std::uint64_t> both_keys{keys.data(), other_keys.data()};
     SortedArray<std::int32_t> both_indices{indices.data(), other_indices.data()};
     sort_by_key(work, both_keys, both_indices, count, DeviceKeyEncoder<T, D>::bits);
@@ -47,16 +48,15 @@ DevicePointSet<T> allocate_points(DeviceWork& work, const PlainBox& box, std::in
     return {work, frame, count};
 }
 
-/// Finds the frame of points and the encoder of their keys.
+/// Finds the frame of points and what makes their keys.
 template <Coordinate T, int D>
-DeviceBuffer<DeviceKeyEncoder<T, D>> resolve_async(DeviceWork& work, const PointsView& view,
-                                                   const AsyncPoints<T>& known) {
-    DeviceBuffer<DeviceKeyEncoder<T, D>> encoder = work.buffer<DeviceKeyEncoder<T, D>>(1);
+DeviceBuffer<KeysWithin<T, D>> resolve_async(DeviceWork& work, const PointsView& view, const AsyncPoints<T>& known) {
+    DeviceBuffer<KeysWithin<T, D>> key_of = work.buffer<KeysWithin<T, D>>(1);
     const DeviceBuffer<PointBounds<T>> found = bounds_of_parts<T, D>(work, view);
     launch(work, "frame of points", resolve_frame_kernel<T, D>, 1, warp_size,
            {DeviceView<T>::of(view, nullptr), found.data(), found.size(), known.box, known.sources, known.frame,
-            encoder.data(), known.status});
-    return encoder;
+            key_of.data(), known.status});
+    return key_of;
 }
 
 /// The working copy in the order given.
@@ -68,25 +68,36 @@ DevicePointSet<T> copy_points_async(DeviceWork& work, const PointsView& view, co
     return points;
 }
 
-/// The working copy along the curve, and planes of that shape over it. Equal keys stay as they are: order decides how
-/// long a search takes, never what it finds.
-template <Coordinate T, int D>
-DevicePlaneTree<T> build_tree_async(DeviceWork& work, const PointsView& view, const FixedShape& shape,
-                                    const AsyncPoints<T>& known) {
-    const std::int64_t count = view.count();
-    const DeviceView<T> points = DeviceView<T>::of(view, known.frame);
+/// A working copy of points along the curve, in the memory of `copy`, and planes of that shape over it. make_keys()
+/// gives what makes their keys; look(sorted keys, indices in that order) is called while there are any. Equal keys stay as they are: order decides
+/// how long a search takes, never what it finds.
+template <Coordinate T, int D, class MakeKeysOf, class Look>
+DevicePlaneTree<T> build_fixed_tree(DeviceWork& work, const DeviceView<T>& points, DevicePointSet<T> copy,
+                                    const FixedShape& shape, const MakeKeysOf& make_keys, const Look& look) {
     DevicePlaneTree<T> tree;
-    tree.points = allocate_points<T, D>(work, known.box, count);
-    FixedPlanes<T, D> planes(work, count, shape);
+    tree.points = std::move(copy);
+    FixedPlanes<T, D> planes(work, points.count, shape);
     {
-        const DeviceBuffer<std::uint64_t> keys = work.buffer<std::uint64_t>(count);
-        const DeviceBuffer<DeviceKeyEncoder<T, D>> encoder = resolve_async<T, D>(work, view, known);
-        sort_async<T, D>(work, points, encoder.data(), keys, tree.points.indices,
-                         [&](const std::uint64_t* sorted) { planes.cut_leaves(sorted); });
+        const DeviceBuffer<std::uint64_t> keys = work.buffer<std::uint64_t>(points.count);
+        const DeviceBuffer<KeysWithin<T, D>> key_of = make_keys();
+        sort_async<T, D>(work, points, key_of.data(), keys, tree.points.indices, [&](const std::uint64_t* sorted) {
+            look(sorted, tree.points.indices.data());
+            planes.cut_leaves(sorted);
+        });
     }
     gather_points<T, D>(work, points, tree.points);
     tree.planes = planes.finished(tree.points);
     return tree;
+}
+
+/// The same without a wait.
+template <Coordinate T, int D>
+DevicePlaneTree<T> build_tree_async(DeviceWork& work, const PointsView& view, const FixedShape& shape,
+                                    const AsyncPoints<T>& known) {
+    return build_fixed_tree<T, D>(
+        work, DeviceView<T>::of(view, known.frame), allocate_points<T, D>(work, known.box, view.count()), shape,
+        [&] { return resolve_async<T, D>(work, view, known); },
+        [](const std::uint64_t* /*sorted*/, const std::int32_t* /*indices*/) {});
 }
 
 } // namespace kith::detail::inline KITH_GPU

@@ -154,17 +154,24 @@ DevicePlaneTree<T> build_subtree(DeviceContext& context, const DevicePlaneTree<T
     return part;
 }
 
+/// The same, with what else sources need: `given` are they as the caller gave them.
+template <Coordinate T, int D>
+DevicePlaneTree<T> build_device_tree(DeviceContext& context, const NormalizedPoints<T>& points, const PointsView& given,
+                                     const TreeShape& options) {
+    DevicePlaneTree<T> tree = build_device_tree<T, D>(context, points, options);
+    if (points.has_tiny) {
+        tree.as_given = host_rows<T>(context, given);
+    }
+    return tree;
+}
+
 /// The same from points of the caller, which may be the host's: these are uploaded, and the upload is freed in the end.
 template <Coordinate T, int D>
 DevicePlaneTree<T> build_device_tree(DeviceContext& context, const PointsView& points, const Box& box,
                                      const TreeShape& options) {
     const PointsOnDevice there = points_on_device(context, points);
-    const NormalizedPoints<T> normalized = normalize_sources_on_device<T, D>(context, there.view(), box);
-    DevicePlaneTree<T> tree = build_device_tree<T, D>(context, normalized, options);
-    if (normalized.has_tiny) {
-        tree.as_given = host_rows<T>(context, points);
-    }
-    return tree;
+    return build_device_tree<T, D>(context, normalize_sources_on_device<T, D>(context, there.view(), box), points,
+                                   options);
 }
 
 } // namespace kith::detail::inline KITH_GPU
