@@ -55,13 +55,11 @@ void search_normalized_async(DeviceWork& work, const DeviceKnnAsync& call, const
 }
 
 /// Leaves of few queries are about as large in space as those of the sources.
-inline FixedShape shape_of_queries(const DeviceKnnAsync& call) {
+inline FixedShape shape_of_queries(std::int64_t queries, std::int64_t sources, std::int64_t k) {
     FixedShape shape = usual_shape;
-    const std::int64_t sources = call.points.count();
-    const bool goes_by_leaf = call.call.k <= max_list_length && sources > 0;
-    shape.gaps_of_cut = goes_by_leaf ? std::clamp<std::int64_t>(call.queries->count() * shape.gaps_of_cut / sources, 1,
-                                                                shape.gaps_of_cut)
-                                     : 0;
+    const bool goes_by_leaf = k <= max_list_length && sources > 0;
+    shape.gaps_of_cut =
+        goes_by_leaf ? std::clamp<std::int64_t>(queries * shape.gaps_of_cut / sources, 1, shape.gaps_of_cut) : 0;
     return shape;
 }
 
@@ -70,8 +68,10 @@ void search_async_on_device(DeviceWork& work, const DeviceKnnAsync& call) {
     search_normalized_async<T, D>(
         work, call,
         [&](const PointsView& points, const AsyncPoints<T>& known) {
-            return build_tree_async<T, D>(work, points, known.sources == nullptr ? usual_shape : shape_of_queries(call),
-                                          known);
+            const bool are_sources = known.sources == nullptr;
+            return build_tree_async<T, D>(
+                work, points,
+                are_sources ? usual_shape : shape_of_queries(points.count(), call.points.count(), call.call.k), known);
         },
         [&](const DevicePlaneTree<T>& sources, const DevicePlaneTree<T>& queries, const DeviceRequest<T>& request) {
             DeviceSearch<T, D>(work, queries, sources).run(request, all_leaves(queries));

@@ -36,7 +36,7 @@ struct LeavesOfWarps {
     std::int64_t blocks;
 
     static LeavesOfWarps of(const DeviceWork& work, std::int64_t leaves) {
-        constexpr std::int64_t warps_wanted = 256; // of a multiprocessor
+        constexpr std::int64_t warps_wanted = 96; // of a multiprocessor: so many gave the least times on an H200
         constexpr std::int64_t max_leaves = 8;
         const std::int64_t each =
             std::clamp<std::int64_t>(leaves / (work.multiprocessors() * warps_wanted), 1, max_leaves);

@@ -7,11 +7,14 @@
 #include "neighbors/query_tree.hpp"
 #include "neighbors/search_async.hpp"
 #include "neighbors/search_device.hpp"
+#include "neighbors/search_few.hpp"
 #include "neighbors/visit_device.hpp"
 #include "points/normalize_device.hpp"
 #include "tree/build_device.hpp"
 
+#include <algorithm>
 #include <optional>
+#include <vector>
 
 namespace kith::detail::inline KITH_GPU {
 
@@ -54,6 +57,33 @@ SearchSummary search_tree(DeviceContext& context, const DevicePlaneTree<T>& sour
     return search_trees<T, D>(context, build_device_tree<T, D>(context, normalized, of_queries), sources, call, count);
 }
 
+/// Points and queries that are few, and rows of which none is to be counted.
+template <Coordinate T, int D>
+std::optional<SearchSummary> search_few(DeviceContext& context, const NormalizedPoints<T>& sources,
+                                        const PointsView* queries, const DeviceKnnCall& call) {
+    const std::int64_t others = queries != nullptr ? queries->count() : sources.view.count();
+    if (sources.has_tiny || std::min(sources.view.count(), others) == 0 ||
+        std::max(sources.view.count(), others) > max_few) {
+        return {};
+    }
+    const PointsOnDevice there = queries != nullptr ? points_on_device(context, *queries) : PointsOnDevice(context, {});
+    std::optional<NormalizedPoints<T>> normalized;
+    if (queries != nullptr) {
+        normalized = normalize_queries_on_device<T, D>(context, there.view(), sources.frame);
+        if (normalized->has_tiny) {
+            return {};
+        }
+    }
+    const RowsOnDevice<T> rows(context, *call.rows, 0);
+    if (!SearchOfFew<T, D>(context).run(sources, normalized ? &*normalized : nullptr, call, rows.memory())) {
+        return {};
+    }
+    rows.deliver(context);
+    return CountOnHost<T>(
+               context, sources.frame, false, [] { return std::vector<T>(); }, queries)
+        .summary();
+}
+
 } // namespace
 
 template <Coordinate T, int D>
@@ -68,7 +98,13 @@ SearchSummary search_points_on_device(DeviceContext& context, const PointsView& 
     const TreeShape shape = device_tree_shape(TreeShape{});
     const Box& box = call.options.box;
     if (!needs_pieces<T, D>(context, points, queries, *call.rows)) {
-        return search_tree<T, D>(context, build_device_tree<T, D>(context, points, box, shape), shape, queries, call);
+        const PointsOnDevice there = points_on_device(context, points);
+        const NormalizedPoints<T> sources = normalize_sources_on_device<T, D>(context, there.view(), box);
+        if (const std::optional<SearchSummary> found = search_few<T, D>(context, sources, queries, call)) {
+            return *found;
+        }
+        return search_tree<T, D>(context, build_device_tree<T, D>(context, sources, points, shape), shape, queries,
+                                 call);
     }
     const NormalizedPoints<T> normalized = points.device().kind == DeviceKind::cuda
                                                ? normalize_sources_on_device<T, D>(context, points, box)
