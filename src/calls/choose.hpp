@@ -108,10 +108,10 @@ constexpr bool are_few_pairs(const CallSize& size) {
 
 /// The engine that the caller wants, or the one that is faster. On the CPU the rules are measured
 /// (notebook/performance.md): comparing all with all beats building a tree for a handful of points, and for few
-/// queries. So are those on a GPU, an H200 (docs/benchmarks.md): the kernels of a tree take as long as comparing 5e7
+/// queries. So are those on a GPU, an H200 (docs/benchmarks.md): the kernels of a tree take as long as comparing 7e7
 /// pairs, however few its points.
 inline Engine choose(Task task, Engine wanted, const CallSize& size) {
-    constexpr std::int64_t max_pairs_on_gpu = 50'000'000;
+    constexpr std::int64_t max_pairs_on_gpu = 70'000'000;
     constexpr std::int64_t max_points_to_connect = 512;
     constexpr std::int64_t max_points_to_cluster = 192; // a tree takes dense nodes whole
     check_engine(wanted, task, size.device, size.asynchronous);

@@ -63,6 +63,7 @@ ProfiledRange::~ProfiledRange() {
 DeviceContext::DeviceContext(const Execution& execution) : DeviceWork(execution), progress_(execution.progress) {}
 
 DeviceContext::~DeviceContext() {
+    memory()->free_shared();
     (void)cudaStreamSynchronize(stream()); // if the call failed: nothing may use the caller's memory any more
     for (const Stage& stage : stages_) {
         for (const cudaEvent_t event : {stage.begin, stage.end}) {

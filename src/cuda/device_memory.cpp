@@ -216,7 +216,6 @@ void DeviceMemory::free(void* memory) noexcept {
     (void)cudaFreeAsync(memory, has_left_stream_ ? pools[device_].stream : stream_);
 }
 
-/// Unless a piece of it is held.
 void DeviceMemory::free_shared() noexcept {
     if (shared_ != nullptr && arena_->is_empty()) {
         free(shared_);

@@ -32,6 +32,9 @@ public:
     /// From now on no pieces share memory: some are to outlive the call, and would keep what they share.
     void take_apart() noexcept { shares_ = false; }
 
+    /// Gives back, on the stream, what small pieces shared, unless one is held.
+    void free_shared() noexcept;
+
     /// Throws out_of_memory, with the bytes needed, those held and the budget. Null for no bytes.
     [[nodiscard]] void* take(std::int64_t bytes);
     void give_back(void* memory, std::int64_t bytes) noexcept;
@@ -46,7 +49,6 @@ public:
     /// From now on memory is given back without waiting for the caller's stream, which need not live any longer:
     /// nothing uses that memory any more.
     void leave_stream() noexcept {
-        free_shared();
         stream_ = nullptr;
         has_left_stream_ = true;
     }
@@ -54,7 +56,6 @@ public:
 private:
     [[nodiscard]] void* take_shared(std::int64_t bytes);
     void free(void* memory) noexcept;
-    void free_shared() noexcept;
 
     int device_;
     cudaStream_t stream_;

@@ -99,9 +99,9 @@ __device__ __forceinline__ void merge_bitonic(std::uint32_t* keys) {
 template <class T, int D, bool Periodic, int List>
 class LaneLists {
 public:
-    static constexpr int capacity = max_collected<List>;
     using Query = DevicePoint<T, D, Periodic>;
     using Memory = LeafMemory<T, D, List>;
+    static constexpr int capacity = Memory::max_collected;
 
     /// For a block of so many points, which others follow that are infinitely far, and so many rows, a power of two.
     __device__ LaneLists(Memory& memory, int block_size, int rows)

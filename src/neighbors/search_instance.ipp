@@ -62,7 +62,7 @@ template <Coordinate T, int D>
 std::optional<SearchSummary> search_few(DeviceContext& context, const NormalizedPoints<T>& sources,
                                         const PointsView* queries, const DeviceKnnCall& call) {
     const std::int64_t others = queries != nullptr ? queries->count() : sources.view.count();
-    if (sources.has_tiny || std::min(sources.view.count(), others) == 0 ||
+    if (sources.has_tiny || call.k > max_list_length || std::min(sources.view.count(), others) == 0 ||
         std::max(sources.view.count(), others) > max_few) {
         return {};
     }
