@@ -57,15 +57,20 @@ bool is_there(const path& file) {
 // How many digits the numbers of a set have at least. `snap.10` may be one of `snap.0`, ... or of `snap.00`, ...
 std::size_t width_of(const MemberName& name) {
     const bool is_padded = name.digits > std::to_string(name.number).size();
-    const bool may_be_padded = is_there(name.of(0, name.digits)) && !is_there(name.of(0, 1));
-    return is_padded || may_be_padded ? name.digits : 1;
+    const auto begins = [&](std::size_t width) { return is_there(name.of(0, width)) || is_there(name.of(1, width)); };
+    return is_padded || (begins(name.digits) && !begins(1)) ? name.digits : 1;
 }
 
-std::vector<path> first_files_of(const std::string& text, const std::string& extension) {
+// 0, or 1 if the last of so many files is there and none has the number 0.
+std::int64_t first_number_of(const MemberName& name, std::size_t width, std::int64_t count) {
+    return !is_there(name.of(0, width)) && is_there(name.of(count, width)) ? 1 : 0;
+}
+
+std::vector<path> first_files_of(const std::string& text, const std::string& extension, char first) {
     constexpr std::size_t most_digits = 4;
     std::vector<path> candidates;
     for (std::size_t digits = 1; digits <= most_digits; ++digits) {
-        const std::string number = "." + std::string(digits, '0');
+        const std::string number = "." + std::string(digits - 1, '0') + first;
         candidates.insert(candidates.end(), {text + number, text + number + ".hdf5", text + number + ".h5"});
         if (!extension.empty()) {
             candidates.emplace_back(text.substr(0, text.size() - extension.size()) + number + extension);
@@ -91,12 +96,17 @@ path resolve_stem(const path& given) {
     }
     const std::string text = given.string();
     path found;
-    for (const path& candidate : first_files_of(text, given.extension().string())) {
-        if (is_there(candidate) && !found.empty()) {
-            refuse(text, "there is no such file, but the two snapshots that begin with ", found.string(), " and ",
-                   candidate.string(), "; name one of these");
+    for (const char first : {'0', '1'}) {
+        if (!found.empty()) {
+            break;
         }
-        found = is_there(candidate) ? candidate : found;
+        for (const path& candidate : first_files_of(text, given.extension().string(), first)) {
+            if (is_there(candidate) && !found.empty()) {
+                refuse(text, "there is no such file, but the two snapshots that begin with ", found.string(), " and ",
+                       candidate.string(), "; name one of these");
+            }
+            found = is_there(candidate) ? candidate : found;
+        }
     }
     if (found.empty() && text.find_first_of("*?[") != std::string::npos && text.find(':') == std::string::npos) {
         refuse_pattern(text);
@@ -115,14 +125,15 @@ FileSet find_set(const path& member, std::int64_t count) {
                 message(stated, ", but its name has no number by which to find the others; name them like ",
                         member.string(), ".0 to ", member.string(), ".", count - 1)};
     }
-    if (name->number >= count) {
+    const std::size_t width = width_of(*name);
+    const std::int64_t first = first_number_of(*name, width, count);
+    if (name->number < first || name->number >= first + count) {
         return {{member},
-                message(stated, ", which are numbered 0 to ", count - 1, ", but its name says ", name->number,
-                        "; rename it, or get the others")};
+                message(stated, ", which are numbered ", first, " to ", first + count - 1, ", but its name says ",
+                        name->number, "; rename it, or get the others")};
     }
     FileSet set;
-    const std::size_t width = width_of(*name);
-    for (std::int64_t number = 0; number < count; ++number) {
+    for (std::int64_t number = first; number < first + count; ++number) {
         set.files.push_back(number == name->number ? member : name->of(number, width));
         if (!is_there(set.files.back())) {
             return {

@@ -1,5 +1,5 @@
 // The names of a snapshot in several files: `name.0`, `name.1`, ... or `name.0.hdf5`, `name.1.hdf5`, ...; the numbers
-// may be padded with zeros (`name.000`).
+// may be padded with zeros (`name.000`), and may begin with 1.
 //
 // A set is given by any of its files or by its stem, `name` or `name.hdf5`. How many files there are is what the file
 // itself says; the others are looked for beside it.

@@ -48,7 +48,9 @@ void ParticleSource::open_set(const std::filesystem::path& path) {
     files_ = std::move(set.files);
     if (files_.size() == 1) {
         join(summary, 0);
-        if (!set.fault.empty()) {
+        if (set.fault.empty()) {
+            compare_with_totals(summary);
+        } else {
             note_missing(path, set.fault, summary);
         }
         return;
@@ -124,6 +126,7 @@ void ParticleSource::join(const FileSummary& summary, std::size_t file) {
     const auto none = [](std::int64_t count) { return count == 0; };
     if (std::all_of(header_.counts.begin(), header_.counts.end(), none)) {
         header_.dimension = header.dimension;
+        header_.frame = header.frame; // which columns without rows do not state
     }
     require_same(header_.format, header.format, "format", files_, file);
     require_same(std::ssize(files_), summary.files, "number of files", files_, file);
@@ -149,12 +152,25 @@ void ParticleSource::join(const FileSummary& summary, std::size_t file) {
     }
 }
 
+// Totals of zero are not filled in.
 void ParticleSource::compare_with_totals(const FileSummary& summary) {
-    for (std::size_t type = 0; summary.totals && type < header_.counts.size(); ++type) {
+    if (!summary.totals || *summary.totals == TypeCounts{}) {
+        return;
+    }
+    for (std::size_t type = 0; type < header_.counts.size(); ++type) {
         const std::int64_t announced = (*summary.totals)[type];
-        if (announced != header_.counts[type]) {
+        const std::int64_t held = header_.counts[type];
+        if (announced == held) {
+            continue;
+        }
+        if (files_.size() > 1) {
             warn(message("the headers announce ", announced, " particles of type ", type, " in all files, which hold ",
-                         header_.counts[type], "; what they hold counts"));
+                         held, "; what they hold counts"));
+        } else {
+            warn(message(
+                "the header announces ", announced, " particles of type ", type,
+                " in the whole snapshot and names no other files, but this file holds ", held, "; what it holds counts",
+                announced > held ? ". If it is one of several, join them, or state their number in the header" : ""));
         }
     }
 }

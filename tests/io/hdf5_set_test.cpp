@@ -131,6 +131,29 @@ TEST_F(Hdf5Set, AFileThatHoldsAllThatIsAnnouncedIsTheWhole) {
                  [&] { static_cast<void>(io::read_snapshot(folder_ / "part.hdf5")); });
 }
 
+TEST_F(Hdf5Set, ASingleFileWithOtherTotalsIsDoubtful) {
+    make(folder_ / "one.hdf5", {{1, 2, 3}, {10, 11}, 0.5, 100, 0.25, 1});
+    const io::SnapshotHeader one = io::read_snapshot(folder_ / "one.hdf5").header;
+    EXPECT_TRUE(warns(one, "announces 4 particles of type 1 in the whole snapshot and names no other files, but this "
+                           "file holds 2; what it holds counts. If it is one of several"));
+    EXPECT_EQ(one.incomplete, "");
+    make(folder_ / "unset.hdf5", {{1}, {10}, 0.5, 100, 0.25, 1, true, {0, 0}});
+    EXPECT_FALSE(warns(io::read_header(folder_ / "unset.hdf5"), "announces"));
+}
+
+TEST_F(Hdf5Set, NumbersMayBeginWithOne) {
+    for (int number = 1; number <= 3; ++number) {
+        make(folder_ / ("one." + std::to_string(number) + ".hdf5"), {{}, {number}, 0.5, 100, 0.25, 3, true, {0, 3}});
+    }
+    for (const char* name : {"one", "one.1.hdf5", "one.3.hdf5"}) {
+        EXPECT_EQ(std::get<std::vector<float>>(io::read_snapshot(folder_ / name).positions.values),
+                  numbered<float>({1, 2, 3}, 3));
+    }
+    std::filesystem::remove(folder_ / "one.2.hdf5");
+    expect_error(ErrorKind::file, {"one.2.hdf5 is missing"},
+                 [&] { static_cast<void>(io::read_snapshot(folder_ / "one.1.hdf5")); });
+}
+
 TEST_F(Hdf5Set, NumbersMayBePadded) {
     std::filesystem::create_directory(folder_ / "padded");
     for (int number = 0; number < 11; ++number) {
