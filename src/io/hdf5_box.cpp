@@ -17,7 +17,6 @@
 #include "io/refuse.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <initializer_list>
 #include <optional>
@@ -34,17 +33,6 @@ bool has_attributes(const Object& group) {
     const Attribute first(H5Aopen_by_idx(group.get(), ".", H5_INDEX_NAME, H5_ITER_INC, 0, H5P_DEFAULT, H5P_DEFAULT));
     H5Eclear2(H5E_DEFAULT);
     return first.get() >= 0;
-}
-
-// SWIFT writes all parameters as text.
-std::optional<double> option(const Object& group, const char* name) {
-    if (const std::optional<double> value = number(group.get(), name)) {
-        return value;
-    }
-    const std::string words = text(group.get(), name).value_or("");
-    double value = 0;
-    const auto [end, failure] = std::from_chars(words.data(), words.data() + words.size(), value);
-    return failure == std::errc() && end == words.data() + words.size() ? std::optional(value) : std::nullopt;
 }
 
 std::string name_of_axis(std::size_t axis) {
@@ -77,7 +65,7 @@ private:
 };
 
 void BoxOptions::reject(const std::string& name, std::string_view expected) {
-    const std::optional<double> value = option(config_, name.c_str());
+    const std::optional<double> value = number(config_.get(), name.c_str());
     const std::optional<std::string> words = text(config_.get(), name.c_str());
     box_.fault = message("attribute ", name, " of /Config is ",
                          value   ? message(*value)
@@ -91,7 +79,7 @@ void BoxOptions::stretch(std::size_t axis) {
     const std::string bits_name = factor_name + "_BITS";
     double factor = 1;
     if (has_attribute(config_.get(), factor_name.c_str())) {
-        factor = option(config_, factor_name.c_str()).value_or(0);
+        factor = number(config_.get(), factor_name.c_str()).value_or(0);
         if (!(factor > 0) || !std::isfinite(factor * box_.periods[axis])) {
             reject(factor_name, "a factor of BoxSize, finite and above 0,");
             return;
@@ -99,7 +87,7 @@ void BoxOptions::stretch(std::size_t axis) {
     }
     if (has_attribute(config_.get(), bits_name.c_str())) {
         constexpr double most = 128; // bits of Gadget-4's widest positions
-        const double bits = option(config_, bits_name.c_str()).value_or(-1);
+        const double bits = number(config_.get(), bits_name.c_str()).value_or(-1);
         if (!(bits >= 0 && bits <= most) || bits != std::floor(bits)) {
             reject(bits_name, message("a whole number from 0 to ", most));
             return;
@@ -125,7 +113,7 @@ void BoxOptions::find_open_axes() {
     for (std::size_t axis = 0; axis < 3; ++axis) {
         const std::string name = "REFLECTIVE_" + std::string(1, "XYZ"[axis]);
         if (has_attribute(config_.get(), name.c_str())) {
-            const bool is_wall = option(config_, name.c_str()).value_or(1) == 1;
+            const bool is_wall = number(config_.get(), name.c_str()).value_or(1) == 1;
             open(axis,
                  message("by ", name, " in /Config it has ", is_wall ? "reflecting walls" : "inflow and outflow"));
         }
@@ -134,7 +122,7 @@ void BoxOptions::find_open_axes() {
         open(0, "by ONEDIMS_SPHERICAL in /Config it is a radius");
     }
     if (has_attribute(config_.get(), "GRAVITY_TALLBOX")) {
-        const double axis = option(config_, "GRAVITY_TALLBOX").value_or(-1);
+        const double axis = number(config_.get(), "GRAVITY_TALLBOX").value_or(-1);
         if (axis != 0 && axis != 1 && axis != 2) {
             reject("GRAVITY_TALLBOX", "0, 1 or 2, an axis,");
             return;
@@ -151,14 +139,14 @@ RunBox BoxOptions::take() {
         code_ == RunCode::gadget4 && has_attributes(config_) && !has_attribute(config_.get(), "PERIODIC");
     constexpr const char* swift_periodic = "InitialConditions:periodic";
     if (code_ == RunCode::swift && has_attribute(parameters_.get(), swift_periodic) &&
-        !option(parameters_, swift_periodic)) {
+        !number(parameters_.get(), swift_periodic)) {
         box_.fault =
             message("attribute ", swift_periodic, " of /Parameters is '",
                     text(parameters_.get(), swift_periodic).value_or("of another type"), "', but 0 or 1 was expected");
         return std::move(box_);
     }
-    const bool swift_open = code_ == RunCode::swift && option(parameters_, swift_periodic) == 0.0;
-    const bool other_open = code_ == RunCode::other && option(parameters_, "PeriodicBoundariesOn") == 0.0;
+    const bool swift_open = code_ == RunCode::swift && number(parameters_.get(), swift_periodic) == 0.0;
+    const bool other_open = code_ == RunCode::other && number(parameters_.get(), "PeriodicBoundariesOn") == 0.0;
     if (gadget4_open || swift_open || other_open) {
         box_.warnings.push_back(message("space is taken as open: ",
                                         gadget4_open ? "/Config of this Gadget-4 run has no PERIODIC"
@@ -191,7 +179,7 @@ RunCode code_of(hid_t file) {
     if (text(header.get(), "Code").value_or("").starts_with("SWIFT")) {
         return RunCode::swift;
     }
-    if (config.get() < 0 || parameters.get() < 0) {
+    if (config.get() < 0 || (parameters.get() < 0 && !has_attributes(config))) {
         return RunCode::other;
     }
     const bool only_arepo =

@@ -5,6 +5,7 @@
 #include "io/hdf5_storage.hpp"
 #include "io/joined.hpp"
 #include "io/refuse.hpp"
+#include "io/text_fields.hpp"
 
 #include <kith/error.hpp>
 
@@ -256,6 +257,11 @@ std::optional<std::vector<double>> numbers(hid_t object, const char* name) {
     const Space space(H5Aget_space(attribute.get()));
     const hssize_t count = H5Sget_simple_extent_npoints(space.get());
     constexpr hssize_t most = 1024; // no header attribute is longer; a larger one is not what it claims to be
+    if (H5Tget_class(type.get()) == H5T_STRING) {
+        double value = 0;
+        return parse_number(trimmed(text(object, name).value_or("")), value) ? std::optional(std::vector{value})
+                                                                             : std::nullopt;
+    }
     if (!is_number(type.get()) || count < 1 || count > most) {
         return std::nullopt;
     }

@@ -156,7 +156,7 @@ void require_own_values(const PropertyList& creation, std::string_view name, std
 [[nodiscard]] bool has_attribute(hid_t object, const char* name);
 
 /// A numeric attribute as doubles, and its first number; nothing if it is absent or not numeric, or the object
-/// negative.
+/// negative. SWIFT and other programs write numbers as text, which is read if it holds one number and nothing else.
 [[nodiscard]] std::optional<std::vector<double>> numbers(hid_t object, const char* name);
 [[nodiscard]] std::optional<double> number(hid_t object, const char* name);
 

@@ -139,7 +139,7 @@ std::string format_name(const SnapshotFile& snapshot, const Object& header) {
     if (code == RunCode::swift) {
         return "HDF5 (SWIFT)";
     }
-    if (exists(file, "Config") && exists(file, "Parameters")) {
+    if (exists(file, "Config") && (exists(file, "Parameters") || code != RunCode::other)) {
         const bool arepo = code == RunCode::arepo ||
                            (code == RunCode::other && numbers(header.get(), "NumPart_Total_HighWord").has_value());
         return arepo ? "HDF5 (AREPO)" : "HDF5 (Gadget-4)";

@@ -50,7 +50,7 @@ Type type_for(hid_t object, const std::string& attribute, hid_t otherwise, const
     if (numbers(object, attribute.c_str())) {
         const Attribute old(H5Aopen(object, attribute.c_str(), H5P_DEFAULT));
         Type stored(H5Aget_type(old.get()));
-        if (fits(stored.get())) {
+        if (is_number(stored.get()) && fits(stored.get())) { // it may be text
             return Type(H5Tcopy(stored.get()));
         }
     }

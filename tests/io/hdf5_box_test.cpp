@@ -22,7 +22,10 @@ protected:
     io::SnapshotHeader made(const Add& add, const std::vector<double>& coordinates = {1, 2, 3}) const {
         {
             Hdf5Maker file(path());
-            file.group("Header").group("Config").group("Parameters").group("PartType1");
+            file.group("Header").group("Config").group("PartType1");
+            if (has_parameters_) {
+                file.group("Parameters");
+            }
             file.attribute<double>("Header", "BoxSize", {10}).attribute<double>("Header", "MassTable", {0, 1});
             file.dataset("PartType1/Coordinates", coordinates, 3);
             add(file);
@@ -31,6 +34,7 @@ protected:
     }
     static void periodic(Hdf5Maker& file) { file.text("Config", "PERIODIC", ""); }
     TemporaryFolder folder_;
+    bool has_parameters_ = true;
 };
 
 TEST_F(Hdf5Box, ArepoStretchesIt) {
@@ -86,6 +90,31 @@ TEST_F(Hdf5Box, AnEmptyConfigSaysNothing) {
     EXPECT_EQ(header.format, "HDF5 (Gadget-4)");
     EXPECT_EQ(header.box_size, (Periods{10, 10, 10}));
     EXPECT_TRUE(header.warnings.empty());
+}
+
+// Some tools copy /Config alone.
+TEST_F(Hdf5Box, ConfigCountsWithoutParameters) {
+    has_parameters_ = false;
+    const auto self_gravity = [](Hdf5Maker& file) { file.text("Config", "SELFGRAVITY", ""); };
+    EXPECT_EQ(made(self_gravity).format, "HDF5 (Gadget-4)");
+    EXPECT_EQ(made(self_gravity).box_size, (Periods{0, 0, 0}));
+    EXPECT_EQ(made(periodic).box_size, (Periods{10, 10, 10}));
+    EXPECT_EQ(made([](Hdf5Maker& file) { file.text("Config", "VORONOI", ""); }).box_size, (Periods{10, 10, 10}));
+    EXPECT_EQ(made([](Hdf5Maker&) {}).format, "HDF5 (Gadget-like)");
+    EXPECT_EQ(made([](Hdf5Maker&) {}).box_size, (Periods{10, 10, 10}));
+}
+
+TEST_F(Hdf5Box, BoxSizeMayBeText) {
+    const auto with = [&](const char* value) {
+        Hdf5Maker(path())
+            .group("Parameters")
+            .text("Parameters", "BoxSize", value)
+            .group("PartType1")
+            .dataset("PartType1/Coordinates", std::vector<double>{1, 2, 3}, 3);
+        return io::read_header(path());
+    };
+    EXPECT_EQ(with("10.5 ").box_size, (Periods{10.5, 10.5, 10.5}));
+    EXPECT_NE(with("10 Mpc").invalid_box.find("is '10 Mpc', but a period is a number"), std::string::npos);
 }
 
 // AREPO has no PERIODIC: its absence opens only files that are Gadget-4's beyond doubt.
