@@ -12,6 +12,7 @@
 #include "io/hdf5_link.hpp"
 #include "io/hdf5_signature.hpp"
 #include "io/hdf5_storage.hpp"
+#include "io/hdf5_virtual.hpp"
 #include "io/joined.hpp"
 #include "io/memory.hpp"
 #include "io/reader.hpp"
@@ -24,6 +25,7 @@
 #include <array>
 #include <cctype>
 #include <cmath>
+#include <cstddef>
 #include <vector>
 
 namespace kith::io::hdf5 {
@@ -100,6 +102,7 @@ std::vector<Listed> datasets_under(hid_t file, const std::string& group, const s
 /// What a dataset is read from, and into which type.
 struct Points {
     Dataset dataset;
+    std::vector<Dataset> sources; ///< of a virtual dataset: where its values are
     int columns = 0;
     DType dtype = DType::float64;
     Type memory;                         ///< of a row of a table; else of a value
@@ -180,7 +183,13 @@ Points open_points(hid_t file, const std::string& member, const std::string& fil
         require_values(points.dataset);
         return points;
     }
-    Dataset dataset = open_dataset(file, name, file_name);
+    Dataset dataset = describe_dataset(file, name, file_name);
+    std::vector<Dataset> sources;
+    if (is_virtual(dataset)) {
+        sources = mapped_datasets(dataset);
+    } else {
+        require_values(dataset);
+    }
     const std::string fault = dataset.rank == 2
                                   ? fault_of_shape(dataset.rows, dataset.columns)
                                   : message("one-dimensional; points are a two-dimensional array, one row per point");
@@ -191,7 +200,26 @@ Points open_points(hid_t file, const std::string& member, const std::string& fil
         refuse(file_name, "dataset ", name, " holds numbers of ", dataset.item_bytes,
                " bytes; points are float16, float32, float64 or whole numbers of 1 to 8 bytes");
     }
-    return points_of_array(std::move(dataset));
+    Points points = points_of_array(std::move(dataset));
+    points.sources = std::move(sources);
+    return points;
+}
+
+void read_rows(const Points& points, const RowRange& wanted, void* out) {
+    if (points.sources.empty()) {
+        points.dataset.read(points.memory.get(), wanted.begin, wanted.count(), out);
+        return;
+    }
+    const std::size_t row_bytes = H5Tget_size(points.memory.get()) * static_cast<std::size_t>(points.columns);
+    auto* next = static_cast<std::byte*>(out);
+    std::int64_t first = 0; // row of this source
+    for (const Dataset& source : points.sources) {
+        const std::int64_t begin = std::clamp(wanted.begin - first, std::int64_t{0}, source.rows);
+        const std::int64_t end = std::clamp(wanted.end - first, std::int64_t{0}, source.rows);
+        source.read(points.memory.get(), begin, end - begin, next);
+        next += static_cast<std::size_t>(end - begin) * row_bytes;
+        first += source.rows;
+    }
 }
 
 void warn_of_what_is_left_out(hid_t file, SnapshotHeader& header) {
@@ -264,7 +292,7 @@ Snapshot table_snapshot(const std::filesystem::path& path, const std::string& me
     const RowRange wanted = rows_of_share(options.share, points.dataset.rows);
     snapshot.positions = allocate_reals(points.dtype, wanted.count(), points.columns, "positions");
     void* const out = std::visit([](auto& values) -> void* { return values.data(); }, snapshot.positions.values);
-    points.dataset.read(points.memory.get(), wanted.begin, wanted.count(), out);
+    read_rows(points, wanted, out);
     if (has_rounded(points, snapshot.positions)) {
         snapshot.header.warnings.emplace_back(rounded_whole_numbers);
     }

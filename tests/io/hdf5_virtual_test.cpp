@@ -30,28 +30,36 @@ protected:
         file.attribute<std::int32_t>("Header", "NumFilesPerSnapshot", {files})
             .attribute<std::int64_t>("Header", "NumPart_ThisFile", {0, static_cast<std::int64_t>(numbers.size())})
             .attribute<double>("Header", "BoxSize", {10, 10, 10})
-            .dataset("PartType1/Coordinates", coordinates, 3);
+            .dataset("PartType1/Coordinates", coordinates, 3)
+            .dataset("PartType1/ParticleIDs", numbers);
     }
     void write_virtual(const std::vector<Mapped>& mapped, hsize_t rows = 5) const {
         Hdf5Maker file(folder_ / "swift.hdf5");
+        start_virtual(file);
+        map(file, "PartType1/Coordinates", 3, rows, mapped);
+    }
+    static void start_virtual(Hdf5Maker& file) {
         file.group("Header").text("Header", "Code", "SWIFT").group("PartType1");
         file.attribute<std::int32_t>("Header", "Virtual", {1})
             .attribute<std::int32_t>("Header", "NumFilesPerSnapshot", {1});
-        const hsize_t shape[2] = {rows, 3};
-        const hid_t space = H5Screate_simple(2, shape, nullptr);
+    }
+    static void map(const Hdf5Maker& file, const char* name, hsize_t columns, hsize_t rows,
+                    const std::vector<Mapped>& mapped) {
+        const int rank = columns == 1 ? 1 : 2;
+        const hsize_t shape[2] = {rows, columns};
+        const hid_t space = H5Screate_simple(rank, shape, nullptr);
         const hid_t creation = H5Pcreate(H5P_DATASET_CREATE);
         hsize_t begin[2] = {0, 0};
         for (const Mapped& each : mapped) {
-            const hsize_t part[2] = {each.rows, 3};
-            const hid_t source = H5Screate_simple(2, part, nullptr);
+            const hsize_t part[2] = {each.rows, columns};
+            const hid_t source = H5Screate_simple(rank, part, nullptr);
             H5Sselect_hyperslab(space, H5S_SELECT_SET, begin, nullptr, part, nullptr);
             EXPECT_GE(H5Pset_virtual(creation, space, each.file.c_str(), each.dataset.c_str(), source), 0);
             H5Sclose(source);
             begin[0] += each.rows;
         }
         H5Sselect_all(space);
-        H5Dclose(H5Dcreate2(file.id(), "PartType1/Coordinates", H5T_NATIVE_DOUBLE, space, H5P_DEFAULT, creation,
-                            H5P_DEFAULT));
+        H5Dclose(H5Dcreate2(file.id(), name, H5T_NATIVE_DOUBLE, space, H5P_DEFAULT, creation, H5P_DEFAULT));
         H5Pclose(creation);
         H5Sclose(space);
     }
@@ -69,6 +77,43 @@ TEST_F(Hdf5Virtual, IsReadAsItsPieces) {
     for (const auto& [row, number] : {std::pair(0, 1), std::pair(1, 2), std::pair(2, 5), std::pair(4, 7)}) {
         EXPECT_EQ(at(s.positions, static_cast<std::size_t>(3 * row)), number);
     }
+}
+
+TEST_F(Hdf5Virtual, MapsAllColumnsAlike) {
+    const auto ids = [&](const std::vector<Mapped>& mapped) {
+        Hdf5Maker file(folder_ / "swift.hdf5");
+        start_virtual(file);
+        map(file, "PartType1/Coordinates", 3, 5, {{"swift.0.hdf5", 2}, {"swift.1.hdf5", 3}});
+        map(file, "PartType1/ParticleIDs", 1, 5, mapped);
+    };
+    constexpr const char* name = "PartType1/ParticleIDs";
+    ids({{"swift.0.hdf5", 2, name}, {"swift.1.hdf5", 3, name}});
+    EXPECT_EQ(io::read_snapshot(folder_ / "swift.hdf5").ids, (std::vector<std::uint64_t>{1, 2, 5, 6, 7}));
+    ids({{"swift.1.hdf5", 3, name}, {"swift.0.hdf5", 2, name}});
+    refused(ErrorKind::unsupported, {"PartType1/ParticleIDs maps other rows than PartType1/Coordinates"});
+    {
+        Hdf5Maker file(folder_ / "swift.hdf5");
+        start_virtual(file);
+        map(file, "PartType1/Coordinates", 3, 5, {{"swift.0.hdf5", 2}, {"swift.1.hdf5", 3}});
+        file.dataset(name, std::vector<double>{1, 2, 3, 4, 5});
+    }
+    refused(ErrorKind::unsupported, {"lies in other files, but PartType1/ParticleIDs in this one"});
+}
+
+TEST_F(Hdf5Virtual, ItsDatasetsAreReadFromThePieces) {
+    const std::string points = (folder_ / "swift.hdf5").string() + ":/PartType1/Coordinates";
+    EXPECT_EQ(io::read_header(points).counts[1], 5);
+    io::ReadOptions options;
+    options.share = {1, 2};
+    EXPECT_EQ(std::get<std::vector<double>>(io::read_snapshot(points, options).positions.values),
+              (std::vector<double>{6, 6, 6, 7, 7, 7}));
+    write_virtual({{"swift.1.hdf5", 3}, {"swift.0.hdf5", 2}});
+    EXPECT_EQ(at(io::read_snapshot(points).positions, 0), 5);
+    write_virtual({{"swift.1.hdf5", 2}, {"swift.0.hdf5", 2}}, 4);
+    expect_error(ErrorKind::unsupported, {"takes 2 x 3 values of PartType1/Coordinates", "which is 3 x 3"},
+                 [&] { static_cast<void>(io::read_snapshot(points)); });
+    std::filesystem::remove(folder_ / "swift.1.hdf5");
+    expect_error(ErrorKind::file, {"swift.1.hdf5 is missing"}, [&] { static_cast<void>(io::read_snapshot(points)); });
 }
 
 TEST_F(Hdf5Virtual, StandsForThePiecesBesideIt) {
