@@ -8,6 +8,7 @@
 #include "io/hdf5_frame.hpp"
 
 #include "io/frame.hpp"
+#include "io/refuse.hpp"
 
 #include <array>
 #include <cmath>
@@ -58,37 +59,41 @@ constexpr std::array<ScalingNames, 3> scaling_names = {
      {"a-scale exponent", "h-scale exponent", "Conversion factor to CGS (not including cosmological corrections)"},
      {"aexp-scale-exponent", "h-scale-exponent", "CGSConversionFactor"}}};
 
-std::optional<Scaling> stated_scaling(hid_t dataset) {
+// What the dataset states, and `convention` for the rest; nothing if it states no power.
+std::optional<Scaling> stated_scaling(hid_t dataset, const Scaling& convention) {
+    const auto stated = [&](const char* name) {
+        const std::optional<double> value = number(dataset, name);
+        return value && std::isfinite(*value) ? value : std::nullopt;
+    };
     for (const ScalingNames& names : scaling_names) {
-        const std::optional<double> a = number(dataset, names.a_power);
-        const std::optional<double> h = number(dataset, names.h_power);
-        if (!a || !h || !std::isfinite(*a) || !std::isfinite(*h)) {
+        const std::optional<double> a = stated(names.a_power);
+        const std::optional<double> h = stated(names.h_power);
+        if (!a && !h) {
             continue;
         }
-        Scaling scaling{*a, *h, number(dataset, names.to_cgs)};
-        if (!(scaling.to_cgs.value_or(0) > 0)) { // Gadget-4 writes 0 for what has no unit
-            scaling.to_cgs.reset();
-        }
-        return scaling;
+        const double unit = stated(names.to_cgs).value_or(0); // Gadget-4 writes 0 for what has no unit
+        return Scaling{a.value_or(convention.a_power), h.value_or(convention.h_power),
+                       unit > 0 ? std::optional(unit) : convention.to_cgs};
     }
     return std::nullopt;
 }
 
-// What the first type that has the column says of it, if that type says anything.
-void read_scaling(const SnapshotFile& snapshot, const SnapshotHeader& header, std::initializer_list<const char*> names,
+// What the first type says of the column that says anything. One number holds for all types that are read together.
+void read_scaling(const SnapshotFile& snapshot, SnapshotHeader& header, std::initializer_list<const char*> names,
                   Scaling& scaling) {
+    std::optional<std::pair<std::string, Scaling>> first;
     for (std::size_t type = 0; type < header.counts.size(); ++type) {
-        const std::optional<Dataset> column = header.counts[type] == 0 ? std::nullopt : snapshot.find(type, names);
-        if (!column) {
-            continue;
+        const std::optional<Dataset> column = header.counts[type] == 0 ? std::nullopt : snapshot.describe(type, names);
+        const std::optional<Scaling> stated = column ? stated_scaling(column->id.get(), scaling) : std::nullopt;
+        if (stated && !first) {
+            first.emplace(column->name, *stated);
+        } else if (stated && (stated->a_power != first->second.a_power || stated->h_power != first->second.h_power)) {
+            header.warnings.push_back(message(column->name, " states other powers of a and h (", stated->a_power, ", ",
+                                              stated->h_power, ") than ", first->first, " (", first->second.a_power,
+                                              ", ", first->second.h_power, "), which are taken for all types"));
         }
-        if (const std::optional<Scaling> stated = stated_scaling(column->id.get())) {
-            const std::optional<double> unit = scaling.to_cgs;
-            scaling = *stated;
-            scaling.to_cgs = scaling.to_cgs ? scaling.to_cgs : unit;
-        }
-        return;
     }
+    scaling = first ? first->second : scaling;
 }
 
 } // namespace

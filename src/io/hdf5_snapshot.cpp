@@ -8,6 +8,7 @@
 #include "io/frame.hpp"
 #include "io/hdf5_box.hpp"
 #include "io/hdf5_frame.hpp"
+#include "io/hdf5_link.hpp"
 #include "io/hdf5_result.hpp"
 #include "io/hdf5_table.hpp"
 #include "io/joined.hpp"
@@ -85,11 +86,21 @@ std::int64_t number_of_files(const SnapshotFile& snapshot, const Object& header)
     return std::max(std::int64_t{1}, static_cast<std::int64_t>(files));
 }
 
-// Counts, dimension and precision from the shapes of the coordinates.
-void survey_types(const SnapshotFile& snapshot, SnapshotHeader& header, const std::vector<double>& announced) {
+// Counts, dimension and precision from the shapes of the coordinates. Whether their values are there is found out for
+// the types that are read.
+void survey_types(const SnapshotFile& snapshot, FileSummary& summary, const std::vector<double>& announced) {
+    SnapshotHeader& header = summary.header;
     std::optional<std::int64_t> columns;
     for (std::size_t type = 0; type < header.counts.size(); ++type) {
         const double claim = type < announced.size() ? announced[type] : 0;
+        if (const std::string dangling =
+                describe_dangling(snapshot.file.get(), message(group_name(type), "/Coordinates"));
+            !dangling.empty()) {
+            summary.faults[type] = message(snapshot.name, ": ", dangling);
+            header.counts[type] = claim > 0 && claim < 0x1p62 ? static_cast<std::int64_t>(claim) : 0;
+            header.warnings.push_back(summary.faults[type]);
+            continue;
+        }
         if (!exists(snapshot.file.get(), group_name(type))) {
             if (claim > 0) {
                 header.warnings.push_back(message("the header announces ", claim, " particles of type ", type,
@@ -97,9 +108,9 @@ void survey_types(const SnapshotFile& snapshot, SnapshotHeader& header, const st
             }
             continue;
         }
-        const std::optional<Dataset> coordinates = snapshot.find(type, {"Coordinates"});
+        const std::optional<Dataset> coordinates = snapshot.describe(type, {"Coordinates"});
         if (!coordinates) {
-            if (snapshot.find(type, {"IntCoordinates"})) {
+            if (snapshot.describe(type, {"IntCoordinates"})) {
                 throw error(ErrorKind::unsupported, snapshot.name, ": ", group_name(type),
                             " holds IntCoordinates, which are not read; write Coordinates instead");
             }
@@ -214,12 +225,26 @@ std::optional<Dataset> SnapshotFile::find(std::size_t type, std::initializer_lis
     return std::nullopt;
 }
 
+std::optional<Dataset> SnapshotFile::describe(std::size_t type, std::initializer_list<const char*> names) const {
+    const std::string group = group_name(type);
+    check(Group(H5Gopen2(file.get(), group.c_str(), H5P_DEFAULT)).get(), name,
+          message(group, " could not be opened as a group"));
+    for (const char* candidate : names) {
+        const std::string path = message(group, "/", candidate);
+        const bool is_linked = H5Lexists(file.get(), path.c_str(), H5P_DEFAULT) > 0;
+        if (is_linked && describe_dangling(file.get(), path).empty()) {
+            return describe_dataset(file.get(), path, name);
+        }
+    }
+    return std::nullopt;
+}
+
 SnapshotFile open_snapshot(const std::filesystem::path& path) {
     SnapshotFile snapshot{path.string(), hdf5::open_file(path)};
     const Object attributes = open_if_there(snapshot.file.get(), "Header");
     bool any = first_of({&attributes}, {"NumPart_ThisFile", "NumPart_This"}).has_value();
     for (std::size_t type = 0; type < static_cast<std::size_t>(max_types); ++type) {
-        any = any || exists(snapshot.file.get(), group_name(type));
+        any = any || H5Lexists(snapshot.file.get(), group_name(type).c_str(), H5P_DEFAULT) > 0;
     }
     if (!any) {
         refuse_other_hdf5(snapshot);
@@ -239,7 +264,7 @@ FileSummary summarize(const SnapshotFile& snapshot) {
     summary.totals = totals(attributes);
     SnapshotHeader& header = summary.header;
     header.format = format_name(snapshot, attributes);
-    survey_types(snapshot, header,
+    survey_types(snapshot, summary,
                  first_of({&attributes}, {"NumPart_ThisFile", "NumPart_This"}).value_or(std::vector<double>{}));
     if (const auto table = numbers(attributes.get(), "MassTable")) {
         std::copy_n(table->begin(), std::min(table->size(), summary.mass_table.size()), summary.mass_table.begin());

@@ -18,6 +18,9 @@ struct SnapshotFile {
 
     /// Opens PartType<type>/<one of the names>; nothing if the group has none of them.
     [[nodiscard]] std::optional<Dataset> find(std::size_t type, std::initializer_list<const char*> names) const;
+    /// The same without looking at its values, which may not be there: for attributes and shape. Nothing for a link
+    /// whose target is missing.
+    [[nodiscard]] std::optional<Dataset> describe(std::size_t type, std::initializer_list<const char*> names) const;
 };
 
 /// "PartType0"

@@ -85,11 +85,25 @@ struct SurveyedFile {
     MassTable mass_table{};
 };
 
+// All types are copied, also those that were not grouped.
+void require_all_types(const hdf5::SnapshotFile& file, const FileSummary& summary) {
+    for (std::size_t type = 0; type < summary.faults.size(); ++type) {
+        if (!summary.faults[type].empty()) {
+            throw Error(ErrorKind::file, summary.faults[type]);
+        }
+        if (summary.header.counts[type] > 0) {
+            static_cast<void>(file.find(type, {"Coordinates"}));
+        }
+    }
+}
+
 std::vector<SurveyedFile> survey(const SnapshotHeader& header) {
     std::vector<SurveyedFile> files;
     TypeCounts total{};
     for (const std::filesystem::path& path : header.files) {
-        const FileSummary summary = hdf5::summarize(hdf5::open_snapshot(path));
+        const hdf5::SnapshotFile file = hdf5::open_snapshot(path);
+        const FileSummary summary = hdf5::summarize(file);
+        require_all_types(file, summary);
         files.push_back({path, summary.header.counts, summary.mass_table});
         std::transform(total.begin(), total.end(), summary.header.counts.begin(), total.begin(), std::plus<>());
     }

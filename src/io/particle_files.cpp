@@ -117,6 +117,9 @@ void ParticleSource::visit(std::size_t file) {
 
 void ParticleSource::join(const FileSummary& summary, std::size_t file) {
     counts_.push_back(summary.header.counts);
+    for (std::size_t type = 0; type < faults_.size(); ++type) {
+        faults_[type] = faults_[type].empty() ? summary.faults[type] : faults_[type];
+    }
     if (file == 0) {
         header_ = summary.header;
         mass_table_ = summary.mass_table;

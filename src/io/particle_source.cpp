@@ -193,10 +193,24 @@ void ParticleSource::compare_with_box(const RealArray& positions) {
     }
 }
 
+// The types that are or may be read have no faults. Without a choice these are type 1, or all if it has no particles.
+void ParticleSource::require_types(const TypeSelection& selection) const {
+    for (int type = 0; type < max_types; ++type) {
+        const bool may_be_read =
+            selection.kind == TypeSelection::Kind::all ||
+            (selection.kind == TypeSelection::Kind::automatic && (type == 1 || header_.counts[1] == 0)) ||
+            std::find(selection.types.begin(), selection.types.end(), type) != selection.types.end();
+        if (may_be_read && !faults_[static_cast<std::size_t>(type)].empty()) {
+            throw Error(ErrorKind::file, faults_[static_cast<std::size_t>(type)]);
+        }
+    }
+}
+
 Snapshot ParticleSource::read_snapshot(const ReadOptions& options) {
     if (!header_.incomplete.empty()) {
         throw Error(ErrorKind::file, header_.incomplete);
     }
+    require_types(options.types);
     const SelectedTypes selected = select_types(options.types, header_, files_.front());
     const std::vector<Part> parts = parts_of(selected, options.share);
     Snapshot snapshot;

@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -24,8 +25,9 @@ using MassTable = std::array<double, max_types>; ///< 0 where a type has none
 struct FileSummary {
     SnapshotHeader header;
     MassTable mass_table{};
-    std::int64_t files = 1;           ///< of the snapshot
-    std::optional<TypeCounts> totals; ///< particles of the snapshot, where the file says so
+    std::int64_t files = 1;                    ///< of the snapshot
+    std::optional<TypeCounts> totals;          ///< particles of the snapshot, where the file says so
+    std::array<std::string, max_types> faults; ///< why a type cannot be read; its count is then that of the header
 };
 
 /// Particles of a type that a file without values of its own takes from another file.
@@ -91,6 +93,7 @@ private:
     void require_mapped(const std::filesystem::path& path, const std::vector<MappedPart>& mapped) const;
     void join(const FileSummary& summary, std::size_t file);
     void compare_with_totals(const FileSummary& summary);
+    void require_types(const TypeSelection& selection) const;
     [[nodiscard]] std::vector<Part> parts_of(const std::array<bool, max_types>& selected, const RowShare& share) const;
     bool complete(const std::vector<Part>& parts, std::string_view what, const std::vector<bool>& present);
     [[nodiscard]] std::vector<std::optional<DType>> stored_of(Column column, const std::vector<Part>& parts);
@@ -102,6 +105,7 @@ private:
 
     SnapshotHeader header_;
     MassTable mass_table_{};
+    std::array<std::string, max_types> faults_; ///< of the first file that has one, by type
     std::vector<std::filesystem::path> files_;
     std::vector<TypeCounts> counts_; ///< of each file
     std::size_t visited_ = 0;        ///< the file that is open

@@ -299,6 +299,28 @@ TEST_F(Hdf5Snapshot, WhatColumnsSayOfThemselvesComesBeforeTheConvention) {
     EXPECT_EQ(frame.mass.h_power, -1);
 }
 
+// One type may state what another does not, and one power without the other.
+TEST_F(Hdf5Snapshot, AnyTypeStatesThePowersOfAColumn) {
+    const auto with = [&](double power_of_type_4) {
+        Hdf5Maker file(path());
+        file.group("Header")
+            .attribute<double>("Header", "Time", {0.5})
+            .attribute<double>("Header", "ComovingIntegrationOn", {1});
+        for (const char* group : {"PartType0", "PartType1", "PartType4"}) {
+            const std::string velocities = std::string(group) + "/Velocities";
+            file.group(group).dataset(std::string(group) + "/Coordinates", ramp(3), 3).dataset(velocities, ramp(3), 3);
+        }
+        file.attribute<double>("PartType1/Velocities", "a_scaling", {0})
+            .attribute<double>("PartType4/Velocities", "a_scaling", {power_of_type_4});
+    };
+    with(0);
+    EXPECT_EQ(io::read_header(path()).frame.value().velocity.a_power, 0);
+    EXPECT_FALSE(warns(io::read_header(path()), "powers"));
+    with(0.5);
+    EXPECT_TRUE(warns(io::read_header(path()), "PartType4/Velocities states other powers of a and h (0.5, 0) than "
+                                               "PartType1/Velocities (0, 0), which are taken for all types"));
+}
+
 TEST_F(Hdf5Snapshot, CodesAreToldApart) {
     Hdf5Maker(path())
         .group("Header")

@@ -167,6 +167,20 @@ TEST_F(Hdf5Storage, ColumnsOfCatalogsMustBeWhole) {
                  [&] { static_cast<void>(io::read_catalog(path())); });
 }
 
+TEST_F(Hdf5Storage, TypesThatAreNotReadNeedNotBeWhole) {
+    {
+        Hdf5Maker file(path());
+        file.group("PartType0").group("PartType1").dataset<float>("PartType1/Coordinates", {1, 2, 3}, 3);
+        StoredDataset{
+            .name = "PartType0/Coordinates", .lengths = {6, 3}, .chunk = {2, 3}, .is_missing = {false, true, false}}
+            .write(file.id(), std::vector<double>(18, 1));
+    }
+    const io::Snapshot dark = io::read_snapshot(path());
+    EXPECT_EQ(as_doubles(dark.positions), (std::vector<double>{1, 2, 3}));
+    EXPECT_EQ(dark.file_rows, (std::vector<std::int64_t>{6}));
+    refused({"PartType0/Coordinates", "written only in part"});
+}
+
 TEST_F(Hdf5Storage, DamagedLzfIsRefused) {
     std::vector<double> values(300, 2);
     for (const unsigned stated : {0U, 2399U, 2400U, 2401U}) {
@@ -264,7 +278,18 @@ TEST_F(Hdf5Storage, DanglingLinksNameTheirTargets) {
     Hdf5Maker(folder_ / "gone.hdf5").group("PartType1").dataset("PartType1/Coordinates", three, 3);
     EXPECT_EQ(as_doubles(io::read_snapshot(path()).positions), (std::vector<double>{1, 2, 3}));
     add([](hid_t f) { H5Lcreate_soft("/Stars", f, "PartType4", H5P_DEFAULT, H5P_DEFAULT); });
-    refused({"PartType4 is a link to /Stars, which is missing"});
+    // Only types that are read matter.
+    const io::Snapshot dark = io::read_snapshot(path());
+    EXPECT_EQ(as_doubles(dark.positions), (std::vector<double>{1, 2, 3}));
+    EXPECT_TRUE(warns(dark.header, "PartType4 is a link to /Stars, which is missing"));
+    for (const io::TypeSelection& types : {io::TypeSelection{io::TypeSelection::Kind::listed, {4}},
+                                           io::TypeSelection{io::TypeSelection::Kind::all, {}}}) {
+        expect_error(ErrorKind::file, {"PartType4 is a link to /Stars, which is missing"}, [&] {
+            io::ReadOptions options;
+            options.types = types;
+            static_cast<void>(io::read_snapshot(path(), options));
+        });
+    }
     // Masses that are linked must not be lost.
     Hdf5Maker(path()).group("PartType1").dataset("PartType1/Coordinates", three, 3);
     add([](hid_t f) { H5Lcreate_external("no.hdf5", "/M", f, "PartType1/Masses", H5P_DEFAULT, H5P_DEFAULT); });
