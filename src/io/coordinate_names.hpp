@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cctype>
 #include <cstddef>
 #include <string>
 #include <string_view>
@@ -28,6 +29,21 @@ namespace kith::io {
         }
     }
     return {};
+}
+
+/// A coordinate and another of the names that may be meant as well: the same, or X beside x, y and z. (An x beside X, Y
+/// and Z is none, as there is no y.) Empty if there are none.
+[[nodiscard]] inline std::string repeated_coordinate(const std::vector<std::string>& names) {
+    for (const std::size_t field : coordinate_fields(names)) {
+        std::string upper = names[field];
+        upper.back() = static_cast<char>(std::toupper(static_cast<unsigned char>(upper.back())));
+        for (std::size_t other = 0; other < names.size(); ++other) {
+            if (other != field && (names[other] == names[field] || names[other] == upper)) {
+                return names[field] + " and " + names[other];
+            }
+        }
+    }
+    return "";
 }
 
 } // namespace kith::io

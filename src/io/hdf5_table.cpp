@@ -128,6 +128,9 @@ Points points_of_table(Dataset dataset, const std::vector<std::string>& fields) 
                "; points need the fields x, y and z, or an array of numbers with one row per "
                "point: save the coordinates as one");
     }
+    if (const std::string repeated = repeated_coordinate(fields); !repeated.empty()) {
+        refuse(dataset.file, about, ", of which ", repeated, " may both be a coordinate: remove or rename one of them");
+    }
     Points points;
     points.columns = static_cast<int>(axes.size());
     points.dtype = DType::float32;

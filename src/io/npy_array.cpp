@@ -71,6 +71,10 @@ void interpret_record(NpyArray& array, const NpySource& source) {
                "; points need the fields x, y and z, or an array of numbers with one row per "
                "point: save the coordinates as one");
     }
+    if (const std::string repeated = repeated_coordinate(names); !repeated.empty()) {
+        refuse(source.name(), about, ", of which ", repeated,
+               " may both be a coordinate: remove or rename one of them");
+    }
     if (array.npy.shape.size() != 1) {
         refuse(source.name(), about, ", and has ", array.npy.shape.size(),
                " axes; points are one record each: save array.ravel()");

@@ -57,10 +57,13 @@ private:
 constexpr std::size_t no_axis = ~std::size_t{0};
 
 PlyFile::PlyFile(const std::filesystem::path& path) : file_(path), ply_(read_ply_header(file_)) {
-    const auto found = std::find_if(ply_.elements.begin(), ply_.elements.end(),
-                                    [](const PlyElement& element) { return element.name == "vertex"; });
+    const auto is_vertex = [](const PlyElement& element) { return element.name == "vertex"; };
+    const auto found = std::find_if(ply_.elements.begin(), ply_.elements.end(), is_vertex);
     if (found == ply_.elements.end()) {
         refuse(file_, "its PLY header has no element vertex, so it holds no points");
+    }
+    if (std::any_of(found + 1, ply_.elements.end(), is_vertex)) {
+        refuse(file_, "its PLY header has several elements vertex; a file holds one set of points: split it");
     }
     vertex_ = static_cast<std::size_t>(found - ply_.elements.begin());
     choose_coordinates();
@@ -85,6 +88,10 @@ void PlyFile::choose_coordinates() {
     std::vector<std::string> names;
     for (const PlyProperty& property : properties) {
         names.push_back(property.list ? "" : property.name);
+    }
+    if (const std::string repeated = repeated_coordinate(names); !repeated.empty()) {
+        refuse(file_, "its vertices have the properties ", repeated,
+               ", of which only one can be a coordinate; remove or rename the other");
     }
     axis_of_.assign(properties.size(), no_axis);
     for (const std::size_t property : coordinate_fields(names)) {

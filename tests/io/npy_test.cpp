@@ -199,6 +199,8 @@ TEST_F(Npy, TheFieldsXyzOfAStructuredArrayArePoints) {
     }
     refused(records("('lon', '<f4'), ('lat', '<f4')", "(4,)", std::string(32, '\0')),
             {"structured, with the fields lon, lat", "need the fields x, y and z"});
+    refused(records("('x', '<f4'), ('y', '<f4'), ('X', '<f4')", "(4,)", std::string(48, '\0')),
+            {"x and X may both be a coordinate"});
     refused(records("('x', '<f4'), ('y', '|S4')", "(4,)", std::string(32, '\0')), {"the field y is of the type |S4"});
     refused(records("('x', '<f4', (2,)), ('y', '<f4')", "(4,)", ""), {"the field x", "8 bytes"});
     refused(records("('x', '<f4'), ('y', [('a', '<f4')])", "(4,)", ""), {"field y is [('a', '<f4')]"});

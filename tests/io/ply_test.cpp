@@ -203,6 +203,14 @@ TEST_F(Ply, WhatIsWrongIsNamed) {
     refused("ply\nformat ascii 1.0\nvertices 2\n", {"line 3", "'vertices' is not known"});
     refused("ply\nformat ascii 1.0\nelement face 0\nend_header\n", {"no element vertex"});
     refused("ply\nformat ascii 1.0\nelement vertex 0\nproperty float x\nend_header\n", {"no property y"});
+    for (const char* name : {"x", "X"}) {
+        refused("ply\nformat ascii 1.0\nelement vertex 0\nproperty float x\nproperty float y\nproperty float " +
+                    std::string(name) + "\nend_header\n",
+                {"the properties x and " + std::string(name) + ", of which only one can be a coordinate"});
+    }
+    refused("ply\nformat ascii 1.0\nelement vertex 0\nproperty float x\nproperty float y\nelement vertex 0\nproperty "
+            "float x\nproperty float y\nend_header\n",
+            {"several elements vertex"});
     refused("ply\nformat ascii 1.0\nelement vertex 0\nproperty list int int x\nend_header\n",
             {"no property x of one number"});
     refused("ply\nformat ascii 1.0\ncomment" + std::string(70000, ' ') + "\n", {"no end_header in the first 65536"});
