@@ -10,6 +10,7 @@
 #include "io/coordinate_names.hpp"
 #include "io/hdf5_handle.hpp"
 #include "io/hdf5_link.hpp"
+#include "io/hdf5_result.hpp"
 #include "io/hdf5_signature.hpp"
 #include "io/hdf5_storage.hpp"
 #include "io/hdf5_virtual.hpp"
@@ -17,6 +18,7 @@
 #include "io/memory.hpp"
 #include "io/reader.hpp"
 #include "io/refuse.hpp"
+#include "io/result_file.hpp"
 #include "io/selection.hpp"
 
 #include <kith/error.hpp>
@@ -225,7 +227,10 @@ void read_rows(const Points& points, const RowRange& wanted, void* out) {
     }
 }
 
-void warn_of_what_is_left_out(hid_t file, SnapshotHeader& header) {
+void warn_of_what_is_left_out(hid_t file, const Points& points, SnapshotHeader& header) {
+    if (const auto result = describe_result_in(file, points.dataset.file)) {
+        header.warnings.push_back(about_member(*result, points.dataset.name));
+    }
     const Object object = open_if_there(file, "Header");
     const auto box = numbers(object.get(), "BoxSize");
     if (box && std::any_of(box->begin(), box->end(), [](double period) { return period > 0; })) {
@@ -247,7 +252,7 @@ SnapshotHeader header_of(hid_t file, const Points& points) {
     header.counts[1] = points.dataset.rows;
     header.dimension = points.columns;
     header.dtype = points.dtype;
-    warn_of_what_is_left_out(file, header);
+    warn_of_what_is_left_out(file, points, header);
     return header;
 }
 

@@ -262,16 +262,26 @@ Snapshot npz_snapshot(const std::filesystem::path& path, const ReadOptions& opti
     return npy_points(array, options);
 }
 
+void warn_of_result(const Archive& archive, const std::string& name, SnapshotHeader& header) {
+    if (archive.is_result()) {
+        header.warnings.push_back(about_member(describe(archive), name));
+    }
+}
+
 SnapshotHeader npz_member_header(const std::filesystem::path& path, const std::string& name) {
     const Archive archive(path);
     Member array(archive, member_named(archive, name));
-    return npy_points_header(array);
+    SnapshotHeader header = npy_points_header(array);
+    warn_of_result(archive, name, header);
+    return header;
 }
 
 Snapshot npz_member(const std::filesystem::path& path, const std::string& name, const ReadOptions& options) {
     const Archive archive(path);
     Member array(archive, member_named(archive, name));
-    return npy_points(array, options);
+    Snapshot snapshot = npy_points(array, options);
+    warn_of_result(archive, name, snapshot.header);
+    return snapshot;
 }
 
 } // namespace

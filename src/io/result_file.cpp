@@ -94,6 +94,10 @@ std::string about_result(const ResultFile& result) {
                    input == result.provenance.end() || input->second.empty() ? "" : ", '" + input->second + "'");
 }
 
+std::string about_member(const ResultFile& result, string_view name) {
+    return message(name, " is taken as points, but the file holds ", result.kind, ", a result of kith");
+}
+
 std::optional<ResultFile> describe_group_table(const std::filesystem::path& path, const FileStart& start) {
     const bool is_ecsv =
         start.text().starts_with(ecsv_line) && start.text().find(ecsv_group_column) != string_view::npos;
@@ -126,7 +130,8 @@ std::optional<ResultFile> describe_values(const std::filesystem::path& path, con
     constexpr string_view kind = "one value per row, as labels have";
     if (is_npy(start)) {
         const NpyHeader header = parse_npy_header(start.bytes, path.string());
-        return header.shape.size() == 1
+        const bool is_structured = header.descr.starts_with('[');
+        return header.shape.size() == 1 && !is_structured
                    ? std::optional(ResultFile{"npy", std::string(kind), {{"values", header.shape, header.descr}}, {}})
                    : std::nullopt;
     }
@@ -158,15 +163,20 @@ std::optional<ResultFile> describe_result(const std::filesystem::path& path) {
     }
     const InputFile file(path);
     const std::vector<std::byte> bytes = file.start(recognition_window);
-    const FileStart start{bytes, file.length()};
+    const FileStart start{bytes, file.length(), &file};
     if (is_hdf5(start)) {
         return describe_hdf5_result(path);
     }
     if (npz_reader.recognize(start)) {
         return describe_npz_result(path);
     }
-    const std::optional<ResultFile> table = describe_group_table(path, start);
-    return table ? table : describe_values(path, start);
+    std::optional<ResultFile> found = describe_group_table(path, start);
+    found = found ? found : describe_values(path, start);
+    const auto recognizes = [&](const Reader* reader) { return reader->recognize(start); };
+    if (!found && std::none_of(readers().begin(), readers().end(), recognizes)) {
+        found = describe_binary_tipsy_array(file, start);
+    }
+    return found;
 }
 
 } // namespace kith::io

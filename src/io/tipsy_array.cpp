@@ -8,11 +8,15 @@
 #include "io/input_file.hpp"
 #include "io/memory.hpp"
 #include "io/refuse.hpp"
+#include "io/result_file.hpp"
 #include "io/text_numbers.hpp"
 
 #include <kith/io.hpp>
 
 #include <algorithm>
+#include <array>
+#include <optional>
+#include <span>
 
 namespace kith::io {
 
@@ -32,17 +36,25 @@ bool starts_like_text(const InputFile& file) {
     return is_text(FileStart{bytes, file.length()}.text());
 }
 
-BinaryLayout binary_layout(const InputFile& file) {
-    std::array<std::byte, count_bytes> bytes{};
-    file.read(0, bytes);
+// Nothing for a file of another length.
+std::optional<BinaryLayout> find_layout(const InputFile& file, std::span<const std::byte> bytes) {
     const std::int64_t body = file.length() - count_bytes;
     for (const std::endian order : {std::endian::big, std::endian::little}) {
         const std::int64_t count = load<std::int32_t>(bytes.data(), order);
         for (const auto& [columns, item_bytes] : {std::pair(1, 4), std::pair(1, 8), std::pair(3, 4), std::pair(3, 8)}) {
             if (count >= 0 && body == count * columns * item_bytes) {
-                return {order, count, columns, item_bytes};
+                return BinaryLayout{order, count, columns, item_bytes};
             }
         }
+    }
+    return std::nullopt;
+}
+
+BinaryLayout binary_layout(const InputFile& file) {
+    std::array<std::byte, count_bytes> bytes{};
+    file.read(0, bytes);
+    if (const std::optional<BinaryLayout> found = find_layout(file, bytes)) {
+        return *found;
     }
     refuse(file, "this is no Tipsy auxiliary array: the file takes ", file.length(),
            " bytes, but the count in its first four says ", load<std::int32_t>(bytes.data(), std::endian::big),
@@ -107,6 +119,23 @@ RealArray in_rows(std::vector<T> stored, std::int64_t count) {
 }
 
 } // namespace
+
+std::optional<ResultFile> describe_binary_tipsy_array(const InputFile& file, const FileStart& start) {
+    const std::optional<BinaryLayout> layout =
+        std::ssize(start.bytes) < count_bytes || is_text(start.text()) ? std::nullopt : find_layout(file, start.bytes);
+    if (!layout || layout->count == 0) {
+        return std::nullopt;
+    }
+    ResultFile result{layout->order == std::endian::big ? "Tipsy array (binary, big-endian)"
+                                                        : "Tipsy array (binary, little-endian)",
+                      layout->columns == 1 ? "one value per row, as labels have" : "a vector per row",
+                      {{"values", {layout->count}, message("of ", layout->item_bytes, " bytes")}},
+                      {}};
+    if (layout->columns > 1) {
+        result.arrays.front().shape.push_back(layout->columns);
+    }
+    return result;
+}
 
 std::vector<std::int64_t> read_tipsy_integers(const std::filesystem::path& path) {
     const InputFile file(path);
