@@ -16,7 +16,7 @@ struct CommandOptions {
     std::vector<std::string> names; ///< "-b", "--linking-length"
 };
 
-/// The nearest of the names, or "" if none is near.
+/// The nearest of the names, which may be those of commands, or "" if none is near.
 [[nodiscard]] std::string nearest_option(std::string_view given, const std::vector<std::string>& names);
 
 /// "kith mst has no option --psi-sigma; kith fof has one", or the nearest, or how to list all.

@@ -102,9 +102,9 @@ struct SnapshotArguments {
 /// What may be given for a snapshot or an array: for an argument's line, and for the end of a command's help.
 inline constexpr const char* input_help = "Snapshot or array; the format is found from its content";
 inline constexpr const char* input_formats =
-    "Formats read: HDF5 (Gadget-4, AREPO, SWIFT), Gadget-2 binary (1 and 2), Tipsy (binary and ASCII), .npy, PLY,\n"
-    "and tables in text, whose columns may be named (x,y,z,vx,vy,vz,mass,id), lists of halos (Rockstar, AHF) among\n"
-    "them. A snapshot in several files is given\n"
+    "Formats read: HDF5 (Gadget-4, AREPO, SWIFT, GIZMO), Gadget-2 binary (1 and 2), Tipsy (binary and ASCII), .npy,\n"
+    ".npz, PLY, and tables in text, whose columns may be named (x,y,z,vx,vy,vz,mass,id), lists of halos (Rockstar,\n"
+    "AHF) among them. A snapshot in several files is given\n"
     "by any of them, by all, or by its stem: snap_007 for snap_007.0, snap_007.1, ... or snap_007.0.hdf5, ...\n"
     "Any n x d dataset of an HDF5 file and any such array of a .npz archive is given after a colon:\n"
     "halos.hdf5:/Group/GroupPos, points.npz:positions.";

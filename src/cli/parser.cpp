@@ -5,7 +5,9 @@
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cctype>
 #include <charconv>
 #include <cstddef>
@@ -95,12 +97,16 @@ CommandOptions options_of(const CLI::App& command) {
     return found;
 }
 
-[[noreturn]] void refuse_command(const CLI::App& program, const std::string& flaw) {
-    std::string names;
+std::vector<std::string> names_of_commands(const CLI::App& program) {
+    std::vector<std::string> names;
     for (const CLI::App* command : program.get_subcommands([](const CLI::App*) { return true; })) {
-        names += (names.empty() ? "" : ", ") + command->get_name();
+        names.push_back(command->get_name());
     }
-    throw UsageError(fmt::format("{}; choose one of {}", flaw, names));
+    return names;
+}
+
+[[noreturn]] void refuse_command(const CLI::App& program, const std::string& flaw) {
+    throw UsageError(fmt::format("{}; choose one of {}", flaw, fmt::join(names_of_commands(program), ", ")));
 }
 
 [[noreturn]] void refuse_option(const CLI::App& program, const CLI::App& command, const std::string& name) {
@@ -165,6 +171,7 @@ void Parser::refuse_unknown_names(const std::vector<std::string>& arguments) con
         refuse_command(*app_, "no subcommand given");
     }
     const CLI::App* command = app_;
+    std::vector<const CLI::Option*> given;
     for (std::size_t i = 0; i < arguments.size(); ++i) {
         const std::string& argument = arguments[i];
         if (argument == "--") {
@@ -176,7 +183,12 @@ void Parser::refuse_unknown_names(const std::vector<std::string>& arguments) con
                 const auto named =
                     app_->get_subcommands([&](const CLI::App* one) { return one->check_name(argument); });
                 if (named.empty()) {
-                    refuse_command(*app_, fmt::format("'{}' is not a subcommand", argument));
+                    const std::string flaw = fmt::format("'{}' is not a subcommand", argument);
+                    const std::string nearest = nearest_option(argument, names_of_commands(*app_));
+                    if (!nearest.empty()) {
+                        throw UsageError(fmt::format("{}; did you mean {}?", flaw, nearest));
+                    }
+                    refuse_command(*app_, flaw);
                 }
                 command = named.front();
             }
@@ -186,8 +198,13 @@ void Parser::refuse_unknown_names(const std::vector<std::string>& arguments) con
         if (option == nullptr) {
             refuse_option(*app_, *command, name);
         }
+        const bool takes_value = option->get_items_expected_min() > 0;
+        if (takes_value && std::find(given.begin(), given.end(), option) != given.end()) {
+            throw UsageError(fmt::format("{} is given more than once; give it once", name));
+        }
+        given.push_back(option);
         const bool has_value = name != argument || (!name.starts_with("--") && name.size() > 2);
-        i += !has_value && option->get_items_expected_min() > 0 ? 1 : 0; // the next argument is its value
+        i += !has_value && takes_value ? 1 : 0; // the next argument is its value
     }
 }
 

@@ -34,6 +34,8 @@ TEST_F(Usage, WrongUsageIsCodeTwoAndNamesTheCulprit) {
          {Case{"", "no subcommand given; choose one of info, fof"},
           Case{"help cluster", "'cluster' is not a subcommand"},
           Case{"cluster points.npy", "'cluster' is not a subcommand"},
+          Case{"fofs in.npy", "'fofs' is not a subcommand; did you mean fof?"},
+          Case{"fof in.npy -o out.hdf5 -b 0.2 --types 1 -b 0.3", "-b is given more than once"},
           Case{"info", "FILE"},
           Case{"fof in.npy", "--output"},
           Case{"fof in.npy -o out.hdf5 --color red", "--color"},
