@@ -10,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <cstdint>
 #include <filesystem>
 #include <map>
@@ -46,6 +47,24 @@ io::Provenance provenance(const FofArguments& arguments, const FofRun& run, cons
     return run.provenance(invocation, std::move(parameters));
 }
 
+/// "comoving Mpc/h", as far as the file states its unit and that has such a name; else "".
+std::string unit_of_lengths(const io::SnapshotHeader& header) {
+    const io::Scaling length = header.frame ? header.frame->length : io::Scaling{};
+    if (!length.to_cgs || (length.h_power != 0 && length.h_power != -1) ||
+        (length.a_power != 0 && length.a_power != 1)) {
+        return "";
+    }
+    constexpr double parsec = 3.0856775814913673e18; // cm
+    constexpr double tolerance = 0.005;              // codes round it
+    for (const auto& [name, parsecs] : {std::pair("pc", 1.0), {"kpc", 1e3}, {"Mpc", 1e6}, {"Gpc", 1e9}}) {
+        if (std::abs(*length.to_cgs / (parsecs * parsec) - 1) < tolerance) {
+            const bool is_comoving = length.a_power == 1 && header.frame->scale_factor != 1;
+            return fmt::format("{}{}{}", is_comoving ? "comoving " : "", name, length.h_power == 0 ? "" : "/h");
+        }
+    }
+    return "";
+}
+
 void write_map(const FofArguments& arguments, const FofRun& run, const io::Provenance& made_by,
                const std::filesystem::path& target) {
     const std::int64_t groups = run.catalog.groups;
@@ -54,6 +73,7 @@ void write_map(const FofArguments& arguments, const FofRun& run, const io::Prove
     subject.points = run.snapshot.positions.view();
     subject.masses = masses_of(run.snapshot);
     subject.box = run.box.box;
+    subject.unit = unit_of_lengths(run.snapshot.header);
     subject.groups = &run.catalog;
     const auto& files = run.snapshot.header.files;
     const std::filesystem::path named = files.size() == 1 ? files.front() : std::filesystem::path(arguments.snapshot);

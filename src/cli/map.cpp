@@ -198,7 +198,7 @@ private:
         const std::vector<Polyline> bar{{left, right},
                                         {{left.x, left.y - 5}, {left.x, left.y + 5}},
                                         {{right.x, right.y - 5}, {right.x, right.y + 5}}};
-        const std::string words = fmt::format("{:.6g}", length);
+        const std::string words = fmt::format("{:.6g}{}{}", length, subject_.unit.empty() ? "" : " ", subject_.unit);
         const Point below{left.x + pixels / 2, left.y - 14};
         canvas_.stroke(bar, {page, 5, 0.55});
         canvas_.text(words, below, 13, {page, 5, 0.55}, Align::center);

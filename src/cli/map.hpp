@@ -26,6 +26,7 @@ struct MapSubject {
     std::string title;    ///< above the map, at the left
     std::string subtitle; ///< above the map, at the right
     std::string caption;  ///< below the map
+    std::string unit;     ///< of lengths; may be empty
 };
 
 /// The view of a map: the box on periodic axes, but where the points are on open ones and where they fill less than

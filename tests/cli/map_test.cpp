@@ -110,6 +110,8 @@ TEST(Map, CirclesContinueAcrossPeriodicEdges) {
     EXPECT_GT(differing_pixels(plain, circled, 0, 200), 100);
     EXPECT_GT(differing_pixels(plain, circled, plain.width() - 200, plain.width()), 100);
     EXPECT_EQ(differing_pixels(plain, circled, 300, plain.width() - 300), 0);
+    subject.unit = "Mpc/h"; // behind the number below the bar
+    EXPECT_GT(differing_pixels(circled, draw_map(subject), 0, 600), 20);
 }
 
 TEST(Map, ADenseMiddleIsNotAllWhite) {
