@@ -191,8 +191,8 @@ void print_summary_of(const Contents& contents, const std::string& path) {
     }
     const bool boxed = header.box_size &&
                        std::any_of(header.box_size->begin(), header.box_size->end(), [](double l) { return l != 0; });
-    print_line("box",
-               boxed ? describe(Box::periodic(*header.box_size), header.dimension) : "none given: open or unknown");
+    print_line("box", boxed ? describe(Box::periodic(*header.box_size), header.dimension)
+                            : "no period given: open or unknown");
     print_if_known("time", header.time);
     print_if_known("redshift", header.redshift);
     for (std::size_t axis = 0; axis < contents.extents.size(); ++axis) {
@@ -244,7 +244,7 @@ Command info_command(const Parser& program) {
     return {command, [arguments](const Invocation&) {
                 const auto& files = arguments->files;
                 const auto catalog = std::find_if(files.begin(), files.end(), io::is_catalog);
-                if (catalog != files.end()) {
+                if (catalog != files.end() && arguments->columns.empty()) {
                     if (files.size() > 1) {
                         throw UsageError(
                             fmt::format("{} is a halo catalog, and one call shows one; type\n  kith info {}", *catalog,
@@ -253,7 +253,9 @@ Command info_command(const Parser& program) {
                     show_catalog(*catalog, arguments->common.json);
                     return;
                 }
-                if (const auto result = files.size() == 1 ? io::describe_result(files.front()) : std::nullopt) {
+                // Of a table of groups, columns are points like those of any table.
+                const bool may_be_result = files.size() == 1 && arguments->columns.empty();
+                if (const auto result = may_be_result ? io::describe_result(files.front()) : std::nullopt) {
                     show_result(*result, files.front(), arguments->common.json);
                     return;
                 }

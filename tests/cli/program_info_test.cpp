@@ -144,6 +144,15 @@ TEST_F(Info, DescribesEveryResult) {
         EXPECT_NE(people.out.find("one value per row, as labels have\narrays   values (4)"), std::string::npos)
             << people.out;
     }
+    write_text("tipsy.hsm", {"\0\0\0\2\x3f\0\0\0\x40\0\0\0", 12}); // 2: 0.5, 2
+    EXPECT_NE(kith("info tipsy.hsm").out.find("values (2): of 4 bytes"), std::string::npos);
+    // Columns that are chosen of a table of groups are points, and so are arrays of results, with a warning.
+    const Outcome chosen = kith("info g.ecsv --columns GroupLen,GroupMass");
+    EXPECT_NE(chosen.out.find("points   1 in 2 dimensions"), std::string::npos) << chosen.out << chosen.err;
+    const Outcome array = kith("info a.npz:indices");
+    EXPECT_NE(array.err.find("indices is taken as points, but the file holds nearest neighbors, a result of kith"),
+              std::string::npos)
+        << array.err;
     const Outcome refused = kith("fof in.npy --linking-length 0.6 -o halos.csv");
     EXPECT_EQ(refused.exit_code, 2);
     EXPECT_NE(refused.err.find("add --table halos.csv"), std::string::npos) << refused.err;
