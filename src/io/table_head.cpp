@@ -2,10 +2,10 @@
 #include "io/table_head.hpp"
 
 #include "io/guess.hpp"
+#include "io/table_numbers.hpp"
 #include "io/text_lines.hpp"
 
 #include <algorithm>
-#include <array>
 
 namespace kith::io {
 
@@ -83,24 +83,6 @@ string_view without_comment(string_view line) {
         }
     }
     return line;
-}
-
-bool parse_decimal_comma(string_view field, double& value) {
-    constexpr std::size_t longest = 64;
-    const std::size_t comma = field.find(',');
-    if (comma == string_view::npos || comma == 0 || field.size() > longest || comma + 1 == field.size() ||
-        field.find('.') != string_view::npos) {
-        return false;
-    }
-    std::array<char, longest> digits{};
-    std::copy(field.begin(), field.end(), digits.begin());
-    digits[comma] = '.';
-    return parse_number({digits.data(), field.size()}, value);
-}
-
-bool is_number(string_view field) {
-    double value = 0;
-    return parse_number(unquoted(field), value) || parse_decimal_comma(unquoted(field), value);
 }
 
 std::vector<string_view> fields_of(string_view line, Separator separator) {

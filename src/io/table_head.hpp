@@ -34,12 +34,6 @@ struct Head {
 /// A line without the comment at its end, a # after a blank or a separator.
 [[nodiscard]] std::string_view without_comment(std::string_view line);
 
-/// The number in a field whose decimal sign is a comma.
-[[nodiscard]] bool parse_decimal_comma(std::string_view field, double& value);
-
-/// Whether a field holds a number, which may be in quotes, of either decimal sign.
-[[nodiscard]] bool is_number(std::string_view field);
-
 [[nodiscard]] std::vector<std::string_view> fields_of(std::string_view line, Separator separator);
 
 /// What separates the fields of a line, and of the line of names if there is one.

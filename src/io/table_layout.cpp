@@ -9,6 +9,7 @@
 #include "io/table_columns.hpp"
 #include "io/table_head.hpp"
 #include "io/table_names.hpp"
+#include "io/table_numbers.hpp"
 
 #include <algorithm>
 #include <cctype>

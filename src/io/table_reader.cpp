@@ -11,44 +11,20 @@
 #include "io/reader.hpp"
 #include "io/refuse.hpp"
 #include "io/selection.hpp"
+#include "io/table_doubts.hpp"
 #include "io/table_head.hpp"
 #include "io/table_layout.hpp"
 #include "io/table_names.hpp"
+#include "io/table_numbers.hpp"
 #include "io/text_lines.hpp"
 
 #include <algorithm>
-#include <array>
-#include <cmath>
 
 namespace kith::io {
 
 using std::string_view;
 
 namespace {
-
-// One to three digits, a comma, three digits: in English those of a whole number.
-bool may_be_thousands(string_view field) {
-    const std::size_t comma = field.find(',');
-    const std::size_t begin = field.find_first_not_of("+-");
-    return begin != string_view::npos && field[begin] != '0' && comma != string_view::npos && comma - begin <= 3 &&
-           field.size() == comma + 4;
-}
-
-// As a whole number that float64 holds exactly: 1.0, 1e12, 1,0.
-bool parse_id(string_view field, bool has_decimal_commas, std::uint64_t& id) {
-    constexpr double most = 0x1p53;
-    double value = 0;
-    if (parse_number(field, id)) {
-        return true;
-    }
-    const bool is_real =
-        has_decimal_commas && parse_decimal_comma(field, value) ? !may_be_thousands(field) : parse_number(field, value);
-    if (!is_real || !(value >= 0) || value > most || value != std::trunc(value)) {
-        return false;
-    }
-    id = static_cast<std::uint64_t>(value);
-    return true;
-}
 
 class Table {
 public:
@@ -104,8 +80,6 @@ private:
     [[nodiscard]] Faults parse_fields(const Row& row, string_view line);
     [[noreturn]] void refuse_field(const Place& place) const;
     void drop_ids(const Place& place);
-    void warn_of_ids_among_coordinates(const Snapshot& snapshot);
-    void warn_of_numbered_columns(const Snapshot& snapshot);
     [[nodiscard]] std::string describe_place(const Place& place) const;
 
     InputFile file_;
@@ -338,54 +312,6 @@ bool Table::read_rows() {
     return true;
 }
 
-// Three columns without names of which one counts: it may be the ids of points in the plane.
-void Table::warn_of_ids_among_coordinates(const Snapshot& snapshot) {
-    const std::vector<double>& values = std::get<std::vector<double>>(snapshot.positions.values);
-    const std::int64_t rows = snapshot.positions.rows();
-    const auto counts = [&](std::size_t axis) {
-        std::vector<double> column;
-        for (std::size_t i = axis; i < values.size(); i += 3) {
-            if (!(values[i] == std::trunc(values[i]))) {
-                return false;
-            }
-        }
-        for (std::size_t i = axis; i < values.size(); i += 3) {
-            column.push_back(values[i]);
-        }
-        if (std::any_of(column.begin(), column.end(), [](double value) { return std::abs(value) >= 0x1p53; })) {
-            return true; // float64 cannot tell such numbers apart
-        }
-        std::sort(column.begin(), column.end());
-        return std::adjacent_find(column.begin(), column.end()) == column.end();
-    };
-    const std::array<bool, 3> distinct = {counts(0), counts(1), counts(2)};
-    if (rows >= 2 && std::count(distinct.begin(), distinct.end(), true) == 1) {
-        const auto column = std::find(distinct.begin(), distinct.end(), true) - distinct.begin() + 1;
-        header_.warnings.push_back(message(
-            "the three columns have no names and are taken for x, y and z, but column ", column,
-            " holds distinct whole numbers, as ids are. If it is no coordinate, choose the others with --columns ",
-            column == 1   ? "2,3"
-            : column == 2 ? "1,3"
-                          : "1,2",
-            " (columns= in Python)"));
-    }
-}
-
-// Names that pandas gives columns without names, 0, 1, ..., look like a row.
-void Table::warn_of_numbered_columns(const Snapshot& snapshot) {
-    const std::vector<double>& values = std::get<std::vector<double>>(snapshot.positions.values);
-    const auto width = static_cast<std::size_t>(snapshot.positions.columns);
-    bool are_numbers = values.size() > width;
-    for (std::size_t i = 0; are_numbers && i < std::min(values.size(), 64 * width); ++i) {
-        are_numbers = i < width ? values[i] == static_cast<double>(i) : values[i] != std::trunc(values[i]);
-    }
-    if (are_numbers) {
-        header_.warnings.push_back(message("line ", layout_.line,
-                                           " holds 0, 1, ..., and no other row whole numbers. It "
-                                           "is read as a point; if it numbers the columns, remove it"));
-    }
-}
-
 Snapshot Table::read(const ReadOptions& options, const SelectedTypes&) {
     targets_.assign(static_cast<std::size_t>(layout_.width), {});
     Snapshot snapshot;
@@ -417,10 +343,10 @@ Snapshot Table::read(const ReadOptions& options, const SelectedTypes&) {
         snapshot.ids = {};
     }
     if (layout_.names.empty() && layout_.width == 3 && options.columns.empty()) {
-        warn_of_ids_among_coordinates(snapshot);
+        warn_of_ids_among_coordinates(snapshot.positions, header_.warnings);
     }
     if (layout_.names.empty()) {
-        warn_of_numbered_columns(snapshot);
+        warn_of_numbered_columns(snapshot.positions, layout_.line, header_.warnings);
     }
     return snapshot;
 }
