@@ -66,6 +66,36 @@ std::optional<std::string> by_auxiliary_array(const FileStart& start, std::endia
     return std::nullopt;
 }
 
+// Text with bytes that are none, which its first line has not: those of UTF-16, zeros, the end of a file of DOS.
+std::optional<std::string> by_control_characters(string_view text) {
+    const std::size_t zero = text.front() == '\0' ? 0 : 1; // of each pair of bytes, if these are UTF-16
+    std::size_t pairs = 0;
+    while (2 * pairs + 1 < text.size() && text[2 * pairs + zero] == '\0' &&
+           is_text(text.substr(2 * pairs + 1 - zero, 1))) {
+        ++pairs;
+    }
+    constexpr std::size_t enough = 32;
+    if (pairs > 1 && pairs >= std::min(enough, text.size() / 2)) {
+        return "this looks like text in UTF-16 without a byte order mark; write tables in UTF-8, or begin with the "
+               "mark";
+    }
+    const auto* const bad = std::find_if(text.begin(), text.end(), [](char c) { return !is_text({&c, 1}); });
+    const auto at = static_cast<std::size_t>(bad - text.begin());
+    const string_view before = text.substr(0, at);
+    const bool is_ascii = std::none_of(before.begin(), before.end(), [](char c) { return (c & 0x80) != 0; });
+    constexpr std::size_t least = 3; // bytes of a line of text; numbers may begin with a few that look like text
+    const std::size_t line = before.find_first_of("\r\n");
+    if (at == text.size() || !is_ascii || line == string_view::npos || line < least) {
+        return std::nullopt;
+    }
+    return message("this begins as text, but its byte ", at, " (counted from 0) is ",
+                   static_cast<int>(static_cast<unsigned char>(*bad)),
+                   *bad == '\x1a' ? ", Ctrl-Z, which ends files of DOS"
+                   : *bad == '\0' ? ", as in files that were not written to their end"
+                                  : ", a control character",
+                   "; tables are text alone: remove what is no text");
+}
+
 std::vector<string_view> lines_of(string_view text, std::size_t most) {
     std::vector<string_view> lines;
     while (!text.empty() && lines.size() < most) {
@@ -146,6 +176,9 @@ std::string describe_unread(const FileStart& start) {
     if (start.text().starts_with("\xff\xfe") || start.text().starts_with("\xfe\xff")) {
         return "this begins like text in UTF-16 or UTF-32, but not like a table of points; write tables in UTF-8";
     }
+    if (const auto description = by_control_characters(start.text())) {
+        return *description;
+    }
     for (const std::endian order : {std::endian::little, std::endian::big}) {
         if (const auto description = by_records(start, order)) {
             return *description;
@@ -154,7 +187,7 @@ std::string describe_unread(const FileStart& start) {
     if (is_text(start.text())) {
         return describe_known_text(start.text())
             .value_or("this is text, but it does not begin like a table of points: at most one line of names, then "
-                      "rows of as many numbers each, two at least");
+                      "rows of as many numbers each, two at least; comments begin with #, % or //");
     }
     for (const std::endian order : {std::endian::little, std::endian::big}) {
         if (const auto description = by_auxiliary_array(start, order)) {

@@ -15,15 +15,37 @@ namespace {
 
 constexpr std::size_t sample_lines = 64;
 
+// How long the sign is, which may be repeated: ##.
 std::size_t comment_sign(string_view line) {
-    return line.starts_with('#') || line.starts_with('%') ? 1 : line.starts_with("//") ? 2 : 0;
+    const string_view sign = line.starts_with("//") ? "/" : "#%";
+    return line.starts_with("//") || line.starts_with('#') || line.starts_with('%')
+               ? std::min(line.find_first_not_of(sign), line.size())
+               : 0;
+}
+
+// At the beginning of the line, or behind a blank or a separator.
+bool is_apart(string_view line, std::size_t at) {
+    return at == 0 || string_view(" \t,;|").find(line[at - 1]) != string_view::npos;
+}
+
+// Where a comment begins behind a row: at a # that stands apart.
+std::size_t comment_behind_row(string_view line) {
+    bool quoted = false;
+    for (std::size_t at = 0; at < line.size(); ++at) {
+        quoted = quoted != (line[at] == '"');
+        if (line[at] == '#' && !quoted && at > 0 && is_apart(line, at)) {
+            return at;
+        }
+    }
+    return line.size();
 }
 
 // With a letter for everything in quotes, which is then no separator.
 std::string without_quoted(string_view line) {
     std::string plain;
     for (std::size_t at = 0; at < line.size(); ++at) {
-        const std::size_t closing = line[at] == '"' ? line.find('"', at + 1) : string_view::npos;
+        const bool is_quote = line[at] == '"' || (line[at] == '\'' && is_apart(line, at)); // else an apostrophe
+        const std::size_t closing = is_quote ? line.find(line[at], at + 1) : string_view::npos;
         plain += closing == string_view::npos ? line[at] : 'q';
         at = closing == string_view::npos ? at : closing;
     }
@@ -60,9 +82,8 @@ std::optional<Head> read_head(const InputFile& file) {
         if (!is_text(text)) {
             return std::nullopt;
         }
-        const std::size_t sign = comment_sign(text);
-        std::vector<HeadLine>& kind = sign > 0 ? head.comments : head.lines;
-        kind.push_back({lines.number(), std::string(trimmed(text.substr(sign)))});
+        std::vector<HeadLine>& kind = is_left_out(text) ? head.comments : head.lines;
+        kind.push_back({lines.number(), std::string(comment_in(text))});
     }
     head.next_line = lines.number() + 1;
     return head;
@@ -73,16 +94,19 @@ bool is_left_out(string_view line) {
     return line.empty() || comment_sign(line) != 0;
 }
 
+string_view comment_in(string_view line) {
+    line = trimmed(line);
+    const std::size_t sign = comment_sign(line);
+    return trimmed(line.substr(sign));
+}
+
 string_view without_comment(string_view line) {
-    bool quoted = false;
-    for (std::size_t at = 0; at < line.size(); ++at) {
-        quoted = quoted != (line[at] == '"');
-        const bool is_apart = at > 0 && std::string_view(" \t,;|").find(line[at - 1]) != std::string_view::npos;
-        if (line[at] == '#' && !quoted && is_apart) {
-            return trimmed(line.substr(0, at));
-        }
-    }
-    return line;
+    const std::size_t comment = comment_behind_row(line);
+    return comment == line.size() ? line : trimmed(line.substr(0, comment));
+}
+
+string_view comment_behind(string_view line) {
+    return comment_in(line.substr(comment_behind_row(line)));
 }
 
 std::vector<string_view> fields_of(string_view line, Separator separator) {

@@ -31,8 +31,13 @@ struct Head {
 /// Whether a line is no row: empty, or a comment.
 [[nodiscard]] bool is_left_out(std::string_view line);
 
-/// A line without the comment at its end, a # after a blank or a separator.
+/// A line without blanks at its ends and, if it is a comment, without its sign.
+[[nodiscard]] std::string_view comment_in(std::string_view line);
+
+/// A row without the comment behind it, which begins with a # after a blank or a separator; and that comment, empty if
+/// there is none.
 [[nodiscard]] std::string_view without_comment(std::string_view line);
+[[nodiscard]] std::string_view comment_behind(std::string_view line);
 
 [[nodiscard]] std::vector<std::string_view> fields_of(std::string_view line, Separator separator);
 

@@ -27,14 +27,15 @@ std::string shown(string_view text) {
 
 class Finder {
 public:
-    Finder(const InputFile& file, const Head& head, std::span<const std::string> columns)
-        : file_(file), head_(head), columns_(columns) {}
+    Finder(const InputFile& file, Head head, std::span<const std::string> columns)
+        : file_(file), head_(std::move(head)), columns_(columns) {}
 
     std::optional<TableLayout> find();
 
 private:
     void step_over_first_lines();
     std::optional<TableLayout> without_rows();
+    void add_comment_behind_row();
     bool name_by_line();
     void name_by_comments();
     [[nodiscard]] const HeadLine* unread_names() const;
@@ -52,7 +53,7 @@ private:
     }
 
     const InputFile& file_;
-    const Head& head_;
+    Head head_;
     std::span<const std::string> columns_; ///< asked for
     TableLayout table_;
     std::optional<Separator> stated_;
@@ -89,21 +90,46 @@ void Finder::step_over_first_lines() {
     }
 }
 
+// A table of nothing but names: in their line, or else in a comment.
 std::optional<TableLayout> Finder::without_rows() {
-    if (names_ == nullptr) {
-        return std::nullopt;
-    }
-    for (const Separator separator : {stated_.value_or(separator_of(names_->text)), Separator::blanks}) {
-        table_.names = names_in(names_->text, separator);
-        if (!find_coordinates(table_.names).empty()) {
-            table_.separator = separator;
-            table_.width = static_cast<int>(table_.names.size());
-            table_.line = head_.next_line;
-            choose_columns(table_, file_.path(), columns_);
-            return table_;
+    const std::span<const HeadLine> lines = names_ != nullptr ? std::span(names_, 1) : std::span(head_.comments);
+    for (const HeadLine& line : lines) {
+        for (const Separator separator : {stated_.value_or(separator_of(line.text)), Separator::blanks}) {
+            table_.names = names_in(line.text, separator);
+            if (are_wanted(table_.names) && !is_prose(table_.names)) {
+                table_.separator = separator;
+                table_.width = static_cast<int>(table_.names.size());
+                table_.line = head_.next_line;
+                choose_columns(table_, file_.path(), columns_);
+                return table_;
+            }
         }
     }
-    return std::nullopt;
+    const bool is_ecsv = !head_.comments.empty() && head_.comments.front().text.starts_with("%ECSV");
+    table_.separator = names_ != nullptr ? stated_.value_or(separator_of(names_->text)) : Separator::blanks;
+    if (names_ == nullptr || (table_.separator == Separator::blanks && !is_ecsv)) {
+        return std::nullopt;
+    }
+    table_.names = names_in(names_->text, table_.separator);
+    table_.width = static_cast<int>(table_.names.size());
+    table_.line = head_.next_line;
+    if (columns_.empty()) {
+        table_.problem = message("line ", names_->line, ", ", shown(names_->text),
+                                 ", names no columns x and y, and no rows follow; ", how_to_choose);
+    } else {
+        choose_columns(table_, file_.path(), columns_);
+    }
+    return table_;
+}
+
+// The comment behind the first row may name the columns as one before it may.
+void Finder::add_comment_behind_row() {
+    const HeadLine& row = head_.lines[first_row_];
+    if (const string_view comment = comment_behind(row.text); !comment.empty()) {
+        const auto next = std::find_if(head_.comments.begin(), head_.comments.end(),
+                                       [&](const HeadLine& each) { return each.line > row.line; });
+        head_.comments.insert(next, {row.line, std::string(comment)});
+    }
 }
 
 bool Finder::all_rows(bool (*is)(const std::vector<string_view>&)) const {
@@ -192,10 +218,10 @@ bool Finder::name_by_line() {
     }
     table_.width = values;
     names = names_in(names_->text, separator_of(names_->text));
-    table_.problem = message("line ", names_->line, ", ", shown(names_->text), ", names ", names.size(),
-                             names.size() == 1 ? " column" : " columns", ", but the first row, line ", table_.line,
-                             ", has ", values, values == 1 ? " value" : " values",
-                             "; name every column, or none (a line that begins with # is a comment)");
+    table_.problem =
+        message("line ", names_->line, ", ", shown(names_->text), ", names ", names.size(),
+                names.size() == 1 ? " column" : " columns", ", but the first row, line ", table_.line, ", has ", values,
+                values == 1 ? " value" : " values", "; name every column, or none (comments begin with #, % or //)");
     return false;
 }
 
@@ -214,7 +240,7 @@ bool Finder::name_width_by_comments(int width) {
         names = std::move(candidate);
     };
     for (const HeadLine& comment : head_.comments) {
-        if (comment.line < table_.line) {
+        if (comment.line <= table_.line) {
             consider(comment.line, names_of_width(comment, width));
         }
     }
@@ -319,13 +345,13 @@ void Finder::find_box() {
 }
 
 std::optional<TableLayout> Finder::find() {
-    if (head_.lines.empty()) {
-        return std::nullopt;
+    if (!head_.lines.empty()) {
+        step_over_first_lines();
     }
-    step_over_first_lines();
     if (first_row_ == head_.lines.size()) {
         return without_rows();
     }
+    add_comment_behind_row();
     const HeadLine& row = head_.lines[first_row_];
     table_.line = row.line;
     table_.separator =
@@ -369,8 +395,8 @@ std::optional<TableLayout> Finder::find() {
 } // namespace
 
 std::optional<TableLayout> find_table(const InputFile& file, std::span<const std::string> columns) {
-    const std::optional<Head> head = read_head(file);
-    return head ? Finder(file, *head, columns).find() : std::nullopt;
+    std::optional<Head> head = read_head(file);
+    return head ? Finder(file, std::move(*head), columns).find() : std::nullopt;
 }
 
 } // namespace kith::io

@@ -37,14 +37,14 @@ bool may_be_thousands(string_view field) {
 }
 
 bool parse_id(string_view field, bool has_decimal_commas, std::uint64_t& id) {
-    constexpr double most = 0x1p53;
+    constexpr double most = 0x1p53; // which 2^53 + 1 is rounded to
     double value = 0;
     if (parse_number(field, id)) {
         return true;
     }
     const bool is_real =
         has_decimal_commas && parse_decimal_comma(field, value) ? !may_be_thousands(field) : parse_number(field, value);
-    if (!is_real || !(value >= 0) || value > most || value != std::trunc(value)) {
+    if (!is_real || !(value >= 0) || value >= most || value != std::trunc(value)) {
         return false;
     }
     id = static_cast<std::uint64_t>(value);

@@ -132,9 +132,9 @@ void Table::check_announced() const {
 
 // A comment among the rows may begin another table, with its columns in another order.
 void Table::check_comment(string_view line, std::int64_t number) const {
-    line.remove_prefix(std::min(line.find_first_not_of("#%/ \t"), line.size()));
     const auto are_coordinates = [](std::span<const std::string> names) { return !find_coordinates(names).empty(); };
-    const std::vector<std::string> names = names_of_width(line, layout_.separator, layout_.width, are_coordinates);
+    const std::vector<std::string> names =
+        names_of_width(comment_in(line), layout_.separator, layout_.width, are_coordinates);
     if (!is_chosen_ && are_coordinates(names) && !is_prose(names) && names != layout_.names) {
         refuse(file_, "line ", number, " names the columns ", joined(names, ", "),
                ", unlike the beginning of the file (", layout_.names.empty() ? "no names" : joined(layout_.names, ", "),
@@ -187,8 +187,9 @@ void Table::refuse_field(const Place& place) const {
 }
 
 void Table::drop_ids(const Place& place) {
-    header_.warnings.push_back(message("no ids are read: ", describe_place(place),
-                                       " is no whole number from 0 to 2^64 - 1 (in float64, to 2^53)"));
+    header_.warnings.push_back(
+        message("no ids are read: ", describe_place(place),
+                " is no whole number from 0 to 2^64 - 1 (below 2^53 if it is written with a point or exponent)"));
     for (Target& target : targets_) {
         target.id = nullptr;
     }

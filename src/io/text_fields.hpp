@@ -27,7 +27,7 @@ inline std::string_view trimmed(std::string_view text) {
 /// What stands between the fields of a line: one of these characters, or any number of blanks and tabs.
 enum class Separator : char { comma = ',', semicolon = ';', bar = '|', tab = '\t', blanks = ' ' };
 
-/// What double quotes around a field enclose, or the field.
+/// What quotes around a field enclose, or the field.
 inline std::string_view unquoted(std::string_view field) {
     const bool is_quoted =
         field.size() >= 2 && (field.front() == '"' || field.front() == '\'') && field.back() == field.front();
@@ -35,18 +35,19 @@ inline std::string_view unquoted(std::string_view field) {
 }
 
 /// Calls use(i, field) for field 0, 1, ... and returns how many there are. Blanks around fields are no part of them,
-/// double quotes are. A separator in quotes, which open at the beginning of a field, does not separate.
+/// quotes are. A separator in quotes, which open at the beginning of a field, does not separate.
 template <class Use>
 int for_each_field(std::string_view line, Separator separator, const Use& use) {
     int fields = 0;
     const char* at = line.data();
     const char* const end = at + line.size();
-    const bool has_quotes = line.find('"') != std::string_view::npos;
+    const bool has_quotes = line.find('"') != std::string_view::npos || line.find('\'') != std::string_view::npos;
     const auto is_blank_here = [](char c) { return is_blank(c); };
     // Behind a quoted part at the beginning of a field, or where the field begins.
     const auto behind_quotes = [&](const char* begin) {
         const char* const opening = std::find_if_not(begin, end, is_blank_here);
-        const char* const closing = opening != end && *opening == '"' ? std::find(opening + 1, end, '"') : end;
+        const bool is_quote = opening != end && (*opening == '"' || *opening == '\'');
+        const char* const closing = is_quote ? std::find(opening + 1, end, *opening) : end;
         return closing == end ? begin : closing + 1;
     };
     if (separator != Separator::blanks) {

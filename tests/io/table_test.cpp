@@ -178,12 +178,15 @@ TEST_F(Table, NamesInComments) {
           "# id(0) x(1) y(2)\n", "#id(1)\tX(2)\tY(3)\n", "# (1) id (2) x (3) y\n", "# 1 id\n# 2 x\n# 3 y\n# -----\n",
           "# column 1: id\n# column 2: x [kpc]\n# column 3: y [kpc]\n", "# id x [kpc] y [kpc]\n",
           "# id x(h^-1 Mpc) y(h^-1 Mpc)\n", "# ID X_kpc Y_kpc\n", "# columns: id x y\n# made in 2026\n",
-          "# id x y\n4\n", "//id;x;y\n4\n"}) {
+          "# id x y\n4\n", "//id;x;y\n4\n", "## id x y\n"}) {
         const io::Snapshot s = read(head + rows);
         EXPECT_EQ(values(s.positions), expected) << head;
         EXPECT_EQ(s.ids, (std::vector<std::uint64_t>{10, 20, 30, 40})) << head;
         EXPECT_TRUE(s.header.warnings.empty()) << head;
     }
+    const io::Snapshot behind = read("1 2 3 # mass x y\n4 5 6 # a heavy one\n");
+    EXPECT_EQ(values(behind.positions), (std::vector<double>{2, 3, 5, 6}));
+    EXPECT_EQ(values(*behind.masses), (std::vector<double>{1, 4}));
     EXPECT_FALSE(read("# x y M200c\n1 2 3\n").masses);
     EXPECT_FALSE(read("# x y m(200c)\n1 2 3\n").masses);
     EXPECT_TRUE(read("# x y m(1e10 Msun/h)\n1 2 3\n").masses);
@@ -219,13 +222,14 @@ TEST_F(Table, AsOtherProgramsWriteThem) {
         }
         EXPECT_EQ(values(read(wide).positions), expected);
         refused(wide + "0", {"UTF-16", "69 bytes"});
+        refused(wide.substr(2), {"UTF-16 without a byte order mark"});
     }
 }
 
 TEST_F(Table, DecimalCommas) {
     const std::vector<double> expected = {0.5, 0, -1.25, 3};
     for (const char* content : {"x;y\n0,5;0\n-1,25;3\n", "0,5 0\n-1,25 3\n", "x\ty\n0,5\t0\n-1,25\t3,0\n",
-                                "\"0,5\",0\n\"-1,25\",3\n", "5e-1;0\n-1,25;3\n"}) {
+                                "\"0,5\",0\n\"-1,25\",3\n", "'x','y'\n'0,5','0'\n'-1,25','3'\n", "5e-1;0\n-1,25;3\n"}) {
         const io::Snapshot s = read(content);
         EXPECT_EQ(values(s.positions), expected) << content;
         EXPECT_TRUE(warns(s.header, "decimal commas")) << content;
@@ -251,7 +255,7 @@ TEST_F(Table, UnitsAndNumbersOfRowsBeforeTheRows) {
 TEST_F(Table, IdsThatAreNoneAreLeftOut) {
     EXPECT_EQ(read("id x y\n1.0 2 3\n1e12 2 3\n2.000000000000000000e+00 1 1\n").ids,
               (std::vector<std::uint64_t>{1, 1000000000000, 2}));
-    for (const char* id : {"-1", "halo_7", "1.5", "nan", "1e300", ""}) {
+    for (const char* id : {"-1", "halo_7", "1.5", "nan", "1e300", "9007199254740993e0", ""}) {
         const io::Snapshot s = read(kith::detail::message("id,x,y\n1,2,3\n", id, ",2,3\n4,5,6\n"));
         EXPECT_EQ(values(s.positions), (std::vector<double>{2, 3, 2, 3, 5, 6}));
         EXPECT_TRUE(s.ids.empty());
@@ -278,11 +282,16 @@ TEST_F(Table, ListsOfHalosArePoints) {
 }
 
 TEST_F(Table, NamesAloneAreATableWithoutRows) {
-    for (const char* content : {"x,y,z\n", "# by hand\nid x y z", "x,y,z\n\n# none\n"}) {
+    for (const char* content :
+         {"x,y,z\n", "# by hand\nid x y z", "x,y,z\n\n# none\n", "# x y z\n", "# by hand\n# x,y,z\n"}) {
         const io::Snapshot s = read(content);
         EXPECT_EQ(s.positions.columns, 3);
         EXPECT_EQ(s.positions.rows(), 0);
     }
+    io::ReadOptions options;
+    options.columns = {"b", "c"};
+    EXPECT_EQ(read("a,b,c\n", options).positions.rows(), 0);
+    EXPECT_EQ(read("a,b,c\n", options).positions.columns, 2);
 }
 
 TEST_F(Table, NumbersAtTheEdge) {
@@ -311,7 +320,8 @@ TEST_F(Table, WhatIsWrongIsNamedByLineAndColumn) {
     refused("1 2 3\n4.5 5 6,5\n", {"line 2, column 1", "'4.5' has a decimal point", "'6,5'"});
     refused("1 2 3\n4 5 --6\n", {"'--6'"});
     refused("1 2 3\n4 5 +-6\n", {"'+-6'"});
-    refused(std::string("1 2 3\n4 5 6\0\n", 13), {"no known format"});
+    refused(std::string("1 2 3\n4 5 6\0\n", 13), {"its byte 11 (counted from 0) is 0"});
+    refused("1 2 3\n4 5 6\n\x1a", {"its byte 12", "Ctrl-Z"});
     refused("1 2\n" + std::string(3 << 20, '1') + "\n", {"line 2, which begins at byte 4, is longer than"});
 }
 
