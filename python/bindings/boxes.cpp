@@ -100,7 +100,7 @@ void bind_boxes(nb::module_& module) {
             [](Box* self, nb::handle period, nb::handle origin) {
                 for (const nb::handle each : {period, origin}) {
                     if (!each.is_none() && !nb::isinstance<Box>(each)) {
-                        nb::module_::import_("kith._units").attr("refuse")(each, "box");
+                        nb::module_::import_("kith._units").attr("plain")(each, "box");
                     }
                 }
                 const Box box = box_of(period);

@@ -59,9 +59,8 @@ def as_real(array, what, like=None):
             raise TypeError(f"{what} is traced by JAX; under jit and grad use kith.jax")
         if library_of(array) in LIBRARIES:
             return _with_memory(_as_real_there(array, what), what)
-        _units.refuse(array, what)
-        if hasattr(array, "magnitude"):  # pint's, without dimension
-            array = array.magnitude
+        _refuse_tables(array, what)
+        array = _units.plain(array, what)
         if library_of(array) in _TABLES:
             array = _tables.plain(array, what)
         elif hasattr(array, "__dlpack__"):
@@ -71,11 +70,10 @@ def as_real(array, what, like=None):
             return cupy.asarray(array)
         if library_of(array) in LIBRARIES:
             return _with_memory(_as_real_there(array, what), what)
-    if numpy.ma.is_masked(array):
-        raise ValueError(f"{what} has masked values; leave those points out")
     if isinstance(array, (str, bytes, os.PathLike)):
         raise TypeError(f"{what} is {array!r}; it must be an array: read a file by kith.read")
-    _units.refuse(array, what)
+    _refuse_tables(array, what)
+    array = _units.plain(array, what)
     has_type = hasattr(array, "dtype") or hasattr(array, "dtypes")  # arrays, tables
     given = type(array)
     try:
@@ -91,12 +89,25 @@ def as_real(array, what, like=None):
         dtype = numpy.dtype(like or dtype)
     elif dtype not in _REAL:
         if array.dtype == object:
+            first = next(iter(array.flat), None)
+            if hasattr(first, "unit") or hasattr(first, "units"):
+                raise TypeError(f"{what} holds numbers that carry units, each by itself, such as {first!r}; give one array of "
+                                "plain numbers")
             raise TypeError(f"{what} is of type {given.__module__}.{given.__qualname__} and not all numbers; it must be "
                             "an array of float32 or float64, or integers")
         raise TypeError(f"{what} is of type {array.dtype}; it must be float32 or float64, or integers")
     if dtype.kind == "f" and array.dtype.kind in "iu":
         _require_exact(array, dtype, what)
     return _readable(array.astype(dtype, copy=False))
+
+
+def _refuse_tables(array, what):
+    """Structured arrays, and tables of astropy."""
+    names = getattr(getattr(array, "dtype", None), "names", None)
+    if names:
+        masked = getattr(array, "has_masked_values", False) or numpy.ma.is_masked(getattr(array, "mask", None))
+        raise TypeError(f"{what} is a table with the columns {', '.join(names)}; " + masked * "leave out its masked rows and " +
+                        f"give one array of shape (n, d), numpy.stack([table[name] for name in {list(names[:3])}], axis=1)")
 
 
 def _as_real_there(array, what):
@@ -183,8 +194,7 @@ def as_integers(array, dtype, what):
     """Whole numbers as another type of whole numbers, if none changes by that."""
     if not isinstance(array, numpy.ndarray) and hasattr(array, "__dlpack__") and str(_core.device_of(array)) != "cpu":
         return array
-    if numpy.ma.is_masked(array):
-        raise ValueError(f"{what} has masked values; leave those points out")
+    array = _units.plain(array, what)
     array = numpy.asarray(_tables.plain(array, what) if library_of(array) in _TABLES else array)
     if array.dtype.kind not in "iu":
         raise TypeError(f"{what} is of type {array.dtype}; it must be whole numbers")
@@ -199,7 +209,7 @@ def as_number(value, what):
     if isinstance(value, (str, bytes)):
         raise TypeError(f"{what} is {value!r}; it must be a number")
     if type(value) not in (float, int):
-        _units.refuse(value, what)
+        value = _units.plain(value, what)
     try:
         return float(value)
     except OverflowError:
@@ -328,7 +338,7 @@ def index_type(index_dtype):
 def require_out(array, shape, dtypes, what):
     """Refuses an array that results of this shape cannot be written to as they are."""
     names = [numpy.dtype(dtype).name for dtype in dtypes]
-    _units.refuse(array, what, "give one without; what is returned has the unit of the points")
+    _units.plain(array, what, "give one without; what is returned has the unit of the points")
     if not hasattr(array, "shape") or not hasattr(array, "dtype") or library_of(array) == "pandas":
         raise TypeError(f"{what} is of type {type(array).__name__}; it must be an array")
     if library_of(array) in ("jax", "jaxlib"):

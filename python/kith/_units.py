@@ -2,7 +2,8 @@
 
 Points that carry a unit of astropy's give it to all lengths of a call: queries, box, radius, linking length and largest
 distance must carry units, too, are converted to that of the points, and distances are returned in it. What carries a unit
-where none can be kept is refused, and so are the units of all other libraries: no unit is dropped silently.
+where none can be kept is refused, and so are the units of all other libraries: no unit is dropped silently. Quantities
+without dimension are plain numbers. Masked numbers are refused here, too, as every argument passes through.
 
 Other libraries are recognized by what they have in common: an attribute `units` or `unit` beside one that makes plain
 numbers (pint's `magnitude`, `to_value` of unyt and swiftsimio, `in_units` of pynbody), on arrays, on scalars, and, for
@@ -25,14 +26,17 @@ _TO_PLAIN = (("magnitude", "{0}.to(unit).magnitude"), ("to_value", "{0}.to_value
 
 
 def unit_of(value, what):
-    """The unit of a Quantity of astropy or of a column of its tables; None of plain numbers. TypeError for other units."""
+    """The unit of a Quantity of astropy or of a column of its tables; None of plain numbers, and without dimension.
+
+    TypeError for other units, ValueError for masked numbers."""
     if type(value) in _PLAIN or type(value).__module__.partition(".")[0] in _TABLES:
         return None
     if isinstance(value, (list, tuple)):  # of a box 0 may be the first; of points one tells for all
         units = (unit_of(each, what) for each in value[:8])
         return next((unit for unit in units if unit is not None), None)
+    _refuse_masked(value, what)
     if hasattr(value, "unit") and (hasattr(value, "to_value") or hasattr(value, "quantity")):
-        return value.unit
+        return None if _has_no_dimension(value.unit) else value.unit
     foreign = _foreign_unit(value)
     if foreign is not None:
         unit, plain = foreign
@@ -58,15 +62,32 @@ def _foreign_unit(value):
     data = getattr(value, "data", None)
     if hasattr(value, "dims") and data is not None and data is not value:  # xarray
         found = _foreign_unit(data)
-        return None if found is None else (found[0], "{0}.pint.to(unit).pint.dequantify().values")
+        return None if found is None else (found[0], found[1].replace("{0}", "{0}.data"))
     return None
 
 
-def refuse(value, what, remedy="give plain numbers, as by to_value(unit)"):
-    """TypeError for what carries a unit, where none can be kept."""
+def _refuse_masked(value, what):
+    """Of numpy.ma and of astropy's Masked; methods called mask (pandas, xarray) and masks of tables are none."""
+    mask = getattr(value, "mask", None)
+    if isinstance(mask, (bool, numpy.bool_, numpy.ndarray)) and numpy.asarray(mask).dtype == bool and numpy.any(mask):
+        raise ValueError(f"{what} has masked values; " + ("leave those out" if numpy.ndim(value) else "give a number"))
+
+
+def _has_no_dimension(unit):
+    return getattr(unit, "physical_type", None) == "dimensionless"
+
+
+def plain(value, what, remedy="give plain numbers, as by to_value(unit)"):
+    """Numbers without a unit; TypeError for what carries one, where none can be kept."""
+    if type(value) in _PLAIN or type(value).__module__.partition(".")[0] in _TABLES:
+        return value
     unit = unit_of(value, what)
     if unit is not None:
         raise TypeError(f"{what} carries a unit, {unit}, which would be lost; {remedy}")
+    if _has_no_dimension(getattr(value, "unit", None)):  # 20 % are 0.2
+        return getattr(value, "quantity", value).to_value("")
+    is_pints = hasattr(value, "magnitude") and hasattr(value, "units") and not isinstance(value, numpy.ndarray)
+    return value.magnitude if is_pints else value
 
 
 def shared(points, **lengths):
@@ -83,9 +104,8 @@ def in_unit(unit, of="points", **lengths):
     """Lengths as plain numbers in that unit, which is the points' or of what is named; without one they must not carry
     any."""
     if unit is None:
-        for name, value in lengths.items():
-            refuse(value, name, f"the {of} carry none: give them their unit, too, or plain numbers in theirs")
-        return list(lengths.values())
+        remedy = f"the {of} carry none: give them their unit, too, or plain numbers in theirs"
+        return [plain(value, name, remedy) for name, value in lengths.items()]
     return [_converted(value, unit, name, of) for name, value in lengths.items()]
 
 

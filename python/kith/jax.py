@@ -203,7 +203,7 @@ class _Options(typing.NamedTuple):
 
 
 def _real(array, what):
-    _units.refuse(array, what)
+    array = _units.plain(array, what)
     try:
         array = jnp.asarray(array)
     except (TypeError, ValueError) as error:

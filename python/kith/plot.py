@@ -29,7 +29,7 @@ from kith._mass_plot import mass_function
 from kith._projection import View, plane_of, project
 from kith._subjects import (catalog_of, name_of_axis, name_of_lengths, other_axes, require_axes, require_groups,
                             require_same_lengths)
-from kith._units import refuse as refuse_units
+from kith._units import plain as without_units
 from kith._levels_file import LevelsFile
 from kith._linkage import FofLadder
 from kith._search import Tree, unpacked
@@ -346,7 +346,7 @@ def _opened(points, box, title, axes, unit, catalog=None):
         require_groups(catalog)
     if title is None:
         title = os.path.basename(getattr(points, "path", ""))
-    refuse_units(points, "points", "kith.plot draws plain numbers: give points.to_value(unit)")
+    points = without_units(points, "points", "kith.plot draws plain numbers: give points.to_value(unit)")
     _, points, box = unpacked(points, box)
     if box is None and catalog is not None:
         box = catalog.box

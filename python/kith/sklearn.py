@@ -62,7 +62,7 @@ class DBSCAN(sklearn.cluster.DBSCAN):
 
     def fit(self, X, y=None, sample_weight=None):
         """Finds the clusters of X, shape (n, d). Returns the estimator."""
-        _units.refuse(X, "X")
+        X = _units.plain(X, "X")
         self._validate_params()
         reason = self._reason_to_hand_over(X, sample_weight)
         if reason is None:

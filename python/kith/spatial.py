@@ -30,7 +30,6 @@ class cKDTree:
     """
 
     def __init__(self, data, leafsize=16, compact_nodes=True, copy_data=False, balanced_tree=True, boxsize=None):
-        _units.refuse(boxsize, "boxsize")
         data = _doubles(data, "data", numpy.array if copy_data else numpy.asarray)
         if data.ndim != 2:
             raise ValueError("data must be 2 dimensions")
@@ -291,7 +290,7 @@ def _lists(rows):
 
 def _doubles(values, what, take=numpy.asarray):
     """Numbers as float64, without units."""
-    _units.refuse(values, what)
+    values = _units.plain(values, what)
     try:
         return take(values, dtype=numpy.float64, order="C")
     except (TypeError, ValueError):

@@ -121,6 +121,48 @@ def test_what_would_lose_a_unit_is_refused(wrong, says):
         wrong()
 
 
+def test_quantities_without_dimension_are_plain_numbers():
+    expected = kith.fof(POINTS, b=0.2, box=1)
+    assert (kith.fof(POINTS * u.one, b=20 * u.percent, box=[100, 100, 100] * u.percent) == expected).all()
+    assert (kith.fof(IN_MPC, b=0.2 * u.one, box=1 * u.Mpc) == expected).all()
+    counts = kith.radius_count(POINTS, 0.1)
+    assert (kith.radius_count(100 * POINTS * u.percent, numpy.full(200, 10.0) * u.percent) == counts).all()
+    assert (kith.spatial.cKDTree(POINTS).query_ball_point(POINTS, 10 * u.percent, return_length=True) == counts).all()
+
+
+@pytest.mark.parametrize("wrong, says", [
+    (lambda masked: kith.knn(IN_MPC, 2, max_distance=masked(0.1 * u.Mpc, mask=True)), "max_distance has masked values; give a number"),
+    (lambda masked: kith.fof(POINTS, masked(0.1, mask=True)), "linking_length has masked"),
+    (lambda masked: kith.fof(IN_MPC, 0.1 * u.Mpc, box=masked([1, 1, 1] * u.Mpc, mask=[True, False, False])), "box has masked"),
+    (lambda masked: kith.Box(masked([1.0, 1.0, 1.0], mask=[True, False, False])), "box has masked"),
+    (lambda masked: kith.knn(masked(POINTS, mask=POINTS > 0.9), 2), "points has masked values; leave those out"),
+    (lambda masked: kith.radius_count(POINTS, numpy.ma.masked), "r has masked values; give a number"),
+    (lambda masked: kith.spatial.cKDTree(POINTS, boxsize=numpy.ma.array([1, 1, 1.0], mask=[1, 0, 0])), "boxsize has masked"),
+])
+def test_masked_numbers_are_refused(wrong, says):
+    from astropy.utils.masked import Masked
+    with pytest.raises(ValueError, match=f"^{says}"):
+        wrong(Masked)
+
+
+def test_masks_of_nothing_are_taken():
+    from astropy.utils.masked import Masked
+    assert (kith.knn(Masked(IN_MPC, mask=False), 2).indices == kith.knn(POINTS, 2).indices).all()
+
+
+def test_tables_are_refused_with_a_remedy():
+    table = pytest.importorskip("astropy.table")
+    columns = table.Table(POINTS, names=["x", "y", "z"])
+    remedy = r"the columns x, y, z; {}give one array.*numpy.stack\(\[table\[name\] for name in \['x', 'y', 'z'\]\], axis=1\)"
+    with pytest.raises(TypeError, match=remedy.format("")):
+        kith.knn(columns, 2)
+    masked = table.Table(numpy.ma.array(POINTS, mask=POINTS > 0.9), names=["x", "y", "z"])
+    with pytest.raises(TypeError, match=remedy.format("leave out its masked rows and ")):
+        kith.knn(masked, 2)
+    with pytest.raises(TypeError, match="points holds numbers that carry units, each by itself.*Mpc"):
+        kith.knn(numpy.array([[1 * u.Mpc, 2 * u.Mpc], [3 * u.Mpc, 4 * u.Mpc]], dtype=object), 2)
+
+
 def test_pictures_are_of_plain_numbers():
     plot = pytest.importorskip("kith.plot")
     with pytest.raises(TypeError, match="points carries a unit, Mpc.*to_value"):
