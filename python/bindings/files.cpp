@@ -73,8 +73,11 @@ io::TypeSelection selection_of(nb::handle types) {
     return selection;
 }
 
-/// A snapshot of which only the positions' shape and the rows' names are known, for catalogs of arrays.
-Snapshot snapshot_of(const Catalog& catalog, std::int64_t rows, bool is_float64, const std::optional<InputArray>& ids) {
+/// A snapshot of which only the positions' shape and the rows' names are known, for catalogs of arrays. `to_cgs`: factors
+/// of lengths, masses and velocities, if the arrays carry units: physical ones, without powers of a and h.
+Snapshot snapshot_of(const Catalog& catalog, std::int64_t rows, bool is_float64, bool has_masses,
+                     const std::optional<std::array<std::optional<double>, 3>>& to_cgs,
+                     const std::optional<InputArray>& ids) {
     Snapshot snapshot;
     snapshot.header.dimension = catalog.dimension;
     snapshot.header.has_types = false;
@@ -83,6 +86,12 @@ Snapshot snapshot_of(const Catalog& catalog, std::int64_t rows, bool is_float64,
         snapshot.positions.values = std::vector<double>();
     }
     snapshot.positions.columns = catalog.dimension;
+    if (has_masses) {
+        snapshot.masses.emplace();
+    }
+    if (to_cgs) {
+        snapshot.header.frame = {1, {0, 0, (*to_cgs)[0]}, {0, 0, (*to_cgs)[1]}, {0, 0, (*to_cgs)[2]}};
+    }
     snapshot.file_rows.resize(static_cast<std::size_t>(rows));
     std::iota(snapshot.file_rows.begin(), snapshot.file_rows.end(), 0);
     if (ids) {
@@ -253,6 +262,7 @@ void bind_files(nb::module_& module) {
         "apart. `dimension` and `is_float64` are those of positions. `box_size` has a period for each axis (0: open)\n"
         "or is None; `invalid_box` is a text if what the file says of the box has no meaning. `time`, `redshift` and\n"
         "`parameters` (other numbers by name) are as in the file, `warnings` texts, `files` the names of all files.\n"
+        "`incomplete` is empty, or says which files of the snapshot are missing; `counts` are then those of one file.\n"
         "`frame` is None unless the file is known to be of a cosmological run: then a dict with the `scale_factor` a "
         "and,\n"
         "for each `length`, `mass` and `velocity`, a tuple of the powers of a and of h and of the factor to cgs units "
@@ -271,6 +281,7 @@ void bind_files(nb::module_& module) {
         .def_ro("redshift", &SnapshotHeader::redshift)
         .def_prop_ro("parameters", [](const SnapshotHeader& header) { return numbers_of(header.parameters); })
         .def_prop_ro("warnings", [](const SnapshotHeader& header) { return texts_of(header.warnings); })
+        .def_prop_ro("incomplete", [](const SnapshotHeader& header) { return text_of(header.incomplete); })
         .def_prop_ro("files", [](const SnapshotHeader& header) {
             nb::list files;
             for (const auto& file : header.files) {
@@ -375,7 +386,7 @@ void bind_files(nb::module_& module) {
     module.def("read_fof_labels", read_fof_labels, nb::arg("path"), nb::arg("level"));
     module.def("read_tipsy_array", read_tipsy_array, nb::arg("path"), nb::arg("integers"));
     module.def("snapshot_of", snapshot_of, nb::arg("catalog"), nb::arg("rows"), nb::arg("is_float64"),
-               nb::arg("ids").none());
+               nb::arg("has_masses"), nb::arg("to_cgs").none(), nb::arg("ids").none());
     module.def(
         "write_gtp",
         [](const nb::bytes& path, const Catalog& catalog, double time) {

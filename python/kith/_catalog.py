@@ -82,7 +82,7 @@ class Catalog:
         How the file came to be, by name: Program, Command, Input, b, min_members, ... Numbers are numbers.
     units : dict
         Units of the columns that have one, by name: those of points, velocities and masses that are astropy Quantities;
-        of a catalog from a file the unit of each column as a text, as the file names it. For velocities the text says
+        of a catalog from a file the unit of each column as a text, as the file or the Quantity names it. For velocities the text says
         which convention holds.
 
     Notes
@@ -97,7 +97,8 @@ class Catalog:
     they are from a file; their rows are numbered anew, so that labels no longer fit.
     """
 
-    def __init__(self, core, summary, box, points, has_velocities, units, source=None, own_velocities=False):
+    def __init__(self, core, summary, box, points, has_velocities, units, source=None, own_velocities=False,
+                 has_masses=False):
         header = getattr(source, "header", None)
         self._core = core
         self.columns = tuple(name for name, column in _COLUMNS.items() if has_velocities or not column.of_velocities)
@@ -106,7 +107,7 @@ class Catalog:
         if units["length"] is not None:
             self.units["linking_length"] = units["length"]
         self._frame = _frames.of_points(source)
-        self._velocities_are_own = own_velocities
+        self._velocities_are_own, self._has_masses = own_velocities, has_masses
         self._velocity_factor = _frames.catalog_factor(self._frame) if own_velocities else 1.0
         if own_velocities and self._frame is not None:
             self.units.update(_units_of_velocities(self.columns, ""))
@@ -150,9 +151,13 @@ class Catalog:
                              if name in self.units or (len(self) == 0 and not column.of_velocities))
         is_mean = core.scalings.get("velocity", ("",))[0] == "GroupVelStored"
         self._velocity_factor = _frames.catalog_factor(self._frame) if is_mean else 1.0
-        if not is_mean or self._frame is not None:
+        if not is_mean or (self._frame is not None and self.time is not None):
             self.units.update({name: unit for name, unit in _units_of_velocities(
                 self.columns, self.units.get("velocity", "")).items() if is_mean or name == "velocity"})
+        for text in self.provenance.pop("units", "").split(", "):  # of arrays that carried units
+            name, _, unit = text.partition(": ")
+            if unit and name in (*self.units, "linking_length"):
+                self.units[name] = unit
         self.file_rows = core.file_rows if len(core.file_rows) or len(self) == 0 else None
         self.ids = core.ids if len(core.ids) else None
         self._view_core()

@@ -265,7 +265,8 @@ def write_catalog(path: Path, catalog: Catalog, snapshot: Snapshot | None = None
     catalog : Catalog
         One that was read from a file can be written as .gtp; for HDF5, copy the file.
     snapshot : Snapshot, optional
-        Whose particles were grouped: its ids, rows and header go into the file.
+        Whose particles were grouped: its ids, rows and header go into the file. Without it the units that the catalog
+        carries do, by name and as factors to cgs units.
     ids : whole numbers, shape (n,), optional
         Of the points, where there is no snapshot. For HDF5 alone.
     command : str, optional
@@ -284,7 +285,12 @@ def write_catalog(path: Path, catalog: Catalog, snapshot: Snapshot | None = None
     if catalog.path is not None:
         _write_again(name, catalog, snapshot, ids)
         return
+    units = {column: unit for column, unit in catalog.units.items() if not isinstance(unit, str)}
     if snapshot is not None:
+        if units:
+            raise ValueError(f"columns of the catalog carry units ({next(iter(units))}: {next(iter(units.values()))}), but the "
+                             "file would state those of the snapshot; group plain numbers in its units, or give ids=snapshot.ids "
+                             "instead of the snapshot")
         if len(snapshot) != catalog._rows:
             raise ValueError(f"the catalog is of {catalog._rows} points, but the snapshot has {len(snapshot)} "
                              "particles; give the one whose particles were grouped")
@@ -312,7 +318,7 @@ def write_catalog(path: Path, catalog: Catalog, snapshot: Snapshot | None = None
     if suffix not in (".hdf5", ".h5"):
         raise ValueError(f"'{name}' is to hold a catalog; its name must end in .hdf5, .h5 or .gtp")
     if snapshot is None:
-        core = _core.snapshot_of(catalog._core, catalog._rows, catalog._is_float64,
+        core = _core.snapshot_of(catalog._core, catalog._rows, catalog._is_float64, catalog._has_masses, _to_cgs(units),
                                  None if ids is None else _arrays.as_integers(ids, numpy.uint64, "ids"))
     else:
         core = snapshot._core
@@ -320,12 +326,21 @@ def write_catalog(path: Path, catalog: Catalog, snapshot: Snapshot | None = None
     parameters = {"linking_length": repr(float(length)), "min_members": str(catalog._core.min_members)}
     if psi != numpy.inf:  # of peculiar velocities, as kith fof writes it, or of an array as it was given
         parameters["psi" if catalog._velocities_are_own else "psi_as_stored"] = repr(float(psi))
-    units = {column: unit for column, unit in catalog.units.items() if not isinstance(unit, str)}
     if units:
         parameters["units"] = ", ".join(f"{column}: {unit}" for column, unit in sorted(units.items()))
     _core.write_catalog(os.fsencode(name), catalog._core, core, catalog.box,
                           _shown(" ".join(sys.argv) if command is None else command),
                           "" if snapshot is None else _shown(_short_name(snapshot)), parameters)
+
+
+def _to_cgs(units):
+    """Factors of lengths, masses and velocities, None for those without unit; None if one is none of these, as h^-1 kpc."""
+    given = [units.get(column) for column in ("center", "mass", "velocity")]
+    try:
+        factors = tuple(None if unit is None else float(unit.to(cgs)) for unit, cgs in zip(given, ("cm", "g", "cm / s")))
+    except (TypeError, ValueError):
+        return None
+    return factors if any(factors) else None
 
 
 def _short_name(snapshot):

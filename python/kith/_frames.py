@@ -45,10 +45,12 @@ def of_file(core):
     scalings = {name: (a_power, h_power, _positive(to_cgs))
                 for name, (_, (a_power, h_power, to_cgs)) in core.scalings.items()}
     a, parameters = core.time, core.parameters
-    if a is None or not a > 0:
-        return None
     stated = {kind: scalings.get(column) for kind, column in (
         ("length", "center"), ("mass", "mass"), ("velocity", "velocity"))}
+    if a is None and all(scaling is None or scaling[:2] == (0, 0) for scaling in stated.values()):
+        a = 1.0  # of arrays with units, as they are at any time
+    if a is None or not a > 0:
+        return None
     if all(stated[kind] is not None and None not in stated[kind][:2] for kind in ("length", "mass")):
         velocity = stated["velocity"]
         known = velocity is not None and None not in velocity[:2]

@@ -131,7 +131,8 @@ def fof(points: AnyArray, linking_length: float | None = None, *, b: float | Non
         _core.device_of(points) if device is None else device, threads,
         _arrays.progress_function(progress))
     units = {"length": unit, "mass": unit_of_masses, "velocity": unit_of_velocities}
-    catalog = Catalog(core, summary, summary.box, points, velocities is not None, units, snapshot, own_velocities)
+    catalog = Catalog(core, summary, summary.box, points, velocities is not None, units, snapshot, own_velocities,
+                      masses is not None or uniform_mass is not None)
     if own_velocities and psi is not None:
         catalog.psi = float(psi)  # as given, to the last digit
     return masked(labels, summary, labeled), catalog

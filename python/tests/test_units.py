@@ -81,6 +81,34 @@ def test_columns_of_the_catalog_keep_units(tmp_path):
     h5py = pytest.importorskip("h5py")
     with h5py.File(tmp_path / "groups.hdf5") as file:
         assert any("center: Mpc" in str(value) for value in file["Header"].attrs.values())
+        assert "Masses" not in file["Header"].attrs and "no masses" not in file["Group/GroupMass"].attrs["description"]
+        for name, unit in (("GroupMass", u.Msun.to("g")), ("GroupPos", u.Mpc.to("cm")), ("GroupVel", 1e5)):
+            attributes = file["Group"][name].attrs
+            assert (attributes["a_scaling"], attributes["h_scaling"]) == (0, 0)
+            assert attributes["to_cgs"] == pytest.approx(unit, rel=1e-12)
+    read = kith.read_catalog(tmp_path / "groups.hdf5")
+    assert {name: unit for name, unit in read.units.items() if unit != "none"} == {
+        name: str(unit) for name, unit in units.items()}
+    assert read.to_astropy()["velocity"].unit.to("km/s") == pytest.approx(1)
+    for name in plain.columns:
+        assert getattr(read, name) == pytest.approx(getattr(plain, name), rel=1e-12)
+
+
+def test_units_in_catalog_files(tmp_path):
+    """Nothing is claimed of plain numbers and of units that are none of length, mass or velocity."""
+    h5py = pytest.importorskip("h5py")
+    for points, length, expected in ((POINTS, 0.1, None), (POINTS * u.deg, 0.1 * u.deg, "deg")):
+        halos = kith.fof(points, length, min_members=2, return_catalog=True)[1]
+        kith.write_catalog(tmp_path / "groups.hdf5", halos)
+        with h5py.File(tmp_path / "groups.hdf5") as file:
+            assert "to_cgs" not in file["Group/GroupPos"].attrs
+            assert file["Group/GroupPos"].attrs["frame"] in (b"as in the input", "as in the input")
+        assert expected is None or kith.read_catalog(tmp_path / "groups.hdf5").units["center"] == expected
+    numpy.save(tmp_path / "points.npy", POINTS)
+    with pytest.raises(ValueError, match=r"carry units \(mass: solMass\).*ids=snapshot.ids"):
+        snapshot = kith.read(tmp_path / "points.npy")
+        halos = kith.fof(snapshot, 0.1, masses=numpy.ones(200) * u.Msun, return_catalog=True)[1]
+        kith.write_catalog(tmp_path / "never.hdf5", halos, snapshot)
 
 
 def test_columns_of_tables_have_units():

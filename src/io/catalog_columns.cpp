@@ -72,6 +72,10 @@ static_assert(std::all_of(catalog_columns.begin(), catalog_columns.end(), [](con
     return std::holds_alternative<std::monostate>(column.values) == (derived(column.name) != nullptr);
 }));
 
+bool is_without_expansion(const Frame& frame) {
+    return frame.scale_factor == 1 && frame.length.a_power == 0 && frame.velocity.a_power == 0;
+}
+
 } // namespace
 
 std::string_view unit_of(const CatalogColumn& column) {
@@ -96,8 +100,8 @@ std::optional<Scaling> scaling_of(const CatalogColumn& column, const Frame& fram
         return frame.length;
     case ColumnKind::velocity:
         return frame.velocity;
-    case ColumnKind::catalog_velocity:
-        return Scaling{-1, frame.velocity.h_power, frame.velocity.to_cgs};
+    case ColumnKind::catalog_velocity: // without expansion it is the velocity itself
+        return Scaling{is_without_expansion(frame) ? 0.0 : -1.0, frame.velocity.h_power, frame.velocity.to_cgs};
     default:
         return std::nullopt;
     }
