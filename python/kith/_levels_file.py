@@ -12,6 +12,7 @@ class LevelsFile:
     """What a `kith.FofLadder` and the file of `kith hierarchy` have in common."""
 
     box = None  # that of the points counts
+    _is_in_phase_space = False
 
     def __init__(self, path):
         self.path = _name_of(path)

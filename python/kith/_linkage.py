@@ -263,6 +263,10 @@ class FofLadder:
         counts = ", ".join(str(len(sizes)) for sizes in self.sizes)
         return f"<kith.FofLadder of {self._core.points} points: {counts} groups of {self.min_members} and more>"
 
+    @property
+    def _is_in_phase_space(self):
+        return self._core.tree_state()["velocity_length"] != numpy.inf
+
     def labels(self, level: int, *, threads: int | None = None, progress: ProgressLike = False) -> Any:
         """The group of every point at a level: an array of int32, shape (n,), of the library of the points; -1 in groups
         that are not listed.

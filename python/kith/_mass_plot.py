@@ -5,6 +5,7 @@ Mpc/h. The units are those that the file or the snapshot states (_frames.py), or
 """
 
 import math
+import weakref
 
 import matplotlib.pyplot as pyplot
 import numpy
@@ -22,6 +23,7 @@ def mass_function(catalog, axes=None, *, cumulative=False, volume=None, bins=Non
     ----------
     catalog : Catalog, or path of a catalog file
     axes : matplotlib.axes.Axes, optional
+        Beside another mass function this one is drawn in the units of that.
     cumulative : bool
         Draw the number of groups of a mass or more, n(>M); otherwise the number in an interval of its logarithm,
         dn/dlnM.
@@ -65,19 +67,22 @@ def mass_function(catalog, axes=None, *, cumulative=False, volume=None, bins=Non
         redshift = 0.0 if redshift is None else redshift
     redshift = _arrays.as_number(redshift, "redshift")
     units = _Units(catalog, mass_unit, length_unit, cosmology)
-    mass = numpy.sort(catalog.mass[catalog.mass > 0])
     volume = _volume_of(catalog) if volume is None else _arrays.as_number(volume, "volume")
     if not 0 < volume < math.inf:
         raise ValueError(f"volume is {volume}; it must be above 0")
+    units, of_mass, of_length = _as_drawn_before(axes, units, cumulative)
+    mass = numpy.sort(catalog.mass[catalog.mass > 0]) * of_mass
+    volume *= of_length**3
     if cosmology is not None and catalog.center.shape[1] != 3:
         raise ValueError(f"theory is of groups in 3 dimensions, not {catalog.center.shape[1]}; give no cosmology")
     if axes is None:
         axes = pyplot.subplots(figsize=(6.4, 4.8), layout="constrained")[1]
+    _drawn[axes] = units, cumulative
     axes.set(xscale="log", yscale="log")
     if cumulative or bins is None:
         edges = _edges(mass)
     else:
-        edges = numpy.asarray(_arrays.as_real(bins, "bins"), dtype=numpy.float64)
+        edges = numpy.asarray(_arrays.as_real(bins, "bins"), dtype=numpy.float64) * of_mass
         if edges.ndim != 1 or len(edges) < 2 or not edges[0] > 0 or not (numpy.diff(edges) > 0).all():
             raise ValueError("bins must be two edges or more, ascending, above 0")
     counts, _ = numpy.histogram(mass, edges) if len(edges) else (numpy.empty(0), None)
@@ -114,6 +119,31 @@ def mass_function(catalog, axes=None, *, cumulative=False, volume=None, bins=Non
     return axes
 
 
+_drawn = weakref.WeakKeyDictionary()  # what the axes of a mass function show
+
+
+def _as_drawn_before(axes, units, cumulative):
+    """The units of what the axes show, if that is a mass function, and what masses and lengths are multiplied by there."""
+    if axes not in _drawn or not axes.has_data():
+        return units, 1.0, 1.0
+    before, was_cumulative = _drawn[axes]
+    if was_cumulative != cumulative:
+        raise ValueError(f"the axes show {'n(>M)' if was_cumulative else 'dn/dlnM'}; give others, or cumulative={was_cumulative}")
+    factors = []
+    for kind, name in (("mass", "of_masses"), ("length", "of_numbers")):
+        ours, theirs = getattr(units, name), getattr(before, name)
+        if ours != theirs and not (units.is_known[kind] and before.is_known[kind]):
+            raise ValueError(f"the catalog is in {_as_text(ours)}, but the axes show a mass function in {_as_text(theirs)}; give "
+                             f"{kind}_unit for each, or other axes")
+        factors.append(1.0 if ours == theirs else getattr(units, kind) / getattr(before, kind))
+    return before, *factors
+
+
+def _as_text(formula):
+    plain = formula.replace(r"M_\odot", "Msun").replace(r"\mathrm", "").replace(r"\,", " ")
+    return plain.translate(str.maketrans("", "", "${}"))
+
+
 def _draw_theory(axes, edges, cumulative, cosmology, redshift, mass_unit, length_unit):
     masses = numpy.geomspace(edges[0], edges[-1], 200)
     for place, dashes, expected, label in ((0.68, (4, 2), theory.press_schechter, "Press & Schechter"),
@@ -129,6 +159,7 @@ class _Units:
 
     mass, length : the factors, for theory; 1e10 and 1 where they are not known
     of_masses, of_numbers : names of the units of masses, and of numbers in a volume
+    is_known : of "mass" and "length", whether they are
     """
 
     def __init__(self, catalog, mass, length, cosmology):
@@ -153,6 +184,7 @@ class _Units:
         if length is not None:
             self.length = _arrays.as_number(length, "length_unit")
             self.of_numbers = _inverse_volume(("" if self.length == 1 else f"{self.length:.6g} ") + "Mpc/h")
+        self.is_known = {"mass": mass is not None or known[0], "length": length is not None or known[1]}
         # 8.6e10 / 0.68 * 0.68 is not 8.6e10 to the last digit.
         self.mass, self.length = (float(f"{factor:.12g}") for factor in (self.mass, self.length))
 

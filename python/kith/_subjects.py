@@ -2,8 +2,11 @@
 
 import os
 
+import numpy
+
 from kith import _frames
 from kith._files import read_catalog
+from kith._groups import fof
 
 UNKNOWN = "code units"
 
@@ -33,12 +36,25 @@ def name_of_lengths(unit, *subjects):
     return next((name for name in names if name), UNKNOWN)
 
 
-def require_same_lengths(points, catalog):
+def require_same_lengths(points, groups, what="groups of the catalog"):
     """Refuses groups in another unit of length than the points, where both are known."""
-    names = [_name_of_lengths(subject) for subject in (points, catalog)]
+    names = [_name_of_lengths(subject) for subject in (points, groups)]
     if None not in names and names[0] != names[1]:
-        raise ValueError(f"the points are in {names[0]}, the groups of the catalog in {names[1]}; give the snapshot that was "
-                         "grouped")
+        raise ValueError(f"the points are in {names[0]}, the {what} in {names[1]}; give the snapshot that was grouped")
+
+
+def require_labels_of(points, box, labels, sizes, length, is_in_phase_space):
+    """Refuses labels of a level that are not those of these points: members of its groups alone fall into the same groups
+    again. A hundredth of them may not, for digits of the points. Groups in phase space may come together, never apart."""
+    listed = (labels >= 0) & (labels < numpy.count_nonzero(sizes > 1))
+    groups = numpy.count_nonzero(sizes > 1)
+    if groups == 0 or numpy.count_nonzero(listed) != sizes[:groups].sum():  # other particles were read
+        return
+    found = int(fof(points[listed], length, box=box).max()) + 1
+    if found > 1.01 * groups or (found < 0.99 * groups and not is_in_phase_space):
+        raise ValueError(f"the groups are of other points, of another unit or box: at the linking length {length:.6g} there are "
+                         f"{groups:,}, but their members among these points are {found:,}; give the points that were grouped, "
+                         "and their box")
 
 
 def _name_of_lengths(subject):

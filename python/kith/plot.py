@@ -28,7 +28,7 @@ from kith._map_layout import Words, circle_groups, color_map, decades_of_mass, d
 from kith._mass_plot import mass_function
 from kith._projection import View, plane_of, project
 from kith._subjects import (catalog_of, name_of_axis, name_of_lengths, other_axes, require_axes, require_groups,
-                            require_same_lengths)
+                            require_labels_of, require_same_lengths)
 from kith._units import plain as without_units
 from kith._levels_file import LevelsFile
 from kith._linkage import FofLadder
@@ -272,7 +272,7 @@ def levels(points, ladder, axes=None, *, box=None, plane=(0, 1), title=None, uni
     points, box, plane, title
         As for `density`.
     ladder : FofLadder, or path of a file of `kith hierarchy --with-labels`
-        Of these points. What counts are its groups of `min_members`, 2 at least.
+        Of these points: ValueError for groups of others. What counts are its groups of `min_members`, 2 at least.
     axes : matplotlib.axes.Axes, optional
     unit : str, optional
         Of lengths; by default as the snapshot states it.
@@ -293,19 +293,22 @@ def levels(points, ladder, axes=None, *, box=None, plane=(0, 1), title=None, uni
     ladder = _ladder_of(ladder)
     snapshot = points
     points, box, title = _opened(points, box, title, axes, unit)
+    require_same_lengths(snapshot, ladder, "groups")
     unit = name_of_lengths(unit, snapshot, ladder)
-    box = ladder.box if box is None else box
     is_file = isinstance(ladder, LevelsFile)
     if not is_file and len(points) != ladder._core.points:
         raise ValueError(f"points has {len(points)} rows, but the ladder is of {ladder._core.points} points")
-    chosen, box = plane_of(points, box, plane)
-    view = View(chosen, Tree(chosen, box).box)
+    lengths = numpy.asarray(ladder.linking_lengths)
     lowest = numpy.full(len(points), -1)
     for level in reversed(range(len(ladder))):
         labels = ladder.labels_of(snapshot, level) if is_file else numpy.asarray(ladder.labels(level))
+        if level == 0 or (ladder.sizes[level - 1] < 2).all():  # the first level with groups
+            require_labels_of(points, box if is_file else ladder.box, labels, ladder.sizes[level], lengths[level],
+                              ladder._is_in_phase_space)
         lowest[(labels >= 0) & (labels < numpy.count_nonzero(ladder.sizes[level] > 1))] = level
-    names = [f"{length:.4g}: {numpy.count_nonzero(sizes > 1):,} groups"
-             for length, sizes in zip(numpy.asarray(ladder.linking_lengths), ladder.sizes)]
+    names = [f"{length:.4g}: {numpy.count_nonzero(sizes > 1):,} groups" for length, sizes in zip(lengths, ladder.sizes)]
+    chosen, box = plane_of(points, ladder.box if box is None else box, plane)
+    view = View(chosen, Tree(chosen, box).box)
     axes = _ladder_plot.page(1300, 1040, (0.02, 0.025, 0.76, 0.935)) if axes is None else axes
     _ladder_plot.draw_levels(axes, chosen, lowest, view, names, unit)
     axes.set(**dict(zip(("xlabel", "ylabel"), _names([int(axis) for axis in plane], points.shape[1]))))

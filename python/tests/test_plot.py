@@ -360,6 +360,23 @@ def test_levels_in_a_file(tmp_path):
         kith.read_catalog(path)
 
 
+@pytest.mark.parametrize("other", [lambda points: points[::-1], lambda points: 1000 * points, lambda points: points / 1000,
+                                   lambda points: points + numpy.random.default_rng(3).normal(0, 0.01, points.shape)])
+def test_levels_of_other_points_are_refused(other):
+    ladder = kith.fof_ladder(POINTS, b=LADDER_B, box=None, min_members=5)
+    kith.plot.levels(POINTS.astype(numpy.float64), ladder)
+    with pytest.raises(ValueError, match="the groups are of other points.*their members among these points are [0-9,]+; give"):
+        kith.plot.levels(other(POINTS), ladder)
+
+
+def test_levels_in_phase_space():
+    velocities = numpy.random.default_rng(4).normal(size=POINTS.shape)
+    ladder = kith.hierarchy(POINTS, b=0.4, psi=2, velocities=velocities).ladder(b=[0.3, 0.4])
+    kith.plot.levels(POINTS, ladder)
+    with pytest.raises(ValueError, match="the groups are of other points"):
+        kith.plot.levels(POINTS[::-1], ladder)
+
+
 def test_ladders_of_nothing():
     for points in (numpy.empty((0, 3)), numpy.zeros((1, 3))):
         ladder = kith.fof_ladder(points, [0, 1], min_members=2)
@@ -402,6 +419,25 @@ def test_mass_functions_are_in_the_units_of_the_file(side, masses, length, mass,
     numbers = kith.mass_function.press_schechter(x / masses, cosmology, 1) * 70.0**3
     assert y * side**3 == pytest.approx(numbers, rel=1e-3)
     axes.figure.canvas.draw()
+
+
+@pytest.mark.parametrize("cumulative", [False, True])
+def test_a_second_mass_function_is_in_the_units_of_the_first(cumulative):
+    """One universe in two units: the same marks."""
+    masses, gadget = numpy.geomspace(1e3, 1e4, 20), ((1.0, -1.0, MPC / 1e3), (0.0, -1.0, 1e10 * MSUN))
+    axes = kith.plot.mass_function(OfAFile(masses, 70e3, *gadget), cumulative=cumulative, bins=None if cumulative else [900, 2e4])
+    labels = axes.get_xlabel(), axes.get_ylabel()
+    swift = OfAFile(masses * 1e10 / 0.7, 100.0, (1.0, 0.0, MPC), (0.0, 0.0, MSUN))
+    kith.plot.mass_function(swift, axes, cumulative=cumulative, bins=None if cumulative else [900e10 / 0.7, 2e14 / 0.7])
+    assert (axes.get_xlabel(), axes.get_ylabel()) == labels
+    first, second = (line.get_data() for line in (axes.lines if cumulative else [bars[0] for bars in axes.containers]))
+    assert first[0] == pytest.approx(second[0], rel=1e-3) and first[1] == pytest.approx(second[1], rel=1e-3)
+    with pytest.raises(ValueError, match="the catalog is in code units, but the axes show a mass function in 10.*Msun/h; give mass_unit"):
+        kith.plot.mass_function(Groups([1, 2]), axes, cumulative=cumulative)
+    with pytest.raises(ValueError, match="the axes show"):
+        kith.plot.mass_function(swift, axes, cumulative=not cumulative)
+    axes.clear()
+    assert kith.plot.mass_function(Groups([1, 2]), axes).get_xlabel() == "$M$ [code units]"
 
 
 def test_units_that_are_not_known_are_code_units():
