@@ -215,8 +215,10 @@ class Catalog:
             if not -len(self) <= which < len(self):
                 raise IndexError(f"there is no group {which}; there are {len(self)}, numbered from 0")
             return Group(self, int(which) % len(self))
+        if hasattr(which, "to_numpy"):  # of pandas, polars, Arrow
+            which = which.to_numpy()
         if isinstance(which, (slice, list, numpy.ndarray)):
-            return self._of_groups(which)
+            return self._of_groups(which if isinstance(which, slice) else _units.plain(which, "which"))
         raise TypeError(f"a catalog takes the name of a column, the number of a group, a slice, or an array of numbers or of "
                         f"True and False for each group, but not {type(which).__name__}")
 
@@ -259,12 +261,13 @@ class Catalog:
             raise ValueError(problem)
         return self.file_rows
 
-    def members_of(self, group: int, snapshot: Snapshot | None = None) -> numpy.ndarray:
+    def members_of(self, group: int | Group, snapshot: Snapshot | None = None) -> numpy.ndarray:
         """Rows of the points that are in a group, by type, then ascending.
 
         Parameters
         ----------
-        group : int
+        group : int or Group
+            A label, from 0, or a group of this catalog. Unlike `halos[-1]`, the last group, -1 is the label of no group.
         snapshot : Snapshot, optional
             Return rows of these particles, whatever types were read. Needed for a catalog from a file if `kith.read`
             loads only some of the particles of its snapshot by default, and these are not the first of the file.
@@ -277,24 +280,24 @@ class Catalog:
         """
         if snapshot is not None:
             return _catalog_rows.rows_in(self, snapshot, group)
-        return self._of_group(self.members, group, "rows of its snapshot")
+        return self._of_group(self.members, group, "rows of its snapshot", "")
 
-    def file_rows_of(self, group: int) -> numpy.ndarray:
+    def file_rows_of(self, group: int | Group) -> numpy.ndarray:
         """The same particles as rows among all particles of the snapshot's file, types ascending: rows of
         `kith.read(file, types="all")`, and of arrays in the order of the file. Raises ValueError if no file is known."""
-        return self._of_group(self.file_rows, group, "rows of a file" if self.path is None else "rows of its snapshot")
+        return self._of_group(self.file_rows, group, "rows of a file" if self.path is None else "rows of its snapshot",
+                              "members_of(group) gives rows of the arrays that were grouped")
 
-    def ids_of(self, group: int) -> numpy.ndarray:
+    def ids_of(self, group: int | Group) -> numpy.ndarray:
         """Ids of the particles of a group, in the order of `members_of`; raises ValueError without ids."""
-        return self._of_group(self.ids, group, "ids")
+        return self._of_group(self.ids, group, "ids", "take those of the arrays that were grouped: ids[members_of(group)]")
 
-    def _of_group(self, listed, group, what):
+    def _of_group(self, listed, group, what, of_arrays):
+        if listed is None and self.path is None:
+            raise ValueError(f"the catalog has no {what}: {of_arrays}, or group a snapshot that has them, kith.fof(snapshot)")
         if listed is None:
-            whose = "the catalog" if self.path is None else f"'{self.path}', as it was read,"
-            raise ValueError(f"{whose} has no {what}")
-        group = _arrays.as_whole(group, "group")
-        if not 0 <= group < len(self):
-            raise IndexError(f"there is no group {group}; there are {len(self)}, numbered from 0")
+            raise ValueError(f"'{self.path}', as it was read, has no {what}")
+        group = _catalog_rows.label_of(self, group)
         begin = self.offset[group]
         return listed[begin:begin + self.count[group]]
 
@@ -377,7 +380,7 @@ def _read_only(array):
 
 def _described(column):
     """The entry of a column in the documentation of Catalog."""
-    text = column.description
+    text = column.description.replace("as the input stores them", "(a times peculiar ones where a cosmology is stated: Notes)")
     if "(" not in text.split()[0]:  # no formula
         text = text[0].upper() + text[1:]
     text += "; only if there are velocities." if column.of_velocities else "."

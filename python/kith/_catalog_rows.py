@@ -11,6 +11,8 @@ import warnings
 
 import numpy
 
+from kith import _arrays
+
 
 def meaning_something_else(catalog):
     """Why rows of the file are not rows of what `kith.read` loads by default; an empty text if they are."""
@@ -40,6 +42,7 @@ def rows_in(catalog, snapshot, group):
     if not isinstance(snapshot, Snapshot):
         raise TypeError(f"snapshot is of type {type(snapshot).__name__}; it must be a kith.Snapshot, or left out")
     wanted = catalog.file_rows_of(group)
+    group = label_of(catalog, group)
     header = snapshot.header
     if catalog._counts is not None and tuple(header.counts) != catalog._counts:
         raise ValueError(f"the snapshot is of another file: it holds {_counted(header.counts)}, but {_input(catalog)}, of "
@@ -63,6 +66,19 @@ def rows_in(catalog, snapshot, group):
         warnings.warn(f"the catalog is of '{name}' and the snapshot is '{snapshot.path}'; without ids nothing tells whether "
                       "its rows are the same particles", stacklevel=3)
     return rows
+
+
+def label_of(catalog, group):
+    """The number of a group, given as such or as one of the catalog. The label of no group, -1, is refused."""
+    if isinstance(group, Group):
+        if group._catalog is not catalog:
+            raise ValueError(f"group is {group!r}; it must be one of this catalog")
+        return group._group
+    group = _arrays.as_whole(group, "group")
+    if not 0 <= group < len(catalog):
+        no_group = f"; -1 is the label of no group, the last is {len(catalog) - 1}" if group < 0 else ""
+        raise IndexError(f"there is no group {group}; there are {len(catalog)}, numbered from 0{no_group}")
+    return group
 
 
 def _counted(counts):

@@ -44,8 +44,8 @@ def dbscan(points: AnyArray, eps: float, min_samples: int = 5, *, box: BoxLike =
     Raises
     ------
     ValueError
-        For points that are not finite; an `eps` that is negative, not finite, or above 0 with a square that vanishes
-        beside the largest coordinate; `min_samples` below 1.
+        For points that are not finite; an `eps` that is negative, not finite, or above 0 with a square that
+        underflows relative to the largest coordinate; `min_samples` below 1.
     MemoryError
         If the result does not fit.
     NotImplementedError

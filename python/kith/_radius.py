@@ -103,8 +103,8 @@ def radius_search(points: AnyArray, r: float | AnyArray, queries: AnyArray | Non
     Raises
     ------
     ValueError
-        For a radius that is negative or NaN, or above 0 with a square that vanishes beside the largest coordinate; for
-        a number of radii that is not that of the queries, and as `kith.knn`, which also describes the warning.
+        For a radius that is negative or NaN, or above 0 with a square that underflows relative to the largest
+        coordinate; for a number of radii that is not that of the queries, and as `kith.knn`, which also describes the warning.
     TypeError
         For types that are not numbers, or complex, or wider than float64.
     MemoryError

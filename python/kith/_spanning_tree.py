@@ -81,8 +81,8 @@ def mst(points: AnyArray, *, box: BoxLike = None, linking_length: float | None =
     is the same whatever the device and the number of threads, also where distances are equal. Coincident points are
     joined to the first of them. Close to O(n log n) in low dimensions. Source: Boruvka's method, as in Prokopenko, Sao
     and Lebrun-Grandie, ICPP 2022 (arXiv:2207.00514), with rows of nearest neighbors.
-    Where squared distances vanish beside the largest coordinate, such as a placeholder of 1e37 in float32, edges have
-    height 0. This call then warns, except in phase space.
+    Where squared distances underflow relative to the largest coordinate, such as a placeholder of 1e37 in float32,
+    edges have height 0. This call then warns, except in phase space.
 
     Examples
     --------

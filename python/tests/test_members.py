@@ -117,8 +117,10 @@ def test_catalogs_in_memory_know_rows_and_ids(tmp_path):
     assert (halos.time, halos.parameters["HubbleParam"]) == (0.25, 0.7)
     _, plain = kith.fof(snapshot.positions, 0.5, min_members=5, return_catalog=True)
     assert plain.ids is None and plain.file_rows is None
-    with pytest.raises(ValueError, match="has no rows of a file"):
+    with pytest.raises(ValueError, match=r"has no rows of a file: members_of\(group\) gives.*or group a snapshot.*fof\(snapshot\)"):
         plain.members_of(1, snapshot)
+    with pytest.raises(ValueError, match=r"has no ids: .*ids\[members_of\(group\)\]"):
+        plain.ids_of(1)
     kith.write_catalog(tmp_path / "plain.hdf5", plain)
     assert (kith.read_catalog(tmp_path / "plain.hdf5").members_of(1) == rows).all()
 
@@ -159,6 +161,11 @@ def test_groups_and_parts_of_a_catalog(tmp_path):
         assert group.count == halos.count[2] and (group["center"] == halos.center[2]).all() and "40 members" in repr(group)
         assert (group.ids == halos.ids_of(2)).all() and (group.members == halos.members_of(2)).all()
         assert [each.mass for each in halos] == halos.mass.tolist() and "center" in dir(group)
+        assert (halos.members_of(group, snapshot) == halos.members_of(2)).all() and (halos.ids_of(group) == group.ids).all()
+        with pytest.raises(ValueError, match="must be one of this catalog"):
+            halos[1:].members_of(group)
+        with pytest.raises(IndexError, match="no group -1; there are 3, numbered from 0; -1 is the label of no group, the last is 2"):
+            halos.members_of(-1)
         by_x = halos.center[:, 0] > 4
         for part, groups in ((halos[by_x], numpy.flatnonzero(by_x)), (halos[1:], [1, 2]), (halos[[2, 0]], [2, 0]),
                              (halos[:0], []), (halos[[]], [])):
@@ -171,5 +178,9 @@ def test_groups_and_parts_of_a_catalog(tmp_path):
         for wrong, error in ((3, IndexError), (1.5, TypeError), ([True], IndexError), ([0.5], TypeError), ("color", KeyError)):
             with pytest.raises(error):
                 halos[wrong]
+        pandas = pytest.importorskip("pandas")
+        assert (halos[pandas.Series(by_x)].center == halos.center[by_x]).all()
+        with pytest.raises(ValueError, match="which has masked values"):
+            halos[numpy.ma.array(by_x, mask=~by_x)]
     kith.write_catalog(tmp_path / "part.hdf5", memory[1:], snapshot)
     assert (kith.read_catalog(tmp_path / "part.hdf5").ids_of(0) == memory.ids_of(1)).all()
