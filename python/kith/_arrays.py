@@ -29,9 +29,11 @@ LIBRARIES = ("torch", "cupy", "jax", "jaxlib")  # whose arrays are taken and giv
 
 def as_queries(array, real_type):
     """Points to search around, as numbers of the type of the points: wider ones are rounded to it."""
-    if type(array) is numpy.ndarray and array.dtype == real_type:
+    if type(array) is numpy.ndarray and array.dtype == real_type and array.ndim == 2:
         return _readable(array)
     array = as_real(array, "queries", like=real_type)
+    if array.ndim == 1 and array.shape[0] > 0:
+        raise ValueError("queries has 1 axis; it must be m x d, a row for each point: a single point is [point]")
     if is_float64(array) == (numpy.dtype(real_type) == numpy.float64):
         return array
     if library_of(array) == "torch":

@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy
 
-from kith import _arrays, _core, _units, _search as search
+from kith import _arrays, _core, _units
 from kith._arrays import AnyArray, BoxLike, ProgressLike
 from kith._hints import takes_own_names
+from kith._snapshots import unpacked
 
 
 @takes_own_names
@@ -65,7 +66,7 @@ def dbscan(points: AnyArray, eps: float, min_samples: int = 5, *, box: BoxLike =
     >>> kith.dbscan(points, 1, min_samples=3).tolist()
     [0, 0, 0, -1, -1]
     """
-    unit, points, box, eps = search.unpacked(points, box, eps=eps)
+    unit, points, box, eps = unpacked(points, box, eps=eps)
     points = _arrays.as_real(points, "points")
     count = points.shape[0] if len(points.shape) else 0
     where = (box, _core.device_of(points) if device is None else device)

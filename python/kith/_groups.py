@@ -11,7 +11,8 @@ from kith._warnings import warn
 from kith._arrays import AnyArray, BoxLike, ProgressLike
 from kith._hints import takes_own_names
 from kith._catalog import Catalog
-from kith._search import Tree, is_snapshot, unpacked
+from kith._search import Tree
+from kith._snapshots import is_snapshot, unpacked
 
 
 @takes_own_names

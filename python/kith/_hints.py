@@ -1,7 +1,8 @@
-"""Hints for arguments that have another name elsewhere: `workers` of SciPy is `threads` here.
+"""Hints for arguments that have another name or place elsewhere: `workers` of SciPy is `threads` here.
 
 Python raises TypeError for an argument that a function does not have. Functions marked with `@takes_own_names` then say what
-it is called here, at no cost for calls that are right.
+it is called here, at no cost for calls that are right; and that further arguments are given by name. `refuse_scipys_order`
+is for arguments that can be told apart.
 """
 
 import functools
@@ -16,6 +17,26 @@ _OURS = {"workers": "threads", "n_jobs": "threads", "num_threads": "threads", "n
          "box_size": "box", "periodic": "box", "period": "box", "distance_upper_bound": "max_distance",
          "n_neighbors": "k", "x": "queries", "radius": "r", "leafsize": "leaf_size", "linkinglength": "linking_length",
          "ll": "linking_length", "min_size": "min_members", "nmin": "min_members", "metric": None, "p": None}
+_PHASE_SPACE = ("psi", "psi_sigma", "velocities", "masses")
+_PHASE_SPACE_BY = {"fof": "kith.fof(points, linking_length, psi=..., velocities=...)",
+                   "fof_ladder": "kith.hierarchy(points, linking_length=..., psi=..., velocities=...).ladder(linking_lengths)"}
+_OF_TREE = {"query_ball_point": "radius_search(r, queries)", "query_ball_tree": "radius_search(r, queries)",
+            "query_pairs": "radius_search(r, exclude_self=True)", "count_neighbors": "radius_count(r, queries)",
+            "sparse_distance_matrix": "radius_search(r, queries)", "n": "len(tree)", "m": "dimension",
+            "data": "sorted_points, in the order of `order`"}
+
+
+def attribute_error_of_tree(tree, name):
+    """For attributes of SciPy's trees."""
+    hint = f"; here it is {_OF_TREE[name]}, and kith.spatial.cKDTree has SciPy's methods" if name in _OF_TREE else ""
+    return AttributeError(f"'Tree' object has no attribute {name!r}{hint}", name=name, obj=tree)
+
+
+def refuse_scipys_order(r, queries):
+    """query_ball_point takes (x, r)."""
+    if getattr(r, "ndim", 0) == 2 or isinstance(queries, (int, float)) and not isinstance(queries, bool):
+        raise TypeError("r comes before queries here: radius_search(r, queries) of a tree, radius_search(points, r, queries); "
+                        "SciPy's query_ball_point takes (x, r)")
 
 
 def takes_own_names(function: _Function) -> _Function:
@@ -27,7 +48,12 @@ def takes_own_names(function: _Function) -> _Function:
         try:
             return function(*arguments, **options)
         except TypeError as error:
+            if re.fullmatch(rf".*\b{function.__name__}\(\) takes .*positional arguments? but \d+ .*given", str(error)):
+                by_name = [name for name, each in names.items() if each.kind is each.KEYWORD_ONLY]
+                raise TypeError(f"{error}; give others by name: {', '.join(by_name)}") from None
             found = re.search(r"unexpected keyword argument '(\w+)'", str(error))
+            if found is not None and found[1] in _PHASE_SPACE and function.__name__ in _PHASE_SPACE_BY:
+                raise TypeError(f"{error}; groups in phase space: {_PHASE_SPACE_BY[function.__name__]}") from None
             if found is None or found[1] not in options or found[1] in names or found[1] not in _OURS:
                 raise
             ours = _OURS[found[1]]

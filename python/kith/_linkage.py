@@ -9,7 +9,8 @@ import numpy
 from kith import _arrays, _core, _frames, _units, _groups as groups
 from kith._arrays import AnyArray, BoxLike, ProgressLike
 from kith._hints import takes_own_names
-from kith._search import Tree, unpacked
+from kith._search import Tree
+from kith._snapshots import unpacked
 
 
 @takes_own_names

@@ -7,9 +7,10 @@ from typing import Any
 import numpy
 import numpy.typing
 
-from kith import _arrays, _core, _units, _search as search
+from kith import _arrays, _core, _units
 from kith._arrays import AnyArray, BoxLike, ProgressLike
-from kith._hints import takes_own_names
+from kith._hints import refuse_scipys_order, takes_own_names
+from kith._snapshots import unpacked
 
 
 class RadiusResult:
@@ -128,7 +129,8 @@ def radius_search(points: AnyArray, r: float | AnyArray, queries: AnyArray | Non
     >>> distances.tolist(), indices.tolist()
     ([0.0, 1.0], [1, 0])
     """
-    unit, points, box, queries, r = search.unpacked(points, box, queries=queries, r=r)
+    refuse_scipys_order(r, queries)
+    unit, points, box, queries, r = unpacked(points, box, queries=queries, r=r)
     points, queries = _as_real(points, queries)
     options = _RowOptions(points, queries, exclude_self, squared, sort, index_dtype, max_result_bytes)
     found = _core.radius_search_points(points, queries, box, *_radii(r), *options.of_core, _device(device, points),
@@ -165,7 +167,8 @@ def radius_count(points: AnyArray, r: float | AnyArray, queries: AnyArray | None
     >>> kith.radius_count([[0, 0], [0, 1], [3, 0]], 1, exclude_self=True).tolist()
     [1, 1, 0]
     """
-    _, points, box, queries, r = search.unpacked(points, box, queries=queries, r=r)
+    refuse_scipys_order(r, queries)
+    _, points, box, queries, r = unpacked(points, box, queries=queries, r=r)
     points, queries = _as_real(points, queries)
     return _core.radius_count_points(points, queries, box, *_radii(r), _arrays.flag(exclude_self, "exclude_self"),
                                      _device(device, points), threads, _arrays.progress_function(progress),
@@ -175,6 +178,7 @@ def radius_count(points: AnyArray, r: float | AnyArray, queries: AnyArray | None
 def search_tree(tree, unit, like, r, queries, exclude_self, squared, sort, index_dtype, max_result_bytes, engine,
                 threads, progress):
     """`Tree.radius_search`: `like` has the library of the points, `tree` is the core's."""
+    refuse_scipys_order(r, queries)
     queries, r = _units.in_unit(unit, queries=queries, r=r)
     queries = _real_queries(queries, tree.is_float64)
     options = _RowOptions(like, queries, exclude_self, squared, sort, index_dtype, max_result_bytes)
@@ -185,6 +189,7 @@ def search_tree(tree, unit, like, r, queries, exclude_self, squared, sort, index
 
 def count_tree(tree, unit, r, queries, exclude_self, engine, threads, progress):
     """`Tree.radius_count`."""
+    refuse_scipys_order(r, queries)
     queries, r = _units.in_unit(unit, queries=queries, r=r)
     return _core.radius_count_tree(tree, _real_queries(queries, tree.is_float64), *_radii(r),
                                    _arrays.flag(exclude_self, "exclude_self"), threads,

@@ -9,9 +9,9 @@ import numpy
 import numpy.typing
 
 from kith import _arrays, _core, _frames, _units
-from kith._warnings import warn
 from kith._arrays import AnyArray, BoxLike, ProgressLike
-from kith._hints import takes_own_names
+from kith._hints import attribute_error_of_tree, takes_own_names
+from kith._snapshots import positions_of, unpacked
 
 if TYPE_CHECKING:
     from kith import _linkage as linkage, _radius as radius, _spanning_tree as spanning_tree
@@ -35,8 +35,9 @@ def knn(points: AnyArray, k: int, queries: AnyArray | None = None, *, box: BoxLi
     k : int
         How many neighbors, 1 or more; 16.0 counts as 16. More than there are points leaves the rest of each row empty.
     queries : array, shape (m, d), optional
-        Where to search around. They are converted to the type of the points: float64 queries of float32 points are
-        rounded to float32. Without queries, around every point: its nearest neighbor is then the point itself.
+        Where to search around, or a `kith.Snapshot`; a single point is `[point]`. They are converted to the type of the
+        points: float64 queries of float32 points are rounded to float32. Without queries, around every point: its nearest
+        neighbor is then the point itself.
     box : float, sequence of d floats or Box, optional
         Periods, one for all axes or one for each; 0 leaves an axis open. Without it space is open, or has the box of
         the snapshot; a warning is given where both have periods and these differ.
@@ -105,6 +106,8 @@ def knn(points: AnyArray, k: int, queries: AnyArray | None = None, *, box: BoxLi
     >>> indices.tolist()
     [[0, 1], [1, 0], [2, 0]]
     """
+    if getattr(k, "ndim", 0) == 2:
+        raise TypeError(f"k is an array of shape {tuple(k.shape)}; it comes before the queries: knn(points, k, queries)")
     unit, points, box, queries, max_distance = unpacked(points, box, queries=queries, max_distance=max_distance)
     points = _arrays.as_real(points, "points")
     if queries is not None:
@@ -174,6 +177,10 @@ class Tree:
         self._core = _core.Tree(points, box, leaf_size, _core.device_of(points) if device is None else device, threads,
                                 _arrays.progress_function(progress))
 
+    if not TYPE_CHECKING:  # checkers would take any name
+        def __getattr__(self, name):
+            raise attribute_error_of_tree(self, name)
+
     def __reduce__(self):
         points = self.sorted_points
         points[self.order] = points.copy()
@@ -233,6 +240,7 @@ class Tree:
               return_distances: bool = True, index_dtype: numpy.typing.DTypeLike = numpy.int32, out: Any = None,
               progress: ProgressLike = False) -> Any:
         """The k nearest points of every query, or of every point of the tree. As `kith.knn`."""
+        queries = positions_of(queries, self._length_name)
         queries, max_distance = _units.in_unit(self._unit, queries=queries, max_distance=max_distance)
         if queries is not None:
             queries = _arrays.as_queries(queries, self.dtype)
@@ -249,6 +257,7 @@ class Tree:
                       engine: str = "auto", threads: int | None = None, progress: ProgressLike = False) -> radius.RadiusResult:
         """All points within a radius of every query, or of every point of the tree. As `kith.radius_search`."""
         from kith import _radius as radius
+        queries = positions_of(queries, self._length_name)
         return radius.search_tree(self._core, self._unit, self._like, r, queries, exclude_self, squared, sort,
                                   index_dtype, max_result_bytes, engine, threads, progress)
 
@@ -258,6 +267,7 @@ class Tree:
         """The number of points within a radius of every query, or of every point of the tree. As
         `kith.radius_count`."""
         from kith import _radius as radius
+        queries = positions_of(queries, self._length_name)
         return radius.count_tree(self._core, self._unit, r, queries, exclude_self, engine, threads, progress)
 
     @takes_own_names
@@ -346,41 +356,6 @@ class Rows:
         found = KnnResult(_units.attached(self._finish(self.distances), unit), indices)
         found.engine = engine
         return found
-
-
-def is_snapshot(points):
-    """Whether these are a `kith.Snapshot`, or what has the same attributes, such as a `kith.datasets.CosmicBox`."""
-    return hasattr(points, "positions") and hasattr(points, "box")
-
-
-def unpacked(points, box, **lengths):
-    """The unit of the points, or None; the points, or a snapshot's positions; the box, by default the snapshot's; and
-    other lengths. All are plain numbers in that unit."""
-    if not is_snapshot(points):
-        return _units.shared(points, box=box, **lengths)
-    snapshot = points
-    found = _units.shared(snapshot.positions, box=snapshot.box if box is None else box, **lengths)
-    if box is not None:
-        _warn_of_another_box(found[2], snapshot)
-    return found
-
-
-def _warn_of_another_box(given, snapshot):
-    """Periods that contradict those of the snapshot, but for digits that float32 has not; 0 is no period."""
-    try:
-        stated = snapshot.box
-    except ValueError:  # it states one that has no meaning
-        return
-    ours, theirs = (numpy.atleast_1d(_core.Box(box).period) for box in (given, stated))
-    if len(ours) != len(theirs) and 1 not in (len(ours), len(theirs)):
-        return  # which the core refuses
-    if ((ours > 0) & (theirs > 0) & (abs(ours - theirs) > 1e-6 * numpy.maximum(ours, theirs))).any():
-        warn(f"box is {_shown(ours)}, but the snapshot states a box of {_shown(theirs)}; the box given is taken. "
-             "Is it in other units than the points (Mpc, Mpc/h)? Without box= the snapshot's is taken")
-
-
-def _shown(periods):
-    return " x ".join(f"{period:.10g}" for period in periods)
 
 
 def _real_type(points):
