@@ -199,7 +199,7 @@ nb::object owned(std::vector<T> values, std::size_t columns) {
     return numpy_view(*kept, columns, owner);
 }
 
-/// Linking lengths, then sizes and parents of each level, and the number of rows that have labels.
+/// Linking lengths, then sizes and parents of each level, the number of rows that have labels, and the provenance.
 nb::tuple read_fof_levels(const nb::bytes& path) {
     const std::string name = name_of(path);
     io::FofLevelsFile file;
@@ -215,7 +215,7 @@ nb::tuple read_fof_levels(const nb::bytes& path) {
         sizes.append(owned(std::move(level.sizes), 0));
         parents.append(owned(std::move(level.parents), 0));
     }
-    return nb::make_tuple(lengths, sizes, parents, file.rows);
+    return nb::make_tuple(lengths, sizes, parents, file.rows, texts_of(file.provenance));
 }
 
 nb::object read_fof_labels(const nb::bytes& path, std::int64_t level) {

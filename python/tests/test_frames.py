@@ -50,12 +50,18 @@ def write(path, code):
     return path, points, peculiar
 
 
-def by_program(path, *options):
+def run_program(task, path, *options):
+    """The file that it writes."""
     program = pathlib.Path(os.environ.get("KITH_PROGRAM") or pathlib.Path(kith.__file__).parents[2] / "bin" / "kith")
     if not program.is_file():
         pytest.skip(f"there is no program {program}")
     found = path.with_name("shell.hdf5")
-    subprocess.run([program, "fof", path, "-o", found, "--min-members", "2", *options], check=True, stdout=subprocess.DEVNULL)
+    subprocess.run([program, task, path, "-o", found, "--min-members", "2", *options], check=True, stdout=subprocess.DEVNULL)
+    return found
+
+
+def by_program(path, *options):
+    found = run_program("fof", path, *options)
     return kith.read_catalog(found)
 
 
@@ -165,6 +171,22 @@ def test_headers_show_what_they_hold(tmp_path):
     assert "240 of type 1, box 10.0 x 10.0 x 10.0, time 0.25, redshift 3.0" in repr(header)
     assert header.frame["scale_factor"] == A and header.frame["velocity"][:2] == (0.5, 0.0)
     assert repr(kith.datasets.Cosmology()).startswith("Cosmology(omega_matter=0.3111, ")
+
+
+@pytest.mark.parametrize("code, unit", [("gadget", "Mpc/h"), ("swift", "Mpc")])
+def test_levels_of_the_program_state_their_unit(tmp_path, code, unit):
+    plot = pytest.importorskip("kith.plot")
+    path = write(tmp_path / "snapshot.hdf5", code)[0]
+    file = run_program("hierarchy", path, "-b", "0.2,0.5", "--with-labels")
+    assert plot.dendrogram(file).get_ylabel() == f"linking length [{unit}]"
+    snapshot = kith.read(path)
+    assert plot.levels(snapshot, file).get_legend().get_title().get_text() == f"linking length [{unit}]"
+    with pytest.raises(ValueError, match="the groups are of other points"):
+        plot.levels(snapshot.positions[::-1], file, box=snapshot.box)
+    with h5py.File(file, "r+") as changed:
+        changed.attrs["length_unit"] = changed.attrs["length_unit"].replace("e+24", "e+21")
+    with pytest.raises(ValueError, match=f"the points are in {unit}, the groups in kpc"):
+        plot.levels(snapshot, file)
 
 
 def test_units_of_gadgets_catalogs(tmp_path):

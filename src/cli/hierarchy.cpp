@@ -43,9 +43,24 @@ void require_ascending(const Arguments& arguments) {
 
 constexpr std::size_t largest_shown = 5;
 
+/// What makes lengths physical, for pictures of the file; empty if the input does not state it.
+std::string length_unit(const io::SnapshotHeader& header) {
+    if (!header.frame || !header.frame->length.to_cgs) {
+        return "";
+    }
+    const io::Scaling& length = header.frame->length;
+    const auto h = header.parameters.find("HubbleParam");
+    return fmt::format("{} cm a^{} h^{} (a = {}{})", *length.to_cgs, length.a_power, length.h_power,
+                       header.frame->scale_factor,
+                       h == header.parameters.end() ? "" : fmt::format(", h = {}", h->second));
+}
+
 io::Provenance provenance(const Arguments& arguments, const SnapshotRun& run, const FofLadder& ladder,
                           const Invocation& invocation) {
     std::map<std::string, std::string> parameters{{"min_members", fmt::format("{}", arguments.min_members)}};
+    if (const std::string unit = length_unit(run.snapshot.header); !unit.empty()) {
+        parameters["length_unit"] = unit;
+    }
     if (arguments.are_relative) {
         const SpanningTree& tree = ladder.spanning_tree();
         parameters["b"] = fmt::format("{}", fmt::join(arguments.lengths, ","));
