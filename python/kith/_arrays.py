@@ -108,8 +108,9 @@ def _refuse_tables(array, what):
     names = getattr(getattr(array, "dtype", None), "names", None)
     if names:
         masked = getattr(array, "has_masked_values", False) or numpy.ma.is_masked(getattr(array, "mask", None))
-        raise TypeError(f"{what} is a table with the columns {', '.join(names)}; " + masked * "leave out its masked rows and " +
-                        f"give one array of shape (n, d), numpy.stack([table[name] for name in {list(names[:3])}], axis=1)")
+        remedy = f"give one array of shape (n, d), numpy.stack([table[name] for name in {list(names[:3])}], axis=1)"
+        raise TypeError(f"{what} is a table with the columns {', '.join(names)}; "
+                        f"{'leave out its masked rows and ' if masked else ''}{remedy}")
 
 
 def _as_real_there(array, what):

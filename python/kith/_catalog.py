@@ -82,8 +82,8 @@ class Catalog:
         How the file came to be, by name: Program, Command, Input, b, min_members, ... Numbers are numbers.
     units : dict
         Units of the columns that have one, by name: those of points, velocities and masses that are astropy Quantities;
-        of a catalog from a file the unit of each column as a text, as the file or the Quantity names it. For velocities the text says
-        which convention holds.
+        of a catalog from a file the unit of each column as a text, as the file or the Quantity names it. For velocities
+        the text says which convention holds.
 
     Notes
     -----

@@ -288,9 +288,9 @@ def write_catalog(path: Path, catalog: Catalog, snapshot: Snapshot | None = None
     units = {column: unit for column, unit in catalog.units.items() if not isinstance(unit, str)}
     if snapshot is not None:
         if units:
-            raise ValueError(f"columns of the catalog carry units ({next(iter(units))}: {next(iter(units.values()))}), but the "
-                             "file would state those of the snapshot; group plain numbers in its units, or give ids=snapshot.ids "
-                             "instead of the snapshot")
+            column, unit = next(iter(units.items()))
+            raise ValueError(f"columns of the catalog carry units ({column}: {unit}), but the file would state those of the "
+                             "snapshot; group plain numbers in its units, or give ids=snapshot.ids instead of the snapshot")
         if len(snapshot) != catalog._rows:
             raise ValueError(f"the catalog is of {catalog._rows} points, but the snapshot has {len(snapshot)} "
                              "particles; give the one whose particles were grouped")

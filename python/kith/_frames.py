@@ -89,10 +89,9 @@ def length_unit(frame, h):
     name = next((unit for unit, megaparsecs in _LENGTHS.items() if abs(size / megaparsecs - 1) < _DIGITS), None)
     if name is not None:
         size = _LENGTHS[name]
-    elif abs(a_power - 1) < 1e-9:
-        name = f"{size:.4g} Mpc"
-    if abs(a_power - 1) > 1e-9:  # not comoving: made so
-        size *= frame["scale_factor"] ** (a_power - 1)
+    to_comoving = frame["scale_factor"] ** (a_power - 1)
+    if name is None or abs(to_comoving - 1) > 1e-9:
+        size *= to_comoving
         name = f"{size:.4g} Mpc"
     return Unit(size * scale, name + _per_h(h_power), h_power)
 

@@ -34,7 +34,7 @@ def attribute_error_of_tree(tree, name):
 
 def refuse_scipys_order(r, queries):
     """query_ball_point takes (x, r)."""
-    if getattr(r, "ndim", 0) == 2 or isinstance(queries, (int, float)) and not isinstance(queries, bool):
+    if (type(r) is not float and getattr(r, "ndim", 0) == 2) or type(queries) in (int, float):
         raise TypeError("r comes before queries here: radius_search(r, queries) of a tree, radius_search(points, r, queries); "
                         "SciPy's query_ball_point takes (x, r)")
 

@@ -128,13 +128,14 @@ def _as_drawn_before(axes, units, cumulative):
         return units, 1.0, 1.0
     before, was_cumulative = _drawn[axes]
     if was_cumulative != cumulative:
-        raise ValueError(f"the axes show {'n(>M)' if was_cumulative else 'dn/dlnM'}; give others, or cumulative={was_cumulative}")
+        shown = "n(>M)" if was_cumulative else "dn/dlnM"
+        raise ValueError(f"the axes show {shown}; give others, or cumulative={was_cumulative}")
     factors = []
     for kind, name in (("mass", "of_masses"), ("length", "of_numbers")):
         ours, theirs = getattr(units, name), getattr(before, name)
         if ours != theirs and not (units.is_known[kind] and before.is_known[kind]):
-            raise ValueError(f"the catalog is in {_as_text(ours)}, but the axes show a mass function in {_as_text(theirs)}; give "
-                             f"{kind}_unit for each, or other axes")
+            raise ValueError(f"the catalog is in {_as_text(ours)}, but the axes show a mass function in "
+                             f"{_as_text(theirs)}; give {kind}_unit for each, or other axes")
         factors.append(1.0 if ours == theirs else getattr(units, kind) / getattr(before, kind))
     return before, *factors
 

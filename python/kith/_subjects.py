@@ -52,9 +52,9 @@ def require_labels_of(points, box, labels, sizes, length, is_in_phase_space):
         return
     found = int(fof(points[listed], length, box=box).max()) + 1
     if found > 1.01 * groups or (found < 0.99 * groups and not is_in_phase_space):
-        raise ValueError(f"the groups are of other points, of another unit or box: at the linking length {length:.6g} there are "
-                         f"{groups:,}, but their members among these points are {found:,}; give the points that were grouped, "
-                         "and their box")
+        raise ValueError(f"the groups are of other points, of another unit or box: at the linking length {length:.6g} there "
+                         f"are {groups:,}, but their members among these points are {found:,}; give the points that were "
+                         "grouped, and their box")
 
 
 def _name_of_lengths(subject):

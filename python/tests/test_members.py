@@ -117,7 +117,7 @@ def test_catalogs_in_memory_know_rows_and_ids(tmp_path):
     assert (halos.time, halos.parameters["HubbleParam"]) == (0.25, 0.7)
     _, plain = kith.fof(snapshot.positions, 0.5, min_members=5, return_catalog=True)
     assert plain.ids is None and plain.file_rows is None
-    with pytest.raises(ValueError, match=r"has no rows of a file: members_of\(group\) gives.*or group a snapshot.*fof\(snapshot\)"):
+    with pytest.raises(ValueError, match=r"has no rows of a file: members_of\(group\) gives.*or group a snapshot"):
         plain.members_of(1, snapshot)
     with pytest.raises(ValueError, match=r"has no ids: .*ids\[members_of\(group\)\]"):
         plain.ids_of(1)
@@ -164,7 +164,7 @@ def test_groups_and_parts_of_a_catalog(tmp_path):
         assert (halos.members_of(group, snapshot) == halos.members_of(2)).all() and (halos.ids_of(group) == group.ids).all()
         with pytest.raises(ValueError, match="must be one of this catalog"):
             halos[1:].members_of(group)
-        with pytest.raises(IndexError, match="no group -1; there are 3, numbered from 0; -1 is the label of no group, the last is 2"):
+        with pytest.raises(IndexError, match="no group -1; there are 3.*; -1 is the label of no group, the last is 2"):
             halos.members_of(-1)
         by_x = halos.center[:, 0] > 4
         for part, groups in ((halos[by_x], numpy.flatnonzero(by_x)), (halos[1:], [1, 2]), (halos[[2, 0]], [2, 0]),
