@@ -301,6 +301,11 @@ def write_catalog(path: Path, catalog: Catalog, snapshot: Snapshot | None = None
                 catalog._frame is not None and _frames.of_points(snapshot) != catalog._frame):
             raise ValueError("the catalog is of another snapshot, whose particles have other ids, or velocities and lengths "
                              "another frame; give the one whose particles were grouped")
+        if "velocity" in catalog and not catalog._velocities_are_own and (
+                _frames.catalog_factor(_frames.of_points(snapshot)) != 1):
+            raise ValueError("the velocities of the catalog were given as an array, but the file would state them as those that "
+                             "the snapshot stores, in its frame; group the snapshot without velocities=, or give "
+                             "ids=snapshot.ids instead of the snapshot")
     elif catalog._velocity_factor != 1:
         raise ValueError("the velocities of the catalog are those of a snapshot that states their frame, which its file "
                          "needs, too; give the snapshot: write_catalog(path, catalog, snapshot)")

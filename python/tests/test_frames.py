@@ -104,6 +104,11 @@ def test_velocity_is_that_of_gadgets_catalogs(tmp_path, code):
     read = kith.read_catalog(tmp_path / "python.hdf5")
     with pytest.raises(ValueError, match="give the snapshot"):
         kith.write_catalog(tmp_path / "without.hdf5", halos)
+    of_array = kith.fof(snapshot, b=0.5, min_members=2, velocities=peculiar, return_catalog=True)[1]
+    with pytest.raises(ValueError, match="velocities of the catalog were given as an array.*ids=snapshot.ids"):
+        kith.write_catalog(tmp_path / "array.hdf5", of_array, snapshot)
+    kith.write_catalog(tmp_path / "array.hdf5", of_array, ids=snapshot.ids)
+    assert (kith.read_catalog(tmp_path / "array.hdf5").velocity == of_array.velocity).all()
     other = kith.read(write(tmp_path / "other.hdf5", next(name for name in CODES if name != code))[0])
     with pytest.raises(ValueError, match="of another snapshot"):
         kith.write_catalog(tmp_path / "other_frame.hdf5", halos, other)
