@@ -191,7 +191,8 @@ Command hierarchy_command(const Parser& program) {
         "Datasets written, one number for each level: linking_lengths, groups (all of them, single points included).\n"
         "One for each group of --min-members and more, those of level i from offsets[i] to offsets[i + 1] - 1: sizes,\n"
         "parents (the group of the next level that contains it; -1 at the last), first_rows (its first point, as a\n"
-        "row of the file). With --with-labels: labels/0, labels/1, ... with the group of every row.",
+        "row of the file). With --with-labels: labels/0, labels/1, ... with the group of every row. The attribute\n"
+        "length_unit is the unit of lengths, if the snapshot states it.",
         "  kith hierarchy snapshot.hdf5 -b 0.05,0.1,0.2 -o levels.hdf5\n"
         "  kith hierarchy points.npy --linking-length 0.1,0.2,0.4 --min-members 5 --with-labels -o levels.hdf5");
     return {command, [arguments](const Invocation& invocation) { execute(*arguments, invocation); }};
