@@ -27,8 +27,7 @@ project = "kith"
 author = "the authors of kith"
 version = release = re.search(r'KITH_VERSION "(.*)"', (HERE.parent / "include/kith/version.hpp").read_text()).group(1)
 
-extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx_copybutton", "sphinx_design",
-              "from_sources"]
+extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx_copybutton", "from_sources"]
 exclude_patterns = ["figures", "extension", "images", "style"]
 source_suffix = {".md": "myst-nb"}
 language = "en"

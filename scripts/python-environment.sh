@@ -12,7 +12,7 @@ packages_for_readers="yt pynbody"
 packages_for_estimators="scikit-learn>=1.6"
 packages_for_ranks="mpi4py>=4 mpich" # mpich: an MPI that belongs to mpi4py, with its mpiexec
 packages_for_cuda="nvidia-cuda-cuobjdump nvidia-cuda-nvdisasm" # which read what nvcc compiled
-packages_for_docs="sphinx myst-nb furo sphinx-design sphinx-copybutton"
+packages_for_docs="sphinx myst-nb furo sphinx-copybutton"
 
 say() { echo "python-environment: $*" >&2; }
 

@@ -7,6 +7,8 @@ between these two lines of a page is that section, its links turned toward docs/
     <!-- README.md: What it can do -->
     <!-- end -->
 
+`introduction` is what stands before the first section.
+
 With --check nothing is written; the exit code is 1 if a page is stale, or if a link of README.md or of a page leads
 nowhere.
 """
@@ -22,8 +24,9 @@ LINK = re.compile(r"(!?\[[^\]\n]*\])\(([^)\s]+)\)")
 
 
 def section(text, heading):
-    """What stands below a heading of the second rank."""
-    match = re.search(rf"^## {re.escape(heading)}\n(.*?)(?=^## |\Z)", text, re.DOTALL | re.MULTILINE)
+    """What stands below a heading of the second rank, or below the title."""
+    title = r"^# [^\n]*" if heading == "introduction" else rf"^## {re.escape(heading)}"
+    match = re.search(rf"{title}\n(.*?)(?=^## |\Z)", text, re.DOTALL | re.MULTILINE)
     if match is None:
         sys.exit(f"renew-pages.py: README.md has no section {heading!r}")
     return match.group(1).strip() + "\n"

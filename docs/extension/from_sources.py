@@ -1,10 +1,6 @@
 """What pages take from the repository, so that nothing is told twice and nothing that is named can be missing.
 
     {source}`src/tree/cuts.hpp`     a file or folder of the repository; a warning if there is none
-    ```{section} README.md          a section of a Markdown file above docs/, its links turned toward the site
-    :heading: What it can do        what stands before the first one, if none is given
-    :code: python                   only its first block of code in that language; `:number: 2` for the second
-    ```
     ```{citing} jz-tree             the files that name a paper as their source, and their own words about which section
     ```
     ```{help} fof                   what the program says of itself, where there is a program
@@ -20,7 +16,6 @@ import re
 import subprocess
 
 from docutils import nodes
-from docutils.parsers.rst import directives
 from docutils.statemachine import StringList
 from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective, SphinxRole
@@ -35,53 +30,6 @@ class Source(SphinxRole):
         if not (ROOT / self.text).exists():
             logger.warning("there is no %s in the repository", self.text, location=self.get_location())
         return [nodes.literal(self.text, self.text)], []
-
-
-class Section(SphinxDirective):
-    required_arguments = 1
-    option_spec = {"heading": directives.unchanged_required, "code": directives.unchanged_required,
-                   "number": directives.positive_int}
-
-    def run(self):
-        path = ROOT / self.arguments[0]
-        self.env.note_dependency(str(path))
-        heading = self.options.get("heading")
-        text = section(path.read_text(), heading)
-        if text is None:
-            raise self.error(f"{path.name} has no section {heading!r}")
-        if "code" in self.options:
-            language, number = self.options["code"], self.options.get("number", 1)
-            blocks = re.findall(rf"^```{language}\n(.*?)^```$", text, re.DOTALL | re.MULTILINE)
-            if len(blocks) < number:
-                raise self.error(f"section {heading!r} of {path.name} has {len(blocks)} blocks of {language}")
-            code = blocks[number - 1].rstrip("\n")
-            block = nodes.literal_block(code, code, language="bash" if language == "sh" else language)
-            self.set_source_info(block)
-            return [block]
-        parent = nodes.Element()
-        self.state.nested_parse(StringList(turned(text).splitlines(), source=str(path)), 0, parent)
-        return parent.children
-
-
-def section(text, heading):
-    """What stands below a heading of the second rank, or of the first; None if there is no such heading."""
-    first = r"^# .*?\n" if heading is None else rf"^## {re.escape(heading)}\n"
-    match = re.search(rf"{first}(.*?)(?=^## |\Z)", text, re.DOTALL | re.MULTILINE)
-    return None if match is None else match.group(1).strip() + "\n"
-
-
-def turned(text):
-    """Links of a file at the top of the repository as those of a page in docs/."""
-    def link(match):
-        is_image, name, target = match.groups()
-        if "://" in target:
-            return match.group(0)
-        if target.startswith("docs/"):
-            return f"{is_image}[{name}]({target.removeprefix('docs/')})"
-        if target in PAGES:
-            return f"[{name}]({PAGES[target]})"
-        return f"{{source}}`{target}`" if name == target else f"{name} ({{source}}`{target}`)"
-    return re.sub(r"(!?)\[([^\]]*)\]\(([^)]*)\)", link, text)
 
 
 def link_sources(app, docname, source):
@@ -172,7 +120,6 @@ def every_header_is_shown(app, env):
 
 def setup(app):
     app.add_role("source", Source())
-    app.add_directive("section", Section)
     app.add_directive("citing", Citing)
     app.add_directive("help", Help)
     app.connect("source-read", link_sources)
