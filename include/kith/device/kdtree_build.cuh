@@ -6,9 +6,9 @@
 // a sort by node brings into level order. A bitonic network sorts all ranges of a level side by side; its comparisons
 // all go one way, so ranges need not be a power of two long, and no other memory is needed.
 // Cost: O(N log^3 N) comparisons; log^2 N kernels a level, each of which reads all points. Memory in addition to
-// points and original indices: one integer per point, and one byte with split axes of choice. kith::knn sorts less often, in more
-// memory. It has not run on a real GPU yet.
-// Source: I. Wald (2023), arXiv:2211.00120, section 4, whose sorts carry a tag with each point; here a point's position
+// points and original indices: one integer per point, and one byte with split axes of choice. kith::knn sorts less
+// often, in more memory. It has not run on a real GPU yet.
+// Source: I. Wald (2023), arXiv:2211.00120, section 3, whose sorts carry a tag with each point; here a point's position
 // tells its subtree.
 #pragma once
 

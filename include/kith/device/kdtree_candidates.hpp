@@ -48,8 +48,8 @@ KITH_KDTREE_HD constexpr bool is_before(T squared, std::int32_t index, T other_s
     return squared < other_squared || (squared == other_squared && index < other_index);
 }
 
-/// The K nearest, K known to the compiler: a sorted list, in registers on a device. Only sources within `limit` count.
-/// Cost of a source: O(K), on average much less.
+/// The K nearest, K known to the compiler: a sorted list, on a device in registers or local memory, as the compiler
+/// decides. Only sources within `limit` count. Cost of a source: O(K), on average much less.
 template <class T, int K>
 class Nearest {
 public:
