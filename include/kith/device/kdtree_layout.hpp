@@ -9,8 +9,11 @@
 #if __cplusplus < 202002L
 #error "kith needs C++20: compile with -std=c++20 or later"
 #endif
-#ifdef __FAST_MATH__
-#error "kith/device/kdtree.hpp does not give exact answers with -ffast-math: compile this file without it"
+// What macros show of -ffast-math and its parts: kdtree.hpp says what they do not.
+#if defined(__FAST_MATH__) || defined(__NO_SIGNED_ZEROS__) || defined(__ASSOCIATIVE_MATH__) ||                         \
+    defined(__RECIPROCAL_MATH__) || (defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__) ||                         \
+    (defined(__GCC_IEC_559) && __GCC_IEC_559 == 0)
+#error "kith/device/kdtree.hpp does not give exact answers with -ffast-math or a part of it: compile this file without"
 #endif
 
 #include <bit>
