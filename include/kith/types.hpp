@@ -13,18 +13,27 @@ namespace kith {
 
 namespace detail {
 
-/// Results hold standard containers. -D_GLIBCXX_DEBUG changes their layout, so it must be set for all of a program or
-/// for none of it. Each file that includes kith refers to one of these two names; the library defines the one that fits
-/// its own build. The linker reports the other as an undefined reference.
+/// Results hold standard containers and strings. Their layout depends on the standard library, on -D_GLIBCXX_DEBUG and
+/// on -D_GLIBCXX_USE_CXX11_ABI, so these must be the same in all of a program. Each file that includes kith refers to
+/// one name of each kind; the library defines those that fit its own build. The linker reports any other as an
+/// undefined reference.
 #ifdef _GLIBCXX_DEBUG
-extern const char this_file_has_GLIBCXX_DEBUG_but_kith_was_built_without_it;
 #define KITH_DETAIL_CONTAINERS this_file_has_GLIBCXX_DEBUG_but_kith_was_built_without_it
 #else
-extern const char this_file_lacks_GLIBCXX_DEBUG_but_kith_was_built_with_it;
 #define KITH_DETAIL_CONTAINERS this_file_lacks_GLIBCXX_DEBUG_but_kith_was_built_with_it
 #endif
+#ifdef _LIBCPP_VERSION
+#define KITH_DETAIL_STRINGS this_file_has_libcxx_but_kith_was_built_with_another_standard_library
+#elif defined(_GLIBCXX_USE_CXX11_ABI) && !_GLIBCXX_USE_CXX11_ABI
+#define KITH_DETAIL_STRINGS this_file_has_GLIBCXX_USE_CXX11_ABI_0_but_kith_was_built_without_it
+#else
+#define KITH_DETAIL_STRINGS this_file_lacks_GLIBCXX_USE_CXX11_ABI_0_or_libcxx_but_kith_was_built_with_it
+#endif
+extern const char KITH_DETAIL_CONTAINERS;
+extern const char KITH_DETAIL_STRINGS;
 #if defined(__GNUC__) && !defined(__CUDA_ARCH__)
-[[gnu::used, gnu::visibility("hidden")]] inline const char* const standard_containers = &KITH_DETAIL_CONTAINERS;
+[[gnu::used, gnu::visibility("hidden")]] inline const char* const standard_library[] = {&KITH_DETAIL_CONTAINERS,
+                                                                                        &KITH_DETAIL_STRINGS};
 #endif
 
 } // namespace detail

@@ -14,8 +14,9 @@ namespace kith {
 
 namespace detail {
 
-// Referred to by every file that includes kith (types.hpp); its name fits the standard containers of this build.
+// Referred to by every file that includes kith (types.hpp); their names fit the standard library of this build.
 extern const char KITH_DETAIL_CONTAINERS = 0;
+extern const char KITH_DETAIL_STRINGS = 0;
 
 } // namespace detail
 
