@@ -42,11 +42,12 @@ public:
     }
 
     /// The same box with another origin (lower edge) on one axis. This and the next two throw Error: invalid_argument
-    /// unless axis is in [0, max_dimension); this one also if the box has fewer axes. A box without a number of axes
-    /// is refused by calls whose points lack an axis with an origin, unless all max_dimension axes have one.
+    /// unless axis is in [0, max_dimension); this one also if the axis is open, or the box has fewer axes. A box
+    /// without a number of axes is refused by calls whose points lack an axis with an origin, unless all max_dimension
+    /// axes have one.
     [[nodiscard]] Box with_origin(int axis, double origin) const {
         Box box = *this;
-        box.origin_[checked_origin(axis)] = origin;
+        box.origin_[checked_origin(axis, origin)] = origin;
         return box;
     }
     [[nodiscard]] double period(int axis) const { return period_[checked(axis)]; }
@@ -60,7 +61,7 @@ public:
 private:
     static std::size_t checked(int axis);
     static int checked_axes(std::size_t periods);
-    [[nodiscard]] std::size_t checked_origin(int axis) const;
+    [[nodiscard]] std::size_t checked_origin(int axis, double origin) const;
 
     std::array<double, max_dimension> period_{};
     std::array<std::optional<double>, max_dimension> origin_{};

@@ -16,15 +16,17 @@ namespace kith::python {
 
 namespace {
 
-/// A box with one origin for all axes, or one for each; None leaves an axis without. Origins for each axis make the box
-/// one of as many axes.
+/// A box with one origin for all periodic axes, or one for each axis; None leaves an axis without. Origins for each axis
+/// make the box one of as many axes.
 Box with_origins(Box box, nb::handle origin) {
     constexpr auto what = "origin must be None, one number for all axes, or a sequence with a number or None for each";
     if (!is_sequence(origin)) {
         const double edge = number_of(origin, what);
         const int axes = box.axes() == 0 ? max_dimension : box.axes();
         for (int axis = 0; axis < axes && axis < max_dimension; ++axis) {
-            box = box.with_origin(axis, edge);
+            if (box.is_open() || box.period(axis) != 0) { // an open box is refused
+                box = box.with_origin(axis, edge);
+            }
         }
         return box;
     }
@@ -108,7 +110,8 @@ void bind_boxes(nb::module_& module) {
             },
             nb::arg("period").none() = nb::none(), nb::arg("origin").none() = nb::none(),
             "Periods and origins, in the units of the points: one for all axes, or one for each.\n\n"
-            "A period of 0 leaves an axis open. Without an origin, the lower edge is found from the points.")
+            "A period of 0 leaves an axis open; its origin is None. Without an origin, the lower edge is\n"
+            "found from the points.")
         .def_prop_ro("period", periods_of, nb::for_getter(nb::sig("def period(self, /) -> float | tuple[float, ...]")))
         .def_prop_ro("origin", origins_of,
                      nb::for_getter(nb::sig("def origin(self, /) -> float | None | tuple[float | None, ...]")))

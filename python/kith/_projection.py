@@ -168,8 +168,4 @@ def plane_of(points, box, plane):
                          "axis")
     periods, origins = ([values[axis] if isinstance(values, tuple) else values for axis in plane]
                         for values in (box.period, box.origin))
-    if any(period > 0 and origin is None for period, origin in zip(periods, origins)):
-        origins = None
-    else:
-        origins = [origin or 0.0 for origin in origins]
     return numpy.ascontiguousarray(points[:, list(plane)]), _core.Box(periods, origins)

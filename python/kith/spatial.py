@@ -59,7 +59,7 @@ class cKDTree:
             if ((data < 0) & periodic).any():
                 raise ValueError("Negative input data are outside of the periodic box.")
             periods = [*numpy.where(numpy.isinf(self.boxsize), 0, self.boxsize), *[0.0] * (self.m == 1)]
-            self._box = _core.Box(periods, [0.0] * len(periods))
+            self._box = _core.Box(periods, [0.0 if period > 0 else None for period in periods])
         self._tree = _core.Tree(self._embedded(data), self._box, min(max(int(leafsize), 32), 2**31 - 1), None, None, None)
 
     def __reduce__(self):  # other processes build the tree again, from their own copy of the points

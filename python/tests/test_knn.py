@@ -120,7 +120,7 @@ def test_boxes_with_origins_and_open_axes():
     box = kith.Box(1, origin=-0.5)
     assert kith.Tree(shifted, box=box).box.origin == (-0.5, -0.5, -0.5)
     assert box.period == 1 and box.origin == -0.5 and not box.is_open
-    mixed = kith.Box((1, 0, 1), origin=(-0.5, 0, -0.5))
+    mixed = kith.Box((1, 0, 1), origin=-0.5)
     assert kith.Tree(shifted, box=mixed).box.origin == (-0.5, None, -0.5)
     assert kith.Box(mixed.period, mixed.origin).origin == mixed.origin
     assert kith.Box((1, 0, 1), origin=(-0.5, None, 0)).origin == (-0.5, None, 0)
@@ -133,6 +133,9 @@ def test_boxes_with_origins_and_open_axes():
     assert kith.Box(1) != kith.Box(2) and kith.Box(1) != kith.Box((1, 1)) and kith.Box(1) not in (1, None)
     with pytest.raises(ValueError, match="2 periods but 3 origins"):
         kith.Box((1, 1), origin=(0, 0, 0))
+    for period, origin, axis in [(0, 0.5, 0), (None, 0.5, 0), ((1, 0, 1), (0, 0.5, 0), 1)]:
+        with pytest.raises(ValueError, match=f"origin 0.5 was given for axis {axis}.*open"):
+            kith.Box(period, origin)
 
 
 @pytest.mark.parametrize("wrong, error, says", [

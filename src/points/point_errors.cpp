@@ -67,11 +67,16 @@ int Box::checked_axes(std::size_t periods) {
     return static_cast<int>(periods);
 }
 
-std::size_t Box::checked_origin(int axis) const {
+std::size_t Box::checked_origin(int axis, double origin) const {
     const std::size_t index = checked(axis);
+    const ErrorDetails details{.axis = axis, .value = origin};
     if (axes_ != 0 && axis >= axes_) {
-        throw detail::error(ErrorKind::invalid_argument, {.axis = axis}, "an origin on axis ", axis,
-                            " was given to a box of ", axes_, " axes, 0 to ", axes_ - 1);
+        throw detail::error(ErrorKind::invalid_argument, details, "an origin on axis ", axis, " was given to a box of ",
+                            axes_, " axes, 0 to ", axes_ - 1);
+    }
+    if (period_[index] == 0) {
+        throw detail::error(ErrorKind::invalid_argument, details, "the origin ", origin, " was given for axis ", axis,
+                            " of a box, which is open (period 0); leave that origin out, or give the axis a period");
     }
     return index;
 }

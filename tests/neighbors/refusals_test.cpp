@@ -83,7 +83,6 @@ TEST_F(KnnRefuses, BoxesBesideATree) {
     EXPECT_TRUE(refuses([&] { knn_visit(never, tree(), 4, options); }));
     EXPECT_TRUE(refuses([&] { knn_visit(never, tree(), some, 4, options); }));
     EXPECT_EQ(knn(tree(), 4, {.box = Box::periodic(0)}).rows(), 30); // open, as none at all
-    EXPECT_TRUE(refuses([&] { (void)knn(tree(), 4, {.box = Box().with_origin(0, 5)}); }));
 }
 
 TEST_F(KnnRefuses, ResultsTooLargeForMemory) {

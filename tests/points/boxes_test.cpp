@@ -123,6 +123,16 @@ TEST(BoxesRefuse, NoPeriodsAndTooMany) {
                            [&] { (void)Box::periodic(std::vector<double>(9, 1)); }));
 }
 
+TEST(BoxesRefuse, OriginsOnOpenAxes) {
+    const std::vector<std::string> parts{"origin 5", "axis 1", "open"};
+    EXPECT_TRUE(is_refused(ErrorKind::invalid_argument, parts, [] { (void)Box().with_origin(1, 5); }));
+    EXPECT_TRUE(is_refused(ErrorKind::invalid_argument, parts, [] { (void)Box::periodic(0).with_origin(1, 5); }));
+    EXPECT_TRUE(is_refused(ErrorKind::invalid_argument, parts, [] {
+        (void)Box::periodic({1.0, 0.0}).with_origin(1, 5);
+    }));
+    EXPECT_EQ(Box::periodic({1.0, 0.0}).with_origin(0, 5).origin(0), 5);
+}
+
 class BoxesOfPoints : public NeedsDimension<3> {};
 
 TEST_F(BoxesOfPoints, RefuseOriginsOfAxesThatAreNotThere) {
