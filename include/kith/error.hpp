@@ -27,7 +27,7 @@ enum class ErrorKind {
 struct ErrorDetails {
     std::optional<std::int64_t> point = {}; ///< row of the first invalid point, query, velocity, mass, type or id
     std::optional<int> axis = {};           ///< of the value
-    std::optional<double> value = {};       ///< the invalid value: a coordinate, an extent, a length, a mass, a type
+    std::optional<double> value = {};       ///< the invalid value: a coordinate, an extent, a length, a mass, k, an id
     std::optional<double> limit = {};       ///< what it exceeds: a period, the largest value of the points' type
     std::optional<int> rank = {};           ///< over several ranks: the rank on which the error occurred
 };

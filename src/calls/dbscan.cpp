@@ -35,10 +35,11 @@ struct DbscanCall {
 void check(const DbscanCall& call) {
     check_engine(call.options.engine, Task::clusters, call.options.execution.device.kind);
     if (!(call.eps >= 0) || std::isinf(call.eps)) {
-        throw error(ErrorKind::invalid_argument, "eps is ", call.eps, "; it must be a finite number, 0 or more");
+        throw error(ErrorKind::invalid_argument, of_value(call.eps), "eps is ", call.eps,
+                    "; it must be a finite number, 0 or more");
     }
     if (call.min_samples < 1) {
-        throw error(ErrorKind::invalid_argument, "min_samples is ", call.min_samples,
+        throw error(ErrorKind::invalid_argument, of_value(call.min_samples), "min_samples is ", call.min_samples,
                     "; it must be 1 or more, as it counts the point itself");
     }
     check_points(call.points, call.options.box, call.options.execution);

@@ -163,8 +163,8 @@ void radius_over(Ranks& ranks, RankFunction called, const PointsView& points, co
             require_no_self(options.exclude_self);
         }
         if (options.max_result_bytes < 0) {
-            throw error(ErrorKind::invalid_argument, "max_result_bytes is ", options.max_result_bytes,
-                        "; it must be 0 or more");
+            throw error(ErrorKind::invalid_argument, of_value(options.max_result_bytes), "max_result_bytes is ",
+                        options.max_result_bytes, "; it must be 0 or more");
         }
         context.emplace(options.execution);
         smallest = check_radii(radii, (queries != nullptr ? *queries : points).count());

@@ -113,11 +113,11 @@ void run(const FofCall& call, std::span<std::int32_t> labels, FofSummary& result
 
 LinkingLength LinkingLength::overdensity(double density, int dimension) {
     if (!(density > 0) || std::isinf(density)) {
-        throw detail::error(ErrorKind::invalid_argument, "the overdensity is ", density,
+        throw detail::error(ErrorKind::invalid_argument, detail::of_value(density), "the overdensity is ", density,
                             "; it must be a finite number above 0");
     }
     if (dimension < 1 || dimension > max_dimension) {
-        throw detail::error(ErrorKind::invalid_argument, "an overdensity in ", dimension,
+        throw detail::error(ErrorKind::invalid_argument, detail::of_value(dimension), "an overdensity in ", dimension,
                             " dimensions was asked for; there are 1 to ", max_dimension);
     }
     double ball = dimension % 2 == 0 ? 1 : 2; // the volume of the unit ball in 0 or 1 dimensions
@@ -126,7 +126,7 @@ LinkingLength LinkingLength::overdensity(double density, int dimension) {
     }
     const double volume = 2 / ball / density; // of the sphere of the points, in their mean volume
     if (!std::isnormal(volume)) {
-        throw detail::error(ErrorKind::invalid_argument, "the overdensity is ", density,
+        throw detail::error(ErrorKind::invalid_argument, detail::of_value(density), "the overdensity is ", density,
                             ", beyond what float64 can express as a linking length");
     }
     return relative(detail::root_of(volume, dimension));

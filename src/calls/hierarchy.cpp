@@ -85,7 +85,8 @@ void check_ladder(std::span<const LinkingLength> lengths, const FofLadderOptions
         check_length(length);
     }
     if (options.min_members < 1) {
-        throw error(ErrorKind::invalid_argument, "min_members is ", options.min_members, "; it must be 1 or more");
+        throw error(ErrorKind::invalid_argument, of_value(options.min_members), "min_members is ", options.min_members,
+                    "; it must be 1 or more");
     }
 }
 
@@ -95,8 +96,9 @@ std::vector<FofLevel> levels_at(std::span<const LinkingLength> lengths, const Se
     for (std::size_t i = 0; i < lengths.size(); ++i) {
         resolve(lengths[i], separation, dtype, levels[i]);
         if (i > 0 && levels[i].linking_length < levels[i - 1].linking_length) {
-            throw error(ErrorKind::invalid_argument, "the linking lengths descend: ", levels[i].linking_length,
-                        " follows ", levels[i - 1].linking_length, "; give them in ascending order");
+            throw error(ErrorKind::invalid_argument, of_value(levels[i].linking_length),
+                        "the linking lengths descend: ", levels[i].linking_length, " follows ",
+                        levels[i - 1].linking_length, "; give them in ascending order");
         }
     }
     return levels;
@@ -222,8 +224,8 @@ FofLadder fof_ladder(SpanningTree tree, std::span<const LinkingLength> linking_l
 
 void FofLadder::write_labels(std::span<std::int32_t> labels, std::int64_t level, const Execution& execution) const {
     if (level < 0 || level >= std::ssize(levels_)) {
-        throw detail::error(ErrorKind::invalid_argument, "there is no level ", level, "; there are ", levels_.size(),
-                            ", numbered from 0");
+        throw detail::error(ErrorKind::invalid_argument, detail::of_value(level), "there is no level ", level,
+                            "; there are ", levels_.size(), ", numbered from 0");
     }
     FofSummary groups;
     groups.linking_length = levels_[level].linking_length;

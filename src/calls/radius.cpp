@@ -45,8 +45,8 @@ std::int64_t check(const RadiusCall& call) {
         require_no_self(options.exclude_self);
     }
     if (options.max_result_bytes < 0) {
-        throw error(ErrorKind::invalid_argument, "max_result_bytes is ", options.max_result_bytes,
-                    "; it must be 0 or more");
+        throw error(ErrorKind::invalid_argument, of_value(options.max_result_bytes), "max_result_bytes is ",
+                    options.max_result_bytes, "; it must be 0 or more");
     }
     return check_radii(call.radii, call.row_count());
 }

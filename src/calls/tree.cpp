@@ -19,22 +19,23 @@ namespace {
 void check(const TreeShape& shape) {
     const auto at_least = [](const char* name, int value, int least) {
         if (value < least) {
-            throw detail::error(ErrorKind::invalid_argument, name, " is ", value, "; it must be ", least, " or more");
+            throw detail::error(ErrorKind::invalid_argument, detail::of_value(value), name, " is ", value,
+                                "; it must be ", least, " or more");
         }
     };
     at_least("leaf_size", shape.leaf_size, 1);
     at_least("coarsening", shape.coarsening, 2);
     at_least("top_size", shape.top_size, 1);
     if (!(shape.regularization >= 0)) {
-        throw detail::error(ErrorKind::invalid_argument, "regularization is ", shape.regularization,
-                            "; it must be positive, or 0 to switch it off");
+        throw detail::error(ErrorKind::invalid_argument, detail::of_value(shape.regularization), "regularization is ",
+                            shape.regularization, "; it must be positive, or 0 to switch it off");
     }
 }
 
 void require_plane(const Tree& tree, int index) {
     if (index < 0 || index >= tree.plane_count()) {
-        throw detail::error(ErrorKind::invalid_argument, "plane ", index, " was asked for; the tree has ",
-                            tree.plane_count(), ", numbered from 0");
+        throw detail::error(ErrorKind::invalid_argument, detail::of_value(index), "plane ", index,
+                            " was asked for; the tree has ", tree.plane_count(), ", numbered from 0");
     }
 }
 

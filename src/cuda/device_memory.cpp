@@ -133,7 +133,7 @@ DeviceMemory::DeviceMemory(const Execution& execution)
     : device_(execution.device.index), stream_(execution.stream), resource_(execution.memory),
       budget_(execution.memory_budget), shares_(resource_ == nullptr && budget_ == 0 && may_share()) {
     if (budget_ < 0) {
-        throw error(ErrorKind::invalid_argument, "the memory budget is ", budget_,
+        throw error(ErrorKind::invalid_argument, of_value(budget_), "the memory budget is ", budget_,
                     " bytes; it must be positive, or 0 for what is free");
     }
 }

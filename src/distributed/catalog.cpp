@@ -88,9 +88,10 @@ private:
         ranks_.agreed([&] {
             for (std::size_t row = 0; row < labels_.size(); ++row) {
                 if (labels_[row] < -1 || labels_[row] >= groups_.groups) {
-                    throw error(ErrorKind::invalid_argument, "groups: row ", row, " has label ", labels_[row],
-                                ", but there are ", groups_.groups, " groups; labels are 0 to ", groups_.groups - 1,
-                                ", or -1 for no group");
+                    throw error(ErrorKind::invalid_argument,
+                                {.point = static_cast<std::int64_t>(row), .value = static_cast<double>(labels_[row])},
+                                "groups: row ", row, " has label ", labels_[row], ", but there are ", groups_.groups,
+                                " groups; labels are 0 to ", groups_.groups - 1, ", or -1 for no group");
                 }
             }
         });

@@ -250,8 +250,8 @@ RankOffsets::RankOffsets(Communicator& communicator, std::int64_t count) : first
     detail::on_all_ranks(communicator, [&](detail::Ranks& ranks) {
         ranks.agreed([&] {
             if (count < 0) {
-                throw detail::error(ErrorKind::invalid_argument, "the number of points is ", count,
-                                    "; it must be 0 or more");
+                throw detail::error(ErrorKind::invalid_argument, detail::of_value(count), "the number of points is ",
+                                    count, "; it must be 0 or more");
             }
         });
         for (const std::int64_t of_rank : ranks.gather(count)) {
@@ -262,8 +262,8 @@ RankOffsets::RankOffsets(Communicator& communicator, std::int64_t count) : first
 
 RankRow RankOffsets::locate(std::int64_t index) const {
     if (index < 0 || index >= total()) {
-        throw detail::error(ErrorKind::invalid_argument, "the global index ", index, " was asked for; there are ",
-                            total(), " points, numbered from 0");
+        throw detail::error(ErrorKind::invalid_argument, detail::of_value(index), "the global index ", index,
+                            " was asked for; there are ", total(), " points, numbered from 0");
     }
     const auto rank = std::ranges::upper_bound(firsts_, index) - firsts_.begin() - 1;
     return {static_cast<std::int32_t>(rank), index - firsts_[rank]};

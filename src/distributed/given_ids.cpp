@@ -57,8 +57,9 @@ GivenIds::GivenIds(Ranks& ranks, const IntegersView& ids, std::int64_t count)
             negative != given_.end()) {
             const std::int64_t row = negative - given_.begin();
             if (!ids.is_signed()) {
-                throw error(ErrorKind::invalid_argument, {.point = row}, "ids: row ", row, " has ",
-                            static_cast<std::uint64_t>(*negative), "; ids are at most 2^63 - 1");
+                const auto id = static_cast<std::uint64_t>(*negative);
+                throw error(ErrorKind::invalid_argument, {.point = row, .value = static_cast<double>(id)}, "ids: row ",
+                            row, " has ", id, "; ids are at most 2^63 - 1");
             }
             throw error(ErrorKind::invalid_argument, {.point = row, .value = static_cast<double>(*negative)},
                         "ids: row ", row, " has ", *negative,
@@ -94,13 +95,15 @@ void GivenIds::require_unique(Ranks& ranks) const {
     Ranks::alike([&] {
         for (const Duplicate& duplicate : found) {
             if (duplicate.is_found != 0) {
-                throw Error(ErrorKind::invalid_argument,
-                            duplicate.first_rank == duplicate.second_rank
-                                ? message("ids: two points of rank ", duplicate.first_rank, " have the id ",
-                                          duplicate.id, "; ids must be unique")
-                                : message("ids: a point of rank ", duplicate.first_rank, " and one of rank ",
-                                          duplicate.second_rank, " have the id ", duplicate.id,
-                                          "; ids must be unique over all ranks"));
+                throw error(
+                    ErrorKind::invalid_argument,
+                    {.value = static_cast<double>(duplicate.id), .rank = static_cast<int>(duplicate.second_rank)},
+                    duplicate.first_rank == duplicate.second_rank
+                        ? message("ids: two points of rank ", duplicate.first_rank, " have the id ", duplicate.id,
+                                  "; ids must be unique")
+                        : message("ids: a point of rank ", duplicate.first_rank, " and one of rank ",
+                                  duplicate.second_rank, " have the id ", duplicate.id,
+                                  "; ids must be unique over all ranks"));
             }
         }
     });

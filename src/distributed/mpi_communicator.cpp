@@ -113,7 +113,7 @@ void MpiCommunicator::require_same_largest_message() const {
                             " on another; pass the same on all ranks, from 1 to 2^30 bytes");
     }
     if (smallest < 1 || smallest > std::int64_t{1} << 30) {
-        throw detail::error(ErrorKind::invalid_argument, "largest_message is ", smallest,
+        throw detail::error(ErrorKind::invalid_argument, detail::of_value(smallest), "largest_message is ", smallest,
                             "; it must be from 1 to 2^30 bytes");
     }
 }

@@ -253,7 +253,8 @@ void run_rank(Meeting& meeting, int rank, const std::function<void(Communicator&
 
 void run_ranks(int ranks, const std::function<void(Communicator&)>& body) {
     if (ranks < 1) {
-        throw detail::error(ErrorKind::invalid_argument, "ranks is ", ranks, "; it must be 1 or more");
+        throw detail::error(ErrorKind::invalid_argument, detail::of_value(ranks), "ranks is ", ranks,
+                            "; it must be 1 or more");
     }
     Meeting meeting(ranks);
     std::vector<std::jthread> others;

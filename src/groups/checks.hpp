@@ -16,7 +16,7 @@ namespace kith::detail {
 
 inline void check_length(const LinkingLength& length) {
     if (!(length.value() >= 0) || std::isinf(length.value())) {
-        throw error(ErrorKind::invalid_argument,
+        throw error(ErrorKind::invalid_argument, of_value(length.value()),
                     length.is_relative() ? "the relative linking length b" : "the linking length", " is ",
                     length.value(), "; it must be a finite number, 0 or more");
     }
@@ -56,7 +56,8 @@ inline void check_phase_space(const PhaseSpace& phase_space, const PointsOrTree&
     }
     const VelocityLength& length = phase_space.length;
     if (!(length.value() > 0) || (length.is_relative() && std::isinf(length.value()))) {
-        throw error(ErrorKind::invalid_argument, "the linking length of velocities (psi) is ", length.value(),
+        throw error(ErrorKind::invalid_argument, of_value(length.value()), "the linking length of velocities (psi) is ",
+                    length.value(),
                     length.is_relative() ? " dispersions; it must be a finite number above 0"
                                          : "; it must be above 0, or infinite");
     }

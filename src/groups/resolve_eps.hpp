@@ -18,7 +18,7 @@ template <Coordinate T, class FindLargest>
 void resolve_eps(double eps, const Frame<T>& frame, std::int64_t count, DbscanSummary& result,
                  const FindLargest& find_largest) {
     if (!(static_cast<T>(eps) <= std::numeric_limits<T>::max())) {
-        throw error(ErrorKind::invalid_argument, "eps is ", eps, ", more than ",
+        throw error(ErrorKind::invalid_argument, of_value(eps), "eps is ", eps, ", more than ",
                     dtype_of<T> == DType::float32 ? "float32" : "float64", " points can be apart; give a smaller one");
     }
     if (count > 0 && frame.largest > 0 && frame.is_unresolved(eps)) {

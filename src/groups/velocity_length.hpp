@@ -21,14 +21,14 @@ void resolve_velocity_length(const VelocityLength& length, double dispersion, st
     if (length.is_relative()) {
         result.velocity_length *= dispersion;
         if (count > 0 && !(result.velocity_length > 0)) {
-            throw error(ErrorKind::invalid_argument, "the velocities' linking length is ", length.value(),
-                        " times their dispersion, which is ", dispersion,
+            throw error(ErrorKind::invalid_argument, of_value(length.value()), "the velocities' linking length is ",
+                        length.value(), " times their dispersion, which is ", dispersion,
                         ": all velocities are alike; give a length in their units");
         }
     }
     if (length.is_relative() && std::isinf(result.velocity_length)) {
-        throw error(ErrorKind::invalid_argument, "the velocities' linking length is ", length.value(),
-                    " times their dispersion, more than float64 can express; give a smaller one");
+        throw error(ErrorKind::invalid_argument, of_value(length.value()), "the velocities' linking length is ",
+                    length.value(), " times their dispersion, more than float64 can express; give a smaller one");
     }
     if (count == 0 || std::isinf(result.velocity_length)) {
         result.velocity_scale = 0;

@@ -9,7 +9,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <concepts>
 #include <limits>
+#include <utility>
 
 namespace kith::detail::halos {
 
@@ -46,8 +48,8 @@ void check_labels(const LabeledGroups& groups) {
     const std::int64_t row = parallel_find(
         groups.rows(), grain, [&](std::int64_t i) { return groups.labels[i] < -1 || groups.labels[i] >= number; });
     if (row < groups.rows()) {
-        refuse("groups: row ", row, " has label ", groups.labels[row], ", but there are ", number,
-               " groups; labels are 0 to ", number - 1, ", or -1 for no group");
+        refuse_row(row, groups.labels[row], "groups: row ", row, " has label ", groups.labels[row], ", but there are ",
+                   number, " groups; labels are 0 to ", number - 1, ", or -1 for no group");
     }
 }
 
@@ -93,8 +95,9 @@ void check_column(const char* what, const void* data, std::int64_t count, std::i
     require("stride", stride);
 }
 
-void require_type(std::int64_t type, std::int64_t row) {
-    if (type < 0 || type >= max_types) {
+template <std::integral Type>
+void require_type(Type type, std::int64_t row) {
+    if (std::cmp_less(type, 0) || std::cmp_greater_equal(type, max_types)) {
         refuse_row(row, static_cast<double>(type), "types: row ", row, " has type ", type, "; types are 0 to ",
                    max_types - 1);
     }
@@ -160,7 +163,7 @@ void check_particle_shapes(const Particles& particles, std::int64_t rows, const 
                     " rows are more than one process can index (2147483647); split them");
     }
     if (options.min_members < 1) {
-        refuse("min_members is ", options.min_members, "; it must be 1 or more");
+        refuse(of_value(options.min_members), "min_members is ", options.min_members, "; it must be 1 or more");
     }
     check_vectors("positions", particles.positions, rows, device_kind);
     if (particles.velocities) {
@@ -180,7 +183,7 @@ void check_particle_shapes(const Particles& particles, std::int64_t rows, const 
         check_column("types", particles.types.data(), rows, particles.types.stride(), particles.types.width());
     }
     if (!is_mass(particles.uniform_mass)) {
-        refuse("uniform_mass is ", particles.uniform_mass, rule_of_masses);
+        refuse(of_value(particles.uniform_mass), "uniform_mass is ", particles.uniform_mass, rule_of_masses);
     }
 }
 
@@ -191,7 +194,7 @@ Particles with_plain_types(const Particles& particles, std::vector<std::uint8_t>
     }
     memory.resize(static_cast<std::size_t>(types.count()));
     for (std::int64_t row = 0; row < types.count(); ++row) {
-        require_type(types[row], row);
+        types.is_signed() ? require_type(types[row], row) : require_type(static_cast<std::uint64_t>(types[row]), row);
         memory[static_cast<std::size_t>(row)] = static_cast<std::uint8_t>(types[row]);
     }
     Particles plain = particles;

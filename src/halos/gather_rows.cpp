@@ -13,7 +13,8 @@ namespace kith {
 void gather_rows(std::span<const std::int32_t> members, const void* rows, std::size_t row_bytes, void* out) {
     const auto negative = std::find_if(members.begin(), members.end(), [](std::int32_t row) { return row < 0; });
     if (negative != members.end()) {
-        throw detail::error(ErrorKind::invalid_argument, "members[", negative - members.begin(), "] is ", *negative,
+        throw detail::error(ErrorKind::invalid_argument, detail::of_value(*negative), "members[",
+                            negative - members.begin(), "] is ", *negative,
                             "; rows are counted from 0, so pass the members of a catalog");
     }
     const auto* from = static_cast<const std::byte*>(rows);

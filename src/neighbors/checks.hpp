@@ -21,11 +21,11 @@ inline void require_no_self(bool exclude_self) {
 
 inline void check_request(std::int64_t k, const KnnOptions& options, bool separate_queries) {
     if (k < 1) {
-        throw error(ErrorKind::invalid_argument, "k is ", k, "; ask for 1 neighbor or more");
+        throw error(ErrorKind::invalid_argument, of_value(k), "k is ", k, "; ask for 1 neighbor or more");
     }
     if (!(options.max_distance >= 0)) {
-        throw error(ErrorKind::invalid_argument, "max_distance is ", options.max_distance,
-                    "; it must be 0 or more, or infinity for no limit");
+        throw error(ErrorKind::invalid_argument, of_value(options.max_distance), "max_distance is ",
+                    options.max_distance, "; it must be 0 or more, or infinity for no limit");
     }
     require_no_self(options.exclude_self && separate_queries);
 }

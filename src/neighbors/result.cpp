@@ -91,7 +91,7 @@ void detail::require_indices(IndexType held, IndexType asked) {
 
 void detail::require_row(std::int64_t row, std::int64_t rows) {
     if (row < 0 || row >= rows) {
-        throw error(ErrorKind::invalid_argument, "row ", row, " was asked for; the result has ", rows,
+        throw error(ErrorKind::invalid_argument, of_value(row), "row ", row, " was asked for; the result has ", rows,
                     ", numbered from 0");
     }
 }

@@ -161,8 +161,8 @@ PointBounds<T> finite_bounds_of(const PointsView& view, PointError refusal) {
 template <Coordinate T>
 void check_box(const Box& box, int dimension) {
     if (box.axes() != 0 && box.axes() != dimension) {
-        throw error(ErrorKind::invalid_argument, "the box has ", box.axes(), " periods but the points have ", dimension,
-                    " axes; give one period per axis, 0 for open");
+        throw error(ErrorKind::invalid_argument, of_value(box.axes()), "the box has ", box.axes(),
+                    " periods but the points have ", dimension, " axes; give one period per axis, 0 for open");
     }
     int origins = 0;
     for (int axis = 0; axis < max_dimension; ++axis) {

@@ -60,7 +60,8 @@ std::size_t Box::checked(int axis) {
 
 int Box::checked_axes(std::size_t periods) {
     if (periods < 1 || periods > max_dimension) {
-        throw detail::error(ErrorKind::invalid_argument, "a box of ", periods,
+        throw detail::error(ErrorKind::invalid_argument,
+                            {.value = static_cast<double>(periods), .limit = max_dimension}, "a box of ", periods,
                             " periods was asked for; give one per axis of the points, 1 to ", max_dimension,
                             ", or no box for open space");
     }

@@ -93,8 +93,8 @@ private:
 
     static int arena_size(const Execution& execution) {
         if (execution.threads < 0 || execution.threads > max_threads) {
-            throw error(ErrorKind::invalid_argument, "threads is ", execution.threads, "; it must be from 1 to ",
-                        max_threads, ", or 0 for all");
+            throw error(ErrorKind::invalid_argument, of_value(execution.threads), "threads is ", execution.threads,
+                        "; it must be from 1 to ", max_threads, ", or 0 for all");
         }
         if (execution.device.kind != DeviceKind::cpu) {
             throw Error(ErrorKind::unsupported, "this call runs on the CPU only; use kith::cpu()");

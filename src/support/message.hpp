@@ -41,6 +41,12 @@ Error error(ErrorKind kind, const ErrorDetails& details, const Parts&... parts) 
     return {kind, message(parts...), details};
 }
 
+/// The details of an error about one number that has no row and no axis.
+template <class Number>
+ErrorDetails of_value(Number value) {
+    return {.value = static_cast<double>(value)};
+}
+
 /// A number in the fewest digits that read back to it: as float32 if it is one.
 inline std::string shortest(double value) {
     const auto narrow = static_cast<float>(value);

@@ -69,6 +69,9 @@ TEST(StridedColumns, RefuseTypesThatAreNone) {
     EXPECT_TRUE(refused({"types: row 6 has type 256", "0 to 6"}));
     structs[2].type = -1;
     EXPECT_TRUE(refused({"types: row 2 has type -1"}));
+    const std::vector<std::uint64_t> wide{0, ~std::uint64_t{0}, 0, 0, 0, 0, 0, 0};
+    particles.types = wide;
+    EXPECT_TRUE(refused({"types: row 1 has type 18446744073709551615"}));
     particles = made.everything();
     particles.masses = ScalarsView(made.masses.data(), 8, 12);
     EXPECT_TRUE(refused({"masses: stride 12", "element's size, 8 bytes"}));

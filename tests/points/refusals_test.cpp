@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <limits>
 #include <string>
 #include <vector>
@@ -102,13 +103,31 @@ TEST_F(Refused, WithDetailsForPrograms) {
     EXPECT_EQ(tiny.axis, 2);
     EXPECT_EQ(tiny.value, 1e-3);
     EXPECT_EQ(tiny.limit, static_cast<double>(1e37F));
-    EXPECT_FALSE(details_of([&] { (void)knn(all, 0); }).value);
+    EXPECT_EQ(details_of([&] { (void)knn(all, 0); }).value, 0);
+    EXPECT_EQ(details_of([&] { (void)knn(all, 1, {.max_distance = -2}); }).value, -2);
+    EXPECT_EQ(details_of([&] { (void)dbscan(all, 0.1, -3); }).value, -3);
+    EXPECT_EQ(details_of([&] { (void)knn(all, 1, {.box = Box::periodic({1.0, 1.0})}); }).value, 2);
+    EXPECT_EQ(details_of([] { (void)Box::periodic(std::vector<double>(9, 1.0)); }).value, 9);
+    EXPECT_EQ(details_of([] { (void)Box().with_origin(1, 5); }).axis, 1);
     stars[3 * 17 + 2] = std::numeric_limits<float>::quiet_NaN();
     run_ranks(2, [&](Communicator& ranks) {
         const ErrorDetails of_rank = details_of([&] { (void)knn(ranks, all.subview(10 * ranks.rank(), 10), 1); });
         EXPECT_EQ(of_rank.rank, 1);
         EXPECT_EQ(of_rank.point, 7);
         EXPECT_EQ(of_rank.axis, 2);
+    });
+    run_ranks(2, [&](Communicator& ranks) {
+        const auto details_of_ids = [&](const std::vector<std::uint64_t>& ids) {
+            return details_of([&] { (void)knn(ranks, all.subview(0, 2), 1, {}, {.ids = ids}); });
+        };
+        const auto rank = static_cast<std::uint64_t>(ranks.rank());
+        const ErrorDetails large = details_of_ids({2 * rank, rank << 63});
+        EXPECT_EQ(large.rank, 1);
+        EXPECT_EQ(large.point, 1);
+        EXPECT_EQ(large.value, 0x1p63);
+        const ErrorDetails twice = details_of_ids({rank, 7});
+        EXPECT_EQ(twice.rank, 1);
+        EXPECT_EQ(twice.value, 7);
     });
 }
 

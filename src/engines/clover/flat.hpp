@@ -46,7 +46,8 @@ inline constexpr std::int64_t cells_per_crowd = 8;
 /// Throws invalid_argument for a number of hubs that cannot be. More hubs than points are as many as points.
 inline void check_flat_shape(const FlatShape& shape, std::int64_t points) {
     if (shape.hubs < 1) {
-        throw error(ErrorKind::invalid_argument, "hubs is ", shape.hubs, "; ask for 1 hub or more");
+        throw error(ErrorKind::invalid_argument, of_value(shape.hubs), "hubs is ", shape.hubs,
+                    "; ask for 1 hub or more");
     }
     constexpr std::int64_t edge = sizeof(float) + sizeof(std::int32_t);
     const std::int64_t hubs = std::min(shape.hubs, points);
