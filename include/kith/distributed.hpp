@@ -297,8 +297,9 @@ private:
 /// with ids another two, in which each rank also sends all its ids. Memory: the rows that this rank asks for, each
 /// once, and 24 bytes per index.
 /// Throws Error, on every rank: invalid_argument (an index below -1 or that no point has; columns or gathered memory of
-/// another size; ranks that differ in the number of columns or the bytes of a row; ids that are not as RankOptions
-/// says), out_of_memory. The contents of the gathered memory are then unspecified.
+/// another size or at no address; rows of less than a byte; ranks that differ in the number of columns or the bytes of
+/// a row; ids that are not as RankOptions says), out_of_memory. The contents of the gathered memory are then
+/// unspecified.
 Traffic gather(Communicator& communicator, std::span<const std::int64_t> indices, std::span<const GatherColumn> columns,
                const RankOptions& rank_options = {});
 

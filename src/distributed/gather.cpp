@@ -71,6 +71,22 @@ private:
             }
             for (std::size_t i = 0; i < columns_.size(); ++i) {
                 const GatherColumn& column = columns_[i];
+                if (column.count() < 0) {
+                    throw error(ErrorKind::invalid_argument, of_value(column.count()), "column ", i, " has ",
+                                column.count(), " rows; give one row per point");
+                }
+                if (column.row_bytes() < 1) {
+                    throw error(ErrorKind::invalid_argument, of_value(column.row_bytes()), "the rows of column ", i,
+                                " have ", column.row_bytes(), " bytes; they need 1 or more");
+                }
+                if (column.count() > 0 && column.row(0) == nullptr) {
+                    throw error(ErrorKind::invalid_argument, "column ", i, " has ", column.count(),
+                                " rows but its address is null");
+                }
+                if (column.gathered_count() > 0 && column.gathered(0) == nullptr) {
+                    throw error(ErrorKind::invalid_argument, "the memory for column ", i, " holds ",
+                                column.gathered_count(), " rows but its address is null");
+                }
                 if (column.count() != rows()) {
                     throw error(ErrorKind::invalid_argument, "column ", i, " has ", column.count(), " rows, column 0 ",
                                 rows(), "; give one row per point in each");

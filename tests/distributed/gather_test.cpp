@@ -11,6 +11,7 @@
 #include <numeric>
 #include <random>
 #include <string>
+#include <tuple>
 #include <vector>
 
 namespace kith::test {
@@ -163,6 +164,17 @@ TEST(GatheredRefuse, OnAllRanks) {
         const GatherColumn columns[] = {{column, one}, {shorter, other}};
         gather(ranks, indices, columns);
     });
+    for (const auto& [count, row_bytes, part] : {std::tuple{1, -4, "have -4 bytes"},
+                                                 {1, 0, "have 0 bytes"},
+                                                 {-2, 4, "column 0 has -2 rows"},
+                                                 {1, 4, "address is null"}}) {
+        refuses({part}, [&, count = count, row_bytes = row_bytes](Communicator& ranks) {
+            std::vector<int> one(1);
+            const GatherColumn columns[] = {
+                {row_bytes == 4 ? nullptr : column.data(), count, row_bytes, 4, one.data(), 1}};
+            gather(ranks, indices, columns);
+        });
+    }
     refuses({"bytes of the rows", "rank 1", "rank 0"}, [&](Communicator& ranks) {
         const std::vector<double> wide{1, 2};
         ranks.rank() == 1 ? (void)gather(ranks, indices, wide) : (void)gather(ranks, indices, column);
