@@ -3,7 +3,8 @@
 // These calls enqueue work on the stream of the execution and return. They allocate no memory (all scratch is the
 // caller's), copy nothing to or from the host, record no event, and never wait; grid sizes depend on the arguments
 // alone. So they can be captured in a CUDA graph, and replayed with other points in the same memory. Invalid arguments
-// throw immediately; invalid points are reported in a status (device_status.hpp).
+// throw immediately; invalid points are reported in a status (device_status.hpp). Points outside the box are wrapped,
+// but not counted, since that takes another pass over the points: the synchronous calls count them (wrapped_points).
 //
 // Answers are those of the synchronous calls, bit for bit. The tree differs: the number of points alone determines the
 // number of its nodes, and points with equal 63-bit keys are not ordered further. Searches take about as long, unless a

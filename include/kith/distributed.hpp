@@ -148,8 +148,8 @@ struct DistributedCounts {
     StageReports stages; ///< cost of each stage; empty on one rank without ids
 };
 
-/// Only the number of neighbors within the radius: the lengths of the rows of radius_search(). Throws as
-/// radius_search().
+/// Only the number of neighbors within the radius: the lengths of the rows of radius_search(). Points outside the box
+/// are not reported. Throws as radius_search().
 [[nodiscard]] DistributedCounts radius_count(Communicator& communicator, const PointsView& points, const Radii& radii,
                                              const RadiusOptions& options = {}, const RankOptions& rank_options = {});
 [[nodiscard]] DistributedCounts radius_count(Communicator& communicator, const PointsView& points,

@@ -147,7 +147,8 @@ using RadiusVisitor = std::function<void(const RadiusBlock&)>;
                                          const RadiusOptions& options = {});
 
 /// The lengths of the rows alone: source nodes that lie within the radius as a whole are counted, not visited.
-/// Unresolved neighbors are not reported. Throws as radius_search().
+/// Unresolved neighbors and points outside the box are not reported; Tree::wrapped_points() has the number of the
+/// latter. Throws as radius_search().
 [[nodiscard]] std::vector<std::int64_t> radius_count(const PointsOrTree& points, const Radii& radii,
                                                      const RadiusOptions& options = {});
 [[nodiscard]] std::vector<std::int64_t> radius_count(const PointsOrTree& points, const PointsView& queries,
