@@ -101,6 +101,8 @@ class Peers:
                 row[method] = f"{type(reason).__name__}: {str(reason)[:300]}"
                 traceback.print_exc(limit=3)
         first = next(iter(found.values()), None)
+        if task == "fof":  # groups of two and more, of 20 and more, the largest
+            row["groups"] = found
         row["agrees"] = {method: self.alike(task, first, other) for method, other in found.items()}
         self.rows.append(row)
         times = ", ".join(f"{method} {1e3 * row[method]:.3f} ms" if isinstance(row[method], float) else
