@@ -138,6 +138,17 @@ def _records_gradients():
     return torch.is_grad_enabled()
 
 
+def device_for(device, points, queries=None):
+    """The device that a call was asked to run on, or else that of the points."""
+    device = _core.device_of(points) if device is None else device
+    if str(device) == "cpu":
+        for array, what in ((points, "points"), (queries, "queries")):
+            if array is not None and (there := str(_core.device_of(array))) != "cpu":
+                raise ValueError(f"{what} is in the memory of {there}, but the call runs on the CPU; copy it to the host, or "
+                                 f"run the call there: device={there!r}")
+    return device
+
+
 def _with_memory(array, what):
     """The array itself; refuses those that do not say where their numbers lie."""
     try:
@@ -244,7 +255,10 @@ def empty_like(array, shape, dtype):
     dtype = numpy.dtype(dtype)
     if library == "torch":
         import torch
-        return torch.empty(shape, dtype=getattr(torch, dtype.name), device=array.device), as_it_is
+        try:
+            return torch.empty(shape, dtype=getattr(torch, dtype.name), device=array.device), as_it_is
+        except torch.cuda.OutOfMemoryError as reason:
+            raise MemoryError(str(reason)) from reason
     if library == "cupy":
         import cupy
         with array.device:

@@ -69,7 +69,7 @@ def dbscan(points: AnyArray, eps: float, min_samples: int = 5, *, box: BoxLike =
     unit, points, box, eps = unpacked(points, box, eps=eps)
     points = _arrays.as_real(points, "points")
     count = points.shape[0] if len(points.shape) else 0
-    where = (box, _core.device_of(points) if device is None else device)
+    where = (box, _arrays.device_for(device, points))
     return _labeled(_core.dbscan_points, points, count, points, eps, min_samples, star, return_core, where, engine,
                     threads, progress)
 

@@ -129,8 +129,7 @@ def fof(points: AnyArray, linking_length: float | None = None, *, b: float | Non
     core = _core.describe_groups(
         _writeable(labels), summary, points, velocities, masses, 1.0 if uniform_mass is None else uniform_mass,
         None if types is None else _arrays.as_integers(types, numpy.uint8, "types"), listed,
-        _core.device_of(points) if device is None else device, threads,
-        _arrays.progress_function(progress))
+        _arrays.device_for(device, points), threads, _arrays.progress_function(progress))
     units = {"length": unit, "mass": unit_of_masses, "velocity": unit_of_velocities}
     catalog = Catalog(core, summary, summary.box, points, velocities is not None, units, snapshot, own_velocities,
                       masses is not None or uniform_mass is not None)
@@ -230,10 +229,10 @@ def label(source, linking_length, b, box, engine, device, threads, progress, pha
         summary = _core.label_tree(labels, source._core, length, is_relative, threads, progress,
                                    _arrays.engine_name(engine))
     else:
+        device = _arrays.device_for(device, source)
         labels, finish = _arrays.empty_like(source, tuple(source.shape[:1]), numpy.int32)
         summary = _core.label_points(labels, source, length, is_relative, *phase_space, box,
-                                     _core.device_of(source) if device is None else device, threads, progress,
-                                     _arrays.engine_name(engine))
+                                     device, threads, progress, _arrays.engine_name(engine))
     return finish(labels), summary
 
 

@@ -99,7 +99,8 @@ def radius_search(points: AnyArray, r: float | AnyArray, queries: AnyArray | Non
     RadiusResult
         A row for each query, with `offsets`, `indices` and `distances`, and the `engine` that found them. Indices and
         distances are arrays of PyTorch or JAX if the points or the queries are, else of NumPy; in the host's memory,
-        also where a GPU found them. The arrays own their memory, without a copy (JAX may make one).
+        also where a GPU found them. The arrays own their memory, without a copy; JAX makes
+        one where it puts arrays by default.
 
     Raises
     ------
@@ -133,7 +134,7 @@ def radius_search(points: AnyArray, r: float | AnyArray, queries: AnyArray | Non
     unit, points, box, queries, r = unpacked(points, box, queries=queries, r=r)
     points, queries = _as_real(points, queries)
     options = _RowOptions(points, queries, exclude_self, squared, sort, index_dtype, max_result_bytes)
-    found = _core.radius_search_points(points, queries, box, *_radii(r), *options.of_core, _device(device, points),
+    found = _core.radius_search_points(points, queries, box, *_radii(r), *options.of_core, _arrays.device_for(device, points, queries),
                                        threads, _arrays.progress_function(progress), _arrays.engine_name(engine))
     return options.result(found, unit)
 
@@ -171,7 +172,7 @@ def radius_count(points: AnyArray, r: float | AnyArray, queries: AnyArray | None
     _, points, box, queries, r = unpacked(points, box, queries=queries, r=r)
     points, queries = _as_real(points, queries)
     return _core.radius_count_points(points, queries, box, *_radii(r), _arrays.flag(exclude_self, "exclude_self"),
-                                     _device(device, points), threads, _arrays.progress_function(progress),
+                                     _arrays.device_for(device, points, queries), threads, _arrays.progress_function(progress),
                                      _arrays.engine_name(engine))
 
 
@@ -194,10 +195,6 @@ def count_tree(tree, unit, r, queries, exclude_self, engine, threads, progress):
     return _core.radius_count_tree(tree, _real_queries(queries, tree.is_float64), *_radii(r),
                                    _arrays.flag(exclude_self, "exclude_self"), threads,
                                    _arrays.progress_function(progress), _arrays.engine_name(engine))
-
-
-def _device(device, points):
-    return _core.device_of(points) if device is None else device
 
 
 def _as_real(points, queries):

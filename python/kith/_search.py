@@ -112,12 +112,12 @@ def knn(points: AnyArray, k: int, queries: AnyArray | None = None, *, box: BoxLi
     points = _arrays.as_real(points, "points")
     if queries is not None:
         queries = _arrays.as_queries(queries, _real_type(points))
+    device = _arrays.device_for(device, points, queries)
     rows = Rows(points if queries is None else queries, points, _real_type(points), k, return_distances, index_dtype,
                 out)
     used = _core.search_points(points, queries, box, rows.k, _arrays.flag(exclude_self, "exclude_self"),
                                _radius(max_distance), False, rows.distances, rows.indices,
-                               _core.device_of(points) if device is None else device, threads,
-                               _arrays.progress_function(progress), _arrays.engine_name(engine))
+                               device, threads, _arrays.progress_function(progress), _arrays.engine_name(engine))
     return rows.result(used, unit)
 
 
@@ -174,7 +174,7 @@ class Tree:
         points = _arrays.as_real(points, "points")
         self._like = _arrays.prototype_of(points)
         leaf_size = None if leaf_size is None else max(-1, min(_arrays.as_whole(leaf_size, "leaf_size"), 2**31 - 1))
-        self._core = _core.Tree(points, box, leaf_size, _core.device_of(points) if device is None else device, threads,
+        self._core = _core.Tree(points, box, leaf_size, _arrays.device_for(device, points), threads,
                                 _arrays.progress_function(progress))
 
     if not TYPE_CHECKING:  # checkers would take any name

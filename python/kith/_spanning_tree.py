@@ -65,7 +65,7 @@ def mst(points: AnyArray, *, box: BoxLike = None, linking_length: float | None =
     SpanningTree
         `edges`, `weights` and `heights`, shortest edge first: n - 1 edges, none of fewer than two points. They are
         arrays of PyTorch or JAX if the points are, else of NumPy; in the host's memory, also where a GPU found them.
-        They own their memory, without a copy (JAX may make one).
+        They own their memory, without a copy; JAX makes one where it puts arrays by default.
 
     Raises
     ------
@@ -92,7 +92,7 @@ def mst(points: AnyArray, *, box: BoxLike = None, linking_length: float | None =
     ([[0, 2], [1, 3], [1, 2]], [1.0, 2.0, 4.0])
     """
     points, unit, box, metric = groups.phase_space_at(points, linking_length, b, psi, psi_sigma, velocities, masses, box)
-    device = _core.device_of(points) if device is None else device
+    device = _arrays.device_for(device, points)
     found = _core.mst_points(points, box, *metric, device, threads, _arrays.progress_function(progress),
                              _arrays.engine_name(engine))
     return _result(found, points, unit)
