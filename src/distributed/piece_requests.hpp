@@ -20,6 +20,7 @@
 #include <cstring>
 #include <iterator>
 #include <limits>
+#include <memory>
 #include <span>
 #include <utility>
 #include <vector>
@@ -257,7 +258,7 @@ PieceRequests<T> make_requests(Context& context, const Frame<T>& frame, const Tr
             asked.push_back(rank);
         }
     }
-    PerThread<Lists> found(Lists(static_cast<std::size_t>(tops.ranks)));
+    PerThread<Lists> found([&] { return std::make_unique<Lists>(static_cast<std::size_t>(tops.ranks)); });
     parallel_for(0, leaves.nodes, leaves_of_a_run, [&](std::int64_t begin, std::int64_t end) {
         Lists& lists = found.local();
         std::vector<PieceRequest<T>> run; // of neighboring leaves
@@ -315,7 +316,7 @@ PieceRequests<T> make_requests(Context& context, const Frame<T>& frame, const Tr
             }
         }
     });
-    for (Lists& lists : found) {
+    for (Lists& lists : found.values()) {
         for (std::size_t rank = 0; rank < lists.size(); ++rank) {
             requests.to[rank].insert(requests.to[rank].end(), lists[rank].begin(), lists[rank].end());
         }

@@ -1,8 +1,6 @@
 #include "engines/index.hpp"
 
 #include "engines/brute_force/index.hpp"
-#include "engines/clover/index.hpp"
-#include "engines/kdtree/index.hpp"
 
 namespace kith::detail {
 
@@ -10,9 +8,9 @@ template <Coordinate T>
 std::unique_ptr<const Index<T>> build_index(Context& context, Engine engine, const UnsortedPoints<T>& points) {
     switch (engine) {
     case Engine::kdtree:
-        return std::make_unique<KdTreeIndex<T>>(context, points);
+        return build_kd_tree_index(context, points);
     case Engine::clover:
-        return std::make_unique<CloverIndex<T>>(context, points);
+        return build_clover_index(context, points);
     case Engine::automatic: // has been resolved, and
     case Engine::tree:      // is no index of this kind
     case Engine::brute_force:

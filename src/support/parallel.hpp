@@ -4,10 +4,9 @@
 
 #include "support/denormals.hpp"
 #include "support/fork_join.hpp"
+#include "support/per_thread.hpp"
 
 #include <tbb/blocked_range.h>
-#include <tbb/enumerable_thread_specific.h>
-#include <tbb/parallel_for.h>
 #include <tbb/parallel_reduce.h>
 #include <tbb/task_arena.h>
 
@@ -22,17 +21,23 @@ inline int loop_threads() {
     return tbb::this_task_arena::max_concurrency();
 }
 
+/// A loop's body without its type: where it is, and what calls it.
+struct LoopBody {
+    const void* body;
+    void (*call)(const void* body, std::int64_t begin, std::int64_t end);
+};
+
+/// The same for all loops: of each type of body, oneTBB would make seven functions, half of what the library takes to
+/// compile.
+void run_in_pieces(std::int64_t begin, std::int64_t end, std::int64_t grain, const LoopBody& body);
+
 /// body(begin, end) over pieces of [begin, end) of about `grain` elements.
 template <class Body>
 void parallel_for(std::int64_t begin, std::int64_t end, std::int64_t grain, const Body& body) {
-    ForkJoin fork_join;
-    const ForkSpan fork(fork_join);
-    tbb::parallel_for(tbb::blocked_range<std::int64_t>(begin, end, grain < 1 ? 1 : static_cast<std::size_t>(grain)),
-                      [&](const tbb::blocked_range<std::int64_t>& range) {
-                          const TaskSpan task(fork_join);
-                          const DenormalGuard guard;
-                          body(range.begin(), range.end());
-                      });
+    run_in_pieces(begin, end, grain,
+                  {&body, [](const void* of_loop, std::int64_t first, std::int64_t last) {
+                       (*static_cast<const Body*>(of_loop))(first, last);
+                   }});
 }
 
 /// body(i) for every i of [0, count), in pieces of about `grain` of them.
@@ -119,9 +124,5 @@ template <class Body>
 void isolated(const Body& body) {
     tbb::this_task_arena::isolate(body);
 }
-
-/// One value per thread, made on first use.
-template <class Value>
-using PerThread = tbb::enumerable_thread_specific<Value>;
 
 } // namespace kith::detail

@@ -204,7 +204,7 @@ private:
     /// The peak counts what all threads' memory was at most.
     void free_scratch() {
         std::int64_t bytes = 0;
-        for (const Scratch& scratch : scratch_) {
+        for (const Scratch& scratch : scratch_.values()) {
             bytes += scratch.bytes();
         }
         context_.memory_tracker()->add(bytes);

@@ -188,7 +188,7 @@ ScanCounts search_flat_cells(Context& context, const FlatCells<T>& receivers, co
                         });
     });
     ScanCounts counts;
-    for (const FlatScratch<T>& part : scratch) {
+    for (const FlatScratch<T>& part : scratch.values()) {
         counts.add(part.counts);
     }
     return counts;

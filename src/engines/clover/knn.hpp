@@ -65,7 +65,7 @@ ScanCounts search_cells(Context& context, const CellTree<T>& receivers, const Ce
         context.done(groups.first_point[group + 1] - groups.first_point[group]);
     });
     ScanCounts counts;
-    for (const CellSearchScratch<T>& part : scratch) {
+    for (const CellSearchScratch<T>& part : scratch.values()) {
         counts.add(part.counts);
     }
     return counts;

@@ -203,7 +203,7 @@ TreeKey<T> select_key_by_all(const TreeRecord<T, D>* records, std::int64_t size,
         });
         std::int64_t below = 0;
         std::vector<Key> keys;
-        for (Part& part : parts) {
+        for (Part& part : parts.values()) {
             below += part.below;
             keys.insert(keys.end(), part.keys.begin(), part.keys.end());
             part.keys = {};

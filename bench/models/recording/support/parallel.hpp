@@ -7,8 +7,8 @@
 
 #include "support/denormals.hpp"
 #include "support/fork_join.hpp"
+#include "support/per_thread.hpp"
 
-#include <tbb/enumerable_thread_specific.h>
 #include <tbb/task_arena.h>
 
 #include <algorithm>
@@ -142,8 +142,5 @@ template <class Body>
 void isolated(const Body& body) {
     body();
 }
-
-template <class Value>
-using PerThread = tbb::enumerable_thread_specific<Value>;
 
 } // namespace kith::detail
