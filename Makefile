@@ -45,8 +45,11 @@ build: dependencies
 	cmake --preset release $(OPTIONS)
 	$(BUILD) release --target kith_cli
 
-demo: build
-	bench/demo.sh $(KITH) kith-demo
+# For this machine alone, which takes a third of the time to compile.
+demo: dependencies
+	cmake --preset release -B build/demo -DKITH_SIMD=NATIVE $(OPTIONS)
+	cmake --build build/demo --parallel $(JOBS) --target kith_cli
+	bench/demo.sh build/demo/bin/kith kith-demo
 
 # What developers wait for: one build (CMakePresets.json, dev) and every test.
 test: dependencies python-environment
@@ -195,7 +198,7 @@ lint: dependencies format
 	    else echo "make lint: clang++ is missing; THE SOURCES ARE NOT CHECKED" >&2; fi
 lint-sources:
 	cmake --preset clang -B build/lint -DCMAKE_CXX_COMPILER=$(CLANG) -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON \
-	    -DKITH_SIMD=NATIVE -DKITH_TESTS=OFF
+	    -DKITH_SIMD=AVX2 -DKITH_TESTS=OFF
 	scripts/run-clang-tidy.sh build/lint
 
 # Peers that are Python packages go to build/bench-venv; so does the newest nanoflann that is to be had. Another one:

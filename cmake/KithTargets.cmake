@@ -70,27 +70,42 @@ endfunction()
 
 # Instruction sets that Highway compiles and chooses from at run time: those with a true fused multiply-add. On x86-64
 # these are AVX2 (bit 9) and AVX-512 (bit 8), on Arm NEON; everything else takes the scalar fallback, which uses
-# std::fma. The bits are Highway's. NATIVE compiles AVX2 alone where this machine has it: a third of the time to compile,
-# for development; what it builds runs on such machines only.
-set(KITH_SIMD ALL CACHE STRING "Instruction sets to compile kernels for (ALL, NO_AVX512, NATIVE)")
-set_property(CACHE KITH_SIMD PROPERTY STRINGS ALL NO_AVX512 NATIVE)
+# std::fma. The bits are Highway's. NATIVE compiles the best of this machine alone, AVX2 that one alone where this machine
+# has it: a third of the time to compile; what they build runs on such machines only.
+set(KITH_SIMD ALL CACHE STRING "Instruction sets to compile kernels for (ALL, NO_AVX512, AVX2, NATIVE)")
+set_property(CACHE KITH_SIMD PROPERTY STRINGS ALL NO_AVX512 AVX2 NATIVE)
 set(kith_simd_definitions HWY_BROKEN_EMU128=1)
 set(kith_simd_options)
-if(KITH_SIMD STREQUAL "ALL")
-    list(APPEND kith_simd_definitions HWY_DISABLED_TARGETS=0xF007CFF)
-elseif(KITH_SIMD STREQUAL "NO_AVX512" OR KITH_SIMD STREQUAL "NATIVE")
-    list(APPEND kith_simd_definitions HWY_DISABLED_TARGETS=0xF007DFF)
-else()
-    message(FATAL_ERROR "KITH_SIMD is '${KITH_SIMD}'; it must be ALL, NO_AVX512 or NATIVE")
+set(kith_simd_alone) # the one that is compiled, if it is one
+if(NOT KITH_SIMD MATCHES "^(ALL|NO_AVX512|AVX2|NATIVE)$")
+    message(FATAL_ERROR "KITH_SIMD is '${KITH_SIMD}'; it must be ALL, NO_AVX512, AVX2 or NATIVE")
 endif()
-if(KITH_SIMD STREQUAL "NATIVE")
+# Whether this machine has instructions, by their names in the compiler's words.
+function(kith_find_instructions result)
+    list(TRANSFORM ARGN REPLACE "(.+)" "__builtin_cpu_supports(\"\\1\")" OUTPUT_VARIABLE all)
+    list(JOIN all " && " all)
+    check_cxx_source_runs("int main() { return ${all} ? 0 : 1; }" ${result})
+endfunction()
+if(KITH_SIMD MATCHES "^(AVX2|NATIVE)$")
     include(CheckCXXSourceRuns)
-    check_cxx_source_runs("int main() { return __builtin_cpu_supports(\"avx2\") && __builtin_cpu_supports(\"fma\") ? 0 : 1; }"
-        kith_machine_has_avx2)
-    if(kith_machine_has_avx2)
-        list(APPEND kith_simd_definitions HWY_COMPILE_ONLY_STATIC)
-        set(kith_simd_options -mavx2 -mfma -mbmi -mbmi2 -mf16c -maes -mpclmul)
+    kith_find_instructions(kith_machine_has_avx2 avx2 fma)
+    if(KITH_SIMD STREQUAL "NATIVE" AND kith_machine_has_avx2)
+        kith_find_instructions(kith_machine_has_avx512 avx512f avx512vl avx512bw avx512dq avx512cd)
     endif()
+endif()
+if(kith_machine_has_avx2 AND KITH_SIMD MATCHES "^(AVX2|NATIVE)$")
+    set(kith_simd_alone AVX2)
+    list(APPEND kith_simd_definitions HWY_COMPILE_ONLY_STATIC)
+    set(kith_simd_options -mavx2 -mfma -mbmi -mbmi2 -mf16c -maes -mpclmul)
+    if(KITH_SIMD STREQUAL "NATIVE" AND kith_machine_has_avx512)
+        set(kith_simd_alone AVX-512)
+        list(APPEND kith_simd_options -mavx512f -mavx512vl -mavx512bw -mavx512dq -mavx512cd)
+    endif()
+endif()
+if(KITH_SIMD STREQUAL "ALL" OR kith_simd_alone STREQUAL "AVX-512")
+    list(APPEND kith_simd_definitions HWY_DISABLED_TARGETS=0xF007CFF)
+else()
+    list(APPEND kith_simd_definitions HWY_DISABLED_TARGETS=0xF007DFF)
 endif()
 
 # Adds sources that are compiled for each scalar type on their own, KITH_SCALAR; Highway includes them once for every

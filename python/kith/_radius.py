@@ -134,8 +134,9 @@ def radius_search(points: AnyArray, r: float | AnyArray, queries: AnyArray | Non
     unit, points, box, queries, r = unpacked(points, box, queries=queries, r=r)
     points, queries = _as_real(points, queries)
     options = _RowOptions(points, queries, exclude_self, squared, sort, index_dtype, max_result_bytes)
-    found = _core.radius_search_points(points, queries, box, *_radii(r), *options.of_core, _arrays.device_for(device, points, queries),
-                                       threads, _arrays.progress_function(progress), _arrays.engine_name(engine))
+    found = _core.radius_search_points(points, queries, box, *_radii(r), *options.of_core,
+                                       _arrays.device_for(device, points, queries), threads, _arrays.progress_function(progress),
+                                       _arrays.engine_name(engine))
     return options.result(found, unit)
 
 
@@ -172,8 +173,8 @@ def radius_count(points: AnyArray, r: float | AnyArray, queries: AnyArray | None
     _, points, box, queries, r = unpacked(points, box, queries=queries, r=r)
     points, queries = _as_real(points, queries)
     return _core.radius_count_points(points, queries, box, *_radii(r), _arrays.flag(exclude_self, "exclude_self"),
-                                     _arrays.device_for(device, points, queries), threads, _arrays.progress_function(progress),
-                                     _arrays.engine_name(engine))
+                                     _arrays.device_for(device, points, queries), threads,
+                                     _arrays.progress_function(progress), _arrays.engine_name(engine))
 
 
 def search_tree(tree, unit, like, r, queries, exclude_self, squared, sort, index_dtype, max_result_bytes, engine,
