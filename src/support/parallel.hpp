@@ -34,10 +34,10 @@ void run_in_pieces(std::int64_t begin, std::int64_t end, std::int64_t grain, con
 /// body(begin, end) over pieces of [begin, end) of about `grain` elements.
 template <class Body>
 void parallel_for(std::int64_t begin, std::int64_t end, std::int64_t grain, const Body& body) {
-    run_in_pieces(begin, end, grain,
-                  {&body, [](const void* of_loop, std::int64_t first, std::int64_t last) {
-                       (*static_cast<const Body*>(of_loop))(first, last);
-                   }});
+    const auto call = [](const void* of_loop, std::int64_t first, std::int64_t last) {
+        (*static_cast<const Body*>(of_loop))(first, last);
+    };
+    run_in_pieces(begin, end, grain, {&body, call});
 }
 
 /// body(i) for every i of [0, count), in pieces of about `grain` of them.
