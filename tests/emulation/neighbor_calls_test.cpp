@@ -10,6 +10,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -41,6 +42,51 @@ private:
     std::size_t size_;
     void* memory_;
 };
+
+/// The stages of a search by the tree, whose rows are those of the CPU.
+std::vector<std::string> stages_of_search(const std::vector<float>& points, std::int64_t k) {
+    const PointsView view(points, 3);
+    KnnResult found(view.count(), k, IndexType::int32, DType::float32);
+    const NeighborRows rows = found.rows_view();
+    const SearchSummary summary =
+        detail::knn_on_device(view, nullptr, {k, {.execution = cuda()}, &rows, nullptr}, Engine::tree);
+    EXPECT_TRUE(same_rows(found, rows_of<float>(knn(view, k, {.execution = cpu(1)}))));
+    std::vector<std::string> names;
+    for (const StageReport& stage : summary.stages) {
+        names.push_back(stage.name);
+    }
+    return names;
+}
+
+// Few points are searched without the stage that settles equal keys, unless many keys are equal, or lists are long.
+TEST_F(CallsOnDevice, SearchFewPointsWithFewWaits) {
+    const std::vector<std::string> few{"upload", "tree", "search", "download"};
+    const std::vector<std::string> many{"upload", "order", "tree", "search", "download"};
+    std::vector<float> points = uniform_points<float>(400, 3, 0, 1, 72);
+    EXPECT_EQ(stages_of_search(points, 8), few);
+    EXPECT_EQ(stages_of_search(points, 65), many);
+    for (std::size_t i = 0; i < 10; ++i) {
+        points[120 * i] = 1e9F;
+    }
+    const std::vector<std::string> both = stages_of_search(points, 8);
+    EXPECT_EQ(std::count(both.begin(), both.end(), "order"), 1);
+    EXPECT_EQ(std::count(both.begin(), both.end(), "tree"), 2);
+}
+
+// As on a GPU; elsewhere in these tests, every piece of memory has fences of its own.
+TEST_F(CallsOnDevice, TakeSmallPiecesOfMemoryTogether) {
+    const std::vector<float> points = uniform_points<float>(400, 3, 0, 1, 73);
+    const auto takes_of = [&](bool share) {
+        emulation::share_pieces(share);
+        const int before = emulation::requests().takes;
+        (void)stages_of_search(points, 8);
+        emulation::share_pieces(false);
+        return emulation::requests().takes - before;
+    };
+    EXPECT_GT(takes_of(false), 20);
+    EXPECT_EQ(takes_of(true), 1);
+    EXPECT_EQ(emulation::held_on_device(), 0);
+}
 
 TEST_F(CallsOnDevice, ReadSeparateArraysAndNothingBetween) {
     constexpr std::int64_t count = Pages::page / 4;
