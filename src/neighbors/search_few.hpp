@@ -20,18 +20,16 @@ namespace kith::detail::inline KITH_GPU {
 /// 27.
 inline constexpr std::int64_t max_few = std::int64_t{1} << 17;
 
-/// Counts points whose key is that of the point before, without being where that is; not many more than the limit.
+/// Counts points whose key is that of the point before, without being where that is.
 template <class T, int D>
 struct CountTied {
     DeviceView<T> points;
     const std::uint64_t* keys; ///< sorted
     const std::int32_t* indices;
-    std::int32_t limit;
     std::int32_t* tied;
 
     __device__ void operator()(std::int64_t i) const {
-        if (i > 0 && keys[i] == keys[i - 1] && load_relaxed_through_cache(tied) <= limit &&
-            are_apart(indices[i - 1], indices[i])) {
+        if (i > 0 && keys[i] == keys[i - 1] && are_apart(indices[i - 1], indices[i])) {
             atomicAdd(tied, 1);
         }
     }
@@ -96,8 +94,7 @@ private:
             context_, view, DevicePointSet<T>(context_, points.frame, view.count), shape,
             [&] { return stored(context_, "keys", key_of); },
             [&](const std::uint64_t* sorted, const std::int32_t* indices) {
-                for_each_index(context_, "ties", view.count,
-                               CountTied<T, D>{view, sorted, indices, limit_, tied_.data()});
+                for_each_index(context_, "ties", view.count, CountTied<T, D>{view, sorted, indices, tied_.data()});
             });
     }
 
