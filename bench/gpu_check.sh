@@ -540,7 +540,8 @@ part_rows() {
 }
 
 # Of ncu's raw csv (a line of names, one of units, one for each kernel; all values quoted, between lines of the program
-# itself): the kernels of the first call, summed by stage and name, the longest first. A call begins with "order".
+# itself): the kernels of the first call, summed by stage and name, the longest first. A call begins where stages do: with "order", or "tree" if it has few
+# points.
 sums_of_kernels() {
     awk '
     function values(line, into,   count, value) {
@@ -589,10 +590,11 @@ sums_of_kernels() {
         if (range && match(value[range], /:(order|tree|search|link):/)) {
             stage = substr(value[range], RSTART + 1, RLENGTH - 2)
         }
-        if (stage == "order" && before != "" && before != "order") {
+        place = stage == "order" ? 1 : stage == "tree" ? 2 : 3
+        if (place < before) {
             ++calls
         }
-        before = stage
+        before = place
         ++all
         if (calls > 0) {
             next

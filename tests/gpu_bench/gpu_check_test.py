@@ -407,6 +407,11 @@ class GpuCheck(unittest.TestCase):
         arguments = (self.folder / "ncu_arguments").read_text()
         self.assertRegex(arguments, r"^none .*--nvtx-include search/ .*--csv .*LD_LIBRARY_PATH=\S*/build/lib ")
 
+    def test_a_call_of_few_points_begins_with_its_tree(self):
+        (self.folder / "tools/ncu_raw").write_text(NCU_RAW.replace(":order:", ":tree:"))
+        _, said = self.check("kernels", KITH_PROFILED="a_row")
+        self.assertEqual(said["kernels"], "a_row: 8004.0 us in 4 kernels of one call (5 were profiled)")
+
     def test_a_profiler_that_sees_only_its_own_child_gets_that(self):
         _, said = self.check("kernels", KITH_PROFILED="a_row another_row", STUB_NCU_IS_BLIND="LD_LIBRARY_PATH")
         self.assertIn("in 4 kernels of one call", said["kernels"])
