@@ -71,7 +71,7 @@ endfunction()
 # Instruction sets that Highway compiles and chooses from at run time: those with a true fused multiply-add. On x86-64
 # these are AVX2 (bit 9) and AVX-512 (bit 8), on Arm NEON; everything else takes the scalar fallback, which uses
 # std::fma. The bits are Highway's. NATIVE compiles the best of this machine alone, AVX2 that one alone where this machine
-# has it: a third of the time to compile; what they build runs on such machines only.
+# has it: about half of the time to compile; what they build runs on such machines only.
 set(KITH_SIMD ALL CACHE STRING "Instruction sets to compile kernels for (ALL, NO_AVX512, AVX2, NATIVE)")
 set_property(CACHE KITH_SIMD PROPERTY STRINGS ALL NO_AVX512 AVX2 NATIVE)
 set(kith_simd_definitions HWY_BROKEN_EMU128=1)

@@ -135,8 +135,8 @@ def radius_search(points: AnyArray, r: float | AnyArray, queries: AnyArray | Non
     points, queries = _as_real(points, queries)
     options = _RowOptions(points, queries, exclude_self, squared, sort, index_dtype, max_result_bytes)
     found = _core.radius_search_points(points, queries, box, *_radii(r), *options.of_core,
-                                       _arrays.device_for(device, points, queries), threads, _arrays.progress_function(progress),
-                                       _arrays.engine_name(engine))
+                                       _arrays.device_for(device, points, queries), threads,
+                                       _arrays.progress_function(progress), _arrays.engine_name(engine))
     return options.result(found, unit)
 
 

@@ -1,4 +1,5 @@
-// Building the cells of points and their graph, compiled for each scalar type on its own by CMake's kith_add_scalar_instances().
+// Builds the cells of points and their graph. Compiled for each scalar type on its own by CMake's
+// kith_add_scalar_instances().
 #include "engines/clover/index.hpp"
 
 namespace kith::detail {

@@ -1,4 +1,5 @@
-// Building the k-d tree of points, compiled for each scalar type on its own by CMake's kith_add_scalar_instances().
+// Builds the k-d tree of points. Compiled for each scalar type on its own by CMake's
+// kith_add_scalar_instances().
 #include "engines/kdtree/index.hpp"
 
 namespace kith::detail {
