@@ -8,8 +8,12 @@
 
 #include "support/simd-inl.hpp"
 
+#include "support/dimension.hpp"
+
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
+#include <type_traits>
 
 #if defined(KITH_DISTANCES_INL_HPP) == defined(HWY_TARGET_TOGGLE)
 #ifdef KITH_DISTANCES_INL_HPP
@@ -40,6 +44,20 @@ struct Receiver {
 
     [[nodiscard]] bool is_single_point() const { return std::equal(lower, lower + D, upper); }
 };
+
+/// The same where the dimension is known at run time. Axes that the space lacks are 0.
+template <class T>
+using AnyReceiver = Receiver<T, max_dimension>;
+
+/// With the axes of the space alone, which stay in registers.
+template <int D, class T>
+HWY_INLINE Receiver<T, D> in_space(const AnyReceiver<T>& any) {
+    Receiver<T, D> box;
+    std::copy_n(any.lower, D, box.lower);
+    std::copy_n(any.upper, D, box.upper);
+    std::copy_n(any.period, D, box.period);
+    return box;
+}
 
 template <class V>
 struct Bounds {
@@ -93,6 +111,35 @@ HWY_INLINE V least_distances(Tag tag, const Receiver<T, D>& box, const Lower& lo
     return box_distances<Periodic, D>(tag, box, lower, upper, Bounds<V>{hn::Zero(tag), hn::Zero(tag)}).least;
 }
 
+/// Both between two boxes alone, in a space whose dimension is known at run time. Open axes have the period infinity.
+template <class T>
+Bounds<T> box_distances(int dimension, const AnyReceiver<T>& box, const T* lower, const T* upper, std::int64_t stride) {
+    Bounds<T> sum{};
+    for (int axis = 0; axis < dimension; ++axis) {
+        const T below = lower[axis * stride] - box.upper[axis];
+        const T above = box.lower[axis] - upper[axis * stride];
+        T nearest = std::max(std::max(below, above), T(0));
+        T farthest = std::max(upper[axis * stride] - box.lower[axis], box.upper[axis] - lower[axis * stride]);
+        const T least = std::max(std::min(nearest, box.period[axis] - farthest), T(0));
+        farthest = std::min(farthest, box.period[axis] - nearest);
+        nearest = least;
+        sum = axis == 0 ? Bounds<T>{nearest * nearest, farthest * farthest}
+                        : Bounds<T>{std::fma(nearest, nearest, sum.least), std::fma(farthest, farthest, sum.greatest)};
+    }
+    return sum;
+}
+
+/// As kith::detail::with_space(). The scalar fallback, which is there to work everywhere, knows periodic spaces alone:
+/// in these an open axis has the period infinity, and distances the same bits.
+template <class Function>
+void with_space(int dimension, [[maybe_unused]] bool periodic, const Function& function) {
+#if HWY_TARGET == HWY_SCALAR
+    with_dimension(dimension, [&]<int D>(std::integral_constant<int, D>) { function.template operator()<D, true>(); });
+#else
+    kith::detail::with_space(dimension, periodic, function);
+#endif
+}
+
 /// Vectors of coordinates from a structure of arrays, starting at one element.
 template <class Tag, class T = hn::TFromD<Tag>>
 struct Columns {
@@ -111,17 +158,20 @@ HWY_INLINE void load_point(const T* first, std::int64_t stride, T* point) {
 }
 
 /// The box of some points, one or more, that are numbered from the first one on.
-template <int D, class T>
-HWY_INLINE Receiver<T, D> box_of_points(const T* first, std::int64_t stride, const std::int32_t* numbers,
-                                        std::int64_t count, const T* period) {
-    Receiver<T, D> box;
-    for (int axis = 0; axis < D; ++axis) {
+template <class T>
+AnyReceiver<T> box_of_points(int dimension, const T* first, std::int64_t stride, const std::int32_t* numbers,
+                             std::int64_t count, const T* period) {
+    AnyReceiver<T> box{};
+    for (int axis = 0; axis < dimension; ++axis) {
         const T* x = first + axis * stride;
-        box.lower[axis] = box.upper[axis] = x[numbers[0]];
+        T lower = x[numbers[0]];
+        T upper = lower;
         for (std::int64_t i = 1; i < count; ++i) {
-            box.lower[axis] = std::min(box.lower[axis], x[numbers[i]]);
-            box.upper[axis] = std::max(box.upper[axis], x[numbers[i]]);
+            lower = std::min(lower, x[numbers[i]]);
+            upper = std::max(upper, x[numbers[i]]);
         }
+        box.lower[axis] = lower;
+        box.upper[axis] = upper;
         box.period[axis] = period[axis];
     }
     return box;

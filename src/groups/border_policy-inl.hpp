@@ -6,7 +6,7 @@
 
 #include "groups/core_policy-inl.hpp"
 #include "groups/density.hpp"
-#include "neighbors/gather-inl.hpp"
+#include "neighbors/block_kernels-inl.hpp"
 #include "walk/near_ranges-inl.hpp"
 #include "walk/receiver_walk-inl.hpp"
 
@@ -26,13 +26,12 @@ HWY_BEFORE_NAMESPACE();
 namespace kith::detail::HWY_NAMESPACE {
 
 /// Some receivers against ranges of core points.
-template <class T, int D, bool Periodic>
+template <class T>
 class BorderLeaf {
 public:
     BorderLeaf(const BorderJob<T>& job, DensityScratch<T>& scratch)
-        : job_(job), points_(job.receivers->points), scratch_(scratch) {
-        std::copy_n(job.receivers->period.begin(), D, period_);
-    }
+        : job_(job), points_(job.receivers->points), kernels_(block_kernels<T>(job.dimension, job.periodic)),
+          scratch_(scratch) {}
 
     /// Lists those of [begin, end) that are no core points. Returns how many they are.
     std::int64_t list(std::int64_t begin, std::int64_t end) {
@@ -46,19 +45,25 @@ public:
     }
 
     /// Of those listed, at least one.
-    [[nodiscard]] Receiver<T, D> box_of_listed() const {
-        return box_of_points<D>(points_.axis(0), points_.stride, scratch_.open.data(), open_, period_);
+    [[nodiscard]] AnyReceiver<T> box_of_listed() const {
+        return box_of_points(job_.dimension, points_.axis(0), points_.stride, scratch_.open.data(), open_,
+                             job_.receivers->period.data());
     }
 
     /// Labels those listed, from ranges with every core point within reach of their box; `lowest` is a cluster within
     /// reach of all of them, or none.
-    void label(const Receiver<T, D>& box, const IndexRange* ranges, std::int64_t range_count, std::int32_t lowest) {
+    void label(const AnyReceiver<T>& box, const IndexRange* ranges, std::int64_t range_count, std::int32_t lowest) {
         const PointSetView<T>& sources = job_.sources->points;
-        const GatheredBlock block = gather_near<Periodic, D>(
-            box, PointSource<T, std::int32_t>{sources.axis(0), sources.stride, job_.clusters}, ranges, range_count,
-            Candidate<T>{job_.squared_length}, scratch_.block, scratch_.block_numbers);
+        const GatheredBlock block =
+            kernels_.gather(box, {sources.axis(0), sources.stride, job_.clusters}, ranges, range_count,
+                            Candidate<T>{job_.squared_length}, scratch_.block, scratch_.block_numbers);
+        scratch_.lowest.reserve(open_);
+        kernels_.lowest_near({points_.axis(0), points_.stride, scratch_.open.data(), open_,
+                              job_.receivers->period.data(), job_.squared_length},
+                             scratch_.block.data(), block.stride, block.size, scratch_.block_numbers.data(), no_cluster,
+                             scratch_.lowest.data());
         for (std::int64_t i = 0; i < open_; ++i) {
-            const std::int32_t cluster = std::min(lowest, lowest_near(scratch_.open[i], block));
+            const std::int32_t cluster = std::min(lowest, scratch_.lowest[i]);
             if (cluster != no_cluster) {
                 job_.labels[points_.indices[scratch_.open[i]]] = cluster;
                 std::atomic_ref(job_.sizes[cluster]).fetch_add(1, std::memory_order_relaxed);
@@ -67,39 +72,14 @@ public:
     }
 
 private:
-    using Tag = hn::ScalableTag<T>;
-
-    /// The lowest cluster within reach of a point.
-    [[nodiscard]] HWY_INLINE std::int32_t lowest_near(std::int64_t point, const GatheredBlock& block) const {
-        using LaneIndex = typename DensityScratch<T>::LaneIndex;
-        const Tag tag;
-        const hn::Rebind<LaneIndex, Tag> number_tag;
-        const std::int64_t lanes = static_cast<std::int64_t>(hn::Lanes(tag));
-        const auto limit = hn::Set(tag, job_.squared_length);
-        const auto none = hn::Set(number_tag, LaneIndex{no_cluster});
-        T position[D];
-        load_point<D>(points_.axis(0) + point, points_.stride, position);
-        auto lowest = none;
-        for (std::int64_t i = 0; i < block.size; i += lanes) { // behind the block is NaN
-            const Columns<Tag> others{tag, scratch_.block.data() + i, block.stride};
-            const auto distance = point_distances<Periodic, D>(tag, position, period_, others, hn::Zero(tag));
-            const auto numbers = hn::LoadU(number_tag, scratch_.block_numbers.data() + i);
-            const auto near = hn::RebindMask(number_tag, hn::Le(distance, limit));
-            lowest = hn::Min(lowest, hn::IfThenElse(near, numbers, none));
-        }
-        LaneIndex by_lane[hn::MaxLanes(Tag())];
-        hn::StoreU(lowest, number_tag, by_lane);
-        return static_cast<std::int32_t>(*std::min_element(by_lane, by_lane + lanes));
-    }
-
     const BorderJob<T>& job_;
     const PointSetView<T>& points_;
+    const BlockKernels<T>& kernels_;
     DensityScratch<T>& scratch_;
-    T period_[D];
     std::int64_t open_ = 0;
 };
 
-template <class T, int D, bool Periodic>
+template <class T>
 class BorderPolicy : public PolicyDefaults {
 public:
     struct Bound {
@@ -108,7 +88,8 @@ public:
     };
 
     BorderPolicy(const BorderJob<T>& job, DensityScratch<T>& scratch)
-        : job_(job), leaf_(job, scratch), ranges_(*job.sources, scratch.walk) {}
+        : job_(job), leaf_(job, scratch),
+          ranges_(*job.sources, job.dimension, walk_kernels<T>(job.dimension, job.periodic), scratch.walk) {}
 
     [[nodiscard]] Bound enter(const Bound* parent, int level, std::int64_t node) const {
         const bool all_are_core = job_.all_are_core[level][node] != 0;
@@ -125,15 +106,15 @@ public:
         bound.is_settled = list.size == 0 && bound.lowest == no_cluster;
     }
 
-    void begin_leaves(const InteractionList<T>& list, int level, const Receiver<T, D>& /*parent*/) {
+    void begin_leaves(const InteractionList<T>& list, int level, const AnyReceiver<T>& /*parent*/) {
         ranges_.start(list, level);
     }
 
-    bool finish_early(std::int64_t leaf, std::int64_t /*siblings_left*/, const Receiver<T, D>& /*box*/,
+    bool finish_early(std::int64_t leaf, std::int64_t /*siblings_left*/, const AnyReceiver<T>& /*box*/,
                       const Bound& bound) {
         const PlaneView<T>& leaves = job_.receivers->planes[0];
         (void)leaf_.list(leaves.first_point[leaf], leaves.first_point[leaf + 1]); // not all are core
-        const Receiver<T, D> box = leaf_.box_of_listed();
+        const AnyReceiver<T> box = leaf_.box_of_listed();
         (void)ranges_.list(box, job_.squared_length, std::numeric_limits<std::int64_t>::max());
         if (ranges_.size() > 0 || bound.lowest != no_cluster) {
             leaf_.label(box, ranges_.data(), ranges_.size(), bound.lowest);
@@ -143,8 +124,8 @@ public:
 
 private:
     const BorderJob<T>& job_;
-    BorderLeaf<T, D, Periodic> leaf_;
-    NearRanges<T, D, Periodic> ranges_;
+    BorderLeaf<T> leaf_;
+    NearRanges<T> ranges_;
 };
 
 } // namespace kith::detail::HWY_NAMESPACE

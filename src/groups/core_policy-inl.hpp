@@ -6,13 +6,14 @@
 // that are still short of neighbors are compared with points near the leaf, gathered once for all of them.
 
 #include "groups/density.hpp"
-#include "neighbors/gather-inl.hpp"
+#include "neighbors/block_kernels-inl.hpp"
 #include "walk/near_ranges-inl.hpp"
 #include "walk/receiver_walk-inl.hpp"
 
 #include <algorithm>
 #include <cstdint>
 #include <limits>
+#include <numeric>
 
 #if defined(KITH_CORE_POLICY_INL_HPP) == defined(HWY_TARGET_TOGGLE)
 #ifdef KITH_CORE_POLICY_INL_HPP
@@ -25,25 +26,28 @@ HWY_BEFORE_NAMESPACE();
 namespace kith::detail::HWY_NAMESPACE {
 
 /// Counts the points of a leaf, at first among themselves.
-template <class T, int D, bool Periodic>
+template <class T>
 class CoreLeaf {
 public:
     CoreLeaf(const CoreJob<T>& job, DensityScratch<T>& scratch)
-        : job_(job), points_(job.receivers->points), scratch_(scratch) {
-        std::copy_n(job.receivers->period.begin(), D, period_);
-    }
+        : job_(job), points_(job.receivers->points), kernels_(block_kernels<T>(job.dimension, job.periodic)),
+          scratch_(scratch) {}
 
     /// Counts each of [begin, end) among these points; it is a core point if it has `needed`. Returns how many are
     /// left.
     std::int64_t count_within(std::int64_t begin, std::int64_t end, std::int64_t needed) {
         needed_ = needed;
+        open_ = end - begin;
+        scratch_.open.reserve(open_);
+        scratch_.counts.reserve(open_);
+        std::iota(scratch_.open.data(), scratch_.open.data() + open_, static_cast<std::int32_t>(begin));
+        std::fill_n(scratch_.counts.data(), open_, 0);
+        count(points_.axis(0) + begin, points_.stride, end - begin);
         open_ = 0;
-        scratch_.open.reserve(end - begin);
-        scratch_.counts.reserve(end - begin);
-        for (std::int64_t i = begin; i < end; ++i) {
-            const std::int64_t found = count(i, points_.axis(0) + begin, points_.stride, end - begin, needed);
-            job_.is_core[i] = found >= needed ? 1 : 0;
-            scratch_.open[open_] = static_cast<std::int32_t>(i);
+        for (std::int64_t row = 0; row < end - begin; ++row) {
+            const std::int64_t found = scratch_.counts[row];
+            job_.is_core[begin + row] = found >= needed ? 1 : 0;
+            scratch_.open[open_] = static_cast<std::int32_t>(begin + row);
             scratch_.counts[open_] = found;
             open_ += found >= needed ? 0 : 1;
         }
@@ -51,53 +55,39 @@ public:
     }
 
     /// Of those that are left, at least one.
-    [[nodiscard]] Receiver<T, D> box_of_open() const {
-        return box_of_points<D>(points_.axis(0), points_.stride, scratch_.open.data(), open_, period_);
+    [[nodiscard]] AnyReceiver<T> box_of_open() const {
+        return box_of_points(job_.dimension, points_.axis(0), points_.stride, scratch_.open.data(), open_,
+                             job_.receivers->period.data());
     }
 
     /// Goes on counting them, in ranges that hold every point within reach of their box beside the leaf's own points.
-    void count_near(const Receiver<T, D>& box, const IndexRange* ranges, std::int64_t range_count) {
-        const GatheredBlock block = gather_near<Periodic, D>(
-            box, PointSource<T, std::int32_t>{points_.axis(0), points_.stride, points_.indices}, ranges, range_count,
-            Candidate<T>{job_.squared_length}, scratch_.block, scratch_.block_numbers);
+    void count_near(const AnyReceiver<T>& box, const IndexRange* ranges, std::int64_t range_count) {
+        const GatheredBlock block =
+            kernels_.gather(box, {points_.axis(0), points_.stride, points_.indices}, ranges, range_count,
+                            Candidate<T>{job_.squared_length}, scratch_.block, scratch_.block_numbers);
+        count(scratch_.block.data(), block.stride, block.size);
         for (std::int64_t i = 0; i < open_; ++i) {
-            const std::int64_t missing = needed_ - scratch_.counts[i];
-            const std::int64_t found =
-                count(scratch_.open[i], scratch_.block.data(), block.stride, block.size, missing);
-            job_.is_core[scratch_.open[i]] = found >= missing ? 1 : 0;
+            job_.is_core[scratch_.open[i]] = scratch_.counts[i] >= needed_ ? 1 : 0;
         }
     }
 
 private:
-    using Tag = hn::ScalableTag<T>;
-
-    /// How many of some points are within reach of one; stops soon after `enough`.
-    [[nodiscard]] HWY_INLINE std::int64_t count(std::int64_t point, const T* first, std::int64_t stride,
-                                                std::int64_t size, std::int64_t enough) const {
-        const Tag tag;
-        const std::int64_t lanes = static_cast<std::int64_t>(hn::Lanes(tag));
-        const auto limit = hn::Set(tag, job_.squared_length);
-        T position[D];
-        load_point<D>(points_.axis(0) + point, points_.stride, position);
-        std::int64_t found = 0;
-        for (std::int64_t i = 0; i < size && found < enough; i += lanes) {
-            const Columns<Tag> others{tag, first + i, stride};
-            const auto distance = point_distances<Periodic, D>(tag, position, period_, others, hn::Zero(tag));
-            found += static_cast<std::int64_t>(
-                hn::CountTrue(tag, hn::And(hn::Le(distance, limit), hn::FirstN(tag, size - i))));
-        }
-        return found;
+    /// Adds to the counts of those that are left what of some points is within reach of them.
+    void count(const T* first, std::int64_t stride, std::int64_t size) {
+        kernels_.count_near({points_.axis(0), points_.stride, scratch_.open.data(), open_,
+                             job_.receivers->period.data(), job_.squared_length},
+                            first, stride, size, needed_, scratch_.counts.data());
     }
 
     const CoreJob<T>& job_;
     const PointSetView<T>& points_;
+    const BlockKernels<T>& kernels_;
     DensityScratch<T>& scratch_;
-    T period_[D];
     std::int64_t needed_ = 0;
     std::int64_t open_ = 0;
 };
 
-template <class T, int D, bool Periodic>
+template <class T>
 class CorePolicy : public PolicyDefaults {
 public:
     struct Bound {
@@ -105,7 +95,8 @@ public:
     };
 
     CorePolicy(const CoreJob<T>& job, DensityScratch<T>& scratch)
-        : job_(job), leaf_(job, scratch), ranges_(*job.sources, scratch.walk) {}
+        : job_(job), leaf_(job, scratch),
+          ranges_(*job.sources, job.dimension, walk_kernels<T>(job.dimension, job.periodic), scratch.walk) {}
 
     [[nodiscard]] Bound enter(const Bound* parent, int level, std::int64_t node) {
         const PlaneView<T>& plane = job_.receivers->planes[level];
@@ -113,7 +104,7 @@ public:
         last_ = plane.first_point[node + 1];
         Bound bound{parent != nullptr ? parent->counted : 0};
         if (!is_settled(bound) && bound.counted + last_ - first_ >= job_.min_samples &&
-            greatest_distance_within<Periodic, D>(plane, job_.receivers->period, node) <= job_.squared_length) {
+            greatest_distance_within(plane, node) <= job_.squared_length) {
             bound.counted = job_.min_samples;
         }
         if (is_settled(bound)) {
@@ -134,14 +125,14 @@ public:
         return true;
     }
 
-    void begin_leaves(const InteractionList<T>& list, int level, const Receiver<T, D>& /*parent*/) {
+    void begin_leaves(const InteractionList<T>& list, int level, const AnyReceiver<T>& /*parent*/) {
         ranges_.start(list, level);
     }
 
-    bool finish_early(std::int64_t /*leaf*/, std::int64_t /*siblings_left*/, const Receiver<T, D>& /*box*/,
+    bool finish_early(std::int64_t /*leaf*/, std::int64_t /*siblings_left*/, const AnyReceiver<T>& /*box*/,
                       const Bound& bound) {
         if (leaf_.count_within(first_, last_, job_.min_samples - bound.counted) > 0) {
-            const Receiver<T, D> box = leaf_.box_of_open();
+            const AnyReceiver<T> box = leaf_.box_of_open();
             (void)ranges_.list(box, job_.squared_length, std::numeric_limits<std::int64_t>::max());
             ranges_.cut_out(first_, last_);
             leaf_.count_near(box, ranges_.data(), ranges_.size());
@@ -150,9 +141,15 @@ public:
     }
 
 private:
+    /// The greatest squared distance that two points of a node can have.
+    [[nodiscard]] T greatest_distance_within(const PlaneView<T>& plane, std::int64_t node) const {
+        const AnyReceiver<T> box = box_of_node(plane, job_.receivers->period, node, job_.dimension);
+        return box_distances(job_.dimension, box, plane.lower(0) + node, plane.upper(0) + node, plane.stride).greatest;
+    }
+
     const CoreJob<T>& job_;
-    CoreLeaf<T, D, Periodic> leaf_;
-    NearRanges<T, D, Periodic> ranges_;
+    CoreLeaf<T> leaf_;
+    NearRanges<T> ranges_;
     std::int32_t first_ = 0; ///< points of the node at hand
     std::int32_t last_ = 0;
 };

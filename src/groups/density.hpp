@@ -51,6 +51,7 @@ struct DensityScratch {
     ScratchArray<LaneIndex> block_numbers;
     ScratchArray<std::int32_t> open; ///< receivers of a leaf of which something is left to be found
     ScratchArray<std::int64_t> counts;
+    ScratchArray<std::int32_t> lowest; ///< cluster near each
 };
 
 /// All points of a node of the plane of the tasks.

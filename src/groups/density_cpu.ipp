@@ -1,8 +1,6 @@
 // One scalar type's searches of DBSCAN for every instruction set; compiled by CMake's kith_add_scalar_instances().
 #include "groups/density.hpp"
 
-#include "support/dimension.hpp"
-
 #include <hwy/foreach_target.h> // must come before highway.h
 
 #include "groups/border_policy-inl.hpp"
@@ -24,24 +22,20 @@ void label_border_points_any(const BorderJobOf& job, std::int64_t node, ScratchO
 }
 
 void compare_core_points_any(const CoreJobOf& job, std::int64_t begin, std::int64_t end, ScratchOf& scratch) {
-    with_space(job.dimension, job.periodic, [&]<int D, bool Periodic>() {
-        CoreLeaf<KITH_SCALAR, D, Periodic> leaf(job, scratch);
-        if (leaf.count_within(begin, end, job.min_samples) > 0) {
-            const IndexRange others[] = {{0, static_cast<std::int32_t>(begin)},
-                                         {static_cast<std::int32_t>(end), job.sources->points.count}};
-            leaf.count_near(leaf.box_of_open(), others, 2);
-        }
-    });
+    CoreLeaf<KITH_SCALAR> leaf(job, scratch);
+    if (leaf.count_within(begin, end, job.min_samples) > 0) {
+        const IndexRange others[] = {{0, static_cast<std::int32_t>(begin)},
+                                     {static_cast<std::int32_t>(end), job.sources->points.count}};
+        leaf.count_near(leaf.box_of_open(), others, 2);
+    }
 }
 
 void compare_border_points_any(const BorderJobOf& job, std::int64_t begin, std::int64_t end, ScratchOf& scratch) {
-    with_space(job.dimension, job.periodic, [&]<int D, bool Periodic>() {
-        BorderLeaf<KITH_SCALAR, D, Periodic> leaf(job, scratch);
-        if (leaf.list(begin, end) > 0) {
-            const IndexRange all{0, job.sources->points.count};
-            leaf.label(leaf.box_of_listed(), &all, 1, no_cluster);
-        }
-    });
+    BorderLeaf<KITH_SCALAR> leaf(job, scratch);
+    if (leaf.list(begin, end) > 0) {
+        const IndexRange all{0, job.sources->points.count};
+        leaf.label(leaf.box_of_listed(), &all, 1, no_cluster);
+    }
 }
 
 } // namespace kith::detail::HWY_NAMESPACE

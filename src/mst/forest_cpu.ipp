@@ -1,8 +1,6 @@
 // One scalar type's rounds for every instruction set; compiled by CMake's kith_add_scalar_instances().
 #include "mst/forest.hpp"
 
-#include "support/dimension.hpp"
-
 #include <hwy/foreach_target.h> // must come before highway.h
 
 #include "mst/forest_policy-inl.hpp"
@@ -11,13 +9,11 @@ HWY_BEFORE_NAMESPACE();
 namespace kith::detail::HWY_NAMESPACE {
 
 void read_rows_any(const Forest<KITH_SCALAR>& forest, std::int64_t begin, std::int64_t end) {
-    with_space(forest.dimension, forest.periodic,
-               [&]<int D, bool Periodic>() { read_rows_of<KITH_SCALAR, D, Periodic>(forest, begin, end); });
+    read_rows_of(forest, begin, end);
 }
 
 void bound_by_order_any(const Forest<KITH_SCALAR>& forest, std::int64_t begin, std::int64_t end) {
-    with_space(forest.dimension, forest.periodic,
-               [&]<int D, bool Periodic>() { bound_by_order_of<KITH_SCALAR, D, Periodic>(forest, begin, end); });
+    bound_by_order_of(forest, begin, end);
 }
 
 void search_forest_any(const ForestSearch<KITH_SCALAR>& search, std::int64_t node,

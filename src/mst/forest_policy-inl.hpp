@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <atomic>
 #include <bit>
+#include <cmath>
 #include <cstdint>
 #include <limits>
 #include <type_traits>
@@ -56,13 +57,17 @@ HWY_INLINE void offer(const Forest<T>& forest, std::int32_t component, std::int3
     }
 }
 
-template <class T, int D, bool Periodic>
-HWY_INLINE T squared_distance(const TreeView<T>& tree, std::int64_t point, std::int64_t other) {
-    const hn::CappedTag<T, 1> one;
-    T position[D];
-    load_point<D>(tree.points.axis(0) + point, tree.points.stride, position);
-    const Columns<decltype(one)> source{one, tree.points.axis(0) + other, tree.points.stride};
-    return hn::GetLane(point_distances<Periodic, D>(one, position, tree.period.data(), source, hn::Zero(one)));
+template <class T>
+T squared_distance(const Forest<T>& forest, std::int64_t point, std::int64_t other) {
+    const TreeView<T>& tree = *forest.tree;
+    T sum = 0;
+    for (int axis = 0; axis < forest.dimension; ++axis) {
+        const T* x = tree.points.axis(axis);
+        T t = std::abs(x[point] - x[other]);
+        t = std::min(t, tree.period[axis] - t); // infinity on open axes
+        sum = axis == 0 ? t * t : std::fma(t, t, sum);
+    }
+    return sum;
 }
 
 /// Points of one component follow each other mostly: what is known of a run of them is brought there at once.
@@ -117,8 +122,8 @@ HWY_INLINE int first_foreign(const std::int32_t* row, const std::int32_t* compon
     return std::countr_zero(foreign);
 }
 
-template <class T, int D, bool Periodic>
-HWY_NOINLINE void read_rows_of(const Forest<T>& forest, std::int64_t begin, std::int64_t end) {
+template <class T>
+void read_rows_of(const Forest<T>& forest, std::int64_t begin, std::int64_t end) {
     RunOfComponent<T> run(forest);
     for (auto point = static_cast<std::int32_t>(begin); point < end; ++point) {
         const int before = forest.next[point];
@@ -133,8 +138,8 @@ HWY_NOINLINE void read_rows_of(const Forest<T>& forest, std::int64_t begin, std:
                 const std::int32_t last = row[std::min(next, row_length - 1)];
                 next = last < 0 ? row_length : next; // the row holds all points
                 forest.next[point] = static_cast<std::uint8_t>(next);
-                forest.distance[point] = last < 0 ? std::numeric_limits<T>::infinity()
-                                                  : squared_distance<T, D, Periodic>(*forest.tree, point, last);
+                forest.distance[point] =
+                    last < 0 ? std::numeric_limits<T>::infinity() : squared_distance(forest, point, last);
             }
         }
         run.add(component, point);
@@ -142,20 +147,20 @@ HWY_NOINLINE void read_rows_of(const Forest<T>& forest, std::int64_t begin, std:
     run.finish();
 }
 
-template <class T, int D, bool Periodic>
-HWY_NOINLINE void bound_by_order_of(const Forest<T>& forest, std::int64_t begin, std::int64_t end) {
+template <class T>
+void bound_by_order_of(const Forest<T>& forest, std::int64_t begin, std::int64_t end) {
     for (std::int64_t point = begin; point < end; ++point) {
         const std::int32_t component = forest.component[point];
         const std::int32_t other = forest.component[point + 1];
         if (component != other) {
-            const T squared = squared_distance<T, D, Periodic>(*forest.tree, point, point + 1);
+            const T squared = squared_distance(forest, point, point + 1);
             lower(forest.bound[component], squared);
             lower(forest.bound[other], squared);
         }
     }
 }
 
-template <class T, int D, bool Periodic>
+template <class T>
 class ForestPolicy : public PolicyDefaults {
 public:
     using Bound = NodeOfForest<T>;
@@ -163,7 +168,8 @@ public:
 
     ForestPolicy(const ForestSearch<T>& search, ForestScratch<T>& scratch)
         : search_(search), forest_(*search.forest), tree_(*forest_.tree), scratch_(scratch) {
-        std::copy_n(tree_.period.begin(), D, period_);
+        with_space(search.dimension, search.periodic,
+                   [&]<int D, bool Periodic>() { search_point_ = &search_in_space<Periodic, D>; });
     }
 
     [[nodiscard]] Bound enter(const Bound* /*parent*/, int level, std::int64_t node) const {
@@ -191,13 +197,13 @@ public:
         list.size = kept;
     }
 
-    void finish(std::int64_t leaf, const Receiver<T, D>& /*box*/, const List& list, const Bound& /*bound*/) {
+    void finish(std::int64_t leaf, const AnyReceiver<T>& /*box*/, const List& list, const Bound& /*bound*/) {
         sort_leaves(list);
         const PlaneView<T>& leaves = tree_.planes[0];
         for (std::int32_t point = leaves.first_point[leaf]; point < leaves.first_point[leaf + 1]; ++point) {
             const std::int32_t component = forest_.component[point];
             if (forest_.next[point] == row_length && forest_.distance[point] <= bound_of(component)) {
-                search(point, component);
+                search_point_(*this, point, component);
             }
         }
     }
@@ -229,12 +235,12 @@ private:
         WalkScratch<T>& walk = scratch_.walk;
         stride_ = (list.size + 2 * vector_padding) / vector_padding * vector_padding;
         walk.near_nodes.reserve(stride_);
-        walk.lower_corners.reserve(D * stride_);
-        walk.upper_corners.reserve(D * stride_);
+        walk.lower_corners.reserve(search_.dimension * stride_);
+        walk.upper_corners.reserve(search_.dimension * stride_);
         for (std::int64_t i = 0; i < list.size; ++i) {
             walk.near_nodes[i] = near[i].second;
         }
-        for (int axis = 0; axis < D; ++axis) {
+        for (int axis = 0; axis < search_.dimension; ++axis) {
             for (std::int64_t i = 0; i < list.size; ++i) {
                 walk.lower_corners[axis * stride_ + i] = leaves.lower(axis)[walk.near_nodes[i]];
                 walk.upper_corners[axis * stride_ + i] = leaves.upper(axis)[walk.near_nodes[i]];
@@ -243,8 +249,14 @@ private:
         size_ = list.size;
     }
 
+    template <bool Periodic, int D>
+    static void search_in_space(ForestPolicy& policy, std::int32_t point, std::int32_t component) {
+        policy.template search<Periodic, D>(point, component);
+    }
+
     /// Finds the nearest point of another component, if it is within the bound of its own.
-    HWY_NOINLINE void search(std::int32_t point, std::int32_t component) {
+    template <bool Periodic, int D>
+    HWY_INLINE void search(std::int32_t point, std::int32_t component) {
         const Tag tag;
         const auto lanes = static_cast<std::int64_t>(hn::Lanes(tag));
         const PlaneView<T>& leaves = tree_.planes[0];
@@ -252,7 +264,7 @@ private:
         Receiver<T, D> position;
         load_point<D>(tree_.points.axis(0) + point, tree_.points.stride, position.lower);
         std::copy_n(position.lower, D, position.upper);
-        std::copy_n(period_, D, position.period);
+        std::copy_n(tree_.period.data(), D, position.period);
         T limit = bound_of(component);
         Found found;
         for (std::int64_t i = 0; i < size_; i += lanes) {
@@ -267,8 +279,8 @@ private:
                 const std::int32_t leaf = walk.near_nodes[i + lane];
                 limit = std::min(limit, bound_of(component));
                 if (least[lane] <= limit && search_.nodes[0][leaf].component != component) {
-                    search_leaf(position, component, leaves.first_point[leaf], leaves.first_point[leaf + 1], limit,
-                                found);
+                    search_leaf<Periodic>(position, component, leaves.first_point[leaf], leaves.first_point[leaf + 1],
+                                          limit, found);
                 }
             }
         }
@@ -282,6 +294,7 @@ private:
         }
     }
 
+    template <bool Periodic, int D>
     HWY_INLINE void search_leaf(const Receiver<T, D>& position, std::int32_t component, std::int64_t begin,
                                 std::int64_t end, T& limit, Found& found) const {
         const Tag tag;
@@ -325,7 +338,7 @@ private:
     ForestScratch<T>& scratch_;
     std::int64_t size_ = 0; ///< of the near leaves
     std::int64_t stride_ = 0;
-    T period_[D];
+    void (*search_point_)(ForestPolicy& policy, std::int32_t point, std::int32_t component) = nullptr; ///< of the space
 };
 
 } // namespace kith::detail::HWY_NAMESPACE

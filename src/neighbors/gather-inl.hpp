@@ -1,10 +1,6 @@
 // The source points that can matter to a box, copied side by side into a block.
 
-#include "geometry/distances-inl.hpp"
-
-#include "neighbors/candidate.hpp"
-#include "support/scratch_array.hpp"
-#include "walk/receiver_walk.hpp"
+#include "neighbors/block_kernels-inl.hpp"
 
 #include <cstdint>
 #include <limits>
@@ -19,27 +15,13 @@
 HWY_BEFORE_NAMESPACE();
 namespace kith::detail::HWY_NAMESPACE {
 
-/// Points axis after axis, and their original indices.
-template <class T, class Index>
-struct PointSource {
-    const T* coordinates;
-    std::int64_t stride;
-    const Index* indices;
-};
-
-/// A block of points: axis after axis, followed by a whole vector of NaN on axis 0.
-struct GatheredBlock {
-    std::int64_t stride = 0;
-    std::int64_t size = 0;
-};
-
 /// Gathers the points of some ranges that lie within the bound of the box.
 template <bool Periodic, int D, class T, class Index, class LaneIndex>
-HWY_NOINLINE GatheredBlock gather_near(const Receiver<T, D>& given, const PointSource<T, Index>& origin,
-                                       const IndexRange* ranges, std::int64_t count, const Candidate<T>& bound,
-                                       ScratchArray<T>& block_memory, ScratchArray<LaneIndex>& index_memory) {
+GatheredBlock gather_near(const AnyReceiver<T>& given, const PointSource<T, Index>& origin, const IndexRange* ranges,
+                          std::int64_t count, const Candidate<T>& bound, ScratchArray<T>& block_memory,
+                          ScratchArray<LaneIndex>& index_memory) {
     constexpr std::int64_t vector_padding = static_cast<std::int64_t>(hn::MaxLanes(hn::ScalableTag<T>()));
-    const Receiver<T, D> box = given; // a copy, which the stores below cannot touch, stays in registers
+    const Receiver<T, D> box = in_space<D>(given); // which the stores below cannot touch
     const hn::ScalableTag<T> tag;
     using Tag = decltype(tag);
     const hn::Rebind<LaneIndex, Tag> index_tag;

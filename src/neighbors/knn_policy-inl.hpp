@@ -23,16 +23,17 @@
 HWY_BEFORE_NAMESPACE();
 namespace kith::detail::HWY_NAMESPACE {
 
-template <class T, int D, bool Periodic>
+template <class T>
 class KnnPolicy : public PolicyDefaults {
 public:
     using Bound = Candidate<T>;
     using List = InteractionList<T>;
 
     KnnPolicy(const SearchJob<T>& job, SearchScratch<T>& scratch)
-        : receivers_(*job.receivers), sources_(*job.sources), request_(*job.request), scratch_(scratch),
-          leaf_(job, scratch), ranges_(sources_, scratch.walk), needed_(request_.needed()),
-          self_search_(job.self_search) {}
+        : receivers_(*job.receivers), sources_(*job.sources), request_(*job.request), dimension_(job.dimension),
+          kernels_(walk_kernels<T>(job.dimension, job.periodic)), scratch_(scratch), leaf_(job, scratch),
+          ranges_(sources_, dimension_, kernels_, scratch.walk), needed_(request_.needed()),
+          self_search_(job.self_search), siblings_share_(dimension_ > 3) {}
 
     [[nodiscard]] const Bound& enter(const Bound* parent, int /*level*/, std::int64_t /*node*/) const {
         return parent != nullptr ? *parent : request_.limit;
@@ -67,7 +68,7 @@ public:
         list.size = kept;
     }
 
-    void begin_leaves(const List& list, int level, const Receiver<T, D>& parent) {
+    void begin_leaves(const List& list, int level, const AnyReceiver<T>& parent) {
         ranges_.start(list, level);
         parent_ = parent;
         shared_radius_ = -1;
@@ -75,14 +76,14 @@ public:
     }
 
     /// Searches a leaf as far as it is expected to need, then somewhat farther. Returns whether that did.
-    HWY_INLINE bool finish_early(std::int64_t leaf, std::int64_t siblings, const Receiver<T, D>& leaf_box,
-                                 const Bound& bound) {
+    HWY_NOINLINE bool finish_early(std::int64_t leaf, std::int64_t siblings, const AnyReceiver<T>& leaf_box,
+                                   const Bound& bound) {
         leaf_.begin(leaf);
         if (self_search_ && leaf_box.is_single_point() && receivers_.planes[0].points_in(leaf) >= needed_) {
             return false; // its own points are the bound
         }
         constexpr int max_rounds = 5;
-        Receiver<T, D> box = leaf_box;
+        AnyReceiver<T> box = leaf_box;
         const bool own_is_enough = self_search_ && needed_ == 1; // every point is there, at 0, which teaches nothing
         T radius = own_is_enough ? T(0) : guess_reach(leaf, box);
         for (int round = 0; round < max_rounds && (radius > 0 || own_is_enough); ++round) {
@@ -91,11 +92,11 @@ public:
                 return false;
             }
             const bool holds_all = radius == bound.distance;
-            if (siblings_share && round == 0 && siblings >= min_siblings && !shared_tried_) {
+            if (siblings_share_ && round == 0 && siblings >= min_siblings && !shared_tried_) {
                 gather_for_siblings(radius);
             }
             bool done = false;
-            if (siblings_share && radius <= shared_radius_ && radius * max_shared_excess >= shared_radius_) {
+            if (siblings_share_ && radius <= shared_radius_ && radius * max_shared_excess >= shared_radius_) {
                 done = leaf_.search_shared(box, Bound{radius}, holds_all);
             } else {
                 const std::int64_t max_points = scratch_.max_points_without_bound;
@@ -115,7 +116,7 @@ public:
     }
 
     /// Searches a leaf within its guaranteed bound.
-    void finish(std::int64_t /*leaf*/, const Receiver<T, D>& box, List& list, Bound bound) {
+    void finish(std::int64_t /*leaf*/, const AnyReceiver<T>& box, List& list, Bound bound) {
         bound = tightened(list, box, bound);
         keep_within(list, reach(bound));
         drop_more(list, 0, bound);
@@ -130,10 +131,6 @@ public:
     }
 
 private:
-    using Tag = hn::ScalableTag<T>;
-    static constexpr std::int64_t vector_padding = static_cast<std::int64_t>(hn::MaxLanes(Tag()));
-    // Sibling leaves share a gathered block where the points that can matter to a leaf are many times its own.
-    static constexpr bool siblings_share = D > 3;
     static constexpr std::int64_t min_siblings = 5;
     static constexpr T shared_margin = T(1.2);     ///< gathered squared radius per wanted one: siblings may need more
     static constexpr T max_shared_excess = T(1.6); ///< up to which a smaller radius still takes the shared block
@@ -143,7 +140,7 @@ private:
     HWY_NOINLINE void tighten(const PlaneView<T>& plane, std::int32_t node, T least, T greatest, Bound& bound) {
         std::int32_t last_index = std::numeric_limits<std::int32_t>::max();
         const std::int32_t points = plane.points_in(node);
-        if (least == greatest && plane.template is_single_point<D>(node)) {
+        if (least == greatest && plane.is_single_point(node, dimension_)) {
             // All at one distance; within such a node indices ascend, so the first few bound the index as well.
             const std::int64_t counted = std::min<std::int64_t>(points, needed_);
             last_index = sources_.points.indices[plane.first_point[node] + counted - 1];
@@ -181,33 +178,33 @@ private:
         }
     }
 
-    HWY_INLINE T guess_reach(std::int64_t leaf, const Receiver<T, D>& box) {
+    HWY_INLINE T guess_reach(std::int64_t leaf, const AnyReceiver<T>& box) {
         T squared_diagonal = 0;
-        for (int axis = 0; axis < D; ++axis) {
+        for (int axis = 0; axis < dimension_; ++axis) {
             squared_diagonal += (box.upper[axis] - box.lower[axis]) * (box.upper[axis] - box.lower[axis]);
         }
-        return scratch_.reach.guess(squared_diagonal, self_search_ ? receivers_.planes[0].points_in(leaf) : 0, D);
+        return scratch_.reach.guess(squared_diagonal, self_search_ ? receivers_.planes[0].points_in(leaf) : 0,
+                                    dimension_);
     }
 
     /// The bound that the points of the nearest leaves give: the k-th smallest greatest distance to the receiver's box.
-    HWY_INLINE Bound tightened(const List& list, const Receiver<T, D>& box, const Bound& bound) {
+    HWY_INLINE Bound tightened(const List& list, const AnyReceiver<T>& box, const Bound& bound) {
         const PlaneView<T>& leaves = sources_.planes[0];
-        const Tag tag;
-        const std::int64_t lanes = static_cast<std::int64_t>(hn::Lanes(tag));
         auto& candidates = scratch_.candidates;
         candidates.clear();
-        HWY_ALIGN T greatest[vector_padding];
+        constexpr std::int64_t some = 64; // points at once, whole vectors
+        HWY_ALIGN T least[some];
+        HWY_ALIGN T greatest[some];
         for (std::int64_t i = 0; i < list.size; ++i) {
             if (list.greatest[i] > bound.distance) {
                 continue;
             }
             const std::int64_t end = leaves.first_point[list.nodes[i] + 1];
-            for (std::int64_t point = leaves.first_point[list.nodes[i]]; point < end; point += lanes) {
-                const Columns<Tag> coordinates{tag, sources_.points.axis(0) + point, sources_.points.stride};
-                const auto bounds = box_distances<Periodic, D>(tag, box, coordinates, coordinates,
-                                                               Bounds<hn::Vec<Tag>>{hn::Zero(tag), hn::Zero(tag)});
-                hn::Store(bounds.greatest, tag, greatest);
-                for (std::int64_t j = 0; j < std::min(lanes, end - point); ++j) {
+            for (std::int64_t point = leaves.first_point[list.nodes[i]]; point < end; point += some) {
+                const std::int64_t count = std::min(some, end - point);
+                const T* coordinates = sources_.points.axis(0) + point;
+                kernels_.measure_boxes(box, coordinates, coordinates, sources_.points.stride, count, least, greatest);
+                for (std::int64_t j = 0; j < count; ++j) {
                     candidates.push_back({greatest[j], sources_.points.indices[point + j]});
                 }
             }
@@ -223,13 +220,17 @@ private:
     const TreeView<T>& receivers_;
     const TreeView<T>& sources_;
     const KnnRequest<T>& request_;
+    const int dimension_;
+    const WalkKernels<T>& kernels_;
     SearchScratch<T>& scratch_;
-    LeafSearch<T, D, Periodic> leaf_;
-    NearRanges<T, D, Periodic> ranges_;
+    LeafSearch<T> leaf_;
+    NearRanges<T> ranges_;
     const std::int64_t needed_; ///< sources that a bound must hold; one more if the point itself does not count
     const bool self_search_;
+    /// Sibling leaves share a gathered block where the points that can matter to a leaf are many times its own.
+    const bool siblings_share_;
     std::int64_t guaranteed_points_ = 0;
-    Receiver<T, D> parent_;
+    AnyReceiver<T> parent_;
     bool shared_tried_ = false;
     T shared_radius_ = -1; ///< squared, of the points that are gathered for sibling leaves; -1: none are
 };

@@ -4,7 +4,7 @@
 // the block with a threshold guessed from queries before it and verified by the count, reduces too many survivors,
 // and sorts what is left. Rows that find too few stay pending, for a larger block.
 
-#include "neighbors/gather-inl.hpp"
+#include "neighbors/block_kernels-inl.hpp"
 #include "neighbors/rows-inl.hpp"
 #include "neighbors/survivors-inl.hpp"
 
@@ -28,14 +28,15 @@
 HWY_BEFORE_NAMESPACE();
 namespace kith::detail::HWY_NAMESPACE {
 
-template <class T, int D, bool Periodic>
+template <class T>
 class LeafSearch {
 public:
     using Tag = hn::ScalableTag<T>;
 
     LeafSearch(const SearchJob<T>& job, SearchScratch<T>& scratch)
         : receivers_(*job.receivers), sources_(*job.sources), request_(*job.request), sink_(*job.sink),
-          scratch_(scratch), direct_(sink_.direct()), needed_(request_.needed()) {}
+          dimension_(job.dimension), kernels_(block_kernels<T>(job.dimension, job.periodic)), scratch_(scratch),
+          direct_(sink_.direct()), needed_(request_.needed()) {}
 
     /// Starts on a leaf of the receivers: all its rows are pending.
     HWY_INLINE void begin(std::int64_t leaf) {
@@ -60,32 +61,31 @@ public:
     }
 
     /// The box of the pending rows.
-    [[nodiscard]] Receiver<T, D> pending_box(const T* period) const {
-        return box_of_points<D>(receivers_.points.axis(0) + first_, receivers_.points.stride, scratch_.pending.data(),
-                                pending_, period);
+    [[nodiscard]] AnyReceiver<T> pending_box(const T* period) const {
+        return box_of_points(dimension_, receivers_.points.axis(0) + first_, receivers_.points.stride,
+                             scratch_.pending.data(), pending_, period);
     }
 
     /// Gathers the points of some ranges that lie within a squared radius of a box, for the leaves in that box.
-    void gather_shared(const Receiver<T, D>& box, const IndexRange* ranges, std::int64_t count, T radius) {
-        shared_ = gather_near<Periodic, D>(box, source_points(), ranges, count, Candidate<T>{radius}, scratch_.shared,
-                                           scratch_.shared_indices);
+    void gather_shared(const AnyReceiver<T>& box, const IndexRange* ranges, std::int64_t count, T radius) {
+        shared_ = kernels_.gather(box, source_points(), ranges, count, Candidate<T>{radius}, scratch_.shared,
+                                  scratch_.shared_indices);
     }
 
     /// Searches ranges of source points for the pending rows, all of which lie in the box; nothing beyond the bound is
     /// looked at. Rows that find enough are finished; if the bound is known to hold all answers, the others are as
     /// well. Returns whether all rows are.
-    bool search(const Receiver<T, D>& box, const IndexRange* ranges, std::int64_t count, const Candidate<T>& bound,
+    bool search(const AnyReceiver<T>& box, const IndexRange* ranges, std::int64_t count, const Candidate<T>& bound,
                 bool holds_all) {
-        block_ = gather_near<Periodic, D>(box, source_points(), ranges, count, bound, scratch_.block,
-                                          scratch_.block_indices);
+        block_ = kernels_.gather(box, source_points(), ranges, count, bound, scratch_.block, scratch_.block_indices);
         return search_block(box, bound, holds_all);
     }
 
     /// The same, where the shared block is known to hold all points within the bound.
-    bool search_shared(const Receiver<T, D>& box, const Candidate<T>& bound, bool holds_all) {
+    bool search_shared(const AnyReceiver<T>& box, const Candidate<T>& bound, bool holds_all) {
         const IndexRange all{0, static_cast<std::int32_t>(shared_.size)};
         const PointSource<T, LaneIndex> origin{scratch_.shared.data(), shared_.stride, scratch_.shared_indices.data()};
-        block_ = gather_near<Periodic, D>(box, origin, &all, 1, bound, scratch_.block, scratch_.block_indices);
+        block_ = kernels_.gather_again(box, origin, &all, 1, bound, scratch_.block, scratch_.block_indices);
         return search_block(box, bound, holds_all);
     }
 
@@ -96,7 +96,8 @@ public:
     /// The factor from the squared radius of the last search to one that should do for the pending rows: from twice to
     /// sixteen times the volume, as the least that one of them found suggests.
     [[nodiscard]] T growth() const {
-        return std::clamp(for_count(fewest_), static_cast<T>(std::exp2(2.0 / D)), static_cast<T>(std::exp2(8.0 / D)));
+        return std::clamp(for_count(fewest_), static_cast<T>(std::exp2(2.0 / dimension_)),
+                          static_cast<T>(std::exp2(8.0 / dimension_)));
     }
 
     /// Hands the rows on. Returns the largest squared distance that a row had to look at.
@@ -123,7 +124,7 @@ private:
     }
 
     /// Searches the block for the pending rows.
-    bool search_block(const Receiver<T, D>& box, const Candidate<T>& bound, bool holds_all) {
+    bool search_block(const AnyReceiver<T>& box, const Candidate<T>& bound, bool holds_all) {
         const std::int64_t size = block_.size;
         fewest_ = size;
         if (size < needed_ && !holds_all) {
@@ -153,7 +154,7 @@ private:
 
     /// Searches the block for some pending rows, from the i-th on.
     template <int Queries>
-    HWY_NOINLINE void search_rows(std::int64_t i, const Receiver<T, D>& box, T farthest, bool holds_all,
+    HWY_NOINLINE void search_rows(std::int64_t i, const AnyReceiver<T>& box, T farthest, bool holds_all,
                                   std::int64_t& left) {
         std::int32_t rows[Queries]; // their places among the pending ones may be taken by others
         std::copy_n(scratch_.pending.data() + i, Queries, rows);
@@ -166,17 +167,17 @@ private:
 
     /// Measures the block from some pending rows, from the i-th on. Returns the threshold that was taken.
     template <int Queries>
-    HWY_INLINE T measure(std::int64_t i, const Receiver<T, D>& box, T farthest, Measured<T>* measured) {
-        T queries[Queries * D];
+    HWY_INLINE T measure(std::int64_t i, const AnyReceiver<T>& box, T farthest, Measured<T>* measured) {
+        T queries[Queries * max_dimension];
         for (int q = 0; q < Queries; ++q) {
-            for (int axis = 0; axis < D; ++axis) {
-                queries[q * D + axis] = receivers_.points.axis(axis)[first_ + scratch_.pending[i + q]];
+            for (int axis = 0; axis < dimension_; ++axis) {
+                queries[q * dimension_ + axis] = receivers_.points.axis(axis)[first_ + scratch_.pending[i + q]];
             }
             measured[q] = {scratch_.distances[q].data(), scratch_.positions[q].data(), 0};
         }
         const T threshold = std::min(scratch_.guess, farthest);
-        measure_within<Periodic, D, Queries>(queries, box.period, scratch_.block.data(), block_.stride, block_.size,
-                                             threshold, measured);
+        (Queries == 1 ? kernels_.measure_one : kernels_.measure_two)(queries, box.period, scratch_.block.data(),
+                                                                     block_.stride, block_.size, threshold, measured);
         return threshold;
     }
 
@@ -231,7 +232,7 @@ private:
     /// The factor from a squared radius that held so many points to one that should hold somewhat more than needed.
     [[nodiscard]] HWY_INLINE T for_count(std::int64_t found) const {
         const float share = (static_cast<float>(needed_) * 1.2F + 2.0F) / (static_cast<float>(found) + 0.5F);
-        return static_cast<T>(rough_power(share, 2.0F / D));
+        return static_cast<T>(rough_power(share, 2.0F / static_cast<float>(dimension_)));
     }
 
     /// Many more survivors than needed, too many to be sorted in registers.
@@ -270,6 +271,8 @@ private:
     const TreeView<T>& sources_;
     const KnnRequest<T>& request_;
     RowSink<T>& sink_;
+    const int dimension_;
+    const BlockKernels<T>& kernels_;
     SearchScratch<T>& scratch_;
     const std::optional<RowMemory<T>> direct_; ///< rows are written there, past the cache
     const std::int64_t needed_;                ///< neighbors to find, with the query itself where that is left out

@@ -49,6 +49,8 @@ struct RadiusScratch : SelectionScratch<T> {
     ScratchArray<std::uint64_t> words; ///< of a row that is sorted by words
     ScratchArray<std::uint64_t> spare_words;
     ScratchArray<std::int64_t> row_offsets; ///< of a visitor's block
+    ScratchArray<std::int32_t> rows;        ///< that are counted
+    ScratchArray<std::int64_t> counts;
 };
 
 /// The answers of all points of a node of the plane of the tasks.

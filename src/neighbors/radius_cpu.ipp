@@ -42,11 +42,10 @@ void search_radius_any(const RadiusJob<KITH_SCALAR>& job, std::int64_t node, Rad
     walk_from<RadiusPolicy, KITH_SCALAR>(job, node, scratch);
 }
 
-template <int D, bool Periodic>
-void compare_block(const RadiusJob<KITH_SCALAR>& job, std::int64_t begin, std::int64_t end, const NearSources& near,
-                   RadiusScratch<KITH_SCALAR>& scratch) {
-    Receiver<KITH_SCALAR, D> box;
-    for (int axis = 0; axis < D; ++axis) {
+void compare_radius_any(const RadiusJob<KITH_SCALAR>& job, std::int64_t begin, std::int64_t end,
+                        const NearSources& near, RadiusScratch<KITH_SCALAR>& scratch) {
+    AnyReceiver<KITH_SCALAR> box{};
+    for (int axis = 0; axis < job.dimension; ++axis) {
         const KITH_SCALAR* x = job.receivers->points.axis(axis);
         box.lower[axis] = *std::min_element(x + begin, x + end);
         box.upper[axis] = *std::max_element(x + begin, x + end);
@@ -56,14 +55,7 @@ void compare_block(const RadiusJob<KITH_SCALAR>& job, std::int64_t begin, std::i
     if (job.squared_radii != nullptr) {
         reach = *std::max_element(job.squared_radii + begin, job.squared_radii + end);
     }
-    RadiusLeaf<KITH_SCALAR, D, Periodic>(job, scratch)
-        .search(begin, end, box, reach, near.ranges, near.range_count, near.counted);
-}
-
-void compare_radius_any(const RadiusJob<KITH_SCALAR>& job, std::int64_t begin, std::int64_t end,
-                        const NearSources& near, RadiusScratch<KITH_SCALAR>& scratch) {
-    with_space(job.dimension, job.periodic,
-               [&]<int D, bool Periodic>() { compare_block<D, Periodic>(job, begin, end, near, scratch); });
+    RadiusLeaf<KITH_SCALAR>(job, scratch).search(begin, end, box, reach, near.ranges, near.range_count, near.counted);
 }
 
 template <int D, bool Periodic>

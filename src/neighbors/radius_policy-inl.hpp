@@ -5,7 +5,7 @@
 // listed from the parent's list (walk/near_ranges-inl.hpp), gathered once per leaf and measured from each of its
 // points, a vector at a time.
 
-#include "neighbors/gather-inl.hpp"
+#include "neighbors/block_kernels-inl.hpp"
 #include "neighbors/radius.hpp"
 #include "neighbors/row_order-inl.hpp"
 #include "neighbors/rows-inl.hpp"
@@ -15,6 +15,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <limits>
+#include <numeric>
 
 #if defined(KITH_RADIUS_POLICY_INL_HPP) == defined(HWY_TARGET_TOGGLE)
 #ifdef KITH_RADIUS_POLICY_INL_HPP
@@ -27,25 +28,21 @@ HWY_BEFORE_NAMESPACE();
 namespace kith::detail::HWY_NAMESPACE {
 
 /// Some receivers against ranges of sources.
-template <class T, int D, bool Periodic>
+template <class T>
 class RadiusLeaf {
 public:
     RadiusLeaf(const RadiusJob<T>& job, RadiusScratch<T>& scratch)
-        : job_(job), receivers_(job.receivers->points), sources_(job.sources->points), scratch_(scratch) {
-        std::copy_n(job.sources->period.begin(), D, period_);
-    }
+        : job_(job), receivers_(job.receivers->points), sources_(job.sources->points),
+          kernels_(block_kernels<T>(job.dimension, job.periodic)), scratch_(scratch) {}
 
     /// The answers of the receivers [begin, end), which lie in the box and whose squared radii are within the reach.
     /// `counted` more sources have been found within the radius of each of them; only counts are asked for then.
-    void search(std::int64_t begin, std::int64_t end, const Receiver<T, D>& box, T reach, const IndexRange* ranges,
+    void search(std::int64_t begin, std::int64_t end, const AnyReceiver<T>& box, T reach, const IndexRange* ranges,
                 std::int64_t range_count, std::int64_t counted) {
-        block_ = gather_near<Periodic, D>(
-            box, PointSource<T, std::int32_t>{sources_.axis(0), sources_.stride, sources_.indices}, ranges, range_count,
-            Candidate<T>{reach}, scratch_.block, scratch_.block_indices);
+        block_ = kernels_.gather(box, {sources_.axis(0), sources_.stride, sources_.indices}, ranges, range_count,
+                                 Candidate<T>{reach}, scratch_.block, scratch_.block_indices);
         if (job_.sink.counts != nullptr) {
-            for (std::int64_t i = begin; i < end; ++i) {
-                job_.sink.counts[receivers_.indices[i]] = counted + count(i) - (job_.exclude_self ? 1 : 0);
-            }
+            count(begin, end, counted - (job_.exclude_self ? 1 : 0));
             return;
         }
         reserve_survivors(scratch_, block_.size, 1);
@@ -59,7 +56,6 @@ public:
     }
 
 private:
-    using Tag = hn::ScalableTag<T>;
     using LaneIndex = typename RadiusScratch<T>::LaneIndex;
 
     /// Sorted neighbors of one receiver.
@@ -73,29 +69,31 @@ private:
         return job_.squared_radii != nullptr ? job_.squared_radii[receiver] : job_.uniform.largest;
     }
 
-    /// How many points of the block are within the radius of a receiver.
-    [[nodiscard]] HWY_INLINE std::int64_t count(std::int64_t receiver) const {
-        const Tag tag;
-        const std::int64_t lanes = static_cast<std::int64_t>(hn::Lanes(tag));
-        const auto limit = hn::Set(tag, squared_radius(receiver));
-        T point[D];
-        load_point<D>(receivers_.axis(0) + receiver, receivers_.stride, point);
-        std::int64_t found = 0;
-        for (std::int64_t i = 0; i < block_.size; i += lanes) { // behind the block is NaN
-            const Columns<Tag> others{tag, scratch_.block.data() + i, block_.stride};
-            const auto distance = point_distances<Periodic, D>(tag, point, period_, others, hn::Zero(tag));
-            found += static_cast<std::int64_t>(hn::CountTrue(tag, hn::Le(distance, limit)));
+    /// Counts the points of the block within the radii of some receivers, from a number on.
+    void count(std::int64_t begin, std::int64_t end, std::int64_t from) {
+        const std::int64_t rows = end - begin;
+        scratch_.rows.reserve(rows);
+        scratch_.counts.reserve(rows);
+        std::iota(scratch_.rows.data(), scratch_.rows.data() + rows, static_cast<std::int32_t>(begin));
+        std::fill_n(scratch_.counts.data(), rows, from);
+        kernels_.count_near({receivers_.axis(0), receivers_.stride, scratch_.rows.data(), rows,
+                             job_.sources->period.data(), job_.uniform.largest, job_.squared_radii},
+                            scratch_.block.data(), block_.stride, block_.size, std::numeric_limits<std::int64_t>::max(),
+                            scratch_.counts.data());
+        for (std::int64_t row = 0; row < rows; ++row) {
+            job_.sink.counts[receivers_.indices[begin + row]] = scratch_.counts[row];
         }
-        return found;
     }
 
     /// The neighbors of a receiver in the order that is asked for, without itself if that is left out.
     HWY_NOINLINE Found find(std::int64_t receiver) {
-        T point[D];
-        load_point<D>(receivers_.axis(0) + receiver, receivers_.stride, point);
+        T point[max_dimension];
+        for (int axis = 0; axis < job_.dimension; ++axis) {
+            point[axis] = receivers_.axis(axis)[receiver];
+        }
         Measured<T> measured[1] = {{scratch_.distances[0].data(), scratch_.positions[0].data(), 0}};
-        measure_within<Periodic, D, 1>(point, period_, scratch_.block.data(), block_.stride, block_.size,
-                                       squared_radius(receiver), measured);
+        kernels_.measure_one(point, job_.sources->period.data(), scratch_.block.data(), block_.stride, block_.size,
+                             squared_radius(receiver), measured);
         RowSort<T>(measured[0], block_.size, scratch_.block_indices.data(), scratch_).sort(job_.order, sources_.count);
         std::int64_t size = measured[0].found;
         T* distances = scratch_.sorted_distances.data();
@@ -141,12 +139,12 @@ private:
     const RadiusJob<T>& job_;
     const PointSetView<T>& receivers_;
     const PointSetView<T>& sources_;
+    const BlockKernels<T>& kernels_;
     RadiusScratch<T>& scratch_;
     GatheredBlock block_;
-    T period_[D];
 };
 
-template <class T, int D, bool Periodic>
+template <class T>
 class RadiusPolicy : public PolicyDefaults {
 public:
     struct Bound {
@@ -155,7 +153,8 @@ public:
     };
 
     RadiusPolicy(const RadiusJob<T>& job, RadiusScratch<T>& scratch)
-        : job_(job), leaf_(job, scratch), ranges_(*job.sources, scratch.walk) {}
+        : job_(job), leaf_(job, scratch),
+          ranges_(*job.sources, job.dimension, walk_kernels<T>(job.dimension, job.periodic), scratch.walk) {}
 
     [[nodiscard]] Bound enter(const Bound* parent, int level, std::int64_t node) const {
         return {job_.squared_radii != nullptr ? job_.of_nodes[level][node] : job_.uniform,
@@ -172,11 +171,11 @@ public:
         return true;
     }
 
-    void begin_leaves(const InteractionList<T>& list, int level, const Receiver<T, D>& /*parent*/) {
+    void begin_leaves(const InteractionList<T>& list, int level, const AnyReceiver<T>& /*parent*/) {
         ranges_.start(list, level);
     }
 
-    bool finish_early(std::int64_t leaf, std::int64_t /*siblings_left*/, const Receiver<T, D>& box,
+    bool finish_early(std::int64_t leaf, std::int64_t /*siblings_left*/, const AnyReceiver<T>& box,
                       const Bound& bound) {
         const PlaneView<T>& leaves = job_.receivers->planes[0];
         (void)ranges_.list(box, bound.squared.largest, std::numeric_limits<std::int64_t>::max());
@@ -187,8 +186,8 @@ public:
 
 private:
     const RadiusJob<T>& job_;
-    RadiusLeaf<T, D, Periodic> leaf_;
-    NearRanges<T, D, Periodic> ranges_;
+    RadiusLeaf<T> leaf_;
+    NearRanges<T> ranges_;
 };
 
 } // namespace kith::detail::HWY_NAMESPACE

@@ -6,6 +6,7 @@
 // of them are put right afterwards; where they are many, as on a lattice, and where survivors are, the exact sort
 // decides.
 
+#include "neighbors/block_kernels-inl.hpp"
 #include "neighbors/select-inl.hpp"
 #include "neighbors/sort_network-inl.hpp"
 
@@ -27,20 +28,12 @@
 HWY_BEFORE_NAMESPACE();
 namespace kith::detail::HWY_NAMESPACE {
 
-/// One query's squared distances to the points of a block, and the positions of those that survive a threshold.
-template <class T>
-struct Measured {
-    T* distances;            ///< room for the block and a vector more
-    std::int32_t* positions; ///< room for the block and eight more
-    std::int64_t found;      ///< how many positions there are
-};
-
 /// Measures the squared distances from some queries, so many times D numbers, to every point of a block, and notes the
 /// positions of those within the threshold, inclusive. The block is followed by a whole vector of NaN on axis 0.
 /// Queries that go together share the reading of the block, and none waits for the other.
 template <bool Periodic, int D, int Queries, class T>
-HWY_INLINE void measure_within(const T* queries, const T* period, const T* block, std::int64_t stride,
-                               std::int64_t size, T threshold, Measured<T>* measured) {
+void measure_within(const T* queries, const T* period, const T* block, std::int64_t stride, std::int64_t size,
+                    T threshold, Measured<T>* measured) {
     const hn::ScalableTag<T> tag;
     const std::int64_t lanes = static_cast<std::int64_t>(hn::Lanes(tag));
     const auto limit = hn::Set(tag, threshold);

@@ -27,10 +27,9 @@ struct PlaneView {
     [[nodiscard]] KITH_HOST_DEVICE std::int32_t points_in(std::int64_t node) const noexcept {
         return first_point[node + 1] - first_point[node];
     }
-    template <int D>
-    [[nodiscard]] bool is_single_point(std::int64_t node) const noexcept {
+    [[nodiscard]] bool is_single_point(std::int64_t node, int dimension) const noexcept {
         bool is_single = true;
-        for (int axis = 0; axis < D; ++axis) {
+        for (int axis = 0; axis < dimension; ++axis) {
             is_single = is_single && lower(axis)[node] == upper(axis)[node];
         }
         return is_single;

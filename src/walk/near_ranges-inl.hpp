@@ -4,7 +4,7 @@
 // the ones within reach are collected once, with their boxes side by side; each leaf then tests only those, and the
 // source leaves in them. Leaves that follow each other become one range, so that points are read in runs.
 
-#include "geometry/distances-inl.hpp"
+#include "walk/walk_kernels-inl.hpp"
 
 #include "walk/receiver_walk.hpp"
 
@@ -23,12 +23,13 @@
 HWY_BEFORE_NAMESPACE();
 namespace kith::detail::HWY_NAMESPACE {
 
-template <class T, int D, bool Periodic>
+template <class T>
 class NearRanges {
 public:
     using List = InteractionList<T>;
 
-    NearRanges(const TreeView<T>& sources, WalkScratch<T>& scratch) : sources_(sources), scratch_(scratch) {}
+    NearRanges(const TreeView<T>& sources, int dimension, const WalkKernels<T>& kernels, WalkScratch<T>& scratch)
+        : sources_(sources), dimension_(dimension), kernels_(kernels), scratch_(scratch) {}
 
     /// From now on, points are looked for in these nodes of a plane: the leaves or the plane above.
     void start(const List& nodes, int level) {
@@ -47,27 +48,45 @@ public:
 
     /// Lists the points of the leaves within a squared radius of a box, which lies in the box of the nodes' list.
     /// Returns how many they are; stops soon after that is more than `most`.
-    HWY_NOINLINE std::int64_t list(const Receiver<T, D>& box, T radius, std::int64_t most) {
-        const Tag tag;
-        const std::int64_t lanes = static_cast<std::int64_t>(hn::Lanes(tag));
-        const auto farthest = hn::Set(tag, radius);
-        const PlaneView<T>& leaves = sources_.planes[0];
-        const std::int32_t* first_child = plane_->first_child; // null for leaves
+    std::int64_t list(const AnyReceiver<T>& box, T radius, std::int64_t most) {
         if (radius > near_radius_) {
             constexpr T for_next = T(1.2); // leaves that follow may need more
             collect_near(radius * for_next);
         }
+        return kernels_.list_near(*this, box, radius, most);
+    }
+
+    /// Adds the points of some leaves; they continue the last range if they follow it. Returns how many they are.
+    HWY_INLINE std::int32_t add(std::int32_t first_leaf, std::int32_t last_leaf) {
+        const PlaneView<T>& leaves = sources_.planes[0];
+        const IndexRange range{leaves.first_point[first_leaf], leaves.first_point[last_leaf]};
+        if (range.last - range.first > max_of_single_point_) {
+            return add_one_by_one(first_leaf, last_leaf);
+        }
+        add(range);
+        return range.last - range.first;
+    }
+
+    /// The part of list() that is compiled for each space.
+    template <bool Periodic, int D>
+    static std::int64_t list_in_space(NearRanges& ranges, const AnyReceiver<T>& given, T radius, std::int64_t most) {
+        const Tag tag;
+        const Receiver<T, D> box = in_space<D>(given);
+        const std::int64_t lanes = static_cast<std::int64_t>(hn::Lanes(tag));
+        const auto farthest = hn::Set(tag, radius);
+        const PlaneView<T>& leaves = ranges.sources_.planes[0];
+        const std::int32_t* first_child = ranges.plane_->first_child; // null for leaves
         std::int64_t points = 0;
-        clear();
-        for (std::int64_t i = 0; i < near_size_ && points <= most; i += lanes) {
-            const Columns<Tag> lower{tag, scratch_.lower_corners.data() + i, box_stride_};
-            const Columns<Tag> upper{tag, scratch_.upper_corners.data() + i, box_stride_};
+        ranges.clear();
+        for (std::int64_t i = 0; i < ranges.near_size_ && points <= most; i += lanes) {
+            const Columns<Tag> lower{tag, ranges.scratch_.lower_corners.data() + i, ranges.box_stride_};
+            const Columns<Tag> upper{tag, ranges.scratch_.upper_corners.data() + i, ranges.box_stride_};
             const auto near = hn::And(hn::Le(least_distances<Periodic, D>(tag, box, lower, upper), farthest),
-                                      hn::FirstN(tag, near_size_ - i));
+                                      hn::FirstN(tag, ranges.near_size_ - i));
             for (unsigned bits = mask_bits(tag, near); bits != 0; bits &= bits - 1) {
-                const std::int32_t parent = scratch_.near_nodes[i + std::countr_zero(bits)];
+                const std::int32_t parent = ranges.scratch_.near_nodes[i + std::countr_zero(bits)];
                 if (first_child == nullptr) {
-                    points += add(parent, parent + 1);
+                    points += ranges.add(parent, parent + 1);
                     continue;
                 }
                 const std::int32_t last = first_child[parent + 1];
@@ -80,24 +99,13 @@ public:
                     for (unsigned set = mask_bits(tag, child_near); set != 0;) { // one run of neighbors after another
                         const int start = std::countr_zero(set);
                         const int stop = start + std::countr_one(set >> start);
-                        points += add(child + start, child + stop);
+                        points += ranges.add(child + start, child + stop);
                         set &= ~0U << stop;
                     }
                 }
             }
         }
         return points;
-    }
-
-    /// Adds the points of some leaves; they continue the last range if they follow it. Returns how many they are.
-    HWY_INLINE std::int32_t add(std::int32_t first_leaf, std::int32_t last_leaf) {
-        const PlaneView<T>& leaves = sources_.planes[0];
-        const IndexRange range{leaves.first_point[first_leaf], leaves.first_point[last_leaf]};
-        if (range.last - range.first > max_of_single_point_) {
-            return add_one_by_one(first_leaf, last_leaf);
-        }
-        add(range);
-        return range.last - range.first;
     }
 
     /// Leaves the points [first, last) out of the range that holds them.
@@ -127,7 +135,7 @@ private:
         std::int32_t points = 0;
         for (std::int32_t leaf = first_leaf; leaf < last_leaf; ++leaf) {
             IndexRange range{leaves.first_point[leaf], leaves.first_point[leaf + 1]};
-            if (leaves.template is_single_point<D>(leaf)) {
+            if (leaves.is_single_point(leaf, dimension_)) {
                 range.last = std::min(range.last, range.first + max_of_single_point_);
             }
             add(range);
@@ -156,9 +164,9 @@ private:
             near[i] = list.nodes[near[i]];
         }
         box_stride_ = (near_size_ + 2 * vector_padding) / vector_padding * vector_padding;
-        scratch_.lower_corners.reserve(D * box_stride_);
-        scratch_.upper_corners.reserve(D * box_stride_);
-        for (int axis = 0; axis < D; ++axis) {
+        scratch_.lower_corners.reserve(dimension_ * box_stride_);
+        scratch_.upper_corners.reserve(dimension_ * box_stride_);
+        for (int axis = 0; axis < dimension_; ++axis) {
             const T* from_lower = plane.lower(axis);
             const T* from_upper = plane.upper(axis);
             T* lower = scratch_.lower_corners.data() + axis * box_stride_;
@@ -171,6 +179,8 @@ private:
     }
 
     const TreeView<T>& sources_;
+    const int dimension_;
+    const WalkKernels<T>& kernels_;
     WalkScratch<T>& scratch_;
     const List* list_ = nullptr;
     const PlaneView<T>* plane_ = nullptr;

@@ -26,9 +26,8 @@
 // Lists live in per-thread memory, so that nothing is allocated in the inner loops; they are as long as the reach is
 // wide.
 
-#include "geometry/distances-inl.hpp"
+#include "walk/walk_kernels-inl.hpp"
 
-#include "support/dimension.hpp"
 #include "walk/receiver_walk.hpp"
 #include "walk/schedule.hpp"
 
@@ -50,6 +49,18 @@ template <class T, int D>
 HWY_INLINE Receiver<T, D> box_of_node(const PlaneView<T>& plane, const Periods<T>& period, std::int64_t node) {
     Receiver<T, D> box;
     for (int axis = 0; axis < D; ++axis) {
+        box.lower[axis] = plane.lower(axis)[node];
+        box.upper[axis] = plane.upper(axis)[node];
+        box.period[axis] = period[axis];
+    }
+    return box;
+}
+
+template <class T>
+HWY_INLINE AnyReceiver<T> box_of_node(const PlaneView<T>& plane, const Periods<T>& period, std::int64_t node,
+                                      int dimension) {
+    AnyReceiver<T> box{};
+    for (int axis = 0; axis < dimension; ++axis) {
         box.lower[axis] = plane.lower(axis)[node];
         box.upper[axis] = plane.upper(axis)[node];
         box.period[axis] = period[axis];
@@ -115,17 +126,17 @@ struct PolicyDefaults {
     void finish(const auto&... /*of_leaf*/) const {}
 };
 
-template <class T, int D, bool Periodic, class Policy>
+template <class T, class Policy>
 class ReceiverWalk {
 public:
     using Bound = typename Policy::Bound;
 
-    /// The schedule starts from the plane of the tasks.
-    ReceiverWalk(const TreeView<T>& receivers, const TreeView<T>& sources, const std::vector<Step>& schedule,
-                 WalkScratch<T>& scratch, Policy& policy)
-        : receivers_(receivers), sources_(sources), schedule_(schedule), scratch_(scratch), policy_(policy) {
-        if (scratch.lists.size() < schedule.size() + 1) {
-            scratch.lists.resize(schedule.size() + 1);
+    /// The job's schedule starts from the plane of the tasks.
+    ReceiverWalk(const WalkJob<T>& job, WalkScratch<T>& scratch, Policy& policy)
+        : receivers_(*job.receivers), sources_(*job.sources), dimension_(job.dimension), schedule_(*job.schedule),
+          kernels_(walk_kernels<T>(job.dimension, job.periodic)), scratch_(scratch), policy_(policy) {
+        if (scratch.lists.size() < schedule_.size() + 1) {
+            scratch.lists.resize(schedule_.size() + 1);
         }
     }
 
@@ -134,14 +145,15 @@ public:
         List& list = scratch_.lists[0];
         const PlaneView<T>& plane = sources_.planes[sources_.top];
         const int receiver_plane = schedule_.empty() ? 0 : schedule_.front().receiver_plane;
-        const Receiver<T, D> box = box_of_node<T, D>(receivers_.planes[receiver_plane], sources_.period, node);
+        const AnyReceiver<T> box = box_of(receivers_.planes[receiver_plane], node);
         Bound bound = policy_.enter(nullptr, receiver_plane, node);
         if (policy_.is_settled(bound)) {
             return;
         }
         begin_list(list, plane.nodes);
-        add_nodes(list, sources_.top, box, 0, plane.nodes, bound);
-        keep_near(list, sources_.top, bound);
+        const std::int32_t above = 0; // all nodes of the plane, as if they were the children of one above
+        const std::int32_t children[] = {0, plane.nodes};
+        fill(list, sources_.top, box, &above, 1, children, bound);
         if (schedule_.empty()) { // both trees are a plane of leaves
             policy_.begin_leaves(list, 0, box);
             if (!policy_.finish_early(node, 1, box, bound)) {
@@ -157,31 +169,35 @@ private:
     using Tag = hn::ScalableTag<T>;
     static constexpr std::int64_t vector_padding = static_cast<std::int64_t>(hn::MaxLanes(Tag()));
 
+    [[nodiscard]] HWY_INLINE AnyReceiver<T> box_of(const PlaneView<T>& plane, std::int64_t node) const {
+        return box_of_node(plane, sources_.period, node, dimension_);
+    }
+
     /// The receiving node has its list, and a bound for all its points; the trees go down by one step.
     void descend(std::size_t depth, std::int64_t node, const Bound& bound) {
         const Step step = schedule_[depth];
         const bool to_leaves = depth + 1 == schedule_.size();
         const int receiver_level = step.receiver_plane - (step.receivers ? 1 : 0);
         const int source_level = step.source_plane - (step.sources ? 1 : 0);
-        const PlaneView<T>& upper_sources = sources_.planes[step.source_plane];
         const PlaneView<T>& upper_receivers = receivers_.planes[step.receiver_plane];
         const PlaneView<T>& receiver_plane = receivers_.planes[receiver_level];
         const std::int64_t first = step.receivers ? upper_receivers.first_child[node] : node;
         const std::int64_t last = step.receivers ? upper_receivers.first_child[node + 1] : node + 1;
+        const std::int32_t* first_source = step.sources ? sources_.planes[step.source_plane].first_child : nullptr;
         const List& parents = scratch_.lists[depth];
         List& list = scratch_.lists[depth + 1];
         if (to_leaves) {
-            policy_.begin_leaves(parents, step.source_plane, box_of_node<T, D>(upper_receivers, sources_.period, node));
+            policy_.begin_leaves(parents, step.source_plane, box_of(upper_receivers, node));
         }
         std::int64_t most = parents.size;
         if (step.sources) {
             most = 0;
             for (std::int64_t i = 0; i < parents.size; ++i) {
-                most += upper_sources.first_child[parents.nodes[i] + 1] - upper_sources.first_child[parents.nodes[i]];
+                most += first_source[parents.nodes[i] + 1] - first_source[parents.nodes[i]];
             }
         }
         for (std::int64_t child = first; child < last; ++child) {
-            const Receiver<T, D> box = box_of_node<T, D>(receiver_plane, sources_.period, child);
+            const AnyReceiver<T> box = box_of(receiver_plane, child);
             Bound child_bound = policy_.enter(&bound, receiver_level, child);
             if (policy_.is_settled(child_bound)) {
                 continue;
@@ -190,16 +206,7 @@ private:
                 continue;
             }
             begin_list(list, most);
-            for (std::int64_t i = 0; i < parents.size; ++i) {
-                const std::int32_t parent = parents.nodes[i];
-                if (step.sources) {
-                    add_nodes(list, source_level, box, upper_sources.first_child[parent],
-                              upper_sources.first_child[parent + 1], child_bound);
-                } else {
-                    add_nodes(list, source_level, box, parent, parent + 1, child_bound);
-                }
-            }
-            keep_near(list, source_level, child_bound);
+            fill(list, source_level, box, parents.nodes.data(), parents.size, first_source, child_bound);
             if (to_leaves) {
                 policy_.finish(child, box, list, child_bound);
             } else {
@@ -208,7 +215,7 @@ private:
         }
     }
 
-    HWY_INLINE void begin_list(List& list, std::int64_t most) {
+    void begin_list(List& list, std::int64_t most) {
         list.nodes.reserve(most + vector_padding);
         list.least.reserve(most + vector_padding);
         list.greatest.reserve(most + vector_padding);
@@ -216,58 +223,49 @@ private:
         policy_.begin_list();
     }
 
-    /// Appends the nodes [first, last) with their distances, and offers those within reach to the policy.
-    HWY_INLINE void add_nodes(List& list, int level, const Receiver<T, D>& box, std::int32_t first, std::int32_t last,
-                              Bound& bound) {
-        const PlaneView<T>& plane = sources_.planes[level];
-        const Tag tag;
-        const std::int32_t lanes = static_cast<std::int32_t>(hn::Lanes(tag));
-        T* least = list.least.data() + list.size;
-        T* greatest = list.greatest.data() + list.size;
-        std::int32_t* nodes = list.nodes.data() + list.size;
-        for (std::int32_t i = first; i < last; i += lanes) {
-            const Columns<Tag> lower{tag, plane.lower(0) + i, plane.stride};
-            const Columns<Tag> upper{tag, plane.upper(0) + i, plane.stride};
-            const auto bounds =
-                box_distances<Periodic, D>(tag, box, lower, upper, Bounds<hn::Vec<Tag>>{hn::Zero(tag), hn::Zero(tag)});
-            hn::StoreU(bounds.least, tag, least + (i - first));
-            hn::StoreU(bounds.greatest, tag, greatest + (i - first));
-            if (!hn::AllFalse(tag, hn::Le(bounds.greatest, hn::Set(tag, policy_.reach(bound))))) {
-                for (std::int32_t j = i; j < std::min(i + lanes, last); ++j) {
-                    if (greatest[j - first] <= policy_.reach(bound) &&
-                        policy_.take(level, j, least[j - first], greatest[j - first], bound)) {
-                        least[j - first] = std::numeric_limits<T>::quiet_NaN(); // within no distance
-                    }
-                }
-            }
+    /// Fills an empty list with nodes of a plane (append_nodes), offers those within reach to the policy, and keeps
+    /// what the bound that it leaves does not drop.
+    HWY_NOINLINE void fill(List& list, int level, const AnyReceiver<T>& box, const std::int32_t* parents,
+                           std::int64_t count, const std::int32_t* first_child, Bound& bound) {
+        const T smallest = kernels_.append_nodes(box, sources_.planes[level], parents, count, first_child, list);
+        if (smallest <= policy_.reach(bound)) {
+            offer(list, level, bound);
         }
-        for (std::int32_t i = first; i < last; ++i) {
-            nodes[i - first] = i;
-        }
-        list.size += last - first;
-    }
-
-    HWY_INLINE void keep_near(List& list, int level, Bound& bound) {
         keep_within(list, policy_.reach(bound));
         policy_.drop_more(list, level, bound);
     }
 
+    HWY_INLINE void offer(List& list, int level, Bound& bound) {
+        const Tag tag;
+        const auto lanes = static_cast<std::int64_t>(hn::Lanes(tag));
+        T* least = list.least.data();
+        const T* greatest = list.greatest.data();
+        for (std::int64_t i = 0; i < list.size; i += lanes) {
+            if (!hn::AllFalse(tag, hn::Le(hn::LoadU(tag, greatest + i), hn::Set(tag, policy_.reach(bound))))) {
+                for (std::int64_t j = i; j < std::min(i + lanes, list.size); ++j) {
+                    if (greatest[j] <= policy_.reach(bound) &&
+                        policy_.take(level, list.nodes[j], least[j], greatest[j], bound)) {
+                        least[j] = std::numeric_limits<T>::quiet_NaN(); // within no distance
+                    }
+                }
+            }
+        }
+    }
+
     const TreeView<T>& receivers_;
     const TreeView<T>& sources_;
+    const int dimension_;
     const std::vector<Step>& schedule_;
+    const WalkKernels<T>& kernels_;
     WalkScratch<T>& scratch_;
     Policy& policy_;
 };
 
 /// Walks from one node of the plane of the tasks, with a policy that is made for the job.
-template <template <class, int, bool> class Policy, class T, class Job, class Scratch>
+template <template <class> class Policy, class T, class Job, class Scratch>
 void walk_from(const Job& job, std::int64_t node, Scratch& scratch) {
-    with_space(job.dimension, job.periodic, [&]<int D, bool Periodic>() {
-        Policy<T, D, Periodic> policy(job, scratch);
-        ReceiverWalk<T, D, Periodic, Policy<T, D, Periodic>>(*job.receivers, *job.sources, *job.schedule, scratch.walk,
-                                                             policy)
-            .walk(node);
-    });
+    Policy<T> policy(job, scratch);
+    ReceiverWalk<T, Policy<T>>(job, scratch.walk, policy).walk(node);
 }
 
 } // namespace kith::detail::HWY_NAMESPACE

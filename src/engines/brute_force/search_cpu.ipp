@@ -1,18 +1,18 @@
 // One scalar type's brute-force search for every instruction set; compiled by CMake's kith_add_scalar_instances().
 #include "engines/brute_force/search.hpp"
 
-#include "support/dimension.hpp"
-
 #include <hwy/foreach_target.h> // must come before highway.h
 
+#include "neighbors/block_kernels-inl.hpp"
 #include "neighbors/rows-inl.hpp"
 #include "neighbors/select-inl.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace kith::detail::HWY_NAMESPACE {
 
-template <class T, int D, bool Periodic>
-void search_tiles(const BruteForceJob<T>& job, std::int64_t begin, std::int64_t end, CandidateScratch<T>& scratch) {
+void search_block_any(const BruteForceJob<KITH_SCALAR>& job, std::int64_t begin, std::int64_t end,
+                      CandidateScratch<KITH_SCALAR>& scratch) {
+    using T = KITH_SCALAR;
     using LaneIndex = typename SearchScratch<T>::LaneIndex;
     constexpr std::int64_t tile = 1024; // with its indices, half of a first-level cache
     constexpr std::int64_t room = static_cast<std::int64_t>(hn::MaxLanes(hn::ScalableTag<T>()));
@@ -21,6 +21,8 @@ void search_tiles(const BruteForceJob<T>& job, std::int64_t begin, std::int64_t 
     const std::int64_t k = request.k;
     const std::int64_t needed = request.needed();
     const std::int64_t rows = end - begin;
+    const int dimension = sources.dimension();
+    const auto keep_within = block_kernels<T>(dimension, sources.frame.periodic).keep;
     // Survivors are cut down to the needed ones whenever there are a good deal more. Tiles start small and double, so
     // that each adds about as many survivors as are kept: the first threshold comes early.
     const std::int64_t most = std::min(sources.count, std::max<std::int64_t>(needed + needed / 2, 16));
@@ -28,12 +30,12 @@ void search_tiles(const BruteForceJob<T>& job, std::int64_t begin, std::int64_t 
     scratch.reserve(rows, stride);
     scratch.reserve_rows(rows * k + room);
 
-    T queries[queries_per_block][D];
+    T queries[queries_per_block][max_dimension];
     T thresholds[queries_per_block];
     std::int64_t found[queries_per_block] = {};
     for (std::int64_t row = 0; row < rows; ++row) {
         thresholds[row] = request.limit.distance;
-        for (int axis = 0; axis < D; ++axis) {
+        for (int axis = 0; axis < dimension; ++axis) {
             queries[row][axis] = job.receivers->axis(axis)[begin + row];
         }
     }
@@ -42,10 +44,10 @@ void search_tiles(const BruteForceJob<T>& job, std::int64_t begin, std::int64_t 
         for (std::int64_t row = 0; row < rows; ++row) {
             T* distances = scratch.distances.data() + row * stride;
             LaneIndex* indices = scratch.indices.data() + row * stride;
-            found[row] += keep_within<Periodic, D>(
-                queries[row], sources.frame.working_period.data(), sources.axis(0) + start, sources.stride,
-                sources.indices.data() + start, std::min(size, sources.count - start), thresholds[row],
-                distances + found[row], indices + found[row]);
+            found[row] +=
+                keep_within(queries[row], sources.frame.working_period.data(), sources.axis(0) + start, sources.stride,
+                            sources.indices.data() + start, std::min(size, sources.count - start), thresholds[row],
+                            distances + found[row], indices + found[row]);
             if (found[row] > most) {
                 sort_survivors(distances, indices, found[row], needed, scratch.sorted_distances.data(),
                                scratch.sorted_indices.data(), scratch.candidates);
@@ -67,12 +69,6 @@ void search_tiles(const BruteForceJob<T>& job, std::int64_t begin, std::int64_t 
     }
     job.sink->take({begin, rows, job.receivers->indices.data() + begin, k, scratch.row_indices.data(),
                     scratch.row_distances.data()});
-}
-
-void search_block_any(const BruteForceJob<KITH_SCALAR>& job, std::int64_t begin, std::int64_t end,
-                      CandidateScratch<KITH_SCALAR>& scratch) {
-    with_space(job.sources->dimension(), job.sources->frame.periodic,
-               [&]<int D, bool Periodic>() { search_tiles<KITH_SCALAR, D, Periodic>(job, begin, end, scratch); });
 }
 
 } // namespace kith::detail::HWY_NAMESPACE

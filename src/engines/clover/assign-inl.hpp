@@ -65,35 +65,41 @@ HWY_NOINLINE void assign_points(const AssignJob<T>& job) {
     }
 }
 
-/// The least squared distance from a point to those of a range.
+/// The least and the greatest squared distance from a point to those of a range.
 template <bool Periodic, int D, class T>
-HWY_INLINE T least_distance(const T* point, const T* period, const T* coordinates, std::int64_t stride,
-                            std::int64_t count) {
+Bounds<T> distances_to_range(const T* point, const T* period, const T* coordinates, std::int64_t stride,
+                             std::int64_t count) {
     const hn::ScalableTag<T> tag;
     const auto lanes = static_cast<std::int64_t>(hn::Lanes(tag));
     const auto none = hn::Set(tag, std::numeric_limits<T>::infinity());
     auto least = none;
-    for (std::int64_t i = 0; i < count; i += lanes) {
-        const Columns<decltype(tag)> others{tag, coordinates + i, stride};
-        const auto distance = point_distances<Periodic, D>(tag, point, period, others, hn::Zero(tag));
-        least = hn::Min(least, hn::IfThenElse(hn::FirstN(tag, count - i), distance, none));
-    }
-    return hn::GetLane(hn::MinOfLanes(tag, least));
-}
-
-/// The greatest squared distance from a point to those of a range.
-template <bool Periodic, int D, class T>
-HWY_INLINE T greatest_distance(const T* point, const T* period, const T* coordinates, std::int64_t stride,
-                               std::int64_t count) {
-    const hn::ScalableTag<T> tag;
-    const auto lanes = static_cast<std::int64_t>(hn::Lanes(tag));
     auto greatest = hn::Zero(tag);
     for (std::int64_t i = 0; i < count; i += lanes) {
         const Columns<decltype(tag)> others{tag, coordinates + i, stride};
         const auto distance = point_distances<Periodic, D>(tag, point, period, others, hn::Zero(tag));
-        greatest = hn::Max(greatest, hn::IfThenElseZero(hn::FirstN(tag, count - i), distance));
+        const auto counts = hn::FirstN(tag, count - i);
+        least = hn::Min(least, hn::IfThenElse(counts, distance, none));
+        greatest = hn::Max(greatest, hn::IfThenElseZero(counts, distance));
     }
-    return hn::GetLane(hn::MaxOfLanes(tag, greatest));
+    return {hn::GetLane(hn::MinOfLanes(tag, least)), hn::GetLane(hn::MaxOfLanes(tag, greatest))};
+}
+
+/// What building a graph and searching it needs the dimension for at compile time, beside the kernels of walks.
+template <class T>
+struct CellKernels {
+    void (*assign)(const AssignJob<T>& job);
+    Bounds<T> (*distances_to_range)(const T* point, const T* period, const T* coordinates, std::int64_t stride,
+                                    std::int64_t count);
+};
+
+template <class T>
+const CellKernels<T>& cell_kernels(int dimension, bool periodic) {
+    const CellKernels<T>* kernels = nullptr;
+    with_space(dimension, periodic, [&]<int D, bool Periodic>() {
+        static constexpr CellKernels<T> of_space{&assign_points<Periodic, D, T>, &distances_to_range<Periodic, D, T>};
+        kernels = &of_space;
+    });
+    return *kernels;
 }
 
 } // namespace kith::detail::HWY_NAMESPACE

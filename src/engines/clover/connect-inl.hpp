@@ -7,6 +7,7 @@
 // distance rounded down to float32, whose bits are in its order, above the cell's number.
 
 #include "engines/clover/assign-inl.hpp"
+#include "walk/walk_kernels-inl.hpp"
 
 #include "engines/clover/kernels.hpp"
 
@@ -26,16 +27,14 @@
 HWY_BEFORE_NAMESPACE();
 namespace kith::detail::HWY_NAMESPACE {
 
-/// Squared distances from a box to the boxes of consecutive nodes. Whole vectors are written.
-template <bool Periodic, int D, class T>
-HWY_INLINE void distances_to_nodes(const Receiver<T, D>& box, const Plane<T>& plane, std::int64_t first,
-                                   std::int64_t count, T* least) {
-    const hn::ScalableTag<T> tag;
-    const auto lanes = static_cast<std::int64_t>(hn::Lanes(tag));
-    for (std::int64_t i = 0; i < count; i += lanes) {
-        const Columns<decltype(tag)> lower{tag, plane.lower(0) + first + i, plane.stride};
-        const Columns<decltype(tag)> upper{tag, plane.upper(0) + first + i, plane.stride};
-        hn::StoreU(least_distances<Periodic, D>(tag, box, lower, upper), tag, least + i);
+/// The least squared distances from a box to others, whose corners follow each other. Whole vectors are written.
+template <class T>
+void least_distances_to(const WalkKernels<T>& kernels, const AnyReceiver<T>& box, const T* lower, const T* upper,
+                        std::int64_t stride, std::int64_t count, T* least) {
+    constexpr std::int64_t some = 256; // boxes at once
+    HWY_ALIGN T greatest[some];
+    for (std::int64_t i = 0; i < count; i += some) {
+        kernels.measure_boxes(box, lower + i, upper + i, stride, std::min(some, count - i), least + i, greatest);
     }
 }
 
@@ -58,29 +57,29 @@ inline std::int32_t node_of(std::uint64_t key) {
     return static_cast<std::int32_t>(key & 0xFFFFFFFFU);
 }
 
-template <class T, int D, bool Periodic>
+template <class T>
 class Connecting {
 
 public:
     Connecting(const CellTree<T>& cells, CellGraph<T>& graph, ConnectScratch<T>& scratch)
-        : tree_(cells), graph_(graph), scratch_(scratch) {
-        std::copy_n(cells.tree.points.frame.working_period.data(), D, period_);
-    }
+        : tree_(cells), frame_(cells.tree.points.frame), graph_(graph), scratch_(scratch),
+          boxes_(walk_kernels<T>(frame_.dimension, frame_.periodic)),
+          kernels_(cell_kernels<T>(frame_.dimension, frame_.periodic)) {}
 
     void connect(std::int64_t group) {
         const Plane<T>& groups = tree_.groups();
         const std::int32_t first = groups.first_child[group];
         const std::int32_t last = groups.first_child[group + 1];
-        Receiver<T, D> box = hub_box(first);
+        AnyReceiver<T> box = hub_box(first);
         for (std::int32_t cell = first + 1; cell < last; ++cell) {
-            for (int axis = 0; axis < D; ++axis) {
+            for (int axis = 0; axis < frame_.dimension; ++axis) {
                 box.lower[axis] = std::min(box.lower[axis], tree_.hub(cell, axis));
                 box.upper[axis] = std::max(box.upper[axis], tree_.hub(cell, axis));
             }
         }
-        constexpr std::int64_t padding = 2 * 64 / sizeof(T);
         scratch_.least.reserve(groups.nodes + padding);
-        distances_to_nodes<Periodic, D>(box, groups, 0, groups.nodes, scratch_.least.data());
+        least_distances_to(boxes_, box, groups.lower(0), groups.upper(0), groups.stride, groups.nodes,
+                           scratch_.least.data());
         scratch_.groups.clear();
         for (std::int64_t other = 0; other < groups.nodes; ++other) {
             scratch_.groups.push_back(distance_key(scratch_.least[other], static_cast<std::int32_t>(other)));
@@ -92,11 +91,11 @@ public:
     }
 
 private:
-    [[nodiscard]] Receiver<T, D> hub_box(std::int64_t cell) const {
-        Receiver<T, D> box;
-        for (int axis = 0; axis < D; ++axis) {
+    [[nodiscard]] AnyReceiver<T> hub_box(std::int64_t cell) const {
+        AnyReceiver<T> box{};
+        for (int axis = 0; axis < frame_.dimension; ++axis) {
             box.lower[axis] = box.upper[axis] = tree_.hub(cell, axis);
-            box.period[axis] = period_[axis];
+            box.period[axis] = frame_.working_period[axis];
         }
         return box;
     }
@@ -117,7 +116,7 @@ private:
         constexpr float infinity = std::numeric_limits<float>::infinity();
         const std::int64_t edges = graph_.edges;
         const std::int64_t weighed = edges + edges / 4;
-        const Receiver<T, D> hub = hub_box(cell);
+        const AnyReceiver<T> hub = hub_box(cell);
         auto& candidates = scratch_.candidates;
         candidates.clear();
         float limit = infinity; // squared: enough cells are within it
@@ -133,8 +132,10 @@ private:
         const Plane<T>& cells = tree_.cells();
         for (std::uint64_t& candidate : candidates) {
             const std::int32_t first = cells.first_point[node_of(candidate)];
-            const T squared = least_distance<Periodic, D>(hub.lower, period_, points.axis(0) + first, points.stride,
-                                                          cells.first_point[node_of(candidate) + 1] - first);
+            const T squared = kernels_
+                                  .distances_to_range(hub.lower, hub.period, points.axis(0) + first, points.stride,
+                                                      cells.first_point[node_of(candidate) + 1] - first)
+                                  .least;
             candidate = distance_key(std::sqrt(squared), node_of(candidate));
         }
         std::sort(candidates.begin(), candidates.end());
@@ -156,30 +157,29 @@ private:
     }
 
     /// Adds the cells of a group within the limit.
-    void add_cells(const Receiver<T, D>& hub, std::int32_t group, float limit) {
-        const hn::ScalableTag<T> tag;
-        const auto lanes = static_cast<std::int64_t>(hn::Lanes(tag));
+    void add_cells(const AnyReceiver<T>& hub, std::int32_t group, float limit) {
         const Plane<T>& cells = tree_.cells();
-        const std::int32_t last = tree_.groups().first_child[group + 1];
-        const auto farthest = hn::Set(tag, static_cast<T>(std::nextafter(limit, std::numeric_limits<float>::max())));
-        HWY_ALIGN T least[hn::MaxLanes(hn::ScalableTag<T>())];
-        for (std::int32_t i = tree_.groups().first_child[group]; i < last; i += static_cast<std::int32_t>(lanes)) {
-            const Columns<decltype(tag)> lower{tag, cells.lower(0) + i, cells.stride};
-            const Columns<decltype(tag)> upper{tag, cells.upper(0) + i, cells.stride};
-            const auto distance = least_distances<Periodic, D>(tag, hub, lower, upper);
-            const auto near = hn::And(hn::Le(distance, farthest), hn::FirstN(tag, last - i));
-            hn::Store(distance, tag, least);
-            for (unsigned bits = mask_bits(tag, near); bits != 0; bits &= bits - 1) {
-                const int lane = std::countr_zero(bits);
-                scratch_.candidates.push_back(distance_key(least[lane], i + lane));
+        const std::int32_t first = tree_.groups().first_child[group];
+        const std::int32_t count = tree_.groups().first_child[group + 1] - first;
+        const T farthest = std::nextafter(limit, std::numeric_limits<float>::max());
+        scratch_.least.reserve(count + padding);
+        least_distances_to(boxes_, hub, cells.lower(0) + first, cells.upper(0) + first, cells.stride, count,
+                           scratch_.least.data());
+        for (std::int32_t i = 0; i < count; ++i) {
+            if (scratch_.least[i] <= farthest) {
+                scratch_.candidates.push_back(distance_key(scratch_.least[i], first + i));
             }
         }
     }
 
+    static constexpr std::int64_t padding = 2 * 64 / sizeof(T);
+
     const CellTree<T>& tree_;
+    const Frame<T>& frame_;
     CellGraph<T>& graph_;
     ConnectScratch<T>& scratch_;
-    T period_[D];
+    const WalkKernels<T>& boxes_;
+    const CellKernels<T>& kernels_;
     std::size_t sorted_ = 0;
 };
 

@@ -4,6 +4,7 @@
 // somewhat more than needed they are cut down, and the threshold is the last that is kept.
 
 #include "engines/clover/connect-inl.hpp"
+#include "neighbors/block_kernels-inl.hpp"
 #include "neighbors/rows-inl.hpp"
 #include "neighbors/select-inl.hpp"
 
@@ -25,14 +26,18 @@
 HWY_BEFORE_NAMESPACE();
 namespace kith::detail::HWY_NAMESPACE {
 
-template <bool Periodic, int D, class T>
-HWY_NOINLINE void connect_flat_cell(FlatCells<T>& cells, std::int64_t cell) {
+template <class T>
+void connect_flat_cell(FlatCells<T>& cells, std::int64_t cell) {
     const PointSet<T>& points = cells.points;
+    const int dimension = points.frame.dimension;
+    const CellKernels<T>& kernels = cell_kernels<T>(dimension, points.frame.periodic);
     std::vector<std::pair<float, std::int32_t>> edges;
     for (std::int64_t other = 0; other < cells.cells(); ++other) {
         const T squared =
-            least_distance<Periodic, D>(cells.hubs.data() + cell * D, points.frame.working_period.data(),
-                                        points.axis(0) + cells.first[other], points.stride, cells.count[other]);
+            kernels
+                .distances_to_range(cells.hubs.data() + cell * dimension, points.frame.working_period.data(),
+                                    points.axis(0) + cells.first[other], points.stride, cells.count[other])
+                .least;
         edges.push_back({rounded_down(std::sqrt(squared)), static_cast<std::int32_t>(other)});
     }
     std::sort(edges.begin(), edges.end());
@@ -42,12 +47,13 @@ HWY_NOINLINE void connect_flat_cell(FlatCells<T>& cells, std::int64_t cell) {
     }
 }
 
-template <class T, int D, bool Periodic>
+template <class T>
 class FlatSearch {
 public:
     FlatSearch(const FlatJob<T>& job, FlatScratch<T>& scratch)
-        : job_(job), sources_(*job.sources), request_(*job.request), scratch_(scratch), needed_(request_.needed()),
-          most_(needed_ + std::max<std::int64_t>(needed_ / 2, 16)) {
+        : job_(job), sources_(*job.sources), request_(*job.request), dimension_(sources_.points.frame.dimension),
+          kernels_(block_kernels<T>(dimension_, sources_.points.frame.periodic)), scratch_(scratch),
+          needed_(request_.needed()), most_(needed_ + std::max<std::int64_t>(needed_ / 2, 16)) {
         const std::int64_t room = most_ + piece + 2 * padding;
         scratch.reserve(1, room);
         scratch.reserve_rows(queries_per_scan * request_.k + padding);
@@ -56,7 +62,7 @@ public:
     void search(std::int64_t cell, std::int64_t begin, std::int64_t end) {
         const PointSet<T>& queries = job_.receivers->points;
         for (std::int64_t query = begin; query < end; ++query) {
-            for (int axis = 0; axis < D; ++axis) {
+            for (int axis = 0; axis < dimension_; ++axis) {
                 query_.lower[axis] = query_.upper[axis] = queries.axis(axis)[query];
                 query_.period[axis] = sources_.points.frame.working_period[axis];
             }
@@ -79,11 +85,9 @@ private:
     static_assert(hn::MaxLanes(hn::ScalableTag<T>()) <= flat_alignment);
 
     void follow_edges(std::int64_t cell) {
-        const hn::CappedTag<T, 1> tag;
         const std::int64_t count = sources_.cells();
-        const Columns<decltype(tag)> hub{tag, sources_.hubs.data() + cell * D, 1};
-        const T radius =
-            std::sqrt(hn::GetLane(point_distances<Periodic, D>(tag, query_.lower, query_.period, hub, hn::Zero(tag))));
+        const T* hub = sources_.hubs.data() + cell * dimension_;
+        const T radius = std::sqrt(box_distances(dimension_, query_, hub, hub, 1).least);
         found_ = 0;
         threshold_ = request_.limit.distance;
         for (std::int64_t i = cell * count; i < (cell + 1) * count; ++i) {
@@ -92,9 +96,9 @@ private:
             }
             const std::int64_t target = sources_.target[i];
             if (job_.skips_by_box) {
-                const Columns<decltype(tag)> lower{tag, sources_.lower.data() + target * D, 1};
-                const Columns<decltype(tag)> upper{tag, sources_.upper.data() + target * D, 1};
-                if (hn::GetLane(least_distances<Periodic, D>(tag, query_, lower, upper)) > threshold_) {
+                const T* lower = sources_.lower.data() + target * dimension_;
+                const T* upper = sources_.upper.data() + target * dimension_;
+                if (box_distances(dimension_, query_, lower, upper, 1).least > threshold_) {
                     continue;
                 }
             }
@@ -104,8 +108,8 @@ private:
 
     /// Points at one place lie in the order of their indices: only the first can be neighbors.
     [[nodiscard]] std::int64_t points_that_count(std::int64_t cell) const {
-        const T* const lower = sources_.lower.data() + cell * D;
-        const bool is_single_point = std::equal(lower, lower + D, sources_.upper.data() + cell * D);
+        const T* const lower = sources_.lower.data() + cell * dimension_;
+        const bool is_single_point = std::equal(lower, lower + dimension_, sources_.upper.data() + cell * dimension_);
         return is_single_point ? std::min(sources_.count[cell], needed_) : sources_.count[cell];
     }
 
@@ -120,10 +124,9 @@ private:
             size = std::min(piece, (2 * needed_ + flat_alignment) / flat_alignment * flat_alignment);
         }
         for (std::int64_t done = 0; done < padded; done += size, size = std::min(piece, done)) {
-            found_ += keep_within<Periodic, D>(query_.lower, query_.period, points.axis(0) + first + done,
-                                               points.stride, points.indices.data() + first + done,
-                                               std::min(size, padded - done), threshold_,
-                                               scratch_.distances.data() + found_, scratch_.indices.data() + found_);
+            found_ += kernels_.keep(query_.lower, query_.period, points.axis(0) + first + done, points.stride,
+                                    points.indices.data() + first + done, std::min(size, padded - done), threshold_,
+                                    scratch_.distances.data() + found_, scratch_.indices.data() + found_);
             if (found_ > most_ || (found_ >= needed_ && threshold_ == request_.limit.distance)) {
                 keep_needed();
                 std::copy_n(scratch_.sorted_distances.data(), needed_, scratch_.distances.data());
@@ -143,10 +146,12 @@ private:
     const FlatJob<T>& job_;
     const FlatCells<T>& sources_;
     const KnnRequest<T>& request_;
+    const int dimension_;
+    const BlockKernels<T>& kernels_;
     FlatScratch<T>& scratch_;
     const std::int64_t needed_; ///< one more if the point itself does not count
     const std::int64_t most_;   ///< found before they are cut down
-    Receiver<T, D> query_;
+    AnyReceiver<T> query_{};
     std::int64_t found_ = 0;
     T threshold_ = 0; ///< squared, inclusive
 };

@@ -1,8 +1,6 @@
 // One scalar type's kernels of CLOVER for every instruction set; compiled by CMake's kith_add_scalar_instances().
 #include "engines/clover/kernels.hpp"
 
-#include "support/dimension.hpp"
-
 #include <hwy/foreach_target.h> // must come before highway.h
 
 #include "engines/clover/flat-inl.hpp"
@@ -14,32 +12,25 @@ namespace kith::detail::HWY_NAMESPACE {
 using Scalar = KITH_SCALAR;
 
 void assign_any(const AssignJob<Scalar>& job) {
-    with_space(job.dimension, job.periodic, [&]<int D, bool Periodic>() { assign_points<Periodic, D>(job); });
+    cell_kernels<Scalar>(job.dimension, job.periodic).assign(job);
 }
 
 void connect_any(const CellTree<Scalar>& cells, CellGraph<Scalar>& graph, std::int64_t group,
                  ConnectScratch<Scalar>& scratch) {
-    const Frame<Scalar>& frame = cells.tree.points.frame;
-    with_space(frame.dimension, frame.periodic,
-               [&]<int D, bool Periodic>() { Connecting<Scalar, D, Periodic>(cells, graph, scratch).connect(group); });
+    Connecting<Scalar>(cells, graph, scratch).connect(group);
 }
 
 void search_group_any(const CellSearchJob<Scalar>& job, std::int64_t group, CellSearchScratch<Scalar>& scratch) {
-    with_space(job.search.dimension, job.search.periodic,
-               [&]<int D, bool Periodic>() { CellSearch<Scalar, D, Periodic>(job, scratch).search(group); });
+    CellSearch<Scalar>(job, scratch).search(group);
 }
 
 void connect_flat_any(FlatCells<Scalar>& cells, std::int64_t cell) {
-    const Frame<Scalar>& frame = cells.points.frame;
-    with_space(frame.dimension, frame.periodic,
-               [&]<int D, bool Periodic>() { connect_flat_cell<Periodic, D>(cells, cell); });
+    connect_flat_cell(cells, cell);
 }
 
 void search_flat_any(const FlatJob<Scalar>& job, std::int64_t cell, std::int64_t begin, std::int64_t end,
                      FlatScratch<Scalar>& scratch) {
-    const Frame<Scalar>& frame = job.sources->points.frame;
-    with_space(frame.dimension, frame.periodic,
-               [&]<int D, bool Periodic>() { FlatSearch<Scalar, D, Periodic>(job, scratch).search(cell, begin, end); });
+    FlatSearch<Scalar>(job, scratch).search(cell, begin, end);
 }
 
 } // namespace kith::detail::HWY_NAMESPACE

@@ -28,14 +28,15 @@
 HWY_BEFORE_NAMESPACE();
 namespace kith::detail::HWY_NAMESPACE {
 
-template <class T, int D, bool Periodic>
+template <class T>
 class CellSearch {
 public:
     CellSearch(const CellSearchJob<T>& job, CellSearchScratch<T>& scratch)
         : receivers_(*job.receivers), sources_(*job.sources), graph_(*job.graph), bound_(job.bound),
           request_(*job.search.request), self_search_(job.search.self_search), scratch_(scratch),
-          leaf_(job.search, scratch.search), ranges_(*job.search.sources, scratch.search.walk),
-          needed_(request_.needed()) {}
+          dimension_(job.search.dimension), boxes_(walk_kernels<T>(dimension_, job.search.periodic)),
+          kernels_(cell_kernels<T>(dimension_, job.search.periodic)), leaf_(job.search, scratch.search),
+          ranges_(*job.search.sources, dimension_, boxes_, scratch.search.walk), needed_(request_.needed()) {}
 
     void search(std::int64_t group) {
         const Plane<T>& groups = sources_.groups();
@@ -43,7 +44,8 @@ public:
         list.size = groups.nodes;
         list.nodes.reserve(groups.nodes + padding);
         list.least.reserve(groups.nodes + padding);
-        distances_to_nodes<Periodic, D>(box_of(receivers_.groups(), group), groups, 0, groups.nodes, list.least.data());
+        least_distances_to(boxes_, box_of(receivers_.groups(), group), groups.lower(0), groups.upper(0), groups.stride,
+                           groups.nodes, list.least.data());
         for (std::int32_t i = 0; i < groups.nodes; ++i) {
             list.nodes[i] = i;
         }
@@ -60,9 +62,9 @@ private:
     static constexpr std::int32_t rows_at_once = 1024; ///< of a cell; one at one place may hold any number
     static constexpr T infinity = std::numeric_limits<T>::infinity();
 
-    [[nodiscard]] Receiver<T, D> box_of(const Plane<T>& plane, std::int64_t node) const {
-        Receiver<T, D> box;
-        for (int axis = 0; axis < D; ++axis) {
+    [[nodiscard]] AnyReceiver<T> box_of(const Plane<T>& plane, std::int64_t node) const {
+        AnyReceiver<T> box{};
+        for (int axis = 0; axis < dimension_; ++axis) {
             box.lower[axis] = plane.lower(axis)[node];
             box.upper[axis] = plane.upper(axis)[node];
             box.period[axis] = sources_.tree.points.frame.working_period[axis];
@@ -71,17 +73,12 @@ private:
     }
 
     /// Squared distances between a box and that of a node.
-    [[nodiscard]] Bounds<T> distances_to(const Receiver<T, D>& box, const Plane<T>& plane, std::int64_t node) const {
-        const hn::CappedTag<T, 1> tag;
-        const Columns<decltype(tag)> lower{tag, plane.lower(0) + node, plane.stride};
-        const Columns<decltype(tag)> upper{tag, plane.upper(0) + node, plane.stride};
-        const auto bounds = box_distances<Periodic, D>(tag, box, lower, upper,
-                                                       Bounds<hn::Vec<decltype(tag)>>{hn::Zero(tag), hn::Zero(tag)});
-        return {hn::GetLane(bounds.least), hn::GetLane(bounds.greatest)};
+    [[nodiscard]] Bounds<T> distances_to(const AnyReceiver<T>& box, const Plane<T>& plane, std::int64_t node) const {
+        return box_distances(dimension_, box, plane.lower(0) + node, plane.upper(0) + node, plane.stride);
     }
 
     void search_cell(std::int32_t cell) {
-        const Receiver<T, D> box = box_of(receivers_.cells(), cell);
+        const AnyReceiver<T> box = box_of(receivers_.cells(), cell);
         constexpr std::int64_t all = std::numeric_limits<std::int32_t>::max();
         ranges_.limit_of_single_point(static_cast<std::int32_t>(std::min(needed_, all)));
         home_ = self_search_ ? cell : home_of(cell);
@@ -98,7 +95,7 @@ private:
     }
 
     /// Finds the rows that the leaf's search has begun with, all in the box.
-    void search_rows(Receiver<T, D> box, T reach, T farthest) {
+    void search_rows(AnyReceiver<T> box, T reach, T farthest) {
         constexpr int max_rounds = 5;
         scratch_.counts.queries += leaf_.pending_rows();
         for (int round = 0;; ++round) {
@@ -127,55 +124,50 @@ private:
 
     /// A source cell with a hub near that of a cell of queries.
     [[nodiscard]] std::int32_t home_of(std::int32_t cell) {
-        Receiver<T, D> hub;
-        for (int axis = 0; axis < D; ++axis) {
+        AnyReceiver<T> hub{};
+        for (int axis = 0; axis < dimension_; ++axis) {
             hub.lower[axis] = hub.upper[axis] = receivers_.hub(cell, axis);
             hub.period[axis] = sources_.tree.points.frame.working_period[axis];
         }
         auto& least = scratch_.groups.greatest;
         const Plane<T>& groups = sources_.groups();
         least.reserve(groups.nodes + padding);
-        distances_to_nodes<Periodic, D>(hub, groups, 0, groups.nodes, least.data());
+        least_distances_to(boxes_, hub, groups.lower(0), groups.upper(0), groups.stride, groups.nodes, least.data());
         const auto group = std::min_element(least.data(), least.data() + groups.nodes) - least.data();
         const std::int32_t first = groups.first_child[group];
         const std::int32_t count = groups.first_child[group + 1] - first;
-        const std::int64_t stride = sources_.cells().stride;
-        const hn::ScalableTag<T> tag;
-        const auto lanes = static_cast<std::int32_t>(hn::Lanes(tag));
+        const T* hubs = sources_.hubs.data() + first;
         least.reserve(count + padding);
-        for (std::int32_t i = 0; i < count; i += lanes) {
-            const Columns<decltype(tag)> hubs{tag, sources_.hubs.data() + first + i, stride};
-            hn::StoreU(point_distances<Periodic, D>(tag, hub.lower, hub.period, hubs, hn::Zero(tag)), tag,
-                       least.data() + i);
-        }
+        least_distances_to(boxes_, hub, hubs, hubs, sources_.cells().stride, count, least.data());
         return first + static_cast<std::int32_t>(std::min_element(least.data(), least.data() + count) - least.data());
     }
 
     /// The greatest distance of a cell's queries from the hub whose edges they follow.
     [[nodiscard]] T radius_of(std::int32_t cell) const {
-        T hub[D];
-        for (int axis = 0; axis < D; ++axis) {
+        T hub[max_dimension];
+        for (int axis = 0; axis < dimension_; ++axis) {
             hub[axis] = sources_.hub(home_, axis);
         }
         const PointSet<T>& queries = receivers_.tree.points;
         const std::int32_t first = receivers_.cells().first_point[cell];
-        return std::sqrt(greatest_distance<Periodic, D>(hub, queries.frame.working_period.data(),
-                                                        queries.axis(0) + first, queries.stride,
-                                                        receivers_.cells().first_point[cell + 1] - first));
+        return std::sqrt(kernels_
+                             .distances_to_range(hub, queries.frame.working_period.data(), queries.axis(0) + first,
+                                                 queries.stride, receivers_.cells().first_point[cell + 1] - first)
+                             .greatest);
     }
 
-    [[nodiscard]] T guess(std::int32_t cell, const Receiver<T, D>& box) {
+    [[nodiscard]] T guess(std::int32_t cell, const AnyReceiver<T>& box) {
         T squared_diagonal = 0;
-        for (int axis = 0; axis < D; ++axis) {
+        for (int axis = 0; axis < dimension_; ++axis) {
             squared_diagonal += (box.upper[axis] - box.lower[axis]) * (box.upper[axis] - box.lower[axis]);
         }
         const Plane<T>& cells = receivers_.cells();
         const std::int32_t points = self_search_ ? cells.first_point[cell + 1] - cells.first_point[cell] : 0;
-        return scratch_.search.reach.guess(squared_diagonal, points, D);
+        return scratch_.search.reach.guess(squared_diagonal, points, dimension_);
     }
 
     /// A squared radius within which every query of the box finds enough; infinite if there are not so many points.
-    [[nodiscard]] T guaranteed(const Receiver<T, D>& box) {
+    [[nodiscard]] T guaranteed(const AnyReceiver<T>& box) {
         const Plane<T>& cells = sources_.cells();
         const std::int32_t* targets = graph_.target.data() + std::int64_t{home_} * graph_.edges;
         T greatest = 0;
@@ -190,7 +182,7 @@ private:
         return guaranteed_by_groups(box);
     }
 
-    [[nodiscard]] T guaranteed_by_groups(const Receiver<T, D>& box) {
+    [[nodiscard]] T guaranteed_by_groups(const AnyReceiver<T>& box) {
         const Plane<T>& groups = sources_.groups();
         auto& guarantees = scratch_.guarantees;
         guarantees.clear();
@@ -210,7 +202,7 @@ private:
     }
 
     /// Lists the points of all cells that may hold one within a squared distance of a query in the box.
-    void list_cells(const Receiver<T, D>& box, T reach) {
+    void list_cells(const AnyReceiver<T>& box, T reach) {
         if (!bound_.is_beyond(graph_.horizon[home_], radius_, reach)) {
             (void)ranges_.list(box, reach, std::numeric_limits<std::int64_t>::max());
             return;
@@ -235,8 +227,11 @@ private:
     const KnnRequest<T>& request_;
     const bool self_search_;
     CellSearchScratch<T>& scratch_;
-    LeafSearch<T, D, Periodic> leaf_;
-    NearRanges<T, D, Periodic> ranges_;
+    const int dimension_;
+    const WalkKernels<T>& boxes_;
+    const CellKernels<T>& kernels_;
+    LeafSearch<T> leaf_;
+    NearRanges<T> ranges_;
     const std::int64_t needed_; ///< one more if the point itself does not count
     std::int32_t home_ = 0;     ///< source cell whose edges are followed
     T radius_ = 0;              ///< of the queries around its hub

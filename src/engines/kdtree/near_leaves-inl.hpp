@@ -22,18 +22,18 @@
 HWY_BEFORE_NAMESPACE();
 namespace kith::detail::HWY_NAMESPACE {
 
-template <class T, int D, bool Periodic>
+template <class T>
 class NearLeaves {
 public:
-    NearLeaves(const BucketTree<T>& tree, const Receiver<T, D>& box, ScratchArray<IndexRange>& ranges)
+    NearLeaves(const BucketTree<T>& tree, const AnyReceiver<T>& box, ScratchArray<IndexRange>& ranges)
         : tree_(tree), box_(box), first_leaf_(static_cast<Node>(tree.leaves - 1)), ranges_(ranges) {}
 
     /// Lists what lies within a squared distance of the box, in ascending order, neighboring ranges as one. What lies
     /// wholly within `whole` of all of it is counted instead; -1: nothing is.
     void list(T reach, T whole) {
         Cell cell;
-        std::copy_n(tree_.lower.begin(), D, cell.lower);
-        std::copy_n(tree_.upper.begin(), D, cell.upper);
+        std::copy_n(tree_.lower.begin(), max_dimension, cell.lower);
+        std::copy_n(tree_.upper.begin(), max_dimension, cell.upper);
         list(0, 0, tree_.points.count, cell, reach, whole);
     }
 
@@ -43,31 +43,13 @@ public:
 private:
     using Node = kdtree::Node;
     struct Cell {
-        T lower[D];
-        T upper[D];
+        T lower[max_dimension];
+        T upper[max_dimension];
     };
-
-    [[nodiscard]] Bounds<T> distances(const Cell& cell) const {
-        Bounds<T> sum{};
-        for (int axis = 0; axis < D; ++axis) {
-            T nearest =
-                std::max(std::max(cell.lower[axis] - box_.upper[axis], box_.lower[axis] - cell.upper[axis]), T(0));
-            T farthest = std::max(cell.upper[axis] - box_.lower[axis], box_.upper[axis] - cell.lower[axis]);
-            if constexpr (Periodic) {
-                const T least = std::max(std::min(nearest, box_.period[axis] - farthest), T(0));
-                farthest = std::min(farthest, box_.period[axis] - nearest);
-                nearest = least;
-            }
-            sum = axis == 0
-                      ? Bounds<T>{nearest * nearest, farthest * farthest}
-                      : Bounds<T>{std::fma(nearest, nearest, sum.least), std::fma(farthest, farthest, sum.greatest)};
-        }
-        return sum;
-    }
 
     /// The points [begin, end) of a node. Recursion is as deep as the tree.
     void list(Node node, std::int64_t begin, std::int64_t end, Cell& cell, T reach, T whole) {
-        const Bounds<T> bounds = distances(cell);
+        const Bounds<T> bounds = box_distances(tree_.points.frame.dimension, box_, cell.lower, cell.upper, 1);
         if (bounds.least > reach) {
             return;
         }
@@ -102,7 +84,7 @@ private:
     }
 
     const BucketTree<T>& tree_;
-    const Receiver<T, D>& box_;
+    const AnyReceiver<T>& box_;
     Node first_leaf_;
     ScratchArray<IndexRange>& ranges_;
     std::int64_t size_ = 0;

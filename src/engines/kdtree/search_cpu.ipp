@@ -54,11 +54,10 @@ void find_nearest_any(const KdTreeKnnJob<KITH_SCALAR>& job, std::int64_t begin, 
                [&]<int D, bool Periodic>() { find_rows<D, Periodic>(job, begin, end, scratch); });
 }
 
-template <int D, bool Periodic>
-NearSources list_near(const BucketTree<KITH_SCALAR>& tree, const RadiusJob<KITH_SCALAR>& job, std::int64_t begin,
-                      std::int64_t end, RadiusScratch<KITH_SCALAR>& scratch) {
-    Receiver<KITH_SCALAR, D> box;
-    for (int axis = 0; axis < D; ++axis) {
+NearSources near_sources_any(const BucketTree<KITH_SCALAR>& tree, const RadiusJob<KITH_SCALAR>& job, std::int64_t begin,
+                             std::int64_t end, RadiusScratch<KITH_SCALAR>& scratch) {
+    AnyReceiver<KITH_SCALAR> box{};
+    for (int axis = 0; axis < job.dimension; ++axis) {
         const auto [least, greatest] =
             std::minmax_element(job.receivers->points.axis(axis) + begin, job.receivers->points.axis(axis) + end);
         box.lower[axis] = *least;
@@ -70,17 +69,9 @@ NearSources list_near(const BucketTree<KITH_SCALAR>& tree, const RadiusJob<KITH_
         const auto [least, greatest] = std::minmax_element(job.squared_radii + begin, job.squared_radii + end);
         squared = {*least, *greatest};
     }
-    NearLeaves<KITH_SCALAR, D, Periodic> leaves(tree, box, scratch.walk.ranges);
+    NearLeaves<KITH_SCALAR> leaves(tree, box, scratch.walk.ranges);
     leaves.list(squared.largest, job.sink.counts != nullptr ? squared.smallest : KITH_SCALAR(-1));
     return {scratch.walk.ranges.data(), leaves.size(), leaves.counted()};
-}
-
-NearSources near_sources_any(const BucketTree<KITH_SCALAR>& tree, const RadiusJob<KITH_SCALAR>& job, std::int64_t begin,
-                             std::int64_t end, RadiusScratch<KITH_SCALAR>& scratch) {
-    NearSources near{};
-    with_space(job.dimension, job.periodic,
-               [&]<int D, bool Periodic>() { near = list_near<D, Periodic>(tree, job, begin, end, scratch); });
-    return near;
 }
 
 } // namespace kith::detail::HWY_NAMESPACE
