@@ -31,12 +31,9 @@ void link_tiles_any(const LinkJob<KITH_SCALAR>& job, std::int64_t begin, std::in
                     std::int64_t other_end) {
     with_space(job.dimension, job.periodic, [&]<int D, bool Periodic>() {
         const FofPolicy<KITH_SCALAR, D> policy(job);
-        if (begin == other_begin) {
-            policy.template link_within<Periodic>(begin, end);
-            return;
-        }
         for (std::int64_t i = begin; i < end; ++i) {
-            policy.template link_point<Periodic>(static_cast<std::int32_t>(i), other_begin, other_end, false);
+            const std::int64_t first = begin == other_begin ? i + 1 : other_begin;
+            policy.template link_point<Periodic>(static_cast<std::int32_t>(i), first, other_end, false);
         }
     });
 }

@@ -75,10 +75,9 @@ private:
 
     /// Searches siblings, the nearest first.
     HWY_NOINLINE void visit_nodes(int level, std::int32_t first, std::int32_t last) {
-        for (; last - first > max_siblings; first += max_siblings) {
-            visit_siblings(level, first, max_siblings);
+        for (; first < last; first += max_siblings) {
+            visit_siblings(level, first, std::min(max_siblings, last - first));
         }
-        visit_siblings(level, first, last - first);
     }
 
     HWY_INLINE void visit_siblings(int level, std::int32_t first, std::int32_t count) {
@@ -171,10 +170,9 @@ private:
     }
 
     HWY_INLINE void search_points(std::int32_t first, std::int32_t last) {
-        for (; last - first > max_fresh; first += max_fresh) {
-            search_block(first, max_fresh);
+        for (; first < last; first += max_fresh) {
+            search_block(first, std::min(max_fresh, last - first));
         }
-        search_block(first, last - first);
     }
 
     HWY_INLINE void search_block(std::int32_t first, std::int32_t count) {

@@ -45,7 +45,7 @@ public:
 
     /// All pairs within a node of a plane.
     void within(int level, std::int32_t node) {
-        if constexpr (Periodic) {
+        if constexpr (has_open) {
             if (never_wraps(level, node, node)) {
                 open_.within(level, node);
                 return;
@@ -87,6 +87,7 @@ public:
 private:
     template <class, int, bool, class>
     friend class PairWalk;
+    static constexpr bool has_open = Periodic && HWY_TARGET != HWY_SCALAR; // which is not there to be fast
     using Tag = hn::ScalableTag<T>;
 
     /// All pairs between a node and the nodes of its plane below the nodes [first, last) of another one, or of it.
@@ -115,7 +116,7 @@ private:
     }
 
     /// All pairs between a node and the nodes [first, last) of its plane.
-    HWY_INLINE void with_range(int level, std::int32_t node, std::int32_t first, std::int32_t last) {
+    HWY_NOINLINE void with_range(int level, std::int32_t node, std::int32_t first, std::int32_t last) {
         const Tag tag;
         const std::int32_t lanes = static_cast<std::int32_t>(hn::Lanes(tag));
         const auto reach = hn::Set(tag, policy_.reach());
@@ -142,7 +143,7 @@ private:
 
     /// Two nodes of a plane, some of whose points may be within reach.
     void pair(int level, std::int32_t node, std::int32_t other) {
-        if constexpr (Periodic) {
+        if constexpr (has_open) {
             if (never_wraps(level, node, other)) {
                 open_.pair(level, node, other);
                 return;
@@ -181,7 +182,7 @@ private:
 
     const TreeView<T>& tree_;
     Policy& policy_;
-    std::conditional_t<Periodic, PairWalk<T, D, false, Policy>, Nothing> open_; ///< for nodes that never wrap
+    std::conditional_t<has_open, PairWalk<T, D, false, Policy>, Nothing> open_; ///< for nodes that never wrap
 };
 
 } // namespace kith::detail::HWY_NAMESPACE
