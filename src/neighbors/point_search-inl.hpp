@@ -31,31 +31,53 @@
 HWY_BEFORE_NAMESPACE();
 namespace kith::detail::HWY_NAMESPACE {
 
-template <class T, int D, bool Periodic>
-class PointSearch {
+/// The candidates of one query, of which the first k are its neighbors.
+template <class T>
+class NearestKept {
 public:
+    using LaneIndex = typename NearPoints<T>::LaneIndex;
+    static constexpr std::int32_t max_fresh = 64; ///< points that are measured before any is kept
+
     /// Candidates are kept in the memory given, and nothing else is.
-    PointSearch(const PlaneTree<T>& sources, std::int64_t k, const Candidate<T>& limit, NearPoints<T>& kept)
-        : planes_(sources.planes.data()), top_(static_cast<int>(sources.planes.size()) - 1),
-          coordinates_(sources.points.axis(0)), stride_(sources.points.stride), indices_(sources.points.indices.data()),
-          k_(std::min<std::int64_t>(k, sources.points.count)), limit_(limit), kept_(kept) {
+    NearestKept(std::int64_t k, const Candidate<T>& limit, NearPoints<T>& kept) : k_(k), limit_(limit), kept_(kept) {
         kept_.reserve((sorts() ? k_ : k_ + k_ / 2) + max_fresh + 2 * vector_padding);
         distances_ = kept_.distances();
-        kept_indices_ = kept_.indices();
-        std::copy_n(sources.points.frame.working_period.data(), D, query_.period);
+        indices_ = kept_.indices();
     }
 
-    /// Whether search() leaves the neighbors in order.
+    /// Whether finish() leaves the neighbors in order.
     [[nodiscard]] bool sorts() const { return k_ <= max_sorted_neighbors; }
 
-    /// Finds the neighbors of a query in working coordinates, and leaves them in the memory.
-    HWY_INLINE void search(const T* query) {
-        std::copy_n(query, D, query_.lower);
-        std::copy_n(query, D, query_.upper);
+    /// All that may come is before it.
+    [[nodiscard]] const Candidate<T>& bound() const { return bound_; }
+
+    void begin() {
         found_ = 0;
         bound_ = limit_;
         full_ = k_;
-        visit_nodes(top_, 0, static_cast<std::int32_t>(planes_[top_].nodes));
+    }
+
+    /// Adds some points of a block, at most max_fresh, within the bound.
+    HWY_INLINE void add(const T* measured, const std::int32_t* block_indices, const std::int32_t* fresh,
+                        std::int32_t count) {
+        if (found_ == k_ && sorts() && count * cycles_of_insertion() < cycles_of_sort(count)) {
+            for (std::int32_t i = 0; i < count; ++i) {
+                offer({measured[fresh[i]], block_indices[fresh[i]]});
+            }
+            return;
+        }
+        for (std::int32_t i = 0; i < count; ++i) {
+            distances_[found_ + i] = measured[fresh[i]];
+            indices_[found_ + i] = block_indices[fresh[i]];
+        }
+        found_ += count;
+        if (found_ >= full_) {
+            sorts() ? sort_kept() : select_kept();
+        }
+    }
+
+    /// Leaves the neighbors in the memory.
+    void finish() {
         if (!sorts()) {
             select_kept();
         } else if (found_ < k_) {
@@ -65,9 +87,102 @@ public:
     }
 
 private:
+    /// Roughly what it takes to keep a candidate, and to sort all with so many new ones.
+    [[nodiscard]] std::int64_t cycles_of_insertion() const { return 20 + k_ / 2; }
+    [[nodiscard]] std::int64_t cycles_of_sort(std::int64_t fresh) const { return 60 + (k_ + fresh) * (k_ + fresh) / 4; }
+
+    /// Cuts candidates down to the first k, in any order.
+    HWY_NOINLINE void select_kept() {
+        if (found_ < k_) {
+            return;
+        }
+        spare_.resize(found_);
+        for (std::int64_t i = 0; i < found_; ++i) {
+            spare_[i] = {distances_[i], static_cast<std::int32_t>(indices_[i])};
+        }
+        std::nth_element(spare_.begin(), spare_.begin() + (k_ - 1), spare_.end());
+        for (std::int64_t i = 0; i < k_; ++i) {
+            distances_[i] = spare_[i].distance;
+            indices_[i] = spare_[i].index;
+        }
+        found_ = k_;
+        full_ = k_ + k_ / 2;
+        take_bound();
+    }
+
+    HWY_NOINLINE void sort_kept() {
+        const std::int64_t count = found_;
+        std::copy_n(distances_, count, unsorted_distances_);
+        std::copy_n(indices_, count, unsorted_indices_);
+        std::vector<Candidate<T>> spare;
+        sort_survivors(unsorted_distances_, unsorted_indices_, count, k_, distances_, indices_, spare);
+        found_ = std::min(count, k_);
+        take_bound();
+    }
+
+    /// Keeps a candidate if it comes before the bound.
+    HWY_INLINE void offer(const Candidate<T>& candidate) {
+        if (!(candidate < bound_)) {
+            return;
+        }
+        std::int64_t at = k_ - 1;
+        for (; at > 0 && candidate < Candidate<T>{distances_[at - 1], static_cast<std::int32_t>(indices_[at - 1])};
+             --at) {
+            distances_[at] = distances_[at - 1];
+            indices_[at] = indices_[at - 1];
+        }
+        distances_[at] = candidate.distance;
+        indices_[at] = candidate.index;
+        take_bound();
+    }
+
+    HWY_INLINE void take_bound() {
+        if (found_ == k_) {
+            bound_ = {distances_[k_ - 1], static_cast<std::int32_t>(indices_[k_ - 1])};
+        }
+    }
+
+    static constexpr auto vector_padding = static_cast<std::int32_t>(hn::MaxLanes(hn::ScalableTag<T>()));
+    static constexpr std::int64_t max_sorted = max_sorted_neighbors + max_fresh + 2 * vector_padding;
+    static_assert(max_fresh % vector_padding == 0);
+
+    const std::int64_t k_;
+    const Candidate<T> limit_;
+    Candidate<T> bound_;
+    NearPoints<T>& kept_;
+    T* distances_; ///< squared
+    LaneIndex* indices_;
+    std::int64_t found_ = 0;
+    std::int64_t full_ = 0;                      ///< candidates that are cut down
+    HWY_ALIGN T unsorted_distances_[max_sorted]; ///< read by whole vectors
+    LaneIndex unsorted_indices_[max_sorted];
+    std::vector<Candidate<T>> spare_; ///< only if candidates are not sorted
+};
+
+template <class T, int D, bool Periodic>
+class PointSearch {
+public:
+    PointSearch(const PlaneTree<T>& sources, NearestKept<T>& kept)
+        : planes_(sources.planes.data()), top_(static_cast<int>(sources.planes.size()) - 1),
+          coordinates_(sources.points.axis(0)), stride_(sources.points.stride), indices_(sources.points.indices.data()),
+          kept_(kept) {
+        std::copy_n(sources.points.frame.working_period.data(), D, query_.period);
+    }
+
+    /// Finds the neighbors of a query in working coordinates.
+    HWY_INLINE void search(const T* query) {
+        std::copy_n(query, D, query_.lower);
+        std::copy_n(query, D, query_.upper);
+        kept_.begin();
+        visit_nodes(top_, 0, static_cast<std::int32_t>(planes_[top_].nodes));
+        kept_.finish();
+    }
+
+private:
     using Tag = hn::ScalableTag<T>;
     static constexpr std::int32_t vector_padding = static_cast<std::int32_t>(hn::MaxLanes(Tag()));
-    using Bits = typename SearchScratch<T>::LaneIndex;
+    using Bits = typename NearestKept<T>::LaneIndex;
+    static constexpr std::int32_t max_fresh = NearestKept<T>::max_fresh;
     static constexpr std::int32_t max_siblings = 256; ///< that are compared with each other; as many as on top, usually
     static constexpr Bits position_mask = max_siblings - 1;
 
@@ -85,10 +200,10 @@ private:
         HWY_ALIGN T ranks[max_siblings];
         rank_siblings(plane, first, count, ranks);
         T nearest = next_rank(ranks, count, -1);
-        while (least_of(nearest) <= bound_.distance && nearest != none) {
+        while (least_of(nearest) <= kept_.bound().distance && nearest != none) {
             // Known before the nearest is searched, so that its memory is on the way.
             const T next = next_rank(ranks, count, nearest);
-            if (level == 0 && least_of(next) <= bound_.distance && next != none) {
+            if (level == 0 && least_of(next) <= kept_.bound().distance && next != none) {
                 prefetch(plane, first + position_of(next));
             }
             visit(level, first + position_of(nearest), nearest);
@@ -140,7 +255,7 @@ private:
         const Columns<Tag> lower{tag, plane.lower_corners.data() + node, plane.stride};
         const Columns<Tag> upper{tag, plane.upper_corners.data() + node, plane.stride};
         const T least = hn::GetLane(least_distances<Periodic, D>(tag, query_, lower, upper));
-        return bound_ < Candidate<T>{least, plane.smallest_index[node]};
+        return kept_.bound() < Candidate<T>{least, plane.smallest_index[node]};
     }
 
     HWY_INLINE void prefetch(const Plane<T>& leaves, std::int32_t leaf) const {
@@ -159,7 +274,7 @@ private:
     /// Searches a node, unless it comes after the bound.
     HWY_INLINE void visit(int level, std::int32_t node, T rank) {
         const Plane<T>& plane = planes_[level];
-        if (HWY_UNLIKELY(greatest_of(rank) >= bound_.distance) && is_beyond(plane, node)) {
+        if (HWY_UNLIKELY(greatest_of(rank) >= kept_.bound().distance) && is_beyond(plane, node)) {
             return;
         }
         if (level > 0) {
@@ -180,7 +295,7 @@ private:
         const auto lanes = static_cast<std::int32_t>(hn::Lanes(tag));
         HWY_ALIGN T measured[max_fresh];
         std::int32_t fresh[max_fresh + 8 + vector_padding];
-        const auto limit = hn::Set(tag, bound_.distance);
+        const auto limit = hn::Set(tag, kept_.bound().distance);
         std::int32_t found = 0;
         for (std::int32_t i = 0; i < count; i += lanes) {
             const Columns<Tag> sources{tag, coordinates_ + first + i, stride_};
@@ -190,100 +305,16 @@ private:
             hn::Store(distance, tag, measured + i);
             found += static_cast<std::int32_t>(append_positions(tag, near, i, fresh + found));
         }
-        if (found_ == k_ && sorts() && found * cycles_of_insertion() < cycles_of_sort(found)) {
-            for (std::int32_t i = 0; i < found; ++i) {
-                offer({measured[fresh[i]], indices_[first + fresh[i]]});
-            }
-            return;
-        }
-        for (std::int32_t i = 0; i < found; ++i) {
-            distances_[found_ + i] = measured[fresh[i]];
-            kept_indices_[found_ + i] = indices_[first + fresh[i]];
-        }
-        found_ += found;
-        if (found_ >= full_) {
-            sorts() ? sort_kept() : select_kept();
-        }
+        kept_.add(measured, indices_ + first, fresh, found);
     }
-
-    /// Roughly what it takes to keep a candidate, and to sort all with so many new ones.
-    [[nodiscard]] HWY_INLINE std::int64_t cycles_of_insertion() const { return 20 + k_ / 2; }
-    [[nodiscard]] HWY_INLINE std::int64_t cycles_of_sort(std::int64_t fresh) const {
-        return 60 + (k_ + fresh) * (k_ + fresh) / 4;
-    }
-
-    /// Cuts candidates down to the first k, in any order.
-    HWY_NOINLINE void select_kept() {
-        if (found_ < k_) {
-            return;
-        }
-        spare_.resize(found_);
-        for (std::int64_t i = 0; i < found_; ++i) {
-            spare_[i] = {distances_[i], static_cast<std::int32_t>(kept_indices_[i])};
-        }
-        std::nth_element(spare_.begin(), spare_.begin() + (k_ - 1), spare_.end());
-        for (std::int64_t i = 0; i < k_; ++i) {
-            distances_[i] = spare_[i].distance;
-            kept_indices_[i] = spare_[i].index;
-        }
-        found_ = k_;
-        full_ = k_ + k_ / 2;
-        take_bound();
-    }
-
-    HWY_NOINLINE void sort_kept() {
-        const std::int64_t count = found_;
-        std::copy_n(distances_, count, unsorted_distances_);
-        std::copy_n(kept_indices_, count, unsorted_indices_);
-        std::vector<Candidate<T>> spare;
-        sort_survivors(unsorted_distances_, unsorted_indices_, count, k_, distances_, kept_indices_, spare);
-        found_ = std::min(count, k_);
-        take_bound();
-    }
-
-    /// Keeps a candidate if it comes before the bound.
-    HWY_INLINE void offer(const Candidate<T>& candidate) {
-        if (!(candidate < bound_)) {
-            return;
-        }
-        std::int64_t at = k_ - 1;
-        for (; at > 0 && candidate < Candidate<T>{distances_[at - 1], static_cast<std::int32_t>(kept_indices_[at - 1])};
-             --at) {
-            distances_[at] = distances_[at - 1];
-            kept_indices_[at] = kept_indices_[at - 1];
-        }
-        distances_[at] = candidate.distance;
-        kept_indices_[at] = candidate.index;
-        take_bound();
-    }
-
-    HWY_INLINE void take_bound() {
-        if (found_ == k_) {
-            bound_ = {distances_[k_ - 1], static_cast<std::int32_t>(kept_indices_[k_ - 1])};
-        }
-    }
-
-    static constexpr std::int32_t max_fresh = 64; ///< points that are measured before any is kept
-    static constexpr std::int64_t max_sorted = max_sorted_neighbors + max_fresh + 2 * vector_padding;
-    static_assert(max_fresh % vector_padding == 0);
 
     const Plane<T>* planes_;
     int top_;
     const T* coordinates_;
     std::int64_t stride_;
     const std::int32_t* indices_;
-    std::int64_t k_;
-    Candidate<T> limit_;
-    Candidate<T> bound_;
+    NearestKept<T>& kept_;
     Receiver<T, D> query_;
-    NearPoints<T>& kept_;
-    T* distances_; ///< squared
-    Bits* kept_indices_;
-    std::int64_t found_ = 0;
-    std::int64_t full_ = 0;                      ///< candidates that are cut down
-    HWY_ALIGN T unsorted_distances_[max_sorted]; ///< read by whole vectors
-    Bits unsorted_indices_[max_sorted];
-    std::vector<Candidate<T>> spare_; ///< only if candidates are not sorted
 };
 
 } // namespace kith::detail::HWY_NAMESPACE

@@ -31,21 +31,29 @@ void sort_and_write(NearPoints<KITH_SCALAR>& kept, const KnnRequest<KITH_SCALAR>
     fill(row.wide_indices, std::int64_t{-1});
 }
 
+/// Writes what was found for a query.
+void write_found(const PointSearchJob<KITH_SCALAR>& job, std::int64_t row, bool is_sorted,
+                 NearPoints<KITH_SCALAR>& found) {
+    const KnnRequest<KITH_SCALAR>& request = *job.request;
+    const RowMemory<KITH_SCALAR> memory = job.rows.row(row, request.k);
+    if (is_sorted) {
+        write_row(found.distances(), found.indices(), found.size(), -1, request.k, request.report, memory);
+    } else {
+        sort_and_write(found, request, job.sources->points.count, memory);
+    }
+}
+
 template <int D, bool Periodic>
 void search_each(const PointSearchJob<KITH_SCALAR>& job) {
-    const KnnRequest<KITH_SCALAR>& request = *job.request;
+    const PointSet<KITH_SCALAR>& sources = job.sources->points;
     const Coordinates<KITH_SCALAR> queries(*job.queries);
-    NearPoints<KITH_SCALAR> kept;
-    PointSearch<KITH_SCALAR, D, Periodic> search(*job.sources, request.k, request.limit, kept);
+    NearPoints<KITH_SCALAR> found;
+    NearestKept<KITH_SCALAR> kept(std::min<std::int64_t>(job.request->k, sources.count), job.request->limit, found);
+    PointSearch<KITH_SCALAR, D, Periodic> search(*job.sources, kept);
     for (std::int64_t row = 0; row < job.queries->count(); ++row) {
-        const auto query = working_query<D>(queries, job.sources->points.frame, row);
+        const auto query = working_query<D>(queries, sources.frame, row);
         search.search(query.data());
-        const RowMemory<KITH_SCALAR> memory = job.rows.row(row, request.k);
-        if (search.sorts()) {
-            write_row(kept.distances(), kept.indices(), kept.size(), -1, request.k, request.report, memory);
-        } else {
-            sort_and_write(kept, request, job.sources->points.count, memory);
-        }
+        write_found(job, row, kept.sorts(), found);
     }
 }
 

@@ -31,7 +31,7 @@ struct WalkKernels {
     /// Appends nodes of a plane to a list that has room for them and a vector more: those from first_child[parent] to
     /// first_child[parent + 1] for each parent, or the parents themselves if first_child is null. Returns the smallest
     /// of their greatest distances, or less.
-    T (*append_nodes)
+    T(*append_nodes)
     (const AnyReceiver<T>& box, const PlaneView<T>& plane, const std::int32_t* parents, std::int64_t count,
      const std::int32_t* first_child, InteractionList<T>& list);
     /// NearRanges::list().
