@@ -165,17 +165,12 @@ struct GroupsOfSize {
 /// Groups of the points of all ranks, including single points, numbered from 0 by decreasing size; ties are broken by
 /// the smallest global index. All members except labels, stages, traffic and work are the same on every
 /// rank.
-struct DistributedFofResult {
+struct DistributedFofResult : ResolvedLengths {
     std::vector<std::int64_t> labels; ///< group of every point of this rank, in input order
     std::int64_t groups = 0;          ///< number of groups, including single points
     std::vector<GroupsOfSize> sizes;  ///< number of groups of each size, by decreasing size
-    double linking_length = 0;        ///< this, volume, volume_kind and box: as in FofSummary
-    double volume = 0;
-    VolumeKind volume_kind = VolumeKind::none;
-    double velocity_length = std::numeric_limits<double>::infinity(); ///< this and velocity_scale: as in FofSummary
-    double velocity_scale = 0;
-    Box box;
-    std::int64_t wrapped_points = 0; ///< number of points of all ranks outside the box, which were wrapped into it
+    Box box;                          ///< as in FofSummary
+    std::int64_t wrapped_points = 0;  ///< number of points of all ranks outside the box, which were wrapped into it
     StageReports stages;
     Traffic traffic;
     std::vector<float> work; ///< as in DistributedKnnResult

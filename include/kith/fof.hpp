@@ -98,12 +98,9 @@ struct FofOptions {
     std::optional<PhaseSpace> phase_space = {};
 };
 
-/// Groups are numbered from 0 by decreasing size, ties by their smallest member index, single points included.
-struct FofSummary {
-    std::int64_t groups = 0; ///< number of groups, including single points
-    /// Members of each group, non-increasing: one entry per group, including single points.
-    std::vector<std::int32_t> sizes;
-    /// The linking length used, in the units of the points, rounded to the points' type.
+/// The lengths at which points are friends, in their own units.
+struct ResolvedLengths {
+    /// The linking length used, rounded to the points' type.
     double linking_length = 0;
     double volume = 0; ///< the V of a relative linking length, else 0
     VolumeKind volume_kind = VolumeKind::none;
@@ -111,6 +108,13 @@ struct FofSummary {
     /// linking_length / psi. Infinity and 0 if the groups are those of positions alone.
     double velocity_length = std::numeric_limits<double>::infinity();
     double velocity_scale = 0;
+};
+
+/// Groups are numbered from 0 by decreasing size, ties by their smallest member index, single points included.
+struct FofSummary : ResolvedLengths {
+    std::int64_t groups = 0; ///< number of groups, including single points
+    /// Members of each group, non-increasing: one entry per group, including single points.
+    std::vector<std::int32_t> sizes;
     Engine engine = Engine::tree; ///< algorithm used, not automatic
     /// The box in which the groups were found, with the origins of all periodic axes resolved. A catalog uses it.
     Box box;
@@ -129,7 +133,7 @@ struct FofResult : FofSummary {
 /// The scalars of FofSummary, for asynchronous calls (async.hpp).
 struct DeviceFofSummary {
     std::int64_t groups = 0;   ///< number of groups, including single points
-    double linking_length = 0; ///< this and the following: as in FofSummary
+    double linking_length = 0; ///< this and the following: as in ResolvedLengths
     double volume = 0;
     VolumeKind volume_kind = VolumeKind::none;
 };

@@ -44,11 +44,7 @@ DistributedFofResult as_distributed(FofResult&& serial, const Execution& executi
         result.sizes.push_back({*first, end - first});
         first = end;
     }
-    result.linking_length = serial.linking_length;
-    result.volume = serial.volume;
-    result.volume_kind = serial.volume_kind;
-    result.velocity_length = serial.velocity_length;
-    result.velocity_scale = serial.velocity_scale;
+    static_cast<ResolvedLengths&>(result) = serial;
     result.box = serial.box;
     result.wrapped_points = serial.wrapped_points;
     result.stages = std::move(serial.stages);

@@ -39,11 +39,18 @@ void link_in(Context& context, const PlaneTree<T>& tree, std::span<std::int32_t>
 }
 
 template <Coordinate T>
+void set_box(const Frame<T>& frame, FofSummary& result) {
+    result.box = resolved_box(frame);
+    result.wrapped_points = frame.outside;
+}
+
+template <Coordinate T>
 void link_in_phase_space(Context& context, const FofCall& call, std::span<std::int32_t> labels, FofSummary& result) {
     PhaseSpacePoints<T> points;
     context.run([&] {
-        points = resolve_phase_space(normalize_sources<T>(call.points.points(), call.options.box), call.options.box,
-                                     {*call.options.phase_space, call.length}, result);
+        const auto positions = normalize_sources<T>(call.points.points(), call.options.box);
+        set_box(positions.frame, result);
+        points = resolve_phase_space(positions, call.options.box, {*call.options.phase_space, call.length}, result);
     });
     if (result.engine == Engine::tree) {
         link_in<T>(context, build_plane_tree(context, points), labels, result);
@@ -66,8 +73,7 @@ void link(Context& context, const FofCall& call, std::span<std::int32_t> labels,
     }
     WorkingPoints<T> points(context, call.points, call.options.box);
     resolve_length(call.length, points.frame(), call.points.count(), result, [&] { return points.largest(context); });
-    result.box = resolved_box(points.frame());
-    result.wrapped_points = points.frame().outside;
+    set_box(points.frame(), result);
     if (result.engine == Engine::tree) {
         link_in<T>(context, points.tree(context), labels, result);
     } else if (result.engine == Engine::kdtree) {

@@ -12,9 +12,9 @@
 
 namespace kith::detail {
 
-/// Resolves both lengths, and tells the result: all of it but groups. Throws what docs/semantics.md says is refused.
+/// Resolves both lengths. Throws what docs/semantics.md says is refused.
 template <Coordinate T>
 PhaseSpacePoints<T> resolve_phase_space(const NormalizedPoints<T>& positions, const Box& box, const PhaseSpaceAt& at,
-                                        FofSummary& result);
+                                        ResolvedLengths& lengths);
 
 } // namespace kith::detail

@@ -25,9 +25,9 @@ void span_phase_space(Context& context, const PointsView& given, const SpanningT
     context.run([&] {
         const NormalizedPoints<T> positions = normalize_sources<T>(given, options.box);
         SpanningTreeAccess::describe(positions.frame, result);
-        FofSummary resolved;
-        points = resolve_phase_space(positions, options.box, *options.phase_space, resolved);
-        SpanningTreeAccess::describe_phase_space(points.positions.frame, resolved, result);
+        ResolvedLengths lengths;
+        points = resolve_phase_space(positions, options.box, *options.phase_space, lengths);
+        SpanningTreeAccess::describe_phase_space(points.positions.frame, lengths, result);
     });
     const EdgeMemory<T> edges = SpanningTreeAccess::memory<T>(result);
     if (result.engine() == Engine::tree) {

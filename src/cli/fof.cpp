@@ -128,12 +128,9 @@ FofResult groups_over_ranks(const FofArguments& arguments, FofRun& run, const Ex
             groups.labels.resize(run.rows_in_all());
         }
     });
-    groups.linking_length = found.linking_length;
-    groups.volume = found.volume;
-    groups.volume_kind = found.volume_kind;
-    groups.velocity_length = found.velocity_length;
-    groups.velocity_scale = found.velocity_scale;
+    static_cast<ResolvedLengths&>(groups) = found;
     groups.box = found.box;
+    groups.wrapped_points = found.wrapped_points;
     groups.stages = found.stages;
     RankFunnel labels(ranks, {std::as_bytes(std::span(mine))});
     if (run.is_first()) {

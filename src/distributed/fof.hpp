@@ -39,11 +39,7 @@ void resolve_length(Ranks& ranks, const SharedPoints<T>& shared, const LinkingLe
         largest = largest_of_all(ranks, shared);
     }
     Ranks::alike([&] {
-        FofSummary summary;
-        resolve_length(length, frame, total, summary, [&] { return largest; });
-        result.linking_length = summary.linking_length;
-        result.volume = summary.volume;
-        result.volume_kind = summary.volume_kind;
+        resolve_length(length, frame, total, result, [&] { return largest; });
         result.box = resolved_box(frame);
         result.wrapped_points = frame.outside;
     });

@@ -13,7 +13,7 @@ namespace kith::detail {
 
 /// b (V / N)^(1/d), and the V that was used. If the length is unresolved, find_largest() tells beside which coordinate.
 template <Coordinate T, class FindLargest>
-void resolve_length(const LinkingLength& length, const Frame<T>& frame, std::int64_t count, FofSummary& result,
+void resolve_length(const LinkingLength& length, const Frame<T>& frame, std::int64_t count, ResolvedLengths& result,
                     const FindLargest& find_largest) {
     ResolvedLength resolved;
     const DeviceStatus status = resolve_length(length.value(), length.is_relative(), frame, count, resolved);

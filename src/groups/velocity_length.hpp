@@ -14,9 +14,9 @@
 namespace kith::detail {
 
 /// psi, and what velocities are multiplied by, of `count` points. `dispersion` is read if psi is relative to it. The
-/// result, of fof() on one process or over ranks, has the linking length.
-template <class Result>
-void resolve_velocity_length(const VelocityLength& length, double dispersion, std::int64_t count, Result& result) {
+/// linking length has been resolved.
+inline void resolve_velocity_length(const VelocityLength& length, double dispersion, std::int64_t count,
+                                    ResolvedLengths& result) {
     result.velocity_length = length.value();
     if (length.is_relative()) {
         result.velocity_length *= dispersion;

@@ -137,14 +137,14 @@ void SpanningTreeAccess::describe(const detail::Frame<T>& frame, SpanningTree& r
 }
 
 template <Coordinate T>
-void SpanningTreeAccess::describe_phase_space(const detail::Frame<T>& frame, const FofSummary& resolved,
+void SpanningTreeAccess::describe_phase_space(const detail::Frame<T>& frame, const ResolvedLengths& lengths,
                                               SpanningTree& result) {
     const detail::Separation separation = detail::separation_of(frame, result.facts_.points);
     result.facts_.shortest_length = separation.shortest;
     result.facts_.largest = separation.largest;
-    result.facts_.linking_length = resolved.linking_length;
-    result.facts_.velocity_length = resolved.velocity_length;
-    result.facts_.velocity_scale = resolved.velocity_scale;
+    result.facts_.linking_length = lengths.linking_length;
+    result.facts_.velocity_length = lengths.velocity_length;
+    result.facts_.velocity_scale = lengths.velocity_scale;
 }
 
 template <Coordinate T>
@@ -188,8 +188,10 @@ double SpanningTreeAccess::velocity_length(const SpanningTree& result, double li
 
 template void SpanningTreeAccess::describe(const detail::Frame<float>&, SpanningTree&);
 template void SpanningTreeAccess::describe(const detail::Frame<double>&, SpanningTree&);
-template void SpanningTreeAccess::describe_phase_space(const detail::Frame<float>&, const FofSummary&, SpanningTree&);
-template void SpanningTreeAccess::describe_phase_space(const detail::Frame<double>&, const FofSummary&, SpanningTree&);
+template void SpanningTreeAccess::describe_phase_space(const detail::Frame<float>&, const ResolvedLengths&,
+                                                       SpanningTree&);
+template void SpanningTreeAccess::describe_phase_space(const detail::Frame<double>&, const ResolvedLengths&,
+                                                       SpanningTree&);
 template void SpanningTreeAccess::finish(detail::Context&, const detail::Frame<float>&, SpanningTree&);
 template void SpanningTreeAccess::finish(detail::Context&, const detail::Frame<double>&, SpanningTree&);
 template void SpanningTreeAccess::measure(detail::Context&, const detail::Frame<float>&, SpanningTree&);

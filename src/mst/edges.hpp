@@ -48,7 +48,8 @@ struct SpanningTreeAccess {
 
     /// What phase space adds: its own frame, and the lengths that were resolved for it.
     template <Coordinate T>
-    static void describe_phase_space(const detail::Frame<T>& frame, const FofSummary& resolved, SpanningTree& result);
+    static void describe_phase_space(const detail::Frame<T>& frame, const ResolvedLengths& lengths,
+                                     SpanningTree& result);
 
     /// All edges have been set: sorts them, and takes the root of their lengths. Runs inside a stage.
     template <Coordinate T>
