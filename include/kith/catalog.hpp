@@ -42,6 +42,8 @@ struct Catalog {
     std::int64_t groups = 0;
     int dimension = 0;
     std::int64_t min_members = 0;
+    Box box;                 ///< in which the groups were found, with the origins of all periodic axes
+    ResolvedLengths lengths; ///< at which they were found
 
     /// Input rows of all members: those of group g are members[offset[g]] to members[offset[g] + count[g] - 1], by
     /// type, then ascending index.

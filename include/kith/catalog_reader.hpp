@@ -36,13 +36,13 @@ struct CatalogFile {
 
     /// Columns that the file lacks are empty. `members` is always empty: the members of group g are the entries
     /// offset[g] to offset[g] + count[g] - 1 of file_rows and ids. `velocity` is the mean velocity in the units of the
-    /// snapshot if kith wrote it, otherwise GroupVel as stored. `center` is GroupCM, or GroupPos if there is none.
+    /// snapshot if kith wrote it, otherwise GroupVel as stored. `center` is GroupCM, or GroupPos if there is none. `box`
+    /// has one period per axis, and no origins, which the file does not store.
     Catalog catalog;
     std::vector<std::int64_t> file_rows; ///< rows of the snapshot file, types ascending; kith's own catalogs only
     std::vector<std::uint64_t> ids;      ///< of the same particles
 
     DType dtype = DType::float32; ///< type of the stored (rounded) positions: that of the snapshot
-    Box box;                      ///< one period per axis; no origins, which the file does not store
     std::optional<double> linking_length;
     std::optional<double> time;
     std::optional<double> redshift;

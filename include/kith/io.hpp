@@ -279,7 +279,7 @@ struct CatalogFileOptions {
 ///
 /// Throws Error(invalid_argument) if the catalog is not the snapshot's; Error(too_large) for 2^31 members or more.
 void write_catalog_hdf5(const std::filesystem::path& path, const Catalog& catalog, const Snapshot& snapshot,
-                        const Box& box, const Provenance& provenance, const CatalogFileOptions& options = {});
+                        const Provenance& provenance, const CatalogFileOptions& options = {});
 
 /// Writes the snapshot in group order, as Gadget-4 and AREPO write theirs and as readers of fof_subhalo_tab catalogs
 /// expect: in each particle type the members of group 0, then those of group 1 and so on, within a group in file order;

@@ -318,7 +318,7 @@ void bind_files(nb::module_& module) {
         .def_prop_ro("file_rows",
                      [](nb::object self) { return numpy_view(nb::cast<CatalogFile&>(self).file_rows, 0, self); })
         .def_prop_ro("ids", [](nb::object self) { return numpy_view(nb::cast<CatalogFile&>(self).ids, 0, self); })
-        .def_ro("box", &CatalogFile::box)
+        .def_prop_ro("box", [](const CatalogFile& file) { return file.catalog.box; })
         .def_ro("linking_length", &CatalogFile::linking_length)
         .def_ro("time", &CatalogFile::time)
         .def_ro("redshift", &CatalogFile::redshift)
@@ -372,13 +372,12 @@ void bind_files(nb::module_& module) {
         nb::arg("paths"));
     module.def(
         "write_catalog",
-        [](const nb::bytes& path, const Catalog& catalog, const Snapshot& snapshot, nb::handle box,
+        [](const nb::bytes& path, Catalog& catalog, const Snapshot& snapshot, nb::handle box,
            const std::string& command, const std::string& input, std::map<std::string, std::string> parameters) {
             const std::string name = name_of(path);
-            const Box space = box_of(box);
+            catalog.box = box_of(box); // which parts and copies of a catalog keep beside it
             const Unlocked unlocked;
-            io::write_catalog_hdf5(name, catalog, snapshot, space,
-                                   provenance_of(command, input, std::move(parameters)));
+            io::write_catalog_hdf5(name, catalog, snapshot, provenance_of(command, input, std::move(parameters)));
         },
         nb::arg("path"), nb::arg("catalog"), nb::arg("snapshot"), nb::arg("box").none(), nb::arg("command"),
         nb::arg("input"), nb::arg("parameters"));

@@ -46,7 +46,10 @@ Catalog catalog(const FofResult& groups, const Particles& particles, const Catal
 
 Catalog catalog(std::span<const std::int32_t> labels, const FofSummary& groups, const Particles& particles,
                 const CatalogOptions& options) {
-    return describe({labels, groups.sizes}, particles, groups.box, options);
+    Catalog result = describe({labels, groups.sizes}, particles, groups.box, options);
+    result.box = groups.box;
+    result.lengths = groups;
+    return result;
 }
 
 } // namespace kith

@@ -140,6 +140,8 @@ DistributedCatalogResult catalog(Communicator& communicator, const DistributedFo
     return detail::on_all_ranks(communicator, [&](detail::Ranks& ranks) {
         DistributedCatalogResult result;
         detail::describe_over_ranks(ranks, groups, particles, options, of_ranks, result);
+        result.catalog.box = groups.box;
+        result.catalog.lengths = groups;
         result.traffic = ranks.traffic();
         return result;
     });

@@ -125,8 +125,7 @@ void write_outputs(const FofArguments& arguments, FofRun& run, const Invocation&
     run.bar.announce("writing");
     run.clock.time("write", [&] {
         const io::CatalogFileOptions beside{std::filesystem::path(arguments.sorted_snapshot).filename().string()};
-        io::write_catalog_hdf5(outputs.staged(arguments.output), run.catalog, run.snapshot, run.box.box, made_by,
-                               beside);
+        io::write_catalog_hdf5(outputs.staged(arguments.output), run.catalog, run.snapshot, made_by, beside);
         if (!arguments.table.empty()) {
             const bool is_csv = std::filesystem::path(arguments.table).extension() == ".csv";
             io::write_catalog_table(outputs.staged(arguments.table),

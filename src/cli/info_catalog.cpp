@@ -44,7 +44,7 @@ void print_json_of(const io::CatalogFile& file, const std::string& path) {
     const auto [least, most] = std::minmax_element(catalog.mass.begin(), catalog.mass.end());
     std::vector<double> box;
     for (int axis = 0; axis < catalog.dimension; ++axis) {
-        box.push_back(file.box.period(axis));
+        box.push_back(file.catalog.box.period(axis));
     }
     Json json;
     json["file"] = path;
@@ -105,7 +105,7 @@ void print_summary_of(const io::CatalogFile& file, const std::string& path) {
     if (const auto psi = file.provenance.find("psi"); psi != file.provenance.end()) {
         print_line("psi", psi->second);
     }
-    print_line("box", describe(file.box, catalog.dimension));
+    print_line("box", describe(catalog.box, catalog.dimension));
     print_if_known("time", file.time);
     print_if_known("redshift", file.redshift);
     for (const auto& [label, name] : {std::pair("input", "Input"), std::pair("types", "types")}) {

@@ -19,6 +19,8 @@ struct WithoutColumns {
     std::int64_t groups;
     int dimension;
     std::int64_t min_members;
+    Box box;
+    ResolvedLengths lengths;
     std::vector<std::int32_t> members;
     StageReports stages;
 };

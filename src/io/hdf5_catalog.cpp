@@ -124,8 +124,8 @@ void write_cosmology(const hdf5::OutputFile& file, hid_t header, const SnapshotH
     }
 }
 
-void write_header(const hdf5::OutputFile& file, const CatalogSource& source, const Box& box,
-                  const Provenance& provenance, const CatalogFileOptions& options) {
+void write_header(const hdf5::OutputFile& file, const CatalogSource& source, const Provenance& provenance,
+                  const CatalogFileOptions& options) {
     const Catalog& catalog = source.catalog;
     const Snapshot& snapshot = source.snapshot;
     const hdf5::Group group = file.make_group("Header");
@@ -146,7 +146,7 @@ void write_header(const hdf5::OutputFile& file, const CatalogSource& source, con
     std::vector<double> periods;
     periods.reserve(snapshot.header.dimension);
     for (int axis = 0; axis < snapshot.header.dimension; ++axis) {
-        periods.push_back(box.period(axis));
+        periods.push_back(catalog.box.period(axis));
     }
     file.set_box_size(header, periods);
     if (!options.sorted_snapshot.empty()) {
@@ -169,12 +169,12 @@ void write_header(const hdf5::OutputFile& file, const CatalogSource& source, con
 } // namespace
 
 void write_catalog_hdf5(const std::filesystem::path& path, const Catalog& catalog, const Snapshot& snapshot,
-                        const Box& box, const Provenance& provenance, const CatalogFileOptions& options) {
+                        const Provenance& provenance, const CatalogFileOptions& options) {
     require_consistent(catalog, snapshot);
     const hdf5::Session session;
     hdf5::OutputFile file(path);
     const CatalogSource source{catalog, snapshot, !options.sorted_snapshot.empty()};
-    write_header(file, source, box, provenance, options);
+    write_header(file, source, provenance, options);
     write_groups(file, source);
     const hdf5::Group subhalos = file.make_group("Subhalo");
     write_members(file, catalog, snapshot);

@@ -100,7 +100,7 @@ void read_box(const OpenCatalog& opened, int dimension, CatalogFile& catalog) {
         std::copy_n(box.periods.begin(), dimension, of_axes.begin());
         std::move(box.warnings.begin(), box.warnings.end(), std::back_inserter(catalog.warnings));
     }
-    catalog.box = Box::periodic(of_axes);
+    catalog.catalog.box = Box::periodic(of_axes);
 }
 
 std::string format_of(const CatalogFile& catalog) {

@@ -289,6 +289,7 @@ CatalogFile CatalogBuilder::take() {
         found_.linking_length =
             static_cast<float>(*found_.linking_length); // its text has as many digits as a float needs
     }
+    catalog.lengths.linking_length = found_.linking_length.value_or(0);
     const auto least = std::min_element(catalog.count.begin(), catalog.count.end());
     catalog.min_members =
         static_cast<std::int64_t>(hdf5::number_in(found_, "min_members")

@@ -82,8 +82,8 @@ std::vector<std::int32_t> read_fof_labels(const std::filesystem::path& path, std
     refuse(path);
 }
 
-void write_catalog_hdf5(const std::filesystem::path& path, const Catalog&, const Snapshot&, const Box&,
-                        const Provenance&, const CatalogFileOptions&) {
+void write_catalog_hdf5(const std::filesystem::path& path, const Catalog&, const Snapshot&, const Provenance&,
+                        const CatalogFileOptions&) {
     refuse(path);
 }
 

@@ -155,6 +155,8 @@ TEST_F(CatalogOverRanksIn3D, OfGroupsFoundOverTheSameRanks) {
     for (const DistributedCatalogResult& part : parts) {
         append(part, all);
     }
+    EXPECT_EQ(parts[1].catalog.box, serial.box);
+    EXPECT_EQ(parts[1].catalog.lengths.linking_length, serial.lengths.linking_length);
     EXPECT_EQ(all.members, serial.members);
     EXPECT_TRUE(same_values(all, serial));
 }

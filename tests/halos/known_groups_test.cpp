@@ -51,7 +51,11 @@ TEST(KnownGroups, FourCorners) {
 
 TEST(KnownGroups, AcrossTheEdge) {
     const Doubles x{7.5, 0.5, 1.5, 7.5}; // two points: 7.5 to 9.5, and 0.5 down to -0.5
-    const Catalog found = catalog(groups_with({0, 0}, Box::periodic(8)), at(x, 2), {.min_members = 1});
+    FofResult groups = groups_with({0, 0}, Box::periodic(8));
+    groups.linking_length = 2;
+    const Catalog found = catalog(groups, at(x, 2), {.min_members = 1});
+    EXPECT_EQ(found.box, Box::periodic(8));
+    EXPECT_EQ(found.lengths.linking_length, 2);
     EXPECT_EQ(found.center, (Doubles{0.5, 0}));
     EXPECT_EQ(found.lower, (Doubles{-1, -0.5}));
     EXPECT_EQ(found.upper, (Doubles{1, 0.5}));

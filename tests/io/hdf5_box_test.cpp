@@ -202,8 +202,8 @@ TEST_F(Hdf5Box, WhatIsWrittenHasTheSameBox) {
     const Catalog catalog = kith::catalog(groups, {.positions = snapshot.positions.view()}, {.min_members = 1});
     static_cast<void>(io::write_sorted_snapshot(folder_ / "sorted.hdf5", catalog, snapshot, {}));
     EXPECT_EQ(io::read_header(folder_ / "sorted.hdf5").box_size, (Periods{20, 0, 10}));
-    io::write_catalog_hdf5(folder_ / "groups.hdf5", catalog, snapshot, box, {});
-    EXPECT_EQ(io::read_catalog(folder_ / "groups.hdf5").box, box);
+    io::write_catalog_hdf5(folder_ / "groups.hdf5", catalog, snapshot, {});
+    EXPECT_EQ(io::read_catalog(folder_ / "groups.hdf5").catalog.box, box);
 }
 
 TEST_F(Hdf5Box, CatalogsOfTheseCodesHaveTheBoxOfTheRun) {
@@ -218,10 +218,10 @@ TEST_F(Hdf5Box, CatalogsOfTheseCodesHaveTheBoxOfTheRun) {
         }
         return io::read_catalog(path());
     };
-    EXPECT_EQ(box_with([](Hdf5Maker& file) { file.attribute<double>("Config", "LONG_X", {2}); }).box,
+    EXPECT_EQ(box_with([](Hdf5Maker& file) { file.attribute<double>("Config", "LONG_X", {2}); }).catalog.box,
               Box::periodic({20, 10, 10}));
     const io::CatalogFile open = box_with([](Hdf5Maker& file) { file.text("Config", "SELFGRAVITY", ""); });
-    EXPECT_TRUE(open.box.is_open());
+    EXPECT_TRUE(open.catalog.box.is_open());
     EXPECT_EQ(open.warnings.size(), 1U);
     expect_error(ErrorKind::file, {"LONG_X", "is 0"}, [&] {
         static_cast<void>(box_with([](Hdf5Maker& file) { file.attribute<double>("Config", "LONG_X", {0}); }));

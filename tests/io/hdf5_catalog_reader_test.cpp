@@ -84,7 +84,7 @@ void expect_round_trip(bool with_velocities) {
     const Catalog& written = made.catalog;
     ASSERT_GE(written.groups, 4);
     const TemporaryFolder folder;
-    io::write_catalog_hdf5(folder / "halos.hdf5", written, made.snapshot, made.box, provenance);
+    io::write_catalog_hdf5(folder / "halos.hdf5", written, made.snapshot, provenance);
     const io::CatalogFile file = io::read_catalog(folder / "halos.hdf5");
     const Catalog& read = file.catalog;
     EXPECT_EQ(file.format, "HDF5 catalog (kith 0.1.0)");
@@ -107,7 +107,7 @@ void expect_round_trip(bool with_velocities) {
         ASSERT_EQ(file.file_rows.at(i), made.snapshot.file_rows[row]);
         ASSERT_EQ(file.ids.at(i), made.snapshot.ids[row]);
     }
-    EXPECT_EQ(file.box.period(2), 10);
+    EXPECT_EQ(file.catalog.box.period(2), 10);
     EXPECT_EQ(file.linking_length, static_cast<double>(static_cast<T>(0.2)));
     EXPECT_EQ(file.time, 0.5);
     EXPECT_EQ(file.redshift, 1.0);
@@ -127,7 +127,7 @@ TEST(Hdf5CatalogReader, OwnCatalogsComeBackBitForBitAsTheyAreStored) {
 TEST(Hdf5CatalogReader, ColumnsAreDescribed) {
     const Example made = example<float>();
     const TemporaryFolder folder;
-    io::write_catalog_hdf5(folder / "halos.hdf5", made.catalog, made.snapshot, made.box, provenance);
+    io::write_catalog_hdf5(folder / "halos.hdf5", made.catalog, made.snapshot, provenance);
     const io::CatalogFile file = io::read_catalog(folder / "halos.hdf5", {.members = false});
     EXPECT_TRUE(file.file_rows.empty());
     EXPECT_TRUE(file.ids.empty());
@@ -151,12 +151,13 @@ TEST(Hdf5CatalogReader, CatalogsWithoutGroups) {
     Catalog none;
     none.dimension = 2;
     snapshot.header.dimension = 2;
-    io::write_catalog_hdf5(folder / "none.hdf5", none, snapshot, Box::periodic({3.0, 0.0}), provenance);
+    none.box = Box::periodic({3.0, 0.0});
+    io::write_catalog_hdf5(folder / "none.hdf5", none, snapshot, provenance);
     const io::CatalogFile file = io::read_catalog(folder / "none.hdf5");
     EXPECT_EQ(file.catalog.groups, 0);
     EXPECT_EQ(file.catalog.dimension, 2);
-    EXPECT_EQ(file.box.period(0), 3);
-    EXPECT_EQ(file.box.period(1), 0);
+    EXPECT_EQ(file.catalog.box.period(0), 3);
+    EXPECT_EQ(file.catalog.box.period(1), 0);
     EXPECT_EQ(file.time, std::nullopt);
     EXPECT_EQ(file.redshift, std::nullopt) << "0 stands there because the input has none";
     EXPECT_TRUE(file.parameters.empty()) << "those of the header are made up";
@@ -225,7 +226,7 @@ TEST_F(Foreign, ColumnsThatAreThereAreRead) {
     EXPECT_EQ(file.catalog.velocity, file.catalog.center);
     EXPECT_TRUE(file.catalog.max_radius.empty());
     EXPECT_EQ(file.catalog.min_members, 30);
-    EXPECT_EQ(file.box.period(0), 100);
+    EXPECT_EQ(file.catalog.box.period(0), 100);
     EXPECT_EQ(file.redshift, 3.0);
     EXPECT_EQ(file.parameters.at("Omega0"), 0.25);
     EXPECT_EQ(file.linking_length, std::nullopt);

@@ -53,7 +53,9 @@ const io::Provenance provenance = {
 
 TEST(Hdf5Catalog, EveryColumn) {
     const TemporaryFolder folder;
-    io::write_catalog_hdf5(folder / "fof_tab", catalog(), snapshot(), Box::periodic(8), provenance);
+    Catalog written = catalog();
+    written.box = Box::periodic(8);
+    io::write_catalog_hdf5(folder / "fof_tab", written, snapshot(), provenance);
     EXPECT_EQ(folder.entries(), 1U);
     const Hdf5Checker file(folder / "fof_tab");
     for (const auto& [name, value] : std::map<std::string, double>{{"Ngroups_ThisFile", 2},
@@ -115,7 +117,7 @@ TEST(Hdf5Catalog, EveryColumn) {
 // pynbody takes GroupLenType rows per group one after the other if there are no offsets, so the lengths must go, too.
 TEST(Hdf5Catalog, NothingPointsIntoASnapshotThatIsNotInGroupOrder) {
     const TemporaryFolder folder;
-    io::write_catalog_hdf5(folder / "a", catalog(), snapshot(), {}, provenance);
+    io::write_catalog_hdf5(folder / "a", catalog(), snapshot(), provenance);
     const Hdf5Checker file(folder / "a");
     for (const char* column : {"GroupOffsetType", "GroupLenType", "GroupOffset"}) {
         EXPECT_FALSE(file.has(std::string("Group/") + column)) << column;
@@ -125,7 +127,7 @@ TEST(Hdf5Catalog, NothingPointsIntoASnapshotThatIsNotInGroupOrder) {
 
 TEST(Hdf5Catalog, OffsetsCountRowsOfTheSortedSnapshotTypeByType) {
     const TemporaryFolder folder;
-    io::write_catalog_hdf5(folder / "a", catalog(), snapshot(), {}, provenance, {"sorted.hdf5"});
+    io::write_catalog_hdf5(folder / "a", catalog(), snapshot(), provenance, {"sorted.hdf5"});
     const Hdf5Checker file(folder / "a");
     EXPECT_EQ(file.text("Header", "SortedSnapshot"), "sorted.hdf5");
     EXPECT_EQ(file.dataset<std::int32_t>("Group/GroupLenType"), file.dataset<std::int32_t>("Group/MembersLenType"));
@@ -141,7 +143,7 @@ TEST(Hdf5Catalog, AnInputWithoutCosmologyIsDescribedAsGadgetDescribesIt) {
     io::Snapshot plain = snapshot();
     plain.header.redshift.reset();
     plain.header.parameters = {{"UnitLength_in_cm", 3e21}};
-    io::write_catalog_hdf5(folder / "a", catalog(), plain, {}, provenance);
+    io::write_catalog_hdf5(folder / "a", catalog(), plain, provenance);
     const Hdf5Checker file(folder / "a");
     EXPECT_EQ(file.numbers("Header", "Redshift"), std::vector<double>{0});
     EXPECT_EQ(file.numbers("Header", "Omega0"), std::vector<double>{0});
@@ -155,7 +157,7 @@ TEST(Hdf5Catalog, GroupVelIsTheScaleFactorTimesThePeculiarVelocity) {
     const TemporaryFolder folder;
     io::Snapshot framed = snapshot();
     const auto first_velocity = [&](const char* column) {
-        io::write_catalog_hdf5(folder / "a", catalog(), framed, {}, provenance);
+        io::write_catalog_hdf5(folder / "a", catalog(), framed, provenance);
         return Hdf5Checker(folder / "a").dataset<float>(std::string("Group/") + column)[0];
     };
     EXPECT_EQ(first_velocity("GroupVel"), -1);
@@ -173,8 +175,8 @@ TEST(Hdf5Catalog, EveryColumnIsDescribed) {
     io::Snapshot framed = snapshot();
     framed.header.frame = io::gadget_frame(0.25);
     framed.header.frame->length.to_cgs = 3e21;
-    io::write_catalog_hdf5(folder / "known", catalog(), framed, {}, provenance, {"sorted.hdf5"});
-    io::write_catalog_hdf5(folder / "unknown", catalog(), snapshot(), {}, provenance);
+    io::write_catalog_hdf5(folder / "known", catalog(), framed, provenance, {"sorted.hdf5"});
+    io::write_catalog_hdf5(folder / "unknown", catalog(), snapshot(), provenance);
     const Hdf5Checker known(folder / "known");
     const Hdf5Checker unknown(folder / "unknown");
     for (const CatalogColumn& column : catalog_columns) {
@@ -211,7 +213,7 @@ TEST(Hdf5Catalog, PrecisionFollowsTheSnapshot) {
     io::Snapshot wide = snapshot();
     wide.positions.values = std::vector<double>(18);
     wide.velocities = io::RealArray{std::vector<float>(18), 3};
-    io::write_catalog_hdf5(folder / "wide", catalog(), wide, {}, provenance);
+    io::write_catalog_hdf5(folder / "wide", catalog(), wide, provenance);
     const Hdf5Checker file(folder / "wide");
     EXPECT_EQ(file.dataset<double>("Group/GroupPos"), catalog().center);
     EXPECT_EQ(file.dataset<double>("Group/GroupUpper"), catalog().upper);
@@ -226,13 +228,13 @@ TEST(Hdf5Catalog, MassesThatWereNeverGivenAreCalledCounts) {
     without.uniform_mass.reset();
     Catalog counted = catalog();
     counted.mass.assign(counted.count.begin(), counted.count.end());
-    io::write_catalog_hdf5(folder / "counted", counted, without, {}, provenance);
+    io::write_catalog_hdf5(folder / "counted", counted, without, provenance);
     const Hdf5Checker file(folder / "counted");
     EXPECT_NE(file.text("Group/GroupMass", "description").find("each particle counts as mass 1"), std::string::npos);
     EXPECT_NE(file.text("Header", "Masses").find("each particle counts as mass 1"), std::string::npos);
 
     without.uniform_mass = 1; // the input names it
-    io::write_catalog_hdf5(folder / "given", counted, without, {}, provenance);
+    io::write_catalog_hdf5(folder / "given", counted, without, provenance);
     const Hdf5Checker given(folder / "given");
     EXPECT_EQ(given.text("Group/GroupMass", "description").find("counts as"), std::string::npos);
     EXPECT_LE(H5Aexists_by_name(given.id(), "Header", "Masses", H5P_DEFAULT), 0);
@@ -242,7 +244,8 @@ TEST(Hdf5Catalog, NoGroupsIsAValidCatalog) {
     const TemporaryFolder folder;
     Catalog none;
     none.dimension = 3;
-    io::write_catalog_hdf5(folder / "none", none, snapshot(), Box::periodic(8), provenance);
+    none.box = Box::periodic(8);
+    io::write_catalog_hdf5(folder / "none", none, snapshot(), provenance);
     const Hdf5Checker file(folder / "none");
     EXPECT_EQ(file.numbers("Header", "Ngroups_Total"), std::vector<double>{0});
     EXPECT_EQ(file.shape("Group/GroupLen"), std::vector<hsize_t>{0});
@@ -276,7 +279,8 @@ TEST(Hdf5Catalog, TwoDimensionsWithoutTypesIdsVelocitiesOrTime) {
     c.lower = {-1, -1};
     c.upper = {1, 1};
     c.is_ambiguous = {0};
-    io::write_catalog_hdf5(folder / "plane", c, plane, Box::periodic({2.0, 0.0}), provenance);
+    c.box = Box::periodic({2.0, 0.0});
+    io::write_catalog_hdf5(folder / "plane", c, plane, provenance);
     const Hdf5Checker file(folder / "plane");
     EXPECT_EQ(file.shape("Group/GroupPos"), (std::vector<hsize_t>{1, 2}));
     EXPECT_EQ(file.dataset<double>("Group/GroupPos"), (std::vector<double>{0.5, 0.25}));
@@ -305,7 +309,7 @@ TEST(Hdf5Catalog, ManyMembersGoThroughBlocks) {
     }
     c.offset = {0, n - 1};
     c.count = {n - 1, 1};
-    io::write_catalog_hdf5(folder / "many", c, s, {}, provenance);
+    io::write_catalog_hdf5(folder / "many", c, s, provenance);
     EXPECT_EQ(Hdf5Checker(folder / "many").dataset<std::int64_t>("Members/Index"), expected);
 }
 
@@ -313,7 +317,7 @@ TEST(Hdf5Catalog, WhatDoesNotFitTogetherIsRefusedAndNothingIsLeft) {
     const TemporaryFolder folder;
     const auto refused = [&](const Catalog& c, const io::Snapshot& s, std::initializer_list<std::string_view> words) {
         expect_error(ErrorKind::invalid_argument, words,
-                     [&] { io::write_catalog_hdf5(folder / "a", c, s, {}, provenance); });
+                     [&] { io::write_catalog_hdf5(folder / "a", c, s, provenance); });
     };
     io::Snapshot short_snapshot = snapshot();
     short_snapshot.file_rows.pop_back();
@@ -327,14 +331,14 @@ TEST(Hdf5Catalog, WhatDoesNotFitTogetherIsRefusedAndNothingIsLeft) {
     io::Provenance clash = provenance;
     clash.parameters["BoxSize"] = "8";
     expect_error(ErrorKind::invalid_argument, {"'BoxSize'"},
-                 [&] { io::write_catalog_hdf5(folder / "a", catalog(), snapshot(), {}, clash); });
+                 [&] { io::write_catalog_hdf5(folder / "a", catalog(), snapshot(), clash); });
     EXPECT_EQ(folder.entries(), 0U);
 }
 
 TEST(Hdf5Catalog, TheSameCatalogMakesTheSameBytesAndIsNoSnapshot) {
     const TemporaryFolder folder;
-    io::write_catalog_hdf5(folder / "a", catalog(), snapshot(), {}, provenance);
-    io::write_catalog_hdf5(folder / "b", catalog(), snapshot(), {}, provenance);
+    io::write_catalog_hdf5(folder / "a", catalog(), snapshot(), provenance);
+    io::write_catalog_hdf5(folder / "b", catalog(), snapshot(), provenance);
     EXPECT_EQ(read_bytes(folder / "a"), read_bytes(folder / "b"));
     expect_error(ErrorKind::file, {"halo catalog"}, [&] { static_cast<void>(io::read_header(folder / "a")); });
 }

@@ -17,7 +17,7 @@ TEST(Hdf5Missing, EverythingIsRefusedWithTheRemedy) {
     refused([&] { io::write_fof_ladder_hdf5(folder / "b", {}, {}, {}); });
     refused([&] { io::write_spanning_tree_hdf5(folder / "b", {}, {}); });
     refused([&] { io::write_radius_counts_hdf5(folder / "b", {}, {}); });
-    refused([&] { io::write_catalog_hdf5(folder / "c", {}, {}, {}, {}); });
+    refused([&] { io::write_catalog_hdf5(folder / "c", {}, {}, {}); });
     refused([&] { static_cast<void>(io::write_sorted_snapshot(folder / "d", {}, {}, {})); });
     EXPECT_EQ(folder.entries(), 1U);
 }

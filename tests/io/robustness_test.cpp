@@ -155,7 +155,7 @@ TEST(Robustness, WritersLeaveNothingBehindWhenTheyFail) {
         refused([&] { io::write_radius_neighbors_hdf5(path, {}, {}); });
         refused([&] { io::write_radius_counts_hdf5(path, {}, {}); });
         refused([&] { io::write_spanning_tree_hdf5(path, {}, {}); });
-        refused([&] { io::write_catalog_hdf5(path, {}, {}, {}, {}); });
+        refused([&] { io::write_catalog_hdf5(path, {}, {}, {}); });
 #endif
     };
     each_writer(folder / "taken", "a folder");
