@@ -12,19 +12,15 @@
 #include "neighbors/radius.hpp"
 #include "neighbors/radius_checks.hpp"
 #include "neighbors/radius_result_access.hpp"
+#include "neighbors/radius_search.hpp"
 #include "neighbors/unresolved.hpp"
-#include "support/allocation_errors.hpp"
 #include "support/context.hpp"
 #include "support/dimension.hpp"
 #include "support/message.hpp"
-#include "support/prefix_sums.hpp"
-#include "tree/node_attributes.hpp"
-#include "walk/tasks.hpp"
 
 #include <algorithm>
 #include <cstdint>
 #include <memory>
-#include <numeric>
 #include <optional>
 #include <span>
 #include <vector>
@@ -94,7 +90,7 @@ public:
                 receivers_ = query_tree_->view();
             }
         }
-        context.run([&] { load_radii(); });
+        context.run([&] { radii_ = ReceiverRadii<T>(context, call.radii, receivers_, frame()); });
     }
 
     /// Calls function(counter) with a counter for unresolved rows, or null if there can be none; returns what it found.
@@ -121,15 +117,7 @@ public:
         });
     }
 
-    /// Turns row lengths, stored one element late, into offsets.
-    void add_up(std::vector<std::int64_t>& offsets) const {
-        context_.run([&] {
-            prefix_sums<std::int64_t>(
-                call_.row_count(), [&](std::int64_t row) { return offsets[row + 1]; },
-                [&](std::int64_t row, std::int64_t begin) { offsets[row + 1] += begin; });
-        });
-    }
-
+    [[nodiscard]] Context& context() const { return context_; }
     [[nodiscard]] Engine engine() const { return engine_; }
     [[nodiscard]] const Frame<T>& frame() const { return points_.frame(); }
 
@@ -137,68 +125,28 @@ public:
     void run(const char* stage, const RadiusSink<T>& sink) {
         context_.stage(stage, [&] {
             if (receivers_.points.count == 0) {
-                pass_empty_rows(sink);
+                pass_empty_rows(call_.row_count(), sink);
                 return;
             }
             RadiusJob<T> job{{&receivers_, &sources_, frame().dimension, frame().periodic},
                              call_.options.exclude_self,
-                             uniform_,
+                             {},
                              nullptr,
                              {},
                              call_.options.order,
                              ReportScale<T>(frame(), call_.options.squared),
                              sink};
-            if (!call_.radii.is_uniform()) {
-                job.squared_radii = squared_radii_.data();
-                std::transform(of_nodes_.begin(), of_nodes_.end(), job.of_nodes.begin(),
-                               [](const Buffer<RadiusRange<T>>& plane) { return plane.data(); });
-            }
+            radii_.enter(job);
             if (index_ != nullptr) {
                 context_.expect(receivers_.points.count);
                 index_->search(context_, job);
             } else {
-                walk_tasks<RadiusScratch<T>>(context_, job, search_radius);
+                search_tree(context_, job);
             }
         });
     }
 
 private:
-    /// Without sources every row is empty: counts and offsets are 0 already.
-    void pass_empty_rows(const RadiusSink<T>& sink) const {
-        if (sink.visitor == nullptr || call_.row_count() == 0) {
-            return;
-        }
-        std::vector<std::int32_t> queries;
-        std::vector<std::int64_t> offsets;
-        with_allocation_errors("the rows", [&] {
-            queries.resize(call_.row_count());
-            offsets.resize(queries.size() + 1);
-        });
-        std::iota(queries.begin(), queries.end(), 0);
-        (*sink.visitor)({queries, offsets, {}, dtype_of<T>, nullptr, {}, nullptr});
-    }
-
-    void load_radii() {
-        const Radii& radii = call_.radii;
-        if (radii.is_uniform()) {
-            const T squared = frame().squared_radius(radii[0]);
-            uniform_ = {squared, squared};
-            return;
-        }
-        const PointSetView<T>& points = receivers_.points;
-        squared_radii_ = Buffer<T>(context_.memory_tracker(), points.count);
-        parallel_each(points.count, 1 << 14,
-                      [&](std::int64_t i) { squared_radii_[i] = frame().squared_radius(radii[points.indices[i]]); });
-        of_nodes_ = node_attributes<RadiusRange<T>>(
-            context_, receivers_,
-            [&](std::int32_t i) {
-                return RadiusRange<T>{squared_radii_[i], squared_radii_[i]};
-            },
-            [](const RadiusRange<T>& a, const RadiusRange<T>& b) {
-                return RadiusRange<T>{std::min(a.smallest, b.smallest), std::max(a.largest, b.largest)};
-            });
-    }
-
     Context& context_;
     const RadiusCall& call_;
     Engine engine_;
@@ -209,9 +157,7 @@ private:
     std::optional<PlaneTree<T>> query_tree_;
     TreeView<T> receivers_;
     TreeView<T> sources_;
-    RadiusRange<T> uniform_{};
-    Buffer<T> squared_radii_;
-    std::vector<Buffer<RadiusRange<T>>> of_nodes_;
+    ReceiverRadii<T> radii_;
 };
 
 /// Calls function(RadiusSearch<T>&) on the CPU and returns what the call took. `smallest`: what check() returned.
@@ -324,7 +270,7 @@ RadiusResult rows_of(const RadiusCall& call) {
         RadiusSink<T> counts;
         counts.counts = offsets.data() + 1;
         search.run("count", counts);
-        search.add_up(offsets);
+        add_up(search.context(), offsets);
         access.allocate(options.max_result_bytes);
         const RadiusSink<T> rows = memory_of<T>(access);
         result.unresolved = search.count_unresolved([&](UnresolvedCounter<T>* counter) {
