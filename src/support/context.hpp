@@ -10,22 +10,19 @@
 
 #include "support/arena_lease.hpp"
 #include "support/denormals.hpp"
-#include "support/fork_join.hpp"
 #include "support/memory_tracker.hpp"
 #include "support/message.hpp"
 #include "support/pages.hpp"
 
 #include <tbb/global_control.h>
-#include <tbb/info.h>
 
-#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <cstdlib>
+#include <functional>
 #include <memory>
 #include <mutex>
-#include <new>
 #include <optional>
 #include <span>
 #include <utility>
@@ -35,43 +32,19 @@ namespace kith::detail {
 class Context {
 public:
     /// Throws invalid_argument for a number of threads that cannot be, unsupported for a device other than the CPU.
-    explicit Context(const Execution& execution)
-        : execution_(execution), memory_tracker_(std::make_shared<MemoryTracker>()), arena_(arena_size(execution)) {
-        if (execution.threads > tbb::info::default_concurrency()) {
-            more_threads_.emplace(tbb::global_control::max_allowed_parallelism,
-                                  static_cast<std::size_t>(execution.threads));
-        }
-    }
+    explicit Context(const Execution& execution);
 
     /// Runs one stage inside the arena, with subnormals on, and records what it took.
     template <class Body>
     void stage(const char* name, Body&& body) {
-        current_ = name;
-        done_ = 0;
-        total_ = 0;
-        check(0);
-        memory_tracker_->restart_peak();
-        const auto start = std::chrono::steady_clock::now();
-        run(body);
-        const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
-        stages_.push_back({name, took.count(), memory_tracker_->peak()});
+        record_stage(name, std::ref(body));
     }
 
     /// Runs something short inside the arena without recording it. Containers that fail to allocate within throw
     /// out_of_memory.
     template <class Body>
     void run(Body&& body) {
-        ForkJoin fork_join;
-        const ForkSpan fork(fork_join);
-        try {
-            arena_->execute([&] {
-                const TaskSpan task(fork_join);
-                const DenormalGuard guard;
-                body();
-            });
-        } catch (const std::bad_alloc&) {
-            throw Error(ErrorKind::out_of_memory, "failed to allocate working memory");
-        }
+        run_in_arena(std::ref(body));
     }
 
     [[nodiscard]] int threads() const noexcept { return arena_->max_concurrency(); }
@@ -81,42 +54,19 @@ public:
     /// States how many steps the current stage has; done() counts them off and tells the callback now and then.
     void expect(std::int64_t steps) noexcept { total_ = steps; }
     void done(std::int64_t steps) {
-        if (!execution_.progress) {
-            return;
+        if (execution_.progress) {
+            count_off(steps);
         }
-        const std::int64_t so_far = done_.fetch_add(steps, std::memory_order_relaxed) + steps;
-        check(total_ > 0 ? std::min(1.0, static_cast<double>(so_far) / static_cast<double>(total_)) : 0.0);
     }
 
 private:
     using Clock = std::chrono::steady_clock;
 
-    static int arena_size(const Execution& execution) {
-        if (execution.threads < 0 || execution.threads > max_threads) {
-            throw error(ErrorKind::invalid_argument, of_value(execution.threads), "threads is ", execution.threads,
-                        "; it must be from 1 to ", max_threads, ", or 0 for all");
-        }
-        if (execution.device.kind != DeviceKind::cpu) {
-            throw Error(ErrorKind::unsupported, "this call runs on the CPU only; use kith::cpu()");
-        }
-        return execution.threads;
-    }
-
-    // The callback is called by one thread at a time, at most about twenty times a second.
-    void check(double fraction) {
-        if (!execution_.progress) {
-            return;
-        }
-        const std::unique_lock lock(calling_, std::try_to_lock);
-        const auto now = Clock::now();
-        if (!lock.owns_lock() || (fraction > 0 && fraction < 1 && now - called_ < std::chrono::milliseconds(50))) {
-            return;
-        }
-        called_ = now;
-        if (!execution_.progress(current_, fraction)) {
-            throw error(ErrorKind::canceled, "canceled during the stage '", std::string_view(current_), "'");
-        }
-    }
+    void record_stage(const char* name, const std::function<void()>& body);
+    void run_in_arena(const std::function<void()>& body);
+    void count_off(std::int64_t steps);
+    /// Calls the callback: one thread at a time, at most about twenty times a second.
+    void check(double fraction);
 
     DenormalGuard guard_; // for what the calling thread computes between stages
     Execution execution_;

@@ -1,5 +1,9 @@
 #include "support/parallel.hpp"
 
+#include "support/denormals.hpp"
+#include "support/fork_join.hpp"
+
+#include <tbb/blocked_range.h>
 #include <tbb/parallel_for.h>
 
 namespace kith::detail {
