@@ -80,15 +80,16 @@ struct Alike {
     [[nodiscard]] SplitNumber operator()(std::int64_t) const { return split(1.0); }
 };
 
-/// The passes over velocities of D components. Of particles that count alike the largest components give the exponents.
-template <int D, class V, class Weights>
+/// The passes over velocities. Of particles that count alike the largest components give the exponents.
+template <class V, class Weights>
 double dispersion_of(const FiniteVelocities& velocities, const Weights& weight_of, const DispersionOfRanks& ranks) {
     constexpr bool is_weighted = std::is_same_v<Weights, ByMass>;
     const SplitNumber one = split(1.0);
     const std::int64_t rows = velocities.view.count();
+    const int dimension = velocities.view.dimension();
     const Coordinates<V> source(velocities.view);
     double largest = 0;
-    for (int axis = 0; axis < D; ++axis) {
+    for (int axis = 0; axis < dimension; ++axis) {
         largest = std::max(largest, largest_between(velocities.lower[axis], velocities.upper[axis]));
     }
     const double scale = scale_for(largest);
@@ -96,7 +97,7 @@ double dispersion_of(const FiniteVelocities& velocities, const Weights& weight_o
 
     Moments moments{};
     VectorBounds<max_dimension> bounds;
-    for (int axis = 0; axis < D; ++axis) {
+    for (int axis = 0; axis < dimension; ++axis) {
         bounds.lower[axis] = scale * velocities.lower[axis];
         bounds.upper[axis] = scale * velocities.upper[axis];
         bounds.exponent[axis] = product_exponent(one, split(largest_between(bounds.lower[axis], bounds.upper[axis])));
@@ -106,32 +107,32 @@ double dispersion_of(const FiniteVelocities& velocities, const Weights& weight_o
         const Exponents exponents = over(rows, ranks, Exponents{}, [&](Exponents& part, std::int64_t row) {
             const SplitNumber weight = weight_of(row);
             part.mass = std::max(part.mass, product_exponent(weight, one));
-            for (int axis = 0; axis < D; ++axis) {
+            for (int axis = 0; axis < dimension; ++axis) {
                 part.velocity[axis] =
                     std::max(part.velocity[axis], product_exponent(weight, split(component(row, axis))));
             }
         });
-        std::copy_n(exponents.velocity.begin(), D, bounds.exponent);
+        std::copy_n(exponents.velocity.begin(), dimension, bounds.exponent);
         mass_exponent = exponents.mass;
     }
-    bounds.conclude(moments, D);
+    bounds.conclude(moments, dimension);
 
-    const Sums no_sums{{moments, D, ranks.count}, {mass_exponent, ranks.count}};
+    const Sums no_sums{{moments, dimension, ranks.count}, {mass_exponent, ranks.count}};
     const Sums sums = over(rows, ranks, no_sums, [&](Sums& part, std::int64_t row) {
         const SplitNumber weight = weight_of(row);
         if constexpr (is_weighted) {
             part.mass.add(weight, one);
         }
-        for (int axis = 0; axis < D; ++axis) {
+        for (int axis = 0; axis < dimension; ++axis) {
             part.velocity.sum[axis].add(weight, split(component(row, axis)));
         }
     });
     const ScaledNumber weight = is_weighted ? sums.mass.value() : ScaledNumber{static_cast<double>(ranks.count), 0};
-    sums.velocity.conclude(moments, D, weight);
+    sums.velocity.conclude(moments, dimension, weight);
 
     const auto square_of = [&](std::int64_t row) {
         double square = 0;
-        for (int axis = 0; axis < D; ++axis) {
+        for (int axis = 0; axis < dimension; ++axis) {
             square += moments.unit.squared_difference(component(row, axis), moments.mean[axis]);
         }
         return square;
@@ -173,10 +174,8 @@ double velocity_dispersion(const FiniteVelocities& velocities, const std::option
     }
     double dispersion = 0;
     with_dtype(velocities.view.dtype(), [&]<Coordinate V>(V) {
-        with_dimension(velocities.view.dimension(), [&]<int D>(std::integral_constant<int, D>) {
-            dispersion = ranks.weighted ? dispersion_of<D, V>(velocities, ByMass{*masses}, ranks)
-                                        : dispersion_of<D, V>(velocities, Alike{}, ranks);
-        });
+        dispersion = ranks.weighted ? dispersion_of<V>(velocities, ByMass{*masses}, ranks)
+                                    : dispersion_of<V>(velocities, Alike{}, ranks);
     });
     return dispersion;
 }
