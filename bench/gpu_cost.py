@@ -220,10 +220,10 @@ class Library:
         return program, self.code[name]
 
 
-def kernels_of(program):
-    """{address in record_launches: name of the compiled kernel}."""
+def functions_of(program):
+    """{address in record_launches: name of the function, as nvcc has it if it is a kernel}."""
     names = (line.split() for line in run(["nm", program]).splitlines() if line.count(" ") == 2)
-    return {int(address, 16): name.replace("12emulated_gpu", "3gpu") for address, _, name in names if "kernel" in name}
+    return {int(address, 16): name.replace("12emulated_gpu", "3gpu") for address, kind, name in names if kind in "tTwW"}
 
 
 def memory_of(path):
@@ -319,7 +319,7 @@ def cost_of_row(row, library, program, folder):
     words = ["periodic"] if row.call in ("fof", "catalog") else []
     run([program, folder, points, row.call, row.parameter, multiprocessors, *words])
     record = json.loads((folder / "launches.json").read_text())
-    symbols = kernels_of(program)
+    symbols = functions_of(program)
     growth = row.points / record["points"]
     of_launch, of_symbol, not_counted = {}, {}, {}
     for number, launch in enumerate(record["launches"]):

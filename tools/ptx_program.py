@@ -230,6 +230,9 @@ class Program:
         if head == "setp":
             comparison, kind = parts[1], parts[-1]
             a, b = get(1, kind), get(2, kind)
+            if comparison in ("nan", "num"):
+                is_nan = f"np.isnan({a}) | np.isnan({b})"
+                return put(is_nan if comparison == "nan" else f"~({is_nan})", "pred")
             if comparison in UNORDERED:
                 return put(f"~({a} {UNORDERED[comparison]} {b})" if comparison != "neu" else f"~({a} == {b})", "pred")
             return put(f"{a} {COMPARISONS[comparison]} {b}", "pred")

@@ -5,7 +5,8 @@
 // brute, kdtree or clover (engines, which search K neighbors), fof or pairs (labels, by the tree or by all pairs; K is
 // the relative linking length), catalog (fof's groups and their catalog, with velocities), radius or rows (counts or
 // neighbors; K points would lie within the radius if all were uniform), dbscan (labels and flags, min_samples 5; K as
-// for radius) or spanning_tree (K means nothing). Words that change the call:
+// for radius), spanning_tree (K means nothing) or own_kernels (those that tests/emulation writes as users do; K means
+// nothing). Words that change the call:
 //     periodic   in a periodic box
 //     queries    neighbors of queries, which are the first 16 points once more (engines, radius and rows)
 //     masses     particles have masses (catalog)
@@ -18,6 +19,7 @@
 #include "calls/device_async_calls.hpp"
 #include "calls/device_calls.hpp"
 #include "cuda_emulation/cuda_runtime.hpp"
+#include "emulation/own_kernels.hpp"
 #include "halos/device_entry.hpp"
 
 #include <kith/kith.hpp>
@@ -207,10 +209,16 @@ public:
                 (void)kith::detail::spanning_tree_on_device(points_, {.box = box_, .execution = execution_},
                                                             kith::Engine::tree);
             });
+        } else if (call == "own_kernels" && points_.dimension() == 3) {
+            record_as(Saved::largest, [&] {
+                kith::detail::DeviceContext context(execution_);
+                kith::test::use_own_kernels<T, 3>(context, static_cast<const T*>(memory_.get()), count_,
+                                                  has("periodic") ? T(1) : T(0));
+            });
         } else {
             throw std::runtime_error("CALL is '" + call +
-                                     "'; it must be an engine, fof, pairs, catalog, radius, rows, dbscan or "
-                                     "spanning_tree");
+                                     "'; it must be an engine, fof, pairs, catalog, radius, rows, dbscan, "
+                                     "spanning_tree or, in three dimensions, own_kernels");
         }
     }
 

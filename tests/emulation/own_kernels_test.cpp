@@ -1,14 +1,10 @@
 // The headers for kernels of a user's, in a build in place and in searches of every kind, against plain recursion and all
 // points. Compiled for the emulated GPU, and by nvcc for a real one (tests/cuda).
-#include "cuda/device_context.hpp"
-#include "cuda/launch.hpp"
+#include "emulation/own_kernels.hpp"
 #include "engines/kdtree/plain_build.hpp"
 #include "engines/positions_on_earth.hpp"
 
 #include "support/cases.hpp"
-
-#include <kith/device/kdtree.hpp>
-#include <kith/device/kdtree_build.cuh>
 
 #include <gtest/gtest.h>
 
@@ -19,7 +15,6 @@
 #include <cstdint>
 #include <limits>
 #include <string>
-#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -67,16 +62,11 @@ auto expect_the_tree_in_place_there(const std::vector<Point>& points) {
     const auto scratch = context.buffer<kdtree::Node>(count);
     const auto split_axes = context.buffer<std::uint8_t>(count);
     const auto bounds = context.buffer<Bounds>(1);
-    const auto launch = [&]<class Job>(void (*kernel)(Job), unsigned blocks, unsigned threads,
-                                       const std::type_identity_t<Job>& job) {
-        detail::launch(context, "build in place", kernel, blocks, static_cast<int>(threads), job);
-    };
     for (const Split split : {Split::cyclic, Split::widest, Split::widest_box}) {
         SCOPED_TRACE(std::to_string(count) + " points, split " + std::to_string(static_cast<int>(split)));
         context.copy(nodes.data(), points.data(), count * static_cast<std::int64_t>(sizeof(Point)));
-        kdtree::build_in_place(Tree{static_cast<kdtree::Node>(count), nodes.data(), indices.data(), scratch.data(),
-                                    split_axes.data(), bounds.data(), split},
-                               launch);
+        build_in_own_kernels(context, Tree{static_cast<kdtree::Node>(count), nodes.data(), indices.data(),
+                                           scratch.data(), split_axes.data(), bounds.data(), split});
         if (count == 0) {
             continue;
         }
@@ -122,40 +112,6 @@ TEST_F(KdTreesInPlaceOnADevice, SayThatPointsAreNotFinite) {
         EXPECT_TRUE(std::isfinite(found.lower.x[0]) && std::isfinite(found.upper.x[0]));
         EXPECT_TRUE(std::isnan(found.lower.x[1]) && std::isnan(found.upper.x[1]));
     }
-}
-
-constexpr int few = 5;
-constexpr std::int64_t many = 40;
-
-/// What a kernel of a user's has: a tree, queries, and memory for what each list of candidates finds.
-template <class T, int D>
-struct OwnSearches {
-    kdtree::TreeView<kdtree::StructNodes<std::array<T, D>>> tree;
-    const kdtree::Position<T, D>* queries;
-    std::int64_t query_count;
-    T radius;
-    kdtree::Neighbor<T>* nearest; ///< `few` for each query
-    kdtree::Neighbor<T>* heaps;   ///< `many` for each query
-    std::int64_t* counts;
-};
-
-template <class T, int D, kdtree::Traversal method>
-__global__ void search_kernel(const __grid_constant__ OwnSearches<T, D> job) {
-    const std::int64_t i = detail::thread_index();
-    if (i >= job.query_count) {
-        return;
-    }
-    kdtree::Nearest<T, few> nearest;
-    kdtree::search<method>(job.tree, job.queries[i], nearest);
-    for (int rank = 0; rank < few; ++rank) {
-        job.nearest[i * few + rank] = nearest[rank];
-    }
-    kdtree::NearestHeap<T> heap(job.heaps + i * many, many);
-    kdtree::search<method>(job.tree, job.queries[i], heap);
-    heap.sort();
-    kdtree::CountWithin within(kdtree::squared_radius<T>(job.radius));
-    kdtree::search<method>(job.tree, job.queries[i], within);
-    job.counts[i] = within.count();
 }
 
 /// By all points.
@@ -207,8 +163,8 @@ void expect_neighbors_in_a_kernel(const std::vector<T>& points, kdtree::Split sp
     view.split_axes = split_axes.data();
     std::fill_n(view.periods.x, D, period);
     const T radius = T(0.125);
-    detail::launch_threads(context, "own searches", search_kernel<T, D, method>, count,
-                           {view, queries_there.data(), count, radius, nearest.data(), heaps.data(), counts.data()});
+    search_in_own_kernel<method>(context, OwnSearches<T, D>{view, queries_there.data(), count, radius, nearest.data(),
+                                                            heaps.data(), counts.data()});
     const auto found_few = context.to_host(nearest.data(), count * few);
     const auto found_many = context.to_host(heaps.data(), count * many);
     const auto found_counts = context.to_host(counts.data(), count);

@@ -199,6 +199,15 @@ ld.shared.u32 %r10, [%r8+252];""", numpy.arange(64)[::-1], numpy.zeros(64, dtype
         [accesses] = machine.accesses
         self.assertEqual(gpu_cost.unique_sectors(accesses, ("load",)).size, 128 * 4 // gpu_cost.SECTOR)
 
+    def test_comparisons_with_what_is_no_number(self):
+        values = numpy.array([1, numpy.nan, numpy.inf, -numpy.nan], dtype=numpy.float32)
+        for comparison, expected in (("nan", [0, 1, 0, 1]), ("num", [1, 0, 1, 0])):
+            found, _ = run(f"""ld.global.f32 %f1, [%rd3];
+mov.f32 %f2, 0f3F800000;
+setp.{comparison}.f32 %p1, %f1, %f2;
+selp.u32 %r10, 1, 0, %p1;""", numpy.tile(values, 16))
+            self.assertEqual(list(found[:4]), expected)
+
     def test_outside_of_memory(self):
         with self.assertRaises(IndexError):
             run("ld.global.u32 %r10, [%rd3+8192];", self.numbers)
