@@ -16,6 +16,7 @@
 #include "neighbors/knn.hpp"
 #include "neighbors/sinks.hpp"
 #include "points/frame.hpp"
+#include "support/dimension.hpp"
 
 #include <kith/knn.hpp>
 

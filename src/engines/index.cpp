@@ -1,6 +1,8 @@
 #include "engines/index.hpp"
 
 #include "engines/brute_force/index.hpp"
+#include "engines/clover/index.hpp"
+#include "engines/kdtree/index.hpp"
 
 namespace kith::detail {
 
@@ -8,9 +10,9 @@ template <Coordinate T>
 std::unique_ptr<const Index<T>> build_index(Context& context, Engine engine, const UnsortedPoints<T>& points) {
     switch (engine) {
     case Engine::kdtree:
-        return build_kd_tree_index(context, points);
+        return std::make_unique<KdTreeIndex<T>>(context, points);
     case Engine::clover:
-        return build_clover_index(context, points);
+        return std::make_unique<CloverIndex<T>>(context, points);
     case Engine::automatic: // has been resolved, and
     case Engine::tree:      // is no index of this kind
     case Engine::brute_force:

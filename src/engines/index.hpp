@@ -45,10 +45,4 @@ public:
 template <Coordinate T>
 std::unique_ptr<const Index<T>> build_index(Context& context, Engine engine, const UnsortedPoints<T>& points);
 
-// Of its parts, those that take long to compile are units of their own: build_index.ipp in the engine's folder.
-template <Coordinate T>
-std::unique_ptr<const Index<T>> build_kd_tree_index(Context& context, const UnsortedPoints<T>& points);
-template <Coordinate T>
-std::unique_ptr<const Index<T>> build_clover_index(Context& context, const UnsortedPoints<T>& points);
-
 } // namespace kith::detail

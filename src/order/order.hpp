@@ -48,7 +48,7 @@ public:
     /// Fills the coordinates and indices of `sorted`, which has room for all points.
     ZOrderSort(Context& context, const NormalizedPoints<T>& points, PointSet<T>& sorted, const DonatedMemory& spare)
         : context_(context), sorted_(sorted), spare_(spare) {
-        const PointReader<T, D> load(points);
+        const PointReader<T> load(points);
         const FromView source{load};
         const std::int64_t count = points.view.count();
         if (count == 0) {
@@ -71,9 +71,9 @@ private:
         std::array<T, D> upper;
     };
     struct FromView {
-        const PointReader<T, D>& load;
+        const PointReader<T>& load;
         [[nodiscard]] Record operator()(std::int64_t i) const noexcept {
-            return {load(i), static_cast<std::int32_t>(i)};
+            return {load.template position<D>(i), static_cast<std::int32_t>(i)};
         }
     };
     struct FromRecords {

@@ -6,21 +6,12 @@
 // space". Source: GPU halo-finding thesis, equation 3.3. Cost: one pass over the velocities, and one more to copy them.
 #pragma once
 
-#include <kith/error.hpp>
 #include <kith/points.hpp>
 
-#include "points/coordinates.hpp"
 #include "points/frame.hpp"
 #include "points/point_set.hpp"
-#include "points/resolve_frame.hpp"
-#include "support/dimension.hpp"
-#include "support/message.hpp"
-#include "support/parallel.hpp"
 
-#include <algorithm>
 #include <array>
-#include <cmath>
-#include <cstdint>
 
 namespace kith::detail {
 
@@ -37,31 +28,7 @@ struct PhaseSpacePoints {
     double scale = 0; ///< from the velocities' units to those of the points
 
     /// Fills the last axes of points whose positions and indices are there.
-    void add_velocities(PointSet<T>& points) const {
-        with_dtype(velocities.dtype(), [&]<Coordinate V>(V) {
-            with_dimension(velocities.dimension(), [&]<int D>(std::integral_constant<int, D>) { add<V, D>(points); });
-        });
-    }
-
-private:
-    template <Coordinate V, int D>
-    void add(PointSet<T>& points) const {
-        constexpr std::int64_t ahead = 24; // rows lie anywhere: more of them than a processor fetches by itself
-        std::array<T*, D> scaled;
-        for (int axis = 0; axis < D; ++axis) {
-            scaled[axis] = points.axis(D + axis);
-        }
-        parallel_for(0, points.count, 1 << 14,
-                     [scaled, source = Coordinates<V>(velocities), to_working = points.frame.scale, factor = scale,
-                      rows = points.indices.data()](std::int64_t begin, std::int64_t end) {
-                         for (std::int64_t i = begin; i < end; ++i) {
-                             __builtin_prefetch(source.axes[0] + rows[std::min(i + ahead, end - 1)] * source.stride);
-                             for (int axis = 0; axis < D; ++axis) {
-                                 scaled[axis][i] = to_working(scaled_velocity<T>(source(rows[i], axis), factor)) + T(0);
-                             }
-                         }
-                     });
-    }
+    void add_velocities(PointSet<T>& points) const;
 };
 
 /// Velocities in memory of the host, all of them finite, and their least and greatest components; 0 if there are none.
@@ -72,43 +39,13 @@ struct FiniteVelocities {
 };
 
 /// Throws for the first that is not finite.
-inline FiniteVelocities finite_velocities(const PointsView& view) {
-    FiniteVelocities velocities{view};
-    with_dtype(view.dtype(), [&]<Coordinate V>(V) {
-        const PointBounds<V> bounds = finite_bounds_of<V>(view, PointError::velocities_not_finite);
-        if (view.count() > 0) {
-            std::copy(bounds.lower.begin(), bounds.lower.end(), velocities.lower.begin());
-            std::copy(bounds.upper.begin(), bounds.upper.end(), velocities.upper.begin());
-        }
-    });
-    return velocities;
-}
+FiniteVelocities finite_velocities(const PointsView& view);
 
 /// As many velocities as positions, of as many components. Throws if the points' type cannot express one that is
 /// scaled. The frame is that of points with all these coordinates.
 template <Coordinate T>
 PhaseSpacePoints<T> in_phase_space(const NormalizedPoints<T>& positions, const Box& box,
-                                   const FiniteVelocities& velocities, double scale) {
-    PhaseSpacePoints<T> points{positions, velocities.view, scale};
-    const int dimension = positions.view.dimension();
-    for (int axis = 0; axis < dimension; ++axis) { // rounding keeps the order of numbers
-        const T lower = scaled_velocity<T>(velocities.lower[axis], scale);
-        const T upper = scaled_velocity<T>(velocities.upper[axis], scale);
-        if (!std::isfinite(lower) || !std::isfinite(upper)) {
-            throw error(ErrorKind::invalid_points, "velocities: component ", axis, " is from ", velocities.lower[axis],
-                        " to ", velocities.upper[axis], "; times ", scale,
-                        ", the linking length over that of velocities, this is more than the points' type can "
-                        "express; give a greater length of velocities, or use float64 if this is float32");
-        }
-        points.positions.lower[dimension + axis] = lower;
-        points.positions.upper[dimension + axis] = upper;
-    }
-    points.positions.frame = {};
-    check(resolve_frame(PlainBox(box, dimension), 2 * dimension, points.positions.lower, points.positions.upper,
-                        points.positions.frame));
-    points.positions.frame.outside = positions.frame.outside;
-    return points;
-}
+                                   const FiniteVelocities& velocities, double scale);
 
 /// The working copy in the order given.
 template <Coordinate T>

@@ -27,10 +27,28 @@
 
 namespace kith::detail {
 
+/// That points lie along.
+struct Curve {
+    int axes = 0;
+    int sign_exponent = 0;
+};
+
+/// Makes the working copy in the order of the curve.
+template <Coordinate T>
+Curve sort_along_curve(Context& context, const NormalizedPoints<T>& points, PointSet<T>& sorted,
+                       const DonatedMemory& spare) {
+    Curve curve{points.view.dimension()};
+    sorted = make_point_set(context, points.frame, points.view.count());
+    with_dimension(curve.axes, [&]<int D>(std::integral_constant<int, D>) {
+        curve.sign_exponent = ZOrderSort<T, D>(context, points, sorted, spare).sign_exponent();
+    });
+    return curve;
+}
+
 /// log2 of the largest cell a node of this plane may have, or +infinity. The nodes that hold 90 % of the points are
 /// taken level by level, the smallest cells first.
-template <Coordinate T, int D>
-double highest_level(const Cutter<T, D>& cutter, const Cuts& cuts, std::int64_t count, double factor) {
+template <Coordinate T>
+double highest_level(const Cutter<T>& cutter, const Cuts& cuts, std::int64_t count, double factor) {
     const std::int64_t nodes = cuts.size() + 1;
     const LevelCounts points_at = counts_by_level(nodes, [&](std::int64_t node, LevelCounts& counts) {
         const std::int64_t begin = node == 0 ? 0 : cuts[node - 1].position;
@@ -103,15 +121,15 @@ Plane<T> make_plane(Context& context, const Cuts& cuts, std::int64_t count, int 
     return plane;
 }
 
-/// Of points in D dimensions that are in the order of the curve by their first K coordinates.
-template <Coordinate T, int D, int K = D>
-std::vector<Plane<T>> cut_planes(Context& context, const PointSet<T>& points, int sign_exponent,
+/// Of points that are in the order of the curve by their first coordinates, as many as it has axes.
+template <Coordinate T>
+std::vector<Plane<T>> cut_planes(Context& context, const PointSet<T>& points, const Curve& curve,
                                  const TreeShape& options) {
     std::vector<Plane<T>> planes;
     if (points.count == 0) {
         return planes;
     }
-    const Cutter<T, K> cutter(context, points, sign_exponent);
+    const Cutter<T> cutter(context, points, curve.axes, curve.sign_exponent);
     std::int64_t n_max = options.leaf_size;
     Cuts cuts = cutter.cut(n_max);
     if (options.regularization > 0) {
@@ -121,13 +139,13 @@ std::vector<Plane<T>> cut_planes(Context& context, const PointSet<T>& points, in
         }
     }
     while (true) {
-        Plane<T> plane = make_plane<T>(context, cuts, points.count, D);
+        Plane<T> plane = make_plane<T>(context, cuts, points.count, points.dimension());
         if (planes.empty()) {
-            summarize_points<T, D>(plane, points);
+            summarize_points(plane, points);
         } else {
             const Plane<T>& below = planes.back();
             find_children(context, plane, below);
-            summarize_nodes<T, D>(plane, below);
+            summarize_nodes(plane, below, points.dimension());
         }
         planes.push_back(std::move(plane));
         if (planes.back().nodes <= options.top_size || n_max >= points.count) {
@@ -150,33 +168,21 @@ template <Coordinate T>
 PlaneTree<T> build_plane_tree(Context& context, const NormalizedPoints<T>& points, const TreeShape& options,
                               const DonatedMemory& spare) {
     PlaneTree<T> tree;
-    with_dimension(points.view.dimension(), [&]<int D>(std::integral_constant<int, D>) {
-        int sign_exponent = 0;
-        context.stage("order", [&] {
-            tree.points = make_point_set(context, points.frame, points.view.count());
-            sign_exponent = ZOrderSort<T, D>(context, points, tree.points, spare).sign_exponent();
-        });
-        context.stage("tree", [&] { tree.planes = cut_planes<T, D>(context, tree.points, sign_exponent, options); });
-    });
+    Curve curve;
+    context.stage("order", [&] { curve = sort_along_curve(context, points, tree.points, spare); });
+    context.stage("tree", [&] { tree.planes = cut_planes(context, tree.points, curve, options); });
     return tree;
 }
 
 template <Coordinate T>
 PlaneTree<T> build_plane_tree(Context& context, const PhaseSpacePoints<T>& points, const TreeShape& options) {
     PlaneTree<T> tree;
-    with_dimension(points.positions.view.dimension(), [&]<int D>(std::integral_constant<int, D>) {
-        if constexpr (dimension_is_built(2 * D)) {
-            int sign_exponent = 0;
-            context.stage("order", [&] {
-                tree.points = make_point_set(context, points.positions.frame, points.positions.view.count());
-                sign_exponent =
-                    ZOrderSort<T, D>(context, points.positions, tree.points, DonatedMemory{}).sign_exponent();
-                points.add_velocities(tree.points);
-            });
-            context.stage("tree",
-                          [&] { tree.planes = cut_planes<T, 2 * D, D>(context, tree.points, sign_exponent, options); });
-        }
+    Curve curve;
+    context.stage("order", [&] {
+        curve = sort_along_curve(context, points.positions, tree.points, DonatedMemory{});
+        points.add_velocities(tree.points);
     });
+    context.stage("tree", [&] { tree.planes = cut_planes(context, tree.points, curve, options); });
     return tree;
 }
 

@@ -17,7 +17,6 @@
 #include "support/side_by_side.hpp"
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <cstdint>
 #include <limits>
@@ -33,11 +32,12 @@ struct Cut {
 
 using Cuts = Buffer<Cut>; ///< by ascending position
 
-template <Coordinate T, int D>
+template <Coordinate T>
 class Cutter {
 public:
-    Cutter(Context& context, const PointSet<T>& points, int sign_exponent)
-        : context_(context), points_(points), sign_exponent_(sign_exponent) {}
+    /// Of points that are in order by their first coordinates, as many as the dimension says.
+    Cutter(Context& context, const PointSet<T>& points, int dimension, int sign_exponent)
+        : context_(context), points_(points), dimension_(dimension), sign_exponent_(sign_exponent) {}
 
     /// All cuts of cells with more than n_max points. Large cells are split into pieces first; these are descended in
     /// parallel.
@@ -72,16 +72,21 @@ public:
 
     /// Level of the smallest cell that holds the points [begin, end).
     [[nodiscard]] int level(std::int64_t begin, std::int64_t end) const {
-        return split_of<T, D>(point(begin), point(end - 1), sign_exponent_).level(D);
+        return split_between(begin, end - 1).level(dimension_);
     }
 
 private:
-    [[nodiscard]] std::array<T, D> point(std::int64_t i) const {
-        std::array<T, D> x;
-        for (int axis = 0; axis < D; ++axis) {
-            x[axis] = points_.axis(axis)[i];
+    /// Where two points part, as split_of() finds it.
+    [[nodiscard]] Split split_between(std::int64_t i, std::int64_t j) const {
+        Split found;
+        for (int axis = 0; axis < dimension_; ++axis) {
+            const T* x = points_.axis(axis);
+            const int exponent = differing_bit(x[i], x[j], sign_exponent_);
+            if (exponent > found.exponent) {
+                found = {exponent, axis};
+            }
         }
-        return x;
+        return found;
     }
 
     /// The smallest cell that holds the points [begin, end), two or more.
@@ -119,15 +124,15 @@ private:
     /// large as the one that it is part of; it is split by position, so that every descent ends, and leaves are as
     /// small as they must be.
     [[nodiscard]] Cell cell_of(std::int64_t begin, std::int64_t end, int level_around) const {
-        Cell cell{begin, end, split_of<T, D>(point(begin), point(end - 1), sign_exponent_)};
-        if (cell.top.level(D) >= level_around) {
+        Cell cell{begin, end, split_between(begin, end - 1)};
+        if (cell.top.level(dimension_) >= level_around) {
             cell.top.exponent = coincident;
         }
         return cell;
     }
 
-    [[nodiscard]] static Cut cut_at(std::int64_t middle, const Cell& cell) {
-        return {static_cast<std::int32_t>(middle), static_cast<std::int32_t>(cell.size()), cell.top.level(D)};
+    [[nodiscard]] Cut cut_at(std::int64_t middle, const Cell& cell) const {
+        return {static_cast<std::int32_t>(middle), static_cast<std::int32_t>(cell.size()), cell.top.level(dimension_)};
     }
 
     static constexpr int no_level_around = std::numeric_limits<int>::max();
@@ -139,7 +144,7 @@ private:
             return;
         }
         const Cell cell = cell_of(begin, end, level_around);
-        const int level = cell.top.level(D);
+        const int level = cell.top.level(dimension_);
         if (level > wanted.above_level) {
             const std::int64_t middle = second_half_of(cell);
             descend(begin, middle, wanted, cuts, level);
@@ -158,8 +163,8 @@ private:
         const std::int64_t middle = second_half_of(cell);
         std::vector<Cut> first_half;
         std::vector<Cut> second_half;
-        side_by_side([&] { first_half = upper_cuts(begin, middle, size, cell.top.level(D)); },
-                     [&] { second_half = upper_cuts(middle, end, size, cell.top.level(D)); },
+        side_by_side([&] { first_half = upper_cuts(begin, middle, size, cell.top.level(dimension_)); },
+                     [&] { second_half = upper_cuts(middle, end, size, cell.top.level(dimension_)); },
                      std::min(middle - begin, end - middle) > size);
         first_half.push_back(cut_at(middle, cell));
         first_half.insert(first_half.end(), second_half.begin(), second_half.end());
@@ -168,6 +173,7 @@ private:
 
     Context& context_;
     const PointSet<T>& points_;
+    int dimension_;
     int sign_exponent_;
 };
 

@@ -1,6 +1,5 @@
 #include "tree/subtree.hpp"
 
-#include "support/dimension.hpp"
 #include "support/parallel.hpp"
 #include "support/prefix_sums.hpp"
 #include "tree/summaries.hpp"
@@ -32,8 +31,10 @@ Plane<T> plane_without_empty_nodes(Context& context, const Buffer<std::int32_t>&
     return plane;
 }
 
-template <Coordinate T, int D>
-PlaneTree<T> subtree_in(Context& context, const PlaneTree<T>& tree, const Buffer<std::uint8_t>& is_wanted) {
+} // namespace
+
+template <Coordinate T>
+PlaneTree<T> subtree(Context& context, const PlaneTree<T>& tree, const Buffer<std::uint8_t>& is_wanted) {
     PlaneTree<T> part;
     const Plane<T>& leaves = tree.planes.front();
     Buffer<std::int32_t> starts(context.memory_tracker(), leaves.nodes + 1); // of all nodes of a plane, empty ones too
@@ -60,25 +61,15 @@ PlaneTree<T> subtree_in(Context& context, const PlaneTree<T>& tree, const Buffer
             parallel_each(plane.nodes + 1, 1 << 12,
                           [&](std::int64_t node) { starts[node] = of_children[plane.first_child[node]]; });
         }
-        Plane<T> kept = plane_without_empty_nodes<T>(context, starts, D);
+        Plane<T> kept = plane_without_empty_nodes<T>(context, starts, tree.points.dimension());
         if (part.planes.empty()) {
-            summarize_points<T, D>(kept, part.points);
+            summarize_points(kept, part.points);
         } else {
             find_children(context, kept, part.planes.back());
-            summarize_nodes<T, D>(kept, part.planes.back());
+            summarize_nodes(kept, part.planes.back(), tree.points.dimension());
         }
         part.planes.push_back(std::move(kept));
     }
-    return part;
-}
-
-} // namespace
-
-template <Coordinate T>
-PlaneTree<T> subtree(Context& context, const PlaneTree<T>& tree, const Buffer<std::uint8_t>& is_wanted) {
-    PlaneTree<T> part;
-    with_dimension(tree.points.dimension(),
-                   [&]<int D>(std::integral_constant<int, D>) { part = subtree_in<T, D>(context, tree, is_wanted); });
     return part;
 }
 

@@ -43,10 +43,10 @@ TEST_F(ChangedMeanwhile, CutsEndAndLeavesAreSmall) {
             std::sort(points.begin(), points.end(), std::greater<>());
         }
         const detail::PointSet<float> copy =
-            detail::gather_points<float, 3>(context, detail::normalize_sources<float>(PointsView(points, 3), Box{}));
+            detail::gather_points(context, detail::normalize_sources<float>(PointsView(points, 3), Box{}));
         for (const std::int64_t most : {1, 16}) {
             Cuts cuts;
-            context.run([&] { cuts = Cutter<float, 3>(context, copy, 40).cut(most); });
+            context.run([&] { cuts = Cutter<float>(context, copy, 3, 40).cut(most); });
             EXPECT_LE(largest_leaf(cuts, count), most);
         }
     }

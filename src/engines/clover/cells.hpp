@@ -15,7 +15,6 @@
 #include "points/point_set.hpp"
 #include "points/unsorted_points.hpp"
 #include "support/context.hpp"
-#include "support/dimension.hpp"
 #include "support/parallel.hpp"
 
 #include <algorithm>
@@ -32,14 +31,14 @@ struct CellShape {
     std::uint64_t seed = 0x6B697468;
 };
 
-template <Coordinate T, int D, class Given>
+template <Coordinate T>
 class CellBuild {
 public:
-    CellBuild(Context& context, const Given& given, const CellShape& shape)
-        : context_(context), given_(given), shape_(shape) {}
+    CellBuild(Context& context, const UnsortedPoints<T>& given, const CellShape& shape)
+        : context_(context), given_(given), dimension_(given.frame().dimension), shape_(shape) {}
 
     CellTree<T> run() {
-        Partition<T, D> partition = part_points<T, D>(context_, given_, uppermost_hubs(), 1, no_crowds, scratch_);
+        Partition<T> partition = part_points(context_, given_, uppermost_hubs(), 1, no_crowds, scratch_);
         points_ = std::move(partition.points);
         std::vector<Part> parts = std::move(partition.parts);
         std::erase_if(parts, [](const Part& part) { return part.count == 0; });
@@ -54,22 +53,17 @@ public:
     }
 
 private:
-    using Position = detail::Position<T, D>;
-    using Part = detail::Part<T, D>;
+    using Position = detail::Position<T>;
+    using Part = detail::Part<T>;
     using Scratch = AssignScratch<T>;
 
     static constexpr std::int64_t max_hubs = 256;       ///< that a point is compared with on one level: fits a byte
     static constexpr std::int64_t cells_per_group = 96; ///< at most, where none is split again
 
-    struct Box {
-        Position lower;
-        Position upper;
-    };
-
     /// Cells and groups of consecutive points.
     struct Nodes {
-        std::vector<Part> cells;
-        std::vector<Box> boxes;
+        std::vector<std::int64_t> cells;  ///< first point
+        std::vector<T> boxes;             ///< of each cell and axis the lower end and the upper one
         std::vector<std::int64_t> groups; ///< first cell
     };
 
@@ -131,8 +125,8 @@ private:
     }
 
     [[nodiscard]] Position position_of(std::int64_t point) const {
-        Position position;
-        for (int axis = 0; axis < D; ++axis) {
+        Position position{};
+        for (int axis = 0; axis < dimension_; ++axis) {
             position[axis] = points_.axis(axis)[point];
         }
         return position;
@@ -144,7 +138,7 @@ private:
     void compare(const Part& part, const std::vector<Position>& hubs, Scratch& scratch, const Visit& visit) const {
         for (std::int64_t first = 0; first < part.count; first += points_at_once) {
             const std::int64_t count = std::min(points_at_once, part.count - first);
-            assign<T, D>(points_.frame, hubs, points_.axis(0) + part.first + first, points_.stride, count, scratch);
+            assign(points_.frame, hubs, points_.axis(0) + part.first + first, points_.stride, count, scratch);
             visit(first, count);
         }
     }
@@ -183,7 +177,7 @@ private:
         if (parts.size() == 1) {
             return parts;
         }
-        for (int axis = 0; axis < D; ++axis) {
+        for (int axis = 0; axis < dimension_; ++axis) {
             move(points_.axis(axis) + part.first, part.count, starts, scratch);
         }
         move(points_.indices.data() + part.first, part.count, starts, scratch);
@@ -212,18 +206,13 @@ private:
         scratch_.clear();
     }
 
-    void add_cell(Part part, Nodes& nodes) const {
-        Box box;
-        for (int axis = 0; axis < D; ++axis) {
+    void add_cell(const Part& part, Nodes& nodes) const {
+        nodes.cells.push_back(part.first);
+        for (int axis = 0; axis < dimension_; ++axis) {
             const T* const x = points_.axis(axis) + part.first;
             const auto [least, greatest] = std::minmax_element(x, x + part.count);
-            box.lower[axis] = *least;
-            box.upper[axis] = *greatest;
-            part.hub[axis] =
-                *least + (*greatest - *least) / 2; // nearer to all of its points than the hub that drew them
+            nodes.boxes.insert(nodes.boxes.end(), {*least, *greatest});
         }
-        nodes.cells.push_back(part);
-        nodes.boxes.push_back(box);
     }
 
     CellTree<T> joined(const std::vector<Nodes>& parts) {
@@ -234,9 +223,9 @@ private:
             first_groups.push_back(first_groups.back() + std::ssize(part.groups));
         }
         CellTree<T> tree;
-        Plane<T> cells = make_plane<T>(context_, D, first_cells.back(), points_.count, false);
-        Plane<T> groups = make_plane<T>(context_, D, first_groups.back(), points_.count, true);
-        tree.hubs = Buffer<T>(context_.memory_tracker(), D * cells.stride);
+        Plane<T> cells = make_plane<T>(context_, dimension_, first_cells.back(), points_.count, false);
+        Plane<T> groups = make_plane<T>(context_, dimension_, first_groups.back(), points_.count, true);
+        tree.hubs = Buffer<T>(context_.memory_tracker(), dimension_ * cells.stride);
         groups.first_child[groups.nodes] = static_cast<std::int32_t>(cells.nodes);
         parallel_each(std::ssize(parts), 1, [&](std::int64_t part) {
             copy_cells(parts[part], first_cells[part], cells, tree.hubs.data());
@@ -248,26 +237,30 @@ private:
         return tree;
     }
 
-    static void copy_cells(const Nodes& part, std::int64_t cell, Plane<T>& cells, T* hubs) {
+    void copy_cells(const Nodes& part, std::int64_t cell, Plane<T>& cells, T* hubs) const {
+        const T* box = part.boxes.data();
         for (std::size_t i = 0; i < part.cells.size(); ++i, ++cell) {
-            cells.first_point[cell] = static_cast<std::int32_t>(part.cells[i].first);
-            for (int axis = 0; axis < D; ++axis) {
-                cells.lower_corners[axis * cells.stride + cell] = part.boxes[i].lower[axis];
-                cells.upper_corners[axis * cells.stride + cell] = part.boxes[i].upper[axis];
-                hubs[axis * cells.stride + cell] = part.cells[i].hub[axis];
+            cells.first_point[cell] = static_cast<std::int32_t>(part.cells[i]);
+            for (int axis = 0; axis < dimension_; ++axis, box += 2) {
+                const T lower = box[0];
+                const T upper = box[1];
+                cells.lower_corners[axis * cells.stride + cell] = lower;
+                cells.upper_corners[axis * cells.stride + cell] = upper;
+                // Nearer to all of the cell's points than the hub that drew them.
+                hubs[axis * cells.stride + cell] = lower + (upper - lower) / 2;
             }
         }
     }
 
-    static void copy_groups(const Nodes& part, std::int64_t first_cell, std::int64_t group, const Plane<T>& cells,
-                            Plane<T>& groups) {
+    void copy_groups(const Nodes& part, std::int64_t first_cell, std::int64_t group, const Plane<T>& cells,
+                     Plane<T>& groups) const {
         for (std::size_t i = 0; i < part.groups.size(); ++i, ++group) {
             const std::int64_t first = first_cell + part.groups[i];
             const std::int64_t last =
                 first_cell + (i + 1 < part.groups.size() ? part.groups[i + 1] : std::ssize(part.cells));
             groups.first_child[group] = static_cast<std::int32_t>(first);
             groups.first_point[group] = cells.first_point[first];
-            for (int axis = 0; axis < D; ++axis) {
+            for (int axis = 0; axis < dimension_; ++axis) {
                 groups.lower_corners[axis * groups.stride + group] =
                     *std::min_element(cells.lower(axis) + first, cells.lower(axis) + last);
                 groups.upper_corners[axis * groups.stride + group] =
@@ -277,7 +270,8 @@ private:
     }
 
     Context& context_;
-    const Given& given_;
+    GivenPoints<T> given_;
+    int dimension_;
     CellShape shape_;
     PointSet<T> points_;
     PerThread<Scratch> scratch_;
@@ -286,13 +280,7 @@ private:
 /// Cells of points, one or more. Runs inside a stage of the context.
 template <Coordinate T>
 CellTree<T> make_cells(Context& context, const UnsortedPoints<T>& points, const CellShape& shape = {}) {
-    CellTree<T> cells;
-    with_dimension(points.frame().dimension, [&]<int D>(std::integral_constant<int, D>) {
-        with_given<D>(points, [&]<class Given>(const Given& given) {
-            cells = CellBuild<T, D, Given>(context, given, shape).run();
-        });
-    });
-    return cells;
+    return CellBuild<T>(context, points, shape).run();
 }
 
 } // namespace kith::detail

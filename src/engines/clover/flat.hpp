@@ -14,7 +14,6 @@
 #include "engines/clover/partition.hpp"
 #include "neighbors/search.hpp"
 #include "support/context.hpp"
-#include "support/dimension.hpp"
 #include "support/message.hpp"
 #include "support/parallel.hpp"
 
@@ -61,10 +60,10 @@ inline void check_flat_shape(const FlatShape& shape, std::int64_t points) {
 
 /// Hubs among the points: drawn at random, or each drawn with a probability that grows with the square of its distance
 /// from those before it, among a random sample of points. Fewer than wanted where places are fewer.
-template <Coordinate T, int D, class Given>
-std::vector<Position<T, D>> choose_hubs(const Given& given, const FlatShape& shape) {
+template <Coordinate T>
+std::vector<Position<T>> choose_hubs(const GivenPoints<T>& given, const FlatShape& shape) {
     const std::int64_t wanted = std::min(shape.hubs, given.count);
-    std::vector<Position<T, D>> hubs;
+    std::vector<Position<T>> hubs;
     if (shape.choice == HubChoice::random) {
         for (std::int64_t hub = 0; hub < wanted; ++hub) {
             hubs.push_back(given.position(drawn_hub(shape.seed, hub, wanted, given.count)));
@@ -74,11 +73,12 @@ std::vector<Position<T, D>> choose_hubs(const Given& given, const FlatShape& sha
     constexpr std::int64_t samples_per_hub = 32;
     const std::int64_t samples = std::min(given.count, samples_per_hub * wanted);
     const std::int64_t stride = samples + 2 * 64 / static_cast<std::int64_t>(sizeof(T));
-    std::vector<T> coordinates(D * stride);
+    const int dimension = given.frame.dimension;
+    std::vector<T> coordinates(dimension * stride);
     for (std::int64_t i = 0; i < samples; ++i) {
-        const Position<T, D> position = given.position(drawn_hub(shape.seed, i, samples, given.count));
-        for (int axis = 0; axis < D; ++axis) {
-            coordinates[axis * stride + i] = position[axis];
+        const std::int64_t point = drawn_hub(shape.seed, i, samples, given.count);
+        for (int axis = 0; axis < dimension; ++axis) {
+            coordinates[axis * stride + i] = given.read(point, axis);
         }
     }
     std::vector<double> least(samples, std::numeric_limits<double>::infinity());
@@ -86,12 +86,12 @@ std::vector<Position<T, D>> choose_hubs(const Given& given, const FlatShape& sha
     std::int64_t drawn = 0;
     double sum = 0;
     do {
-        Position<T, D> hub;
-        for (int axis = 0; axis < D; ++axis) {
+        Position<T> hub{};
+        for (int axis = 0; axis < dimension; ++axis) {
             hub[axis] = coordinates[axis * stride + drawn];
         }
         hubs.push_back(hub);
-        assign<T, D>(given.frame, {hub}, coordinates.data(), stride, samples, scratch);
+        assign(given.frame, {hub}, coordinates.data(), stride, samples, scratch);
         sum = 0;
         for (std::int64_t i = 0; i < samples; ++i) {
             least[i] = std::min(least[i], static_cast<double>(scratch.squared[i]));
@@ -108,22 +108,22 @@ std::vector<Position<T, D>> choose_hubs(const Given& given, const FlatShape& sha
 
 /// Parts points by hubs. If these are their own, cells are not empty, and a crowd at a hub's place has a cell to
 /// itself, of which a query looks at no more points than it needs; or else there is one cell for each hub.
-template <Coordinate T, int D, class Given>
-FlatCells<T> part_by_hubs(Context& context, const Given& given, const std::vector<Position<T, D>>& hubs, bool are_own,
-                          std::int64_t alignment) {
+template <Coordinate T>
+FlatCells<T> part_by_hubs(Context& context, const GivenPoints<T>& given, const std::vector<Position<T>>& hubs,
+                          bool are_own, std::int64_t alignment) {
     PerThread<AssignScratch<T>> scratch;
     const std::int64_t hub_count = std::ssize(hubs);
     const std::int64_t min_crowd = are_own ? cells_per_crowd * ((given.count + hub_count - 1) / hub_count) : no_crowds;
-    Partition<T, D> partition = part_points<T, D>(context, given, hubs, alignment, min_crowd, scratch);
+    Partition<T> partition = part_points(context, given, hubs, alignment, min_crowd, scratch);
     if (are_own) {
-        std::erase_if(partition.parts, [](const Part<T, D>& part) { return part.count == 0; });
+        std::erase_if(partition.parts, [](const Part<T>& part) { return part.count == 0; });
     }
     FlatCells<T> cells;
     cells.points = std::move(partition.points);
-    for (const Part<T, D>& part : partition.parts) {
+    for (const Part<T>& part : partition.parts) {
         cells.first.push_back(part.first);
         cells.count.push_back(part.count);
-        for (int axis = 0; axis < D; ++axis) {
+        for (int axis = 0; axis < given.frame.dimension; ++axis) {
             const T* const x = cells.points.axis(axis) + part.first;
             const auto [least, greatest] = std::minmax_element(x, x + std::max<std::int64_t>(part.count, 1));
             cells.hubs.push_back(part.hub[axis]);
@@ -138,29 +138,19 @@ FlatCells<T> part_by_hubs(Context& context, const Given& given, const std::vecto
 template <Coordinate T>
 FlatCells<T> make_flat_cells(Context& context, const UnsortedPoints<T>& points, const FlatShape& shape) {
     check_flat_shape(shape, points.count());
-    FlatCells<T> cells;
-    with_dimension(points.frame().dimension, [&]<int D>(std::integral_constant<int, D>) {
-        with_given<D>(points, [&](const auto& given) {
-            cells = part_by_hubs<T, D>(context, given, choose_hubs<T, D>(given, shape), true, shape.alignment);
-        });
-    });
-    return cells;
+    const GivenPoints<T> given(points);
+    return part_by_hubs(context, given, choose_hubs(given, shape), true, shape.alignment);
 }
 
 /// Queries parted by the hubs of the sources.
 template <Coordinate T>
 FlatCells<T> part_queries(Context& context, const UnsortedPoints<T>& queries, const FlatCells<T>& sources) {
-    FlatCells<T> cells;
-    with_dimension(sources.points.frame.dimension, [&]<int D>(std::integral_constant<int, D>) {
-        std::vector<Position<T, D>> hubs(sources.cells());
-        for (std::int64_t cell = 0; cell < sources.cells(); ++cell) {
-            std::copy_n(sources.hubs.data() + cell * D, D, hubs[cell].data());
-        }
-        with_given<D>(queries, [&](const auto& given) {
-            cells = part_by_hubs<T, D>(context, given, hubs, false, flat_alignment);
-        });
-    });
-    return cells;
+    const int dimension = sources.points.dimension();
+    std::vector<Position<T>> hubs(sources.cells());
+    for (std::int64_t cell = 0; cell < sources.cells(); ++cell) {
+        std::copy_n(sources.hubs.data() + cell * dimension, dimension, hubs[cell].data());
+    }
+    return part_by_hubs(context, GivenPoints<T>(queries), hubs, false, flat_alignment);
 }
 
 /// Finds all edges.

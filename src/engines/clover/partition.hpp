@@ -22,32 +22,35 @@
 
 namespace kith::detail {
 
-template <Coordinate T, int D>
-using Position = std::array<T, D>;
+/// On the axes that the points have.
+template <Coordinate T>
+using Position = std::array<T, max_dimension>;
 
 /// Points in working coordinates that are read one by one, in any order.
-template <Coordinate T, class Coordinates, class Indices>
+template <Coordinate T>
 struct GivenPoints {
+    explicit GivenPoints(const UnsortedPoints<T>& points)
+        : frame(points.frame()), count(points.count()), read(points) {}
+
+    [[nodiscard]] Position<T> position(std::int64_t point) const {
+        Position<T> position{};
+        for (int axis = 0; axis < frame.dimension; ++axis) {
+            position[axis] = read(point, axis);
+        }
+        return position;
+    }
+
     const Frame<T>& frame;
     std::int64_t count;
-    const Coordinates& position; ///< of a point
-    const Indices& index;        ///< original
+    UnsortedReader<T> read;
 };
 
-/// Calls function(given) for points that are to be parted.
-template <int D, Coordinate T, class Function>
-void with_given(const UnsortedPoints<T>& points, const Function& function) {
-    points.template read<D>([&]<class Coordinates, class Indices>(const Coordinates& position, const Indices& index) {
-        function(GivenPoints<T, Coordinates, Indices>{points.frame(), points.count(), position, index});
-    });
-}
-
 /// Consecutive points that were nearest to one hub.
-template <Coordinate T, int D>
+template <Coordinate T>
 struct Part {
     std::int64_t first;
     std::int64_t count;
-    Position<T, D> hub;
+    Position<T> hub;
 };
 
 inline constexpr std::int64_t points_at_once = 1 << 13; ///< that are compared with hubs
@@ -69,35 +72,37 @@ struct AssignScratch {
 };
 
 /// The nearest of some hubs, of points whose coordinates lie axis after axis: into `nearest` and `squared`.
-template <Coordinate T, int D>
-void assign(const Frame<T>& frame, const std::vector<Position<T, D>>& hubs, const T* coordinates, std::int64_t stride,
+template <Coordinate T>
+void assign(const Frame<T>& frame, const std::vector<Position<T>>& hubs, const T* coordinates, std::int64_t stride,
             std::int64_t count, AssignScratch<T>& scratch) {
     constexpr std::int64_t padding = 2 * 64 / sizeof(T);
+    const int dimension = frame.dimension;
     const std::int64_t hub_count = std::ssize(hubs);
-    scratch.hubs.reserve(D * hub_count);
+    scratch.hubs.reserve(dimension * hub_count);
     for (std::int64_t hub = 0; hub < hub_count; ++hub) {
-        for (int axis = 0; axis < D; ++axis) {
+        for (int axis = 0; axis < dimension; ++axis) {
             scratch.hubs[axis * hub_count + hub] = hubs[hub][axis];
         }
     }
     scratch.nearest.reserve(count + padding);
     scratch.squared.reserve(count + padding);
-    assign_to_hubs({D, frame.periodic, frame.working_period.data(), coordinates, stride, count, scratch.hubs.data(),
-                    hub_count, hub_count, scratch.nearest.data(), scratch.squared.data()});
+    assign_to_hubs({dimension, frame.periodic, frame.working_period.data(), coordinates, stride, count,
+                    scratch.hubs.data(), hub_count, hub_count, scratch.nearest.data(), scratch.squared.data()});
 }
 
-template <Coordinate T, int D>
+template <Coordinate T>
 struct Partition {
     PointSet<T> points;
-    std::vector<Part<T, D>> parts; ///< one for each hub, some of them without points, and those of crowds
+    std::vector<Part<T>> parts; ///< one for each hub, some of them without points, and those of crowds
 };
 
 /// Every part starts at a multiple of `alignment`; what lies between parts is within no distance of anything. Where
 /// `min_crowd` points or more are at their hub's place, these are another part with the same hub.
-template <Coordinate T, int D, class Given>
-Partition<T, D> part_points(Context& context, const Given& given, const std::vector<Position<T, D>>& hubs,
-                            std::int64_t alignment, std::int64_t min_crowd, PerThread<AssignScratch<T>>& scratch_of) {
+template <Coordinate T>
+Partition<T> part_points(Context& context, const GivenPoints<T>& given, const std::vector<Position<T>>& hubs,
+                         std::int64_t alignment, std::int64_t min_crowd, PerThread<AssignScratch<T>>& scratch_of) {
     constexpr std::int64_t stride = points_at_once + 2 * 64 / static_cast<std::int64_t>(sizeof(T));
+    const int dimension = given.frame.dimension;
     const std::int64_t count = given.count;
     const std::int64_t blocks = blocks_of(count, points_at_once);
     const std::int64_t hub_count = std::ssize(hubs);
@@ -112,20 +117,17 @@ Partition<T, D> part_points(Context& context, const Given& given, const std::vec
     };
     each_block([&](std::int64_t begin, std::int64_t end, std::int32_t* counts) {
         AssignScratch<T>& scratch = scratch_of.local();
-        scratch.coordinates.reserve(D * stride);
-        for (std::int64_t i = begin; i < end; ++i) {
-            const Position<T, D> position = given.position(i);
-            for (int axis = 0; axis < D; ++axis) {
-                scratch.coordinates[axis * stride + (i - begin)] = position[axis];
-            }
+        scratch.coordinates.reserve(dimension * stride);
+        for (int axis = 0; axis < dimension; ++axis) {
+            given.read.copy(axis, begin, end, scratch.coordinates.data() + axis * stride);
         }
-        assign<T, D>(given.frame, hubs, scratch.coordinates.data(), stride, end - begin, scratch);
+        assign(given.frame, hubs, scratch.coordinates.data(), stride, end - begin, scratch);
         for (std::int64_t i = begin; i < end; ++i) {
             list_of[i] = static_cast<std::int32_t>(2 * scratch.nearest[i - begin]) + (scratch.squared[i - begin] == 0);
             ++counts[list_of[i]];
         }
     });
-    Partition<T, D> partition;
+    Partition<T> partition;
     std::int64_t first = 0;
     std::int64_t next = 0;
     const auto append = [&](std::int64_t list) {
@@ -133,7 +135,7 @@ Partition<T, D> part_points(Context& context, const Given& given, const std::vec
             next += std::exchange(starts[start], static_cast<std::int32_t>(next));
         }
     };
-    const auto end_part = [&](const Position<T, D>& hub) {
+    const auto end_part = [&](const Position<T>& hub) {
         partition.parts.push_back({first, next - first, hub});
         first = next = (next + alignment - 1) / alignment * alignment;
     };
@@ -153,18 +155,23 @@ Partition<T, D> part_points(Context& context, const Given& given, const std::vec
     PointSet<T>& points = partition.points;
     each_block([&](std::int64_t begin, std::int64_t end, std::int32_t* nexts) {
         for (std::int64_t i = begin; i < end; ++i) {
-            const std::int32_t to = nexts[list_of[i]]++;
-            const Position<T, D> position = given.position(i);
-            for (int axis = 0; axis < D; ++axis) {
-                points.axis(axis)[to] = position[axis];
+            list_of[i] = nexts[list_of[i]]++; // where the point goes, from here on
+            points.indices[list_of[i]] = given.read.index(i);
+        }
+        AssignScratch<T>& scratch = scratch_of.local();
+        scratch.coordinates.reserve(stride);
+        for (int axis = 0; axis < dimension; ++axis) {
+            T* const column = scratch.coordinates.data();
+            given.read.copy(axis, begin, end, column);
+            for (std::int64_t i = begin; i < end; ++i) {
+                points.axis(axis)[list_of[i]] = column[i - begin];
             }
-            points.indices[to] = given.index(i);
         }
     });
     for (std::size_t i = 0; i < partition.parts.size() && alignment > 1; ++i) {
         const std::int64_t end = partition.parts[i].first + partition.parts[i].count;
         const std::int64_t gap = (i + 1 < partition.parts.size() ? partition.parts[i + 1].first : next) - end;
-        for (int axis = 0; axis < D; ++axis) {
+        for (int axis = 0; axis < dimension; ++axis) {
             std::fill_n(points.axis(axis) + end, gap, std::numeric_limits<T>::quiet_NaN());
         }
         std::fill_n(points.indices.data() + end, gap, -1);

@@ -5,7 +5,6 @@
 #include "engines/index.hpp"
 #include "engines/kdtree/bucket_tree.hpp"
 #include "engines/kdtree/search.hpp"
-#include "support/dimension.hpp"
 #include "tree/plane_tree.hpp"
 
 #include <algorithm>
@@ -17,11 +16,7 @@ template <Coordinate T>
 class KdTreeIndex final : public Index<T> {
 public:
     KdTreeIndex(Context& context, const UnsortedPoints<T>& points) {
-        context.stage("tree", [&] {
-            with_dimension(points.frame().dimension, [&]<int D>(std::integral_constant<int, D>) {
-                tree_ = build_bucket_tree<T, D>(context, points);
-            });
-        });
+        context.stage("tree", [&] { tree_ = build_bucket_tree(context, points); });
     }
 
     [[nodiscard]] const PointSet<T>& points() const override { return tree_.points; }

@@ -1,7 +1,6 @@
 #include "engines/kdtree/planes.hpp"
 
 #include "engines/kdtree/bucket_tree.hpp"
-#include "support/dimension.hpp"
 #include "tree/summaries.hpp"
 
 #include <cstdint>
@@ -26,16 +25,16 @@ Plane<T> plane_of(Context& context, const BucketTree<T>& tree, std::int64_t node
     return plane;
 }
 
-template <Coordinate T, int D>
+template <Coordinate T>
 PlaneTree<T> planes_in(Context& context, const UnsortedPoints<T>& points) {
     PlaneTree<T> result;
     if (points.count() == 0) {
         result.points = make_point_set(context, points.frame(), 0);
         return result;
     }
-    BucketTree<T> tree = build_bucket_tree<T, D>(context, points);
+    BucketTree<T> tree = build_bucket_tree(context, points);
     result.planes.push_back(plane_of(context, tree, tree.leaves, [](std::int64_t) { return 1; }));
-    summarize_points<T, D>(result.planes.back(), tree.points);
+    summarize_points(result.planes.back(), tree.points);
     constexpr int levels_between = 3;
     const std::int64_t top_size = TreeShape{}.top_size;
     // All nodes of the two lowest levels may not exist.
@@ -47,7 +46,7 @@ PlaneTree<T> planes_in(Context& context, const UnsortedPoints<T>& points) {
                    2;
         });
         find_children(context, plane, result.planes.back());
-        summarize_nodes<T, D>(plane, result.planes.back());
+        summarize_nodes(plane, result.planes.back(), tree.points.dimension());
         result.planes.push_back(std::move(plane));
     }
     result.points = std::move(tree.points);
@@ -57,10 +56,7 @@ PlaneTree<T> planes_in(Context& context, const UnsortedPoints<T>& points) {
 template <Coordinate T>
 PlaneTree<T> planes_of(Context& context, const UnsortedPoints<T>& points) {
     PlaneTree<T> result;
-    context.stage("tree", [&] {
-        with_dimension(points.frame().dimension,
-                       [&]<int D>(std::integral_constant<int, D>) { result = planes_in<T, D>(context, points); });
-    });
+    context.stage("tree", [&] { result = planes_in(context, points); });
     return result;
 }
 
