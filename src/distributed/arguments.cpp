@@ -44,6 +44,18 @@ Argument hash(std::string name, std::span<const std::int64_t> values) {
     return {std::move(name), static_cast<double>(hash >> 11), ArgumentKind::hash}; // a double holds 53 bits
 }
 
+std::vector<Argument> shape_arguments(const PointsView& points, const Box& box) {
+    std::vector<Argument> arguments{{"dimension of the points", static_cast<double>(points.dimension())},
+                                    type("type of the points", points.dtype()),
+                                    {"number of axes of the box", static_cast<double>(box.axes())}};
+    for (int axis = 0; axis < max_dimension; ++axis) {
+        arguments.push_back({message("period of axis ", axis, " of the box"), box.period(axis)});
+        arguments.push_back(flag(message("origin of axis ", axis, " of the box given"), box.origin(axis).has_value()));
+        arguments.push_back({message("origin of axis ", axis, " of the box"), box.origin(axis).value_or(0)});
+    }
+    return arguments;
+}
+
 void require_same(Ranks& ranks, RankFunction function, const std::vector<Argument>& arguments) {
     std::vector<double> mine{static_cast<double>(function)};
     for (const Argument& argument : arguments) {

@@ -5,7 +5,6 @@
 #include <kith/points.hpp>
 
 #include "distributed/ranks.hpp"
-#include "support/message.hpp"
 
 #include <cstdint>
 #include <span>
@@ -40,17 +39,7 @@ inline Argument type(std::string name, DType dtype) {
 Argument hash(std::string name, std::span<const std::int64_t> values);
 
 /// The points' dimension and type and the box.
-inline std::vector<Argument> shape_arguments(const PointsView& points, const Box& box) {
-    std::vector<Argument> arguments{{"dimension of the points", static_cast<double>(points.dimension())},
-                                    type("type of the points", points.dtype()),
-                                    {"number of axes of the box", static_cast<double>(box.axes())}};
-    for (int axis = 0; axis < max_dimension; ++axis) {
-        arguments.push_back({message("period of axis ", axis, " of the box"), box.period(axis)});
-        arguments.push_back(flag(message("origin of axis ", axis, " of the box given"), box.origin(axis).has_value()));
-        arguments.push_back({message("origin of axis ", axis, " of the box"), box.origin(axis).value_or(0)});
-    }
-    return arguments;
-}
+std::vector<Argument> shape_arguments(const PointsView& points, const Box& box);
 
 /// The functions over ranks.
 enum class RankFunction : std::uint8_t { knn, knn_visit, radius_search, radius_count, fof, catalog, gather };

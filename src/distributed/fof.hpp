@@ -136,13 +136,13 @@ private:
                     });
             });
         };
-        const FetchedPoints<T> fetched = fetch_pieces<T>(
-            ranks_, context_, shared_, tree, requests.to, unlimited, link_and_name,
-            [&](int level, std::int32_t node) {
-                const Names& of_node = names[level][node];
-                return of_node.least == of_node.greatest;
-            },
-            [&](std::int32_t row) { return component_[row]; });
+        const FetchedPoints<T> fetched =
+            fetch_pieces(ranks_, context_, shared_, tree, requests.to, unlimited, link_and_name,
+                         [&](int level, std::int32_t node) {
+                             const Names& of_node = names[level][node];
+                             return of_node.least == of_node.greatest;
+                         },
+                         {[&](std::int32_t row) { return component_[row]; }, true});
         std::vector<ComponentEntry> links;
         ranks_.agreed([&] { links = link_fetched(requests, fetched); });
         return links;

@@ -7,11 +7,9 @@
 #include "distributed/pieces.hpp"
 #include "distributed/shared_frame.hpp"
 #include "points/as_given.hpp"
-#include "points/coordinates.hpp"
 #include "tree/plane_tree.hpp"
 
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -58,49 +56,6 @@ struct JoinedPoints {
 };
 
 template <Coordinate T>
-JoinedPoints join_points(Context& context, const SharedPoints<T>& shared, FetchedPoints<T> fetched) {
-    const PointsView& own = shared.points.view;
-    const Frame<T>& frame = shared.points.frame;
-    const bool are_given = shared.numbers.are_given();
-    require_countable(own.count() + fetched.count());
-    const std::int64_t before = are_given ? fetched.count() : fetched.position(shared.ownership.first());
-    const auto second = fetched.rows.begin() + before * frame.dimension;
-    std::vector<T> rows;
-    rows.reserve((own.count() + fetched.count()) * frame.dimension);
-    rows.insert(rows.end(), fetched.rows.begin(), second);
-    const Coordinates<T> x(own);
-    for (std::int64_t row = 0; row < own.count(); ++row) {
-        for (int axis = 0; axis < frame.dimension; ++axis) {
-            rows.push_back(x(row, axis));
-        }
-    }
-    rows.insert(rows.end(), second, fetched.rows.end());
-    fetched.rows = std::vector<T>(); // frees them
-    JoinedPoints joined;
-    if (are_given) {
-        for (std::int64_t row = 0; row < own.count(); ++row) {
-            fetched.numbers.push_back(shared.numbers[row]);
-        }
-        fetched.rows = std::move(rows);
-        fetched.sort(frame.dimension);
-        rows = std::move(fetched.rows);
-        joined.numbers = JoinedNumbers(std::move(fetched.numbers));
-    } else {
-        joined.numbers = JoinedNumbers(std::move(fetched.numbers), before, own.count(), shared.ownership.first());
-    }
-    NormalizedPoints<T> points;
-    context.run([&] { points = normalized(frame, PointsView(rows, frame.dimension)); });
-    PlaneTree<T> tree = build_plane_tree<T>(context, points, {});
-    if (frame.has_tiny) {
-        tree.as_given = std::move(rows);
-    }
-    auto data = std::make_shared<TreeData>();
-    data->dtype = dtype_of<T>;
-    data->box = resolved_box(frame);
-    data->wrapped_points = frame.outside;
-    data->tree = std::move(tree);
-    joined.tree.emplace(std::move(data));
-    return joined;
-}
+JoinedPoints join_points(Context& context, const SharedPoints<T>& shared, FetchedPoints<T> fetched);
 
 } // namespace kith::detail

@@ -177,7 +177,7 @@ private:
         const PieceRequests<T> requests =
             ask_ranks(ranks_, context_, frame(), sources, receivers, request_.needed(),
                       [&](std::int64_t leaf) { return largest_bound(receivers, leaf, bound_of); });
-        return fetch_points<T>(ranks_, context_, shared_, sources, requests.to, request_.k, [&] {
+        return fetch_points(ranks_, context_, shared_, sources, requests.to, request_.k, [&] {
             if (receivers.top >= 0) {
                 context_.run([&] { asking_ = subtree(context_, trees_.receivers(), requests.is_asking); });
             }

@@ -6,23 +6,18 @@
 // near each.
 #pragma once
 
-#include "distributed/differences.hpp"
 #include "distributed/ranks.hpp"
 #include "points/frame.hpp"
 #include "support/context.hpp"
-#include "support/parallel.hpp"
 #include "tree/plane_tree.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdint>
-#include <cstring>
-#include <iterator>
+#include <functional>
 #include <limits>
-#include <memory>
-#include <span>
-#include <utility>
+#include <type_traits>
 #include <vector>
 
 namespace kith::detail {
@@ -51,24 +46,6 @@ Corners<T> corners_of(const PlaneView<T>& plane, std::int64_t node, int dimensio
     for (int axis = 0; axis < dimension; ++axis) {
         corners[axis] = plane.lower(axis)[node];
         corners[max_dimension + axis] = plane.upper(axis)[node];
-    }
-    return corners;
-}
-
-/// Writes corners into a message, without the axes that there are not, and reads them.
-template <Coordinate T>
-void put_corners(MessageWriter& writer, const Corners<T>& corners, int dimension) {
-    const std::span<const T> all(corners);
-    writer.put(all.first(dimension));
-    writer.put(all.subspan(max_dimension, dimension));
-}
-template <Coordinate T>
-Corners<T> take_corners(MessageReader& reader, int dimension) {
-    Corners<T> corners{};
-    for (const int first : {0, max_dimension}) {
-        for (int axis = 0; axis < dimension; ++axis) {
-            corners[first + axis] = reader.take<T>();
-        }
     }
     return corners;
 }
@@ -105,123 +82,12 @@ struct PieceRequest {
     }
 };
 
-/// The box of the boxes of [begin, end).
-template <Coordinate T, class Iterator, class BoxOf>
-Corners<T> joined_box(Iterator begin, Iterator end, const BoxOf& box_of) {
-    Corners<T> joined{};
-    for (Iterator each = begin; each != end; ++each) {
-        const Corners<T>& box = box_of(*each);
-        for (std::size_t c = 0; c < box.size(); ++c) {
-            joined[c] = each == begin                                 ? box[c]
-                        : c < static_cast<std::size_t>(max_dimension) ? std::min(joined[c], box[c])
-                                                                      : std::max(joined[c], box[c]);
-        }
-    }
-    return joined;
-}
-
-/// The top planes of all ranks, as one of them has gathered them.
-template <Coordinate T>
-struct TopPlanes {
-    struct Node {
-        Corners<T> box;
-        std::int64_t points;
-    };
-    int own_rank;
-    int ranks;
-    std::vector<Node> nodes;
-    std::vector<std::int64_t> firsts; ///< by rank, and their number
-    std::vector<Corners<T>> of_ranks; ///< boxes of all nodes of a rank
-
-    /// Collective. Of this rank's tree, which has no planes if there are no points.
-    TopPlanes(Ranks& all_ranks, const TreeView<T>& tree, int dimension)
-        : own_rank(all_ranks.rank()), ranks(all_ranks.size()) {
-        std::vector<std::byte> mine; // of each node its points and the corners on the axes that there are
-        if (tree.top >= 0) {
-            const PlaneView<T>& top = tree.planes[tree.top];
-            MessageWriter writer(mine);
-            for (std::int32_t node = 0; node < top.nodes; ++node) {
-                writer.put_value(std::int64_t{top.points_in(node)});
-                put_corners(writer, corners_of(top, node, dimension), dimension);
-            }
-        }
-        const auto all = all_ranks.template gather_lists<std::byte>(mine);
-        const auto node_size = static_cast<std::int64_t>(2 * dimension * sizeof(T) + sizeof(std::int64_t));
-        for (const std::int64_t first : all.firsts) {
-            firsts.push_back(first / node_size);
-        }
-        nodes.resize(firsts.back());
-        MessageReader reader(all.values);
-        for (Node& node : nodes) {
-            node.points = reader.template take<std::int64_t>();
-            node.box = take_corners<T>(reader, dimension);
-        }
-        for (int rank = 0; rank < ranks; ++rank) {
-            of_ranks.push_back(joined_box<T>(nodes.begin() + first(rank), nodes.begin() + first(rank + 1),
-                                             [](const Node& node) -> const Corners<T>& { return node.box; }));
-        }
-    }
-    [[nodiscard]] std::int64_t first(int rank) const { return firsts[rank]; }
-};
-
-/// Lowers the bound of a box to the distance within which the nodes that it reaches, and this rank's own, hold that
-/// many points (jz-tree paper, section III).
-template <Coordinate T>
-void tighten(const TopPlanes<T>& tops, const Frame<T>& frame, std::int64_t wanted, const Corners<T>& box,
-             const std::vector<std::pair<int, std::int64_t>>& reached, GlobalCandidate<T>& bound) {
-    std::vector<std::pair<T, std::int64_t>> guarantees; // greatest distance, points
-    const auto offer = [&](std::int64_t i) {
-        const auto& node = tops.nodes[i];
-        const T greatest = BoxDistances<T>(frame, box, node.box).greatest;
-        if (greatest < bound.distance) {
-            guarantees.emplace_back(greatest, node.points);
-        }
-    };
-    for (const auto& [rank, i] : reached) {
-        offer(i);
-    }
-    for (std::int64_t i = tops.first(tops.own_rank); i < tops.first(tops.own_rank + 1); ++i) {
-        offer(i);
-    }
-    std::ranges::sort(guarantees);
-    std::int64_t points = 0;
-    for (const auto& [greatest, count] : guarantees) {
-        points += count;
-        if (points >= wanted) {
-            bound = {greatest};
-            return;
-        }
-    }
-}
-
 /// The requests of this rank's leaves, by rank, and which points of this rank lie in leaves that ask.
 template <Coordinate T>
 struct PieceRequests {
     std::vector<std::vector<PieceRequest<T>>> to;
     Buffer<std::uint8_t> is_asking; ///< by position
 };
-
-/// Leaves along the curve whose boxes are joined before any rank is looked at, and runs of them whose boxes are: so a
-/// leaf looks at few of many ranks.
-inline constexpr std::int64_t leaves_of_a_run = 64;
-inline constexpr std::int64_t runs_together = 64;
-
-/// Those of the ranks of which one of these requests can want points.
-template <Coordinate T>
-std::vector<int> ranks_near(const Frame<T>& frame, std::span<const PieceRequest<T>> requests, const TopPlanes<T>& tops,
-                            const std::vector<int>& ranks) {
-    const Corners<T> box =
-        joined_box<T>(requests.begin(), requests.end(),
-                      [](const PieceRequest<T>& request) -> const Corners<T>& { return request.box; });
-    T farthest = -1;
-    for (const PieceRequest<T>& request : requests) {
-        farthest = std::max(farthest, request.bound.distance);
-    }
-    std::vector<int> near;
-    std::ranges::copy_if(ranks, std::back_inserter(near),
-                         [&](int rank) { return BoxDistances<T>(frame, box, tops.of_ranks[rank]).least <= farthest; });
-    return near;
-}
 
 /// The largest bound of a leaf's points: what no answer of theirs comes after.
 template <Coordinate T, class BoundOf>
@@ -234,141 +100,25 @@ GlobalCandidate<T> largest_bound(const TreeView<T>& tree, std::int64_t leaf, con
     return bound;
 }
 
-struct AsksAll {
-    bool operator()(int /*rank*/) const { return true; }
-};
+/// The bound of each leaf.
+template <Coordinate T>
+using LeafBounds = std::type_identity_t<std::function<GlobalCandidate<T>(std::int64_t leaf)>>;
+/// Whether this rank asks another one.
+using AsksRank = std::function<bool(int rank)>;
 
-/// Asks each other rank r with asks(r) for what is within bound_of(leaf) of a leaf of the receivers. If so many points
-/// are wanted, and not all within the bound, it is lowered to where nodes hold them.
-template <Coordinate T, class BoundOf, class Asks>
-PieceRequests<T> make_requests(Context& context, const Frame<T>& frame, const TreeView<T>& receivers,
-                               const TopPlanes<T>& tops, std::int64_t wanted, const BoundOf& bound_of,
-                               const Asks& asks) {
-    using Lists = std::vector<std::vector<PieceRequest<T>>>;
-    PieceRequests<T> requests{Lists(static_cast<std::size_t>(tops.ranks)),
-                              Buffer<std::uint8_t>(context.memory_tracker(), receivers.points.count)};
-    std::memset(requests.is_asking.data(), 0, receivers.points.count);
-    if (receivers.top < 0) {
-        return requests;
-    }
-    const PlaneView<T>& leaves = receivers.planes[0];
-    std::vector<int> asked; // ranks that have points
-    for (int rank = 0; rank < tops.ranks; ++rank) {
-        if (rank != tops.own_rank && tops.first(rank) != tops.first(rank + 1) && asks(rank)) {
-            asked.push_back(rank);
-        }
-    }
-    PerThread<Lists> found([&] { return std::make_unique<Lists>(static_cast<std::size_t>(tops.ranks)); });
-    parallel_for(0, leaves.nodes, leaves_of_a_run, [&](std::int64_t begin, std::int64_t end) {
-        Lists& lists = found.local();
-        std::vector<PieceRequest<T>> run; // of neighboring leaves
-        std::vector<int> near_runs;       // the ranks that one of some runs can want, and of one run
-        std::vector<int> near_run;
-        std::vector<std::pair<int, std::int64_t>> reached; // nodes of others, with their ranks
-        for (std::int64_t leaf = begin; leaf < end; ++leaf) {
-            const std::int64_t in_runs = (leaf - begin) % (leaves_of_a_run * runs_together);
-            if (in_runs == 0) {
-                run.clear();
-                for (std::int64_t i = leaf; i < std::min(end, leaf + leaves_of_a_run * runs_together); ++i) {
-                    run.push_back({corners_of(leaves, i, frame.dimension), bound_of(i)});
-                }
-                near_runs = ranks_near<T>(frame, run, tops, asked);
-            }
-            if (in_runs % leaves_of_a_run == 0) {
-                const std::int64_t in_this = std::min(std::ssize(run) - in_runs, leaves_of_a_run);
-                near_run =
-                    ranks_near<T>(frame, {run.data() + in_runs, static_cast<std::size_t>(in_this)}, tops, near_runs);
-            }
-            PieceRequest<T>& request = run[in_runs];
-            const auto is_near = [&](const Corners<T>& box) {
-                return BoxDistances<T>(frame, request.box, box).least <= request.bound.distance;
-            };
-            reached.clear();
-            for (const int rank : near_run) {
-                if (!is_near(tops.of_ranks[rank])) {
-                    continue;
-                }
-                for (std::int64_t i = tops.first(rank); i < tops.first(rank + 1); ++i) {
-                    if (is_near(tops.nodes[i].box)) {
-                        reached.emplace_back(rank, i);
-                    }
-                }
-            }
-            if (reached.empty()) {
-                continue;
-            }
-            if (wanted != unlimited) {
-                tighten(tops, frame, wanted, request.box, reached, request.bound);
-            }
-            int last = -1;
-            for (const auto& [rank, i] : reached) {
-                if (rank == last || !is_near(tops.nodes[i].box)) {
-                    continue;
-                }
-                last = rank;
-                auto& list = lists[rank];
-                if (!list.empty() && request.is_single_point() && list.back().box == request.box) {
-                    list.back().bound = std::max(list.back().bound, request.bound); // a run of coincident points
-                } else {
-                    list.push_back(request);
-                }
-                std::memset(requests.is_asking.data() + leaves.first_point[leaf], 1, leaves.points_in(leaf));
-            }
-        }
-    });
-    for (Lists& lists : found.values()) {
-        for (std::size_t rank = 0; rank < lists.size(); ++rank) {
-            requests.to[rank].insert(requests.to[rank].end(), lists[rank].begin(), lists[rank].end());
-        }
-    }
-    return requests;
-}
-
-/// Collective. What the receivers ask of other ranks (make_requests).
-template <Coordinate T, class BoundOf, class Asks = AsksAll>
+/// Collective. Asks each other rank r with asks(r), or all, for what is within bound_of(leaf) of a leaf of the
+/// receivers. If so many points are wanted, and not all within the bound, it is lowered to where nodes hold them.
+template <Coordinate T>
 PieceRequests<T> ask_ranks(Ranks& ranks, Context& context, const Frame<T>& frame, const TreeView<T>& sources,
-                           const TreeView<T>& receivers, std::int64_t wanted, const BoundOf& bound_of,
-                           const Asks& asks = {}) {
-    const TopPlanes<T> tops(ranks, sources, frame.dimension);
-    PieceRequests<T> requests;
-    ranks.agreed([&] {
-        context.stage("ask",
-                      [&] { requests = make_requests(context, frame, receivers, tops, wanted, bound_of, asks); });
-    });
-    return requests;
-}
+                           const TreeView<T>& receivers, std::int64_t wanted, const LeafBounds<T>& bound_of,
+                           const AsksRank& asks = {});
 
 /// The requests as messages to the ranks that they are for.
 template <Coordinate T>
-std::vector<RankMessage> messages_of(const std::vector<std::vector<PieceRequest<T>>>& to, int dimension) {
-    return messages_to(to, [&](MessageWriter& writer, const std::vector<PieceRequest<T>>& requests) {
-        writer.put_value(std::ssize(requests));
-        for (const PieceRequest<T>& request : requests) {
-            put_corners(writer, request.box, dimension);
-            writer.put_value(request.bound.distance);
-        }
-        DifferenceWriter indices(writer);
-        for (const PieceRequest<T>& request : requests) {
-            indices.put(request.bound.index);
-        }
-    });
-}
+std::vector<RankMessage> messages_of(const std::vector<std::vector<PieceRequest<T>>>& to, int dimension);
 
 /// What the sender of such a message asks of this rank.
 template <Coordinate T>
-std::vector<PieceRequest<T>> requests_of(const RankMessage& message, int dimension) {
-    MessageReader reader(message.bytes);
-    std::vector<PieceRequest<T>> requests(reader.take<std::int64_t>());
-    for (PieceRequest<T>& request : requests) {
-        request.box = take_corners<T>(reader, dimension);
-        request.bound.distance = reader.take<T>();
-    }
-    std::vector<std::int64_t> indices;
-    take_differences(reader, std::ssize(requests), 0, indices);
-    for (std::size_t i = 0; i < requests.size(); ++i) {
-        requests[i].bound.index = indices[i];
-    }
-    return requests;
-}
+std::vector<PieceRequest<T>> requests_of(const RankMessage& message, int dimension);
 
 } // namespace kith::detail

@@ -148,7 +148,7 @@ private:
                     return GlobalCandidate<T>{frame().squared_radius(radii_[query])};
                 });
             });
-        return fetch_points<T>(ranks_, context_, shared_, sources, requests.to, unlimited, [] {});
+        return fetch_points(ranks_, context_, shared_, sources, requests.to, unlimited, [] {});
     }
 
     /// Takes the queries themselves out of their rows if they are not wanted, and names points by their global indices.

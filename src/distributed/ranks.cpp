@@ -11,18 +11,19 @@
 
 namespace kith::detail {
 
-Ranks::Failure Ranks::current_failure() {
+std::optional<Ranks::Failure> Ranks::failure_of(const std::function<void()>& body) {
     try {
-        throw;
+        body();
     } catch (const Error& error) {
-        return {error.kind(), error.what(), error.details(), std::current_exception()};
+        return Failure{error.kind(), error.what(), error.details(), std::current_exception()};
     } catch (const std::bad_alloc&) {
-        return {ErrorKind::out_of_memory, "failed to allocate working memory", {}, {}};
+        return Failure{ErrorKind::out_of_memory, "failed to allocate working memory", {}, {}};
     } catch (const std::exception& error) {
-        return {ErrorKind::other_rank, error.what(), {}, std::current_exception()};
+        return Failure{ErrorKind::other_rank, error.what(), {}, std::current_exception()};
     } catch (...) {
-        return {ErrorKind::other_rank, "an exception of unknown type", {}, std::current_exception()};
+        return Failure{ErrorKind::other_rank, "an exception of unknown type", {}, std::current_exception()};
     }
+    return std::nullopt;
 }
 
 void Ranks::agree(const std::optional<Failure>& failure) {

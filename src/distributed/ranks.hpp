@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <cstring>
 #include <exception>
+#include <functional>
 #include <new>
 #include <optional>
 #include <span>
@@ -49,7 +50,7 @@ public:
     /// rank throws what body() has thrown, as it is.
     template <class Body>
     void agreed(const Body& body) {
-        agree(failure_of(body));
+        agree(failure_of(std::cref(body)));
     }
 
     /// Runs body(), which throws on all ranks or on none, and does not communicate: what another rank has caused is not
@@ -107,7 +108,7 @@ public:
     template <class Body>
     [[nodiscard]] std::vector<RankMessage> exchange_during(std::vector<RankMessage> messages, const Body& body) {
         start_exchange(std::move(messages));
-        const std::optional<Failure> failure = failure_of(body);
+        const std::optional<Failure> failure = failure_of(std::cref(body));
         std::vector<RankMessage> received = finish_exchange();
         agree(failure);
         return received;
@@ -121,16 +122,7 @@ private:
         std::exception_ptr exception; ///< not of memory that is lacking
     };
 
-    template <class Body>
-    static std::optional<Failure> failure_of(const Body& body) {
-        try {
-            body();
-        } catch (...) {
-            return current_failure();
-        }
-        return std::nullopt;
-    }
-    static Failure current_failure();
+    static std::optional<Failure> failure_of(const std::function<void()>& body);
     void agree(const std::optional<Failure>& failure);
     void start_exchange(std::vector<RankMessage> messages);
     std::vector<RankMessage> finish_exchange();

@@ -137,7 +137,7 @@ private:
             ask_ranks(ranks_, context_, frame(), sources, receivers, request.needed(), [&](std::int64_t leaf) {
                 return largest_bound(receivers, leaf, [&](std::int32_t query) { return last->of(query); });
             });
-        return fetch_points<T>(ranks_, context_, shared_, sources, requests.to, k_, [] {});
+        return fetch_points(ranks_, context_, shared_, sources, requests.to, k_, [] {});
     }
 
     Ranks& ranks_;

@@ -1,0 +1,175 @@
+#include "distributed/rebalance.hpp"
+
+#include "distributed/differences.hpp"
+#include "distributed/sorted_keys.hpp"
+#include "support/message.hpp"
+#include "support/parallel.hpp"
+
+#include <algorithm>
+#include <limits>
+
+namespace kith::detail {
+
+void require_rows(std::int64_t rows) {
+    if (rows > std::numeric_limits<std::int32_t>::max()) {
+        throw error(ErrorKind::too_large, "rebalancing brings ", rows,
+                    " points or queries to this rank, more than 2147483647; use "
+                    "more ranks, or leave rebalancing off");
+    }
+}
+
+template <Coordinate T>
+CurveDivision<T>::CurveDivision(Ranks& ranks, Context& context, const SharedPoints<T>& shared,
+                                const PointWeights& weights)
+    : frame_(shared.points.frame), lower_(shared.lower), upper_(shared.upper) {
+    std::vector<CurveKey> keys;
+    std::vector<std::int64_t> order;
+    ranks.agreed([&] {
+        keys.resize(shared.given.count());
+        const Coordinates<T> points(shared.given);
+        context.run([&] {
+            parallel_each(std::ssize(keys), 1 << 12,
+                          [&](std::int64_t row) { keys[row] = key(points, row, shared.ownership.first() + row); });
+        });
+        order = order_of<CurveKey>(keys);
+    });
+    splitters_ = split_keys(ranks, keys, order, [&](std::int64_t row) { return weights[row]; });
+}
+
+template <Coordinate T>
+int CurveDivision<T>::rank_of(const Coordinates<T>& points, std::int64_t row, std::int64_t global_index) const {
+    return bucket_of(splitters_, key(points, row, global_index));
+}
+
+template <Coordinate T>
+CurveKey CurveDivision<T>::key(const Coordinates<T>& points, std::int64_t row, std::int64_t global_index) const {
+    const int bits = 63 / frame_.dimension;
+    CurveKey key{0, global_index};
+    for (int axis = 0; axis < frame_.dimension; ++axis) {
+        const bool wraps = frame_.period[axis] > 0;
+        const auto lower = static_cast<double>(wraps ? frame_.origin[axis] : lower_[axis]);
+        const double length = wraps ? static_cast<double>(frame_.period[axis])
+                                    : static_cast<double>(upper_[axis]) - static_cast<double>(lower_[axis]);
+        const double x = static_cast<double>(frame_.wrap(points(row, axis), axis));
+        const double share = length > 0 ? std::clamp(x / length - lower / length, 0.0, 1.0) : 0.0;
+        const auto cell = static_cast<std::uint64_t>(share * static_cast<double>((std::uint64_t{1} << bits) - 1));
+        for (int bit = 0; bit < bits; ++bit) {
+            key.position |= ((cell >> bit) & 1U) << (bit * frame_.dimension + frame_.dimension - 1 - axis);
+        }
+    }
+    return key;
+}
+
+template <Coordinate T>
+MovedPoints<T>::MovedPoints(Ranks& ranks, Context& context, const CurveDivision<T>& division, const PointsView& points,
+                            std::span<const std::int64_t> ids, const PointWeights& weights)
+    : ranks_(ranks), dimension_(points.dimension()), weights_(weights), sent_(static_cast<std::size_t>(ranks.size())) {
+    const Ownership owners(ranks, points.count());
+    const bool has_ids = ranks.any(!ids.empty());
+    std::vector<RankMessage> messages;
+    ranks.agreed([&] {
+        const Coordinates<T> x(points);
+        std::vector<std::int32_t> to(points.count());
+        context.run([&] {
+            parallel_each(points.count(), 1 << 12,
+                          [&](std::int64_t row) { to[row] = division.rank_of(x, row, owners.first() + row); });
+        });
+        for (std::int64_t row = 0; row < points.count(); ++row) {
+            sent_[to[row]].push_back(row);
+        }
+        messages = messages_to(sent_, [&](MessageWriter& writer, const std::vector<std::int64_t>& rows) {
+            double weight = 0;
+            for (const std::int64_t row : rows) {
+                weight += weights[row];
+            }
+            writer.put_value(weight);
+            writer.put_value(std::ssize(rows));
+            DifferenceWriter differences(writer);
+            for (const std::int64_t row : rows) {
+                differences.put(row);
+            }
+            for (const std::int64_t row : rows) {
+                for (int axis = 0; axis < dimension_; ++axis) {
+                    writer.put_value(x(row, axis));
+                }
+            }
+            for (std::size_t i = 0; has_ids && i < rows.size(); ++i) {
+                writer.put_value(ids[rows[i]]);
+            }
+        });
+    });
+    std::vector<RankMessage> received = ranks.exchange(std::move(messages));
+    ranks.agreed([&] {
+        for (RankMessage& message : received) { // by rank and row, so by global index
+            MessageReader reader(message.bytes);
+            weight_ += reader.take<double>();
+            const auto count = reader.take<std::int64_t>();
+            take_differences(reader, count, owners.first_of(message.rank), global_indices_);
+            reader.take(count * dimension_, rows_);
+            if (has_ids) {
+                reader.take(count, ids_);
+            }
+            senders_.emplace_back(message.rank, count);
+            message.bytes = std::vector<std::byte>(); // frees them
+            require_rows(std::ssize(global_indices_));
+        }
+    });
+}
+
+template <Coordinate T>
+SharedPoints<T> MovedPoints<T>::shared(Context& context, const SharedPoints<T>& before) const {
+    SharedPoints<T> points;
+    ranks_.agreed([&] { context.run([&] { points.points = normalized(before.points.frame, view()); }); });
+    points.given = view();
+    points.ownership = Ownership(ranks_, view().count());
+    points.lower = before.lower;
+    points.upper = before.upper;
+    return points;
+}
+
+template <Coordinate T>
+std::vector<float> MovedPoints<T>::work(double seconds) const {
+    const std::vector<double> of_weight = ranks_.gather(weight_ > 0 ? seconds / weight_ : 0);
+    std::vector<float> work;
+    ranks_.agreed([&] {
+        std::size_t count = 0;
+        for (const std::vector<std::int64_t>& rows : sent_) {
+            count += rows.size();
+        }
+        work.resize(count);
+        for (std::size_t rank = 0; rank < sent_.size(); ++rank) {
+            for (const std::int64_t row : sent_[rank]) {
+                work[row] = static_cast<float>(of_weight[rank] * weights_[row]);
+            }
+        }
+    });
+    return work;
+}
+
+template <Coordinate T>
+Rebalanced<T>::Rebalanced(Ranks& ranks, Context& context, const SharedPoints<T>& before,
+                          std::span<const std::int64_t> given_ids, const ScalarsView& given_weights)
+    : weights(ranks, given_weights, before.given.count()), division(ranks, context, before, weights),
+      moved(ranks, context, division, before.given, given_ids, weights), points(moved.shared(context, before)) {
+    ranks.agreed([&] {
+        ids.emplace(moved.ids());
+        ids->sort(points);
+    });
+}
+
+double seconds_of(const StageReports& stages) {
+    double sum = 0;
+    for (const StageReport& stage : stages) {
+        sum += stage.seconds;
+    }
+    return sum;
+}
+
+template class CurveDivision<float>;
+template class CurveDivision<double>;
+template class MovedPoints<float>;
+template class MovedPoints<double>;
+template struct Rebalanced<float>;
+template struct Rebalanced<double>;
+
+} // namespace kith::detail

@@ -1,0 +1,81 @@
+#include "distributed/shared_frame.hpp"
+
+#include "points/coordinates.hpp"
+#include "points/resolve_frame.hpp"
+
+namespace kith::detail {
+
+template <Coordinate T>
+NormalizedPoints<T> normalized(const Frame<T>& frame, const PointsView& view) {
+    return normalize_queries(view, frame, finite_bounds_of<T>(view, PointError::points_not_finite));
+}
+
+template <Coordinate T>
+SharedPoints<T> share_frame(Ranks& ranks, Context& context, const PointsView& points, const Box& box) {
+    PointBounds<T> mine;
+    ranks.agreed([&] {
+        check_box<T>(box, points.dimension());
+        context.run([&] { mine = finite_bounds_of<T>(points, PointError::points_not_finite); });
+    });
+    SharedPoints<T> shared;
+    shared.ownership = Ownership(ranks, points.count());
+    PointBounds<T> all;
+    for (const PointBounds<T>& bounds : ranks.gather(mine)) {
+        all.join(bounds);
+    }
+    if (shared.ownership.total() == 0) {
+        all.lower.fill(0);
+        all.upper.fill(0);
+    }
+    Frame<T> frame;
+    Ranks::alike([&] {
+        const int dimension = points.dimension();
+        check(resolve_frame(PlainBox(box, dimension), dimension, all.lower, all.upper, frame));
+    });
+    frame.has_tiny = may_be_tiny(frame, all.nearest_to_zero);
+    shared.points = normalize_queries(points, frame, mine);
+    if (frame.periodic) {
+        std::int64_t outside = 0;
+        if (shared.points.wraps) {
+            context.run([&] { outside = count_outside(points, frame); });
+        }
+        shared.points.frame.outside = ranks.sum(outside);
+    }
+    shared.given = points;
+    shared.numbers = shared.given_numbers = PointNumbers(shared.ownership);
+    shared.lower = all.lower;
+    shared.upper = all.upper;
+    return shared;
+}
+
+template <Coordinate T>
+LargestCoordinate largest_of_all(Ranks& ranks, const SharedPoints<T>& shared) {
+    const Frame<T>& frame = shared.points.frame;
+    const Coordinates<T> points(shared.given);
+    LargestCoordinate mine{-1, -1, static_cast<double>(frame.largest)};
+    for (std::int64_t row = 0; row < shared.given.count(); ++row) {
+        for (int axis = 0; axis < frame.dimension; ++axis) {
+            const T x = points(row, axis);
+            const std::int64_t number = shared.given_numbers[row];
+            if (magnitude_of(x) == frame.largest && (mine.point < 0 || number < mine.point)) {
+                mine = {number, axis, static_cast<double>(x)};
+            }
+        }
+    }
+    LargestCoordinate first = mine;
+    for (const LargestCoordinate& of_rank : ranks.gather(mine)) {
+        if (of_rank.point >= 0 && (first.point < 0 || of_rank.point < first.point)) {
+            first = of_rank;
+        }
+    }
+    return first;
+}
+
+template NormalizedPoints<float> normalized(const Frame<float>&, const PointsView&);
+template SharedPoints<float> share_frame(Ranks&, Context&, const PointsView&, const Box&);
+template LargestCoordinate largest_of_all(Ranks&, const SharedPoints<float>&);
+template NormalizedPoints<double> normalized(const Frame<double>&, const PointsView&);
+template SharedPoints<double> share_frame(Ranks&, Context&, const PointsView&, const Box&);
+template LargestCoordinate largest_of_all(Ranks&, const SharedPoints<double>&);
+
+} // namespace kith::detail
