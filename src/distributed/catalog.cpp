@@ -16,6 +16,7 @@
 #include "support/parallel_sort.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <limits>
 #include <optional>
 #include <utility>
@@ -24,21 +25,23 @@ namespace kith::detail {
 
 namespace {
 
-template <Coordinate T, Coordinate V>
 class CatalogOverRanks {
 public:
     CatalogOverRanks(Ranks& ranks, Context& context, const DistributedFofResult& groups, const Particles& particles,
                      const CatalogOptions& options, bool has_types, const GivenIds& ids)
         : ranks_(ranks), context_(context), groups_(groups), labels_(groups.labels), particles_(particles),
-          options_(options), has_types_(has_types), division_(groups.sizes, options.min_members, ranks.size()) {
+          ordered_(particles), options_(options), has_types_(has_types),
+          division_(groups.sizes, options.min_members, ranks.size()) {
         double largest = 0;
         ranks.agreed([&] { context.run([&] { largest = halos::check_particle_values(particles); }); });
         for (const double of_rank : ranks.gather(largest)) {
             largest_velocity_ = std::max(largest_velocity_, of_rank);
         }
-        const SharedPoints<T> shared = share_frame<T>(ranks, context, particles.positions, groups.box);
-        ownership_ = shared.ownership;
-        frame_ = halos::position_frame(shared.points.frame);
+        with_dtype(particles.positions.dtype(), [&]<Coordinate T>(T) {
+            const SharedPoints<T> shared = share_frame<T>(ranks, context, particles.positions, groups.box);
+            ownership_ = shared.ownership;
+            frame_ = halos::position_frame(shared.points.frame);
+        });
         numbers_ = ids.sorted_numbers(ownership_);
         check_labels();
         ranks.agreed([&] {
@@ -66,7 +69,7 @@ public:
         ranks_.agreed([&] { members = pack_spread(); });
         members = ranks_.exchange(std::move(members));
         ranks_.agreed([&] {
-            const GatheredMembers<T, V> gathered = gather(members);
+            const GatheredMembers gathered = gather(members);
             context_.stage("catalog of gathered groups", [&] { place(describe(gathered), result); });
         });
     }
@@ -101,9 +104,11 @@ private:
     void bring_into_order(std::span<const std::int64_t> order) {
         const int dimension = particles_.positions.dimension();
         ordered_.labels = rows_in_order<std::int64_t>(labels_, 1, order);
-        ordered_.positions = rows_in_order<T>(packed<T>(particles_.positions), dimension, order);
+        ordered_.positions = MemberVectors(particles_.positions);
+        ordered_.positions.bring(dimension, order);
         if (particles_.velocities) {
-            ordered_.velocities = rows_in_order<V>(packed<V>(*particles_.velocities), dimension, order);
+            ordered_.velocities = MemberVectors(*particles_.velocities);
+            ordered_.velocities.bring(dimension, order);
         }
         for (std::size_t i = 0; particles_.masses && i < order.size(); ++i) {
             ordered_.masses.push_back((*particles_.masses)[order[i]]);
@@ -200,7 +205,7 @@ private:
     }
 
     /// How many values of a column each group has.
-    [[nodiscard]] auto widths() const {
+    [[nodiscard]] std::function<std::int64_t(const CatalogColumn&)> widths() const {
         return [this](const CatalogColumn& column) {
             return column.size(1, particles_.positions.dimension(), particles_.velocities.has_value());
         };
@@ -262,13 +267,13 @@ private:
             }
         }
         return messages_to(rows, [&](MessageWriter& writer, const std::vector<std::int64_t>& of_rank) {
-            pack_members<T, V>(of_rank, labels_, numbers_, particles_, has_types_, writer);
+            pack_members(of_rank, labels_, numbers_, particles_, has_types_, writer);
         });
     }
 
     /// Members that have arrived, by ascending number.
-    GatheredMembers<T, V> gather(std::vector<RankMessage>& messages) {
-        GatheredMembers<T, V> members;
+    GatheredMembers gather(std::vector<RankMessage>& messages) {
+        GatheredMembers members(particles_);
         for (RankMessage& message : messages) {
             members.take(message.bytes, particles_, has_types_);
             message.bytes = {};
@@ -277,7 +282,7 @@ private:
         return members;
     }
 
-    DescribedGroups describe(const GatheredMembers<T, V>& members) {
+    DescribedGroups describe(const GatheredMembers& members) {
         const int dimension = particles_.positions.dimension();
         std::vector<std::int64_t> labels = members.labels;
         std::ranges::sort(labels);
@@ -301,7 +306,7 @@ private:
     const DistributedFofResult& groups_;
     std::span<const std::int64_t> labels_; ///< this and the particles: of this rank, by ascending number
     Particles particles_;
-    GatheredMembers<T, V> ordered_; ///< what both refer to if they were not passed in this order
+    GatheredMembers ordered_; ///< what both refer to if they were not passed in this order
     const CatalogOptions& options_;
     bool has_types_; ///< on any rank
     GroupDivision division_;
@@ -348,12 +353,7 @@ void describe_over_ranks(Ranks& ranks, const DistributedFofResult& groups, const
         }
     });
     const GivenIds ids(ranks, of_ranks.ids, rows);
-    const DType velocities = particles.velocities ? particles.velocities->dtype() : particles.positions.dtype();
-    with_dtype(particles.positions.dtype(), [&]<Coordinate T>(T) {
-        with_dtype(velocities, [&]<Coordinate V>(V) {
-            CatalogOverRanks<T, V>(ranks, *context, groups, plain, options, has_types, ids).run(result);
-        });
-    });
+    CatalogOverRanks(ranks, *context, groups, plain, options, has_types, ids).run(result);
     result.catalog.stages = context->take_stages();
 }
 

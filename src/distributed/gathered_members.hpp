@@ -6,24 +6,60 @@
 #include "distributed/point_numbers.hpp"
 #include "distributed/ranks.hpp"
 #include "halos/columns.hpp"
+#include "points/as_given.hpp"
 #include "points/coordinates.hpp"
+#include "support/dimension.hpp"
 
 #include <algorithm>
 #include <cstdint>
 #include <span>
+#include <variant>
 #include <vector>
 
 namespace kith::detail {
 
+/// Positions or velocities, row-major, of the type that the particles have.
+class MemberVectors {
+public:
+    explicit MemberVectors(DType dtype) {
+        with_dtype(dtype, [&]<Coordinate T>(T) { values_ = std::vector<T>(); });
+    }
+    /// Those of a view.
+    explicit MemberVectors(const PointsView& view) {
+        with_dtype(view.dtype(), [&]<Coordinate T>(T) { values_ = packed<T>(view); });
+    }
+
+    [[nodiscard]] PointsView view(int dimension) const {
+        return std::visit([&](const auto& values) { return PointsView(values, dimension); }, values_);
+    }
+    void bring(int dimension, std::span<const std::int64_t> order) {
+        std::visit(
+            [&]<class T>(std::vector<T>& values) {
+                values = values.empty() ? values : rows_in_order<T>(values, dimension, order);
+            },
+            values_);
+    }
+    void take(MessageReader& reader, std::int64_t count) {
+        std::visit([&](auto& values) { reader.take(count, values); }, values_);
+    }
+
+private:
+    std::variant<std::vector<float>, std::vector<double>> values_;
+};
+
 /// By ascending number.
-template <Coordinate T, Coordinate V>
 struct GatheredMembers {
     std::vector<std::int64_t> labels;
     std::vector<std::int64_t> numbers; ///< global indices
-    std::vector<T> positions;          ///< row-major
-    std::vector<V> velocities;         ///< this and the following: empty if there are none
+    MemberVectors positions;
+    MemberVectors velocities; ///< this and the following: empty if there are none
     std::vector<double> masses;
     std::vector<std::uint8_t> types;
+
+    /// None yet, with the columns of other particles.
+    explicit GatheredMembers(const Particles& like)
+        : positions(like.positions.dtype()), velocities((like.velocities ? *like.velocities : like.positions).dtype()) {
+    }
 
     /// Of several ranks, each by ascending number.
     void sort(int dimension) {
@@ -31,20 +67,20 @@ struct GatheredMembers {
             return;
         }
         const std::vector<std::int64_t> order = order_of<std::int64_t>(numbers);
-        const auto bring = [&]<class X>(std::vector<X>& values, std::int64_t width) {
-            values = values.empty() ? values : rows_in_order<X>(values, width, order);
+        const auto bring = [&]<class X>(std::vector<X>& values) {
+            values = values.empty() ? values : rows_in_order<X>(values, 1, order);
         };
-        bring(labels, 1);
-        bring(numbers, 1);
-        bring(positions, dimension);
-        bring(velocities, dimension);
-        bring(masses, 1);
-        bring(types, 1);
+        bring(labels);
+        bring(numbers);
+        bring(masses);
+        bring(types);
+        positions.bring(dimension, order);
+        velocities.bring(dimension, order);
     }
     [[nodiscard]] Particles particles(int dimension, const Particles& like) const {
-        Particles all{PointsView(positions, dimension)};
+        Particles all{positions.view(dimension)};
         if (like.velocities) {
-            all.velocities = PointsView(velocities, dimension);
+            all.velocities = velocities.view(dimension);
         }
         if (like.masses) {
             all.masses = ScalarsView(masses);
@@ -61,9 +97,9 @@ struct GatheredMembers {
         const auto count = reader.take<std::int64_t>();
         reader.take(count, labels);
         reader.take(count, numbers);
-        reader.take(count * dimension, positions);
+        positions.take(reader, count * dimension);
         if (like.velocities) {
-            reader.take(count * dimension, velocities);
+            velocities.take(reader, count * dimension);
         }
         if (like.masses) {
             reader.take(count, masses);
@@ -76,9 +112,9 @@ struct GatheredMembers {
 
 /// Writes members, whose types are plain (halos/columns.hpp), into a message: their number, then one column after
 /// another.
-template <Coordinate T, Coordinate V>
-void pack_members(const std::vector<std::int64_t>& rows, std::span<const std::int64_t> labels,
-                  const PointNumbers& numbers, const Particles& particles, bool has_types, MessageWriter& writer) {
+inline void pack_members(const std::vector<std::int64_t>& rows, std::span<const std::int64_t> labels,
+                         const PointNumbers& numbers, const Particles& particles, bool has_types,
+                         MessageWriter& writer) {
     const auto put_each = [&](const auto& put_row) {
         for (const std::int64_t row : rows) {
             put_row(row);
@@ -87,16 +123,19 @@ void pack_members(const std::vector<std::int64_t>& rows, std::span<const std::in
     writer.put_value(std::ssize(rows));
     put_each([&](std::int64_t row) { writer.put_value(labels[row]); });
     put_each([&](std::int64_t row) { writer.put_value(numbers[row]); });
-    const auto put_vectors = [&]<class X>(const Coordinates<X>& vectors, int dimension) {
-        put_each([&](std::int64_t row) {
-            for (int axis = 0; axis < dimension; ++axis) {
-                writer.put_value(vectors(row, axis));
-            }
+    const auto put_vectors = [&](const PointsView& view) {
+        with_dtype(view.dtype(), [&]<Coordinate T>(T) {
+            const Coordinates<T> vectors(view);
+            put_each([&](std::int64_t row) {
+                for (int axis = 0; axis < view.dimension(); ++axis) {
+                    writer.put_value(vectors(row, axis));
+                }
+            });
         });
     };
-    put_vectors(Coordinates<T>(particles.positions), particles.positions.dimension());
+    put_vectors(particles.positions);
     if (particles.velocities) {
-        put_vectors(Coordinates<V>(*particles.velocities), particles.positions.dimension());
+        put_vectors(*particles.velocities);
     }
     if (particles.masses) {
         put_each([&](std::int64_t row) { writer.put_value((*particles.masses)[row]); });
