@@ -2,13 +2,18 @@
 // kernels are.
 #include "cuda/device_context.hpp"
 #include "cuda/intrinsics.hpp"
+#include "cuda/launch.hpp"
 
 #include "cuda_emulation/device_arena.hpp"
 #include "emulation/complaints.hpp"
 
+#include <kith/device/kdtree_build.cuh>
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -345,6 +350,70 @@ TEST_F(Watch, KnowsBytesOfAWord) {
         (void)load(byte);
     }));
     EXPECT_TRUE(is_told("is written", [&] { store(bytes + 64 * block() + thread() / 2, std::uint8_t{1}); }));
+}
+
+/// What a kernel of a user's is given: numbers, and where it puts the sum of two of them.
+struct Sums {
+    const std::int32_t* numbers;
+    std::int32_t* sums;
+};
+__global__ void sum_kernel(const __grid_constant__ Sums job) {
+    __shared__ SharedArray<std::int32_t, 64> shared;
+    shared[thread()] = load(job.numbers + thread());
+    __syncthreads();
+    constexpr std::array<std::int32_t, 4> table{1, 2, 3, 4};
+    const std::int32_t other = shared[thread() ^ 32];
+    store(job.sums + thread(),
+          __shfl_sync(~0U, other, thread() & 31) + load(&table[static_cast<std::size_t>(thread()) % 4]));
+}
+
+// As a GPU does, which finds an illegal address.
+TEST_F(Watch, TellsMemoryOfTheHostInAJob) {
+    write_all();
+    const auto told_of = [&](const Sums& job) -> std::string {
+        try {
+            detail::launch(context, "sums", sum_kernel, 1, 64, job);
+            context.wait();
+        } catch (const KernelError& error) {
+            return error.what();
+        }
+        return "";
+    };
+    EXPECT_EQ(told_of({words, words + 64}), "");
+    std::vector<std::int32_t> on_heap(64, 1);
+    std::array<std::int32_t, 64> on_stack{};
+    const auto has = [](const std::string& text, const char* part) { return text.find(part) != std::string::npos; };
+    EXPECT_PRED2(has, told_of({on_heap.data(), words}), "memory of the host is read");
+    EXPECT_PRED2(has, told_of({on_stack.data(), words}), "memory of the host is read");
+    EXPECT_PRED2(has, told_of({words, on_heap.data()}), "memory of the host is written");
+    EXPECT_PRED2(has, told_of({nullptr, words}), "memory of the host is read");
+    EXPECT_EQ(told_of({words, words + 64}), "");
+}
+
+__global__ void count_kernel(const __grid_constant__ Sums job) {
+    atomicAdd(job.sums, 1);
+}
+TEST_F(Watch, TellsAnAtomicFunctionOnMemoryOfTheHostInAJob) {
+    std::vector<std::int32_t> on_heap(1);
+    detail::launch(context, "counts", count_kernel, 1, 64, {nullptr, on_heap.data()});
+    EXPECT_THROW(context.wait(), KernelError);
+}
+
+// A user's kernel, of the public headers, with the points where they were made.
+TEST_F(Watch, TellsPointsOfTheHostInAKernelOfAUsers) {
+    const std::vector<std::array<float, 2>> points(300);
+    const auto bounds = context.buffer<kdtree::Bounds<float, 2>>(1);
+    detail::launch(context, "boxes",
+                   kdtree::detail::measure_boxes<std::array<float, 2>, kdtree::PointTraits<std::array<float, 2>>>, 1,
+                   static_cast<int>(kdtree::detail::threads_of_build),
+                   {{300, const_cast<std::array<float, 2>*>(points.data()), nullptr, nullptr, nullptr, bounds.data()},
+                    kdtree::detail::all_points});
+    try {
+        context.wait();
+        FAIL() << "nothing was told";
+    } catch (const KernelError& error) {
+        EXPECT_NE(std::string(error.what()).find("memory of the host is read"), std::string::npos) << error.what();
+    }
 }
 
 // Other threads go on before some of the accesses.

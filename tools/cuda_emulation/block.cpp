@@ -158,6 +158,7 @@ KnownWords& Block::known_words() {
 }
 
 void Block::fail(const std::string& what) const {
+    const HardwareAtWork works;
     throw KernelError(text_of_failure(what));
 }
 

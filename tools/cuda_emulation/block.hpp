@@ -49,6 +49,7 @@ public:
         return {serial_, barriers_, warp_barriers_[static_cast<std::size_t>(running_ / warp_size)], running_};
     }
     [[nodiscard]] bool is_ordered(const Moment& before) const;
+    [[nodiscard]] bool is_on_own_stack(const void* memory) const { return threads_[running_]->stack->has(memory); }
     [[nodiscard]] KnownWords& known_words();
     [[noreturn]] void fail(const std::string& what) const;
 

@@ -44,6 +44,7 @@ T unpacked(std::uint64_t bits) {
 /// What one lane of a shuffle gets from another, which must be there.
 template <class T>
 T from_lane(const Brought& brought, std::uint32_t mask, int source, const char* name) {
+    const HardwareAtWork works;
     if (((mask >> source) & 1U) == 0) {
         fail(std::string(name) + " reads lane " + std::to_string(source) + ", which is not in its mask");
     }
@@ -52,6 +53,7 @@ T from_lane(const Brought& brought, std::uint32_t mask, int source, const char* 
 
 template <class T, class Function>
 T reduced(const Brought& brought, std::uint32_t mask, const Function& function) {
+    const HardwareAtWork works;
     bool any = false;
     T result{};
     for (int lane = 0; lane < warp_size; ++lane) {
@@ -62,6 +64,17 @@ T reduced(const Brought& brought, std::uint32_t mask, const Function& function) 
         }
     }
     return result;
+}
+
+/// The lanes of the mask that brought what the function is true of.
+template <class Function>
+std::uint32_t lanes_that(const Brought& brought, std::uint32_t mask, const Function& function) {
+    const HardwareAtWork works;
+    std::uint32_t lanes = 0;
+    for (unsigned lane = 0; lane < warp_size; ++lane) {
+        lanes |= function(brought[lane]) ? 1U << lane : 0U;
+    }
+    return lanes & mask;
 }
 
 } // namespace kith::emulation::words
@@ -120,11 +133,7 @@ T __shfl_down_sync(unsigned mask, T value, unsigned lanes, int width = 32,
 inline unsigned __ballot_sync(unsigned mask, int predicate,
                               kith::emulation::words::Where where = kith::emulation::words::Where::current()) {
     const auto& brought = kith::emulation::meet(kith::emulation::Meeting::ballot, mask, predicate != 0 ? 1 : 0, where);
-    unsigned bits = 0;
-    for (unsigned lane = 0; lane < kith::emulation::warp_size; ++lane) {
-        bits |= brought[lane] != 0 ? 1U << lane : 0U;
-    }
-    return bits & mask;
+    return kith::emulation::words::lanes_that(brought, mask, [](std::uint64_t bits) { return bits != 0; });
 }
 inline int __any_sync(unsigned mask, int predicate,
                       kith::emulation::words::Where where = kith::emulation::words::Where::current()) {
@@ -166,11 +175,7 @@ unsigned __match_any_sync(unsigned mask, T value,
     namespace words = kith::emulation::words;
     const std::uint64_t mine = words::packed(value);
     const auto& brought = kith::emulation::meet(kith::emulation::Meeting::match_any, mask, mine, where);
-    unsigned same = 0;
-    for (unsigned lane = 0; lane < kith::emulation::warp_size; ++lane) {
-        same |= brought[lane] == mine ? 1U << lane : 0U;
-    }
-    return same & mask;
+    return words::lanes_that(brought, mask, [mine](std::uint64_t other) { return other == mine; });
 }
 
 inline int __popc(unsigned bits) {
@@ -201,48 +206,43 @@ T __ldg(const T* address) {
 
 // Threads change places only where they meet or yield, so that these are atomic as they are; where every access is
 // watched (watch.cpp), these are told to the watch by themselves.
-#if defined(__SANITIZE_THREAD__)
-#define KITH_ATOMIC [[gnu::noinline, gnu::no_sanitize("thread")]]
-#else
-#define KITH_ATOMIC
-#endif
 template <class T>
-KITH_ATOMIC T atomicAdd(T* address, T value) {
+KITH_UNWATCHED T atomicAdd(T* address, T value) {
     kith::emulation::before_atomic(address, sizeof *address);
     const T old = *address;
     *address = static_cast<T>(old + value);
     return old;
 }
 template <class T>
-KITH_ATOMIC T atomicMin(T* address, T value) {
+KITH_UNWATCHED T atomicMin(T* address, T value) {
     kith::emulation::before_atomic(address, sizeof *address);
     const T old = *address;
     *address = value < old ? value : old;
     return old;
 }
 template <class T>
-KITH_ATOMIC T atomicMax(T* address, T value) {
+KITH_UNWATCHED T atomicMax(T* address, T value) {
     kith::emulation::before_atomic(address, sizeof *address);
     const T old = *address;
     *address = old < value ? value : old;
     return old;
 }
 template <class T>
-KITH_ATOMIC T atomicOr(T* address, T value) {
+KITH_UNWATCHED T atomicOr(T* address, T value) {
     kith::emulation::before_atomic(address, sizeof *address);
     const T old = *address;
     *address = static_cast<T>(old | value);
     return old;
 }
 template <class T>
-KITH_ATOMIC T atomicExch(T* address, T value) {
+KITH_UNWATCHED T atomicExch(T* address, T value) {
     kith::emulation::before_atomic(address, sizeof *address);
     const T old = *address;
     *address = value;
     return old;
 }
 template <class T>
-KITH_ATOMIC T atomicCAS(T* address, T expected, T value) {
+KITH_UNWATCHED T atomicCAS(T* address, T expected, T value) {
     kith::emulation::before_atomic(address, sizeof *address);
     const T old = *address;
     *address = old == expected ? value : old;

@@ -44,11 +44,17 @@ void observe(std::function<void(const Work&)> before, std::function<void(const W
 
 /// Puts work on a stream; its body may touch the memory of the stream's device.
 void enqueue(CUstream_st* stream, const Work& work, std::function<void()> body);
+/// One thread of a kernel. The job is copied from memory of the host.
+template <class Job>
+KITH_UNWATCHED void call_kernel(const void* kernel, const void* job) {
+    reinterpret_cast<void (*)(Job)>(reinterpret_cast<std::uintptr_t>(kernel))(*static_cast<const Job*>(job));
+}
 template <class Job>
 void launch(CUstream_st* stream, const std::string& name, const Grid& grid, void (*kernel)(Job), const Job& job) {
     const auto kept = std::make_shared<const Job>(job); // the observer sees its bytes
-    enqueue(stream, {name, grid, reinterpret_cast<const void*>(kernel), std::as_bytes(std::span(kept.get(), 1))},
-            [=] { run(name, grid, [&] { kernel(*kept); }); });
+    const auto* const address = reinterpret_cast<const void*>(kernel);
+    enqueue(stream, {name, grid, address, std::as_bytes(std::span(kept.get(), 1))},
+            [=] { run_job(name, grid, call_kernel<Job>, address, kept.get()); });
 }
 
 /// Waits for a stream and runs host code that may touch the memory of all devices.

@@ -22,6 +22,10 @@ public:
 
     [[nodiscard]] const boost::context::stack_context& memory() const { return memory_; }
     [[nodiscard]] const void* bottom() const { return static_cast<const char*>(memory_.sp) - memory_.size; }
+    [[nodiscard]] bool has(const void* place) const {
+        return static_cast<std::size_t>(static_cast<const char*>(place) - static_cast<const char*>(bottom())) <
+               memory_.size;
+    }
 
 private:
     boost::context::fixedsize_stack allocator_{std::size_t{1} << 18};

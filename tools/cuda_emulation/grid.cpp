@@ -22,6 +22,7 @@ namespace kith::emulation {
 
 constinit thread_local int running_slot = 0;
 constinit AtomicWatch atomic_watch = nullptr;
+constinit thread_local int hardware_at_work = 0;
 
 namespace {
 
@@ -34,6 +35,7 @@ thread_local std::uint64_t idle_yields = 0;         ///< in a row, with nothing 
 thread_local bool blocks_may_talk = false;          ///< a thread of the running grid has yielded
 thread_local std::uint64_t blocks_started = 0;
 thread_local std::uint64_t first_block = 0; ///< of the running grid
+thread_local bool has_job = false;          ///< the running grid
 
 Block& running() {
     if (current == nullptr) {
@@ -66,6 +68,7 @@ public:
         idle_yields = 0;
         blocks_may_talk = false;
         first_block = blocks_started + 1;
+        hardware_at_work = 0; // a thread that was stopped never ended what it did
         forget_earlier_values();
     }
     RunningGrid(const RunningGrid&) = delete;
@@ -159,7 +162,18 @@ void run(const std::string& name, const Grid& grid, const std::function<void()>&
     RunningGrid(name, grid, kernel, seed + stirred).run();
 }
 
-const Position& here() {
+void run_job(const std::string& name, const Grid& grid, CallOfJob call, const void* kernel, const void* job) {
+    has_job = true;
+    try {
+        run(name, grid, [=] { call(kernel, job); });
+    } catch (...) {
+        has_job = false;
+        throw;
+    }
+    has_job = false;
+}
+
+Position here() {
     return running().position();
 }
 
@@ -219,6 +233,14 @@ KnownWords& known_words() {
 
 void fail(const std::string& what) {
     running().fail(what);
+}
+
+bool is_in_job() {
+    return has_job && current != nullptr;
+}
+
+bool is_on_own_stack(const void* memory) {
+    return running().is_on_own_stack(memory);
 }
 
 void preempt() {

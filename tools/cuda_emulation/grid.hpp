@@ -46,6 +46,11 @@ constexpr int most_blocks_in_flight = 4;
 /// Runs the kernel once for every thread of the grid. Throws KernelError, and what the kernel itself throws.
 void run(const std::string& name, const Grid& grid, const std::function<void()>& kernel, std::uint64_t seed = 1);
 
+/// The same for a kernel that has a job, as launches have it: memory of the host is not for it, if a watch looks
+/// (watch.cpp). call(kernel, job) runs one thread.
+using CallOfJob = void (*)(const void* kernel, const void* job);
+void run_job(const std::string& name, const Grid& grid, CallOfJob call, const void* kernel, const void* job);
+
 /// KITH_EMULATION_SEED, which stirs all seeds; 0 without it.
 [[nodiscard]] std::uint64_t seed_of_environment();
 
@@ -57,7 +62,7 @@ struct Position {
     Index block;
     Grid grid;
 };
-[[nodiscard]] const Position& here();
+[[nodiscard]] Position here();
 
 enum class Meeting : std::uint8_t {
     block_barrier,
@@ -111,6 +116,39 @@ class KnownWords;
 [[noreturn]] void fail(const std::string& what);
 
 // For a watch, whose functions the compiler calls where it knows of no exceptions (watch.cpp).
+
+/// What the compiler is not to tell the watch of.
+#if defined(__SANITIZE_THREAD__)
+#define KITH_UNWATCHED [[gnu::noinline, gnu::no_sanitize("thread")]]
+#else
+#define KITH_UNWATCHED
+#endif
+
+/// How many of these live: the running thread does what hardware does, in memory of the emulator's. It must not let
+/// others go on meanwhile.
+extern constinit thread_local int hardware_at_work;
+class HardwareAtWork {
+public:
+    HardwareAtWork() {
+        ++hardware_at_work;
+        meet_accesses();
+    }
+    HardwareAtWork(const HardwareAtWork&) = delete;
+    HardwareAtWork& operator=(const HardwareAtWork&) = delete;
+    ~HardwareAtWork() {
+        meet_accesses();
+        --hardware_at_work;
+    }
+
+private:
+    /// The compiler knows of nobody who looks at the number between the two.
+    static void meet_accesses() { asm volatile("" ::: "memory"); }
+};
+
+/// Whether the running kernel has a job (run_job).
+[[nodiscard]] bool is_in_job();
+/// Whether memory is on the stack of the running thread.
+[[nodiscard]] bool is_on_own_stack(const void* memory);
 
 /// Lets other threads go on, of this block or of others. That is not taken for waiting.
 void preempt();

@@ -83,6 +83,7 @@ private:
     [[nodiscard]] static bool is_of_this_block(const Moment& moment) { return moment.block == now().block; }
 
     T read(int index) {
+        const HardwareAtWork works;
         Cell& cell = cell_at(index);
         if (!is_of_this_block(cell.written)) {
             fail("element " + std::to_string(index) +
@@ -126,7 +127,8 @@ private:
         return -1;
     }
 
-    void write(int index, const T& value) {
+    void write(int index, T value) {
+        const HardwareAtWork works;
         Cell& cell = cell_at(index);
         check_write(index, cell, false);
         cell.value = value;
@@ -136,6 +138,7 @@ private:
 
     template <class Function>
     T change(int index, const Function& function) {
+        const HardwareAtWork works;
         check(index);
         Cell& cell = cell_at(index);
         if (!is_of_this_block(cell.written)) {

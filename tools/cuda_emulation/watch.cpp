@@ -5,7 +5,10 @@
 // - an access to memory of the device that is not held, or beside what is held;
 // - a read of bytes that nobody wrote since the library took them;
 // - two accesses to a word by different threads of one kernel, one of them a write and not both atomic, that no barrier
-//   orders. Barriers of a block and of a warp order what its threads do; nothing orders blocks of one kernel.
+//   orders. Barriers of a block and of a warp order what its threads do; nothing orders blocks of one kernel;
+// - an access to memory of the host by a kernel that was launched with a job: to anything but the device's memory, the
+//   stack of the thread, and variables of this program, where constants and shared memory are. Functions that a test runs
+//   as a kernel (emulation::run) may touch what they refer to.
 // Before some accesses other threads go on, so that what depends on their order shows in the answers, too.
 //
 // Which bytes kernels write is kept beside each piece of memory. Copies, and what stands for CUB, are not compiled with
@@ -13,8 +16,8 @@
 // for it.
 //
 // Not seen: the ends of what is taken from a caller's memory, within that memory; bytes that nobody wrote beside some that
-// were, in one access; accesses by calls of memcpy; memory of the host; races between a byte other than the first of a
-// word and the whole word.
+// were, in one access; accesses by calls of memcpy; global variables of the host; races between a byte other than the
+// first of a word and the whole word.
 #include "cuda_emulation/watch.hpp"
 
 #include "cuda_emulation/device_arena.hpp"
@@ -25,11 +28,15 @@
 #include <bit>
 #include <cstddef>
 #include <cstdio>
+#include <span>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
+#include <link.h>
+
 extern "C" const char __executable_start; // NOLINT(bugprone-reserved-identifier): the linker's
+extern "C" const char _end;               // NOLINT(bugprone-reserved-identifier)
 
 namespace kith::emulation {
 
@@ -151,6 +158,7 @@ void note_in_word(std::uintptr_t address, const Access& access) {
 }
 
 void note(const void* memory, std::size_t bytes, const Access& access) {
+    const HardwareAtWork works; // what strings and vectors do here is compiled with the flag in some programs
     ++accesses;
     const DeviceArena::Part part = DeviceArena::only().part(memory, bytes);
     if (part.piece == nullptr) {
@@ -177,25 +185,66 @@ void note(const void* memory, std::size_t bytes, const Access& access) {
 
 const auto device_memory = reinterpret_cast<std::uintptr_t>(DeviceArena::only().begin());
 
-/// Most accesses are not: to the stacks of threads, and by the host.
-bool is_watched(const void* memory) {
-    return reinterpret_cast<std::uintptr_t>(memory) - device_memory < devices * DeviceArena::size_of_device &&
-           is_in_kernel();
+bool is_of_device(const void* memory) {
+    return reinterpret_cast<std::uintptr_t>(memory) - device_memory < devices * DeviceArena::size_of_device;
+}
+
+/// Memory of this program that each thread of the system has.
+std::span<const char> thread_local_memory() {
+    std::span<const char> found;
+    const auto note_program = [](dl_phdr_info* object, std::size_t /*size*/, void* to) { // the first one is the program
+        for (int i = 0; i < object->dlpi_phnum; ++i) {
+            if (object->dlpi_phdr[i].p_type == PT_TLS && object->dlpi_tls_data != nullptr) {
+                *static_cast<std::span<const char>*>(to) = {static_cast<const char*>(object->dlpi_tls_data),
+                                                            object->dlpi_phdr[i].p_memsz};
+            }
+        }
+        return 1;
+    };
+    (void)dl_iterate_phdr(note_program, &found);
+    return found;
+}
+
+bool is_within(std::span<const char> memory, const void* place) {
+    return static_cast<std::size_t>(static_cast<const char*>(place) - memory.data()) < memory.size();
+}
+
+/// Where a GPU would find nothing.
+bool is_of_host(const void* memory) {
+    static const thread_local std::span<const char> of_thread = thread_local_memory();
+    return !is_on_own_stack(memory) && !is_within(of_thread, memory) &&
+           !is_within({&__executable_start, &_end}, memory);
+}
+
+void note_other(const void* memory, const char* what, const void* code) {
+    const bool is_kernel = is_in_job() && hardware_at_work == 0 && is_on_own_stack(__builtin_frame_address(0));
+    if (is_kernel && is_of_host(memory)) {
+        const HardwareAtWork works;
+        stop(std::string("memory of the host is ") + what + " (" + text_of(code) +
+             "), where a GPU finds an illegal address: copy it to the device, and put that address into the job");
+    }
 }
 
 void note_plain(const void* memory, std::size_t bytes, bool is_write, const void* code) {
-    if (is_watched(memory)) {
-        if (random_below(accesses_per_preemption) == 0) {
-            preempt();
-        }
-        note(memory, bytes, {!is_write, is_write, false, code});
+    if (!is_in_kernel()) {
+        return;
     }
+    if (!is_of_device(memory)) {
+        note_other(memory, is_write ? "written" : "read", code);
+        return;
+    }
+    if (random_below(accesses_per_preemption) == 0) {
+        preempt();
+    }
+    note(memory, bytes, {!is_write, is_write, false, code});
 }
 
 [[maybe_unused]] const bool is_on = [] {
     atomic_watch = [](const void* memory, std::size_t bytes, bool reads, bool writes) {
-        if (is_watched(memory)) {
+        if (is_of_device(memory) && is_in_kernel()) {
             note(memory, bytes, {reads, writes, true, nullptr});
+        } else {
+            note_other(memory, writes ? "written" : "read", nullptr);
         }
     };
     return true;
