@@ -15,9 +15,9 @@ def has_cuda() -> bool:
 def release_memory(device: str = "cuda") -> None:
     """Return to the driver the memory of a GPU that kith keeps for later calls.
 
-    Freed memory stays in a pool, since mapping it again takes longer than a small search. Call this when other programs
-    or libraries need it. What trees and results hold is not touched; the next call takes longer. On the CPU nothing is
-    kept.
+    Freed memory stays in a pool, since mapping it again takes longer than a small search, and so do pinned buffers of
+    the host, 16 MiB, through which large arrays are copied. Call this when other programs or libraries need it. What
+    trees and results hold is not touched; the next call takes longer. On the CPU nothing is kept.
 
     Parameters
     ----------

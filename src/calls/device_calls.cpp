@@ -159,6 +159,7 @@ bool finds_device() noexcept {
 void release_memory_on_device(const Device& device) {
     const DeviceSpan span(device.index);
     release_pool(device.index);
+    release_staging(device.index);
 }
 
 std::shared_ptr<void> result_memory_on_device(std::int64_t bytes, const Execution& execution) {

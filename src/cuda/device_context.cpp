@@ -60,7 +60,9 @@ ProfiledRange::~ProfiledRange() {
 #endif
 }
 
-DeviceContext::DeviceContext(const Execution& execution) : DeviceWork(execution), progress_(execution.progress) {}
+DeviceContext::DeviceContext(const Execution& execution)
+    : DeviceWork(execution), progress_(execution.progress),
+      staged_(execution.device.index, execution.stream, execution.threads) {}
 
 DeviceContext::~DeviceContext() {
     memory()->free_shared();
@@ -88,6 +90,12 @@ void DeviceContext::copy_to_host(void* to, const void* from, std::int64_t bytes)
     wait();
     if (goes_by_page) {
         std::memcpy(to, page_, static_cast<std::size_t>(bytes));
+    }
+}
+
+void DeviceContext::copy(void* to, const void* from, std::int64_t bytes) {
+    if (!staged_.copy(to, from, bytes)) {
+        DeviceWork::copy(to, from, bytes);
     }
 }
 

@@ -9,6 +9,7 @@
 #include <kith/progress.hpp>
 
 #include "cuda/device_work.hpp"
+#include "cuda/staged_copies.hpp"
 #include "support/allocation_errors.hpp"
 
 #include <cstdint>
@@ -51,6 +52,10 @@ public:
     /// Waits for the caller's stream.
     void wait();
 
+    /// From anywhere to anywhere, on the stream. Large copies from memory of the host that is not pinned have read it
+    /// when they return, those to such memory have written it.
+    void copy(void* to, const void* from, std::int64_t bytes);
+
     /// Elements of the device, once all work so far is done.
     template <class T>
     [[nodiscard]] std::vector<T> to_host(const T* from, std::int64_t count) {
@@ -85,6 +90,7 @@ private:
 
     Progress progress_;
     std::vector<Stage> stages_;
+    StagedCopies staged_;
     void* page_ = nullptr; ///< pinned, for what is small; taken when it is first needed
 };
 

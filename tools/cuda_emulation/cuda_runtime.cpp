@@ -26,6 +26,7 @@ int current_device = 0;
 int takes_left = -1;
 bool takes_fail_until_trimmed = false;
 bool small_pieces_share = false;
+std::int64_t bytes_of_staging = 0;
 cudaError_t counting_says = cudaSuccess;
 Requests made;
 std::function<void(const Work&)> observer_before;
@@ -132,6 +133,22 @@ void share_pieces(bool yes) {
 
 bool pieces_share() {
     return small_pieces_share;
+}
+
+void set_staging_bytes(std::int64_t bytes) {
+    bytes_of_staging = bytes;
+}
+
+std::int64_t staging_bytes() {
+    return bytes_of_staging;
+}
+
+std::int64_t pinned_on_host() {
+    std::int64_t bytes = 0;
+    for (const auto& [start, memory] : pinned) {
+        bytes += static_cast<std::int64_t>(memory.size());
+    }
+    return bytes;
 }
 
 bool fails_until_trimmed() {

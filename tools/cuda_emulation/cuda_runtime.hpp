@@ -92,6 +92,12 @@ void fail_until_trimmed();
 /// nothing is seen of what is written beside them then.
 void share_pieces(bool yes);
 [[nodiscard]] bool pieces_share();
+/// How large each of the library's pinned buffers for copies is from now on, and what a copy through them must exceed; 0:
+/// as on a GPU.
+void set_staging_bytes(std::int64_t bytes);
+[[nodiscard]] std::int64_t staging_bytes();
+/// Bytes of pinned memory of the host that were not freed.
+[[nodiscard]] std::int64_t pinned_on_host();
 /// What the next counts of devices say; cudaSuccess for as many as there are.
 void fail_to_count(cudaError_t error);
 
