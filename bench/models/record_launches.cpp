@@ -10,17 +10,22 @@
 //     periodic   in a periodic box
 //     queries    neighbors of queries, which are the first 16 points once more (engines, radius and rows)
 //     masses     particles have masses (catalog)
+//     many       the search of as many points as take the tree whose cells decide its counts (tree)
 //     async      the call that only puts work on the stream (tree, brute, fof and pairs)
 //
 // The call runs twice. The first run finds, for each kernel, the launch with the most blocks; before that launch of the
 // second run, and for spanning_tree before every launch, FOLDER/N.memory gets the device's memory as it is, N counting
-// all launches. FOLDER/launches.json lists them all, and what else the call asked of the runtime. With the word results
-// the memory is kept before every launch, and in FOLDER/N.results after it.
+// all launches. FOLDER/launches.json lists them all, with what the first run asked of the runtime before each; there,
+// small pieces of memory share a larger one, as on a GPU. With the word results the memory is kept before every launch,
+// and in FOLDER/N.results after it.
 #include "calls/device_async_calls.hpp"
 #include "calls/device_calls.hpp"
+#include "cuda/instances.hpp"
 #include "cuda_emulation/cuda_runtime.hpp"
 #include "emulation/own_kernels.hpp"
 #include "halos/device_entry.hpp"
+#include "neighbors/device_entry.hpp"
+#include "tree/device_entry.hpp"
 
 #include <kith/kith.hpp>
 
@@ -51,6 +56,7 @@ extern "C" const char __executable_start; // where this program was loaded: symb
 
 namespace {
 
+using kith::emulation::Requests;
 using kith::emulation::Work;
 
 /// Writes the device's memory, with holes where nothing is held.
@@ -75,9 +81,17 @@ std::string hexadecimal(std::span<const std::byte> bytes) {
     return text.str();
 }
 
-std::string json_of(const Work& work, bool is_saved) {
+/// What was asked of the runtime between two moments.
+std::string json_of(const Requests& first, const Requests& last) {
     std::ostringstream text;
-    text << "{\"name\": \"" << work.name << "\"";
+    text << "\"waits\": " << last.waits - first.waits << ", \"takes\": " << last.takes - first.takes
+         << ", \"fills\": " << last.fills - first.fills;
+    return text.str();
+}
+
+std::string json_of(const Work& work, const std::string& asked_before, bool is_saved) {
+    std::ostringstream text;
+    text << "{\"name\": \"" << work.name << "\", " << asked_before;
     if (work.kernel == nullptr) {
         text << ", \"elements\": " << work.elements << ", \"element_bytes\": " << work.element_bytes
              << ", \"key_bits\": " << work.key_bits << "}";
@@ -110,7 +124,11 @@ template <class Call>
 void record(const std::filesystem::path& folder, std::int64_t points, Saved saved, const Call& call) {
     int number = 0;
     std::map<const void*, std::pair<unsigned, int>> largest; // of each kernel: blocks, number of the launch
+    std::vector<std::string> asked_before;                   // each launch
+    kith::emulation::share_pieces(true);
+    const Requests first = kith::emulation::requests();
     kith::emulation::observe([&](const Work& work) {
+        asked_before.push_back(json_of(first, kith::emulation::requests()));
         if (work.kernel != nullptr) {
             auto& [blocks, of_launch] = largest[work.kernel];
             if (work.grid.blocks.x > blocks) {
@@ -121,10 +139,12 @@ void record(const std::filesystem::path& folder, std::int64_t points, Saved save
         ++number;
     });
     call();
+    const std::string asked = json_of(first, kith::emulation::requests());
+    kith::emulation::share_pieces(false);
 
     std::string launches;
     number = 0;
-    const kith::emulation::Requests before = kith::emulation::requests();
+    const Requests before = kith::emulation::requests();
     std::int64_t most_held = 0;
     const auto before_work = [&](const Work& work) {
         const bool is_saved =
@@ -132,7 +152,8 @@ void record(const std::filesystem::path& folder, std::int64_t points, Saved save
         if (is_saved) {
             save_memory(folder / (std::to_string(number) + ".memory"));
         }
-        launches += (number == 0 ? "\n  " : ",\n  ") + json_of(work, is_saved);
+        launches += (number == 0 ? "\n  " : ",\n  ") +
+                    json_of(work, asked_before.at(static_cast<std::size_t>(number)), is_saved);
         most_held = std::max(most_held, kith::emulation::held_on_device());
         ++number;
     };
@@ -143,10 +164,9 @@ void record(const std::filesystem::path& folder, std::int64_t points, Saved save
     });
     call();
     kith::emulation::observe({});
-    const kith::emulation::Requests after = kith::emulation::requests();
+    const Requests after = kith::emulation::requests();
     std::ofstream(folder / "launches.json")
-        << "{\"points\": " << points << ", \"waits\": " << after.waits - before.waits
-        << ", \"takes\": " << after.takes - before.takes << ", \"host_bytes\": " << after.host_bytes - before.host_bytes
+        << "{\"points\": " << points << ", " << asked << ", \"host_bytes\": " << after.host_bytes - before.host_bytes
         << ", \"held_bytes\": " << most_held
         << ", \"device_begin\": " << reinterpret_cast<std::uintptr_t>(kith::emulation::device_begin())
         << ", \"launches\": [" << launches << "]}\n";
@@ -240,6 +260,10 @@ private:
         const std::int64_t size_of_rows = (has("queries") ? queries_ : points_).count() * k;
         const kith::NeighborRows rows(take<std::int32_t>(size_of_rows), take<T>(size_of_rows));
         const kith::KnnOptions options{.box = box_, .engine = engine, .execution = execution_};
+        if (has("many")) {
+            search_many({k, options, &rows, nullptr});
+            return;
+        }
         if (!has("async")) {
             record_as(Saved::largest, [&] {
                 (void)kith::detail::knn_on_device(points_, queries(), {k, options, &rows, nullptr}, engine);
@@ -255,6 +279,17 @@ private:
         }
         const auto scratch = take<std::byte>(kith::detail::knn_async_bytes_on_device(size, execution_));
         record_as(Saved::largest, [&] { kith::detail::knn_async_on_device(call, scratch); });
+    }
+
+    void search_many(const kith::detail::DeviceKnnCall& call) {
+        kith::detail::with_instance(points_.dtype(), points_.dimension(), [&]<class, int D>() {
+            record_as(Saved::largest, [&] {
+                kith::detail::DeviceContext context(execution_);
+                const auto tree = kith::detail::build_tree_on_device<T, D>(context, points_, box_, {});
+                (void)kith::detail::search_tree_on_device<T, D>(context, tree, {}, queries(), call);
+                (void)context.take_stages();
+            });
+        });
     }
 
     void label(kith::Engine engine, double parameter, bool with_catalog) {
@@ -337,10 +372,10 @@ void record_call(const std::filesystem::path& folder, const std::string& path, i
 
 int main(int argc, char** argv) {
     const std::set<std::string> words(argv + std::min(argc, 6), argv + argc);
-    const std::set<std::string> known{"async", "masses", "periodic", "queries", "results"};
+    const std::set<std::string> known{"async", "many", "masses", "periodic", "queries", "results"};
     if (argc < 6 || !std::includes(known.begin(), known.end(), words.begin(), words.end())) {
         std::fprintf(stderr, "usage: record_launches FOLDER NAME.D.f32 CALL K MULTIPROCESSORS "
-                             "[periodic] [queries] [masses] [async] [results]\n");
+                             "[periodic] [queries] [masses] [many] [async] [results]\n");
         return 2;
     }
     try {

@@ -12,6 +12,7 @@ import numpy
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "tools"), str(ROOT / "bench"), str(pathlib.Path(__file__).resolve().parent)]
+import check  # noqa: E402
 import compiled_results  # noqa: E402
 import gpu_cost  # noqa: E402
 import ptx_interpreter as ptx  # noqa: E402
@@ -263,6 +264,30 @@ setp.lt.u32 %p2, %r10, 10;
         start = [("LDC", line["ld.param.u64"]), ("S2R", line["mad.lo.s32"]), ("IADD3", line["setp.lt.u32"])]
         total = gpu_cost.executed([start, loop, loop], machine.program, machine.counts)
         self.assertEqual(total, {"LDC": 1, "S2R": 1, "SHFL": 10, "IADD3": 11, "ISETP": 10})
+
+    def test_warps_that_are_resident(self):
+        for registers, shared, warps, expected in ((128, 28672, 2, 14), (186, 44032, 2, 10), (112, 23552, 2, 18),
+                                                   (56, 0, 4, 36), (16, 0, 8, 64), (16, 0, 1, 32)):
+            with self.subTest(registers):
+                self.assertEqual(gpu_cost.resident_warps(check.Kernel(registers, shared, 0, 0, 0), warps), expected)
+
+    def test_latency_of_warps_one_after_the_other(self):
+        kernel = check.Kernel(128, 28672, 0, 0, 0)
+        of = lambda name, warps: gpu_cost.latency_of(name, kernel, 100.0 * warps, warps, 2)
+        one = of("link_leaves_kernel<float, 3, true>", 2)
+        self.assertEqual(one, 1200)
+        self.assertEqual(of("link_leaves_kernel<float, 3, true>", 132 * 14), one)
+        self.assertAlmostEqual(of("link_leaves_kernel<float, 3, true>", 3 * 132 * 14), 3 * one)
+        self.assertEqual(of("other_kernel", 2), 0)
+
+    def test_the_slower_of_host_and_device_between_waits(self):
+        gpu = gpu_cost.GPUS["h100"]
+        short, long = gpu_cost.Stage(launches=2), gpu_cost.Stage(launches=1, dram=1e-3 * gpu.dram)
+        launches = [(gpu_cost.Asked(0, 3, 1), short), (gpu_cost.Asked(1, 3, 1), long), (gpu_cost.Asked(1, 4, 1), short)]
+        host = 3 * 2 * gpu_cost.HOST_TAKE + (1 + 2) * gpu_cost.HOST_LAUNCH
+        device = 1e-3 + 2 * gpu_cost.LAUNCH
+        self.assertAlmostEqual(gpu_cost.seconds_with_host(launches, gpu_cost.Asked(2, 4, 1), gpu),
+                               host + device + 2 * gpu_cost.HOST_WAIT)
 
     def check(self, body, pieces=((0, 256),), kernel="kernel<float>"):
         """What is wrong with a kernel that should add 7 to 64 numbers."""

@@ -308,6 +308,7 @@ cudaError_t cudaMemsetAsync(void* memory, int byte, std::size_t bytes, cudaStrea
     if (bytes > 0 && !DeviceArena::only().has(memory)) {
         return failed(cudaErrorInvalidValue);
     }
+    ++made.fills;
     put(stream_of(stream), [memory, byte, bytes] {
         const Open open;
         std::memset(memory, byte, bytes);

@@ -68,6 +68,7 @@ void renew(void* memory, std::size_t bytes, CUstream_st* stream);
 struct Requests {
     int waits = 0;
     int takes = 0;               ///< of memory
+    int fills = 0;               ///< of memory, which is work like a launch: not among all()
     int host_copies = 0;         ///< from or to the host
     std::int64_t host_bytes = 0; ///< of these
     int events = 0;
