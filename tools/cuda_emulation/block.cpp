@@ -67,9 +67,11 @@ Block::Block(std::string name, const Position& position, const std::function<voi
              std::span<const std::unique_ptr<Stack>> stacks)
     : name_(std::move(name)), position_(position), kernel_(kernel), serial_(serial),
       waiting_of_warp_(stacks.size() / warp_size), warp_barriers_(stacks.size() / warp_size),
+      whole_warp_barriers_(stacks.size() / warp_size), brought_to_warp_(stacks.size() / warp_size),
       stores_known_to_warp_(stacks.size() / warp_size) {
     for (const auto& stack : stacks) {
-        Thread& thread = *threads_.emplace_back(std::make_unique<Thread>(*stack));
+        const Index index = index_of(static_cast<unsigned>(threads_.size()), position.grid.threads);
+        Thread& thread = *threads_.emplace_back(std::make_unique<Thread>(*stack, index));
         thread.fiber = context::fiber(
             std::allocator_arg,
             context::preallocated(thread.stack->memory().sp, thread.stack->memory().size, thread.stack->memory()),
@@ -114,7 +116,7 @@ const Brought& Block::meet(Meeting meeting, std::uint32_t mask, std::uint64_t va
     if (given_up_) {
         throw GivenUp();
     }
-    return thread.brought;
+    return *thread.brought;
 }
 
 void Block::yield() {
@@ -147,8 +149,10 @@ bool Block::is_ordered(const Moment& before) const {
         return true;
     }
     const Thread& thread = *threads_[running_];
-    return before.thread / warp_size == running_ / warp_size &&
-           before.warp_barriers < thread.met[static_cast<std::size_t>(before.thread % warp_size)];
+    const int warp = running_ / warp_size;
+    return before.thread / warp_size == warp &&
+           (before.warp_barriers < whole_warp_barriers_[static_cast<std::size_t>(warp)] ||
+            before.warp_barriers < thread.met[static_cast<std::size_t>(before.thread % warp_size)]);
 }
 
 KnownWords& Block::known_words() {
@@ -198,8 +202,8 @@ void Block::leave(Thread& thread) {
 
 void Block::resume(int number) {
     running_ = number;
-    position_.thread = index_of(static_cast<unsigned>(number), position_.grid.threads);
     Thread& thread = *threads_[number];
+    position_.thread = thread.index;
     void* kept = nullptr;
     StackChange::leave(&kept, thread.stack->bottom(), thread.stack->memory().size);
     thread.fiber = std::move(thread.fiber).resume();
@@ -209,59 +213,69 @@ void Block::resume(int number) {
 /// Lets all go on who wait for the meeting that this thread came to, if it was the last.
 void Block::release_if_complete(int number) {
     const Thread& last = *threads_[number];
-    int& waiting_of_warp = waiting_of_warp_[static_cast<std::size_t>(number / warp_size)];
-    if (last.meeting == Meeting::block_barrier ? waiting_ < static_cast<int>(threads_.size())
-                                               : waiting_of_warp < std::popcount(last.mask)) {
+    const bool of_block = last.meeting == Meeting::block_barrier;
+    const bool of_whole_warp = last.mask == ~0U;
+    const auto warp = static_cast<std::size_t>(number / warp_size);
+    const int first = of_block ? 0 : number / warp_size * warp_size;
+    if (of_block ? waiting_ < static_cast<int>(threads_.size())
+                 : waiting_of_warp_[warp] < (of_whole_warp ? warp_size : std::popcount(last.mask))) {
         return;
     }
-    const auto is_there = [&](int i) {
-        const Thread& other = *threads_[i];
-        return other.state == Thread::State::waiting && other.meeting == last.meeting && other.mask == last.mask &&
-               other.where.line() == last.where.line() && other.where.column() == last.where.column() &&
-               (other.where.file_name() == last.where.file_name() ||
-                std::string_view(other.where.file_name()) == last.where.file_name());
-    };
-    std::vector<int> present;
-    if (last.meeting == Meeting::block_barrier) {
-        for (int i = 0; i < static_cast<int>(threads_.size()); ++i) {
-            if (!is_there(i)) {
+    present_.clear();
+    for (int i = 0; i < (of_block ? static_cast<int>(threads_.size()) : warp_size); ++i) {
+        if (of_block || ((last.mask >> i) & 1U)) {
+            const Thread& other = *threads_[first + i];
+            if (other.state != Thread::State::waiting || other.meeting != last.meeting || other.mask != last.mask ||
+                other.where.line() != last.where.line() || other.where.column() != last.where.column() ||
+                (other.where.file_name() != last.where.file_name() &&
+                 std::string_view(other.where.file_name()) != last.where.file_name())) {
                 return;
             }
-            present.push_back(i);
+            present_.push_back(first + i);
         }
+    }
+    if (of_block) {
         ++barriers_;
         std::fill(stores_known_to_warp_.begin(), stores_known_to_warp_.end(), stores_so_far());
     } else {
-        const int first = number / warp_size * warp_size;
-        Brought brought{};
-        for (int i = 0; i < warp_size; ++i) {
-            if ((last.mask >> i) & 1U) {
-                if (!is_there(first + i)) {
-                    return;
-                }
-                present.push_back(first + i);
-                brought[static_cast<std::size_t>(i)] = threads_[first + i]->value;
-            }
-        }
-        std::uint64_t& serial = warp_barriers_[static_cast<std::size_t>(number / warp_size)];
         if (last.meeting == Meeting::warp_barrier) {
-            ++serial;
-            stores_known_to_warp_[static_cast<std::size_t>(number / warp_size)] = stores_so_far();
+            ++warp_barriers_[warp];
+            stores_known_to_warp_[warp] = stores_so_far();
         }
-        for (const int i : present) {
-            threads_[i]->brought = brought;
-            if (last.meeting == Meeting::warp_barrier) {
-                for (const int other : present) {
-                    threads_[i]->met[static_cast<std::size_t>(other % warp_size)] = serial;
-                }
-            }
-        }
+        of_whole_warp ? bring_to_warp(warp) : bring_to_present(warp);
     }
-    for (const int i : present) {
+    for (const int i : present_) {
         threads_[i]->state = Thread::State::ready;
         --waiting_;
         --waiting_of_warp_[static_cast<std::size_t>(i / warp_size)];
         ready_.push_back(i);
+    }
+}
+
+/// Most meetings are of all lanes. They share what they brought: it changes only when all of them have come to the next.
+void Block::bring_to_warp(std::size_t warp) {
+    for (const int i : present_) {
+        brought_to_warp_[warp][static_cast<std::size_t>(i % warp_size)] = threads_[i]->value;
+        threads_[i]->brought = &brought_to_warp_[warp];
+    }
+    if (threads_[present_.front()]->meeting == Meeting::warp_barrier) {
+        whole_warp_barriers_[warp] = warp_barriers_[warp];
+    }
+}
+
+void Block::bring_to_present(std::size_t warp) {
+    Brought brought{};
+    for (const int i : present_) {
+        brought[static_cast<std::size_t>(i % warp_size)] = threads_[i]->value;
+    }
+    for (const int i : present_) {
+        threads_[i]->brought_to_some = brought;
+        threads_[i]->brought = &threads_[i]->brought_to_some;
+        if (threads_[i]->meeting == Meeting::warp_barrier) {
+            for (const int other : present_) {
+                threads_[i]->met[static_cast<std::size_t>(other % warp_size)] = warp_barriers_[warp];
+            }
+        }
     }
 }
 

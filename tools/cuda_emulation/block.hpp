@@ -57,22 +57,25 @@ private:
     struct Thread {
         enum class State : std::uint8_t { ready, waiting, ended };
 
-        explicit Thread(const Stack& given) : stack(&given) {}
+        Thread(const Stack& given, const Index& where_in_block) : index(where_in_block), stack(&given) {}
 
-        const Stack* stack;
+        // What every change of threads touches comes first, on few lines of the cache.
         boost::context::fiber fiber;     ///< this thread, while it does not run
         boost::context::fiber scheduler; ///< who runs it, while it does
-        void* kept = nullptr;            ///< the sanitizer's, while this thread does not run
         State state = State::ready;
         bool can_unwind = true; ///< if it goes on by an exception, while it does not run
         Meeting meeting{};
         std::uint32_t mask = 0;
         std::source_location where;
         std::uint64_t value = 0;
-        Brought brought{};
-        std::array<std::uint64_t, warp_size> met{}; ///< at which barrier of the warp it was last with each lane
-        KnownWords known_words;
+        const Brought* brought = nullptr;
         std::exception_ptr error;
+        Index index; ///< in the block
+        const Stack* stack;
+        void* kept = nullptr; ///< the sanitizer's, while this thread does not run
+        KnownWords known_words;
+        Brought brought_to_some{};                  ///< by some lanes of its warp
+        std::array<std::uint64_t, warp_size> met{}; ///< at which barrier of some lanes it was last with each lane
     };
 
     [[nodiscard]] std::string heading() const;
@@ -81,6 +84,8 @@ private:
     void leave(Thread& thread);
     void resume(int number);
     void release_if_complete(int number);
+    void bring_to_warp(std::size_t warp);
+    void bring_to_present(std::size_t warp);
     [[nodiscard]] std::string stuck() const;
     [[nodiscard]] static std::string doing(const Thread& thread);
 
@@ -97,6 +102,9 @@ private:
     bool given_up_ = false;
     std::uint64_t barriers_ = 0;
     std::vector<std::uint64_t> warp_barriers_;
+    std::vector<std::uint64_t> whole_warp_barriers_;  ///< the last of warp_barriers_ at which all lanes were
+    std::vector<Brought> brought_to_warp_;            ///< by all of its lanes
+    std::vector<int> present_;                        ///< at the meeting that ends
     std::vector<std::uint64_t> stores_known_to_warp_; ///< those before its last barrier
     const void* scheduler_bottom_ = nullptr;
     std::size_t scheduler_size_ = 0;

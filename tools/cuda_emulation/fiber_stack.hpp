@@ -12,13 +12,18 @@
 
 namespace kith::emulation {
 
-/// Memory of a fiber's stack, kept from block to block.
+/// Memory of a fiber's stack, kept from block to block. Allocated alike, the stacks of a warp would begin at the same
+/// place of a page and drive each other out of the cache, so each begins some lines further than the one before it.
 class Stack {
 public:
-    Stack() : memory_(allocator_.allocate()) {}
+    explicit Stack(std::size_t number) : allocated_(allocator_.allocate()), memory_(allocated_) {
+        const std::size_t left_out = number * 7 % 64 * 64;
+        memory_.sp = static_cast<char*>(memory_.sp) - left_out;
+        memory_.size -= left_out;
+    }
     Stack(const Stack&) = delete;
     Stack& operator=(const Stack&) = delete;
-    ~Stack() { allocator_.deallocate(memory_); }
+    ~Stack() { allocator_.deallocate(allocated_); }
 
     [[nodiscard]] const boost::context::stack_context& memory() const { return memory_; }
     [[nodiscard]] const void* bottom() const { return static_cast<const char*>(memory_.sp) - memory_.size; }
@@ -29,6 +34,7 @@ public:
 
 private:
     boost::context::fixedsize_stack allocator_{std::size_t{1} << 18};
+    boost::context::stack_context allocated_;
     boost::context::stack_context memory_;
 };
 

@@ -49,7 +49,7 @@ std::span<const std::unique_ptr<Stack>> stacks_of(int slot, std::size_t threads)
     static thread_local std::array<std::vector<std::unique_ptr<Stack>>, most_blocks_in_flight> all;
     std::vector<std::unique_ptr<Stack>>& stacks = all[static_cast<std::size_t>(slot)];
     while (stacks.size() < threads) {
-        stacks.push_back(std::make_unique<Stack>());
+        stacks.push_back(std::make_unique<Stack>(stacks.size()));
     }
     return std::span(stacks).first(threads);
 }
