@@ -58,14 +58,16 @@ function(kith_quiet_precompiled_headers target)
     endif()
 endfunction()
 
-# The program, the readers and their tests wait for disks: a fifth of the time to compile them is worth more than -O3. In
-# development they take longer to compile than to run, so even less optimization saves time.
-set(KITH_PROGRAM_FLAGS "" CACHE STRING "More compiler flags for the program, the readers and their tests")
+# The program, the readers, the tests and the benchmarks take longer to compile than to run, or wait for disks: a fifth of
+# the time to compile them is worth more than -O3, and in development less optimization saves more.
+set(KITH_PROGRAM_FLAGS "" CACHE STRING "More compiler flags for the program, the readers, the tests and the benchmarks")
 mark_as_advanced(KITH_PROGRAM_FLAGS)
 separate_arguments(kith_program_flags UNIX_COMMAND "${KITH_PROGRAM_FLAGS}")
+set(kith_program_flags "$<$<COMPILE_LANGUAGE:CXX>:${kith_program_flags}>")
 function(kith_compile_program target)
     kith_compile(${target})
-    target_compile_options(${target} PRIVATE "$<$<AND:$<COMPILE_LANGUAGE:CXX>,$<CONFIG:Release>>:-O2>" ${kith_program_flags})
+    target_compile_options(${target} PRIVATE
+        "$<$<AND:$<COMPILE_LANGUAGE:CXX>,$<CONFIG:Release>>:-O2>" "${kith_program_flags}")
 endfunction()
 
 # Instruction sets that Highway compiles and chooses from at run time: those with a true fused multiply-add. On x86-64
