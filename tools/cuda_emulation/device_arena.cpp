@@ -25,7 +25,9 @@ constexpr unsigned char fence_byte = 0xFE;
 void explain_fault(int number, siginfo_t* fault, void* /*context*/) {
     const DeviceArena& arena = DeviceArena::only();
     if (arena.has(fault->si_addr)) {
-        std::fprintf(stderr, "emulated device: memory of device %d is touched by the host or by another device\n",
+        std::fprintf(stderr,
+                     "emulated device: memory of device %d is touched by the host or by another device, "
+                     "or after it was given back\n",
                      arena.device_of(fault->si_addr));
     }
     (void)std::signal(number, SIG_DFL);
@@ -84,6 +86,7 @@ void* DeviceArena::take(std::size_t bytes, int device) {
     pieces_[place] = {needed, bytes, true, {}};
     held_ += bytes;
     const Open opened(device);
+    extend(device); // if it was open before
     std::fill_n(memory_ + place, needed, fence_byte);
     std::fill_n(memory_ + place + fence, bytes, poison);
     return memory_ + place + fence;
@@ -134,25 +137,44 @@ DeviceArena::Part DeviceArena::part(const void* memory, std::size_t bytes) {
     return place >= first && place + bytes <= first + piece.bytes ? Part{&piece, place - first} : Part{};
 }
 
+std::size_t DeviceArena::end_of_pieces(int device) const {
+    constexpr std::size_t unit = 1 << 16; // whole pages
+    const std::size_t first = static_cast<std::size_t>(device) * size_of_device;
+    const auto next = pieces_.lower_bound(first + size_of_device);
+    if (next == pieces_.begin() || std::prev(next)->first < first) {
+        return 0;
+    }
+    const auto& [start, last] = *std::prev(next);
+    return (start + last.needed - first + unit - 1) / unit * unit;
+}
+
 void DeviceArena::open(int device) {
     for (int one = 0; one < devices; ++one) {
         if ((device < 0 || device == one) && opened_[one]++ == 0) {
-            protect(one, PROT_READ | PROT_WRITE);
+            extend(one);
         }
+    }
+}
+
+void DeviceArena::extend(int device) {
+    const std::size_t end = end_of_pieces(device);
+    if (end > open_to_[device]) {
+        protect(device, open_to_[device], end, PROT_READ | PROT_WRITE);
+        open_to_[device] = end;
     }
 }
 
 void DeviceArena::close(int device) {
     for (int one = 0; one < devices; ++one) {
-        if ((device < 0 || device == one) && --opened_[one] == 0) {
-            protect(one, PROT_NONE);
+        if ((device < 0 || device == one) && --opened_[one] == 0 && open_to_[one] > 0) {
+            protect(one, 0, std::exchange(open_to_[one], 0), PROT_NONE);
         }
     }
 }
 
-void DeviceArena::protect(int device, int how) const {
-    if (mprotect(memory_ + static_cast<std::size_t>(device) * size_of_device, size_of_device, how) != 0) {
-        end("the devices' memory cannot be protected");
+void DeviceArena::protect(int device, std::size_t first, std::size_t last, int how) const {
+    if (mprotect(memory_ + static_cast<std::size_t>(device) * size_of_device + first, last - first, how) != 0) {
+        kith::emulation::end("the devices' memory cannot be protected");
     }
 }
 

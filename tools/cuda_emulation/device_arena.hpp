@@ -59,12 +59,18 @@ public:
 private:
     DeviceArena();
     Piece& piece_of(const void* memory);
-    void protect(int device, int how) const;
+    /// Behind the last piece of a device; counted from where its memory begins.
+    [[nodiscard]] std::size_t end_of_pieces(int device) const;
+    /// Lets all pieces of a device that is open be touched.
+    void extend(int device);
+    void protect(int device, std::size_t first, std::size_t last, int how) const;
 
     unsigned char* memory_;
     std::map<std::size_t, Piece> pieces_; ///< by where they start
     std::size_t held_ = 0;
     int opened_[devices] = {};
+    /// As far as memory can be touched. Not all of a device: to protect pages takes time for each that was ever touched.
+    std::size_t open_to_[devices] = {};
 };
 
 /// While it lives, the memory of a device, or that of all, can be touched.
