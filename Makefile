@@ -45,7 +45,7 @@ build: dependencies
 	cmake --preset release $(OPTIONS)
 	$(BUILD) release --target kith_cli
 
-# For this machine alone, which takes about half of the time to compile.
+# For this machine alone, which takes less to compile.
 demo: dependencies
 	cmake --preset release -B build/demo -DKITH_SIMD=NATIVE $(OPTIONS)
 	cmake --build build/demo --parallel $(JOBS) --target kith_cli

@@ -58,8 +58,8 @@ function(kith_quiet_precompiled_headers target)
     endif()
 endfunction()
 
-# The program, the readers, the tests and the benchmarks take longer to compile than to run, or wait for disks: a fifth of
-# the time to compile them is worth more than -O3, and in development less optimization saves more.
+# The program, the readers, the tests and the benchmarks take longer to compile than to run, or wait for disks: to compile
+# them sooner is worth more than -O3, and in development less optimization saves more.
 set(KITH_PROGRAM_FLAGS "" CACHE STRING "More compiler flags for the program, the readers, the tests and the benchmarks")
 mark_as_advanced(KITH_PROGRAM_FLAGS)
 separate_arguments(kith_program_flags UNIX_COMMAND "${KITH_PROGRAM_FLAGS}")
@@ -73,7 +73,7 @@ endfunction()
 # Instruction sets that Highway compiles and chooses from at run time: those with a true fused multiply-add. On x86-64
 # these are AVX2 (bit 9) and AVX-512 (bit 8), on Arm NEON; everything else takes the scalar fallback, which uses
 # std::fma. The bits are Highway's. NATIVE compiles the best of this machine alone, AVX2 that one alone where this machine
-# has it: about half of the time to compile; what they build runs on such machines only.
+# has it, in less time; what they build runs on such machines only.
 set(KITH_SIMD ALL CACHE STRING "Instruction sets to compile kernels for (ALL, NO_AVX512, AVX2, NATIVE)")
 set_property(CACHE KITH_SIMD PROPERTY STRINGS ALL NO_AVX512 AVX2 NATIVE)
 set(kith_simd_definitions HWY_BROKEN_EMU128=1)
