@@ -63,8 +63,10 @@ struct BlockKernels {
     using Gather = GatheredBlock (*)(const AnyReceiver<T>& box, const PointSource<T, Index>& origin,
                                      const IndexRange* ranges, std::int64_t range_count, const Candidate<T>& bound,
                                      ScratchArray<T>& block, ScratchArray<LaneIndex>& indices);
-    using Measure = void (*)(const T* queries, const T* period, const T* block, std::int64_t stride, std::int64_t size,
-                             T threshold, Measured<T>* measured);
+    /// Queries are numbered by their positions among points, whose coordinates lie axis after axis.
+    using Measure = void (*)(const T* coordinates, std::int64_t coordinate_stride, const std::int64_t* positions,
+                             const T* period, const T* block, std::int64_t stride, std::int64_t size, T threshold,
+                             Measured<T>* measured);
 
     Gather<std::int32_t> gather;    ///< gather_near(), from points
     Gather<LaneIndex> gather_again; ///< from a gathered block

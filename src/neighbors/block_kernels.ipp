@@ -11,6 +11,18 @@
 HWY_BEFORE_NAMESPACE();
 namespace kith::detail::HWY_NAMESPACE {
 
+/// Coordinates are read here: numbers that the caller had stored one by one would make a vector of them wait.
+template <bool Periodic, int D, int Queries, class T>
+void measure_queries(const T* coordinates, std::int64_t coordinate_stride, const std::int64_t* positions,
+                     const T* period, const T* block, std::int64_t stride, std::int64_t size, T threshold,
+                     Measured<T>* measured) {
+    T queries[Queries * D];
+    for (int q = 0; q < Queries; ++q) {
+        load_point<D>(coordinates + positions[q], coordinate_stride, queries + q * D);
+    }
+    measure_within<Periodic, D, Queries>(queries, period, block, stride, size, threshold, measured);
+}
+
 template <bool Periodic, int D, class T>
 void count_near(const BlockQueries<T>& queries, const T* block, std::int64_t stride, std::int64_t size,
                 std::int64_t enough, std::int64_t* counts) {
@@ -75,8 +87,8 @@ const BlockKernels<KITH_SCALAR>& block_kernels<KITH_SCALAR>(int dimension, bool 
     with_space(dimension, periodic, [&]<int D, bool Periodic>() {
         static constexpr BlockKernels<T> of_space{&gather_near<Periodic, D, T, std::int32_t, LaneIndex>,
                                                   &gather_near<Periodic, D, T, LaneIndex, LaneIndex>,
-                                                  &measure_within<Periodic, D, 1, T>,
-                                                  &measure_within<Periodic, D, 2, T>,
+                                                  &measure_queries<Periodic, D, 1, T>,
+                                                  &measure_queries<Periodic, D, 2, T>,
                                                   &keep_within<Periodic, D, T, LaneIndex, std::int32_t>,
                                                   &count_near<Periodic, D, T>,
                                                   &lowest_near<Periodic, D, T, LaneIndex>};

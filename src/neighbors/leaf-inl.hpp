@@ -168,16 +168,15 @@ private:
     /// Measures the block from some pending rows, from the i-th on. Returns the threshold that was taken.
     template <int Queries>
     HWY_INLINE T measure(std::int64_t i, const AnyReceiver<T>& box, T farthest, Measured<T>* measured) {
-        T queries[Queries * max_dimension];
+        std::int64_t positions[Queries];
         for (int q = 0; q < Queries; ++q) {
-            for (int axis = 0; axis < dimension_; ++axis) {
-                queries[q * dimension_ + axis] = receivers_.points.axis(axis)[first_ + scratch_.pending[i + q]];
-            }
+            positions[q] = first_ + scratch_.pending[i + q];
             measured[q] = {scratch_.distances[q].data(), scratch_.positions[q].data(), 0};
         }
         const T threshold = std::min(scratch_.guess, farthest);
-        (Queries == 1 ? kernels_.measure_one : kernels_.measure_two)(queries, box.period, scratch_.block.data(),
-                                                                     block_.stride, block_.size, threshold, measured);
+        (Queries == 1 ? kernels_.measure_one : kernels_.measure_two)(
+            receivers_.points.axis(0), receivers_.points.stride, positions, box.period, scratch_.block.data(),
+            block_.stride, block_.size, threshold, measured);
         return threshold;
     }
 

@@ -87,13 +87,9 @@ private:
 
     /// The neighbors of a receiver in the order that is asked for, without itself if that is left out.
     HWY_NOINLINE Found find(std::int64_t receiver) {
-        T point[max_dimension];
-        for (int axis = 0; axis < job_.dimension; ++axis) {
-            point[axis] = receivers_.axis(axis)[receiver];
-        }
         Measured<T> measured[1] = {{scratch_.distances[0].data(), scratch_.positions[0].data(), 0}};
-        kernels_.measure_one(point, job_.sources->period.data(), scratch_.block.data(), block_.stride, block_.size,
-                             squared_radius(receiver), measured);
+        kernels_.measure_one(receivers_.axis(0), receivers_.stride, &receiver, job_.sources->period.data(),
+                             scratch_.block.data(), block_.stride, block_.size, squared_radius(receiver), measured);
         RowSort<T>(measured[0], block_.size, scratch_.block_indices.data(), scratch_).sort(job_.order, sources_.count);
         std::int64_t size = measured[0].found;
         T* distances = scratch_.sorted_distances.data();

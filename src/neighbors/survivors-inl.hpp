@@ -32,8 +32,8 @@ namespace kith::detail::HWY_NAMESPACE {
 /// positions of those within the threshold, inclusive. The block is followed by a whole vector of NaN on axis 0.
 /// Queries that go together share the reading of the block, and none waits for the other.
 template <bool Periodic, int D, int Queries, class T>
-void measure_within(const T* queries, const T* period, const T* block, std::int64_t stride, std::int64_t size,
-                    T threshold, Measured<T>* measured) {
+HWY_INLINE void measure_within(const T* queries, const T* period, const T* block, std::int64_t stride,
+                               std::int64_t size, T threshold, Measured<T>* measured) {
     const hn::ScalableTag<T> tag;
     const std::int64_t lanes = static_cast<std::int64_t>(hn::Lanes(tag));
     const auto limit = hn::Set(tag, threshold);
