@@ -6,5 +6,5 @@ int main() {
     const auto nearest = kith::knn(tree, 1, {.exclude_self = true});
     const auto groups = kith::fof(tree, kith::LinkingLength::absolute(2));
     for (std::size_t i = 0; i < points.size(); ++i)
-        std::cout << i << " has neighbor " << nearest.indices()[i] << " and group " << groups.labels[i] << '\n';
+        std::cout << i << " has neighbor " << nearest.indices()[i] << " and group " << groups.labels()[i] << '\n';
 }

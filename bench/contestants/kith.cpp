@@ -92,7 +92,7 @@ public:
     }
     void regroup(double factor) override { group(factor * workload_.linking_length); }
     void write_answer(const std::string& prefix) const override {
-        write_npy<std::int32_t>(prefix + ".labels.npy", groups_.labels);
+        write_npy<std::int32_t>(prefix + ".labels.npy", groups_.labels());
     }
 
 private:

@@ -71,7 +71,7 @@ Flaw compare_with_cpu(const DeviceArray<std::int32_t>& labels, double length, co
                                              kith::LinkingLength::absolute(length),
                                              {.box = kith::Box::periodic(static_cast<double>(points.period))});
     const std::vector<std::int32_t> found = labels.to_host();
-    const auto wrong = std::mismatch(found.begin(), found.end(), wanted.labels.begin());
+    const auto wrong = std::mismatch(found.begin(), found.end(), wanted.labels().begin());
     if (wrong.first != found.end()) {
         return sentence("row ", wrong.first - found.begin(), " has label ", *wrong.first, ", on the CPU ",
                         *wrong.second);

@@ -39,7 +39,8 @@ public:
         task.memory_budget = static_cast<std::int64_t>(wanted_.budget_bytes_per_point * static_cast<double>(count()));
         Measurement measured = measure(bench_, task);
         const NormalizedPoints<float> normalized{points_.data(), count(), 3, static_cast<float>(wanted_.period)};
-        Flaw flaw = check_groups(labels_, summary_.sizes, summary_.groups, summary_.linking_length, normalized);
+        Flaw flaw = check_groups(labels_, {summary_.sizes.begin(), summary_.sizes.end()}, summary_.groups,
+                                 summary_.linking_length, normalized);
         if (!flaw && wanted_.catalog) {
             flaw = check_catalog(normalized);
         }
@@ -74,7 +75,7 @@ private:
 
     /// Counts of all halos; members, center and mean velocity of a few, computed anew in float64.
     [[nodiscard]] Flaw check_catalog(const NormalizedPoints<float>& normalized) const {
-        const std::vector<std::int32_t>& sizes = summary_.sizes;
+        const kith::GroupSizes& sizes = summary_.sizes;
         const std::int64_t halos = summary_.groups_of_at_least(20);
         if (catalog_.groups != halos) {
             return std::to_string(catalog_.groups) + " groups in the catalog, not " + std::to_string(halos);
@@ -84,9 +85,8 @@ private:
         }
         const std::int64_t stride = std::max<std::int64_t>(1, halos / walked_halos);
         for (std::int64_t halo = 0; halo < halos; halo += stride) {
-            const auto g = static_cast<std::size_t>(halo);
-            if (sizes[g] <= largest_walked) {
-                if (const Flaw flaw = check_halo(normalized, g)) {
+            if (sizes[halo] <= largest_walked) {
+                if (const Flaw flaw = check_halo(normalized, static_cast<std::size_t>(halo))) {
                     return flaw;
                 }
             }
@@ -96,8 +96,9 @@ private:
 
     [[nodiscard]] Flaw check_halo(const NormalizedPoints<float>& normalized, std::size_t g) const {
         const std::string halo = "group " + std::to_string(g) + ": ";
-        const std::vector<std::int32_t> rows = rows_with(labels_, static_cast<std::int32_t>(g), summary_.sizes[g]);
-        if (!std::equal(rows.begin(), rows.end(), catalog_.members.begin() + catalog_.offset[g])) {
+        const std::vector<std::int32_t> rows =
+            rows_with(labels_, static_cast<std::int32_t>(g), summary_.sizes[static_cast<std::int64_t>(g)]);
+        if (!std::equal(rows.begin(), rows.end(), catalog_.members().begin() + catalog_.offset[g])) {
             return halo + "the members are others";
         }
         const auto members = static_cast<double>(rows.size());
@@ -152,7 +153,7 @@ Outcome run_groups(Bench& bench, const std::string& name, const GroupCase& wante
     JsonObject more;
     more.add("groups", task.summary().groups)
         .add("groups_of_two_and_more", task.summary().groups_of_at_least(2))
-        .add("largest", std::int64_t{task.summary().sizes.front()})
+        .add("largest", task.summary().sizes.front())
         .add("budget_bytes_per_point", wanted.budget_bytes_per_point);
     if (wanted.catalog) {
         work.push_back(catalog_work(task.count()));

@@ -132,7 +132,7 @@ private:
         const auto visitor = [&](const kith::NeighborBlock& block) {
             const auto rows = static_cast<std::int64_t>(block.query_indices.size());
             const std::int32_t* numbers = block.query_indices.data();
-            scatter_rows(numbers, block.indices.data(), rows, sample_.stride, wanted_.k, sample_.indices.data(),
+            scatter_rows(numbers, block.indices().data(), rows, sample_.stride, wanted_.k, sample_.indices.data(),
                          block.stream);
             scatter_rows(numbers, block.distances<T>().data(), rows, sample_.stride, wanted_.k,
                          sample_.distances.data(), block.stream);

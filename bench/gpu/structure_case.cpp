@@ -69,7 +69,7 @@ private:
             return {};
         case Structure::clusters: {
             kith::DbscanResult found = kith::dbscan(points, length_, min_samples, {.execution = where});
-            answer_.labels = std::move(found.labels);
+            answer_.labels = std::move(found.label_array.vector<std::int32_t>());
             return found.stages;
         }
         case Structure::tree: {

@@ -224,7 +224,7 @@ void race_within(const kith::Tree& tree, const std::vector<T>& queries, const In
              each([&](std::int64_t i, const kith::PointsView& query) {
                  kith::radius_visit(
                      [&](const kith::RadiusBlock& block) {
-                         require(same_row(i, block.indices, block.template distances<T>()), "radius_visit");
+                         require(same_row(i, block.indices(), block.template distances<T>()), "radius_visit");
                      },
                      tree, query, radius, options);
              });

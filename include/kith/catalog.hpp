@@ -7,6 +7,7 @@
 
 #include <kith/execution.hpp>
 #include <kith/fof.hpp>
+#include <kith/index_array.hpp>
 #include <kith/points.hpp>
 #include <kith/progress.hpp>
 
@@ -45,9 +46,9 @@ struct Catalog {
     Box box;                 ///< in which the groups were found, with the origins of all periodic axes
     ResolvedLengths lengths; ///< at which they were found
 
-    /// Input rows of all members: those of group g are members[offset[g]] to members[offset[g] + count[g] - 1], by
-    /// type, then ascending index.
-    std::vector<std::int32_t> members;
+    /// Input rows of all members: those of group g are elements offset[g] to offset[g] + count[g] - 1, by type, then
+    /// ascending index.
+    IndexArray member_array;
     std::vector<std::int64_t> offset;
     std::vector<std::int64_t> count;
     std::vector<std::int64_t> count_by_type; ///< groups x max_types
@@ -63,6 +64,10 @@ struct Catalog {
     std::vector<std::uint8_t> is_ambiguous;  ///< 1 if the group is wider than half a period: its offsets are ambiguous
 
     StageReports stages;
+
+    /// The members. Throw Error: invalid_argument (member_array holds the other width).
+    [[nodiscard]] std::span<const std::int32_t> members() const { return member_array.as_int32(); }
+    [[nodiscard]] std::span<const std::int64_t> members64() const { return member_array.as_int64(); }
 };
 
 /// Computes the properties of the groups with at least min_members members, in the box in which they were found.

@@ -11,6 +11,7 @@
 #pragma once
 
 #include <kith/execution.hpp>
+#include <kith/index_array.hpp>
 #include <kith/points.hpp>
 #include <kith/progress.hpp>
 #include <kith/tree.hpp>
@@ -42,8 +43,12 @@ struct DbscanSummary {
 };
 
 struct DbscanResult : DbscanSummary {
-    std::vector<std::int32_t> labels;  ///< cluster of every point, in input order; -1: noise
+    IndexArray label_array;            ///< cluster of every point, in input order; -1: noise
     std::vector<std::uint8_t> is_core; ///< 1 for core points, else 0, in input order
+
+    /// The labels. Throw Error: invalid_argument (label_array holds the other width).
+    [[nodiscard]] std::span<const std::int32_t> labels() const { return label_array.as_int32(); }
+    [[nodiscard]] std::span<const std::int64_t> labels64() const { return label_array.as_int64(); }
 };
 
 /// The clusters of points. min_samples counts the point itself. Throws Error: invalid_argument (an eps that is

@@ -156,12 +156,6 @@ struct DistributedCounts {
                                              const PointsView& queries, const Radii& radii,
                                              const RadiusOptions& options = {}, const RankOptions& rank_options = {});
 
-/// The number of groups of one size.
-struct GroupsOfSize {
-    std::int64_t size = 0;
-    std::int64_t groups = 0;
-};
-
 /// Groups of the points of all ranks, including single points, numbered from 0 by decreasing size; ties are broken by
 /// the smallest global index. All members except labels, stages, traffic and work are the same on every
 /// rank.
@@ -192,7 +186,7 @@ struct DistributedFofResult : ResolvedLengths {
 
 /// This rank's part of a catalog. The parts of ranks 0, 1, ..., in this order, are the catalog of one process.
 struct DistributedCatalogResult {
-    /// Groups first_group to first_group + catalog.groups - 1. `catalog.members` is empty; `catalog.offset` refers to
+    /// Groups first_group to first_group + catalog.groups - 1. `catalog.member_array` is empty; `catalog.offset` refers to
     /// `members` below.
     Catalog catalog;
     std::int64_t groups = 0; ///< total number on all ranks

@@ -6,6 +6,8 @@
 #pragma once
 
 #include <kith/execution.hpp>
+#include <kith/group_sizes.hpp>
+#include <kith/index_array.hpp>
 #include <kith/points.hpp>
 #include <kith/progress.hpp>
 #include <kith/tree.hpp>
@@ -112,9 +114,8 @@ struct ResolvedLengths {
 
 /// Groups are numbered from 0 by decreasing size, ties by their smallest member index, single points included.
 struct FofSummary : ResolvedLengths {
-    std::int64_t groups = 0; ///< number of groups, including single points
-    /// Members of each group, non-increasing: one entry per group, including single points.
-    std::vector<std::int32_t> sizes;
+    std::int64_t groups = 0;      ///< number of groups, including single points
+    GroupSizes sizes;             ///< members of each group, including single points
     Engine engine = Engine::tree; ///< algorithm used, not automatic
     /// The box in which the groups were found, with the origins of all periodic axes resolved. A catalog uses it.
     Box box;
@@ -123,11 +124,17 @@ struct FofSummary : ResolvedLengths {
     StageReports stages;
 
     /// Number of groups with at least min_members members: labels 0 to this number minus one.
-    [[nodiscard]] std::int64_t groups_of_at_least(std::int64_t min_members) const;
+    [[nodiscard]] std::int64_t groups_of_at_least(std::int64_t min_members) const noexcept {
+        return sizes.of_at_least(min_members);
+    }
 };
 
 struct FofResult : FofSummary {
-    std::vector<std::int32_t> labels; ///< group of every point, in input order
+    IndexArray label_array; ///< group of every point, in input order
+
+    /// The same. Throw Error: invalid_argument (label_array holds the other width).
+    [[nodiscard]] std::span<const std::int32_t> labels() const { return label_array.as_int32(); }
+    [[nodiscard]] std::span<const std::int64_t> labels64() const { return label_array.as_int64(); }
 };
 
 /// The scalars of FofSummary, for asynchronous calls (async.hpp).

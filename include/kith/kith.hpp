@@ -13,7 +13,9 @@
 #include <kith/error.hpp>
 #include <kith/execution.hpp>
 #include <kith/fof.hpp>
+#include <kith/group_sizes.hpp>
 #include <kith/hierarchy.hpp>
+#include <kith/index_array.hpp>
 #include <kith/knn.hpp>
 #include <kith/neighbor_row.hpp>
 #include <kith/points.hpp>

@@ -149,17 +149,27 @@ struct NeighborBlock {
     std::int64_t first = 0;
     std::span<const std::int32_t> query_indices; ///< original index of each query
     std::int64_t k = 0;
-    std::span<const std::int32_t> indices; ///< rows x k
-    DType dtype = DType::float32;
+    const void* indices_data = nullptr; ///< rows x k of index_type
+    IndexType index_type = IndexType::int32;
     const void* distances_data = nullptr; ///< rows x k of dtype
-    Device device;                        ///< device that owns the memory
-    CudaStream stream = nullptr;          ///< on a GPU: stream on which the rows are being written
+    DType dtype = DType::float32;
+    Device device;               ///< device that owns the memory
+    CudaStream stream = nullptr; ///< on a GPU: stream on which the rows are being written
+
+    [[nodiscard]] std::int64_t rows() const noexcept { return static_cast<std::int64_t>(query_indices.size()); }
+    /// Throws Error: invalid_argument (index_type is the other one).
+    [[nodiscard]] std::span<const std::int32_t> indices() const {
+        return detail::indices_of<std::int32_t>(indices_data, index_type, rows() * k);
+    }
+    [[nodiscard]] std::span<const std::int64_t> indices64() const {
+        return detail::indices_of<std::int64_t>(indices_data, index_type, rows() * k);
+    }
 
     /// Throws Error: invalid_argument (dtype is not T).
     template <Coordinate T>
     [[nodiscard]] std::span<const T> distances() const {
         detail::require_distances(dtype, dtype_of<T>);
-        return {static_cast<const T*>(distances_data), indices.size()};
+        return {static_cast<const T*>(distances_data), static_cast<std::size_t>(rows() * k)};
     }
 };
 

@@ -18,6 +18,13 @@ namespace detail {
 void require_indices(IndexType held, IndexType asked);
 void require_distances(DType held, DType asked);
 void require_row(std::int64_t row, std::int64_t rows);
+
+/// Indices that a result holds, as those of one width. Throws invalid_argument if it is the other one.
+template <class Index>
+std::span<const Index> indices_of(const void* indices, IndexType held, std::int64_t count) {
+    require_indices(held, sizeof(Index) == 4 ? IndexType::int32 : IndexType::int64);
+    return {static_cast<const Index*>(indices), static_cast<std::size_t>(count)};
+}
 } // namespace detail
 
 struct Neighbor {

@@ -114,17 +114,26 @@ private:
 struct RadiusBlock {
     std::span<const std::int32_t> query_indices; ///< original index of each query
     std::span<const std::int64_t> offsets;       ///< rows + 1, from 0
-    std::span<const std::int32_t> indices;
+    std::int64_t size = 0;                       ///< neighbors of all rows
+    const void* indices_data = nullptr;          ///< as many, of index_type
+    IndexType index_type = IndexType::int32;
+    const void* distances_data = nullptr; ///< as many, of dtype
     DType dtype = DType::float32;
-    const void* distances_data = nullptr;
     Device device;               ///< device that owns the memory of all four
     CudaStream stream = nullptr; ///< on a GPU: stream on which the rows are being written
 
+    /// Throws Error: invalid_argument (index_type is the other one).
+    [[nodiscard]] std::span<const std::int32_t> indices() const {
+        return detail::indices_of<std::int32_t>(indices_data, index_type, size);
+    }
+    [[nodiscard]] std::span<const std::int64_t> indices64() const {
+        return detail::indices_of<std::int64_t>(indices_data, index_type, size);
+    }
     /// Throws Error: invalid_argument (dtype is not T).
     template <Coordinate T>
     [[nodiscard]] std::span<const T> distances() const {
         detail::require_distances(dtype, dtype_of<T>);
-        return {static_cast<const T*>(distances_data), indices.size()};
+        return {static_cast<const T*>(distances_data), static_cast<std::size_t>(size)};
     }
 };
 

@@ -100,12 +100,16 @@ struct MemoryBounds {
 
 /// Memory of `owner`, which the array keeps alive, as a NumPy array; columns = 0 makes a one-dimensional one.
 template <class T>
-[[nodiscard]] nb::object numpy_view(const std::vector<T>& values, std::size_t columns, nb::handle owner) {
+[[nodiscard]] nb::object numpy_view(std::span<const T> values, std::size_t columns, nb::handle owner) {
     using Array = nb::ndarray<nb::numpy, const T>;
     if (columns == 0) {
         return nb::cast(Array(values.data(), {values.size()}, owner));
     }
     return nb::cast(Array(values.data(), {values.size() / columns, columns}, owner));
+}
+template <class T>
+[[nodiscard]] nb::object numpy_view(const std::vector<T>& values, std::size_t columns, nb::handle owner) {
+    return numpy_view(std::span<const T>(values), columns, owner);
 }
 
 /// Keeps a result alive as long as arrays view it, and deletes it then.

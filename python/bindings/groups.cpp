@@ -95,6 +95,10 @@ nb::object array_of(const CatalogColumn& column, nb::handle self) {
         column.values);
 }
 
+nb::object members_of(const Catalog& catalog, nb::handle self) {
+    return catalog.member_array.visit([&](const auto members) { return numpy_view(members, 0, self); });
+}
+
 /// What a catalog is pickled as: its numbers, and arrays that view it; not what its stages cost.
 nb::dict state_of(nb::handle self) {
     const auto& catalog = nb::cast<const Catalog&>(self);
@@ -102,7 +106,7 @@ nb::dict state_of(nb::handle self) {
     state["groups"] = catalog.groups;
     state["dimension"] = catalog.dimension;
     state["min_members"] = catalog.min_members;
-    state["members"] = numpy_view(catalog.members, 0, self);
+    state["members"] = members_of(catalog, self);
     for_each_field(catalog, [&](const CatalogColumn& column, const auto& values) {
         state[column.field.data()] = numpy_view(values, 0, self);
     });
@@ -120,7 +124,7 @@ void restore(Catalog& uninitialized, const nb::dict& state) {
     catalog.groups = nb::cast<std::int64_t>(state["groups"]);
     catalog.dimension = nb::cast<int>(state["dimension"]);
     catalog.min_members = nb::cast<std::int64_t>(state["min_members"]);
-    take(catalog.members, state["members"]);
+    take(catalog.member_array.vector<std::int32_t>(), state["members"]);
     for_each_field(catalog,
                    [&](const CatalogColumn& column, auto& values) { take(values, state[column.field.data()]); });
 }
@@ -149,15 +153,13 @@ void bind_groups(nb::module_& module) {
         .def_ro("velocity_length", &FofSummary::velocity_length)
         .def_prop_ro("box", [](const FofSummary& summary) { return summary.box; })
         .def_prop_ro("engine", [](const FofSummary& summary) { return name_of(summary.engine); })
-        .def_prop_ro("sizes",
-                     [](nb::object self) { return numpy_view(nb::cast<const FofSummary&>(self).sizes, 0, self); });
+        .def("of_at_least", &FofSummary::groups_of_at_least, nb::arg("min_members"));
 
     nb::class_<Catalog> catalog_class(module, "Catalog");
     catalog_class.def_ro("groups", &Catalog::groups)
         .def_ro("dimension", &Catalog::dimension)
         .def_ro("min_members", &Catalog::min_members)
-        .def_prop_ro("members",
-                     [](nb::object self) { return numpy_view(nb::cast<const Catalog&>(self).members, 0, self); })
+        .def_prop_ro("members", [](nb::object self) { return members_of(nb::cast<const Catalog&>(self), self); })
         .def("__getstate__", state_of)
         .def("__setstate__", restore);
     for (const CatalogColumn& column : catalog_columns) {

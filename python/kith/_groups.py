@@ -240,7 +240,7 @@ def masked(labels, summary, min_members):
     """The same with -1 for all in groups of fewer members."""
     min_members = at_least_one(min_members)
     if min_members > 1:
-        groups = int(numpy.count_nonzero(summary.sizes >= min_members))
+        groups = summary.of_at_least(min_members)
         if _arrays.library_of(labels) in ("jax", "jaxlib"):
             return labels.at[labels >= groups].set(-1)
         labels[labels >= groups] = -1

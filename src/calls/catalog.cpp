@@ -41,7 +41,7 @@ Catalog describe(const detail::halos::LabeledGroups& groups, const Particles& pa
 } // namespace
 
 Catalog catalog(const FofResult& groups, const Particles& particles, const CatalogOptions& options) {
-    return catalog(groups.labels, groups, particles, options);
+    return catalog(groups.labels(), groups, particles, options);
 }
 
 Catalog catalog(std::span<const std::int32_t> labels, const FofSummary& groups, const Particles& particles,

@@ -94,9 +94,9 @@ DbscanResult dbscan(const PointsOrTree& points, double eps, std::int64_t min_sam
     const detail::DbscanCall call{points, eps, min_samples, options};
     detail::check(call);
     DbscanResult result;
-    result.labels = detail::zeros<std::int32_t>(options.execution, points.count(), "the labels");
+    result.label_array = detail::zeros<std::int32_t>(options.execution, points.count(), "the labels");
     result.is_core = detail::zeros<std::uint8_t>(options.execution, points.count(), "the flags of core points");
-    detail::run(call, result.labels, result.is_core, result);
+    detail::run(call, result.label_array.vector<std::int32_t>(), result.is_core, result);
     return result;
 }
 

@@ -16,7 +16,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <functional>
 #include <iterator>
 #include <optional>
 #include <span>
@@ -32,18 +31,15 @@ namespace {
 DistributedFofResult as_distributed(FofResult&& serial, const Execution& execution) {
     Context context(execution);
     DistributedFofResult result;
-    with_allocation_errors("the labels", [&] { result.labels.resize(serial.labels.size()); });
+    const std::span<const std::int32_t> labels = serial.labels();
+    with_allocation_errors("the labels", [&] { result.labels.resize(labels.size()); });
     context.run([&] {
-        parallel_for(0, std::ssize(serial.labels), 1 << 16, [&](std::int64_t begin, std::int64_t end) {
-            std::copy(serial.labels.begin() + begin, serial.labels.begin() + end, result.labels.begin() + begin);
+        parallel_for(0, std::ssize(labels), 1 << 16, [&](std::int64_t begin, std::int64_t end) {
+            std::copy(labels.begin() + begin, labels.begin() + end, result.labels.begin() + begin);
         });
     });
     result.groups = serial.groups;
-    for (auto first = serial.sizes.begin(); first != serial.sizes.end();) { // they decrease
-        const auto end = std::upper_bound(first, serial.sizes.end(), *first, std::greater<>());
-        result.sizes.push_back({*first, end - first});
-        first = end;
-    }
+    result.sizes.assign(serial.sizes.runs().begin(), serial.sizes.runs().end());
     static_cast<ResolvedLengths&>(result) = serial;
     result.box = serial.box;
     result.wrapped_points = serial.wrapped_points;

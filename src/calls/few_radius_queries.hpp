@@ -120,7 +120,15 @@ bool pass_rows(const RadiusCall& call, FewRows<T>& rows, const RadiusVisitor& vi
     sink.distances = distances.data();
     sink.indices = indices.data();
     rows.write(sink);
-    visitor({queries, offsets, indices, dtype_of<T>, distances.data(), {}, nullptr});
+    visitor({queries,
+             offsets,
+             offsets.back(),
+             indices.data(),
+             IndexType::int32,
+             distances.data(),
+             dtype_of<T>,
+             {},
+             nullptr});
     return true;
 }
 

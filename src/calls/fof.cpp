@@ -14,7 +14,6 @@
 #include "support/dimension.hpp"
 #include "support/message.hpp"
 
-#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <numbers>
@@ -138,18 +137,12 @@ LinkingLength LinkingLength::overdensity(double density, int dimension) {
     return relative(detail::root_of(volume, dimension));
 }
 
-std::int64_t FofSummary::groups_of_at_least(std::int64_t min_members) const {
-    const auto first_smaller = std::partition_point(sizes.begin(), sizes.end(),
-                                                    [min_members](std::int32_t size) { return size >= min_members; });
-    return first_smaller - sizes.begin();
-}
-
 FofResult fof(const PointsOrTree& points, LinkingLength linking_length, const FofOptions& options) {
     const detail::FofCall call{points, linking_length, options};
     detail::check(call);
     FofResult result;
-    result.labels = detail::zeros<std::int32_t>(options.execution, points.count(), "the labels");
-    detail::run(call, result.labels, result);
+    result.label_array = detail::zeros<std::int32_t>(options.execution, points.count(), "the labels");
+    detail::run(call, result.label_array.vector<std::int32_t>(), result);
     return result;
 }
 

@@ -172,7 +172,7 @@ FofResult fof(const SpanningTree& tree, LinkingLength linking_length, const Exec
     FofResult result;
     std::vector<std::int32_t> labels = detail::zeros<std::int32_t>(execution, tree.points(), "the labels");
     static_cast<FofSummary&>(result) = fof_into(labels, tree, linking_length, execution);
-    result.labels = std::move(labels);
+    result.label_array = std::move(labels);
     return result;
 }
 

@@ -210,7 +210,7 @@ SearchSummary visited(const RadiusVisitor& visitor, const RadiusCall& call) {
         summary.unresolved = search.count_unresolved([&](UnresolvedCounter<T>* counter) {
             const RadiusVisitor counted = [&](const RadiusBlock& block) {
                 for (std::size_t row = 0; row < block.query_indices.size(); ++row) {
-                    counter->take(block.query_indices[row], block.indices.data() + block.offsets[row],
+                    counter->take(block.query_indices[row], block.indices().data() + block.offsets[row],
                                   block.offsets[row + 1] - block.offsets[row],
                                   call.options.order == RowOrder::distance);
                 }

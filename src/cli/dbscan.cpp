@@ -27,8 +27,9 @@ struct Arguments : SnapshotArguments {
 void write(const Arguments& arguments, const SnapshotRun& run, const DbscanResult& found,
            const Invocation& invocation) {
     const std::filesystem::path target = run.outputs.staged(arguments.output);
+    const std::span<const std::int32_t> all = found.labels();
     const std::vector<std::int32_t> labels =
-        by_file_row(run.snapshot, std::int32_t{-1}, [&](std::size_t i) { return found.labels[i]; });
+        by_file_row(run.snapshot, std::int32_t{-1}, [&](std::size_t i) { return all[i]; });
     const std::string extension = target.extension().string();
     if (extension == ".npy") {
         io::write_npy(target, labels);

@@ -121,11 +121,8 @@ FofResult groups_over_ranks(const FofArguments& arguments, FofRun& run, const Ex
         mine.assign(found.labels.begin(), found.labels.end());
         groups.groups = found.groups;
         if (run.is_first()) { // which alone describes and writes
-            for (const GroupsOfSize& of_size : found.sizes) {
-                groups.sizes.insert(groups.sizes.end(), static_cast<std::size_t>(of_size.groups),
-                                    static_cast<std::int32_t>(of_size.size));
-            }
-            groups.labels.resize(run.rows_in_all());
+            groups.sizes = GroupSizes(found.sizes);
+            groups.label_array.vector<std::int32_t>().resize(run.rows_in_all());
         }
     });
     static_cast<ResolvedLengths&>(groups) = found;
@@ -134,7 +131,7 @@ FofResult groups_over_ranks(const FofArguments& arguments, FofRun& run, const Ex
     groups.stages = found.stages;
     RankFunnel labels(ranks, {std::as_bytes(std::span(mine))});
     if (run.is_first()) {
-        labels.take(std::as_writable_bytes(std::span(groups.labels)));
+        labels.take(std::as_writable_bytes(std::span(groups.label_array.vector<std::int32_t>())));
     }
     labels.finish();
     return groups;

@@ -133,7 +133,8 @@ void write_outputs(const FofArguments& arguments, FofRun& run, const Invocation&
                                     made_by);
         }
         if (!arguments.labels.empty() || !arguments.grp.empty()) {
-            const std::vector<std::int32_t> labels = labels_by_row(run.groups.labels, run.catalog.groups, run.snapshot);
+            const std::vector<std::int32_t> labels =
+                labels_by_row(run.groups.labels(), run.catalog.groups, run.snapshot);
             if (!arguments.labels.empty()) {
                 io::write_npy(outputs.staged(arguments.labels), labels);
             }

@@ -64,7 +64,7 @@ Json json_of(const FofArguments& arguments, const FofRun& run) {
     json["min_members"] = arguments.min_members;
     json["groups"] = run.catalog.groups;
     json["groups_with_singles"] = run.groups.sizes.size();
-    json["grouped"] = run.catalog.members.size();
+    json["grouped"] = run.catalog.member_array.size();
     json["largest"] = largest_of(run.groups.sizes);
     json["engine"] = arguments.by_spanning_tree ? spanning_tree_engine : name_of(run.groups.engine);
     json["device"] = name_of(arguments.common.device);
@@ -79,8 +79,8 @@ void print_groups(const FofArguments& arguments, const FofRun& run) {
     print_line("groups",
                fmt::format("{} of {} or more members ({} of the points); {} with singles",
                            format_count(run.catalog.groups), format_count(arguments.min_members),
-                           format_count(std::ssize(run.catalog.members)), format_count(std::ssize(run.groups.sizes))));
-    const std::vector<std::int32_t> largest = largest_of(run.groups.sizes);
+                           format_count(run.catalog.member_array.size()), format_count(run.groups.sizes.size())));
+    const std::vector<std::int64_t> largest = largest_of(run.groups.sizes);
     if (run.catalog.groups == 0 && !largest.empty()) {
         print_line("", fmt::format("the largest has {} member{}, so the catalog is empty; a smaller --min-members or "
                                    "a longer linking length would fill it",

@@ -46,9 +46,9 @@ template <class Value>
 }
 
 /// The largest numbers, in descending order.
-template <class Number>
-[[nodiscard]] std::vector<Number> largest_of(const std::vector<Number>& numbers, std::size_t most = 10) {
-    std::vector<Number> largest(std::min(most, numbers.size()));
+template <class Numbers>
+[[nodiscard]] auto largest_of(const Numbers& numbers, std::size_t most = 10) {
+    std::vector<typename Numbers::value_type> largest(std::min(most, static_cast<std::size_t>(numbers.size())));
     std::partial_sort_copy(numbers.begin(), numbers.end(), largest.begin(), largest.end(), std::greater<>());
     return largest;
 }

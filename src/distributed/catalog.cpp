@@ -177,9 +177,10 @@ private:
         for (const std::int64_t label : described.labels) {
             sizes.push_back(static_cast<std::int32_t>(division_.size(label)));
         }
-        halos::describe_groups(context_, {label_of_row, sizes}, halos::columns_of(particles, largest_velocity_, frame_),
-                               1, described.catalog);
-        const std::vector<std::int32_t> rows = std::exchange(described.catalog.members, {});
+        halos::describe_groups(context_, {label_of_row, GroupSizes(sizes)},
+                               halos::columns_of(particles, largest_velocity_, frame_), 1, described.catalog);
+        const IndexArray member_array = std::exchange(described.catalog.member_array, {});
+        const std::span<const std::int32_t> rows = member_array.as_int32();
         described.members.resize(rows.size());
         parallel_each(std::ssize(rows), 1 << 14, [&](std::int64_t i) { described.members[i] = number_of(rows[i]); });
         return described;
@@ -229,9 +230,10 @@ private:
         result.catalog.dimension = particles_.positions.dimension();
         result.catalog.min_members = options_.min_members;
         context_.run([&] {
-            context_.memory_tracker()->add(halos::lay_out(result.catalog, sizes, particles_.velocities.has_value()));
+            context_.memory_tracker()->add(
+                halos::lay_out(result.catalog, GroupSizes(sizes), particles_.velocities.has_value()));
         });
-        result.catalog.members = {};
+        result.catalog.member_array = {};
         result.members.resize(members);
     }
 

@@ -91,13 +91,14 @@ private:
         std::vector<std::int64_t> indices;
         std::vector<T> distances;
         std::vector<std::int32_t> row_of_block;
+        const std::span<const std::int32_t> block_indices = block.indices();
         const std::span<const T> block_distances = block.distances<T>();
         for (std::int64_t row = 0; row < rows; ++row) {
             const std::int32_t query = block.query_indices[row];
             row_of_block.clear();
             const std::size_t end = indices.size() + static_cast<std::size_t>(k_);
             for (std::int64_t i = row * block.k; i < (row + 1) * block.k && indices.size() < end; ++i) {
-                const std::int32_t index = block.indices[i];
+                const std::int32_t index = block_indices[i];
                 const std::int64_t number = index < 0 ? -1 : numbers[index];
                 if (options_.exclude_self && number == query_numbers[query]) {
                     continue;

@@ -1,11 +1,9 @@
 #include "groups/labels.hpp"
 
-#include "support/allocation_errors.hpp"
-#include "support/fill_vector.hpp"
+#include "groups/sizes.hpp"
 #include "support/parallel.hpp"
 #include "support/parallel_sort.hpp"
 #include "support/prefix_sums.hpp"
-#include "support/side_by_side.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -175,30 +173,21 @@ void number_groups(Context& context, const UnionFind& groups, std::span<const st
             return Sums{left.groups + right.groups, left.members + right.members};
         });
     result.groups = sums.groups + count - sums.members;
-    const auto each_group = [&](const auto& body) {
-        parallel_each(sums.groups, grain / 8,
-                      [&](std::int64_t label) { body(static_cast<std::int32_t>(label), ranked[label]); });
-    };
-    const auto make_sizes = [&] {
-        with_allocation_errors("the sizes of the groups", [&] { fill_vector(result.sizes, result.groups, 1); });
-    };
-    const auto store_labels = [&] {
-        parallel_sort(context, ranked); // empty slots come last
-        each_group([&](std::int32_t label, const Ranked& group) {
-            component_sizes[group.slot].first_member = label; // from here on
+    parallel_sort(context, ranked); // empty slots come last
+    parallel_each(sums.groups, grain / 8, [&](std::int64_t label) {
+        component_sizes[ranked[label].slot].first_member = static_cast<std::int32_t>(label); // from here on
+    });
+    parallel_each(count, grain, [&](std::int64_t i) {
+        const Group* group = component_sizes.group_of(static_cast<std::int32_t>(i));
+        labels[original[i]] = group != nullptr ? group->first_member : -1;
+    });
+    prefix_sums<std::int32_t>( // single points come at random: no branch
+        std::ssize(labels), [all = labels.data()](std::int64_t i) { return all[i] < 0 ? 1 : 0; },
+        [all = labels.data(), first = static_cast<std::int32_t>(sums.groups)](std::int64_t i, std::int32_t before) {
+            all[i] = all[i] < 0 ? first + before : all[i];
         });
-        parallel_each(count, grain, [&](std::int64_t i) {
-            const Group* group = component_sizes.group_of(static_cast<std::int32_t>(i));
-            labels[original[i]] = group != nullptr ? group->first_member : -1;
-        });
-        prefix_sums<std::int32_t>( // single points come at random: no branch
-            std::ssize(labels), [all = labels.data()](std::int64_t i) { return all[i] < 0 ? 1 : 0; },
-            [all = labels.data(), first = static_cast<std::int32_t>(sums.groups)](std::int64_t i, std::int32_t before) {
-                all[i] = all[i] < 0 ? first + before : all[i];
-            });
-    };
-    side_by_side(make_sizes, store_labels); // one thread fills a vector
-    each_group([&](std::int32_t label, const Ranked& group) { result.sizes[label] = group.size(); });
+    result.sizes = sizes_of_groups(
+        sums.groups, [&](std::int64_t label) { return ranked[label].size(); }, count - sums.members);
 }
 
 } // namespace kith::detail

@@ -13,8 +13,7 @@
 #include "groups/group_numbering.hpp"
 #include "groups/link_kernel.hpp"
 #include "groups/linking_length.hpp"
-#include "support/allocation_errors.hpp"
-#include "support/fill_vector.hpp"
+#include "groups/sizes.hpp"
 #include "tree/view.hpp"
 
 #include <cstdint>
@@ -104,9 +103,9 @@ void label_on_device(DeviceContext& context, const Frame<T>& frame, std::int64_t
     context.stage("link", [&] {
         const DeviceGroups groups = link(static_cast<std::int32_t*>(memory.on_device()));
         result.groups = groups.groups + groups.singles;
-        with_allocation_errors("the sizes of the groups", [&] { fill_vector(result.sizes, result.groups, 1); });
-        context.copy(result.sizes.data(), groups.sizes.data(), groups.groups * 4);
-        context.wait();
+        const std::vector<std::int32_t> sizes = context.to_host(groups.sizes.data(), groups.groups);
+        result.sizes = sizes_of_groups(
+            groups.groups, [&](std::int64_t label) { return sizes[label]; }, groups.singles);
     });
     if (memory.must_be_copied()) {
         context.stage("download", [&] {

@@ -82,16 +82,17 @@ inline Catalog describe_groups(DeviceContext& context, const halos::LabeledGroup
                                const halos::PositionFrame& frame, const CatalogOptions& options) {
     const std::int32_t* labels = given.labels.data();
     const std::int64_t rows = given.rows();
-    const std::span<const std::int32_t> sizes = given.sizes;
+    const GroupSizes& sizes = given.sizes;
     halos::check_shapes(given, particles, options, DeviceKind::cuda);
     require_dimension(particles.positions.dimension());
     Catalog catalog;
     catalog.dimension = particles.positions.dimension();
     catalog.min_members = options.min_members;
-    const std::int64_t groups = halos::groups_of_at_least(sizes, options.min_members);
-    const auto kept_sizes = sizes.first(groups);
+    const std::int64_t groups = sizes.of_at_least(options.min_members);
+    std::vector<std::int32_t> kept_sizes(groups);
+    std::copy_n(sizes.begin(), groups, kept_sizes.begin());
     const LabeledRows labeled{labels, particles.types.empty() ? nullptr : halos::plain_types(particles).data(), rows,
-                              kept_sizes, std::accumulate(kept_sizes.begin(), kept_sizes.end(), std::int64_t{0})};
+                              kept_sizes, sizes.members_of_first(groups)};
     DescribedColumns described{};
     described.positions = DeviceColumn(particles.positions);
     described.velocities = particles.velocities ? DeviceColumn(*particles.velocities) : DeviceColumn();
@@ -125,7 +126,7 @@ inline Catalog describe_groups(DeviceContext& context, const halos::LabeledGroup
     });
     halos::lay_out(catalog, sizes, particles.velocities.has_value()); // while the device works
     columns.copy_to(context, catalog);
-    context.copy(catalog.members.data(), members.rows.data(), members.count * 4);
+    context.copy(catalog.member_array.vector<std::int32_t>().data(), members.rows.data(), members.count * 4);
     context.wait();
     return catalog;
 }

@@ -30,19 +30,6 @@ template <class... Parts>
     throw error(ErrorKind::invalid_argument, ErrorDetails{.point = row, .value = value}, parts...);
 }
 
-void check_sizes(std::span<const std::int32_t> sizes) {
-    const auto is_bad = [&](std::int64_t i) { return sizes[i] < 1 || (i > 0 && sizes[i] > sizes[i - 1]); };
-    const std::int64_t group = parallel_find(std::ssize(sizes), grain, is_bad);
-    if (group == std::ssize(sizes)) {
-        return;
-    }
-    if (sizes[group] < 1) {
-        refuse("groups: group ", group, " has size ", sizes[group], "; every group has at least one member");
-    }
-    refuse("groups: group ", group, " has ", sizes[group], " members, more than group ", group - 1, " with ",
-           sizes[group - 1], "; number the groups by decreasing size");
-}
-
 void check_labels(const LabeledGroups& groups) {
     const std::int64_t number = groups.groups();
     const std::int64_t row = parallel_find(
@@ -245,7 +232,6 @@ Columns columns_of(const Particles& particles, double largest_velocity, const Po
 void check_shapes(const LabeledGroups& groups, const Particles& particles, const CatalogOptions& options,
                   DeviceKind device_kind) {
     check_particle_shapes(particles, groups.rows(), options, device_kind);
-    check_sizes(groups.sizes);
 }
 
 Columns checked_columns(const LabeledGroups& groups, const Particles& particles, const Box& box,

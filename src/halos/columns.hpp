@@ -77,9 +77,9 @@ double scale_for(double largest);
 /// Groups that are to be described.
 struct LabeledGroups {
     std::span<const std::int32_t> labels; ///< one for each row
-    std::span<const std::int32_t> sizes;  ///< by label
+    const GroupSizes& sizes;              ///< by label
 
-    [[nodiscard]] std::int64_t groups() const noexcept { return std::ssize(sizes); }
+    [[nodiscard]] std::int64_t groups() const noexcept { return sizes.size(); }
     [[nodiscard]] std::int64_t rows() const noexcept { return std::ssize(labels); }
 };
 

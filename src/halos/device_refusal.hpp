@@ -32,7 +32,7 @@ inline ScalarsView scalars_of(const PointsView& line) {
     const std::int64_t rows = given.rows();
     const std::vector<std::int32_t> labels = context.to_host(given.labels.data(), rows);
     FofSummary groups;
-    groups.sizes.assign(given.sizes.begin(), given.sizes.end());
+    groups.sizes = given.sizes;
     Particles on_host = particles;
     const HostCopy positions(context, particles.positions);
     on_host.positions = positions.view();

@@ -55,12 +55,13 @@ private:
 
 /// Members are by type, then index: the lowest index is the first of one of the types.
 std::int32_t lowest_member(const Catalog& catalog, std::int64_t group) {
+    const std::span<const std::int32_t> rows = catalog.members();
     std::int64_t first = catalog.offset[group];
-    std::int32_t lowest = catalog.members[first];
+    std::int32_t lowest = rows[first];
     for (int type = 0; type < max_types; ++type) {
         const std::int64_t count = catalog.count_by_type[group * max_types + type];
         if (count > 0) {
-            lowest = std::min(lowest, catalog.members[first]);
+            lowest = std::min(lowest, rows[first]);
             first += count;
         }
     }
@@ -85,7 +86,7 @@ void store_masses(const Members& members, const FirstMoments& first, std::int64_
 void describe_group(const Columns& columns, std::int64_t group, Catalog& catalog) {
     const auto offset = static_cast<std::size_t>(catalog.offset[group]);
     const auto count = static_cast<std::size_t>(catalog.count[group]);
-    Members members{&columns, std::span<const std::int32_t>(catalog.members).subspan(offset, count)};
+    Members members{&columns, catalog.members().subspan(offset, count)};
     const std::int32_t lowest = lowest_member(catalog, group);
     for (int axis = 0; axis < columns.dimension; ++axis) {
         columns.positions.read({&lowest, 1}, axis, &members.reference[axis]);
@@ -136,7 +137,7 @@ void describe_groups(Context& context, const LabeledGroups& groups, const Column
     side_by_side([&] { fill_columns(catalog, velocities); }, // by one thread, since they are vectors
                  [&] { dealt = deal_rows(context, groups.labels, catalog); });
     order_members(context, groups.labels, columns.types, dealt, catalog);
-    context.expect(std::ssize(catalog.members));
+    context.expect(catalog.member_array.size());
     parallel_for(0, catalog.groups, 1, [&](std::int64_t begin, std::int64_t end) {
         std::int64_t described = 0;
         for (std::int64_t group = begin; group < end; ++group) {

@@ -114,6 +114,7 @@ DealtRows deal_rows(Context& context, std::span<const std::int32_t> labels, cons
 void order_members(Context& context, std::span<const std::int32_t> labels, std::span<const std::uint8_t> types,
                    const DealtRows& dealt, Catalog& catalog) {
     const Buckets buckets(catalog);
+    std::vector<std::int32_t>& members = catalog.member_array.vector<std::int32_t>();
     const auto type_of = [&](std::int32_t row) { return types.empty() ? 1 : std::int64_t{types[row]}; };
     const auto key = [&](std::int32_t row) { return std::int64_t{labels[row]} * max_types + type_of(row); };
     parallel_each(max_buckets, 1, [&](std::int64_t bucket) {
@@ -131,7 +132,7 @@ void order_members(Context& context, std::span<const std::int32_t> labels, std::
                                  catalog.count_by_type.begin() + group * max_types);
         if (std::ssize(rows) == catalog.count[group]) {
             by_type.put_items(
-                [&](std::int64_t i, std::int64_t place) { catalog.members[catalog.offset[group] + place] = rows[i]; });
+                [&](std::int64_t i, std::int64_t place) { members[catalog.offset[group] + place] = rows[i]; });
         }
     });
     const auto found_in = [&](std::int64_t group) {
@@ -154,7 +155,7 @@ void order_members(Context& context, std::span<const std::int32_t> labels, std::
         std::exclusive_scan(catalog.count_by_type.begin() + first_key, catalog.count_by_type.begin() + end_key,
                             place.data(), dealt.start[bucket]);
         for (const std::int32_t row : dealt.of_bucket(bucket)) {
-            catalog.members[place[key(row) - first_key]++] = row;
+            members[place[key(row) - first_key]++] = row;
         }
     });
 }

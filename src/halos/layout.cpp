@@ -5,7 +5,6 @@
 #include "support/fill_vector.hpp"
 #include "support/message.hpp"
 #include "support/parallel.hpp"
-#include "support/prefix_sums.hpp"
 
 #include <algorithm>
 #include <new>
@@ -21,7 +20,7 @@ struct WithoutColumns {
     std::int64_t min_members;
     Box box;
     ResolvedLengths lengths;
-    std::vector<std::int32_t> members;
+    IndexArray member_array;
     StageReports stages;
 };
 constexpr auto fields = std::count_if(catalog_columns.begin(), catalog_columns.end(),
@@ -32,7 +31,7 @@ static_assert(sizeof(Catalog) == sizeof(WithoutColumns) + fields * sizeof(std::v
 /// Calls visit(values, size) for the members and every column.
 template <class Visit>
 void each_column(Catalog& catalog, std::int64_t members, bool velocities, const Visit& visit) {
-    visit(catalog.members, members);
+    visit(catalog.member_array.vector<std::int32_t>(), members);
     for_each_field(catalog, [&](const CatalogColumn& column, auto& values) {
         visit(values, column.size(catalog.groups, catalog.dimension, velocities));
     });
@@ -40,19 +39,13 @@ void each_column(Catalog& catalog, std::int64_t members, bool velocities, const 
 
 } // namespace
 
-std::int64_t groups_of_at_least(std::span<const std::int32_t> sizes, std::int64_t min_members) {
-    return std::partition_point(sizes.begin(), sizes.end(), [&](std::int32_t size) { return size >= min_members; }) -
-           sizes.begin();
-}
-
 std::int64_t members_of(const Catalog& catalog) {
     return catalog.groups == 0 ? 0 : catalog.offset.back() + catalog.count.back();
 }
 
-std::int64_t reserve_columns(Catalog& catalog, std::span<const std::int32_t> sizes, bool velocities) {
-    catalog.groups = groups_of_at_least(sizes, catalog.min_members);
-    const std::int64_t members =
-        parallel_sum(catalog.groups, 1 << 14, [&](std::int64_t group) { return sizes[group]; });
+std::int64_t reserve_columns(Catalog& catalog, const GroupSizes& sizes, bool velocities) {
+    catalog.groups = sizes.of_at_least(catalog.min_members);
+    const std::int64_t members = sizes.members_of_first(catalog.groups);
     std::int64_t bytes = 0;
     try {
         each_column(catalog, members, velocities, [&](auto& values, std::int64_t size) {
@@ -65,12 +58,17 @@ std::int64_t reserve_columns(Catalog& catalog, std::span<const std::int32_t> siz
     }
     fill_vector(catalog.offset, catalog.groups);
     fill_vector(catalog.count, catalog.groups);
-    prefix_sums<std::int64_t>(
-        catalog.groups, [&](std::int64_t group) { return sizes[group]; },
-        [&](std::int64_t group, std::int64_t offset) {
-            catalog.offset[group] = offset;
-            catalog.count[group] = sizes[group];
+    std::int64_t group = 0;
+    std::int64_t offset = 0;
+    for (const GroupsOfSize& run : sizes.runs()) {
+        const std::int64_t groups = std::min(run.groups, catalog.groups - group);
+        parallel_each(groups, 1 << 14, [&](std::int64_t i) {
+            catalog.offset[group + i] = offset + i * run.size;
+            catalog.count[group + i] = run.size;
         });
+        group += groups;
+        offset += groups * run.size;
+    }
     return bytes;
 }
 
@@ -82,7 +80,7 @@ void fill_columns(Catalog& catalog, bool velocities) {
     });
 }
 
-std::int64_t lay_out(Catalog& catalog, std::span<const std::int32_t> sizes, bool velocities) {
+std::int64_t lay_out(Catalog& catalog, const GroupSizes& sizes, bool velocities) {
     const std::int64_t bytes = reserve_columns(catalog, sizes, velocities);
     fill_columns(catalog, velocities);
     return bytes;

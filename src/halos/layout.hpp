@@ -7,12 +7,8 @@
 #include <kith/catalog_columns.hpp>
 
 #include <cstdint>
-#include <span>
 
 namespace kith::detail::halos {
-
-/// How many groups have at least that many members: the first ones.
-std::int64_t groups_of_at_least(std::span<const std::int32_t> sizes, std::int64_t min_members);
 
 /// Whether lay_out() fills the column.
 constexpr bool follows_from_sizes(const CatalogColumn& column) {
@@ -24,12 +20,12 @@ std::int64_t members_of(const Catalog& catalog);
 
 /// Makes room for every column of a catalog whose `dimension` and `min_members` are set, and fills `groups`, `offset`
 /// and `count`. `sizes` are those of all groups. Returns the bytes taken; throws out_of_memory.
-std::int64_t reserve_columns(Catalog& catalog, std::span<const std::int32_t> sizes, bool velocities);
+std::int64_t reserve_columns(Catalog& catalog, const GroupSizes& sizes, bool velocities);
 
 /// Fills the other columns, for which there is room, with zeros.
 void fill_columns(Catalog& catalog, bool velocities);
 
 /// reserve_columns(), then fill_columns().
-std::int64_t lay_out(Catalog& catalog, std::span<const std::int32_t> sizes, bool velocities);
+std::int64_t lay_out(Catalog& catalog, const GroupSizes& sizes, bool velocities);
 
 } // namespace kith::detail::halos

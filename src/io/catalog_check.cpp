@@ -12,8 +12,8 @@ namespace kith::io {
 
 namespace {
 
-void require_rows(std::size_t found, std::int64_t expected, std::string_view what) {
-    if (static_cast<std::int64_t>(found) != expected) {
+void require_rows(std::int64_t found, std::int64_t expected, std::string_view what) {
+    if (found != expected) {
         throw error(ErrorKind::invalid_argument, "the catalog's ", what, " has ", found, " entries where ", expected,
                     " were expected");
     }
@@ -22,22 +22,22 @@ void require_rows(std::size_t found, std::int64_t expected, std::string_view wha
 } // namespace
 
 void require_consistent(const Catalog& catalog, const Snapshot& snapshot) {
-    const auto members = std::ssize(catalog.members);
+    const auto members = catalog.member_array.size();
     for_each_field(catalog, [&](const CatalogColumn& column, const auto& values) {
-        require_rows(values.size(), column.size(catalog.groups, catalog.dimension, !catalog.velocity.empty()),
+        require_rows(std::ssize(values), column.size(catalog.groups, catalog.dimension, !catalog.velocity.empty()),
                      column.field);
     });
-    require_rows(catalog.members.size(), std::accumulate(catalog.count.begin(), catalog.count.end(), std::int64_t{0}),
-                 "members");
+    require_rows(members, std::accumulate(catalog.count.begin(), catalog.count.end(), std::int64_t{0}), "members");
 
     const auto rows = std::ssize(snapshot.file_rows);
-    const auto outside = std::find_if(catalog.members.begin(), catalog.members.end(),
-                                      [&](std::int32_t member) { return member < 0 || member >= rows; });
-    if (outside != catalog.members.end()) {
-        throw error(ErrorKind::invalid_argument, "member ", outside - catalog.members.begin(),
-                    " of the catalog is row ", *outside, ", but the snapshot has ", rows,
-                    " rows; pass the snapshot that was grouped");
-    }
+    catalog.member_array.visit([&](auto all) {
+        const auto outside =
+            std::find_if(all.begin(), all.end(), [&](auto member) { return member < 0 || member >= rows; });
+        if (outside != all.end()) {
+            throw error(ErrorKind::invalid_argument, "member ", outside - all.begin(), " of the catalog is row ",
+                        *outside, ", but the snapshot has ", rows, " rows; pass the snapshot that was grouped");
+        }
+    });
     if (!snapshot.ids.empty() && std::ssize(snapshot.ids) != rows) {
         throw error(ErrorKind::invalid_argument, "the snapshot has ", snapshot.ids.size(), " ids for ", rows, " rows");
     }

@@ -86,13 +86,14 @@ void write_groups(const hdf5::OutputFile& file, const CatalogSource& source) {
 }
 
 void write_members(const hdf5::OutputFile& file, const Catalog& catalog, const Snapshot& snapshot) {
-    const auto rows = std::ssize(catalog.members);
+    const IndexArray& rows = catalog.member_array;
     const auto write = [&]<class T>(const char* dataset, const std::vector<T>& column, const char* description) {
-        auto member = catalog.members.begin();
-        file.write_stream(dataset, hdf5::number_type<T>(), rows, 0, description, [&](std::span<std::byte> block) {
-            const std::span values(reinterpret_cast<T*>(block.data()), block.size() / sizeof(T));
-            std::generate(values.begin(), values.end(), [&] { return column[*member++]; });
-        });
+        std::int64_t member = 0;
+        file.write_stream(dataset, hdf5::number_type<T>(), rows.size(), 0, description,
+                          [&](std::span<std::byte> block) {
+                              const std::span values(reinterpret_cast<T*>(block.data()), block.size() / sizeof(T));
+                              std::generate(values.begin(), values.end(), [&] { return column[rows[member++]]; });
+                          });
     };
     const hdf5::Group members = file.make_group("Members");
     write("Members/Index", snapshot.file_rows, "row among all particles of the snapshot file, types ascending, from 0");
@@ -130,7 +131,7 @@ void write_header(const hdf5::OutputFile& file, const CatalogSource& source, con
     const Snapshot& snapshot = source.snapshot;
     const hdf5::Group group = file.make_group("Header");
     const hid_t header = group.get();
-    const auto members = std::ssize(catalog.members);
+    const auto members = catalog.member_array.size();
     for (const char* suffix : {"_ThisFile", "_Total"}) {
         file.set(header, std::string("Ngroups") + suffix, catalog.groups);
         file.set(header, std::string("Nsubhalos") + suffix, std::int64_t{0});

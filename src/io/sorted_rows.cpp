@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::int64_t unassigned = -1;
 
-std::int64_t file_row_of(const Snapshot& snapshot, std::int32_t member) {
+std::int64_t file_row_of(const Snapshot& snapshot, std::int64_t member) {
     const auto rows = std::ssize(snapshot.file_rows);
     if (member < 0 || member >= rows) {
         throw error(ErrorKind::invalid_argument, "a member of the catalog is row ", member, ", but the snapshot has ",
@@ -47,7 +47,8 @@ std::vector<std::int64_t> sorted_rows(const Catalog& catalog, const Snapshot& sn
     std::fill(sorted.begin(), sorted.end(), unassigned);
 
     std::int64_t next = 0;
-    for (const std::int32_t member : catalog.members) {
+    for (std::int64_t i = 0; i < catalog.member_array.size(); ++i) {
+        const std::int64_t member = catalog.member_array[i];
         const std::int64_t row = file_row_of(snapshot, member) - first;
         if (row < 0 || row >= counts[type]) {
             continue;

@@ -21,7 +21,8 @@ inline void visit_block(const RadiusJob<KITH_SCALAR>& job, std::int64_t first, s
     RadiusBlock block;
     block.query_indices = {job.receivers->points.indices + first, static_cast<std::size_t>(rows)};
     block.offsets = {scratch.row_offsets.data(), static_cast<std::size_t>(rows + 1)};
-    block.indices = {scratch.row_indices.data(), static_cast<std::size_t>(scratch.row_offsets[rows])};
+    block.size = scratch.row_offsets[rows];
+    block.indices_data = scratch.row_indices.data();
     block.dtype = dtype_of<KITH_SCALAR>;
     block.distances_data = scratch.row_distances.data();
     isolated([&] { (*job.sink.visitor)(block); });

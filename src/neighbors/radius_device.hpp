@@ -194,7 +194,8 @@ private:
         RadiusBlock block;
         block.query_indices = {queries_.points.indices.data() + range.first_point, static_cast<std::size_t>(rows)};
         block.offsets = {offsets.data(), static_cast<std::size_t>(rows) + 1};
-        block.indices = {indices.data(), static_cast<std::size_t>(size)};
+        block.size = size;
+        block.indices_data = indices.data();
         block.dtype = dtype_of<T>;
         block.distances_data = distances.data();
         block.device = context_.device();

@@ -81,7 +81,7 @@ void pass_empty_rows(std::int64_t rows, const RadiusSink<T>& sink) {
         offsets.resize(queries.size() + 1);
     });
     std::iota(queries.begin(), queries.end(), 0);
-    (*sink.visitor)({queries, offsets, {}, dtype_of<T>, nullptr, {}, nullptr});
+    (*sink.visitor)({queries, offsets, 0, nullptr, IndexType::int32, nullptr, dtype_of<T>, {}, nullptr});
 }
 
 /// Turns the lengths of rows, stored one element late, into offsets.

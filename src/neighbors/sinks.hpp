@@ -69,7 +69,7 @@ public:
         seen.first = block.first;
         seen.query_indices = {block.queries, static_cast<std::size_t>(block.rows)};
         seen.k = block.k;
-        seen.indices = {block.indices, static_cast<std::size_t>(block.rows * block.k)};
+        seen.indices_data = block.indices;
         seen.dtype = dtype_of<T>;
         seen.distances_data = block.distances;
         isolated([&] { visitor_(seen); });

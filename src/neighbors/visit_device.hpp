@@ -81,7 +81,7 @@ void visit_on_device(DeviceContext& context, const DevicePlaneTree<T>& queries, 
         seen.first = block.first_point;
         seen.query_indices = {queries.points.indices.data() + block.first_point, rows};
         seen.k = request.k;
-        seen.indices = {indices.data(), rows * static_cast<std::size_t>(request.k)};
+        seen.indices_data = indices.data();
         seen.dtype = dtype_of<T>;
         seen.distances_data = distances.data();
         seen.device = context.device();

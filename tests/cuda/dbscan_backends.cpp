@@ -32,7 +32,7 @@ DbscanResult clusters_of(const DbscanRequest& request, Random& draw) {
     DbscanResult found;
     static_cast<DbscanSummary&>(found) =
         dbscan_into(labels.span(), is_core.span(), sources, request.eps, request.min_samples, options);
-    found.labels = labels.on_host();
+    found.label_array = labels.on_host();
     found.is_core = is_core.on_host();
     return found;
 }

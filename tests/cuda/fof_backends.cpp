@@ -21,7 +21,7 @@ FofBackend backend_of(Engine engine) {
                     const OnGpu<T> points(std::vector<T>(data, data + request.points.count() * dimension));
                     const OnGpu<std::int32_t> labels(static_cast<std::size_t>(request.points.count()));
                     const FofSummary found = fof_into(labels.span(), points.points(dimension), request.length, options);
-                    answer = {{labels.on_host(), found.sizes},
+                    answer = {{labels.on_host(), {found.sizes.begin(), found.sizes.end()}},
                               found.groups,
                               found.linking_length,
                               found.volume,

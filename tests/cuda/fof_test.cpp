@@ -28,7 +28,7 @@ TEST_F(CudaGroups, ManyPointsEqualTheCpu) {
         for (const double b : {0.1, 0.2, 0.6}) {
             const FofResult expected = fof(view, LinkingLength::relative(b), {.box = box});
             const FofResult found = fof(view, LinkingLength::relative(b), {.box = box, .execution = cuda()});
-            EXPECT_EQ(found.labels, expected.labels);
+            EXPECT_EQ(found.label_array, expected.label_array);
             EXPECT_EQ(found.sizes, expected.sizes);
         }
     }
@@ -46,7 +46,7 @@ TEST_F(CudaGroups, ManyPointsHaveTheClustersOfTheCpu) {
         EXPECT_GT(expected.noise_points, 100000);
         options.execution = cuda();
         const DbscanResult found = dbscan(there.points(3), 2e-3, 8, options);
-        EXPECT_EQ(found.labels, expected.labels);
+        EXPECT_EQ(found.label_array, expected.label_array);
         EXPECT_EQ(found.is_core, expected.is_core);
         EXPECT_EQ(found.sizes, expected.sizes);
     }
@@ -85,7 +85,7 @@ TEST_F(CudaGroups, TheCatalogEqualsTheCpus) {
     on_gpu.types = types_there.span();
     for (const Catalog& found : {catalog(labels_there.span(), groups, on_gpu, {.execution = cuda()}),
                                  catalog(labels, groups, on_host, {.execution = cuda()})}) {
-        EXPECT_EQ(found.members, expected.members);
+        EXPECT_EQ(found.member_array, expected.member_array);
         for_each_field(found, [&]<class T>(const CatalogColumn& column, const std::vector<T>& values) {
             EXPECT_EQ(values, expected.*std::get<std::vector<T> Catalog::*>(column.values)) << column.field;
         });

@@ -49,8 +49,8 @@ TEST_F(CudaLarge, VisitorsSeeEveryRowOnce) {
     const NeighborVisitor visitor = [&](const NeighborBlock& block) {
         expect_ok(cudaStreamSynchronize(block.stream));
         const auto queries = copied_to_host(block.query_indices.data(), block.query_indices.size());
-        const auto indices = copied_to_host(block.indices.data(), block.indices.size());
-        const auto distances = copied_to_host(block.distances<float>().data(), block.indices.size());
+        const auto indices = copied_to_host(block.indices().data(), block.indices().size());
+        const auto distances = copied_to_host(block.distances<float>().data(), block.indices().size());
         for (std::size_t row = 0; row < queries.size(); ++row) {
             for (std::size_t rank = 0; rank < k; ++rank) {
                 seen.indices[static_cast<std::size_t>(queries[row]) * k + rank] = indices[row * k + rank];
@@ -77,7 +77,7 @@ TEST_F(CudaLarge, VisitorsSeeRowsWithinARadiusInBlocks) {
     const RadiusVisitor visitor = [&](const RadiusBlock& block) {
         expect_ok(cudaStreamSynchronize(block.stream));
         const auto on_host = [](const auto& span) { return copied_to_host(span.data(), span.size()); };
-        seen.add(on_host(block.query_indices), on_host(block.offsets), on_host(block.indices),
+        seen.add(on_host(block.query_indices), on_host(block.offsets), on_host(block.indices()),
                  on_host(block.distances<float>()));
         ++blocks;
     };

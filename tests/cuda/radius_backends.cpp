@@ -42,7 +42,7 @@ RadiusAnswers<T> answers_of(const RadiusRequest<T>& request, Random& draw) {
     const RadiusVisitor visitor = [&](const RadiusBlock& block) {
         EXPECT_EQ(block.device, options.execution.device);
         const auto on_host = [](const auto& span) { return copied_to_host(span.data(), span.size()); };
-        visited.add(on_host(block.query_indices), on_host(block.offsets), on_host(block.indices),
+        visited.add(on_host(block.query_indices), on_host(block.offsets), on_host(block.indices()),
                     on_host(block.template distances<T>()));
     };
     const SearchSummary summary = queries ? radius_visit(visitor, tree, queries->view(), request.radii, in_tree)

@@ -25,15 +25,10 @@ using test::part_of;
 DistributedFofResult part_of(const FofResult& groups, const Distribution& firsts, int rank) {
     DistributedFofResult part;
     const auto i = static_cast<std::size_t>(rank);
-    part.labels.assign(groups.labels.begin() + firsts[i], groups.labels.begin() + firsts[i + 1]);
+    part.labels.assign(groups.labels().begin() + firsts[i], groups.labels().begin() + firsts[i + 1]);
     part.groups = groups.groups;
     part.box = groups.box;
-    for (const std::int32_t size : groups.sizes) {
-        if (part.sizes.empty() || part.sizes.back().size != size) {
-            part.sizes.push_back({size, 0});
-        }
-        ++part.sizes.back().groups;
-    }
+    part.sizes.assign(groups.sizes.runs().begin(), groups.sizes.runs().end());
     return part;
 }
 
@@ -58,12 +53,13 @@ Particles part_of(const Particles& particles, const Distribution& firsts, int ra
 /// Appends the part of the next rank to a catalog that starts empty.
 void append(const DistributedCatalogResult& part, Catalog& all) {
     EXPECT_EQ(part.first_group, all.groups);
-    EXPECT_EQ(part.first_member, std::ssize(all.members));
-    EXPECT_TRUE(part.catalog.members.empty());
+    EXPECT_EQ(part.first_member, all.member_array.size());
+    EXPECT_TRUE(part.catalog.member_array.empty());
     all.groups += part.catalog.groups;
     all.dimension = part.catalog.dimension;
     all.min_members = part.catalog.min_members;
-    all.members.insert(all.members.end(), part.members.begin(), part.members.end());
+    std::vector<std::int32_t>& members = all.member_array.vector<std::int32_t>();
+    members.insert(members.end(), part.members.begin(), part.members.end());
     for_each_field(all, [&]<class T>(const CatalogColumn& column, std::vector<T>& values) {
         const auto& added = part.catalog.*std::get<std::vector<T> Catalog::*>(column.values);
         for (const T value : added) {
@@ -90,7 +86,7 @@ testing::AssertionResult same_as_serial(const FofResult& groups, const Particles
             *bytes += part.traffic.bytes_sent;
         }
     }
-    if (all.members != serial.members) {
+    if (all.member_array != serial.member_array) {
         return testing::AssertionFailure() << "the members of " << size << " ranks differ";
     }
     return same_values(all, serial) << " over " << size << " ranks";
@@ -115,7 +111,7 @@ TYPED_TEST(CatalogOverRanks, HasTheBitsOfOneProcess) {
         std::vector<std::int32_t> place(static_cast<std::size_t>(shuffled.count()));
         std::vector<std::int32_t> by_label(place.size());
         std::iota(by_label.begin(), by_label.end(), 0);
-        std::ranges::stable_sort(by_label, {}, [&](std::int32_t row) { return shuffled.groups.labels[row]; });
+        std::ranges::stable_sort(by_label, {}, [&](std::int32_t row) { return shuffled.groups.label_array[row]; });
         for (std::size_t i = 0; i < place.size(); ++i) {
             place[static_cast<std::size_t>(by_label[i])] = static_cast<std::int32_t>(i);
         }
@@ -157,7 +153,7 @@ TEST_F(CatalogOverRanksIn3D, OfGroupsFoundOverTheSameRanks) {
     }
     EXPECT_EQ(parts[1].catalog.box, serial.box);
     EXPECT_EQ(parts[1].catalog.lengths.linking_length, serial.lengths.linking_length);
-    EXPECT_EQ(all.members, serial.members);
+    EXPECT_EQ(all.member_array, serial.member_array);
     EXPECT_TRUE(same_values(all, serial));
 }
 
@@ -166,7 +162,7 @@ TEST_F(CatalogOverRanksIn3D, UnitsFollowFromAllRanks) {
     Sample<double> points = sample<double>({40, 30, 20}, 3, 302);
     for (std::int64_t row = 0; row < points.count(); ++row) {
         for (std::int64_t i = 3 * row; i < 3 * row + 3; ++i) {
-            if (points.groups.labels[row] == 2) {
+            if (points.groups.label_array[row] == 2) {
                 points.positions[static_cast<std::size_t>(i)] = row % 2 == 0 ? 1.5e308 : -1.5e308;
                 points.velocities[static_cast<std::size_t>(i)] = row % 2 == 0 ? 1.5e308 : -1.5e308;
             }
@@ -174,7 +170,7 @@ TEST_F(CatalogOverRanksIn3D, UnitsFollowFromAllRanks) {
     }
     std::vector<std::int32_t> place(90); // group 2 on the first ranks, so that the last has its part alone
     for (std::int32_t row = 0, first = 0, next = 20; row < 90; ++row) {
-        place[static_cast<std::size_t>(row)] = points.groups.labels[row] == 2 ? first++ : next++;
+        place[static_cast<std::size_t>(row)] = points.groups.label_array[row] == 2 ? first++ : next++;
     }
     points = permuted(points, place);
     const Catalog serial = catalog(points.groups, points.everything(), {.min_members = 1});
@@ -198,8 +194,8 @@ TEST_F(CatalogOverRanksIn3D, NothingToDescribe) {
     EXPECT_TRUE(same_as_serial(points.groups, points.everything(), 5, evenly(7, 3)));
     EXPECT_TRUE(same_as_serial(points.groups, points.everything(), 4, all_on(1, 7, 3)));
     FofResult none = points.groups;
-    none.labels.clear();
-    none.sizes.clear();
+    none.label_array = {};
+    none.sizes = {};
     none.groups = 0;
     EXPECT_TRUE(same_as_serial(none, {PointsView(std::span<const float>(), 3)}, 1, evenly(0, 3)));
 }

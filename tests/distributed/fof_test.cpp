@@ -50,14 +50,9 @@ testing::AssertionResult same_as_serial(const PointsView& points, const LinkingL
         const std::vector<float> weights = weights_for(mine.count());
         const DistributedFofResult found = fof(ranks, mine, length, part_of(options, firsts, ranks.rank()),
                                                {.rebalance = rebalance, .weights = weights});
-        std::vector<std::int32_t> sizes;
-        for (const GroupsOfSize& of_size : found.sizes) {
-            sizes.insert(sizes.end(), static_cast<std::size_t>(of_size.groups),
-                         static_cast<std::int32_t>(of_size.size));
-        }
         const auto rank = static_cast<std::size_t>(ranks.rank());
         const auto of_rank =
-            std::span(serial.labels).subspan(static_cast<std::size_t>(firsts[rank]), found.labels.size());
+            std::span(serial.labels()).subspan(static_cast<std::size_t>(firsts[rank]), found.labels.size());
         const auto differs = std::ranges::mismatch(found.labels, of_rank);
         const std::lock_guard lock(failing);
         if (static_cast<std::int64_t>(found.labels.size()) != firsts[rank + 1] - firsts[rank]) {
@@ -66,7 +61,7 @@ testing::AssertionResult same_as_serial(const PointsView& points, const LinkingL
             result = testing::AssertionFailure()
                      << "rank " << rank << " of " << ranks.size() << ": row " << differs.in1 - found.labels.begin()
                      << " has label " << *differs.in1 << ", not " << *differs.in2;
-        } else if (found.groups != serial.groups || sizes != serial.sizes ||
+        } else if (found.groups != serial.groups || GroupSizes(found.sizes) != serial.sizes ||
                    found.groups_of_at_least(3) != serial.groups_of_at_least(3)) {
             result = testing::AssertionFailure()
                      << "rank " << rank << " of " << ranks.size() << " counts " << found.groups << " groups, not "
@@ -280,7 +275,7 @@ TEST_F(FofOverRanksIn3D, ThreadsOfARankNumberGroupsTogether) {
                                                    LinkingLength::relative(b), {.execution = cpu(3)});
             EXPECT_EQ(found.groups, serial.groups);
             EXPECT_TRUE(std::ranges::equal(
-                found.labels, std::span(serial.labels)
+                found.labels, std::span(serial.labels())
                                   .subspan(static_cast<std::size_t>(firsts[static_cast<std::size_t>(ranks.rank())]),
                                            found.labels.size())));
         });

@@ -163,7 +163,7 @@ TEST_F(Ids, NumberGroupsAndOrderTheirMembers) {
             EXPECT_EQ(found.groups, serial.groups);
             const auto first = static_cast<std::size_t>(firsts[static_cast<std::size_t>(ranks.rank())]);
             for (std::size_t row = 0; row < found.labels.size(); ++row) {
-                ASSERT_EQ(found.labels[row], serial.labels[static_cast<std::size_t>(points.position[first + row])])
+                ASSERT_EQ(found.labels[row], serial.label_array[static_cast<std::size_t>(points.position[first + row])])
                     << "row " << row << " of rank " << ranks.rank();
             }
             Particles particles{mine, mine};
@@ -181,7 +181,7 @@ TEST_F(Ids, NumberGroupsAndOrderTheirMembers) {
                            part.catalog.velocity_dispersion.end());
         }
         EXPECT_TRUE(
-            points.are_same(members, std::vector<std::int64_t>(expected.members.begin(), expected.members.end())));
+            points.are_same(members, std::vector<std::int64_t>(expected.members().begin(), expected.members().end())));
         EXPECT_EQ(centers, expected.center);
         EXPECT_EQ(spreads, expected.velocity_dispersion);
     });

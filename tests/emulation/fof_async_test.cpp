@@ -32,7 +32,7 @@ void expect_groups_of_the_cpu(const std::vector<T>& points, int dimension, Linki
     const DeviceFofSummary summary = found.summary();
     const std::string what = name_of(engine) + ", length " + std::to_string(length.value()) +
                              (length.is_relative() ? " relative" : "") + ", " + std::to_string(points.size());
-    EXPECT_EQ(found.labels(), expected.labels) << what;
+    EXPECT_EQ(found.labels(), expected.label_array) << what;
     EXPECT_EQ(summary.groups, static_cast<std::int64_t>(expected.sizes.size())) << what;
     EXPECT_EQ(summary.linking_length, expected.linking_length) << what;
     EXPECT_EQ(summary.volume, expected.volume) << what;

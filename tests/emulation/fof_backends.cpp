@@ -32,7 +32,7 @@ FofAnswer waited_for(const FofRequest& request, Random& draw, const Label& label
             FofSummary summary;
             label.template operator()<T, D>(context, points.view(), on_device ? on_device->span() : std::span(on_host),
                                             summary);
-            found = {{on_device ? on_device->on_host() : on_host, summary.sizes},
+            found = {{on_device ? on_device->on_host() : on_host, {summary.sizes.begin(), summary.sizes.end()}},
                      summary.groups,
                      summary.linking_length,
                      summary.volume,

@@ -86,7 +86,7 @@ TEST_F(CallsOnDevice, RunningOutOfMemoryAnywhereLeavesNothingBehind) {
     const PointsView view(points, 3);
     const FofResult expected = fof(view, LinkingLength::relative(0.3), {.execution = cpu(1)});
     const DbscanResult expected_clusters = dbscan(view, 0.03, 4, {.execution = cpu(1)});
-    std::vector<std::int32_t> labels(expected.labels.size());
+    std::vector<std::int32_t> labels(expected.label_array.size());
     DbscanResult clusters;
     const auto run = [&] {
         FofSummary found; // by a tree
@@ -106,8 +106,8 @@ TEST_F(CallsOnDevice, RunningOutOfMemoryAnywhereLeavesNothingBehind) {
         EXPECT_EQ(emulation::held_on_device(), 0);
     }
     EXPECT_GT(takes, 60);
-    EXPECT_EQ(labels, expected.labels);
-    EXPECT_EQ(clusters.labels, expected_clusters.labels);
+    EXPECT_EQ(labels, expected.label_array);
+    EXPECT_EQ(clusters.label_array, expected_clusters.label_array);
 }
 
 TEST_F(CallsOnDevice, ReleaseMemory) {

@@ -151,9 +151,9 @@ TEST_F(CallsOnDevice, ShowVisitorsWhatTheTreeFinds) {
     std::int64_t rows = 0;
     const NeighborVisitor visitor = [&](const NeighborBlock& block) {
         emulation::touch([&] {
-            for (std::size_t i = 0; i < block.indices.size(); ++i) {
+            for (std::size_t i = 0; i < block.indices().size(); ++i) {
                 const std::int64_t query = block.query_indices[i / 4];
-                EXPECT_EQ(block.indices[i], expected.indices()[query * 4 + static_cast<std::int64_t>(i % 4)]);
+                EXPECT_EQ(block.indices()[i], expected.indices()[query * 4 + static_cast<std::int64_t>(i % 4)]);
             }
         });
         rows += static_cast<std::int64_t>(block.query_indices.size());

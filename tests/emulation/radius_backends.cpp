@@ -56,7 +56,7 @@ RadiusAnswers<T> answers_of(const RadiusRequest<T>& request, Random& draw) {
         const auto on_host = [&](const auto& span) {
             return context.to_host(span.data(), static_cast<std::int64_t>(span.size()));
         };
-        visited.add(on_host(block.query_indices), on_host(block.offsets), on_host(block.indices),
+        visited.add(on_host(block.query_indices), on_host(block.offsets), on_host(block.indices()),
                     on_host(block.template distances<T>()));
     };
     const oracle::Unresolved unresolved = search({radii, smallest, request.options, nullptr, nullptr, &visitor});

@@ -119,7 +119,7 @@ TEST_F(CallsOnDevice, ShowVisitorsRowsInPartsWhereMemoryIsShort) {
     const RadiusVisitor visitor = [&](const RadiusBlock& block) {
         ++blocks;
         rows += static_cast<std::int64_t>(block.query_indices.size());
-        neighbors += static_cast<std::int64_t>(block.indices.size());
+        neighbors += static_cast<std::int64_t>(block.indices().size());
     };
     RadiusOptions options{.execution = cuda()};
     options.execution.memory_budget = 300000;

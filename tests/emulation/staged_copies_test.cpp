@@ -139,10 +139,10 @@ TEST_F(StagedCopies, ChangeNoAnswer) {
         std::vector<std::int32_t> labels(static_cast<std::size_t>(count), -7);
         FofSummary summary;
         detail::fof_on_device(view, LinkingLength::relative(0.2), {.execution = cuda()}, labels, summary);
-        EXPECT_EQ(labels, groups.labels);
+        EXPECT_EQ(labels, groups.label_array);
         EXPECT_EQ(summary.sizes, groups.sizes);
         const DbscanResult found_clusters = clusters_on_device(view, 0.03, 4, {});
-        EXPECT_EQ(found_clusters.labels, clusters.labels);
+        EXPECT_EQ(found_clusters.label_array, clusters.label_array);
         EXPECT_EQ(found_clusters.is_core, clusters.is_core);
         EXPECT_EQ(pinned(), 2 * buffer_bytes);
     }

@@ -44,8 +44,8 @@ std::vector<FofBackend> fof_backends();
 std::int64_t fof_lengths();
 
 inline FofAnswer answer_of(const FofResult& found) {
-    return {{found.labels, found.sizes},
-            static_cast<std::int64_t>(found.sizes.size()),
+    return {{{found.labels().begin(), found.labels().end()}, {found.sizes.begin(), found.sizes.end()}},
+            found.sizes.size(),
             found.linking_length,
             found.volume,
             found.volume_kind};

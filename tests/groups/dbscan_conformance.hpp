@@ -37,9 +37,9 @@ std::vector<DbscanBackend> dbscan_backends();
 
 inline testing::AssertionResult same_clusters(const DbscanResult& found, const oracle::Clusters& expected) {
     const auto [label, other] =
-        std::mismatch(found.labels.begin(), found.labels.end(), expected.labels.begin(), expected.labels.end());
-    if (label != found.labels.end() || other != expected.labels.end()) {
-        return testing::AssertionFailure() << "labels differ from point " << label - found.labels.begin() << " on";
+        std::mismatch(found.labels().begin(), found.labels().end(), expected.labels.begin(), expected.labels.end());
+    if (label != found.labels().end() || other != expected.labels.end()) {
+        return testing::AssertionFailure() << "labels differ from point " << label - found.labels().begin() << " on";
     }
     if (found.is_core != expected.is_core) {
         return testing::AssertionFailure() << "the labels agree, but not the core points";

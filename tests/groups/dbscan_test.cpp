@@ -84,7 +84,7 @@ TEST_F(DbscanProperties, WithOneSampleClustersAreGroupsOfFriends) {
         for (const Engine engine : engines) {
             const FofResult groups = fof(view_, LinkingLength::absolute(length), {.box = Box::periodic(1)});
             const DbscanResult found = dbscan(view_, length, 1, {.box = Box::periodic(1), .engine = engine});
-            EXPECT_EQ(found.labels, by_first_member(groups.labels));
+            EXPECT_EQ(found.label_array, by_first_member({groups.labels().begin(), groups.labels().end()}));
             EXPECT_EQ(found.core_points, view_.count());
             EXPECT_EQ(found.noise_points, 0);
         }
@@ -95,11 +95,11 @@ TEST_F(DbscanProperties, StarIsWithoutBorderPoints) {
     for (const Engine engine : engines) {
         const DbscanResult full = dbscan(view_, 0.03, 6, {.engine = engine});
         const DbscanResult star = dbscan(view_, 0.03, 6, {.star = true, .engine = engine});
-        std::vector<std::int32_t> core_labels = full.labels;
+        std::vector<std::int32_t> core_labels(full.labels().begin(), full.labels().end());
         for (std::size_t i = 0; i < core_labels.size(); ++i) {
             core_labels[i] = full.is_core[i] != 0 ? core_labels[i] : -1;
         }
-        EXPECT_EQ(star.labels, core_labels);
+        EXPECT_EQ(star.label_array, core_labels);
         EXPECT_EQ(star.is_core, full.is_core);
         EXPECT_GT(star.noise_points, full.noise_points);
     }
@@ -107,15 +107,15 @@ TEST_F(DbscanProperties, StarIsWithoutBorderPoints) {
 
 TEST_F(DbscanProperties, OfTheCallersMemoryIsTheSame) {
     const DbscanResult expected = dbscan(view_, 0.03, 6);
-    std::vector<std::int32_t> labels(expected.labels.size(), -7);
+    std::vector<std::int32_t> labels(expected.label_array.size(), -7);
     std::vector<std::uint8_t> is_core(labels.size(), 7);
     const DbscanSummary found = dbscan_into(labels, is_core, view_, 0.03, 6);
-    EXPECT_EQ(labels, expected.labels);
+    EXPECT_EQ(labels, expected.label_array);
     EXPECT_EQ(is_core, expected.is_core);
     EXPECT_EQ(found.sizes, expected.sizes);
     labels.assign(labels.size(), -7);
     (void)dbscan_into(labels, {}, Tree(view_), 0.03, 6);
-    EXPECT_EQ(labels, expected.labels);
+    EXPECT_EQ(labels, expected.label_array);
 }
 
 // Nodes are taken whole: comparing would take 10^10 distances.
@@ -123,7 +123,7 @@ TEST_F(DbscanProperties, OfAHundredThousandCoincidentPoints) {
     const std::vector<float> points(300000, 0.7F);
     for (const std::int64_t min_samples : {5, 50000, 100000, 100001}) {
         const DbscanResult found = dbscan(PointsView(points, 3), 0, min_samples, {.engine = Engine::tree});
-        EXPECT_EQ(found.labels, std::vector<std::int32_t>(100000, min_samples > 100000 ? -1 : 0)) << min_samples;
+        EXPECT_EQ(found.label_array, std::vector<std::int32_t>(100000, min_samples > 100000 ? -1 : 0)) << min_samples;
     }
 }
 
@@ -156,7 +156,7 @@ TEST_F(DbscanProperties, NoPointsAreFine) {
     const std::vector<float> none;
     for (const Engine engine : engines) {
         const DbscanResult found = dbscan(PointsView(none, 3), 1, 1, {.engine = engine});
-        EXPECT_TRUE(found.labels.empty());
+        EXPECT_TRUE(found.label_array.empty());
         EXPECT_EQ(found.clusters + found.core_points + found.noise_points, 0);
     }
 }

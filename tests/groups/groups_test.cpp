@@ -100,8 +100,8 @@ TEST_F(Groups, OfAHundredThousandCoincidentPoints) {
     const std::vector<float> points(300000, 0.7F);
     for (const double length : {0.0, 0.1}) {
         const FofResult found = fof(PointsView(points, 3), LinkingLength::absolute(length), {.engine = Engine::tree});
-        EXPECT_EQ(found.sizes, std::vector<std::int32_t>{100000});
-        EXPECT_EQ(found.labels, std::vector<std::int32_t>(100000, 0));
+        EXPECT_EQ(found.sizes, GroupSizes(std::vector{100000}));
+        EXPECT_EQ(found.label_array, std::vector<std::int32_t>(100000, 0));
     }
 }
 
@@ -134,10 +134,10 @@ TEST_F(Groups, OfTheCallersLabelsAreTheSame) {
         const FofResult expected = fof(set.view(), length, {.engine = engine});
         EXPECT_EQ(expected.groups, static_cast<std::int64_t>(expected.sizes.size()));
         EXPECT_EQ(expected.sizes.back(), 1);
-        std::vector<std::int32_t> labels(expected.labels.size(), -7);
+        std::vector<std::int32_t> labels(expected.label_array.size(), -7);
         for (const PointsOrTree& points : {PointsOrTree(set.view()), PointsOrTree(tree)}) {
             const FofSummary found = fof_into(labels, points, length, {.engine = engine});
-            EXPECT_EQ(labels, expected.labels);
+            EXPECT_EQ(labels, expected.label_array);
             EXPECT_EQ(found.sizes, expected.sizes);
             EXPECT_EQ(found.groups, expected.groups);
             EXPECT_EQ(found.linking_length, expected.linking_length);
@@ -149,8 +149,8 @@ TEST_F(Groups, OfTheCallersLabelsAreTheSame) {
 TEST_F(Groups, CountedByMinimumSize) {
     const std::vector<float> points{0, 0, 0, 10, 0, 0, 20, 0, 0, 1, 0, 0, 21, 0, 0, 22, 0, 0, 30, 0, 0, 31, 0, 0};
     const FofResult found = fof(PointsView(points, 3), LinkingLength::absolute(1));
-    EXPECT_EQ(found.labels, (std::vector<std::int32_t>{1, 3, 0, 1, 0, 0, 2, 2}));
-    EXPECT_EQ(found.sizes, (std::vector<std::int32_t>{3, 2, 2, 1}));
+    EXPECT_EQ(found.label_array, (std::vector<std::int32_t>{1, 3, 0, 1, 0, 0, 2, 2}));
+    EXPECT_EQ(found.sizes, GroupSizes(std::vector{3, 2, 2, 1}));
     EXPECT_EQ(found.groups_of_at_least(1), 4);
     EXPECT_EQ(found.groups_of_at_least(2), 3);
     EXPECT_EQ(found.groups_of_at_least(3), 1);

@@ -77,7 +77,7 @@ TEST_F(ManyGroups, AreNumberedByAllThreads) {
         for (const int threads : {1, 4}) {
             const FofResult found =
                 fof(PointsView(given.points, 3), LinkingLength::absolute(0.2), {.execution = cpu(threads)});
-            EXPECT_EQ(found.labels, expected) << "mixture " << i << ", " << threads << " threads";
+            EXPECT_EQ(found.label_array, expected) << "mixture " << i << ", " << threads << " threads";
             EXPECT_EQ(std::accumulate(found.sizes.begin(), found.sizes.end(), std::int64_t{0}),
                       static_cast<std::int64_t>(expected.size()));
         }

@@ -78,7 +78,7 @@ protected:
                          .execution = options.execution,
                          .phase_space = PhaseSpaceAt{*options.phase_space, LinkingLength::absolute(length)}});
                     const FofResult cut = fof(tree, LinkingLength::absolute(length));
-                    EXPECT_EQ(cut.labels, found.labels);
+                    EXPECT_EQ(cut.label_array, found.label_array);
                     EXPECT_EQ(cut.sizes, found.sizes);
                     EXPECT_EQ(cut.box, found.box);
                     EXPECT_EQ(cut.velocity_length, psi);
@@ -89,7 +89,7 @@ protected:
                 EXPECT_EQ(found.velocity_scale, set.count() == 0 ? 0 : in_space.linking_length / psi);
                 EXPECT_EQ(found.box, in_space.box);
                 if (psi == infinity) {
-                    EXPECT_EQ(found.labels, in_space.labels);
+                    EXPECT_EQ(found.label_array, in_space.label_array);
                     EXPECT_EQ(found.sizes, in_space.sizes);
                 }
             }
@@ -157,19 +157,19 @@ protected:
                                             double length, double psi, const Box& box = {}) {
         const FofOptions options{.box = box,
                                  .phase_space = PhaseSpace{PointsView(velocities, 3), VelocityLength::absolute(psi)}};
-        std::vector<std::int32_t> found;
+        IndexArray found;
         for (const Engine engine : engines) {
             FofOptions with = options;
             with.engine = engine;
             const FofResult groups = fof(PointsView(positions, 3), LinkingLength::absolute(length), with);
-            EXPECT_TRUE(found.empty() || found == groups.labels) << name_of(engine);
-            found = groups.labels;
+            EXPECT_TRUE(found.empty() || found == groups.label_array) << name_of(engine);
+            found = groups.label_array;
         }
         const SpanningTree tree = spanning_tree(
             PointsView(positions, 3),
             {.box = box, .phase_space = PhaseSpaceAt{*options.phase_space, LinkingLength::absolute(length)}});
-        EXPECT_EQ(fof(tree, LinkingLength::absolute(length)).labels, found);
-        return found;
+        EXPECT_EQ(fof(tree, LinkingLength::absolute(length)).label_array, found);
+        return {found.as_int32().begin(), found.as_int32().end()};
     }
     const std::vector<std::int32_t> together{0, 0};
     const std::vector<std::int32_t> apart{0, 1};
@@ -401,7 +401,7 @@ TEST_F(PhaseSpaceRefuses, ButNoPointsAreFine) {
     velocities.clear();
     for (const VelocityLength& length : {VelocityLength::absolute(2), VelocityLength::sigmas(2)}) {
         const FofResult found = fof(PointsView(points, 3), LinkingLength::relative(0.2), with(length));
-        EXPECT_TRUE(found.labels.empty());
+        EXPECT_TRUE(found.label_array.empty());
         EXPECT_EQ(found.groups, 0);
     }
 }

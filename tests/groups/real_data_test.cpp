@@ -86,12 +86,12 @@ TEST_F(RealData, PartitionOfTheNBodyShopGroupFinder) {
     EXPECT_NEAR(found.linking_length, 0.006436595897, 1e-9);
     EXPECT_EQ(found.volume, 1);
     EXPECT_EQ(found.volume_kind, VolumeKind::box);
-    EXPECT_EQ(found.sizes.size(), 14377U);
+    EXPECT_EQ(found.sizes.size(), 14377);
     EXPECT_EQ(found.groups_of_at_least(1), 14377);
     EXPECT_EQ(found.groups_of_at_least(2), 2227);
     EXPECT_EQ(found.groups_of_at_least(8), 332);
     EXPECT_EQ(found.groups_of_at_least(20), 137);
-    EXPECT_EQ(std::vector<std::int32_t>(found.sizes.begin(), found.sizes.begin() + 5),
+    EXPECT_EQ(std::vector<std::int32_t>(found.sizes.begin(), std::next(found.sizes.begin(), 5)),
               (std::vector<std::int32_t>{605, 581, 524, 412, 399}));
 
     // The published file numbers groups of 20 or more from 1 in an order of its own; 0 is no group.
@@ -104,7 +104,7 @@ TEST_F(RealData, PartitionOfTheNBodyShopGroupFinder) {
     for (std::size_t i = 0; i < 30000; ++i) {
         std::int64_t theirs = -1;
         ASSERT_TRUE(stream >> theirs);
-        const std::int32_t ours = found.labels[i] < 137 ? found.labels[i] : -1;
+        const std::int32_t ours = found.labels()[i] < 137 ? found.labels()[i] : -1;
         ASSERT_EQ(ours == -1, theirs == 0) << "particle " << i;
         if (theirs != 0) {
             EXPECT_EQ(ours_of_theirs.emplace(theirs, ours).first->second, ours) << "particle " << i;
@@ -123,7 +123,7 @@ TEST_F(RealData, InitialConditionsLinkNoPair) {
     const std::vector<float> positions = tipsy_dark_positions(snapshot);
     ASSERT_EQ(positions.size(), 3U * 110592);
     EXPECT_EQ(fof(PointsView(positions, 3), LinkingLength::relative(0.2), {.box = Box::periodic(1)}).sizes.size(),
-              110592U);
+              110592);
 }
 
 } // namespace

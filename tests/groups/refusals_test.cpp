@@ -106,7 +106,7 @@ TEST_F(FofRefuses, ButNoPointsAreFine) {
     points.clear();
     for (const Engine engine : {Engine::tree, Engine::brute_force, Engine::automatic}) {
         const FofResult found = fof(PointsView(points, 3), LinkingLength::absolute(1), {.engine = engine});
-        EXPECT_TRUE(found.labels.empty());
+        EXPECT_TRUE(found.label_array.empty());
         EXPECT_TRUE(found.sizes.empty());
         EXPECT_EQ(found.groups_of_at_least(1), 0);
     }

@@ -25,7 +25,7 @@ TEST(Independence, ThreadsDoNotMatter) {
     for (const int threads : {2, 7}) {
         const Catalog several = catalog(made.groups, made.everything(), {.execution = cpu(threads)});
         EXPECT_TRUE(same_values(several, one)) << threads << " threads";
-        EXPECT_EQ(several.members, one.members) << threads << " threads";
+        EXPECT_EQ(several.member_array, one.member_array) << threads << " threads";
     }
 }
 
@@ -33,7 +33,7 @@ TEST(Independence, ThreadsDoNotMatter) {
 template <class T>
 std::vector<std::int32_t> order_that_keeps_references(const Sample<T>& made, std::uint64_t seed) {
     Random random(seed);
-    const std::vector<std::int32_t>& labels = made.groups.labels;
+    const std::span<const std::int32_t> labels = made.groups.labels();
     std::vector<std::int32_t> place(labels.size());
     std::iota(place.begin(), place.end(), 0);
     for (std::size_t i = place.size(); i > 1; --i) {
@@ -65,17 +65,17 @@ void check_order() {
     const Sample<T> moved = permuted(made, place);
     const Catalog after = catalog(moved.groups, moved.everything(), {.min_members = 2});
     EXPECT_TRUE(same_values(after, before));
-    ASSERT_EQ(after.members.size(), before.members.size());
-    EXPECT_NE(after.members, before.members);
+    ASSERT_EQ(after.member_array.size(), before.member_array.size());
+    EXPECT_NE(after.member_array, before.member_array);
     for (std::int64_t g = 0; g < before.groups; ++g) { // the same members, by type, then by their new index
         std::vector<std::int32_t> expected;
         for (std::int64_t i = before.offset[g]; i < before.offset[g] + before.count[g]; ++i) {
-            expected.push_back(place[before.members[i]]);
+            expected.push_back(place[before.member_array[i]]);
         }
         std::sort(expected.begin(), expected.end(), [&](std::int32_t a, std::int32_t b) {
             return std::pair(moved.types[a], a) < std::pair(moved.types[b], b);
         });
-        ASSERT_TRUE(std::equal(expected.begin(), expected.end(), after.members.begin() + after.offset[g])) << g;
+        ASSERT_TRUE(std::equal(expected.begin(), expected.end(), after.members().begin() + after.offset[g])) << g;
     }
 }
 

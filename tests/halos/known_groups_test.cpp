@@ -89,12 +89,12 @@ TEST(KnownGroups, AreDescribedInTheBoxInWhichTheyWereFound) {
     const Doubles images{4.5, 0, 3.75, 0, 7, 0, 7.5, 0}; // by themselves, these would start it at 0
     const Doubles centers{-3.875, 0, -0.75, 0};
     const FofResult groups = fof(PointsView(x, 2), LinkingLength::absolute(1), {.box = Box::periodic({8.0, 0.0})});
-    EXPECT_EQ(groups.labels, (Rows{0, 0, 1, 1}));
+    EXPECT_EQ(groups.label_array, (Rows{0, 0, 1, 1}));
     EXPECT_EQ(groups.box.origin(0), -4);
     const CatalogOptions pairs{.min_members = 2};
     EXPECT_EQ(catalog(groups, at(x, 2), pairs).center, centers);
     EXPECT_EQ(catalog(groups, at(images, 2), pairs).center, centers);
-    EXPECT_EQ(catalog(groups.labels, groups, at(images, 2), pairs).center, centers);
+    EXPECT_EQ(catalog(groups.labels(), groups, at(images, 2), pairs).center, centers);
 }
 
 TEST(KnownGroups, WideOnesAreFlagged) {
@@ -119,7 +119,7 @@ TEST(KnownGroups, MembersAreListedByTypeThenIndex) {
     particles.masses = ScalarsView(m);
     particles.types = types;
     const Catalog found = catalog(groups_with({1, 0, 0, 0, 1, -1, 0, 1}), particles, {.min_members = 3});
-    EXPECT_EQ(found.members, (Rows{1, 6, 2, 3, 4, 0, 7}));
+    EXPECT_EQ(found.member_array, (Rows{1, 6, 2, 3, 4, 0, 7}));
     EXPECT_EQ(found.offset, (std::vector<std::int64_t>{0, 4}));
     EXPECT_EQ(found.count, (std::vector<std::int64_t>{4, 3}));
     EXPECT_EQ(found.count_by_type, (std::vector<std::int64_t>{2, 0, 0, 0, 1, 0, 1, 1, 0, 0, 0, 2, 0, 0}));
@@ -134,7 +134,7 @@ TEST(KnownGroups, OffsetsStartFromTheLowestIndexWhateverItsType) {
     Particles particles = at(x, 1);
     particles.types = types;
     const Catalog found = catalog(groups_with({0, 0}, Box::periodic(8)), particles, {.min_members = 1});
-    EXPECT_EQ(found.members, (Rows{1, 0}));
+    EXPECT_EQ(found.member_array, (Rows{1, 0}));
     EXPECT_EQ(found.center, Doubles{3});
 }
 
@@ -165,12 +165,12 @@ TEST(KnownGroups, SmallOnesAreLeftOut) {
     const Doubles x{0, 1, 2, 3, 4, 5};
     const FofResult groups = groups_with({0, 2, 0, 1, 0, 1});
     EXPECT_EQ(catalog(groups, at(x, 1), {.min_members = 1}).count, (std::vector<std::int64_t>{3, 2, 1}));
-    EXPECT_EQ(catalog(groups, at(x, 1), {.min_members = 2}).members, (Rows{0, 2, 4, 3, 5}));
-    EXPECT_EQ(catalog(groups, at(x, 1), {.min_members = 3}).members, (Rows{0, 2, 4}));
+    EXPECT_EQ(catalog(groups, at(x, 1), {.min_members = 2}).member_array, (Rows{0, 2, 4, 3, 5}));
+    EXPECT_EQ(catalog(groups, at(x, 1), {.min_members = 3}).member_array, (Rows{0, 2, 4}));
     const Catalog none = catalog(groups, at(x, 1), {.min_members = 4});
     EXPECT_EQ(none.groups, 0);
     EXPECT_EQ(none.dimension, 1);
-    EXPECT_TRUE(none.members.empty() && none.offset.empty() && none.center.empty() && none.is_ambiguous.empty());
+    EXPECT_TRUE(none.member_array.empty() && none.offset.empty() && none.center.empty() && none.is_ambiguous.empty());
     EXPECT_EQ(catalog(groups, at(x, 1)).groups, 0); // 20 members unless told otherwise
 }
 
@@ -178,7 +178,7 @@ TEST(KnownGroups, NoParticlesMakeNoGroups) {
     const Catalog found = catalog(in_box(FofResult{}, Box::periodic(1)), at({}, 3));
     EXPECT_EQ(found.groups, 0);
     EXPECT_EQ(found.dimension, 3);
-    EXPECT_TRUE(found.members.empty());
+    EXPECT_TRUE(found.member_array.empty());
 }
 
 TEST(KnownGroups, SinglePointsAreTheirOwnCenters) {

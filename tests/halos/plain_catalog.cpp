@@ -85,10 +85,10 @@ PlainGroup describe(const std::vector<std::int32_t>& ascending, const Particles&
 std::vector<PlainGroup> plain_catalog(const FofResult& groups, const Particles& particles, double period,
                                       std::int64_t min_members) {
     std::vector<PlainGroup> described;
-    for (std::size_t label = 0; label < groups.sizes.size(); ++label) {
+    for (std::int64_t label = 0; label < groups.sizes.size(); ++label) {
         std::vector<std::int32_t> rows;
-        for (std::size_t row = 0; row < groups.labels.size(); ++row) {
-            if (groups.labels[row] == static_cast<std::int32_t>(label)) {
+        for (std::int64_t row = 0; row < groups.label_array.size(); ++row) {
+            if (groups.label_array[row] == label) {
                 rows.push_back(static_cast<std::int32_t>(row));
             }
         }

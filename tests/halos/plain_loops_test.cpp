@@ -32,7 +32,7 @@ void expect_same(const Catalog& found, const std::vector<PlainGroup>& expected, 
         ASSERT_EQ(found.offset[g], offset) << name;
         ASSERT_EQ(found.count[g], static_cast<std::int64_t>(group.members.size())) << name;
         for (std::int64_t i = 0; i < found.count[g]; ++i) {
-            ASSERT_EQ(found.members[offset + i], group.members[i]) << name << ", member " << i;
+            ASSERT_EQ(found.member_array[offset + i], group.members[i]) << name << ", member " << i;
         }
         offset += found.count[g];
         expect_near(found.mass[g], group.mass, group.mass, name + ", mass");
@@ -65,7 +65,7 @@ void expect_same(const Catalog& found, const std::vector<PlainGroup>& expected, 
         }
         EXPECT_EQ(found.is_ambiguous[g] != 0, group.is_ambiguous) << name;
     }
-    EXPECT_EQ(static_cast<std::int64_t>(found.members.size()), offset);
+    EXPECT_EQ(static_cast<std::int64_t>(found.member_array.size()), offset);
 }
 
 template <class T>

@@ -110,20 +110,16 @@ TEST_F(Refusals, BoxesThatDoNotFit) {
 }
 
 TEST_F(Refusals, LabelsWithoutGroups) {
-    groups.labels[6] = 2;
+    groups.label_array.vector<std::int32_t>()[6] = 2;
     EXPECT_TRUE(refused({"row 6 has label 2", "2 groups"}));
-    groups.labels[1] = -2;
+    groups.label_array.vector<std::int32_t>()[1] = -2;
     EXPECT_TRUE(refused({"row 1 has label -2"}));
 }
 
 TEST_F(Refusals, SizesThatAreNotThoseOfTheLabels) {
-    groups.sizes = {3, 5};
-    EXPECT_TRUE(refused({"group 1 has 5 members, more than group 0 with 3", "decreasing size"}));
-    groups.sizes = {5, 3, 0};
-    EXPECT_TRUE(refused({"group 2 has size 0"}));
-    groups.sizes = {6, 3};
+    groups.sizes = GroupSizes(std::vector{6, 3});
     EXPECT_TRUE(refused({"group 0 has size 6 but 5 rows"}));
-    groups.sizes = {5, 2};
+    groups.sizes = GroupSizes(std::vector{5, 2});
     EXPECT_TRUE(refused({"group 1 has size 2 but 3 rows"}));
 }
 
@@ -131,9 +127,9 @@ TEST_F(Refusals, SizesOfGroupsThatThreadsShare) {
     made = sample<double>({20000, 9000, 3}, 3, 2);
     groups = made.groups;
     particles = made.everything();
-    groups.sizes = {20000, 8999, 3};
+    groups.sizes = GroupSizes(std::vector{20000, 8999, 3});
     EXPECT_TRUE(refused({"group 1 has size 8999 but 9000 rows"}));
-    groups.sizes = {20001, 9000, 3};
+    groups.sizes = GroupSizes(std::vector{20001, 9000, 3});
     EXPECT_TRUE(refused({"group 0 has size 20001 but 20000 rows"}));
 }
 

@@ -13,14 +13,16 @@ namespace kith::test {
 FofResult groups_with(const std::vector<std::int32_t>& labels, const Box& box) {
     FofResult groups;
     groups.box = box;
-    groups.labels = labels;
+    groups.label_array = labels;
+    std::vector<std::int32_t> sizes;
     for (const std::int32_t label : labels) {
         if (label >= 0) {
-            groups.sizes.resize(std::max(groups.sizes.size(), static_cast<std::size_t>(label) + 1));
-            ++groups.sizes[label];
+            sizes.resize(std::max(sizes.size(), static_cast<std::size_t>(label) + 1));
+            ++sizes[label];
         }
     }
-    groups.groups = static_cast<std::int64_t>(groups.sizes.size());
+    groups.sizes = GroupSizes(sizes);
+    groups.groups = groups.sizes.size();
     return groups;
 }
 
@@ -80,7 +82,7 @@ Sample<T> permuted(const Sample<T>& sample, const std::vector<std::int32_t>& pla
     Sample<T> moved = sample;
     for (std::int64_t i = 0; i < sample.count(); ++i) {
         const std::int64_t j = place[i];
-        moved.groups.labels[j] = sample.groups.labels[i];
+        moved.groups.label_array.template vector<std::int32_t>()[j] = sample.groups.labels()[i];
         moved.masses[j] = sample.masses[i];
         moved.types[j] = sample.types[i];
         for (int axis = 0; axis < sample.dimension; ++axis) {

@@ -24,7 +24,7 @@ struct Sample {
     std::vector<T> masses;
     std::vector<std::uint8_t> types;
 
-    [[nodiscard]] std::int64_t count() const { return static_cast<std::int64_t>(groups.labels.size()); }
+    [[nodiscard]] std::int64_t count() const { return groups.label_array.size(); }
     [[nodiscard]] Particles positions_only() const;
     [[nodiscard]] Particles everything() const;
 };

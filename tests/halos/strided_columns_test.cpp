@@ -40,7 +40,7 @@ void expect_the_same_catalog() {
     EXPECT_TRUE(same_values(catalog(made.groups, particles, {.min_members = 1}), expected));
     run_ranks(1, [&](Communicator& ranks) {
         DistributedFofResult groups;
-        groups.labels.assign(made.groups.labels.begin(), made.groups.labels.end());
+        groups.labels.assign(made.groups.labels().begin(), made.groups.labels().end());
         groups.groups = 3;
         groups.sizes = {{400, 1}, {60, 1}, {3, 1}};
         const Catalog found = catalog(ranks, groups, particles, {.min_members = 1}).catalog;

@@ -25,7 +25,7 @@ Catalog catalog() {
     Catalog c;
     c.groups = 2;
     c.dimension = 3;
-    c.members = {0, 2, 1};
+    c.member_array = std::vector{0, 2, 1};
     c.offset = {0, 2};
     c.count = {2, 1};
     c.count_by_type = {1, 0, 0, 0, 1, 0, 0, 1, 0, 0, 0, 0, 0, 0};

@@ -92,7 +92,7 @@ void expect_round_trip(bool with_velocities) {
     EXPECT_EQ(read.dimension, 3);
     EXPECT_EQ(read.min_members, 20);
     EXPECT_EQ(file.dtype, dtype_of<T>);
-    EXPECT_TRUE(read.members.empty());
+    EXPECT_TRUE(read.member_array.empty());
     for_each_field(written, [&]<class N>(const CatalogColumn& column, const std::vector<N>& values) {
         const auto& found = read.*std::get<std::vector<N> Catalog::*>(column.values);
         if constexpr (std::is_same_v<N, double>) {
@@ -102,8 +102,8 @@ void expect_round_trip(bool with_velocities) {
             expect_same_bits(found, values, column.field);
         }
     });
-    for (std::size_t i = 0; i < written.members.size(); ++i) {
-        const auto row = static_cast<std::size_t>(written.members[i]);
+    for (std::size_t i = 0; i < written.members().size(); ++i) {
+        const auto row = static_cast<std::size_t>(written.members()[i]);
         ASSERT_EQ(file.file_rows.at(i), made.snapshot.file_rows[row]);
         ASSERT_EQ(file.ids.at(i), made.snapshot.ids[row]);
     }

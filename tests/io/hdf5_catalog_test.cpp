@@ -31,7 +31,7 @@ Catalog catalog() {
     Catalog c;
     c.groups = 2;
     c.dimension = 3;
-    c.members = {0, 1, 3, 5, 4};
+    c.member_array = std::vector{0, 1, 3, 5, 4};
     c.offset = {0, 4};
     c.count = {4, 1};
     c.count_by_type = {2, 1, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 0, 0};
@@ -268,7 +268,7 @@ TEST(Hdf5Catalog, TwoDimensionsWithoutTypesIdsVelocitiesOrTime) {
     Catalog c;
     c.groups = 1;
     c.dimension = 2;
-    c.members = {0, 2};
+    c.member_array = std::vector{0, 2};
     c.offset = {0};
     c.count = {2};
     c.count_by_type = {0, 2, 0, 0, 0, 0, 0};
@@ -300,11 +300,11 @@ TEST(Hdf5Catalog, ManyMembersGoThroughBlocks) {
     s.positions.values = std::vector<float>(3 * static_cast<std::size_t>(n));
     s.positions.columns = 3;
     Catalog c = catalog();
-    c.members.clear();
+    c.member_array = {};
     std::vector<std::int64_t> expected;
     for (std::int32_t i = 0; i < n; ++i) {
         s.file_rows.push_back(std::int64_t{i} * 10);
-        c.members.push_back(n - 1 - i);
+        c.member_array.vector<std::int32_t>().push_back(n - 1 - i);
         expected.push_back(std::int64_t{n - 1 - i} * 10);
     }
     c.offset = {0, n - 1};

@@ -57,10 +57,11 @@ TEST_F(SortedFailure, ACatalogOfOtherParticlesIsRefused) {
         change(catalog);
         expect_error(ErrorKind::invalid_argument, words, [&] { sort(output(), catalog, snapshot); });
     };
-    with([](Catalog& c) { c.members[0] = 3; }, {"row 3", "3 rows"});
-    with([](Catalog& c) { c.members[0] = -1; }, {"row -1"});
-    with([](Catalog& c) { c.members[0] = 1; }, {"row 1 ", "twice"});
-    with([](Catalog& c) { c.members.pop_back(); }, {"counts 2 members of type 1, but lists 1"});
+    with([](Catalog& c) { c.member_array.vector<std::int32_t>()[0] = 3; }, {"row 3", "3 rows"});
+    with([](Catalog& c) { c.member_array.vector<std::int32_t>()[0] = -1; }, {"row -1"});
+    with([](Catalog& c) { c.member_array.vector<std::int32_t>()[0] = 1; }, {"row 1 ", "twice"});
+    with([](Catalog& c) { c.member_array.vector<std::int32_t>().pop_back(); },
+         {"counts 2 members of type 1, but lists 1"});
     with([](Catalog& c) { c.count_by_type.pop_back(); }, {"count_by_type"});
     EXPECT_EQ(folder_.entries(), 1U);
 }

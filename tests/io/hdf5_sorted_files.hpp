@@ -49,11 +49,11 @@ inline Catalog groups_of(const io::Snapshot& snapshot, const std::vector<std::ve
     catalog.dimension = 3;
     catalog.count_by_type.resize(groups.size() * max_types);
     for (std::size_t group = 0; group < groups.size(); ++group) {
-        catalog.offset.push_back(static_cast<std::int64_t>(catalog.members.size()));
+        catalog.offset.push_back(catalog.member_array.size());
         for (std::size_t row = 0; row < snapshot.ids.size(); ++row) {
             const auto id = static_cast<int>(snapshot.ids[row]);
             if (std::find(groups[group].begin(), groups[group].end(), id) != groups[group].end()) {
-                catalog.members.push_back(static_cast<std::int32_t>(row));
+                catalog.member_array.vector<std::int32_t>().push_back(static_cast<std::int32_t>(row));
                 ++catalog.count_by_type[group * max_types + snapshot.types[row]];
             }
         }

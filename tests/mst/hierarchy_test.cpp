@@ -78,8 +78,8 @@ TEST_P(Hierarchies, CutsAreGroups) {
                 }
                 const FofResult expected = fof(set.view(), absolute, {.box = named.box});
                 const FofResult found = fof(tree, absolute, cpu(2));
-                EXPECT_EQ(found.labels, expected.labels);
-                EXPECT_EQ(found.sizes, expected.sizes);
+                EXPECT_EQ(found.label_array, expected.label_array);
+                EXPECT_EQ(found.sizes, GroupSizes(expected.sizes));
                 EXPECT_EQ(found.groups, expected.groups);
                 EXPECT_EQ(found.linking_length, expected.linking_length);
                 EXPECT_EQ(found.box, expected.box);
@@ -106,7 +106,7 @@ TEST_P(Hierarchies, RelativeCutsAreGroups) {
                 continue;
             }
             const FofResult found = fof(tree, relative);
-            EXPECT_EQ(found.labels, expected.labels);
+            EXPECT_EQ(found.label_array, expected.label_array);
             EXPECT_EQ(found.linking_length, expected.linking_length);
             EXPECT_EQ(found.volume, expected.volume);
             EXPECT_EQ(found.volume_kind, expected.volume_kind);
@@ -168,7 +168,7 @@ TEST_F(HierarchyCalls, CanBeCanceled) {
 TEST(EmptyHierarchy, IsOrdinary) {
     const Hierarchy none;
     EXPECT_TRUE(none.merges().empty());
-    EXPECT_TRUE(fof(none.spanning_tree(), LinkingLength::absolute(1)).labels.empty());
+    EXPECT_TRUE(fof(none.spanning_tree(), LinkingLength::absolute(1)).label_array.empty());
 }
 
 } // namespace

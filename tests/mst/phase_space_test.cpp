@@ -89,7 +89,7 @@ TEST_F(PhaseSpaceCuts, AreGroupsAtEveryLength) {
             scaled.length = VelocityLength::sigmas(0.5 * factor);
             const FofResult expected = fof(view_, LinkingLength::relative(factor), {.box = box, .phase_space = scaled});
             const FofResult found = fof(tree, LinkingLength::relative(factor));
-            EXPECT_EQ(found.labels, expected.labels) << factor;
+            EXPECT_EQ(found.label_array, expected.label_array) << factor;
             EXPECT_EQ(found.linking_length, expected.linking_length);
             EXPECT_EQ(found.velocity_length, expected.velocity_length);
             EXPECT_EQ(found.velocity_scale, expected.velocity_scale);

@@ -73,7 +73,7 @@ TEST_P(SpanningTrees, HeightsAreLinkingLengths) {
                 }
                 const FofResult found =
                     fof(set.view(), LinkingLength::absolute(static_cast<double>(length)), {.box = named.box});
-                EXPECT_EQ(smallest_members(found.labels), expected.of_all())
+                EXPECT_EQ(smallest_members({found.labels().begin(), found.labels().end()}), expected.of_all())
                     << "box " << named.name << ", linking length " << testing::PrintToString(length);
             };
             SmallestMembers joined(set.count());
@@ -174,7 +174,8 @@ TEST_F(ManyPoints, OfRealSetsToo) {
             const float height = tree.heights<float>()[static_cast<std::size_t>(edge)];
             for (const float length : {std::nextafter(height, 0.0F), height}) {
                 const auto absolute = LinkingLength::absolute(static_cast<double>(length));
-                EXPECT_EQ(fof(tree, absolute).labels, fof(all, absolute, {.box = box}).labels) << file << length;
+                EXPECT_EQ(fof(tree, absolute).label_array, fof(all, absolute, {.box = box}).label_array)
+                    << file << length;
             }
         }
     }
@@ -214,7 +215,7 @@ TEST_F(SpanningTreeCalls, BringStoredTreesBack) {
     EXPECT_EQ(edges_of<float>(again), edges_of<float>(tree));
     EXPECT_EQ(again.box(), tree.box());
     const auto length = LinkingLength::relative(0.6);
-    EXPECT_EQ(fof(again, length).labels, fof(tree, length).labels);
+    EXPECT_EQ(fof(again, length).label_array, fof(tree, length).label_array);
     const auto refused = [&](const std::vector<std::string>& parts, std::span<const SpanningEdge> edges) {
         return is_refused(ErrorKind::invalid_argument, parts, [&] {
             (void)SpanningTree(tree.facts(), edges, tree.weights<float>(), tree.heights<float>());

@@ -37,7 +37,7 @@ void expect_rows(const Tree& tree, const PointsView& queries, const std::vector<
     const SearchSummary summary = radius_visit(
         [&](const RadiusBlock& block) {
             ++blocks;
-            seen.add(block.query_indices, block.offsets, block.indices, block.distances<T>());
+            seen.add(block.query_indices, block.offsets, block.indices(), block.distances<T>());
         },
         tree, queries, radii, options);
     EXPECT_EQ(difference(seen.rows(), truth), "") << what << ", visited";
@@ -126,7 +126,7 @@ TEST_F(FewRadiusQueries, FromManyThreadsFromInsideTasksAndFromVisitors) {
         const PointsView one(&queries[3 * static_cast<std::size_t>(query)], 1, 3);
         radius_visit(
             [&](const RadiusBlock& block) {
-                EXPECT_EQ(radius_search(tree, one, 0.1).size(), std::ssize(block.indices));
+                EXPECT_EQ(radius_search(tree, one, 0.1).size(), std::ssize(block.indices()));
                 found = radius_count(tree, one, 0.1)[0];
             },
             tree, one, 0.1);

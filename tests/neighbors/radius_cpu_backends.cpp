@@ -26,7 +26,7 @@ RadiusBackend backend_of(Engine engine) {
         CollectedRows<T> visited(request.rows());
         const RadiusVisitor visitor = [&](const RadiusBlock& block) {
             EXPECT_EQ(block.device, Device{});
-            visited.add(block.query_indices, block.offsets, block.indices, block.distances<T>());
+            visited.add(block.query_indices, block.offsets, block.indices(), block.distances<T>());
         };
         RadiusAnswers<T> answers;
         SearchSummary summary;

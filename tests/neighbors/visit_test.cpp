@@ -33,7 +33,7 @@ struct Collected {
     void add(const NeighborBlock& block) {
         const std::scoped_lock lock(adding);
         EXPECT_EQ(block.k, k);
-        EXPECT_EQ(block.indices.size(), block.query_indices.size() * static_cast<std::size_t>(k));
+        EXPECT_EQ(block.indices().size(), block.query_indices.size() * static_cast<std::size_t>(k));
         for (std::size_t row = 0; row < block.query_indices.size(); ++row) {
             const auto query = static_cast<std::size_t>(block.query_indices[row]);
             ++seen.at(query);
@@ -41,7 +41,7 @@ struct Collected {
             for (std::size_t i = 0; i < static_cast<std::size_t>(k); ++i) {
                 const std::size_t from = row * static_cast<std::size_t>(k) + i;
                 const std::size_t to = query * static_cast<std::size_t>(k) + i;
-                rows.indices[to] = block.indices[from];
+                rows.indices[to] = block.indices()[from];
                 rows.distances[to] = block.template distances<T>()[from];
             }
         }
@@ -61,11 +61,11 @@ TEST_F(VisitThreads, MayRunParallelLoops) {
     const Tree tree(PointsView(points, 3), {.execution = cpu(2)});
     std::atomic<int> changed = 0;
     const auto visit = [&](const NeighborBlock& block) {
-        const std::vector<std::int32_t> before(block.indices.begin(), block.indices.end());
+        const std::vector<std::int32_t> before(block.indices().begin(), block.indices().end());
         detail::parallel_for(0, 8, 1, [](std::int64_t, std::int64_t) {
             std::this_thread::sleep_for(std::chrono::microseconds(200)); // so that other threads take some of them
         });
-        changed += std::equal(before.begin(), before.end(), block.indices.begin()) ? 0 : 1;
+        changed += std::equal(before.begin(), before.end(), block.indices().begin()) ? 0 : 1;
     };
     knn_visit(visit, tree, 8, {.execution = cpu(4)});
     EXPECT_EQ(changed, 0);

@@ -236,7 +236,7 @@ TEST_F(Views, RepeatedPoints) {
         for (std::size_t i = 0; i < found.indices().size(); ++i) {
             EXPECT_EQ(found.indices()[i], static_cast<std::int32_t>(i % 4));
         }
-        EXPECT_EQ(fof(view, LinkingLength::absolute(0), {.engine = engine}).sizes, std::vector<std::int32_t>{100});
+        EXPECT_EQ(fof(view, LinkingLength::absolute(0), {.engine = engine}).sizes, GroupSizes(std::vector{100}));
     }
 }
 

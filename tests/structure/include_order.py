@@ -16,6 +16,7 @@ HEADERS = {"async": "groups", "box": "points", "catalog": "halos", "catalog_colu
            "distributed": "distributed", "error": "support", "execution": "support", "fof": "groups", "hierarchy": "mst", "io": "io", "kdtree": "engines",
            "kdtree_build": "engines", "kdtree_candidates": "engines", "kdtree_layout": "engines",
            "kdtree_search": "engines", "kdtree_view": "engines", "knn": "neighbors", "mpi": "distributed",
+           "group_sizes": "groups", "index_array": "support",
            "neighbor_row": "neighbors", "points": "points", "progress": "support", "radius": "neighbors", "spanning_tree": "mst",
            "tree": "tree", "types": "support", "version": "support"}
 EVERYTHING = "kith"  # <kith/kith.hpp> includes all others: for users and the program

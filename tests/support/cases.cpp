@@ -122,17 +122,18 @@ testing::AssertionResult same_rows(const oracle::Rows<T>& found, const oracle::R
 }
 
 testing::AssertionResult same_groups(const FofResult& found, const oracle::Groups& expected) {
-    if (found.labels.size() != expected.labels.size()) {
-        return testing::AssertionFailure() << found.labels.size() << " labels instead of " << expected.labels.size();
+    if (found.labels().size() != expected.labels.size()) {
+        return testing::AssertionFailure()
+               << found.label_array.size() << " labels instead of " << expected.labels.size();
     }
     for (std::size_t i = 0; i < expected.labels.size(); ++i) {
-        if (found.labels[i] != expected.labels[i]) {
+        if (found.label_array[i] != expected.labels[i]) {
             return testing::AssertionFailure()
-                   << "point " << i << ": found label " << found.labels[i] << ", expected " << expected.labels[i]
+                   << "point " << i << ": found label " << found.labels()[i] << ", expected " << expected.labels[i]
                    << "; found " << found.sizes.size() << " groups, expected " << expected.sizes.size();
         }
     }
-    if (found.sizes != expected.sizes) {
+    if (found.sizes != GroupSizes(expected.sizes)) {
         return testing::AssertionFailure() << "the labels agree but the sizes do not";
     }
     return testing::AssertionSuccess();

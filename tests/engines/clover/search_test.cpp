@@ -207,8 +207,8 @@ TEST_F(Clover, HandsTheRowsOfACrowdOnInBlocks) {
         for (std::size_t row = 0; row < block.query_indices.size(); ++row) {
             const std::int32_t query = block.query_indices[row];
             ++seen[static_cast<std::size_t>(query)];
-            EXPECT_EQ(block.indices[row * 2], query == 0 ? 1 : 0);
-            EXPECT_EQ(block.indices[row * 2 + 1], query < 2 ? 2 : 1);
+            EXPECT_EQ(block.indices()[row * 2], query == 0 ? 1 : 0);
+            EXPECT_EQ(block.indices()[row * 2 + 1], query < 2 ? 2 : 1);
         }
     };
     KnnOptions options;

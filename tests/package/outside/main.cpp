@@ -90,7 +90,7 @@ int main() {
 
     const kith::FofResult groups = kith::fof(tree, kith::LinkingLength::absolute(1));
     expect(groups.sizes == std::vector<std::int32_t>({2, 1, 1}), "sizes of the groups");
-    expect(groups.labels == std::vector<std::int32_t>({0, 0, 1, 2}), "labels of the points");
+    expect(groups.label_array == std::vector<std::int32_t>({0, 0, 1, 2}), "labels of the points");
 
     kith::Particles particles;
     particles.positions = points;
