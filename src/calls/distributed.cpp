@@ -4,9 +4,9 @@
 #include "calls/one_rank.hpp"
 #include "distributed/arguments.hpp"
 #include "distributed/knn.hpp"
+#include "distributed/ownership.hpp"
 #include "distributed/radius.hpp"
-#include "distributed/rebalance.hpp"
-#include "distributed/visit.hpp"
+#include "distributed/ranks.hpp"
 #include "neighbors/checks.hpp"
 #include "neighbors/radius_checks.hpp"
 #include "support/context.hpp"
@@ -24,14 +24,6 @@ namespace kith {
 namespace detail {
 
 namespace {
-
-struct KnnOverRanks {
-    const PointsView& points;
-    const PointsView* queries; ///< null: a self-search
-    std::int64_t k;
-    const KnnOptions& options;
-    const RankOptions& of_ranks;
-};
 
 /// Checks a call; allocate() is part of what may fail on one rank.
 template <class Allocate>
@@ -56,50 +48,6 @@ void check(Ranks& ranks, RankFunction function, const KnnOverRanks& call, const 
     require_same(ranks, function, arguments);
 }
 
-template <Coordinate T>
-void search_rebalanced(Ranks& ranks, Context& context, const KnnOverRanks& call, const SharedPoints<T>& shared,
-                       std::span<const std::int64_t> ids, DistributedKnnResult& over_ranks) {
-    KnnResult& result = over_ranks.neighbors;
-    // Queries are looked at before anything moves, so that an error names the rank and the row that they came from.
-    (void)share_queries(ranks, context, call.queries, shared.points.frame);
-    const Rebalanced<T> here(ranks, context, shared, ids, call.of_ranks.weights);
-    const PointWeights of_queries;
-    std::optional<MovedPoints<T>> queries;
-    if (call.queries != nullptr) {
-        queries.emplace(ranks, context, here.division, *call.queries, std::span<const std::int64_t>(), of_queries);
-    }
-    const MovedPoints<T>& receivers = queries ? *queries : here.moved;
-    std::optional<KnnResult> found;
-    ranks.agreed([&] { found.emplace(receivers.view().count(), call.k, IndexType::int64, dtype_of<T>); });
-    const PointsView queries_here = receivers.view();
-    DistributedSearch<T>(ranks, context, here.points, queries ? &queries_here : nullptr, call.k, call.options,
-                         here.ids->order(), receivers.global_indices())
-        .run(*found);
-    result.unresolved = found->unresolved;
-    result.box = found->box;
-    result.wrapped_points = found->wrapped_points;
-    result.stages = context.take_stages();
-    over_ranks.work = here.moved.work(seconds_of(result.stages));
-    const auto size = static_cast<std::size_t>(result.rows() * call.k);
-    receivers.bring_back(found->indices64(), call.k,
-                         std::span(static_cast<std::int64_t*>(result.rows_view().indices()), size));
-    receivers.bring_back(found->template distances<T>(), call.k,
-                         std::span(static_cast<T*>(result.rows_view().distances()), size));
-}
-
-template <Coordinate T>
-void search(Ranks& ranks, Context& context, const KnnOverRanks& call, DistributedKnnResult& result) {
-    const GivenIds ids(ranks, call.of_ranks.ids, call.points.count());
-    SharedPoints<T> shared = share_frame<T>(ranks, context, call.points, call.options.box);
-    if (call.of_ranks.rebalance && ranks.size() > 1) {
-        search_rebalanced(ranks, context, call, shared, ids.given(), result);
-        return;
-    }
-    ranks.agreed([&] { ids.sort(shared); });
-    DistributedSearch<T>(ranks, context, shared, call.queries, call.k, call.options, ids.order()).run(result.neighbors);
-    result.neighbors.stages = context.take_stages();
-}
-
 DistributedKnnResult knn_over(Communicator& communicator, const PointsView& points, const PointsView* queries,
                               std::int64_t k, const KnnOptions& options, const RankOptions& of_ranks) {
     return on_all_ranks(communicator, [&](Ranks& ranks) {
@@ -119,7 +67,8 @@ DistributedKnnResult knn_over(Communicator& communicator, const PointsView& poin
             const std::int64_t rows = queries != nullptr ? queries->count() : points.count();
             result.emplace(DistributedKnnResult{KnnResult(rows, k, IndexType::int64, points.dtype()), 0, {}});
         });
-        with_dtype(points.dtype(), [&]<Coordinate T>(T) { search<T>(ranks, *context, call, *result); });
+        with_dtype(points.dtype(),
+                   [&]<Coordinate T>(T) { knn_over_ranks<T>(ranks, *context, call, result->neighbors, result->work); });
         result->first_query = Ownership(ranks, result->neighbors.rows()).first();
         result->traffic = ranks.traffic();
         return std::move(*result);
@@ -131,35 +80,24 @@ DistributedSummary visit_over(Communicator& communicator, const DistributedNeigh
                               const KnnOptions& options, const RankOptions& of_ranks) {
     return on_all_ranks(communicator, [&](Ranks& ranks) {
         std::optional<Context> context;
-        check(ranks, RankFunction::knn_visit, {points, queries, k, options, of_ranks},
-              [&] { context.emplace(options.execution); });
+        const KnnOverRanks call{points, queries, k, options, of_ranks};
+        check(ranks, RankFunction::knn_visit, call, [&] { context.emplace(options.execution); });
         DistributedSummary summary;
-        with_dtype(points.dtype(), [&]<Coordinate T>(T) {
-            const GivenIds ids(ranks, of_ranks.ids, points.count());
-            SharedPoints<T> shared = share_frame<T>(ranks, *context, points, options.box);
-            ranks.agreed([&] { ids.sort(shared); });
-            summary.box = resolved_box(shared.points.frame);
-            summary.wrapped_points = shared.points.frame.outside;
-            summary.unresolved = DistributedVisit<T>(ranks, *context, shared, queries, k, options).run(visitor);
-        });
-        summary.stages = context->take_stages();
+        static_cast<SearchSummary&>(summary) = with_dtype(
+            points.dtype(), [&]<Coordinate T>(T) { return knn_visit_over_ranks<T>(ranks, *context, call, visitor); });
         summary.traffic = ranks.traffic();
         return summary;
     });
 }
 
-/// Calls function(search, context) with the DistributedRadius<T> of the call.
-template <class Function>
-void radius_over(Ranks& ranks, RankFunction called, const PointsView& points, const PointsView* queries,
-                 const Radii& radii, const RadiusOptions& options, const RankOptions& of_ranks,
-                 const Function& function) {
-    std::optional<Context> context;
-    std::int64_t smallest = -1;
+/// Checks a call, and finds its smallest radius.
+void check(Ranks& ranks, RankFunction function, RadiusOverRanks& call, std::optional<Context>& context) {
+    const RadiusOptions& options = call.options;
     ranks.agreed([&] {
-        check_view(points, "points");
-        if (queries != nullptr) {
-            check_view(*queries, "queries");
-            check_queries(*queries, points.dimension(), points.dtype());
+        check_view(call.points, "points");
+        if (call.queries != nullptr) {
+            check_view(*call.queries, "queries");
+            check_queries(*call.queries, call.points.dimension(), call.points.dtype());
             require_no_self(options.exclude_self);
         }
         if (options.max_result_bytes < 0) {
@@ -167,21 +105,17 @@ void radius_over(Ranks& ranks, RankFunction called, const PointsView& points, co
                         options.max_result_bytes, "; it must be 0 or more");
         }
         context.emplace(options.execution);
-        smallest = check_radii(radii, (queries != nullptr ? *queries : points).count());
+        call.smallest_radius = check_radii(call.radii, (call.queries != nullptr ? *call.queries : call.points).count());
     });
-    std::vector<Argument> arguments = shape_arguments(points, options.box);
-    arguments.insert(arguments.end(), {flag("one radius for all queries", radii.is_uniform()),
-                                       {"radius", radii.is_uniform() ? radii[0] : 0.0},
+    const bool is_uniform = call.radii.is_uniform();
+    std::vector<Argument> arguments = shape_arguments(call.points, options.box);
+    arguments.insert(arguments.end(), {flag("one radius for all queries", is_uniform),
+                                       {"radius", is_uniform ? call.radii[0] : 0.0},
                                        flag("exclude_self", options.exclude_self),
                                        flag("squared", options.squared),
                                        flag("rows by index", options.order == RowOrder::index),
-                                       flag("separate queries", queries != nullptr)});
-    require_same(ranks, called, arguments);
-    const GivenIds ids(ranks, of_ranks.ids, points.count());
-    with_dtype(points.dtype(), [&]<Coordinate T>(T) {
-        DistributedRadius<T> search(ranks, *context, points, queries, radii, smallest, options, ids);
-        function(search, *context);
-    });
+                                       flag("separate queries", call.queries != nullptr)});
+    require_same(ranks, function, arguments);
 }
 
 DistributedRadiusResult radius_rows_over(Communicator& communicator, const PointsView& points,
@@ -198,14 +132,12 @@ DistributedRadiusResult radius_rows_over(Communicator& communicator, const Point
                                                {}};
             });
         }
+        std::optional<Context> context;
+        RadiusOverRanks call{points, queries, radii, -1, options, of_ranks};
+        check(ranks, RankFunction::radius_search, call, context);
         DistributedRadiusResult result;
-        radius_over(ranks, RankFunction::radius_search, points, queries, radii, options, of_ranks,
-                    [&](auto& search, Context& context) {
-                        result.neighbors = search.rows();
-                        StageReports stages = context.take_stages();
-                        stages.insert(stages.end(), result.neighbors.stages.begin(), result.neighbors.stages.end());
-                        result.neighbors.stages = std::move(stages);
-                    });
+        result.neighbors =
+            with_dtype(points.dtype(), [&]<Coordinate T>(T) { return radius_over_ranks<T>(ranks, *context, call); });
         result.first_query = Ownership(ranks, result.neighbors.rows()).first();
         result.traffic = ranks.traffic();
         return result;
@@ -223,12 +155,13 @@ DistributedCounts radius_counts_over(Communicator& communicator, const PointsVie
                                          {}};
             });
         }
+        std::optional<Context> context;
+        RadiusOverRanks call{points, queries, radii, -1, options, of_ranks};
+        check(ranks, RankFunction::radius_count, call, context);
         DistributedCounts result;
-        radius_over(ranks, RankFunction::radius_count, points, queries, radii, options, of_ranks,
-                    [&](auto& search, Context& context) {
-                        result.counts = search.counts();
-                        result.stages = context.take_stages();
-                    });
+        result.counts = with_dtype(points.dtype(),
+                                   [&]<Coordinate T>(T) { return radius_counts_over_ranks<T>(ranks, *context, call); });
+        result.stages = context->take_stages();
         result.traffic = ranks.traffic();
         return result;
     });

@@ -5,20 +5,14 @@
 #include "distributed/arguments.hpp"
 #include "distributed/catalog.hpp"
 #include "distributed/fof.hpp"
-#include "distributed/given_ids.hpp"
-#include "distributed/phase_space.hpp"
-#include "distributed/rebalance.hpp"
+#include "distributed/ranks.hpp"
 #include "groups/checks.hpp"
-#include "support/allocation_errors.hpp"
+#include "halos/columns.hpp"
 #include "support/context.hpp"
 #include "support/dimension.hpp"
-#include "support/parallel.hpp"
 
-#include <algorithm>
 #include <cstdint>
-#include <iterator>
 #include <optional>
-#include <span>
 #include <utility>
 #include <vector>
 
@@ -28,46 +22,28 @@ namespace detail {
 
 namespace {
 
-DistributedFofResult as_distributed(FofResult&& serial, const Execution& execution) {
-    Context context(execution);
-    DistributedFofResult result;
-    const std::span<const std::int32_t> labels = serial.labels();
-    with_allocation_errors("the labels", [&] { result.labels.resize(labels.size()); });
-    context.run([&] {
-        parallel_for(0, std::ssize(labels), 1 << 16, [&](std::int64_t begin, std::int64_t end) {
-            std::copy(labels.begin() + begin, labels.begin() + end, result.labels.begin() + begin);
-        });
-    });
-    result.groups = serial.groups;
-    result.sizes.assign(serial.sizes.runs().begin(), serial.sizes.runs().end());
-    static_cast<ResolvedLengths&>(result) = serial;
-    result.box = serial.box;
-    result.wrapped_points = serial.wrapped_points;
-    result.stages = std::move(serial.stages);
-    return result;
-}
-
-template <Coordinate T>
-void group_rebalanced(Ranks& ranks, Context& context, const SharedPoints<T>& shared, std::span<const std::int64_t> ids,
-                      const ScalarsView& given_weights, DistributedFofResult& result) {
-    const Rebalanced<T> here(ranks, context, shared, ids, given_weights);
-    DistributedGroups<T>(ranks, context, here.points).run(result);
-    result.stages = context.take_stages();
-    result.work = here.moved.work(seconds_of(result.stages));
-    std::vector<std::int64_t> labels;
-    ranks.agreed([&] {
-        here.ids->restore(result.labels);
-        labels = std::exchange(result.labels, std::vector<std::int64_t>(shared.given.count()));
-    });
-    here.moved.bring_back(std::span<const std::int64_t>(labels), 1, std::span(result.labels));
+DistributedFofResult result_of(FofSummary&& summary, GroupsOverRanks&& groups) {
+    return {static_cast<const ResolvedLengths&>(summary),
+            std::move(groups.labels),
+            summary.groups,
+            std::move(groups.sizes),
+            summary.box,
+            summary.wrapped_points,
+            std::move(summary.stages),
+            {},
+            std::move(groups.work)};
 }
 
 DistributedFofResult fof_over(Communicator& communicator, const PointsView& points, const LinkingLength& length,
                               const FofOptions& options, const RankOptions& of_ranks) {
     return on_all_ranks(communicator, [&](Ranks& ranks) {
         if (ranks.size() == 1 && of_ranks.ids.empty()) {
-            return alone(ranks, options.execution,
-                         [&] { return as_distributed(fof(points, length, options), options.execution); });
+            return alone(ranks, options.execution, [&] {
+                FofResult serial = fof(points, length, options);
+                Context context(options.execution);
+                GroupsOverRanks groups = as_over_ranks(context, serial.labels(), serial.sizes);
+                return result_of(std::move(serial), std::move(groups));
+            });
         }
         std::optional<Context> context;
         ranks.agreed([&] {
@@ -88,29 +64,38 @@ DistributedFofResult fof_over(Communicator& communicator, const PointsView& poin
                                            flag("masses", options.phase_space && options.phase_space->masses),
                                            flag("rebalance", of_ranks.rebalance)});
         require_same(ranks, RankFunction::fof, arguments);
-        const GivenIds ids(ranks, of_ranks.ids, points.count());
-        DistributedFofResult result;
-        with_dtype(points.dtype(), [&]<Coordinate T>(T) {
-            SharedPoints<T> shared = share_frame<T>(ranks, *context, points, options.box);
-            ids.number(shared);
-            resolve_length(ranks, shared, length, result);
-            SharedPhaseSpace<T> in_phase_space;
-            if (options.phase_space) {
-                in_phase_space = share_phase_space(ranks, *context, shared, options.box, *options.phase_space, result);
-            }
-            SharedPoints<T>& linked = options.phase_space ? in_phase_space.points : shared;
-            if (of_ranks.rebalance && ranks.size() > 1) {
-                group_rebalanced(ranks, *context, linked, ids.given(), of_ranks.weights, result);
-                return;
-            }
-            ranks.agreed([&] { ids.sort(linked); });
-            DistributedGroups<T>(ranks, *context, linked).run(result);
-            result.stages = context->take_stages();
-            ranks.agreed([&] { ids.restore(result.labels); });
+        FofSummary summary;
+        GroupsOverRanks groups = with_dtype(points.dtype(), [&]<Coordinate T>(T) {
+            return fof_over_ranks<T>(ranks, *context, {points, length, options, of_ranks}, summary);
         });
+        DistributedFofResult result = result_of(std::move(summary), std::move(groups));
         result.traffic = ranks.traffic();
         return result;
     });
+}
+
+/// Checks a call of catalog().
+void check(Ranks& ranks, const CatalogOverRanks& call, std::optional<Context>& context) {
+    const Particles& particles = call.particles;
+    ranks.agreed([&] {
+        context.emplace(call.options.execution);
+        halos::check_particle_shapes(particles, std::ssize(call.labels), call.options, DeviceKind::cpu);
+        check_sizes(call.sizes, call.groups);
+    });
+    std::vector<std::int64_t> sizes;
+    for (const GroupsOfSize& of_size : call.sizes) {
+        sizes.insert(sizes.end(), {of_size.size, of_size.groups});
+    }
+    std::vector<Argument> arguments = shape_arguments(particles.positions, call.box);
+    arguments.insert(arguments.end(), {{"min_members", static_cast<double>(call.options.min_members)},
+                                       flag("velocities", particles.velocities.has_value()),
+                                       type("type of the velocities",
+                                            particles.velocities ? particles.velocities->dtype() : DType::float32),
+                                       flag("masses", particles.masses.has_value()),
+                                       {"uniform_mass", particles.uniform_mass},
+                                       {"number of groups", static_cast<double>(call.groups)},
+                                       hash("sizes of groups", sizes)});
+    require_same(ranks, RankFunction::catalog, arguments);
 }
 
 } // namespace
@@ -134,8 +119,13 @@ DistributedCatalogResult catalog(Communicator& communicator, const DistributedFo
                                  const Particles& particles, const CatalogOptions& options,
                                  const RankOptions& of_ranks) {
     return detail::on_all_ranks(communicator, [&](detail::Ranks& ranks) {
-        DistributedCatalogResult result;
-        detail::describe_over_ranks(ranks, groups, particles, options, of_ranks, result);
+        const detail::CatalogOverRanks call{groups.labels, groups.sizes, groups.groups, groups.box,
+                                            particles,     options,      of_ranks};
+        std::optional<detail::Context> context;
+        detail::check(ranks, call, context);
+        detail::CatalogPart part = detail::catalog_over_ranks(ranks, *context, call);
+        DistributedCatalogResult result{std::move(part.catalog), part.groups,       part.first_group,
+                                        std::move(part.members), part.first_member, {}};
         result.catalog.box = groups.box;
         result.catalog.lengths = groups;
         result.traffic = ranks.traffic();

@@ -1,6 +1,5 @@
 #include "distributed/catalog.hpp"
 
-#include "distributed/arguments.hpp"
 #include "distributed/described_groups.hpp"
 #include "distributed/gathered_members.hpp"
 #include "distributed/given_ids.hpp"
@@ -25,20 +24,20 @@ namespace kith::detail {
 
 namespace {
 
-class CatalogOverRanks {
+class DistributedCatalog {
 public:
-    CatalogOverRanks(Ranks& ranks, Context& context, const DistributedFofResult& groups, const Particles& particles,
-                     const CatalogOptions& options, bool has_types, const GivenIds& ids)
-        : ranks_(ranks), context_(context), groups_(groups), labels_(groups.labels), particles_(particles),
-          ordered_(particles), options_(options), has_types_(has_types),
-          division_(groups.sizes, options.min_members, ranks.size()) {
+    DistributedCatalog(Ranks& ranks, Context& context, const CatalogOverRanks& call, const Particles& particles,
+                       bool has_types, const GivenIds& ids)
+        : ranks_(ranks), context_(context), groups_(call.groups), labels_(call.labels), particles_(particles),
+          ordered_(particles), min_members_(call.options.min_members), has_types_(has_types),
+          division_(call.sizes, min_members_, ranks.size()) {
         double largest = 0;
         ranks.agreed([&] { context.run([&] { largest = halos::check_particle_values(particles); }); });
         for (const double of_rank : ranks.gather(largest)) {
             largest_velocity_ = std::max(largest_velocity_, of_rank);
         }
         with_dtype(particles.positions.dtype(), [&]<Coordinate T>(T) {
-            const SharedPoints<T> shared = share_frame<T>(ranks, context, particles.positions, groups.box);
+            const SharedPoints<T> shared = share_frame<T>(ranks, context, particles.positions, call.box);
             ownership_ = shared.ownership;
             frame_ = halos::position_frame(shared.points.frame);
         });
@@ -51,7 +50,7 @@ public:
         });
     }
 
-    void run(DistributedCatalogResult& result) {
+    void run(CatalogPart& result) {
         check_members();
         std::vector<RankMessage> described;
         ranks_.agreed([&] {
@@ -90,11 +89,11 @@ private:
     void check_labels() {
         ranks_.agreed([&] {
             for (std::size_t row = 0; row < labels_.size(); ++row) {
-                if (labels_[row] < -1 || labels_[row] >= groups_.groups) {
+                if (labels_[row] < -1 || labels_[row] >= groups_) {
                     throw error(ErrorKind::invalid_argument,
                                 {.point = static_cast<std::int64_t>(row), .value = static_cast<double>(labels_[row])},
-                                "groups: row ", row, " has label ", labels_[row], ", but there are ", groups_.groups,
-                                " groups; labels are 0 to ", groups_.groups - 1, ", or -1 for no group");
+                                "groups: row ", row, " has label ", labels_[row], ", but there are ", groups_,
+                                " groups; labels are 0 to ", groups_ - 1, ", or -1 for no group");
                 }
             }
         });
@@ -213,7 +212,7 @@ private:
     }
 
     /// This rank's part, with the columns that follow from the sizes.
-    void lay_out(DistributedCatalogResult& result) {
+    void lay_out(CatalogPart& result) {
         result.groups = division_.groups();
         result.first_group = division_.first_of(ranks_.rank());
         const std::int64_t end = division_.first_of(ranks_.rank() + 1);
@@ -228,7 +227,7 @@ private:
             sizes.push_back(static_cast<std::int32_t>(division_.size(group)));
         }
         result.catalog.dimension = particles_.positions.dimension();
-        result.catalog.min_members = options_.min_members;
+        result.catalog.min_members = min_members_;
         context_.run([&] {
             context_.memory_tracker()->add(
                 halos::lay_out(result.catalog, GroupSizes(sizes), particles_.velocities.has_value()));
@@ -238,7 +237,7 @@ private:
     }
 
     /// Puts described groups into this rank's part.
-    void place(const DescribedGroups& described, DistributedCatalogResult& result) {
+    void place(const DescribedGroups& described, CatalogPart& result) {
         std::int64_t member = 0;
         for (std::size_t i = 0; i < described.labels.size(); ++i) {
             const std::int64_t to = described.labels[i] - result.first_group;
@@ -305,11 +304,11 @@ private:
 
     Ranks& ranks_;
     Context& context_;
-    const DistributedFofResult& groups_;
+    std::int64_t groups_;
     std::span<const std::int64_t> labels_; ///< this and the particles: of this rank, by ascending number
     Particles particles_;
     GatheredMembers ordered_; ///< what both refer to if they were not passed in this order
-    const CatalogOptions& options_;
+    std::int64_t min_members_;
     bool has_types_; ///< on any rank
     GroupDivision division_;
     double largest_velocity_ = 0;
@@ -321,42 +320,47 @@ private:
 
 } // namespace
 
-void describe_over_ranks(Ranks& ranks, const DistributedFofResult& groups, const Particles& particles,
-                         const CatalogOptions& options, const RankOptions& of_ranks, DistributedCatalogResult& result) {
-    const auto rows = std::ssize(groups.labels);
-    std::optional<Context> context;
-    Particles plain;
-    std::vector<std::uint8_t> memory_of_types;
-    ranks.agreed([&] {
-        context.emplace(options.execution);
-        halos::check_particle_shapes(particles, rows, options, DeviceKind::cpu);
-        check_sizes(groups.sizes, groups.groups);
-        plain = halos::with_plain_types(particles, memory_of_types);
-    });
-    std::vector<std::int64_t> sizes;
-    for (const GroupsOfSize& of_size : groups.sizes) {
-        sizes.insert(sizes.end(), {of_size.size, of_size.groups});
+void check_sizes(std::span<const GroupsOfSize> sizes, std::int64_t groups) {
+    std::int64_t all = 0;
+    std::int64_t members = 0;
+    std::int64_t last = std::numeric_limits<std::int64_t>::max();
+    for (const auto& [size, count] : sizes) {
+        std::int64_t of_size = 0;
+        if (size < 1 || count < 1 || size >= last || __builtin_mul_overflow(size, count, &of_size) ||
+            __builtin_add_overflow(members, of_size, &members)) {
+            throw error(ErrorKind::invalid_argument, "groups: sizes has ", count, " groups of size ", size,
+                        size < 1       ? "; every group has at least one member"
+                        : count < 1    ? "; it holds sizes that some group has"
+                        : size >= last ? message(" after those of size ", last, "; sizes decrease")
+                                       : "; all groups have at most 2^63 - 1 members");
+        }
+        all += count;
+        last = size;
     }
-    std::vector<Argument> arguments = shape_arguments(particles.positions, groups.box);
-    arguments.insert(arguments.end(), {{"min_members", static_cast<double>(options.min_members)},
-                                       flag("velocities", particles.velocities.has_value()),
-                                       type("type of the velocities",
-                                            particles.velocities ? particles.velocities->dtype() : DType::float32),
-                                       flag("masses", particles.masses.has_value()),
-                                       {"uniform_mass", particles.uniform_mass},
-                                       {"number of groups", static_cast<double>(groups.groups)},
-                                       hash("sizes of groups", sizes)});
-    require_same(ranks, RankFunction::catalog, arguments);
+    if (all != groups) {
+        throw error(ErrorKind::invalid_argument, "groups: sizes are those of ", all, " groups, but there are ", groups,
+                    "; pass sizes and groups of the same result");
+    }
+}
+
+CatalogPart catalog_over_ranks(Ranks& ranks, Context& context, const CatalogOverRanks& call) {
+    const Particles& particles = call.particles;
     const bool has_types = ranks.any(!particles.types.empty());
+    const auto rows = std::ssize(call.labels);
+    std::vector<std::uint8_t> memory_of_types;
+    Particles plain;
     ranks.agreed([&] {
         if (has_types && particles.types.empty() && rows > 0) {
             throw Error(ErrorKind::invalid_argument, "types: other ranks passed types, this one none; all ranks with "
                                                      "particles must pass them, or none");
         }
+        plain = halos::with_plain_types(particles, memory_of_types);
     });
-    const GivenIds ids(ranks, of_ranks.ids, rows);
-    CatalogOverRanks(ranks, *context, groups, plain, options, has_types, ids).run(result);
-    result.catalog.stages = context->take_stages();
+    const GivenIds ids(ranks, call.of_ranks.ids, rows);
+    CatalogPart result;
+    DistributedCatalog(ranks, context, call, plain, has_types, ids).run(result);
+    result.catalog.stages = context.take_stages();
+    return result;
 }
 
 } // namespace kith::detail

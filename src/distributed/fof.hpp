@@ -1,198 +1,38 @@
-// Friends-of-friends over ranks.
-//
-// One rank of each two asks the other for the points that are within the linking length of its leaves (pieces.hpp), and
-// each rank links its own points while requests travel; what comes has the names of its components. Of a node that is
-// within reach of a leaf as a whole, and one component already, one point does. The points of the leaves that asked,
-// and those that came, are linked in a tree of their own by the same walk; where a group of it holds several
-// components, these are linked across ranks (component_forest.hpp), and all are numbered (number_components.hpp).
+// Friends-of-friends over ranks, as calls/ sees it. fof.cpp compiles it for every scalar type.
 #pragma once
 
 #include <kith/distributed.hpp>
 
-#include "distributed/component_forest.hpp"
-#include "distributed/number_components.hpp"
-#include "distributed/pieces.hpp"
-#include "groups/fof.hpp"
-#include "groups/linking_length.hpp"
-#include "support/allocation_errors.hpp"
-#include "tree/node_attributes.hpp"
+#include "distributed/ranks.hpp"
 
-#include <algorithm>
-#include <atomic>
 #include <cstdint>
-#include <limits>
-#include <utility>
+#include <span>
 #include <vector>
 
 namespace kith::detail {
 
-/// Collective. Resolves the linking length of points, and tells the result what follows from it.
-template <Coordinate T>
-void resolve_length(Ranks& ranks, const SharedPoints<T>& shared, const LinkingLength& length,
-                    DistributedFofResult& result) {
-    const Frame<T>& frame = shared.points.frame;
-    const std::int64_t total = shared.ownership.total();
-    ResolvedLength resolved;
-    LargestCoordinate largest;
-    if (resolve_length(length.value(), length.is_relative(), frame, total, resolved).refusal ==
-        PointError::length_unresolved) { // on all ranks; alike() must not communicate
-        largest = largest_of_all(ranks, shared);
-    }
-    Ranks::alike([&] {
-        resolve_length(length, frame, total, result, [&] { return largest; });
-        result.box = resolved_box(frame);
-        result.wrapped_points = frame.outside;
-    });
-}
+class Context;
 
-template <Coordinate T>
-class DistributedGroups {
-public:
-    /// Points in the frame of all ranks, in the order of their numbers, as the labels are; the linking length of the
-    /// result has been resolved.
-    DistributedGroups(Ranks& ranks, Context& context, const SharedPoints<T>& shared)
-        : ranks_(ranks), context_(context), shared_(shared) {}
-
-    void run(DistributedFofResult& result) {
-        squared_length_ = frame().squared_radius(result.linking_length);
-        ranks_.agreed([&] {
-            with_allocation_errors("the labels", [&] { result.labels.resize(shared_.points.view.count()); });
-            component_ = Buffer<std::int32_t>(context_.memory_tracker(), shared_.points.view.count());
-            if (shared_.points.view.count() > 0) {
-                tree_ = build_plane_tree<T>(context_, shared_.points, {});
-            }
-        });
-        std::vector<ComponentEntry> links = ranks_.size() > 1 ? fetch_links() : link_alone();
-        const ComponentForest forest(ranks_, shared_.ownership, std::move(links));
-        number_components(ranks_, context_, shared_.ownership, shared_.numbers, component_.span(), forest,
-                          result.labels, result);
-    }
-
-private:
-    /// The smallest and the largest name of a component in a node.
-    struct Names {
-        std::int32_t least;
-        std::int32_t greatest;
-    };
-
-    [[nodiscard]] const Frame<T>& frame() const { return shared_.points.frame; }
-
-    void link_own() {
-        const std::int64_t count = shared_.points.view.count();
-        if (count == 0) {
-            return;
-        }
-        context_.stage("link", [&] {
-            Buffer<std::int32_t> parents(context_.memory_tracker(), count);
-            const UnionFind groups = link_tree(context_, tree_, squared_length_, parents);
-            Buffer<std::int32_t> smallest(context_.memory_tracker(), count); // row, by root
-            const std::int32_t* const rows = tree_.points.indices.data();
-            const auto for_each = [&](const auto& body) {
-                parallel_for(0, count, 1 << 14, [&](std::int64_t begin, std::int64_t end) {
-                    for (auto i = static_cast<std::int32_t>(begin); i < end; ++i) {
-                        body(i);
-                    }
-                });
-            };
-            for_each([&](std::int32_t i) { smallest[i] = std::numeric_limits<std::int32_t>::max(); });
-            for_each([&](std::int32_t i) {
-                const std::atomic_ref least(smallest[groups.find(i)]);
-                std::int32_t seen = least.load(std::memory_order_relaxed);
-                while (rows[i] < seen && !least.compare_exchange_weak(seen, rows[i], std::memory_order_relaxed)) {
-                }
-            });
-            for_each([&](std::int32_t i) { component_[rows[i]] = smallest[groups.find(i)]; });
-        });
-    }
-
-    /// Of two ranks the one that asks the other: each rank asks about half of the others.
-    [[nodiscard]] bool asks(int other) const {
-        const int rank = ranks_.rank();
-        return ((rank + other) % 2 != 0) == (rank < other);
-    }
-
-    std::vector<ComponentEntry> link_alone() {
-        ranks_.agreed([&] { link_own(); });
-        return {};
-    }
-
-    std::vector<ComponentEntry> fetch_links() {
-        const TreeView<T> tree = tree_.view();
-        const PieceRequests<T> requests = ask_ranks(
-            ranks_, context_, frame(), tree, tree, unlimited,
-            [&](std::int64_t) { return GlobalCandidate<T>{squared_length_}; }, [&](int rank) { return asks(rank); });
-        std::vector<Buffer<Names>> names;
-        const auto link_and_name = [&] {
-            link_own();
-            context_.stage("ask", [&] { // what of a node can be taken whole
-                names = node_attributes<Names>(
-                    context_, tree,
-                    [&](std::int32_t i) {
-                        const std::int32_t name = component_[tree.points.indices[i]];
-                        return Names{name, name};
-                    },
-                    [](const Names& a, const Names& b) {
-                        return Names{std::min(a.least, b.least), std::max(a.greatest, b.greatest)};
-                    });
-            });
-        };
-        const FetchedPoints<T> fetched =
-            fetch_pieces(ranks_, context_, shared_, tree, requests.to, unlimited, link_and_name,
-                         [&](int level, std::int32_t node) {
-                             const Names& of_node = names[level][node];
-                             return of_node.least == of_node.greatest;
-                         },
-                         {[&](std::int32_t row) { return component_[row]; }, true});
-        std::vector<ComponentEntry> links;
-        ranks_.agreed([&] { links = link_fetched(requests, fetched); });
-        return links;
-    }
-
-    /// The components that are linked by points of leaves that asked and fetched points.
-    std::vector<ComponentEntry> link_fetched(const PieceRequests<T>& requests, const FetchedPoints<T>& fetched) {
-        std::vector<ComponentEntry> links;
-        if (fetched.count() == 0) {
-            return links;
-        }
-        std::vector<T> rows = fetched.rows;
-        std::vector<std::int64_t> names = fetched.numbers;
-        const Coordinates<T> given(shared_.points.view);
-        for (std::int64_t i = 0; i < tree_.points.count; ++i) {
-            if (requests.is_asking[i] != 0) {
-                const std::int32_t row = tree_.points.indices[i];
-                names.push_back(shared_.ownership.first() + component_[row]);
-                for (int axis = 0; axis < frame().dimension; ++axis) {
-                    rows.push_back(given(row, axis));
-                }
-            }
-        }
-        require_countable(std::ssize(names));
-        NormalizedPoints<T> points;
-        context_.run([&] { points = normalized(frame(), PointsView(rows, frame().dimension)); });
-        const PlaneTree<T> tree = build_plane_tree<T>(context_, points, {});
-        context_.stage("link pieces", [&] {
-            Buffer<std::int32_t> parents(context_.memory_tracker(), tree.points.count);
-            const UnionFind groups = link_tree(context_, tree, squared_length_, parents);
-            for (std::int32_t i = 0; i < tree.points.count; ++i) {
-                const std::int32_t root = groups.find(i);
-                const std::int64_t name = names[tree.points.indices[i]];
-                const std::int64_t of_root = names[tree.points.indices[root]];
-                if (name != of_root) {
-                    links.push_back({name, of_root});
-                }
-            }
-            std::ranges::sort(links);
-            links.erase(std::unique(links.begin(), links.end()), links.end());
-        });
-        return links;
-    }
-
-    Ranks& ranks_;
-    Context& context_;
-    const SharedPoints<T>& shared_;
-    T squared_length_ = 0;           ///< in working units
-    PlaneTree<T> tree_;              ///< of this rank's points; without planes if there are none
-    Buffer<std::int32_t> component_; ///< by row: the smallest row of its component on this rank
+/// The points of one rank. Arguments have been checked, and compared with those of the other ranks.
+struct FofOverRanks {
+    const PointsView& points;
+    const LinkingLength& length;
+    const FofOptions& options;
+    const RankOptions& of_ranks;
 };
+
+/// What ranks find that FofSummary does not hold.
+struct GroupsOverRanks {
+    std::vector<std::int64_t> labels; ///< of this rank's points
+    std::vector<GroupsOfSize> sizes;  ///< of the groups of all ranks, by decreasing size
+    std::vector<float> work;          ///< of this rank's points, if they were rebalanced (RankOptions)
+};
+
+/// Collective. Fills the summary, without its sizes.
+template <Coordinate T>
+GroupsOverRanks fof_over_ranks(Ranks& ranks, Context& context, const FofOverRanks& call, FofSummary& summary);
+
+/// The groups of one process as ranks find them.
+GroupsOverRanks as_over_ranks(Context& context, std::span<const std::int32_t> labels, const GroupSizes& sizes);
 
 } // namespace kith::detail

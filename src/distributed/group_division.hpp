@@ -7,42 +7,13 @@
 #pragma once
 
 #include <kith/distributed.hpp>
-#include <kith/error.hpp>
-
-#include "support/message.hpp"
 
 #include <algorithm>
 #include <cstdint>
-#include <limits>
 #include <span>
 #include <vector>
 
 namespace kith::detail {
-
-/// Throws invalid_argument unless sizes decrease, each of one member and one group or more, and are those of as many
-/// groups as there are.
-inline void check_sizes(std::span<const GroupsOfSize> sizes, std::int64_t groups) {
-    std::int64_t all = 0;
-    std::int64_t members = 0;
-    std::int64_t last = std::numeric_limits<std::int64_t>::max();
-    for (const auto& [size, count] : sizes) {
-        std::int64_t of_size = 0;
-        if (size < 1 || count < 1 || size >= last || __builtin_mul_overflow(size, count, &of_size) ||
-            __builtin_add_overflow(members, of_size, &members)) {
-            throw error(ErrorKind::invalid_argument, "groups: sizes has ", count, " groups of size ", size,
-                        size < 1       ? "; every group has at least one member"
-                        : count < 1    ? "; it holds sizes that some group has"
-                        : size >= last ? message(" after those of size ", last, "; sizes decrease")
-                                       : "; all groups have at most 2^63 - 1 members");
-        }
-        all += count;
-        last = size;
-    }
-    if (all != groups) {
-        throw error(ErrorKind::invalid_argument, "groups: sizes are those of ", all, " groups, but there are ", groups,
-                    "; pass sizes and groups of the same result");
-    }
-}
 
 class GroupDivision {
 public:

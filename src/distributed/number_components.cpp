@@ -36,8 +36,8 @@ void count_members(std::span<const std::int32_t> component, std::span<std::int64
 /// The label of the next group of each size, of this rank.
 using NextLabels = std::map<std::int64_t, std::int64_t, std::greater<>>;
 
-/// Counts the groups of all ranks by size. `counts` are this rank's.
-NextLabels first_labels(Ranks& ranks, const NextLabels& counts, DistributedFofResult& result) {
+/// Counts the groups of all ranks by size, into `sizes`. `counts` are this rank's.
+NextLabels first_labels(Ranks& ranks, const NextLabels& counts, std::vector<GroupsOfSize>& sizes) {
     std::vector<GroupsOfSize> mine;
     ranks.agreed([&] {
         for (const auto& [size, groups] : counts) {
@@ -56,10 +56,11 @@ NextLabels first_labels(Ranks& ranks, const NextLabels& counts, DistributedFofRe
                 on_lower_ranks[of_size.size] += of_size.groups;
             }
         }
+        std::int64_t larger = 0;
         for (const auto& [size, groups] : total) { // the largest first
-            next[size] = result.groups + on_lower_ranks[size];
-            result.sizes.push_back({size, groups});
-            result.groups += groups;
+            next[size] = larger + on_lower_ranks[size];
+            sizes.push_back({size, groups});
+            larger += groups;
         }
     });
     return next;
@@ -169,9 +170,9 @@ void label_by_id(Ranks& ranks, const Ownership& ownership, const PointNumbers& n
     }
 }
 
-void number_components(Ranks& ranks, Context& context, const Ownership& ownership, const PointNumbers& numbers,
-                       std::span<const std::int32_t> component, const ComponentForest& forest,
-                       std::span<std::int64_t> labels, DistributedFofResult& result) {
+std::vector<GroupsOfSize> number_components(Ranks& ranks, Context& context, const Ownership& ownership,
+                                            const PointNumbers& numbers, std::span<const std::int32_t> component,
+                                            const ComponentForest& forest, std::span<std::int64_t> labels) {
     const std::int64_t first = ownership.first();
     const auto rows = std::ssize(component);
     std::vector<ComponentEntry> parts; // sizes of components, by their roots
@@ -193,7 +194,8 @@ void number_components(Ranks& ranks, Context& context, const Ownership& ownershi
         }
         counts = blocks.emplace(context, component, labels).count();
     });
-    NextLabels next = first_labels(ranks, counts, result);
+    std::vector<GroupsOfSize> sizes;
+    NextLabels next = first_labels(ranks, counts, sizes);
     if (numbers.are_given()) {
         label_by_id(ranks, ownership, numbers, component, forest, labels);
     } else {
@@ -213,6 +215,7 @@ void number_components(Ranks& ranks, Context& context, const Ownership& ownershi
             });
         });
     });
+    return sizes;
 }
 
 } // namespace kith::detail

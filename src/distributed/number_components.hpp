@@ -16,13 +16,14 @@
 
 #include <cstdint>
 #include <span>
+#include <vector>
 
 namespace kith::detail {
 
-/// Fills the labels of this rank's points, and the groups and sizes of the result. component[row] is the smallest row
-/// of the component of a row on this rank.
-void number_components(Ranks& ranks, Context& context, const Ownership& ownership, const PointNumbers& numbers,
-                       std::span<const std::int32_t> component, const ComponentForest& forest,
-                       std::span<std::int64_t> labels, DistributedFofResult& result);
+/// Fills the labels of this rank's points, and returns the sizes of the groups of all ranks, which decrease.
+/// component[row] is the smallest row of the component of a row on this rank.
+std::vector<GroupsOfSize> number_components(Ranks& ranks, Context& context, const Ownership& ownership,
+                                            const PointNumbers& numbers, std::span<const std::int32_t> component,
+                                            const ComponentForest& forest, std::span<std::int64_t> labels);
 
 } // namespace kith::detail

@@ -5,16 +5,21 @@
 // (halos/dispersion); so both lengths, and the frame, are those of one process. Cost: a copy of all coordinates.
 #pragma once
 
-#include <kith/distributed.hpp>
+#include <kith/fof.hpp>
 
 #include "distributed/shared_frame.hpp"
 #include "groups/velocity_length.hpp"
 #include "halos/dispersion.hpp"
+#include "points/coordinates.hpp"
 #include "points/phase_space.hpp"
+#include "support/dimension.hpp"
+#include "support/parallel.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -60,22 +65,22 @@ struct SharedPhaseSpace {
     SharedPoints<T> points;
 };
 
-/// Collective. Resolves psi; the result has the linking length.
+/// Collective. Resolves psi; the lengths have the linking length.
 template <Coordinate T>
 SharedPhaseSpace<T> share_phase_space(Ranks& ranks, Context& context, const SharedPoints<T>& positions, const Box& box,
-                                      const PhaseSpace& phase_space, DistributedFofResult& result) {
+                                      const PhaseSpace& phase_space, ResolvedLengths& lengths) {
     const FiniteVelocities velocities = velocities_of_all(ranks, context, phase_space.velocities);
     const std::int64_t total = positions.ownership.total();
     const double dispersion =
         phase_space.length.is_relative() ? dispersion_of_all(ranks, context, velocities, phase_space.masses) : 0;
     PhaseSpacePoints<T> all;
     Ranks::alike([&] {
-        resolve_velocity_length(phase_space.length, dispersion, total, result);
+        resolve_velocity_length(phase_space.length, dispersion, total, lengths);
         NormalizedPoints<T> bounds = positions.points;
         bounds.lower = positions.lower;
         bounds.upper = positions.upper;
-        all = in_phase_space(bounds, box, velocities, result.velocity_scale);
-        require_resolved(all.positions.frame, total, result.linking_length);
+        all = in_phase_space(bounds, box, velocities, lengths.velocity_scale);
+        require_resolved(all.positions.frame, total, lengths.linking_length);
     });
     SharedPhaseSpace<T> shared;
     ranks.agreed([&] {
@@ -93,7 +98,7 @@ SharedPhaseSpace<T> share_phase_space(Ranks& ranks, Context& context, const Shar
                             *row++ = x(i, axis);
                         }
                         for (int axis = 0; axis < dimension; ++axis) {
-                            *row++ = scaled_velocity<T>(v(i, axis), result.velocity_scale);
+                            *row++ = scaled_velocity<T>(v(i, axis), lengths.velocity_scale);
                         }
                     }
                 });

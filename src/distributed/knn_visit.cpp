@@ -5,11 +5,9 @@
 // (joined_points.hpp), whose search of one process streams complete rows. A point itself is asked for along with k
 // others, and taken out, if it is not wanted. Cost: the first search twice, and 12 or 16 bytes a query in place of its
 // row.
-#pragma once
-
-#include <kith/distributed.hpp>
-
+#include "distributed/given_ids.hpp"
 #include "distributed/joined_points.hpp"
+#include "distributed/knn.hpp"
 #include "distributed/pieces.hpp"
 #include "distributed/receivers.hpp"
 #include "distributed/unresolved.hpp"
@@ -23,6 +21,8 @@
 #include <vector>
 
 namespace kith::detail {
+
+namespace {
 
 /// Keeps the last neighbor of each query.
 template <Coordinate T>
@@ -149,5 +149,26 @@ private:
     const KnnOptions& options_;
     std::optional<NormalizedPoints<T>> queries_;
 };
+
+} // namespace
+
+template <Coordinate T>
+SearchSummary knn_visit_over_ranks(Ranks& ranks, Context& context, const KnnOverRanks& call,
+                                   const DistributedNeighborVisitor& visitor) {
+    const GivenIds ids(ranks, call.of_ranks.ids, call.points.count());
+    SharedPoints<T> shared = share_frame<T>(ranks, context, call.points, call.options.box);
+    ranks.agreed([&] { ids.sort(shared); });
+    SearchSummary summary;
+    summary.box = resolved_box(shared.points.frame);
+    summary.wrapped_points = shared.points.frame.outside;
+    summary.unresolved = DistributedVisit<T>(ranks, context, shared, call.queries, call.k, call.options).run(visitor);
+    summary.stages = context.take_stages();
+    return summary;
+}
+
+template SearchSummary knn_visit_over_ranks<float>(Ranks&, Context&, const KnnOverRanks&,
+                                                   const DistributedNeighborVisitor&);
+template SearchSummary knn_visit_over_ranks<double>(Ranks&, Context&, const KnnOverRanks&,
+                                                    const DistributedNeighborVisitor&);
 
 } // namespace kith::detail

@@ -1,0 +1,304 @@
+// k nearest neighbors over ranks.
+//
+// Each rank searches its receivers among its own points. The last neighbor of every row, by squared distance and global
+// index, bounds what a point of another rank must beat; the receiving leaves ask for what is within their largest bound
+// (pieces.hpp). What comes back becomes a tree, in which the leaves that asked are searched once more by the same walk,
+// and its rows are merged with the first ones. Until then rows hold squared distances in working units, so that
+// candidates of all ranks are ordered before any root is taken, and the rows of one rank's points and of fetched points
+// are both in the order of global indices, whatever 32-bit numbers the kernels use.
+//
+// Where a rank has fewer than k points in reach, boxes of top planes that together hold k points bound a leaf's
+// neighbors by the greatest distances to them (jz-tree paper, section III).
+#include "distributed/knn.hpp"
+
+#include "distributed/given_ids.hpp"
+#include "distributed/pieces.hpp"
+#include "distributed/rebalance.hpp"
+#include "distributed/receivers.hpp"
+#include "distributed/unresolved.hpp"
+#include "neighbors/knn.hpp"
+#include "neighbors/sinks.hpp"
+#include "neighbors/unresolved.hpp"
+#include "tree/subtree.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace kith::detail {
+
+namespace {
+
+/// Rows of this rank's queries, with squared distances in working units until they are finished.
+template <Coordinate T>
+struct WorkingRows {
+    std::int64_t rows;
+    std::int64_t k;
+    std::int64_t* indices;
+    T* distances;
+    std::span<const std::int64_t> order; ///< the row of each query, unless it is the query itself
+
+    WorkingRows(KnnResult& result, std::span<const std::int64_t> order_of_queries)
+        : rows(result.rows()), k(result.k()), indices(static_cast<std::int64_t*>(result.rows_view().indices())),
+          distances(static_cast<T*>(result.rows_view().distances())), order(order_of_queries) {}
+
+    [[nodiscard]] std::int64_t of_query(std::int64_t query) const { return order.empty() ? query : order[query]; }
+
+    template <class Body>
+    void for_each_row(const Body& body) const {
+        parallel_each(rows, 1 + 16384 / k,
+                      [&](std::int64_t row) { body(row, indices + row * k, distances + row * k); });
+    }
+};
+
+/// Copies rows to where they belong.
+template <Coordinate T>
+class PlacedRows final : public RowSink<T> {
+public:
+    explicit PlacedRows(const WorkingRows<T>& rows) : rows_(rows) {}
+
+    void take(const RowBlock<T>& block) override {
+        for (std::int64_t row = 0; row < block.rows; ++row) {
+            const std::int64_t to = rows_.of_query(block.queries[row]) * rows_.k;
+            std::copy_n(block.indices + row * rows_.k, rows_.k, rows_.indices + to);
+            std::copy_n(block.distances + row * rows_.k, rows_.k, rows_.distances + to);
+        }
+    }
+
+private:
+    const WorkingRows<T>& rows_;
+};
+
+/// Merges rows of fetched points into those that are there.
+template <Coordinate T>
+class MergedRows final : public RowSink<T> {
+public:
+    MergedRows(const WorkingRows<T>& rows, const FetchedPoints<T>& fetched) : rows_(rows), fetched_(fetched) {}
+
+    void take(const RowBlock<T>& block) override {
+        const std::int64_t k = rows_.k;
+        std::vector<std::int64_t> indices(k);
+        std::vector<T> distances(k);
+        for (std::int64_t row = 0; row < block.rows; ++row) {
+            const std::int32_t* const other = block.indices + row * k;
+            const T* const other_distances = block.distances + row * k;
+            std::int64_t* const own = rows_.indices + rows_.of_query(block.queries[row]) * k;
+            T* const own_distances = rows_.distances + rows_.of_query(block.queries[row]) * k;
+            std::int64_t i = 0; // of the own row
+            std::int64_t j = 0;
+            for (std::int64_t to = 0; to < k; ++to) {
+                const bool has_own = own[i] >= 0; // i and j add up to less than k
+                const bool has_other = other[j] >= 0;
+                const GlobalCandidate<T> fetched{other_distances[j], has_other ? fetched_.numbers[other[j]] : -1};
+                const bool takes_other =
+                    has_other && (!has_own || fetched < GlobalCandidate<T>{own_distances[i], own[i]});
+                indices[to] = takes_other ? fetched.index : own[i];
+                distances[to] = takes_other ? fetched.distance : own_distances[i];
+                (takes_other ? j : i) += has_own || has_other ? 1 : 0;
+            }
+            std::ranges::copy(indices, own);
+            std::ranges::copy(distances, own_distances);
+        }
+    }
+
+private:
+    const WorkingRows<T>& rows_;
+    const FetchedPoints<T>& fetched_;
+};
+
+template <Coordinate T>
+class DistributedSearch {
+public:
+    /// Arguments that have been checked, the same on all ranks. Points are by ascending number, `order` are their rows
+    /// as passed (GivenIds). `query_indices` are the global indices of separate queries, unless those are by rank and
+    /// row.
+    DistributedSearch(Ranks& ranks, Context& context, const SharedPoints<T>& shared, const PointsView* queries,
+                      std::int64_t k, const KnnOptions& options, std::span<const std::int64_t> order,
+                      std::span<const std::int64_t> query_indices = {})
+        : ranks_(ranks), context_(context), shared_(shared), order_(order), query_indices_(query_indices),
+          options_(options), request_(working_request(frame(), k, options)),
+          queries_(share_queries(ranks, context, queries, frame())) {}
+
+    void run(KnnResult& result) {
+        result.box = resolved_box(frame());
+        result.wrapped_points = frame().outside;
+        const WorkingRows<T> rows(result, queries_ ? std::span<const std::int64_t>() : order_);
+        ranks_.agreed([&] { search_own(rows); });
+        const FetchedPoints<T> fetched = fetch(rows);
+        ranks_.agreed([&] { search_fetched(rows, fetched); });
+        const bool counts = ranks_.any(frame().has_tiny || (queries_ && queries_->has_tiny));
+        if (counts) {
+            result.unresolved = unresolved(rows, fetched);
+        }
+        ranks_.agreed([&] { finish(rows); });
+    }
+
+private:
+    [[nodiscard]] const Frame<T>& frame() const { return shared_.points.frame; }
+
+    void search_own(const WorkingRows<T>& rows) {
+        trees_ = RankTrees<T>(context_, shared_.points, queries_);
+        context_.stage("search", [&] {
+            if (shared_.points.view.count() == 0 || rows.rows == 0) {
+                rows.for_each_row([&](std::int64_t, std::int64_t* indices, T* distances) {
+                    std::fill_n(indices, rows.k, -1);
+                    std::fill_n(distances, rows.k, std::numeric_limits<T>::infinity());
+                });
+                return;
+            }
+            const auto size = static_cast<std::size_t>(rows.rows * rows.k);
+            if (rows.order.empty()) {
+                InputOrderRows<T> sink(NeighborRows(std::span(rows.indices, size), std::span(rows.distances, size)));
+                search_tree(context_, trees_.receivers(), trees_.sources, request_, sink);
+            } else {
+                PlacedRows<T> sink(rows);
+                search_tree(context_, trees_.receivers(), trees_.sources, request_, sink);
+            }
+            rows.for_each_row([&](std::int64_t, std::int64_t* indices, T*) {
+                for (std::int64_t i = 0; i < rows.k && indices[i] >= 0; ++i) {
+                    indices[i] = shared_.numbers[indices[i]];
+                }
+            });
+        });
+    }
+
+    FetchedPoints<T> fetch(const WorkingRows<T>& rows) {
+        if (ranks_.size() == 1) {
+            return {};
+        }
+        const TreeView<T> sources = trees_.sources.view();
+        const TreeView<T> receivers = trees_.receivers().view();
+        const auto bound_of = [&](std::int32_t query) {
+            const std::int64_t last = rows.of_query(query) * rows.k + rows.k - 1;
+            return rows.indices[last] < 0 ? GlobalCandidate<T>{request_.limit.distance}
+                                          : GlobalCandidate<T>{rows.distances[last], rows.indices[last]};
+        };
+        const PieceRequests<T> requests =
+            ask_ranks(ranks_, context_, frame(), sources, receivers, request_.needed(),
+                      [&](std::int64_t leaf) { return largest_bound(receivers, leaf, bound_of); });
+        return fetch_points(ranks_, context_, shared_, sources, requests.to, request_.k, [&] {
+            if (receivers.top >= 0) {
+                context_.run([&] { asking_ = subtree(context_, trees_.receivers(), requests.is_asking); });
+            }
+        });
+    }
+
+    void search_fetched(const WorkingRows<T>& rows, const FetchedPoints<T>& fetched) {
+        if (fetched.count() == 0) {
+            return;
+        }
+        NormalizedPoints<T> others;
+        context_.run([&] { others = normalized(frame(), PointsView(fetched.rows, frame().dimension)); });
+        const PlaneTree<T> pieces = build_plane_tree<T>(context_, others, {});
+        KnnRequest<T> request = request_;
+        request.exclude_self = false; // the points of others are not one's own
+        MergedRows<T> sink(rows, fetched);
+        context_.stage("search pieces", [&] { search_tree(context_, asking_, pieces, request, sink); });
+    }
+
+    /// Of all ranks' rows.
+    UnresolvedRows unresolved(const WorkingRows<T>& rows, const FetchedPoints<T>& fetched) {
+        UnresolvedRows found;
+        const Ownership queries(ranks_, rows.rows);
+        const PointNumbers numbers = !queries_                ? shared_.given_numbers
+                                     : query_indices_.empty() ? PointNumbers(queries)
+                                                              : PointNumbers(query_indices_, true);
+        ranks_.agreed([&] {
+            context_.stage("count unresolved", [&] {
+                const std::int64_t own = shared_.points.view.count();
+                std::vector<T> sources = packed<T>(shared_.points.view);
+                sources.insert(sources.end(), fetched.rows.begin(), fetched.rows.end());
+                UnresolvedCounter<T> counter(frame(), PointsView(sources, frame().dimension),
+                                             queries_ ? queries_->view : shared_.given);
+                rows.for_each_row([&](std::int64_t row, const std::int64_t* indices, const T*) {
+                    std::vector<std::int64_t> here(indices, indices + rows.k);
+                    for (std::int64_t& index : here) {
+                        if (index >= 0) {
+                            const std::int64_t own_row = shared_.numbers.row_of(index);
+                            index = own_row >= 0 ? own_row : own + fetched.position(index);
+                        }
+                    }
+                    counter.take_numbered(numbers[row], row, here.data(), rows.k);
+                });
+                found = counter.rows();
+            });
+        });
+        return unresolved_of_all(ranks_, shared_, found);
+    }
+
+    void finish(const WorkingRows<T>& rows) const {
+        const ReportScale<T> report(frame(), options_.squared);
+        context_.run([&] {
+            rows.for_each_row([&](std::int64_t, const std::int64_t* indices, T* distances) {
+                for (std::int64_t i = 0; i < rows.k && indices[i] >= 0; ++i) { // missing ones stay infinite
+                    distances[i] = report.power(report.squared ? distances[i] : std::sqrt(distances[i]));
+                }
+            });
+        });
+    }
+
+    Ranks& ranks_;
+    Context& context_;
+    const SharedPoints<T>& shared_;
+    std::span<const std::int64_t> order_;
+    std::span<const std::int64_t> query_indices_;
+    const KnnOptions& options_;
+    KnnRequest<T> request_;
+    std::optional<NormalizedPoints<T>> queries_;
+    RankTrees<T> trees_;
+    PlaneTree<T> asking_; ///< of the receivers in leaves that asked
+};
+
+template <Coordinate T>
+void search_rebalanced(Ranks& ranks, Context& context, const KnnOverRanks& call, const SharedPoints<T>& shared,
+                       std::span<const std::int64_t> ids, KnnResult& result, std::vector<float>& work) {
+    // Queries are looked at before anything moves, so that an error names the rank and the row that they came from.
+    (void)share_queries(ranks, context, call.queries, shared.points.frame);
+    const Rebalanced<T> here(ranks, context, shared, ids, call.of_ranks.weights);
+    const PointWeights of_queries;
+    std::optional<MovedPoints<T>> queries;
+    if (call.queries != nullptr) {
+        queries.emplace(ranks, context, here.division, *call.queries, std::span<const std::int64_t>(), of_queries);
+    }
+    const MovedPoints<T>& receivers = queries ? *queries : here.moved;
+    std::optional<KnnResult> found;
+    ranks.agreed([&] { found.emplace(receivers.view().count(), call.k, IndexType::int64, dtype_of<T>); });
+    const PointsView queries_here = receivers.view();
+    DistributedSearch<T>(ranks, context, here.points, queries ? &queries_here : nullptr, call.k, call.options,
+                         here.ids->order(), receivers.global_indices())
+        .run(*found);
+    result.unresolved = found->unresolved;
+    result.box = found->box;
+    result.wrapped_points = found->wrapped_points;
+    result.stages = context.take_stages();
+    work = here.moved.work(seconds_of(result.stages));
+    const auto size = static_cast<std::size_t>(result.rows() * call.k);
+    receivers.bring_back(found->indices64(), call.k,
+                         std::span(static_cast<std::int64_t*>(result.rows_view().indices()), size));
+    receivers.bring_back(found->template distances<T>(), call.k,
+                         std::span(static_cast<T*>(result.rows_view().distances()), size));
+}
+
+} // namespace
+
+template <Coordinate T>
+void knn_over_ranks(Ranks& ranks, Context& context, const KnnOverRanks& call, KnnResult& result,
+                    std::vector<float>& work) {
+    const GivenIds ids(ranks, call.of_ranks.ids, call.points.count());
+    SharedPoints<T> shared = share_frame<T>(ranks, context, call.points, call.options.box);
+    if (call.of_ranks.rebalance && ranks.size() > 1) {
+        search_rebalanced(ranks, context, call, shared, ids.given(), result, work);
+        return;
+    }
+    ranks.agreed([&] { ids.sort(shared); });
+    DistributedSearch<T>(ranks, context, shared, call.queries, call.k, call.options, ids.order()).run(result);
+    result.stages = context.take_stages();
+}
+
+template void knn_over_ranks<float>(Ranks&, Context&, const KnnOverRanks&, KnnResult&, std::vector<float>&);
+template void knn_over_ranks<double>(Ranks&, Context&, const KnnOverRanks&, KnnResult&, std::vector<float>&);
+
+} // namespace kith::detail
