@@ -19,13 +19,13 @@ import importlib
 
 from kith import _core
 from kith._core import Box
-from kith._clusters import dbscan
+from kith._dbscan import dbscan
 from kith._devices import has_cuda, release_memory
 from kith._files import Snapshot, read, read_catalog, read_header, read_tipsy_array, write_catalog
-from kith._groups import Catalog, b_of_overdensity, fof
-from kith._linkage import FofLadder, Hierarchy, fof_ladder, hierarchy
+from kith._fof import Catalog, b_of_overdensity, fof
+from kith._hierarchy import FofLadder, Hierarchy, fof_ladder, hierarchy
 from kith._radius import RadiusResult, radius_count, radius_search
-from kith._search import KnnResult, Tree, knn
+from kith._knn import KnnResult, Tree, knn
 from kith._spanning_tree import SpanningTree, mst
 
 Canceled: type[RuntimeError] = getattr(_core, "Canceled")

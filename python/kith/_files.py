@@ -15,7 +15,7 @@ from kith._warnings import warn
 from kith._arrays import AnyArray
 
 if TYPE_CHECKING:
-    from kith._groups import Catalog
+    from kith._fof import Catalog
 
 Path = Union[str, "os.PathLike[str]"]
 
@@ -159,7 +159,7 @@ def read_catalog(path: Path, *, members: bool = True) -> Catalog:
     >>> kith.read_catalog("halos.hdf5").members_of(0).tolist()
     [0, 2]
     """
-    from kith._groups import Catalog
+    from kith._fof import Catalog
     members = _arrays.flag(members, "members")
     core = _opened(path, lambda name: _core.read_catalog(name, members))
     for warning in core.warnings:
@@ -272,7 +272,7 @@ def write_catalog(path: Path, catalog: Catalog, snapshot: Snapshot | None = None
     command : str, optional
         How the catalog came to be, for the record; by default the program's command line.
     """
-    from kith._groups import Catalog
+    from kith._fof import Catalog
     if not isinstance(catalog, Catalog):
         raise TypeError(f"catalog is of type {type(catalog).__name__}; it must be a kith.Catalog")
     if snapshot is not None and not isinstance(snapshot, Snapshot):

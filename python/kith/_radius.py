@@ -10,7 +10,7 @@ import numpy.typing
 from kith import _arrays, _core, _units
 from kith._arrays import AnyArray, BoxLike, ProgressLike
 from kith._hints import refuse_scipys_order, takes_own_names
-from kith._snapshots import unpacked
+from kith._call import unpacked
 
 
 class RadiusResult:

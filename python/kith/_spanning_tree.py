@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from kith import _arrays, _core, _units, _groups as groups
+from kith import _arrays, _core, _units, _fof as groups
 from kith._arrays import AnyArray, BoxLike, ProgressLike
 from kith._hints import takes_own_names
 

@@ -6,7 +6,7 @@ import numpy
 
 from kith import _frames
 from kith._files import read_catalog
-from kith._groups import fof
+from kith._fof import fof
 
 UNKNOWN = "code units"
 

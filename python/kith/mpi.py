@@ -27,10 +27,10 @@ try:
 except ModuleNotFoundError as missing:
     raise ImportError("kith.mpi needs mpi4py, built with the MPI of your mpirun: pip install mpi4py") from missing
 
-from kith import _arrays, _core, _groups
+from kith import _arrays, _core, _fof
 from kith._warnings import warn
 from kith._arrays import AnyArray, BoxLike
-from kith._groups import Catalog
+from kith._fof import Catalog
 from kith._radius import RadiusResult
 
 _LARGEST_MESSAGE = 1 << 30
@@ -184,9 +184,9 @@ def fof(comm: MPI.Intracomm, points: AnyArray, linking_length: float | None = No
                       "velocities": None if velocities is None else _arrays.as_real(velocities, "velocities"),
                       "masses": None if masses is None else _arrays.as_column(masses, "masses"),
                       "types": None if types is None else _arrays.as_integers(types, numpy.uint8, "types")}
-            _groups.require_rows(**arrays)
-            labeled, listed = (1, 20) if min_members is None else [_groups.at_least_one(min_members)] * 2
-            _, length, is_relative, _ = _groups.phase_space(arrays["velocities"], None, psi, psi_sigma, None)
+            _fof.require_rows(**arrays)
+            labeled, listed = (1, 20) if min_members is None else [_fof.at_least_one(min_members)] * 2
+            _, length, is_relative, _ = _fof.phase_space(arrays["velocities"], None, psi, psi_sigma, None)
             return arrays, _core.label_over_ranks(
                 arrays["points"], *_arrays.length(linking_length, b), not (psi is None and psi_sigma is None), length,
                 is_relative, arrays["velocities"], arrays["masses"], arrays["types"], box, labeled,

@@ -31,9 +31,9 @@ from kith._subjects import (catalog_of, name_of_axis, name_of_lengths, other_axe
                             require_labels_of, require_same_lengths)
 from kith._units import plain as without_units
 from kith._levels_file import LevelsFile
-from kith._linkage import FofLadder
-from kith._search import Tree
-from kith._snapshots import unpacked
+from kith._hierarchy import FofLadder
+from kith._knn import Tree
+from kith._call import unpacked
 
 __all__ = ["color_map", "dendrogram", "density", "levels", "mass_function", "neighbor_density"]
 

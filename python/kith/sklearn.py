@@ -20,7 +20,7 @@ from scipy.sparse import issparse
 from sklearn.exceptions import EfficiencyWarning
 from sklearn.utils.validation import validate_data
 
-from kith import _units, _clusters as clusters
+from kith import _units, _dbscan as clusters
 from kith._warnings import warn
 
 __all__ = ["DBSCAN"]

@@ -212,9 +212,9 @@ def test_documentation_examples(tmp_path, monkeypatch):
     import kith.spatial
     monkeypatch.chdir(tmp_path)  # one writes a file
     datasets = [getattr(kith.datasets, name) for name in ("clumps", "cosmic", "cosmology", "plain")]
-    for module in (kith, kith._search, kith._groups, kith._clusters, kith._files, kith.spatial, kith.mass_function,
+    for module in (kith, kith._knn, kith._fof, kith._dbscan, kith._files, kith.spatial, kith.mass_function,
                    kith.datasets, *datasets):
-        if module in (kith._groups, kith.datasets.clumps) and 6 not in DIMENSIONS:  # they show phase space
+        if module in (kith._fof, kith.datasets.clumps) and 6 not in DIMENSIONS:  # they show phase space
             continue
         failed, tried = doctest.testmod(module, optionflags=doctest.ELLIPSIS)
         for function in vars(module).values():  # those with hints are not seen as the module's own

@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy
 
-from kith import _arrays, _core, _frames, _units, _groups as groups
+from kith import _arrays, _core, _frames, _units, _fof as groups
 from kith._arrays import AnyArray, BoxLike, ProgressLike
 from kith._hints import takes_own_names
-from kith._search import Tree
-from kith._snapshots import unpacked
+from kith._knn import Tree
+from kith._call import unpacked
 
 
 @takes_own_names

@@ -9,7 +9,7 @@ import numpy
 from kith import _arrays, _core, _units
 from kith._arrays import AnyArray, BoxLike, ProgressLike
 from kith._hints import takes_own_names
-from kith._snapshots import unpacked
+from kith._call import unpacked
 
 
 @takes_own_names

@@ -11,10 +11,10 @@ import numpy.typing
 from kith import _arrays, _core, _frames, _units
 from kith._arrays import AnyArray, BoxLike, ProgressLike
 from kith._hints import attribute_error_of_tree, takes_own_names
-from kith._snapshots import positions_of, unpacked
+from kith._call import positions_of, unpacked
 
 if TYPE_CHECKING:
-    from kith import _linkage as linkage, _radius as radius, _spanning_tree as spanning_tree
+    from kith import _hierarchy as linkage, _radius as radius, _spanning_tree as spanning_tree
 
 
 @takes_own_names
@@ -274,7 +274,7 @@ class Tree:
     def fof(self, linking_length: float | None = None, *, b: float | None = None, min_members: int = 1,
             engine: str = "auto", threads: int | None = None, progress: ProgressLike = False) -> Any:
         """Labels of friends-of-friends groups of positions, without a catalog. Otherwise as `kith.fof`."""
-        from kith import _groups as groups
+        from kith import _fof as groups
         linking_length, = _units.in_unit(self._unit, linking_length=linking_length)
         labels, summary = groups.label(self, linking_length, b, None, engine, None, threads, progress)
         return groups.masked(labels, summary, min_members)
@@ -283,21 +283,21 @@ class Tree:
     def dbscan(self, eps: float, min_samples: int = 5, *, star: bool = False, return_core: bool = False,
                engine: str = "auto", threads: int | None = None, progress: ProgressLike = False) -> Any:
         """Labels of DBSCAN's clusters. As `kith.dbscan`."""
-        from kith import _clusters as clusters
+        from kith import _dbscan as clusters
         return clusters.label_tree(self._core, self._unit, self._like, len(self), eps, min_samples, star, return_core,
                                    engine, threads, progress)
 
     @takes_own_names
     def hierarchy(self, *, threads: int | None = None, progress: ProgressLike = False) -> linkage.Hierarchy:
         """All friends-of-friends groups, at every linking length. As `kith.hierarchy`."""
-        from kith import _linkage as linkage
+        from kith import _hierarchy as linkage
         return linkage.of_tree(self, threads, progress)
 
     @takes_own_names
     def fof_ladder(self, linking_lengths: Any = None, *, b: Any = None, min_members: int = 1, threads: int | None = None,
                    progress: ProgressLike = False) -> linkage.FofLadder:
         """Groups at several linking lengths. As `kith.fof_ladder`."""
-        from kith import _linkage as linkage
+        from kith import _hierarchy as linkage
         return linkage.ladder_of_tree(self, linking_lengths, b, min_members, threads, progress)
 
     @takes_own_names

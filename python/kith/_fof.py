@@ -11,8 +11,8 @@ from kith._warnings import warn
 from kith._arrays import AnyArray, BoxLike, ProgressLike
 from kith._hints import takes_own_names
 from kith._catalog import Catalog
-from kith._search import Tree
-from kith._snapshots import is_snapshot, unpacked
+from kith._knn import Tree
+from kith._call import is_snapshot, unpacked
 
 
 @takes_own_names
